@@ -1,0 +1,125 @@
+//! What a backend provides. The public types check bounds and devices, then call these; a backend may trust what it is given.
+//!
+//! Memory, streams and kernel arguments cross this border as plain 64-bit handles: an address on cpu, cuda and hip, a `cl_mem`
+//! or `cl_command_queue` on OpenCL. The public types guarantee that a handle belongs to the backend device it is given to and is
+//! alive during the call.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use crate::device::{MemoryInfo, Properties};
+use crate::error::{CompileError, Result};
+use crate::module::{Launch, ModuleBinary};
+
+/// One device of a backend. Opening one is cheap; drivers are set up at first use.
+pub(crate) trait RawDevice: Send + Sync {
+    fn properties(&self) -> &Properties;
+    fn memory_info(&self) -> Result<MemoryInfo>;
+    /// `bytes` is not zero. The content is undefined.
+    fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>>;
+    /// Wraps memory that somebody else owns. It is never freed by us; backends with reference counts hold one.
+    ///
+    /// # Safety
+    /// `handle` is live memory of this device, at least as long as the result lives.
+    unsafe fn adopt_memory(&self, handle: u64, bytes: usize) -> Result<Arc<dyn RawMemory>>;
+    /// Page-locked host memory (plain host memory where the device has no such thing). `bytes` is not zero.
+    fn allocate_pinned(&self, bytes: usize) -> Result<Box<dyn RawPinned>>;
+    /// The stream that is always there, and with which the other streams of this device are ordered at allocation and free.
+    fn default_stream(&self) -> Result<Arc<dyn RawStream>>;
+    fn create_stream(&self) -> Result<Arc<dyn RawStream>>;
+    /// # Safety
+    /// `handle` is a live stream (queue) of this device, at least as long as the result lives.
+    unsafe fn adopt_stream(&self, handle: u64) -> Result<Arc<dyn RawStream>>;
+    fn create_event(&self) -> Result<Arc<dyn RawEvent>>;
+    fn compiler(&self) -> Result<Arc<dyn Compiler>, CompileError>;
+    fn load(&self, binary: &ModuleBinary) -> Result<Arc<dyn RawModule>>;
+    /// Waits for all work on all streams of the device.
+    fn synchronize(&self) -> Result<()>;
+}
+
+/// A piece of device memory; freed when dropped.
+pub(crate) trait RawMemory: Send + Sync {
+    /// What a kernel receives for this memory.
+    fn handle(&self) -> u64;
+    /// The address, where the host can read and write it directly.
+    fn host_pointer(&self) -> Option<*mut u8> {
+        None
+    }
+    /// A view of `offset..offset + len`, which is not empty, inside the memory and aligned; it keeps the whole alive.
+    fn slice(self: Arc<Self>, offset: usize, len: usize) -> Result<Arc<dyn RawMemory>>;
+    /// Work outside the order of the device's own streams (on an adopted stream) has been given this memory.
+    fn note_foreign_use(&self) {}
+}
+
+/// Page-locked host memory; freed when dropped.
+pub(crate) trait RawPinned: Send + Sync {
+    fn pointer(&self) -> *mut u8;
+}
+
+/// An ordered queue of work. Calls return when the work is queued, except where they say otherwise.
+///
+/// # Safety (all unsafe methods)
+/// Handles are live memory of this stream's device and ranges lie inside them; host pointers are valid for `len` bytes until the
+/// work is done.
+pub(crate) trait RawStream: Send + Sync {
+    fn handle(&self) -> u64;
+    /// Whether this stream was adopted, so that nothing orders it with the default stream.
+    fn is_foreign(&self) -> bool {
+        false
+    }
+    unsafe fn fill(&self, dst: u64, offset: usize, len: usize, value: u8) -> Result<()>;
+    /// Host to device; with `wait`, returns when `src` may be changed, otherwise `src` is pinned and stays until the work is done.
+    unsafe fn write(&self, dst: u64, offset: usize, src: *const u8, len: usize, wait: bool) -> Result<()>;
+    /// Device to host; with `wait`, returns when `dst` is filled, otherwise `dst` is pinned and stays until the work is done.
+    unsafe fn read(&self, src: u64, offset: usize, dst: *mut u8, len: usize, wait: bool) -> Result<()>;
+    /// Device to device; the ranges do not overlap.
+    unsafe fn copy(&self, dst: u64, dst_offset: usize, src: u64, src_offset: usize, len: usize) -> Result<()>;
+    /// `event` was made by the same device.
+    fn record(&self, event: &dyn RawEvent) -> Result<()>;
+    /// Later work on this stream starts after the event.
+    fn wait_event(&self, event: &dyn RawEvent) -> Result<()>;
+    fn synchronize(&self) -> Result<()>;
+    /// Whether all work queued so far is done.
+    fn is_idle(&self) -> Result<bool>;
+}
+
+/// A point in the order of a stream. The backend's own type is behind `as_any`.
+pub(crate) trait RawEvent: Send + Sync {
+    fn as_any(&self) -> &dyn std::any::Any;
+    /// The driver's handle (0 where there is none).
+    fn handle(&self) -> u64;
+    /// Whether the work before the event is done; an event never recorded is an error.
+    fn query(&self) -> Result<bool>;
+    fn wait(&self) -> Result<()>;
+    /// Seconds from `earlier` to this event; both must be recorded and done.
+    fn seconds_since(&self, earlier: &dyn RawEvent) -> Result<f64>;
+}
+
+/// Compiled code on a device.
+pub(crate) trait RawModule: Send + Sync {
+    /// The function of that name; it keeps the module loaded.
+    fn function(self: Arc<Self>, name: &str) -> Result<Arc<dyn RawFunction>>;
+}
+
+/// One entry point of a module.
+pub(crate) trait RawFunction: Send + Sync {
+    /// The most work items a block of this function may have.
+    fn max_block(&self) -> u32;
+    /// Queues the function. `args[i]` points at a value of `sizes[i]` bytes, which is read before the call returns.
+    ///
+    /// # Safety
+    /// `args` fit the compiled function's parameters; memory among them is live until the work is done.
+    unsafe fn launch(&self, stream: u64, launch: &Launch, args: &[*mut c_void], sizes: &[usize]) -> Result<()>;
+}
+
+/// Turns source text into a binary for one kind of device; needs no device for cpu, cuda and hip.
+pub trait Compiler: Send + Sync {
+    /// All that decides the binary besides source and options: the compiler itself, its version, the architecture, our own flags.
+    /// Finding it starts no process.
+    fn identity(&self) -> &str;
+    /// Compiles `source` to a binary that a device of this kind loads.
+    ///
+    /// # Errors
+    /// [`CompileError::Refused`] holds the compiler's own words.
+    fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, CompileError>;
+}

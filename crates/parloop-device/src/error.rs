@@ -1,0 +1,74 @@
+//! What can go wrong on a device or in a compiler, as data.
+
+use crate::device::DeviceKind;
+
+/// A device, its driver or the user's request to it failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum DeviceError {
+    #[error(
+        "no device is called `{asked}`: a name is `cpu`, `cpu:N` (N threads), `opencl`, `opencl:P.D` (platform, device), \
+         `cuda:I` or `hip:I`; `parloop devices` lists those found here"
+    )]
+    UnknownName { asked: String },
+    #[error("device `{asked}` was not found: {}; `parloop doctor` says what is missing", list_found(.found))]
+    NotFound { asked: String, found: Vec<String> },
+    #[error("the {kind} driver is not here: none of {} could be opened; {hint}", .tried.join(", "))]
+    DriverMissing { kind: DeviceKind, tried: Vec<String>, hint: String },
+    #[error("{device}: {asked} bytes of memory were asked for{}; free memory or split the work", free_memory(.free))]
+    OutOfMemory { device: String, asked: u64, free: Option<u64> },
+    #[error("{operation}: bytes {offset}..{offset}+{len} were asked for, but the memory has {size} bytes")]
+    OutOfBounds { operation: &'static str, offset: usize, len: usize, size: usize },
+    #[error("{device}: a sub-range may start at multiples of {alignment} bytes only, not at {offset}; copy the range instead")]
+    Misaligned { device: String, offset: usize, alignment: usize },
+    #[error("{operation}: this belongs to device `{found}`, but the work is on `{expected}`; copy it there first")]
+    OtherDevice { operation: &'static str, expected: String, found: String },
+    #[error("{device} cannot do this: {what}")]
+    Unsupported { device: String, what: String },
+    #[error("{device}: the module has no function `{name}`")]
+    UnknownFunction { device: String, name: String },
+    #[error("{device}: {reason}")]
+    InvalidLaunch { device: String, reason: String },
+    #[error("{device}: the event was not recorded yet; record it on a stream first")]
+    EventNotRecorded { device: String },
+    #[error("{device}: the compiled module could not be loaded: {reason}")]
+    Load { device: String, reason: String },
+    #[error("{device}: {call} failed with {code} ({message})")]
+    Driver { device: String, call: &'static str, code: i64, message: String },
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+fn list_found(found: &[String]) -> String {
+    match found {
+        [] => "there is no device of that kind".into(),
+        names => format!("there {} {}", if names.len() == 1 { "is only" } else { "are" }, names.join(", ")),
+    }
+}
+
+fn free_memory(free: &Option<u64>) -> String {
+    free.map_or_else(String::new, |free| format!(", {free} are free"))
+}
+
+/// A compiler is missing, died, or refused the source.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum CompileError {
+    #[error("no compiler for {target} kernels was found: tried {}; {hint}", .tried.join(", "))]
+    NoCompiler { target: DeviceKind, tried: Vec<String>, hint: String },
+    #[error("the compiler {compiler} could not be started: {reason}")]
+    NotStarted { compiler: String, reason: String },
+    #[error(
+        "the compiler {compiler} was killed by signal {signal} before it finished; compile again, with more free memory if it was signal 9"
+    )]
+    Killed { compiler: String, signal: i32 },
+    #[error("the compiler {compiler} refused the source:\n{log}")]
+    Refused { compiler: String, log: String },
+    #[error("the compiler {compiler} failed: {reason}")]
+    Failed { compiler: String, reason: String },
+}
+
+/// Result of a device operation.
+pub type Result<T, E = DeviceError> = std::result::Result<T, E>;

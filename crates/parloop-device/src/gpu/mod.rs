@@ -1,0 +1,1 @@
+//! What the cuda and hip backends share.

@@ -1,0 +1,39 @@
+//! Devices, memory, streams, events and modules: one face over CPU threads, OpenCL, CUDA and HIP.
+//!
+//! Every native library (libcuda, libnvrtc, libOpenCL, libamdhip64) is opened when it is first needed; a missing one is an error
+//! that says how to get it. Nothing here knows about portable C, signatures or the compile cache: that is `parloop-kernel`.
+//!
+//! ```
+//! use parloop_device::{Device, DeviceKind};
+//! let cpu = Device::open("cpu")?;
+//! assert_eq!(cpu.kind(), DeviceKind::Cpu);
+//! for device in Device::list() {
+//!     println!("{device:?}");
+//! }
+//! # Ok::<(), parloop_device::DeviceError>(())
+//! ```
+
+mod backend;
+pub mod cpu;
+pub mod cuda;
+mod device;
+mod dtype;
+mod error;
+mod event;
+mod gpu;
+pub mod hip;
+pub mod library;
+mod memory;
+mod module;
+pub mod opencl;
+mod stream;
+
+pub use backend::Compiler;
+pub use device::{Device, DeviceId, DeviceKind, MemoryInfo, PciAddress, Properties};
+pub use dtype::{DType, Element, as_bytes, as_bytes_mut};
+pub use error::{CompileError, DeviceError, Result};
+pub use event::Event;
+pub use memory::{Memory, PinnedMemory};
+pub use module::{Function, Launch, Module, ModuleBinary};
+pub use num_complex::{Complex32, Complex64};
+pub use stream::Stream;

@@ -1,0 +1,55 @@
+//! Native libraries opened at run time: where to look for one, and the words when it is not there.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::RwLock;
+
+use libloading::Library;
+
+static EXTRA_FOLDERS: RwLock<Vec<PathBuf>> = RwLock::new(Vec::new());
+
+/// Adds folders of Python packages in which wheels may have put libraries (`nvidia/cuda_nvrtc/lib`, …) and compilers.
+pub fn add_package_folders(folders: impl IntoIterator<Item = PathBuf>) {
+    let mut extra = EXTRA_FOLDERS.write().unwrap_or_else(|e| e.into_inner());
+    for folder in folders {
+        if !extra.contains(&folder) {
+            extra.push(folder);
+        }
+    }
+}
+
+/// The folders of Python packages: those added, then those of an active virtual environment.
+pub fn package_folders() -> Vec<PathBuf> {
+    let mut folders = EXTRA_FOLDERS.read().unwrap_or_else(|e| e.into_inner()).clone();
+    if let Some(environment) = std::env::var_os("VIRTUAL_ENV")
+        && let Ok(versions) = std::fs::read_dir(Path::new(&environment).join("lib"))
+    {
+        folders.extend(versions.flatten().map(|entry| entry.path().join("site-packages")).filter(|path| path.is_dir()));
+    }
+    folders
+}
+
+/// Opens the first of `candidates` (paths, or names for the system's own search) that can be opened.
+///
+/// # Errors
+/// All the candidates, each with the reason if it is a file that exists but does not load.
+pub(crate) fn open_first(candidates: &[PathBuf]) -> Result<(Library, PathBuf), Vec<String>> {
+    let mut tried = Vec::new();
+    for candidate in candidates {
+        if candidate.is_absolute() && !candidate.exists() {
+            continue;
+        }
+        // SAFETY: these are drivers and compilers named by the system or the user; loading one runs its own initialisers only.
+        match unsafe { Library::new(candidate) } {
+            Ok(library) => return Ok((library, candidate.clone())),
+            Err(error) if candidate.is_absolute() => tried.push(format!("{} ({error})", candidate.display())),
+            Err(_) => tried.push(candidate.display().to_string()),
+        }
+    }
+    Err(tried)
+}
+
+/// The path in environment variable `name`, if it is set and not empty.
+pub(crate) fn path_from_env(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value: &OsString| !value.is_empty()).map(PathBuf::from)
+}

@@ -1,0 +1,188 @@
+//! Device memory and page-locked host memory: who owns it, and which part of it is meant.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use crate::backend::{RawMemory, RawPinned};
+use crate::device::Device;
+use crate::error::{DeviceError, Result};
+use crate::event::Event;
+
+/// Memory of a device, or a part of it. Clones share the memory; it is freed when the last of them goes.
+#[derive(Clone)]
+pub struct Memory {
+    device: Device,
+    /// `None` is memory of length zero, for which no driver is asked.
+    raw: Option<Arc<dyn RawMemory>>,
+    len: usize,
+}
+
+impl Memory {
+    pub(crate) fn allocate(device: &Device, len: usize) -> Result<Memory> {
+        let limit = device.properties().max_allocation;
+        if len as u64 > limit {
+            let free = device.memory_info().ok().map(|info| info.free);
+            return Err(DeviceError::OutOfMemory { device: device.id().to_string(), asked: len as u64, free });
+        }
+        let raw = if len == 0 { None } else { Some(device.raw.allocate(len)?) };
+        Ok(Memory { device: device.clone(), raw, len })
+    }
+
+    /// # Safety
+    /// As [`Device::adopt_memory`].
+    pub(crate) unsafe fn adopt(device: &Device, handle: u64, len: usize) -> Result<Memory> {
+        // SAFETY: the caller's promise is the one asked for.
+        let raw = if len == 0 { None } else { Some(unsafe { device.raw.adopt_memory(handle, len)? }) };
+        Ok(Memory { device: device.clone(), raw, len })
+    }
+
+    /// The device it belongs to.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no bytes at all.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// What a kernel receives: an address on cpu, cuda and hip, a `cl_mem` on OpenCL; 0 when it is empty.
+    pub fn handle(&self) -> u64 {
+        self.raw.as_ref().map_or(0, |raw| raw.handle())
+    }
+
+    /// The address, where the host can use the memory directly (cpu devices).
+    pub fn host_pointer(&self) -> Option<*mut u8> {
+        self.raw.as_ref().and_then(|raw| raw.host_pointer())
+    }
+
+    /// The part that begins at `offset` and is `len` bytes long. It shares the memory.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`]; [`DeviceError::Misaligned`] when the device wants parts to begin at rounder offsets
+    /// ([`Properties::memory_alignment`](crate::Properties::memory_alignment)).
+    pub fn slice(&self, offset: usize, len: usize) -> Result<Memory> {
+        self.check_range("sub-range", offset, len)?;
+        let Some(raw) = self.raw.as_ref().filter(|_| len > 0) else {
+            return Ok(Memory { device: self.device.clone(), raw: None, len: 0 });
+        };
+        if offset == 0 && len == self.len {
+            return Ok(self.clone());
+        }
+        let alignment = self.device.properties().memory_alignment;
+        if !offset.is_multiple_of(alignment) {
+            return Err(DeviceError::Misaligned { device: self.device.id().to_string(), offset, alignment });
+        }
+        Ok(Memory { device: self.device.clone(), raw: Some(raw.clone().slice(offset, len)?), len })
+    }
+
+    pub(crate) fn check_range(&self, operation: &'static str, offset: usize, len: usize) -> Result<()> {
+        match offset.checked_add(len) {
+            Some(end) if end <= self.len => Ok(()),
+            _ => Err(DeviceError::OutOfBounds { operation, offset, len, size: self.len }),
+        }
+    }
+
+    /// Tells the memory that a stream which nothing orders with its freeing will use it.
+    pub fn note_foreign_use(&self) {
+        if let Some(raw) = &self.raw {
+            raw.note_foreign_use();
+        }
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<Memory {} bytes on {}>", self.len, self.device.id())
+    }
+}
+
+/// Page-locked host memory. Asynchronous copies from and to it are waited for before the host can touch it or it is freed.
+pub struct PinnedMemory {
+    device: Device,
+    raw: Option<Box<dyn RawPinned>>,
+    len: usize,
+    pending: Mutex<Vec<Event>>,
+}
+
+impl PinnedMemory {
+    pub(crate) fn allocate(device: &Device, len: usize) -> Result<PinnedMemory> {
+        let raw = if len == 0 { None } else { Some(device.raw.allocate_pinned(len)?) };
+        if let Some(raw) = &raw {
+            // SAFETY: the backend just gave us `len` bytes at this address.
+            unsafe { raw.pointer().write_bytes(0, len) };
+        }
+        Ok(PinnedMemory { device: device.clone(), raw, len, pending: Mutex::default() })
+    }
+
+    /// The device it is pinned for.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no bytes at all.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Its address; dangling when it is empty. Reading or writing through it is ordered with copies by [`wait`](Self::wait) alone.
+    pub fn pointer(&self) -> *mut u8 {
+        self.raw.as_ref().map_or(std::ptr::dangling_mut(), |raw| raw.pointer())
+    }
+
+    /// Its bytes, after the copies in flight.
+    ///
+    /// # Errors
+    /// When a copy failed.
+    pub fn as_slice(&self) -> Result<&[u8]> {
+        self.wait()?;
+        // SAFETY: `len` initialised bytes owned by `self`; copies that write to them need `&mut self`, and earlier ones are done.
+        Ok(unsafe { std::slice::from_raw_parts(self.pointer(), self.len) })
+    }
+
+    /// Its bytes, writable, after the copies in flight.
+    ///
+    /// # Errors
+    /// When a copy failed.
+    pub fn as_mut_slice(&mut self) -> Result<&mut [u8]> {
+        self.wait()?;
+        // SAFETY: `len` initialised bytes owned by `self`, which is borrowed exclusively; no copy is in flight.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.pointer(), self.len) })
+    }
+
+    /// Waits for the copies in flight.
+    ///
+    /// # Errors
+    /// When a copy failed.
+    pub fn wait(&self) -> Result<()> {
+        let mut pending = self.pending.lock().unwrap_or_else(|e| e.into_inner());
+        pending.drain(..).try_for_each(|event| event.wait())
+    }
+
+    pub(crate) fn add_pending(&self, event: Event) {
+        self.pending.lock().unwrap_or_else(|e| e.into_inner()).push(event);
+    }
+}
+
+impl Drop for PinnedMemory {
+    fn drop(&mut self) {
+        // A failed copy has nothing left to write; its error is reported where its stream is synchronised.
+        let _ = self.wait();
+    }
+}
+
+impl fmt::Debug for PinnedMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<PinnedMemory {} bytes for {}>", self.len, self.device.id())
+    }
+}

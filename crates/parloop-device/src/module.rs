@@ -1,0 +1,138 @@
+//! Modules: compiled code on a device, its functions, and the shape in which they are launched.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::backend::{RawFunction, RawModule};
+use crate::device::{Device, Properties};
+use crate::error::{DeviceError, Result};
+
+/// The bytes of a compiled module: a shared library, an OpenCL program binary, a cubin or a HIP code object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleBinary {
+    /// The bytes, as the compiler made them.
+    pub bytes: Vec<u8>,
+}
+
+/// Compiled code on a device. Clones are the same module; it is unloaded when the last of them and of its functions goes.
+#[derive(Clone)]
+pub struct Module {
+    pub(crate) device: Device,
+    pub(crate) raw: Arc<dyn RawModule>,
+}
+
+impl Module {
+    /// The device it is loaded on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The function of that name.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownFunction`].
+    pub fn function(&self, name: &str) -> Result<Function> {
+        Ok(Function { device: self.device.clone(), raw: self.raw.clone().function(name)? })
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<Module on {}>", self.device.id())
+    }
+}
+
+/// One function of a module. Clones are the same function.
+#[derive(Clone)]
+pub struct Function {
+    pub(crate) device: Device,
+    pub(crate) raw: Arc<dyn RawFunction>,
+}
+
+impl Function {
+    /// The device it runs on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The most work items a block of it may have.
+    pub fn max_block(&self) -> u32 {
+        self.raw.max_block()
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<Function on {}>", self.device.id())
+    }
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// On a CPU: the function is called for parts of `0..range` by several threads.
+    pub range: u64,
+    /// On a GPU: blocks along each axis.
+    pub grid: [u32; 3],
+    /// On a GPU: work items of a block along each axis.
+    pub block: [u32; 3],
+    /// On a GPU: dynamic shared memory of a block, in bytes.
+    pub shared: u32,
+}
+
+impl Launch {
+    /// At least `range` work items along one axis, in blocks of `block` (a multiple of the SIMD width is chosen when `None`).
+    ///
+    /// A device whose grid is too small for that gets its largest grid: functions launched this way must stride.
+    ///
+    /// # Errors
+    /// [`DeviceError::InvalidLaunch`] when `block` is 0 or more than the device or the function allows.
+    pub fn over(range: u64, block: Option<u32>, function: &Function) -> Result<Launch> {
+        let properties = function.device.properties();
+        let limit = function.max_block().min(properties.max_block).max(1);
+        let block = match block {
+            Some(0) => return Err(invalid(properties, "a block of 0 work items was asked for".into())),
+            Some(block) if block > limit => {
+                let reason = format!("a block of {block} work items was asked for, but this kernel allows at most {limit}");
+                return Err(invalid(properties, reason));
+            }
+            Some(block) => block,
+            None => limit.min(DEFAULT_BLOCK),
+        };
+        let blocks = range.div_ceil(u64::from(block)).min(u64::from(properties.max_grid[0]));
+        Ok(Launch { range, grid: [blocks as u32, 1, 1], block: [block, 1, 1], shared: 0 })
+    }
+
+    /// A grid given block by block.
+    ///
+    /// # Errors
+    /// [`DeviceError::InvalidLaunch`] when it is more than the device or the function allows.
+    pub fn grid(grid: [u32; 3], block: [u32; 3], function: &Function) -> Result<Launch> {
+        let properties = function.device.properties();
+        let items: u64 = block.iter().map(|&n| u64::from(n)).product();
+        let limit = function.max_block().min(properties.max_block).max(1);
+        let axis_too_long = (0..3).any(|axis| block[axis] > properties.max_block_dims[axis]);
+        if items == 0 || items > u64::from(limit) || axis_too_long {
+            let reason = format!(
+                "a block of {block:?} was asked for, but this kernel allows at most {limit} work items and {:?} along the axes",
+                properties.max_block_dims
+            );
+            return Err(invalid(properties, reason));
+        }
+        if (0..3).any(|axis| grid[axis] > properties.max_grid[axis]) {
+            let reason = format!("a grid of {grid:?} blocks was asked for, but the device allows at most {:?}", properties.max_grid);
+            return Err(invalid(properties, reason));
+        }
+        let blocks = grid.iter().try_fold(1u64, |product, &n| product.checked_mul(u64::from(n)));
+        let Some(range) = blocks.and_then(|blocks| blocks.checked_mul(items)) else {
+            return Err(invalid(properties, format!("a grid of {grid:?} blocks of {block:?} has too many work items")));
+        };
+        Ok(Launch { range, grid, block, shared: 0 })
+    }
+}
+
+const DEFAULT_BLOCK: u32 = 256;
+
+fn invalid(properties: &Properties, reason: String) -> DeviceError {
+    DeviceError::InvalidLaunch { device: properties.id.to_string(), reason }
+}

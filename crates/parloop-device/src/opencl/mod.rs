@@ -1,0 +1,14 @@
+//! The opencl backend.
+
+use std::sync::Arc;
+
+use crate::backend::RawDevice;
+use crate::device::{DeviceId, DeviceKind};
+use crate::error::{DeviceError, Result};
+
+pub(crate) fn list() -> Result<Vec<DeviceId>> {
+    Err(DeviceError::DriverMissing { kind: DeviceKind::OpenCl, tried: vec![], hint: String::new() })
+}
+pub(crate) fn open(_platform: usize, _device: usize) -> Result<Arc<dyn RawDevice>> {
+    Err(list().unwrap_err())
+}

@@ -1,0 +1,236 @@
+//! Streams: ordered work on a device. Copies, fills, events and launches all go through one.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::backend::RawStream;
+use crate::device::{Device, DeviceKind};
+use crate::error::{DeviceError, Result};
+use crate::event::Event;
+use crate::memory::{Memory, PinnedMemory};
+use crate::module::{Function, Launch};
+
+/// An ordered queue of work on a device. Clones are the same stream. CPU streams run their work in line.
+///
+/// ```
+/// use parloop_device::Device;
+/// let device = Device::open("cpu:1")?;
+/// let stream = device.default_stream()?;
+/// let memory = device.allocate(4)?;
+/// stream.write(&memory, 0, &[1, 2, 3, 4])?;
+/// let mut back = [0; 2];
+/// stream.read(&memory, 1, &mut back)?;
+/// assert_eq!(back, [2, 3]);
+/// # Ok::<(), parloop_device::DeviceError>(())
+/// ```
+#[derive(Clone)]
+pub struct Stream {
+    device: Device,
+    raw: Arc<dyn RawStream>,
+}
+
+impl Stream {
+    pub(crate) fn from_raw(device: Device, raw: Arc<dyn RawStream>) -> Stream {
+        Stream { device, raw }
+    }
+
+    /// The device it works on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The driver's handle: a `CUstream`, `hipStream_t` or `cl_command_queue`; 0 is the default stream.
+    pub fn handle(&self) -> u64 {
+        self.raw.handle()
+    }
+
+    /// Sets `len` bytes from `offset` on to `value`.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`].
+    pub fn fill(&self, dst: &Memory, offset: usize, len: usize, value: u8) -> Result<()> {
+        self.check("fill", dst, offset, len)?;
+        if len == 0 {
+            return Ok(());
+        }
+        // SAFETY: `dst` is live memory of this device and the range was checked.
+        unsafe { self.raw.fill(dst.handle(), offset, len, value) }
+    }
+
+    /// Copies host bytes to `dst` from `offset` on; returns when `src` may be changed.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`].
+    pub fn write(&self, dst: &Memory, offset: usize, src: &[u8]) -> Result<()> {
+        self.check("write", dst, offset, src.len())?;
+        if src.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: as in `fill`; `src` is borrowed until the call returns, which waits for it.
+        unsafe { self.raw.write(dst.handle(), offset, src.as_ptr(), src.len(), true) }
+    }
+
+    /// Copies device bytes from `offset` on to `dst`; returns when they are there.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`], and the failure of earlier work.
+    pub fn read(&self, src: &Memory, offset: usize, dst: &mut [u8]) -> Result<()> {
+        self.check("read", src, offset, dst.len())?;
+        if dst.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: as in `fill`; `dst` is borrowed until the call returns, which waits for it.
+        unsafe { self.raw.read(src.handle(), offset, dst.as_mut_ptr(), dst.len(), true) }
+    }
+
+    /// Queues a copy of all of `src` to `dst` from `offset` on and returns at once.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`].
+    pub fn write_pinned(&self, dst: &Memory, offset: usize, src: &PinnedMemory) -> Result<()> {
+        self.check("write", dst, offset, src.len())?;
+        self.device.check_same(src.device(), "write")?;
+        if src.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: as in `fill`; `src` waits for the event below before its bytes can be changed or freed.
+        unsafe { self.raw.write(dst.handle(), offset, src.pointer(), src.len(), false)? };
+        self.keep_until_done(src)
+    }
+
+    /// Queues a copy from `src`, from `offset` on, that fills `dst`, and returns at once.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`].
+    pub fn read_pinned(&self, src: &Memory, offset: usize, dst: &mut PinnedMemory) -> Result<()> {
+        self.check("read", src, offset, dst.len())?;
+        self.device.check_same(dst.device(), "read")?;
+        if dst.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: as in `fill`; `dst` waits for the event below before its bytes can be seen or freed.
+        unsafe { self.raw.read(src.handle(), offset, dst.pointer(), dst.len(), false)? };
+        self.keep_until_done(dst)
+    }
+
+    fn keep_until_done(&self, pinned: &PinnedMemory) -> Result<()> {
+        match self.record() {
+            Ok(event) => pinned.add_pending(event),
+            Err(error) => {
+                self.synchronize()?;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies `len` bytes between memory of this device.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`], and overlapping ranges of one memory.
+    pub fn copy(&self, dst: &Memory, dst_offset: usize, src: &Memory, src_offset: usize, len: usize) -> Result<()> {
+        self.check("copy", dst, dst_offset, len)?;
+        self.check("copy", src, src_offset, len)?;
+        if len == 0 {
+            return Ok(());
+        }
+        let (to, from) = if self.device.kind() == DeviceKind::OpenCl {
+            (dst_offset as u64, src_offset as u64)
+        } else {
+            (dst.handle() + dst_offset as u64, src.handle() + src_offset as u64)
+        };
+        let same_memory = self.device.kind() != DeviceKind::OpenCl || dst.handle() == src.handle();
+        if same_memory && to < from + len as u64 && from < to + len as u64 {
+            let what = format!("copy {len} bytes onto themselves, {} bytes further; copy through other memory", to.abs_diff(from));
+            return Err(DeviceError::Unsupported { device: self.device.id().to_string(), what });
+        }
+        // SAFETY: both are live memory of this device, the ranges were checked and do not overlap.
+        unsafe { self.raw.copy(dst.handle(), dst_offset, src.handle(), src_offset, len) }
+    }
+
+    /// Records a new event after all work queued so far.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn record(&self) -> Result<Event> {
+        let event = self.device.create_event()?;
+        self.raw.record(&*event.raw)?;
+        Ok(event)
+    }
+
+    /// Records an existing event after all work queued so far.
+    ///
+    /// # Errors
+    /// [`DeviceError::OtherDevice`].
+    pub fn record_into(&self, event: &Event) -> Result<()> {
+        self.device.check_same(&event.device, "record an event")?;
+        self.raw.record(&*event.raw)
+    }
+
+    /// Later work on this stream starts after the event.
+    ///
+    /// # Errors
+    /// [`DeviceError::OtherDevice`], [`DeviceError::EventNotRecorded`].
+    pub fn wait_for(&self, event: &Event) -> Result<()> {
+        self.device.check_same(&event.device, "wait for an event")?;
+        event.query()?;
+        self.raw.wait_event(&*event.raw)
+    }
+
+    /// Waits until all work queued so far is done.
+    ///
+    /// # Errors
+    /// The failure of that work.
+    pub fn synchronize(&self) -> Result<()> {
+        self.raw.synchronize()
+    }
+
+    /// Whether all work queued so far is done.
+    ///
+    /// # Errors
+    /// The failure of that work.
+    pub fn is_idle(&self) -> Result<bool> {
+        self.raw.is_idle()
+    }
+
+    /// Whether another library owns this stream, so that freeing memory is not ordered with it by itself.
+    pub fn is_foreign(&self) -> bool {
+        self.raw.is_foreign()
+    }
+
+    /// Queues `function`. `args[i]` points at a value of `sizes[i]` bytes, read before the call returns; for memory it is the
+    /// [`handle`](Memory::handle).
+    ///
+    /// # Errors
+    /// [`DeviceError::InvalidLaunch`], [`DeviceError::OtherDevice`], or the driver's failure.
+    ///
+    /// # Safety
+    /// `args` and `sizes` have the number, sizes and types of the function's parameters; memory among them is live until the work
+    /// is done and large enough for what the function does with it. On a [foreign](Self::is_foreign) stream,
+    /// [`Memory::note_foreign_use`] was called for each memory.
+    pub unsafe fn launch(&self, function: &Function, launch: &Launch, args: &[*mut c_void], sizes: &[usize]) -> Result<()> {
+        debug_assert_eq!(args.len(), sizes.len());
+        self.device.check_same(&function.device, "launch")?;
+        if launch.range == 0 || launch.grid.contains(&0) {
+            return Ok(());
+        }
+        // SAFETY: the stream is alive and of the function's device; the rest is the caller's promise.
+        unsafe { function.raw.launch(self.raw.handle(), launch, args, sizes) }
+    }
+
+    fn check(&self, operation: &'static str, memory: &Memory, offset: usize, len: usize) -> Result<()> {
+        self.device.check_same(memory.device(), operation)?;
+        memory.check_range(operation, offset, len)?;
+        if self.raw.is_foreign() {
+            memory.note_foreign_use();
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<Stream {:#x} on {}>", self.handle(), self.device.id())
+    }
+}
