@@ -1,13 +1,29 @@
-//! The CPU backend: kernels compiled by the system compiler, run by our own threads.
+//! The CPU backend: kernels compiled by the system compiler, run by our own threads. Memory is host memory, streams run in line.
+
+mod compiler;
+mod device;
+mod event;
+mod memory;
+mod module;
+mod pool;
+mod stream;
 
 use std::sync::Arc;
 
-use crate::backend::RawDevice;
-use crate::error::{DeviceError, Result};
+use crate::backend::{Compiler, RawDevice};
+use crate::error::{CompileError, Result};
 
 /// The most threads a CPU device may have.
 pub const MAX_THREADS: usize = 1024;
 
-pub(crate) fn open(_threads: Option<usize>) -> Result<Arc<dyn RawDevice>> {
-    Err(DeviceError::UnknownName { asked: "cpu".into() })
+pub(crate) fn open(threads: Option<usize>) -> Result<Arc<dyn RawDevice>> {
+    Ok(Arc::new(device::CpuDevice::new(threads)))
+}
+
+/// The system's C compiler: `$PARLOOP_CC`, `$CC`, cc, gcc, clang, or the zig of the Python package `ziglang`.
+///
+/// # Errors
+/// [`CompileError::NoCompiler`].
+pub fn compiler() -> Result<Arc<dyn Compiler>, CompileError> {
+    Ok(Arc::new(compiler::CCompiler::find()?))
 }

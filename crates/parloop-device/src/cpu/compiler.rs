@@ -1,0 +1,184 @@
+//! The system's C compiler: found, identified without being started, and run.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use super::device::cpuinfo_line;
+use crate::backend::Compiler;
+use crate::device::DeviceKind;
+use crate::error::{CompileError, Result};
+use crate::library::package_folders;
+
+/// Flags of every CPU kernel. `-fno-math-errno` lets `sqrt` and its like vectorise; results do not change.
+const FLAGS: [&str; 7] = ["-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-fno-math-errno", "-fno-semantic-interposition"];
+
+#[derive(Debug)]
+pub(super) struct CCompiler {
+    program: PathBuf,
+    /// Words between the program and our flags, as in `zig cc`.
+    words: Vec<String>,
+    identity: String,
+}
+
+impl CCompiler {
+    pub(super) fn find() -> Result<CCompiler, CompileError> {
+        let asked = ["PARLOOP_CC", "CC"].into_iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
+        match asked {
+            Some(command) => Self::from_command(&command, std::env::var_os("PATH").unwrap_or_default()),
+            None => Self::from_candidates(std::env::var_os("PATH").unwrap_or_default(), &package_folders()),
+        }
+    }
+
+    fn from_command(command: &str, path: OsString) -> Result<CCompiler, CompileError> {
+        let mut words = command.split_whitespace().map(str::to_owned);
+        let name = words.next().unwrap_or_default();
+        match which(&name, &path) {
+            Some(program) => Self::identify(program, words.collect()),
+            None => Err(no_compiler(vec![name], "PARLOOP_CC or CC names it: correct or unset it")),
+        }
+    }
+
+    fn from_candidates(path: OsString, packages: &[PathBuf]) -> Result<CCompiler, CompileError> {
+        let names = ["cc", "gcc", "clang"];
+        if let Some(program) = names.iter().find_map(|name| which(name, &path)) {
+            return Self::identify(program, Vec::new());
+        }
+        let zig = packages.iter().map(|folder| folder.join("ziglang/zig")).find(|zig| zig.is_file());
+        if let Some(program) = zig {
+            return Self::identify(program, vec!["cc".into()]);
+        }
+        let tried = names.iter().map(|name| name.to_string()).chain(["ziglang (Python package)".into()]).collect();
+        Err(no_compiler(tried, "install one with `apt-get install gcc` or `pip install ziglang`, or name one in PARLOOP_CC"))
+    }
+
+    fn identify(program: PathBuf, words: Vec<String>) -> Result<CCompiler, CompileError> {
+        let not_started = |e: std::io::Error| CompileError::NotStarted { compiler: program.display().to_string(), reason: e.to_string() };
+        let resolved = program.canonicalize().map_err(not_started)?;
+        let metadata = resolved.metadata().map_err(not_started)?;
+        let modified = metadata.modified().map_err(not_started)?;
+        let identity = format!("{} {} {modified:?} {words:?} {FLAGS:?} {}", resolved.display(), metadata.len(), native_arch());
+        Ok(CCompiler { program, words, identity })
+    }
+
+    fn name(&self) -> String {
+        self.program.display().to_string()
+    }
+
+    fn run(&self, source: &str, options: &[String], output: &Path) -> std::io::Result<Output> {
+        let mut child = Command::new(&self.program)
+            .args(&self.words)
+            .args(FLAGS)
+            .args(["-x", "c", "-", "-o"])
+            .arg(output)
+            .args(["-x", "none"])
+            .args(options)
+            .arg("-lm")
+            .env("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let stdin = child.stdin.take();
+        std::thread::scope(|scope| {
+            // A compiler that dies or stops reading closes its end; its exit status then says more than this error would.
+            scope.spawn(|| stdin.map(|mut pipe| pipe.write_all(source.as_bytes())));
+            child.wait_with_output()
+        })
+    }
+}
+
+impl Compiler for CCompiler {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, CompileError> {
+        let failed = |reason: String| CompileError::Failed { compiler: self.name(), reason };
+        let folder = tempfile::Builder::new()
+            .prefix("parloop-")
+            .tempdir()
+            .map_err(|e| failed(format!("no temporary folder in {}: {e}; set TMPDIR", std::env::temp_dir().display())))?;
+        let binary = folder.path().join("kernel.so");
+        let output =
+            self.run(source, options, &binary).map_err(|e| CompileError::NotStarted { compiler: self.name(), reason: e.to_string() })?;
+        if let Some(signal) = output.status.signal() {
+            return Err(CompileError::Killed { compiler: self.name(), signal });
+        }
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        if log.contains("signal terminated program") {
+            return Err(failed(log));
+        }
+        if !output.status.success() {
+            return Err(CompileError::Refused { compiler: self.name(), log });
+        }
+        std::fs::read(&binary).map_err(|e| failed(format!("it reported success but left no output: {e}")))
+    }
+}
+
+fn no_compiler(tried: Vec<String>, hint: &str) -> CompileError {
+    CompileError::NoCompiler { target: DeviceKind::Cpu, tried, hint: hint.into() }
+}
+
+/// The file that a shell would run for `name`.
+fn which(name: &str, path: &OsString) -> Option<PathBuf> {
+    use rustix::fs::{Access, access};
+    let runs = |file: &PathBuf| file.is_file() && access(file, Access::EXEC_OK).is_ok();
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(runs);
+    }
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(runs)
+}
+
+/// What `-march=native` means here: a cache may be shared by machines of different kinds.
+fn native_arch() -> &'static str {
+    static ARCH: OnceLock<String> = OnceLock::new();
+    ARCH.get_or_init(|| {
+        let line = |key| cpuinfo_line(key).unwrap_or_default();
+        format!("{} {} {} {}", std::env::consts::ARCH, line("model name"), line("flags"), line("Features"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_any_compiler_the_error_says_how_to_get_one() {
+        let error = CCompiler::from_candidates("/nonexistent".into(), &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no compiler for cpu kernels was found: tried cc, gcc, clang, ziglang (Python package); \
+             install one with `apt-get install gcc` or `pip install ziglang`, or name one in PARLOOP_CC"
+        );
+    }
+
+    #[test]
+    fn a_named_compiler_that_is_not_there_is_not_replaced_by_another() {
+        let error = CCompiler::from_command("my-cc -O1", "/usr/bin".into()).unwrap_err();
+        assert_eq!(error.to_string(), "no compiler for cpu kernels was found: tried my-cc; PARLOOP_CC or CC names it: correct or unset it");
+    }
+
+    #[test]
+    fn a_compiler_that_is_killed_is_reported_as_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("dying-cc");
+        std::fs::write(&script, "#!/bin/sh\nkill -9 $$\n").unwrap();
+        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let compiler = CCompiler::from_command(script.to_str().unwrap(), "".into()).unwrap();
+        let error = compiler.compile("int x;", &[]).unwrap_err();
+        assert_eq!(error, CompileError::Killed { compiler: script.display().to_string(), signal: 9 });
+    }
+
+    #[test]
+    fn refused_source_comes_with_the_compilers_words() {
+        let compiler = CCompiler::find().unwrap();
+        match compiler.compile("#line 7 \"mine.c\"\nint x = ;\n", &[]).unwrap_err() {
+            CompileError::Refused { log, .. } => assert!(log.contains("mine.c:7"), "{log}"),
+            other => panic!("{other}"),
+        }
+    }
+}

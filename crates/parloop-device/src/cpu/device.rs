@@ -1,0 +1,139 @@
+//! The CPU as a device: what it is, read from the system.
+
+use std::sync::Arc;
+
+use super::compiler::CCompiler;
+use super::event::CpuEvent;
+use super::memory::{AdoptedMemory, HostMemory, Pinned};
+use super::module::CpuModule;
+use super::pool::Pool;
+use super::stream::CpuStream;
+use crate::backend::{Compiler, RawDevice, RawEvent, RawMemory, RawModule, RawPinned, RawStream};
+use crate::device::{DeviceId, MemoryInfo, Properties};
+use crate::error::{CompileError, Result};
+use crate::module::ModuleBinary;
+
+pub(super) struct CpuDevice {
+    properties: Properties,
+    pool: Arc<Pool>,
+}
+
+impl CpuDevice {
+    pub(super) fn new(threads: Option<usize>) -> CpuDevice {
+        let id = DeviceId::Cpu { threads };
+        let threads = threads.unwrap_or_else(default_threads);
+        let total = memory_info().total;
+        let properties = Properties {
+            id,
+            name: format!("{threads} × {}", cpu_name()),
+            arch: std::env::consts::ARCH.into(),
+            driver: format!("parloop {}", env!("CARGO_PKG_VERSION")),
+            compute_units: threads as u32,
+            simd_width: simd_width(),
+            memory_total: total,
+            max_allocation: total,
+            max_block: 1,
+            max_block_dims: [1, 1, 1],
+            max_grid: [u32::MAX; 3],
+            shared_memory: 0,
+            memory_alignment: 1,
+            uuid: None,
+            pci: None,
+        };
+        CpuDevice { properties, pool: Arc::new(Pool::new(threads)) }
+    }
+}
+
+impl RawDevice for CpuDevice {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn memory_info(&self) -> Result<MemoryInfo> {
+        Ok(memory_info())
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>> {
+        Ok(Arc::new(HostMemory::new(&self.properties, bytes)?))
+    }
+
+    unsafe fn adopt_memory(&self, handle: u64, _bytes: usize) -> Result<Arc<dyn RawMemory>> {
+        Ok(Arc::new(AdoptedMemory(handle)))
+    }
+
+    fn allocate_pinned(&self, bytes: usize) -> Result<Box<dyn RawPinned>> {
+        Ok(Box::new(Pinned(HostMemory::new(&self.properties, bytes)?)))
+    }
+
+    fn default_stream(&self) -> Result<Arc<dyn RawStream>> {
+        Ok(Arc::new(CpuStream))
+    }
+
+    fn create_stream(&self) -> Result<Arc<dyn RawStream>> {
+        Ok(Arc::new(CpuStream))
+    }
+
+    unsafe fn adopt_stream(&self, _handle: u64) -> Result<Arc<dyn RawStream>> {
+        Ok(Arc::new(CpuStream))
+    }
+
+    fn create_event(&self) -> Result<Arc<dyn RawEvent>> {
+        Ok(Arc::new(CpuEvent::new(self.properties.id)))
+    }
+
+    fn compiler(&self) -> Result<Arc<dyn Compiler>, CompileError> {
+        Ok(Arc::new(CCompiler::find()?))
+    }
+
+    fn load(&self, binary: &ModuleBinary) -> Result<Arc<dyn RawModule>> {
+        Ok(Arc::new(CpuModule::load(&self.properties, binary, self.pool.clone())?))
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn default_threads() -> usize {
+    let asked = std::env::var("PARLOOP_THREADS").ok().and_then(|text| text.parse::<usize>().ok()).filter(|&n| n > 0);
+    let found = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.unwrap_or_else(found).min(super::MAX_THREADS)
+}
+
+fn cpu_name() -> String {
+    cpuinfo_line("model name").map_or_else(|| std::env::consts::ARCH.to_owned(), |name| name.replace("(R)", "").replace("(TM)", ""))
+}
+
+/// The first line of the system's CPU description with that key.
+pub(super) fn cpuinfo_line(key: &str) -> Option<String> {
+    use std::io::Read;
+    let mut start = String::new();
+    std::fs::File::open("/proc/cpuinfo").ok()?.take(16 << 10).read_to_string(&mut start).ok()?;
+    start.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then(|| value.trim().to_owned())
+    })
+}
+
+fn simd_width() -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f") {
+            return 8;
+        }
+        if is_x86_feature_detected!("avx") {
+            return 4;
+        }
+    }
+    2
+}
+
+fn memory_info() -> MemoryInfo {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let bytes = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(key))?;
+        Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+    };
+    let total = bytes("MemTotal:").unwrap_or(u64::MAX);
+    MemoryInfo { free: bytes("MemAvailable:").unwrap_or(total), total }
+}

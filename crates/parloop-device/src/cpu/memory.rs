@@ -1,0 +1,100 @@
+//! Host memory: our own, and other people's.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::sync::Arc;
+
+use crate::backend::{RawMemory, RawPinned};
+use crate::device::Properties;
+use crate::error::{DeviceError, Result};
+
+/// Every allocation starts on two cache lines, which is also the widest vector.
+const ALIGNMENT: usize = 128;
+
+pub(super) struct HostMemory {
+    pointer: *mut u8,
+    layout: Layout,
+}
+
+// SAFETY: the address is owned by this value alone and freed once, from whichever thread drops it; access through it is unsafe.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above; shared references give out nothing but the address.
+unsafe impl Sync for HostMemory {}
+
+impl HostMemory {
+    pub(super) fn new(properties: &Properties, bytes: usize) -> Result<HostMemory> {
+        let out_of_memory = || DeviceError::OutOfMemory { device: properties.id.to_string(), asked: bytes as u64, free: None };
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory())?;
+        // SAFETY: the border promises that `bytes` is not zero.
+        let pointer = unsafe { alloc(layout) };
+        if pointer.is_null() { Err(out_of_memory()) } else { Ok(HostMemory { pointer, layout }) }
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout and freed here only.
+        unsafe { dealloc(self.pointer, self.layout) };
+    }
+}
+
+impl RawMemory for HostMemory {
+    fn handle(&self) -> u64 {
+        self.pointer as u64
+    }
+
+    fn host_pointer(&self) -> Option<*mut u8> {
+        Some(self.pointer)
+    }
+
+    fn slice(self: Arc<Self>, offset: usize, _len: usize) -> Result<Arc<dyn RawMemory>> {
+        let address = self.handle() + offset as u64;
+        Ok(Arc::new(HostSlice { _whole: self, address }))
+    }
+}
+
+/// Memory of another owner.
+pub(super) struct AdoptedMemory(pub(super) u64);
+
+impl RawMemory for AdoptedMemory {
+    fn handle(&self) -> u64 {
+        self.0
+    }
+
+    fn host_pointer(&self) -> Option<*mut u8> {
+        Some(self.0 as *mut u8)
+    }
+
+    fn slice(self: Arc<Self>, offset: usize, _len: usize) -> Result<Arc<dyn RawMemory>> {
+        let address = self.0 + offset as u64;
+        Ok(Arc::new(HostSlice { _whole: self, address }))
+    }
+}
+
+struct HostSlice {
+    _whole: Arc<dyn RawMemory>,
+    address: u64,
+}
+
+impl RawMemory for HostSlice {
+    fn handle(&self) -> u64 {
+        self.address
+    }
+
+    fn host_pointer(&self) -> Option<*mut u8> {
+        Some(self.address as *mut u8)
+    }
+
+    fn slice(self: Arc<Self>, offset: usize, _len: usize) -> Result<Arc<dyn RawMemory>> {
+        let address = self.address + offset as u64;
+        Ok(Arc::new(HostSlice { _whole: self, address }))
+    }
+}
+
+/// A CPU needs no page-locked memory: all of it is as fast.
+pub(super) struct Pinned(pub(super) HostMemory);
+
+impl RawPinned for Pinned {
+    fn pointer(&self) -> *mut u8 {
+        self.0.pointer
+    }
+}

@@ -1,0 +1,77 @@
+//! The threads of a CPU device, and what it costs to put them to work.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Threads are started at first use, and again in a child process after a fork, which inherits none of them.
+pub(super) struct Pool {
+    threads: usize,
+    running: Mutex<Option<Running>>,
+}
+
+#[derive(Clone)]
+struct Running {
+    process: u32,
+    pool: Arc<ThreadPool>,
+    dispatch_ns: f64,
+}
+
+/// The threads at work, with the measured cost of one dispatch.
+pub(super) struct Crew {
+    pool: Arc<ThreadPool>,
+    pub(super) dispatch_ns: f64,
+}
+
+impl Pool {
+    pub(super) fn new(threads: usize) -> Pool {
+        Pool { threads, running: Mutex::new(None) }
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// `None` when the system gives us no threads: the caller then does the work itself.
+    pub(super) fn crew(&self) -> Option<Crew> {
+        let mut running = self.running.lock().unwrap_or_else(|e| e.into_inner());
+        let process = std::process::id();
+        if running.as_ref().is_none_or(|running| running.process != process) {
+            let started = Running::start(self.threads, process)?;
+            // The threads of a pool from before a fork do not exist here; dropping it would wait for them for ever.
+            std::mem::forget(running.replace(started));
+        }
+        running.as_ref().map(|running| Crew { pool: running.pool.clone(), dispatch_ns: running.dispatch_ns })
+    }
+}
+
+impl Running {
+    fn start(threads: usize, process: u32) -> Option<Running> {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|index| format!("parloop-{index}")).build().ok()?;
+        let mut samples: Vec<f64> = (0..9)
+            .map(|_| {
+                let start = Instant::now();
+                pool.install(|| (0..threads).into_par_iter().with_max_len(1).for_each(|_| ()));
+                start.elapsed().as_nanos() as f64
+            })
+            .collect();
+        samples.sort_by(f64::total_cmp);
+        Some(Running { process, pool: Arc::new(pool), dispatch_ns: samples[samples.len() / 2] })
+    }
+}
+
+impl Crew {
+    /// Calls `work(begin, end)` for parts of `begin..end`, on all threads.
+    pub(super) fn share(&self, begin: u64, end: u64, work: impl Fn(u64, u64) + Sync) {
+        let len = end - begin;
+        let parts = len.min(self.pool.current_num_threads() as u64 * PARTS_PER_THREAD);
+        let edge = |part: u64| begin + (u128::from(len) * u128::from(part) / u128::from(parts)) as u64;
+        let run = |part: usize| work(edge(part as u64), edge(part as u64 + 1));
+        self.pool.install(|| (0..parts as usize).into_par_iter().with_max_len(1).for_each(run));
+    }
+}
+
+/// Enough parts that a thread which is late does not hold up the rest for long.
+const PARTS_PER_THREAD: u64 = 4;
