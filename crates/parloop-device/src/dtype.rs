@@ -144,17 +144,22 @@ impl std::fmt::Display for DType {
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The scalar type of these values.
     const DTYPE: DType;
+    /// The value whose bytes are all zero.
+    const ZERO: Self;
 }
 
 macro_rules! elements {
-    ($($rust:ty => $dtype:ident),* $(,)?) => { $(
+    ($($rust:ty => $dtype:ident, $zero:expr);* $(;)?) => { $(
         // SAFETY: a primitive (or a pair of two equal primitives without padding) of the size that `DTYPE` states.
-        unsafe impl Element for $rust { const DTYPE: DType = DType::$dtype; }
+        unsafe impl Element for $rust {
+            const DTYPE: DType = DType::$dtype;
+            const ZERO: Self = $zero;
+        }
     )* };
 }
 elements! {
-    i8 => I8, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16, u32 => U32, u64 => U64,
-    f32 => F32, f64 => F64, Complex32 => C64, Complex64 => C128,
+    i8 => I8, 0; i16 => I16, 0; i32 => I32, 0; i64 => I64, 0; u8 => U8, 0; u16 => U16, 0; u32 => U32, 0; u64 => U64, 0;
+    f32 => F32, 0.0; f64 => F64, 0.0; Complex32 => C64, Complex32::new(0.0, 0.0); Complex64 => C128, Complex64::new(0.0, 0.0);
 }
 
 /// The bytes of a slice of elements.

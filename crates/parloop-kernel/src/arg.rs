@@ -1,0 +1,316 @@
+//! Arguments: what a caller gives for a parameter, and the checks that it fits.
+
+use std::ffi::CStr;
+
+use parloop_device::{Complex32, Complex64, DType, Element, Memory, as_bytes, as_bytes_mut};
+
+use crate::array::Array;
+use crate::error::{KernelError, Result};
+use crate::signature::{Param, ParamType, Pointee, Signature};
+
+/// A scalar value, as it was given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Scalar {
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Complex(Complex64),
+}
+
+/// One argument of a call.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Arg<'a> {
+    /// A value, converted to the parameter's type if it fits.
+    Scalar(Scalar),
+    /// Device memory; `None` is memory of unknown content, which every pointer accepts.
+    Memory {
+        /// The memory.
+        memory: &'a Memory,
+        /// The type of its elements.
+        dtype: Option<DType>,
+        /// Whether the kernel may write to it.
+        writable: bool,
+    },
+    /// Host data that the kernel only reads; copied to a device that cannot see it.
+    Host {
+        /// Its bytes.
+        bytes: &'a [u8],
+        /// The type of its elements.
+        dtype: DType,
+    },
+    /// Host data that the kernel may change; copied there and back.
+    HostMut {
+        /// Its bytes.
+        bytes: &'a mut [u8],
+        /// The type of its elements.
+        dtype: DType,
+    },
+    /// Text for a `const char *`.
+    Text(&'a CStr),
+    /// The null pointer.
+    Null,
+}
+
+macro_rules! scalar_args {
+    ($($rust:ty => $variant:ident as $wide:ty),* $(,)?) => { $(
+        impl From<$rust> for Arg<'_> {
+            fn from(value: $rust) -> Self {
+                Arg::Scalar(Scalar::$variant(value as $wide))
+            }
+        }
+    )* };
+}
+scalar_args! {
+    bool => Bool as bool, i8 => Int as i128, i16 => Int as i128, i32 => Int as i128, i64 => Int as i128, isize => Int as i128,
+    u8 => Int as i128, u16 => Int as i128, u32 => Int as i128, u64 => Int as i128, usize => Int as i128,
+    f32 => Float as f64, f64 => Float as f64, Complex64 => Complex as Complex64,
+}
+
+impl<'a, T: Element> From<&'a Array<T>> for Arg<'a> {
+    fn from(array: &'a Array<T>) -> Self {
+        Arg::Memory { memory: array.memory(), dtype: Some(T::DTYPE), writable: false }
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Array<T>> for Arg<'a> {
+    fn from(array: &'a mut Array<T>) -> Self {
+        Arg::Memory { memory: array.memory(), dtype: Some(T::DTYPE), writable: true }
+    }
+}
+
+impl<'a> From<&'a Memory> for Arg<'a> {
+    fn from(memory: &'a Memory) -> Self {
+        Arg::Memory { memory, dtype: None, writable: true }
+    }
+}
+
+impl<'a, T: Element> From<&'a [T]> for Arg<'a> {
+    fn from(values: &'a [T]) -> Self {
+        Arg::Host { bytes: as_bytes(values), dtype: T::DTYPE }
+    }
+}
+
+impl<'a, T: Element> From<&'a mut [T]> for Arg<'a> {
+    fn from(values: &'a mut [T]) -> Self {
+        Arg::HostMut { bytes: as_bytes_mut(values), dtype: T::DTYPE }
+    }
+}
+
+impl<'a, T: Element> From<&'a Vec<T>> for Arg<'a> {
+    fn from(values: &'a Vec<T>) -> Self {
+        Arg::from(values.as_slice())
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Vec<T>> for Arg<'a> {
+    fn from(values: &'a mut Vec<T>) -> Self {
+        Arg::from(values.as_mut_slice())
+    }
+}
+
+impl<'a> From<&'a CStr> for Arg<'a> {
+    fn from(text: &'a CStr) -> Self {
+        Arg::Text(text)
+    }
+}
+
+/// The arguments of a kernel call: scalars, `&array`, `&mut array`, slices.
+///
+/// ```
+/// use parloop_kernel::{Context, args};
+/// let ctx = Context::open("cpu:1")?;
+/// let prog = ctx.compile("GPUKERN void twice(double *x, int n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }")?;
+/// let mut x = ctx.array(&[1.0, 2.0])?;
+/// prog.kernel("twice")?.call(args![&mut x, 2])?;
+/// assert_eq!(x.to_vec()?, [2.0, 4.0]);
+/// # Ok::<(), parloop_kernel::KernelError>(())
+/// ```
+#[macro_export]
+macro_rules! args {
+    ($($arg:expr),* $(,)?) => { &mut [$($crate::Arg::from($arg)),*] };
+}
+
+/// The 16 bytes from which a kernel reads an argument: a scalar, an address or a handle.
+pub type Slot = [u64; 2];
+
+/// Says how a scalar is stored for `dtype`; the reason if it does not fit.
+pub(crate) fn encode(value: Scalar, dtype: DType) -> Result<Slot, ScalarMisfit> {
+    use DType::*;
+    let real = |value: Scalar| match value {
+        Scalar::Bool(value) => Ok(f64::from(u8::from(value))),
+        Scalar::Int(value) => Ok(value as f64),
+        Scalar::Float(value) => Ok(value),
+        Scalar::Complex(_) => Err(ScalarMisfit::Type),
+    };
+    match dtype {
+        Bool => match value {
+            Scalar::Bool(value) => Ok([u64::from(value), 0]),
+            Scalar::Int(value @ 0..=1) => Ok([value as u64, 0]),
+            Scalar::Int(_) => Err(ScalarMisfit::Range),
+            _ => Err(ScalarMisfit::Type),
+        },
+        F32 => {
+            let (wide, narrow) = (real(value)?, real(value)? as f32);
+            if narrow.is_infinite() && wide.is_finite() { Err(ScalarMisfit::Range) } else { Ok([u64::from(narrow.to_bits()), 0]) }
+        }
+        F64 => Ok([real(value)?.to_bits(), 0]),
+        C64 => {
+            let value = match value {
+                Scalar::Complex(value) => Complex32::new(value.re as f32, value.im as f32),
+                other => Complex32::new(real(other)? as f32, 0.0),
+            };
+            Ok([u64::from(value.re.to_bits()) | u64::from(value.im.to_bits()) << 32, 0])
+        }
+        C128 => match value {
+            Scalar::Complex(value) => Ok([value.re.to_bits(), value.im.to_bits()]),
+            other => Ok([real(other)?.to_bits(), 0]),
+        },
+        _ => {
+            let value = match value {
+                Scalar::Int(value) => value,
+                Scalar::Bool(value) => i128::from(value),
+                _ => return Err(ScalarMisfit::Type),
+            };
+            let (low, high) = dtype.integer_range().unwrap_or((0, 0));
+            if (low..=high).contains(&value) { Ok([value as u64, 0]) } else { Err(ScalarMisfit::Range) }
+        }
+    }
+}
+
+/// Why a scalar cannot be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScalarMisfit {
+    Type,
+    Range,
+}
+
+/// Builds the errors for one parameter of one kernel.
+pub struct Checker<'a> {
+    /// The kernel's signature.
+    pub signature: &'a Signature,
+    /// The parameter's position.
+    pub index: usize,
+}
+
+impl Checker<'_> {
+    fn param(&self) -> &Param {
+        &self.signature.params[self.index]
+    }
+
+    fn names(&self) -> (String, String, String) {
+        (self.signature.name.clone(), self.param().name.clone(), self.param().ty.to_string())
+    }
+
+    /// What was given is of another type than what was declared.
+    pub fn wrong_type(&self, given: impl Into<String>, hint: &'static str) -> KernelError {
+        let (kernel, name, declared) = self.names();
+        KernelError::WrongType { kernel, name, declared, given: given.into(), hint }
+    }
+
+    /// The array cannot be written, but the parameter is not const.
+    pub fn read_only(&self) -> KernelError {
+        let (kernel, name, declared) = self.names();
+        KernelError::ReadOnly { kernel, name, declared }
+    }
+
+    /// The array has gaps.
+    pub fn not_contiguous(&self) -> KernelError {
+        let (kernel, name, declared) = self.names();
+        KernelError::NotContiguous { kernel, name, declared }
+    }
+
+    /// Stores a scalar for this parameter.
+    ///
+    /// # Errors
+    /// [`KernelError::WrongType`], [`KernelError::OutOfRange`].
+    pub fn scalar(&self, value: Scalar) -> Result<Slot> {
+        let ParamType::Scalar(dtype) = self.param().ty else {
+            return Err(self.wrong_type(describe(value), "pass an array"));
+        };
+        encode(value, dtype).map_err(|misfit| match misfit {
+            ScalarMisfit::Type => self.wrong_type(describe(value), ""),
+            ScalarMisfit::Range => {
+                let (kernel, name, declared) = self.names();
+                KernelError::OutOfRange { kernel, name, declared, value: number(value), dtype }
+            }
+        })
+    }
+
+    /// Checks that elements of `dtype` may be passed for this parameter.
+    ///
+    /// # Errors
+    /// [`KernelError::WrongType`], [`KernelError::ReadOnly`].
+    pub fn elements(&self, dtype: Option<DType>, writable: bool) -> Result<()> {
+        let ParamType::Pointer { to, constant } = &self.param().ty else {
+            return Err(self.wrong_type(array_of(dtype), "pass a single value"));
+        };
+        let fits = match (to, dtype) {
+            (_, None) | (Pointee::Void | Pointee::Other(_), _) => true,
+            (Pointee::Scalar(declared), Some(given)) => *declared == given,
+            (Pointee::Char, Some(given)) => given.size() == 1,
+        };
+        if !fits {
+            return Err(self.wrong_type(array_of(dtype), "convert it first"));
+        }
+        if !writable && !constant { Err(self.read_only()) } else { Ok(()) }
+    }
+}
+
+fn array_of(dtype: Option<DType>) -> String {
+    dtype.map_or_else(|| "memory".into(), |dtype| format!("an array of {dtype}"))
+}
+
+fn number(value: Scalar) -> String {
+    match value {
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Float(value) => value.to_string(),
+        Scalar::Complex(value) => value.to_string(),
+    }
+}
+
+fn describe(value: Scalar) -> String {
+    let kind = match value {
+        Scalar::Bool(_) => "the truth value",
+        Scalar::Int(_) => "the integer",
+        Scalar::Float(_) => "the number",
+        Scalar::Complex(_) => "the complex number",
+    };
+    format!("{kind} {}", number(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn integers_are_checked_against_the_range_of_their_type() {
+        for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_integer()) {
+            let (low, high) = dtype.integer_range().unwrap();
+            for fits in [low, high, 0] {
+                assert_eq!(encode(Scalar::Int(fits), dtype).unwrap()[0], fits as u64);
+            }
+            for misfit in [low - 1, high + 1] {
+                assert_eq!(encode(Scalar::Int(misfit), dtype), Err(ScalarMisfit::Range));
+            }
+            assert_eq!(encode(Scalar::Float(1.0), dtype), Err(ScalarMisfit::Type));
+        }
+    }
+
+    #[test]
+    fn numbers_too_large_for_float_are_refused_and_infinity_is_kept() {
+        assert_eq!(encode(Scalar::Float(1e300), DType::F32), Err(ScalarMisfit::Range));
+        assert_eq!(encode(Scalar::Float(f64::INFINITY), DType::F32).unwrap()[0], u64::from(f32::INFINITY.to_bits()));
+        assert_eq!(encode(Scalar::Complex(Complex64::new(1.0, 2.0)), DType::F64), Err(ScalarMisfit::Type));
+    }
+
+    proptest! {
+        #[test]
+        fn doubles_keep_every_bit(bits: u64) {
+            prop_assert_eq!(encode(Scalar::Float(f64::from_bits(bits)), DType::F64).unwrap(), [bits, 0]);
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! The compile cache: binaries on disk under the hash of all that made them. It can be trusted (owner, mode and content are checked),
+//! shared by processes (entries appear whole or not at all) and lost (without a folder it lives in memory).
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+
+/// The hash of all that decides a binary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key(blake3::Hash);
+
+impl Key {
+    /// A key from parts; parts cannot run into each other.
+    pub fn of(parts: &[&[u8]]) -> Key {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Key(hasher.finalize())
+    }
+
+    fn file_name(&self) -> String {
+        format!("{}.bin", self.0.to_hex())
+    }
+}
+
+/// What `parloop cache info` tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheInfo {
+    /// The folder, or why there is none.
+    pub folder: Result<PathBuf, String>,
+    /// Compiled kernels in it.
+    pub entries: usize,
+    /// Their size together.
+    pub bytes: u64,
+    /// The oldest entries go when they are more than this.
+    pub limit: u64,
+}
+
+/// A cache of compiled kernels.
+#[derive(Debug)]
+pub struct Cache {
+    folder: Result<PathBuf, String>,
+    limit: u64,
+    /// Binaries that could not be put on disk.
+    in_memory: Mutex<HashMap<Key, Arc<Vec<u8>>>>,
+    /// One lock for each key that is being compiled.
+    in_work: Mutex<HashMap<Key, Arc<Mutex<()>>>>,
+}
+
+/// Where a binary came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Origin {
+    Disk,
+    Memory,
+    Compiled,
+}
+
+const DEFAULT_LIMIT: u64 = 1 << 30;
+
+impl Cache {
+    /// The user's cache: `$PARLOOP_CACHE_DIR`, else `parloop` in `$XDG_CACHE_HOME` or `~/.cache`.
+    pub fn user() -> &'static Cache {
+        static USER: OnceLock<Cache> = OnceLock::new();
+        USER.get_or_init(|| match user_folder() {
+            Ok(folder) => Cache::at(folder, DEFAULT_LIMIT),
+            Err(reason) => Cache::without_folder(reason),
+        })
+    }
+
+    /// A cache in that folder, which is made if needed; at most `limit` bytes are kept.
+    pub fn at(folder: impl Into<PathBuf>, limit: u64) -> Cache {
+        let folder = folder.into();
+        match prepare(&folder) {
+            Ok(()) => Cache { folder: Ok(folder), limit, in_memory: Mutex::default(), in_work: Mutex::default() },
+            Err(reason) => Cache::without_folder(reason),
+        }
+    }
+
+    fn without_folder(reason: String) -> Cache {
+        Cache { folder: Err(reason), limit: DEFAULT_LIMIT, in_memory: Mutex::default(), in_work: Mutex::default() }
+    }
+
+    /// The binary under `key`; `make` is called when there is none, by one thread of one process at a time for each key.
+    ///
+    /// # Errors
+    /// Those of `make`; trouble with the folder is none.
+    pub fn get_or_make<E>(&self, key: Key, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<(Arc<Vec<u8>>, Origin), E> {
+        if let Some(found) = self.look_up(key) {
+            return Ok(found);
+        }
+        let own = lock(&self.in_work).entry(key).or_default().clone();
+        let _others_wait = lock(&own);
+        let _other_processes_wait = self.lock_file(key);
+        let result = match self.look_up(key) {
+            Some(found) => Ok(found),
+            None => make().map(|bytes| {
+                let bytes = Arc::new(bytes);
+                if self.store(key, &bytes).is_err() {
+                    lock(&self.in_memory).insert(key, bytes.clone());
+                }
+                (bytes, Origin::Compiled)
+            }),
+        };
+        lock(&self.in_work).remove(&key);
+        result
+    }
+
+    fn look_up(&self, key: Key) -> Option<(Arc<Vec<u8>>, Origin)> {
+        if let Some(bytes) = lock(&self.in_memory).get(&key) {
+            return Some((bytes.clone(), Origin::Memory));
+        }
+        let path = self.folder.as_ref().ok()?.join(key.file_name());
+        match read_entry(&path, key) {
+            Ok(bytes) => Some((Arc::new(bytes), Origin::Disk)),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                // Damaged or not ours to trust: it is made again in its place.
+                let _ = fs::remove_file(&path);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    fn store(&self, key: Key, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.folder.as_ref().map_err(|reason| io::Error::other(reason.clone()))?;
+        let mut entry = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
+        entry.write_all(bytes)?;
+        entry.write_all(trailer(key, bytes).as_slice())?;
+        entry.persist(folder.join(key.file_name())).map_err(|e| e.error)?;
+        self.shrink();
+        Ok(())
+    }
+
+    /// A lock that other processes respect and that goes with its process. Some file systems have none: then two may compile the
+    /// same kernel, and either result is right.
+    fn lock_file(&self, key: Key) -> Option<File> {
+        let path = self.folder.as_ref().ok()?.join(format!("{:02x}.lock", key.0.as_bytes()[0]));
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).ok()?);
+        flock(&file, FlockOperation::LockExclusive).ok()?;
+        Some(file)
+    }
+
+    /// Removes the entries unused for longest until all fit, and what killed processes left unfinished.
+    fn shrink(&self) {
+        let mut entries = self.files();
+        for (path, metadata) in &entries {
+            let age = metadata.modified().ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
+            if is_unfinished(path) && age > ABANDONED {
+                let _ = fs::remove_file(path);
+            }
+        }
+        entries.retain(|(path, _)| !is_unfinished(path));
+        let mut total: u64 = entries.iter().map(|(_, metadata)| metadata.len()).sum();
+        entries.sort_by_key(|(_, metadata)| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH));
+        for (path, metadata) in entries {
+            if total <= self.limit {
+                break;
+            }
+            if fs::remove_file(path).is_ok() {
+                total -= metadata.len();
+            }
+        }
+    }
+
+    /// Entries and unfinished files, with their metadata.
+    fn files(&self) -> Vec<(PathBuf, fs::Metadata)> {
+        let Ok(Ok(listing)) = self.folder.as_ref().map(fs::read_dir) else { return Vec::new() };
+        let ours = |path: &Path| path.extension().is_some_and(|extension| extension == "bin") || is_unfinished(path);
+        listing.flatten().filter(|e| ours(&e.path())).filter_map(|e| Some((e.path(), e.metadata().ok()?))).collect()
+    }
+
+    /// How much is in it.
+    pub fn info(&self) -> CacheInfo {
+        let entries = self.files();
+        let bytes = entries.iter().map(|(_, metadata)| metadata.len()).sum();
+        CacheInfo { folder: self.folder.clone(), entries: entries.len(), bytes, limit: self.limit }
+    }
+
+    /// Removes every entry and returns how many there were.
+    pub fn clear(&self) -> usize {
+        lock(&self.in_memory).clear();
+        self.files().into_iter().filter(|(path, _)| fs::remove_file(path).is_ok()).count()
+    }
+}
+
+const UNFINISHED: &str = "unfinished-";
+const ABANDONED: Duration = Duration::from_secs(600);
+const REFRESH: Duration = Duration::from_secs(24 * 3600);
+
+fn is_unfinished(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+fn user_folder() -> Result<PathBuf, String> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(folder) = variable("PARLOOP_CACHE_DIR") {
+        return Ok(folder);
+    }
+    let caches = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    caches.map(|folder| folder.join("parloop")).ok_or_else(|| "neither PARLOOP_CACHE_DIR, XDG_CACHE_HOME nor HOME is set".into())
+}
+
+/// Makes the folder if needed; refuses one through which somebody else could give us code to run.
+fn prepare(folder: &Path) -> Result<(), String> {
+    let shown = folder.display();
+    match fs::DirBuilder::new().recursive(true).mode(0o700).create(folder) {
+        Ok(()) => {}
+        Err(error) => return Err(format!("{shown} cannot be made: {error}")),
+    }
+    let metadata = fs::symlink_metadata(folder).map_err(|e| format!("{shown} cannot be looked at: {e}"))?;
+    if !metadata.is_dir() {
+        return Err(format!("{shown} is not a folder but a link or file"));
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(format!("{shown} belongs to user {}, not to us", metadata.uid()));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        let own = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(folder, own).map_err(|e| format!("{shown} is open to others and cannot be closed: {e}"))?;
+    }
+    Ok(())
+}
+
+/// An entry is the binary, then this.
+fn trailer(key: Key, bytes: &[u8]) -> Vec<u8> {
+    let mut trailer = Vec::with_capacity(TRAILER_LEN);
+    trailer.extend_from_slice(blake3::hash(bytes).as_bytes());
+    trailer.extend_from_slice(key.0.as_bytes());
+    trailer.extend_from_slice(MAGIC);
+    trailer
+}
+
+const MAGIC: &[u8; 8] = b"parloop\x01";
+const TRAILER_LEN: usize = 32 + 32 + MAGIC.len();
+
+fn read_entry(path: &Path, key: Key) -> io::Result<Vec<u8>> {
+    let distrusted = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+    let descriptor = rustix::fs::open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|error| if error == rustix::io::Errno::LOOP { distrusted("a link") } else { error.into() })?;
+    let mut file = File::from(descriptor);
+    let metadata = file.metadata()?;
+    if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 || !metadata.is_file() {
+        return Err(distrusted("not ours"));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
+    file.read_to_end(&mut bytes)?;
+    let Some(len) = bytes.len().checked_sub(TRAILER_LEN) else { return Err(distrusted("cut short")) };
+    if bytes[len..] != trailer(key, &bytes[..len]) {
+        return Err(distrusted("altered"));
+    }
+    bytes.truncate(len);
+    if metadata.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > REFRESH)) {
+        let _ = file.set_modified(SystemTime::now());
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    type Made = Result<Vec<u8>, ()>;
+
+    fn key(n: u8) -> Key {
+        Key::of(&[&[n]])
+    }
+
+    fn cache() -> (tempfile::TempDir, Cache) {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path().join("cache"), 1 << 20);
+        assert!(cache.folder.is_ok());
+        (folder, cache)
+    }
+
+    fn only_entry(cache: &Cache) -> PathBuf {
+        let files = cache.files();
+        assert_eq!(files.len(), 1);
+        files[0].0.clone()
+    }
+
+    #[test]
+    fn what_was_made_once_is_found_again() {
+        let (_folder, cache) = cache();
+        assert_eq!(cache.get_or_make(key(1), || Made::Ok(vec![1, 2])).unwrap().1, Origin::Compiled);
+        let (bytes, origin) = cache.get_or_make(key(1), || Made::Err(())).unwrap();
+        assert_eq!((&**bytes, origin), (&[1u8, 2][..], Origin::Disk));
+        assert_eq!(cache.info().entries, 1);
+        assert_eq!(cache.clear(), 1);
+        assert_eq!(cache.get_or_make(key(1), || Made::Ok(vec![3])).unwrap().1, Origin::Compiled);
+    }
+
+    #[test]
+    fn parts_of_a_key_do_not_run_into_each_other() {
+        assert_ne!(Key::of(&[b"ab", b"c"]), Key::of(&[b"a", b"bc"]));
+        assert_ne!(Key::of(&[b"ab"]), Key::of(&[b"ab", b""]));
+    }
+
+    #[test]
+    fn a_failure_is_not_kept() {
+        let (_folder, cache) = cache();
+        assert!(cache.get_or_make(key(1), || Made::Err(())).is_err());
+        assert_eq!(cache.get_or_make(key(1), || Made::Ok(vec![1])).unwrap().1, Origin::Compiled);
+    }
+
+    #[test]
+    fn altered_truncated_and_swapped_entries_are_made_again() {
+        let (_folder, cache) = cache();
+        cache.get_or_make(key(1), || Made::Ok(vec![7; 100])).unwrap();
+        let path = only_entry(&cache);
+        let whole = fs::read(&path).unwrap();
+        let mut altered = whole.clone();
+        altered[50] ^= 1;
+        for damaged in [&whole[..whole.len() - 1], &whole[..10], &[], &altered] {
+            fs::write(&path, damaged).unwrap();
+            let (bytes, origin) = cache.get_or_make(key(1), || Made::Ok(vec![7; 100])).unwrap();
+            assert_eq!((bytes.len(), origin), (100, Origin::Compiled));
+            assert_eq!(fs::read(&path).unwrap(), whole);
+        }
+        cache.get_or_make(key(2), || Made::Ok(vec![8; 100])).unwrap();
+        fs::copy(&path, path.with_file_name(key(2).file_name())).unwrap();
+        assert_eq!(*cache.get_or_make(key(2), || Made::Ok(vec![8; 100])).unwrap().0, [8; 100]);
+    }
+
+    #[test]
+    fn a_link_in_place_of_an_entry_is_not_followed() {
+        let (folder, cache) = cache();
+        cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
+        let path = only_entry(&cache);
+        let elsewhere = folder.path().join("elsewhere");
+        fs::rename(&path, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        assert_eq!(cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap().1, Origin::Compiled);
+        assert!(!fs::symlink_metadata(&path).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn an_entry_that_others_can_write_is_not_trusted() {
+        let (_folder, cache) = cache();
+        cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
+        fs::set_permissions(only_entry(&cache), fs::Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap().1, Origin::Compiled);
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_or_a_file_is_refused_and_memory_serves() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("real");
+        fs::create_dir(&real).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        for place in [link, file] {
+            let cache = Cache::at(&place, 1 << 20);
+            assert!(cache.folder.is_err());
+            cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
+            assert_eq!(cache.get_or_make(key(1), || Made::Err(())).unwrap().1, Origin::Memory);
+        }
+        assert_eq!(fs::read_dir(real).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_of_another_user_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root can give a folder away");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("cache");
+        fs::create_dir(&place).unwrap();
+        std::os::unix::fs::chown(&place, Some(12345), None).unwrap();
+        let cache = Cache::at(&place, 1 << 20);
+        assert_eq!(cache.folder.clone().unwrap_err(), format!("{} belongs to user 12345, not to us", place.display()));
+    }
+
+    #[test]
+    fn an_open_folder_is_closed_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("cache");
+        fs::create_dir(&place).unwrap();
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o777)).unwrap();
+        Cache::at(&place, 1 << 20);
+        assert_eq!(fs::metadata(&place).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_folder_deleted_under_us_only_costs_the_cache() {
+        let (_folder, cache) = cache();
+        cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
+        fs::remove_dir_all(cache.folder.as_ref().unwrap()).unwrap();
+        assert_eq!(cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap().1, Origin::Compiled);
+        assert_eq!(cache.get_or_make(key(1), || Made::Err(())).unwrap().1, Origin::Memory);
+    }
+
+    #[test]
+    fn a_full_disk_only_costs_the_cache() {
+        // A folder in which no file can be made stands for a disk without room: the write fails in the same place.
+        let cache = Cache::at("/proc/self/fdinfo", 1 << 20);
+        cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
+        assert_eq!(cache.get_or_make(key(1), || Made::Err(())).unwrap().1, Origin::Memory);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_never_read_and_is_removed_later() {
+        let (_folder, cache) = cache();
+        let left = cache.folder.as_ref().unwrap().join("unfinished-abc");
+        fs::write(&left, [1, 2, 3]).unwrap();
+        cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
+        assert!(left.exists(), "it may still be written to");
+        let old = SystemTime::now() - 2 * ABANDONED;
+        File::options().write(true).open(&left).unwrap().set_modified(old).unwrap();
+        cache.get_or_make(key(2), || Made::Ok(vec![7])).unwrap();
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn the_oldest_entries_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path().join("cache"), 2500);
+        for n in 0..4 {
+            cache.get_or_make(key(n), || Made::Ok(vec![n; 1000])).unwrap();
+            let path = cache.folder.as_ref().unwrap().join(key(n).file_name());
+            if let Ok(file) = File::options().write(true).open(path) {
+                file.set_modified(SystemTime::now() - Duration::from_secs(100 - u64::from(n))).unwrap();
+            }
+        }
+        assert_eq!(cache.info().entries, 2);
+        assert_eq!(cache.get_or_make(key(3), || Made::Err(())).unwrap().1, Origin::Disk);
+        assert!(cache.get_or_make(key(0), || Made::Err(())).is_err());
+    }
+
+    #[test]
+    fn sixteen_threads_make_one_binary() {
+        let (_folder, cache) = cache();
+        let made = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| {
+                    let make = || {
+                        made.fetch_add(1, Ordering::SeqCst);
+                        std::thread::sleep(Duration::from_millis(20));
+                        Made::Ok(vec![9; 10])
+                    };
+                    assert_eq!(*cache.get_or_make(key(1), make).unwrap().0, [9; 10]);
+                });
+            }
+        });
+        assert_eq!(made.load(Ordering::SeqCst), 1);
+    }
+}

@@ -1,0 +1,72 @@
+//! What can go wrong between a kernel's source and its launch, as data.
+
+use std::path::PathBuf;
+
+use parloop_device::{CompileError, DType, DeviceError};
+
+/// A source, a signature, an argument or a launch is not right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum KernelError {
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error("{error}{}", note_on_source(.saved))]
+    Compile { error: CompileError, saved: Option<PathBuf> },
+    #[error("source file {path} could not be read: {reason}")]
+    SourceFile { path: String, reason: String },
+    #[error("{file}:{line}: {reason}")]
+    Source { file: String, line: usize, reason: String },
+    #[error("the full source could not be saved as {path}: {reason}")]
+    SaveSource { path: PathBuf, reason: String },
+    #[error("the program has no kernel `{asked}`; it has {}", list_names(.found))]
+    NoSuchKernel { asked: String, found: Vec<String> },
+    #[error("`{name}` is a plain function: only a GPUKERN function can be launched on {device}")]
+    NotAKernel { name: String, device: String },
+    #[error("kernel `{kernel}` was described with {what}, but its source says `{source_says}` (line {line})")]
+    Description { kernel: String, what: String, source_says: String, line: usize },
+    #[error("kernel `{kernel}` takes {expected} arguments ({signature}), {given} were given")]
+    WrongCount { kernel: String, expected: usize, given: usize, signature: String },
+    #[error("kernel `{kernel}` has no argument `{name}`; its arguments are {signature}")]
+    UnknownArgument { kernel: String, name: String, signature: String },
+    #[error("kernel `{kernel}` was given argument `{name}` twice")]
+    GivenTwice { kernel: String, name: String },
+    #[error("kernel `{kernel}` needs argument `{name}` ({declared})")]
+    MissingArgument { kernel: String, name: String, declared: String },
+    #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but {given} was given{}", with_hint(.hint))]
+    WrongType { kernel: String, name: String, declared: String, given: String, hint: &'static str },
+    #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but {value} does not fit into {dtype}")]
+    OutOfRange { kernel: String, name: String, declared: String, value: String, dtype: DType },
+    #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array is read-only; declare it const or pass a copy")]
+    ReadOnly { kernel: String, name: String, declared: String },
+    #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array is not contiguous; pass a contiguous copy")]
+    NotContiguous { kernel: String, name: String, declared: String },
+    #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap in part; pass a copy of one of them")]
+    Overlap { kernel: String, first: String, second: String },
+    #[error("the grid of kernel `{kernel}`: {reason}")]
+    Grid { kernel: String, reason: String },
+}
+
+impl From<CompileError> for KernelError {
+    fn from(error: CompileError) -> KernelError {
+        KernelError::Compile { error, saved: None }
+    }
+}
+
+fn list_names(found: &[String]) -> String {
+    if found.is_empty() { "none: mark one with GPUKERN".into() } else { found.join(", ") }
+}
+
+fn with_hint(hint: &str) -> String {
+    if hint.is_empty() { String::new() } else { format!("; {hint}") }
+}
+
+fn note_on_source(saved: &Option<PathBuf>) -> String {
+    match saved {
+        Some(path) => format!("\nthe full source is in {}", path.display()),
+        None => String::new(),
+    }
+}
+
+/// Result of a kernel operation.
+pub type Result<T, E = KernelError> = std::result::Result<T, E>;

@@ -1,0 +1,104 @@
+//! Compiler messages, with the user's own source lines under them.
+
+use std::collections::HashMap;
+
+/// Adds the line of `source` to every line of `log` that names one and is not followed by it already.
+pub(crate) fn with_source_lines(log: &str, source: &str) -> String {
+    let lines = numbered(source);
+    let mut out = String::with_capacity(log.len() * 2);
+    let mut messages = log.lines().peekable();
+    while let Some(message) = messages.next() {
+        out.push_str(message);
+        out.push('\n');
+        let Some(place) = Place::find(message, &lines) else { continue };
+        let text = lines[&(place.file.to_owned(), place.line)];
+        if messages.peek().is_some_and(|next| next.contains(text.trim()) && !text.trim().is_empty()) {
+            continue;
+        }
+        out.push_str(&format!("{:>5} | {text}\n", place.line));
+        if let Some(column) = place.column.filter(|&column| column > 0 && column <= text.len() + 1) {
+            out.push_str(&format!("      | {}^\n", " ".repeat(column - 1)));
+        }
+    }
+    out
+}
+
+/// Every line of a joined source, by file and number.
+fn numbered(source: &str) -> HashMap<(String, usize), &str> {
+    let mut lines = HashMap::new();
+    let (mut file, mut number) = (String::new(), 1);
+    for text in source.lines() {
+        if let Some((line, name)) = text.strip_prefix("#line ").and_then(|rest| rest.split_once(' '))
+            && let Ok(line) = line.parse()
+        {
+            (file, number) = (name.trim_matches('"').to_owned(), line);
+            continue;
+        }
+        if !file.is_empty() {
+            lines.insert((file.clone(), number), text);
+        }
+        number += 1;
+    }
+    lines
+}
+
+struct Place<'a> {
+    file: &'a str,
+    line: usize,
+    column: Option<usize>,
+}
+
+impl<'a> Place<'a> {
+    /// Reads `file:line:column: …` (C compilers) and `file(line): …` (NVRTC).
+    fn find(message: &'a str, lines: &HashMap<(String, usize), &str>) -> Option<Place<'a>> {
+        let known = |place: Place<'a>| lines.contains_key(&(place.file.to_owned(), place.line)).then_some(place);
+        if let Some((file, rest)) = message.split_once('(')
+            && let Some((line, _)) = rest.split_once("):")
+            && let Ok(line) = line.parse()
+        {
+            return known(Place { file, line, column: None });
+        }
+        let severity = ["error:", "warning:", "note:"].iter().filter_map(|word| message.find(word)).min()?;
+        let place = message[..severity].trim_end().trim_end_matches(':').trim_end_matches("fatal").trim_end().trim_end_matches(':');
+        let mut parts = place.rsplitn(3, ':');
+        let (last, middle, first) = (parts.next()?, parts.next()?, parts.next());
+        match (first, middle.parse(), last.parse()) {
+            (Some(file), Ok(line), Ok(column)) => known(Place { file, line, column: Some(column) }),
+            (_, _, Ok(line)) => known(Place { file: place.rsplit_once(':')?.0, line, column: None }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SOURCE: &str = "prelude\n#line 1 \"<source>\"\nint a;\nint b = ;\n";
+
+    #[test]
+    fn messages_of_c_compilers_get_their_line_and_a_caret() {
+        let log = "<source>:2:9: error: expected expression before ';' token\n";
+        assert_eq!(with_source_lines(log, SOURCE), format!("{log}    2 | int b = ;\n      |         ^\n"));
+    }
+
+    #[test]
+    fn messages_of_nvrtc_get_their_line() {
+        let log = "<source>(2): error: expected an expression\n";
+        assert_eq!(with_source_lines(log, SOURCE), format!("{log}    2 | int b = ;\n"));
+    }
+
+    #[test]
+    fn lines_that_are_shown_already_are_not_repeated() {
+        let log = "<source>:2:9: error: expected expression\n    int b = ;\n";
+        assert_eq!(with_source_lines(log, SOURCE), log);
+    }
+
+    proptest! {
+        #[test]
+        fn any_log_is_explained_without_a_panic(log in "(<source>|error:|[:()0-9\n a]){0,30}") {
+            prop_assert!(with_source_lines(&log, SOURCE).len() >= log.trim_end().len());
+        }
+    }
+}

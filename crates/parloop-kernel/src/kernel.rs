@@ -1,0 +1,481 @@
+//! Kernels: one function of a compiled program, its argument check and its launch.
+
+use std::ffi::{CStr, c_void};
+use std::fmt;
+use std::sync::Arc;
+
+use parloop_device::{DType, DeviceKind, Function, Launch, Memory, Stream};
+use smallvec::SmallVec;
+
+use crate::arg::{Arg, Checker, Scalar, Slot};
+use crate::error::{KernelError, Result};
+use crate::grid::{Count, Grid};
+use crate::signature::{ParamType, Pointee, Signature};
+
+/// A kernel of a compiled program, ready to launch. Clones are the same kernel.
+#[derive(Clone)]
+pub struct Kernel {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    signature: Signature,
+    function: Function,
+    stream: Stream,
+    grid: Grid,
+    block: Option<u32>,
+    /// Bytes that a kernel reads from each slot, with those for the range and the returned value on a CPU.
+    sizes: SmallVec<[usize; 16]>,
+    /// The argument whose value is the range, when it is that simple.
+    range_argument: Option<usize>,
+}
+
+/// A CPU entry also takes the whole range and a place for the returned value.
+const CPU_SLOTS: usize = 2;
+
+/// Arguments with room for what the launch adds.
+pub type Slots = SmallVec<[Slot; 12]>;
+
+impl Kernel {
+    pub(crate) fn new(signature: Signature, function: Function, stream: Stream, grid: Grid, block: Option<u32>) -> Result<Kernel> {
+        let size = |ty: &ParamType| match ty {
+            ParamType::Scalar(dtype) => dtype.size(),
+            ParamType::Pointer { .. } => size_of::<u64>(),
+        };
+        let added = if function.device().kind() == DeviceKind::Cpu { CPU_SLOTS } else { 0 };
+        let sizes = signature.params.iter().map(|param| size(&param.ty)).chain([size_of::<Slot>(); CPU_SLOTS].into_iter().take(added));
+        let sizes = sizes.collect();
+        let range_argument = match (&grid, &*signature.loops) {
+            (Grid::Argument(name), _) => Some(integer_argument(&signature, name)?),
+            (Grid::Auto, [Count::Param(index)]) => Some(*index),
+            _ => None,
+        };
+        Ok(Kernel { inner: Arc::new(Inner { signature, function, stream, grid, block, sizes, range_argument }) })
+    }
+
+    /// What it takes and returns.
+    pub fn signature(&self) -> &Signature {
+        &self.inner.signature
+    }
+
+    /// The stream it is launched on.
+    pub fn stream(&self) -> &Stream {
+        &self.inner.stream
+    }
+
+    /// The compiled function.
+    pub fn function(&self) -> &Function {
+        &self.inner.function
+    }
+
+    /// The same kernel with another grid or block.
+    ///
+    /// # Errors
+    /// [`KernelError::Grid`] when the grid names no integer argument.
+    pub fn with_grid(&self, grid: Grid, block: Option<u32>) -> Result<Kernel> {
+        let Inner { signature, function, stream, .. } = &*self.inner;
+        Kernel::new(signature.clone(), function.clone(), stream.clone(), grid, block)
+    }
+
+    /// The same kernel, launched on another stream of its device.
+    ///
+    /// # Errors
+    /// [`parloop_device::DeviceError::OtherDevice`].
+    pub fn on(&self, stream: &Stream) -> Result<Kernel> {
+        let Inner { signature, function, grid, block, .. } = &*self.inner;
+        if !stream.device().same(function.device()) {
+            return Err(other_device(function, stream.device().id().to_string()));
+        }
+        Kernel::new(signature.clone(), function.clone(), stream.clone(), grid.clone(), *block)
+    }
+
+    /// Checks the arguments, launches, and for host data on a device waits and copies back. Nothing runs when an argument is wrong.
+    ///
+    /// # Errors
+    /// Which argument does not fit, or why the device failed.
+    pub fn call(&self, args: &mut [Arg<'_>]) -> Result<Option<Scalar>> {
+        let mut prepared = self.prepare(args)?;
+        // SAFETY: `prepare` checked the arguments against the signature; memory and host data are borrowed until this returns, and
+        // staged host data is waited for in `copy_back`.
+        let returned = unsafe { self.launch(&mut prepared.slots)? };
+        prepared.staging.copy_back(&self.inner.stream, args)?;
+        Ok(returned)
+    }
+
+    /// Checks the arguments once for many calls. Host data cannot be bound on a device that would have to copy it each time.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call), and for host data on a GPU.
+    pub fn bind(&self, args: &mut [Arg<'_>]) -> Result<BoundKernel> {
+        let memories = args.iter().filter_map(|arg| if let Arg::Memory { memory, .. } = arg { Some((*memory).clone()) } else { None });
+        let memories = memories.collect();
+        for (index, arg) in args.iter().enumerate().take(self.signature().params.len()) {
+            if matches!(arg, Arg::Host { .. } | Arg::HostMut { .. } | Arg::Text(_)) {
+                let checker = Checker { signature: self.signature(), index };
+                return Err(checker.wrong_type("borrowed host data", "a bound call keeps device arrays and scalars only"));
+            }
+        }
+        let prepared = self.prepare(args)?;
+        Ok(BoundKernel { kernel: self.clone(), slots: prepared.slots, _memories: memories })
+    }
+
+    fn prepare(&self, args: &mut [Arg<'_>]) -> Result<Prepared> {
+        let signature = &self.inner.signature;
+        if args.len() != signature.params.len() {
+            return Err(wrong_count(signature, args.len()));
+        }
+        let mut prepared = Prepared { slots: Slots::new(), staging: Staging::default() };
+        for (index, arg) in args.iter_mut().enumerate() {
+            let checker = Checker { signature, index };
+            let slot = match arg {
+                Arg::Scalar(value) => checker.scalar(*value)?,
+                Arg::Memory { memory, dtype, writable } => {
+                    checker.elements(*dtype, *writable)?;
+                    self.memory_slot(memory)?
+                }
+                Arg::Host { bytes, dtype } => {
+                    checker.elements(Some(*dtype), false)?;
+                    self.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false), &mut prepared.staging)?
+                }
+                Arg::HostMut { bytes, dtype } => {
+                    checker.elements(Some(*dtype), true)?;
+                    let written = signature.params[index].ty.is_written();
+                    self.host_slot(index, HostBytes::new(bytes.as_mut_ptr(), bytes.len(), written), &mut prepared.staging)?
+                }
+                Arg::Text(text) => self.text_slot(&checker, text, &mut prepared.staging)?,
+                Arg::Null => match signature.params[index].ty {
+                    ParamType::Pointer { .. } => [0, 0],
+                    ParamType::Scalar(_) => return Err(checker.wrong_type("the null pointer", "pass a value")),
+                },
+            };
+            prepared.slots.push(slot);
+        }
+        Ok(prepared)
+    }
+
+    /// The slot of device memory.
+    ///
+    /// # Errors
+    /// When the memory is of another device.
+    pub fn memory_slot(&self, memory: &Memory) -> Result<Slot> {
+        if !memory.device().same(self.inner.function.device()) {
+            return Err(other_device(&self.inner.function, memory.device().id().to_string()));
+        }
+        if self.inner.stream.is_foreign() {
+            memory.note_foreign_use();
+        }
+        Ok([memory.handle(), 0])
+    }
+
+    fn text_slot(&self, checker: &Checker<'_>, text: &CStr, staging: &mut Staging) -> Result<Slot> {
+        match &self.signature().params[checker.index].ty {
+            ParamType::Pointer { to: Pointee::Char | Pointee::Void, constant: true } => {}
+            ParamType::Pointer { to: Pointee::Scalar(DType::I8 | DType::U8), constant: true } => {}
+            _ => return Err(checker.wrong_type("text", "declare it `const char *`")),
+        }
+        let bytes = text.to_bytes_with_nul();
+        self.host_slot(checker.index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false), staging)
+    }
+
+    /// The slot of host data: its own address on a CPU, a staged copy elsewhere. The same data given twice is staged once.
+    ///
+    /// # Errors
+    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room.
+    pub fn host_slot(&self, index: usize, host: HostBytes, staging: &mut Staging) -> Result<Slot> {
+        if self.is_cpu() || host.len == 0 {
+            return Ok([if host.len == 0 { 0 } else { host.pointer as u64 }, 0]);
+        }
+        for staged in &mut staging.staged {
+            if (staged.host.pointer, staged.host.len) == (host.pointer, host.len) {
+                staged.host.written |= host.written;
+                return Ok([staged.memory.handle(), 0]);
+            }
+            if staged.host.overlaps(&host) && (staged.host.written || host.written) {
+                let name = |index: usize| self.signature().params[index].name.clone();
+                let (first, second) = (name(staged.index), name(index));
+                return Err(KernelError::Overlap { kernel: self.signature().name.clone(), first, second });
+            }
+        }
+        let stream = &self.inner.stream;
+        let memory = stream.device().allocate(host.len)?;
+        // SAFETY: whoever made `host` promised that its bytes stay readable until the call is over.
+        stream.write(&memory, 0, unsafe { std::slice::from_raw_parts(host.pointer, host.len) })?;
+        let handle = memory.handle();
+        staging.staged.push(Staged { index, memory, host });
+        Ok([handle, 0])
+    }
+
+    /// Whether it runs on a CPU, where host data is used in place.
+    pub fn is_cpu(&self) -> bool {
+        self.inner.function.device().kind() == DeviceKind::Cpu
+    }
+
+    /// Launches with slots that were checked, over the kernel's own grid.
+    ///
+    /// # Errors
+    /// When the grid cannot be known or is not allowed, or the device fails.
+    ///
+    /// # Safety
+    /// One slot for each parameter, as its type demands; addresses and memory in them are live until the work is done.
+    pub unsafe fn launch(&self, slots: &mut Slots) -> Result<Option<Scalar>> {
+        let items = self.items(slots)?;
+        // SAFETY: the caller's promise is the one asked for.
+        unsafe { self.launch_over(slots, items) }
+    }
+
+    /// Launches with slots that were checked, over so many items.
+    ///
+    /// # Errors
+    /// When the device fails.
+    ///
+    /// # Safety
+    /// As [`launch`](Self::launch).
+    pub unsafe fn launch_over(&self, slots: &mut Slots, items: Items) -> Result<Option<Scalar>> {
+        let inner = &*self.inner;
+        let count = inner.signature.params.len();
+        debug_assert_eq!(slots.len(), count);
+        // What has no loops, and what returns a value of all of them, is done in one call.
+        let undivided = inner.signature.loops.is_empty() || inner.signature.returns.is_some();
+        let range = match items {
+            _ if undivided && self.is_cpu() => 1,
+            Items::Line(items) => items,
+            Items::Axes([x, y, z]) => x.saturating_mul(y).saturating_mul(z),
+        };
+        if range == 0 {
+            return Ok(None);
+        }
+        if self.is_cpu() {
+            slots.extend([[range, 0]; CPU_SLOTS]);
+        }
+        let pointers: SmallVec<[*mut c_void; 14]> = slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()).collect();
+        let result = self.shape(items, range).and_then(|launch| {
+            // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
+            // slot of the right type; the rest is the caller's promise.
+            Ok(unsafe { inner.stream.launch(&inner.function, &launch, &pointers, &inner.sizes)? })
+        });
+        let returned = if self.is_cpu() { slots.pop() } else { None };
+        slots.truncate(count);
+        result?;
+        Ok(inner.signature.returns.zip(returned).map(|(dtype, slot)| decode(slot, dtype)))
+    }
+
+    fn shape(&self, items: Items, range: u64) -> Result<Launch> {
+        let inner = &*self.inner;
+        if self.is_cpu() {
+            return Ok(Launch { range, grid: [1, 1, 1], block: [1, 1, 1], shared: 0 });
+        }
+        match items {
+            Items::Line(items) => Ok(Launch::over(items, inner.block, &inner.function)?),
+            Items::Axes(axes) => {
+                let block = axes_block(axes, inner.block.unwrap_or(256).min(inner.function.max_block()));
+                let mut grid = [1; 3];
+                for axis in 0..3 {
+                    let blocks = axes[axis].div_ceil(u64::from(block[axis]));
+                    grid[axis] = u32::try_from(blocks).map_err(|_| self.grid_error(format!("{axes:?} work items are too many")))?;
+                }
+                Ok(Launch::grid(grid, block, &inner.function)?)
+            }
+        }
+    }
+
+    /// How many items these arguments mean.
+    fn items(&self, slots: &Slots) -> Result<Items> {
+        let inner = &*self.inner;
+        if let Some(index) = inner.range_argument {
+            return Ok(Items::Line(self.integer(slots, index).max(0) as u64));
+        }
+        match &inner.grid {
+            Grid::Items(items) => Ok(Items::Line(*items)),
+            Grid::Axes(axes) => Ok(Items::Axes(*axes)),
+            Grid::Argument(name) => Err(self.grid_error(format!("`{name}` is no integer argument"))),
+            Grid::Auto => {
+                let argument = |index: usize| Some(self.integer(slots, index));
+                let mut most = None;
+                for count in &inner.signature.loops {
+                    let Some(items) = count.evaluate(&argument) else { return Ok(Items::Line(self.filling_range())) };
+                    most = most.max(Some(items.max(0) as u64));
+                }
+                Ok(Items::Line(most.unwrap_or(1)))
+            }
+        }
+    }
+
+    /// For loops whose count only the device code knows: enough items to keep the device busy. Loops cover any count.
+    fn filling_range(&self) -> u64 {
+        let units = u64::from(self.inner.function.device().properties().compute_units);
+        if self.is_cpu() { units * 64 } else { units * 2048 }
+    }
+
+    fn integer(&self, slots: &Slots, index: usize) -> i64 {
+        match self.inner.signature.params[index].ty {
+            ParamType::Scalar(dtype) => match decode(slots[index], dtype) {
+                Scalar::Int(value) => i64::try_from(value).unwrap_or(i64::MAX),
+                _ => 0,
+            },
+            ParamType::Pointer { .. } => 0,
+        }
+    }
+
+    fn grid_error(&self, reason: String) -> KernelError {
+        KernelError::Grid { kernel: self.inner.signature.name.clone(), reason }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<Kernel {} on {}>", self.signature(), self.inner.function.device().id())
+    }
+}
+
+/// How many items a launch has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Items {
+    /// So many, along one axis.
+    Line(u64),
+    /// So many along each axis.
+    Axes([u64; 3]),
+}
+
+/// Host data of a call, by address.
+#[derive(Clone, Copy, Debug)]
+pub struct HostBytes {
+    pointer: *mut u8,
+    len: usize,
+    written: bool,
+}
+
+impl HostBytes {
+    /// `written`: the kernel may change it. The bytes must stay valid until the call that uses them is over.
+    pub fn new(pointer: *mut u8, len: usize, written: bool) -> HostBytes {
+        HostBytes { pointer, len, written }
+    }
+
+    fn overlaps(&self, other: &HostBytes) -> bool {
+        let (a, b) = (self.pointer as usize, other.pointer as usize);
+        a < b + other.len && b < a + self.len
+    }
+}
+
+/// Host data staged in device memory for one call.
+#[derive(Debug, Default)]
+pub struct Staging {
+    staged: SmallVec<[Staged; 4]>,
+}
+
+#[derive(Debug)]
+struct Staged {
+    index: usize,
+    memory: Memory,
+    host: HostBytes,
+}
+
+impl Staging {
+    /// Whether nothing had to be staged.
+    pub fn is_empty(&self) -> bool {
+        self.staged.is_empty()
+    }
+
+    fn copy_back(&self, stream: &Stream, _borrowed: &mut [Arg<'_>]) -> Result<()> {
+        // SAFETY: the arguments that lend these bytes are borrowed, those that are written exclusively.
+        unsafe { self.read_back(stream) }
+    }
+
+    /// Copies what kernels may have changed back to the host, after the work queued before.
+    ///
+    /// # Errors
+    /// When the device, or that work, fails.
+    ///
+    /// # Safety
+    /// The host data is still there, and nobody else looks at what is written.
+    pub unsafe fn read_back(&self, stream: &Stream) -> Result<()> {
+        for staged in self.staged.iter().filter(|staged| staged.host.written) {
+            // SAFETY: the caller's promise; `len` bytes were readable there when the call began.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(staged.host.pointer, staged.host.len) };
+            stream.read(&staged.memory, 0, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+struct Prepared {
+    slots: Slots,
+    staging: Staging,
+}
+
+/// A kernel with its arguments, ready to run again and again.
+pub struct BoundKernel {
+    kernel: Kernel,
+    slots: Slots,
+    _memories: Vec<Memory>,
+}
+
+impl BoundKernel {
+    /// Launches it.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn call(&mut self) -> Result<Option<Scalar>> {
+        // SAFETY: the slots were checked when they were bound, and the memory in them is kept alive by `_memories`.
+        unsafe { self.kernel.launch(&mut self.slots) }
+    }
+}
+
+impl fmt::Debug for BoundKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<bound {:?}>", self.kernel)
+    }
+}
+
+/// The value in a slot.
+pub fn decode(slot: Slot, dtype: DType) -> Scalar {
+    use parloop_device::Complex64;
+    let bits = slot[0];
+    match dtype {
+        DType::Bool => Scalar::Bool(bits & 0xff != 0),
+        DType::I8 => Scalar::Int((bits as i8).into()),
+        DType::I16 => Scalar::Int((bits as i16).into()),
+        DType::I32 => Scalar::Int((bits as i32).into()),
+        DType::I64 => Scalar::Int((bits as i64).into()),
+        DType::U8 => Scalar::Int((bits as u8).into()),
+        DType::U16 => Scalar::Int((bits as u16).into()),
+        DType::U32 => Scalar::Int((bits as u32).into()),
+        DType::U64 => Scalar::Int(bits.into()),
+        DType::F32 => Scalar::Float(f32::from_bits(bits as u32).into()),
+        DType::F64 => Scalar::Float(f64::from_bits(bits)),
+        DType::C64 => Scalar::Complex(Complex64::new(f32::from_bits(bits as u32).into(), f32::from_bits((bits >> 32) as u32).into())),
+        DType::C128 => Scalar::Complex(Complex64::new(f64::from_bits(bits), f64::from_bits(slot[1]))),
+    }
+}
+
+/// The wrong number of arguments was given.
+pub fn wrong_count(signature: &Signature, given: usize) -> KernelError {
+    let (kernel, expected) = (signature.name.clone(), signature.params.len());
+    KernelError::WrongCount { kernel, expected, given, signature: signature.params_text() }
+}
+
+fn other_device(function: &Function, found: String) -> KernelError {
+    let expected = function.device().id().to_string();
+    parloop_device::DeviceError::OtherDevice { operation: "launch", expected, found }.into()
+}
+
+fn integer_argument(signature: &Signature, name: &str) -> Result<usize> {
+    let index = signature.position(name);
+    let is_integer = |index: &usize| matches!(signature.params[*index].ty, ParamType::Scalar(dtype) if dtype.is_integer());
+    index.filter(is_integer).ok_or_else(|| KernelError::Grid {
+        kernel: signature.name.clone(),
+        reason: format!("`{name}` is no integer argument of {}", signature.params_text()),
+    })
+}
+
+/// A block for several axes: the first axis as long as it is useful, the rest for the others.
+fn axes_block(axes: [u64; 3], limit: u32) -> [u32; 3] {
+    let mut block = [1; 3];
+    let mut left = limit.max(1);
+    for axis in 0..3 {
+        let wanted = if axis == 0 { 32 } else { 16 };
+        let len = left.min(wanted).min(u32::try_from(axes[axis].max(1)).unwrap_or(u32::MAX)).max(1);
+        block[axis] = len;
+        left /= len;
+    }
+    block
+}

@@ -1,0 +1,30 @@
+//! Portable C kernels: signatures and argument checks, compilation with a cache, and launch, on every device of `parloop-device`.
+//!
+//! The way of the data: [`Source`] → joined text → parsed signatures and added qualifiers → compiled module (from the [`Cache`] or
+//! the device's compiler) → [`Kernel`] → launch on the [`Context`]'s stream.
+
+mod arg;
+mod array;
+mod cache;
+mod context;
+mod error;
+mod explain;
+mod grid;
+mod kernel;
+mod mask;
+mod parse;
+mod prelude;
+mod program;
+mod signature;
+mod source;
+
+pub use arg::{Arg, Checker, Scalar, Slot};
+pub use array::Array;
+pub use cache::{Cache, CacheInfo, Key, Origin};
+pub use context::Context;
+pub use error::{KernelError, Result};
+pub use grid::Grid;
+pub use kernel::{BoundKernel, HostBytes, Items, Kernel, Slots, Staging, decode, wrong_count};
+pub use program::{CompileOptions, DescribedParam, KernelDescription, Program, SourceHook, compile_for};
+pub use signature::{Param, ParamType, Pointee, Signature};
+pub use source::Source;

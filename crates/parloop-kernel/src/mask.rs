@@ -1,0 +1,191 @@
+//! Makes plain C of portable C for the parser: our macros are blanked out in place, so that every byte offset stays, and what they
+//! said is noted.
+
+/// A macro word and where it stood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) at: usize,
+    pub(crate) kind: MarkKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MarkKind {
+    /// `GPUKERN` or the target's own word for it.
+    Kernel,
+    /// `GPUFUN` or the target's own word for it.
+    Function,
+    /// `GPUGLMEM` or another address space.
+    Space,
+    /// `restrict`, `GPUCONST` and the like: of no consequence for the signature.
+    Other,
+}
+
+/// A `VECTORIZE_OVER` loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LoopMark {
+    pub(crate) at: usize,
+    pub(crate) count: String,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Masked {
+    /// As long as the original; the same bytes except where macros stood.
+    pub(crate) text: Vec<u8>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) loops: Vec<LoopMark>,
+    /// Whether `atomicAdd` is used anywhere.
+    pub(crate) uses_atomics: bool,
+}
+
+pub(crate) fn mask(original: &str) -> Masked {
+    let bytes = original.as_bytes();
+    let mut masked = Masked { text: bytes.to_vec(), ..Masked::default() };
+    let mut at = 0;
+    let mut line_is_blank = true;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let next = match rest[0] {
+            b'\n' => {
+                line_is_blank = true;
+                at += 1;
+                continue;
+            }
+            b'#' if line_is_blank => at + directive_len(rest),
+            b'/' if rest.starts_with(b"//") => at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len()),
+            b'/' if rest.starts_with(b"/*") => at + comment_len(rest),
+            quote @ (b'"' | b'\'') => at + literal_len(rest, quote),
+            byte if is_word(byte) => {
+                let len = rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
+                masked.word(original, at, at + len)
+            }
+            _ => at + 1,
+        };
+        line_is_blank &= rest[0].is_ascii_whitespace();
+        at = next.max(at + 1);
+    }
+    masked
+}
+
+impl Masked {
+    /// Handles the word at `start..end` and returns where to go on.
+    fn word(&mut self, original: &str, start: usize, end: usize) -> usize {
+        let kind = match &original[start..end] {
+            "GPUKERN" | "__kernel" | "__global__" => MarkKind::Kernel,
+            "GPUFUN" | "__device__" => MarkKind::Function,
+            "GPUGLMEM" | "__global" | "__local" | "__constant" | "__private" => MarkKind::Space,
+            "RESTRICT" | "GPUCONST" | "__restrict__" | "__restrict" | "__constant__" | "__forceinline__" => MarkKind::Other,
+            "VECTORIZE_OVER" => return self.vectorize(original, start, end),
+            "END_VECTORIZE" => {
+                self.blank(start, end);
+                self.text[start] = b'}';
+                return end;
+            }
+            "atomicAdd" => {
+                self.uses_atomics = true;
+                return end;
+            }
+            _ => return end,
+        };
+        self.marks.push(Mark { at: start, kind });
+        self.blank(start, end);
+        end
+    }
+
+    fn vectorize(&mut self, original: &str, start: usize, end: usize) -> usize {
+        let bytes = original.as_bytes();
+        let Some(open) = (end..bytes.len()).find(|&i| !bytes[i].is_ascii_whitespace()).filter(|&i| bytes[i] == b'(') else {
+            return end;
+        };
+        let (mut depth, mut comma) = (0usize, None);
+        for i in open..bytes.len() {
+            match bytes[i] {
+                b'(' => depth += 1,
+                b')' if depth == 1 => {
+                    let count = comma.map_or("", |comma: usize| original[comma + 1..i].trim());
+                    self.loops.push(LoopMark { at: start, count: count.to_owned() });
+                    self.blank(start, i + 1);
+                    self.text[start] = b'{';
+                    return i + 1;
+                }
+                b')' => depth -= 1,
+                b',' if depth == 1 && comma.is_none() => comma = Some(i),
+                _ => {}
+            }
+        }
+        end
+    }
+
+    fn blank(&mut self, start: usize, end: usize) {
+        self.text[start..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// Up to the end of the line that no backslash continues.
+fn directive_len(rest: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(end) = rest[at..].iter().position(|&b| b == b'\n') {
+        let line = rest[at..at + end].trim_ascii_end();
+        if !line.ends_with(b"\\") {
+            return at + end;
+        }
+        at += end + 1;
+    }
+    rest.len()
+}
+
+fn comment_len(rest: &[u8]) -> usize {
+    rest.windows(2).skip(2).position(|pair| pair == b"*/").map_or(rest.len(), |at| at + 4)
+}
+
+fn literal_len(rest: &[u8], quote: u8) -> usize {
+    let mut at = 1;
+    while at < rest.len() {
+        match rest[at] {
+            b'\\' => at += 2,
+            b'\n' => return at,
+            byte if byte == quote => return at + 1,
+            _ => at += 1,
+        }
+    }
+    rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn macros_are_blanked_and_noted() {
+        let text = "GPUKERN void f(GPUGLMEM double *x, int n) { VECTORIZE_OVER(i, g(n, 2)) x[i]=0; END_VECTORIZE }";
+        let masked = mask(text);
+        assert_eq!(
+            String::from_utf8(masked.text).unwrap(),
+            "        void f(         double *x, int n) { {                          x[i]=0; }             }"
+        );
+        assert_eq!(masked.marks, [Mark { at: 0, kind: MarkKind::Kernel }, Mark { at: 15, kind: MarkKind::Space }]);
+        assert_eq!(masked.loops, [LoopMark { at: 43, count: "g(n, 2)".into() }]);
+    }
+
+    #[test]
+    fn comments_strings_and_directives_are_left_alone() {
+        let text = "// GPUKERN\n/* GPUFUN */ \"END_VECTORIZE\" 'G'\n#define K GPUKERN \\\n  GPUFUN\n";
+        let masked = mask(text);
+        assert_eq!(masked.text, text.as_bytes());
+        assert!(masked.marks.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_keeps_its_length_and_its_lines(text in "(GPUKERN|VECTORIZE_OVER|END_VECTORIZE|[(),\"'/*#\\\\\n a-zé]){0,60}") {
+            let masked = mask(&text);
+            prop_assert_eq!(masked.text.len(), text.len());
+            let breaks = |bytes: &[u8]| bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i).collect::<Vec<_>>();
+            prop_assert_eq!(breaks(&masked.text), breaks(text.as_bytes()));
+        }
+    }
+}

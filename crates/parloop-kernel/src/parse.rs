@@ -1,0 +1,435 @@
+//! From joined source to signatures (with tree-sitter), and the qualifiers that each target needs added to plain C.
+
+use std::collections::HashMap;
+
+use parloop_device::{DType, DeviceKind};
+use tree_sitter::{Node, Parser};
+
+use crate::error::{KernelError, Result};
+use crate::grid::Count;
+use crate::mask::{MarkKind, Masked, mask};
+use crate::signature::{Param, ParamType, Pointee, Signature};
+
+/// What the source of a program says.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    /// Every function defined in the source whose parameters can be passed from outside.
+    pub(crate) functions: Vec<Signature>,
+    /// The source with the target's qualifiers added; no line moves.
+    pub(crate) text: String,
+    pub(crate) uses_atomics: bool,
+}
+
+pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
+    let masked = mask(joined);
+    let mut parser = Parser::new();
+    let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
+    grammar.expect("invariant: the C grammar is built for this tree-sitter");
+    let tree = parser.parse(&masked.text, None).expect("invariant: a parser with a language and no time limit returns a tree");
+    let mut reader = Reader { masked: &masked, target, typedefs: HashMap::new(), functions: Vec::new(), edits: Vec::new(), error: None };
+    reader.scope(tree.root_node(), 0);
+    if let Some(error) = reader.error {
+        return Err(error.at_file_line(joined));
+    }
+    let Reader { mut functions, edits, .. } = reader;
+    for function in &mut functions {
+        function.line = place_of(joined, function.line).1;
+    }
+    let text = apply(joined, edits);
+    Ok(Parsed { functions, text, uses_atomics: masked.uses_atomics })
+}
+
+/// A mistake at a byte of the joined text.
+struct Mistake {
+    at: usize,
+    reason: String,
+}
+
+impl Mistake {
+    fn at_file_line(self, joined: &str) -> KernelError {
+        let row = joined[..self.at].matches('\n').count();
+        let (file, line) = place_of(joined, row);
+        KernelError::Source { file, line, reason: self.reason }
+    }
+}
+
+/// The file and line that row `row` (from 0) of the joined text came from.
+pub(crate) fn place_of(joined: &str, row: usize) -> (String, usize) {
+    let lines: Vec<&str> = joined.lines().take(row).collect();
+    for (back, line) in lines.iter().rev().enumerate() {
+        if let Some((number, name)) = line.strip_prefix("#line ").and_then(|rest| rest.split_once(' '))
+            && let Ok(number) = number.parse::<usize>()
+        {
+            return (name.trim_matches('"').to_owned(), number + back);
+        }
+    }
+    (String::new(), row + 1)
+}
+
+/// A change of the text: `remove` bytes at `at` give way to `insert`.
+struct Edit {
+    at: usize,
+    remove: usize,
+    insert: &'static str,
+}
+
+fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|edit| edit.at);
+    let mut out = String::with_capacity(text.len() + 16 * edits.len());
+    let mut done = 0;
+    for edit in edits {
+        if edit.at < done {
+            continue;
+        }
+        out.push_str(&text[done..edit.at]);
+        out.push_str(edit.insert);
+        done = edit.at + edit.remove;
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+struct Reader<'a> {
+    masked: &'a Masked,
+    target: DeviceKind,
+    typedefs: HashMap<String, Vec<String>>,
+    functions: Vec<Signature>,
+    edits: Vec<Edit>,
+    error: Option<Mistake>,
+}
+
+impl Reader<'_> {
+    /// Walks the file scope, into conditional blocks and `extern "C"`.
+    /// `gap` is where the text before the first child begins: blanked macros are no part of any node.
+    fn scope(&mut self, node: Node, gap: usize) {
+        let mut previous_end = gap;
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            match child.kind() {
+                "function_definition" => self.function(child, previous_end),
+                "declaration" => self.declaration(child, previous_end),
+                "type_definition" => self.typedef(child),
+                "preproc_def" => self.define(child),
+                kind if kind.starts_with("preproc_") || matches!(kind, "linkage_specification" | "declaration_list") => {
+                    self.scope(child, child.start_byte());
+                }
+                _ => {}
+            }
+            previous_end = child.end_byte();
+        }
+    }
+
+    fn text(&self, node: Node) -> String {
+        String::from_utf8_lossy(&self.masked.text[node.byte_range()]).into_owned()
+    }
+
+    fn has_mark(&self, kind: MarkKind, from: usize, to: usize) -> bool {
+        self.masked.marks.iter().any(|mark| mark.kind == kind && (from..to).contains(&mark.at))
+    }
+
+    fn typedef(&mut self, node: Node) {
+        let (Some(ty), Some(name)) = (node.child_by_field_name("type"), node.child_by_field_name("declarator")) else { return };
+        if name.kind() == "type_identifier" {
+            self.typedefs.insert(self.text(name), words(&self.text(ty)));
+        }
+    }
+
+    fn define(&mut self, node: Node) {
+        let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value")) else { return };
+        self.typedefs.insert(self.text(name), words(&self.text(value)));
+    }
+
+    /// Constants and prototypes at file scope get the qualifiers of helpers.
+    fn declaration(&mut self, node: Node, previous_end: usize) {
+        if self.target == DeviceKind::Cpu {
+            return;
+        }
+        let Some(declarator) = node.child_by_field_name("declarator") else { return };
+        let qualified = [MarkKind::Kernel, MarkKind::Function, MarkKind::Space, MarkKind::Other];
+        if qualified.into_iter().any(|kind| self.has_mark(kind, previous_end, declarator.start_byte())) {
+            return;
+        }
+        if find(declarator, "function_declarator").is_some() {
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUFUN " });
+            return;
+        }
+        let mut cursor = node.walk();
+        let is_const = node.children(&mut cursor).any(|child| child.kind() == "type_qualifier" && self.text(child) == "const");
+        if is_const && find(declarator, "pointer_declarator").is_none() {
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUCONST " });
+        }
+    }
+
+    fn function(&mut self, node: Node, previous_end: usize) {
+        let Some(declarator) = node.child_by_field_name("declarator") else { return };
+        let Some(function) = find(declarator, "function_declarator") else { return };
+        let is_kernel = self.has_mark(MarkKind::Kernel, previous_end, function.start_byte());
+        let is_helper = self.has_mark(MarkKind::Function, previous_end, function.start_byte());
+        self.qualify_function(node, is_kernel, is_helper);
+        if is_helper {
+            return;
+        }
+        match self.signature(node, declarator, function, is_kernel) {
+            Ok(signature) => self.functions.push(signature),
+            Err(mistake) if is_kernel && self.error.is_none() => self.error = Some(mistake),
+            Err(_) => {}
+        }
+    }
+
+    fn qualify_function(&mut self, node: Node, is_kernel: bool, is_helper: bool) {
+        let mut cursor = node.walk();
+        let storage: Vec<Node> = node.children(&mut cursor).filter(|child| child.kind() == "storage_class_specifier").collect();
+        let has = |word: &str| storage.iter().any(|child| self.text(*child) == word);
+        let (is_static, is_inline) = (has("static"), has("inline") || has("__inline__"));
+        if self.target == DeviceKind::Cpu && (is_helper || is_kernel) {
+            // GPUFUN and GPUKERN say it already.
+            let repeated = storage.iter().filter(|child| matches!(self.text(**child).as_str(), "static" | "inline"));
+            let edits: Vec<Edit> =
+                repeated.map(|child| Edit { at: child.start_byte(), remove: child.byte_range().len(), insert: "" }).collect();
+            self.edits.extend(edits);
+            return;
+        }
+        if is_inline && !is_static && !is_kernel && matches!(self.target, DeviceKind::Cpu | DeviceKind::OpenCl) {
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "static " });
+        }
+        if !is_kernel && !is_helper && !matches!(self.target, DeviceKind::Cpu | DeviceKind::OpenCl) {
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUFUN " });
+        }
+    }
+
+    fn signature(&mut self, node: Node, declarator: Node, function: Node, is_kernel: bool) -> Result<Signature, Mistake> {
+        let mistake = |at: Node, reason: String| Mistake { at: at.start_byte(), reason };
+        let name_node = function.child_by_field_name("declarator").ok_or_else(|| mistake(function, "a function without a name".into()))?;
+        let name = self.text(name_node);
+        let list = function.child_by_field_name("parameters").ok_or_else(|| mistake(function, format!("`{name}` has no parameters")))?;
+        let returns_pointer = declarator.kind() != "function_declarator";
+        let returned = node.child_by_field_name("type").map(|ty| words(&self.text(ty))).unwrap_or_default();
+        let returns = match self.scalar(&returned) {
+            _ if returns_pointer => return Err(mistake(node, format!("`{name}` returns a pointer"))),
+            Some(Scalar::Void) => None,
+            Some(Scalar::Value(dtype)) => Some(dtype),
+            Some(Scalar::Char) => Some(DType::I8),
+            None => return Err(mistake(node, format!("`{name}` returns `{}`, which is no scalar type", returned.join(" ")))),
+        };
+        if is_kernel && returns.is_some() && self.target != DeviceKind::Cpu {
+            return Err(mistake(node, format!("kernel `{name}` returns a value, which only a CPU can do; write it through a pointer")));
+        }
+        let mut params: Vec<Param> = Vec::new();
+        let mut cursor = list.walk();
+        let mut previous_end = list.start_byte();
+        for child in list.children(&mut cursor) {
+            match child.kind() {
+                "parameter_declaration" if self.is_void_list(child) => {}
+                "parameter_declaration" => {
+                    let param = self.param(child, &name, params.len(), is_kernel.then_some(previous_end))?;
+                    if params.iter().any(|other| other.name == param.name) {
+                        return Err(mistake(child, format!("`{name}` has two parameters `{}`", param.name)));
+                    }
+                    params.push(param);
+                }
+                "variadic_parameter" => return Err(mistake(child, format!("`{name}` takes any number of arguments"))),
+                "ERROR" => return Err(mistake(child, format!("the parameters of `{name}` could not be read at `{}`", self.text(child)))),
+                _ => {}
+            }
+            previous_end = child.end_byte();
+        }
+        let body = node.byte_range();
+        let loops = self.masked.loops.iter().filter(|mark| body.contains(&mark.at)).map(|mark| Count::parse(&mark.count, &params));
+        Ok(Signature { loops: loops.collect(), name, params, returns, is_kernel, line: name_node.start_position().row })
+    }
+
+    /// `(void)` says that there are no parameters.
+    fn is_void_list(&self, node: Node) -> bool {
+        node.child_by_field_name("declarator").is_none() && words(&self.text(node)) == ["void"]
+    }
+
+    /// `kernel_gap` is where the text before a kernel's parameter begins.
+    fn param(&mut self, node: Node, function: &str, index: usize, kernel_gap: Option<usize>) -> Result<Param, Mistake> {
+        let declarator = node.child_by_field_name("declarator");
+        let specifiers_end = declarator.map_or(node.end_byte(), |d| d.start_byte());
+        let specifiers = words(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
+        let constant = specifiers.iter().any(|word| word == "const");
+        let (name, depth) = match declarator.map(|d| self.declarator(d)) {
+            Some(Some((name, depth))) => (name, depth),
+            Some(None) => (String::new(), usize::MAX),
+            None => (String::new(), 0),
+        };
+        let name = if name.is_empty() { format!("arg{index}") } else { name };
+        let spelled = specifiers.join(" ");
+        let ty = match (self.scalar(&specifiers), depth) {
+            (_, usize::MAX) => {
+                let reason = format!("parameter `{name}` of `{function}` is neither a scalar nor a pointer");
+                return Err(Mistake { at: node.start_byte(), reason });
+            }
+            (Some(Scalar::Value(dtype)), 0) => ParamType::Scalar(dtype),
+            (Some(Scalar::Char), 0) => ParamType::Scalar(DType::I8),
+            (Some(Scalar::Void), 0) | (None, 0) => {
+                let reason = format!("parameter `{name}` of `{function}` has type `{spelled}`, which is no scalar type and no pointer");
+                return Err(Mistake { at: node.start_byte(), reason });
+            }
+            (Some(Scalar::Value(dtype)), 1) => ParamType::Pointer { to: Pointee::Scalar(dtype), constant },
+            (Some(Scalar::Char), 1) => ParamType::Pointer { to: Pointee::Char, constant },
+            (Some(Scalar::Void), 1) => ParamType::Pointer { to: Pointee::Void, constant },
+            _ => ParamType::Pointer { to: Pointee::Other(spelled.replace("const ", "")), constant },
+        };
+        if let Some(gap) = kernel_gap
+            && self.target == DeviceKind::OpenCl
+            && depth > 0
+            && !self.has_mark(MarkKind::Space, gap, node.end_byte())
+        {
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUGLMEM " });
+        }
+        Ok(Param { name, ty })
+    }
+
+    /// The name and the number of pointers (arrays count); `None` for what is neither.
+    fn declarator(&self, node: Node) -> Option<(String, usize)> {
+        match node.kind() {
+            "identifier" => Some((self.text(node), 0)),
+            "pointer_declarator" | "abstract_pointer_declarator" | "array_declarator" | "abstract_array_declarator" => {
+                match node.child_by_field_name("declarator") {
+                    Some(inner) => self.declarator(inner).map(|(name, depth)| (name, depth + 1)),
+                    None => Some((String::new(), 1)),
+                }
+            }
+            "parenthesized_declarator" | "abstract_parenthesized_declarator" => self.declarator(node.named_child(0)?),
+            _ => None,
+        }
+    }
+
+    fn scalar(&self, specifiers: &[String]) -> Option<Scalar> {
+        self.scalar_within(specifiers, 16)
+    }
+
+    fn scalar_within(&self, specifiers: &[String], steps: usize) -> Option<Scalar> {
+        const IGNORED: [&str; 8] = ["const", "volatile", "restrict", "static", "inline", "register", "extern", "int"];
+        let mut names: Vec<&str> = specifiers.iter().map(String::as_str).filter(|word| !IGNORED.contains(word)).collect();
+        if names.is_empty() {
+            return specifiers.iter().any(|word| word == "int").then_some(Scalar::Value(DType::I32));
+        }
+        names.sort_unstable();
+        let dtype = match *names {
+            ["void"] => return Some(Scalar::Void),
+            ["char"] => return Some(Scalar::Char),
+            ["bool"] | ["_Bool"] => DType::Bool,
+            ["int8_t"] | ["char", "signed"] => DType::I8,
+            ["int16_t"] | ["short"] | ["short", "signed"] => DType::I16,
+            ["int32_t"] | ["signed"] => DType::I32,
+            ["int64_t"] | ["long"] | ["long", "long"] | ["long", "signed"] | ["long", "long", "signed"] => DType::I64,
+            ["ssize_t"] | ["ptrdiff_t"] | ["intptr_t"] => DType::I64,
+            ["uint8_t"] | ["char", "unsigned"] | ["uchar"] => DType::U8,
+            ["uint16_t"] | ["short", "unsigned"] | ["ushort"] => DType::U16,
+            ["uint32_t"] | ["unsigned"] | ["uint"] => DType::U32,
+            ["uint64_t"] | ["long", "unsigned"] | ["long", "long", "unsigned"] | ["ulong"] => DType::U64,
+            ["size_t"] | ["uintptr_t"] => DType::U64,
+            ["float"] => DType::F32,
+            ["double"] => DType::F64,
+            ["_Complex", "float"] | ["complex", "float"] => DType::C64,
+            ["_Complex", "double"] | ["complex", "double"] => DType::C128,
+            [name] if steps > 0 => return self.scalar_within(self.typedefs.get(name)?, steps - 1),
+            _ => return None,
+        };
+        Some(Scalar::Value(dtype))
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Scalar {
+    Void,
+    Char,
+    Value(DType),
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// The first node of that kind on the way down through the declarators.
+fn find<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+    let mut node = node;
+    loop {
+        if node.kind() == kind {
+            return Some(node);
+        }
+        node = node.child_by_field_name("declarator")?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn signatures(text: &str, target: DeviceKind) -> Vec<String> {
+        parse(text, target).unwrap().functions.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn signatures_are_read_in_every_spelling() {
+        let text = "typedef double real;\n#define COUNT unsigned long\n\
+            GPUKERN void a(const double a, GPUGLMEM const double *x, GPUGLMEM double * RESTRICT y, const int64_t n) {}\n\
+            GPUKERN\nvoid b(real v[3], COUNT n, char const *name, void *any, float **rows, struct S *s) {}\n\
+            double c(void) { return 1; }\nunsigned d(short int s, long long unsigned int u, bool flag) { return 0; }";
+        assert_eq!(
+            signatures(text, DeviceKind::Cpu),
+            [
+                "void a(double a, const double * x, double * y, int64_t n)",
+                "void b(double * v, uint64_t n, const char * name, void * any, float * rows, struct S * s)",
+                "double c()",
+                "uint32_t d(int16_t s, uint64_t u, bool flag)",
+            ]
+        );
+        let kernels: Vec<bool> = parse(text, DeviceKind::Cpu).unwrap().functions.iter().map(|f| f.is_kernel).collect();
+        assert_eq!(kernels, [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_kernel_that_cannot_be_called_is_an_error_at_its_line() {
+        let text = "#line 1 \"<source>\"\n\nGPUKERN void f(struct S s) {}";
+        let error = parse(text, DeviceKind::Cpu).unwrap_err();
+        assert_eq!(error.to_string(), "<source>:2: parameter `s` of `f` has type `struct S`, which is no scalar type and no pointer");
+        let error = parse("#line 1 \"k.c\"\nGPUKERN double f(double x) { return x; }", DeviceKind::Cuda).unwrap_err();
+        assert_eq!(error.to_string(), "k.c:1: kernel `f` returns a value, which only a CPU can do; write it through a pointer");
+    }
+
+    #[test]
+    fn helpers_and_constants_get_the_qualifiers_of_their_target() {
+        let text = "static const double T[2] = {1, 2};\ninline double f(double x) { return T[0] * x; }\nGPUKERN void k(double *x) { x[0] = f(x[0]); }";
+        let qualified = |target| parse(text, target).unwrap().text;
+        assert_eq!(qualified(DeviceKind::Cpu), text.replace("inline", "static inline"));
+        assert_eq!(
+            qualified(DeviceKind::OpenCl),
+            text.replace("static const", "GPUCONST static const")
+                .replace("inline", "static inline")
+                .replace("(double *x)", "(GPUGLMEM double *x)")
+        );
+        assert_eq!(qualified(DeviceKind::Hip), text.replace("static const", "GPUCONST static const").replace("inline", "GPUFUN inline"));
+    }
+
+    #[test]
+    fn words_that_a_macro_repeats_are_dropped_on_the_cpu() {
+        let text = "GPUFUN static inline int f(int x) { return x; }";
+        assert_eq!(parse(text, DeviceKind::Cpu).unwrap().text, "GPUFUN   int f(int x) { return x; }");
+    }
+
+    #[test]
+    fn loops_belong_to_the_kernel_around_them() {
+        let text = "GPUKERN void a(int n) { VECTORIZE_OVER(i, n) END_VECTORIZE }\n\
+                    GPUKERN void b(int m) { VECTORIZE_OVER(i, 2*m) END_VECTORIZE VECTORIZE_OVER(j, f(m)) END_VECTORIZE }";
+        let parsed = parse(text, DeviceKind::Cpu).unwrap();
+        assert_eq!(parsed.functions[0].loops, [Count::Param(0)]);
+        assert_eq!(parsed.functions[1].loops.len(), 2);
+        assert_eq!(parsed.functions[1].loops[1], Count::Unknown);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_parsed_without_a_panic(
+            text in "(GPUKERN|GPUFUN|void|int|double|f|x|const|static|VECTORIZE_OVER|END_VECTORIZE|[(){}*,;\\[\\]#\n é=]){0,40}"
+        ) {
+            for target in DeviceKind::ALL {
+                let _ = parse(&text, target);
+            }
+        }
+    }
+}

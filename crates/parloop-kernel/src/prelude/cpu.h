@@ -1,0 +1,56 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#define PARLOOP_CPU 1
+#define GPUKERN static
+#define GPUFUN static inline
+#define GPUGLMEM
+#define GPUCONST
+#define RESTRICT restrict
+#define VECTORIZE_OVER(INDEX, COUNT) \
+    { const parloop_part parloop_own = parloop_split((int64_t)(COUNT)); \
+      for (int64_t INDEX = parloop_own.begin; INDEX < parloop_own.end; INDEX++) {
+#define END_VECTORIZE } }
+
+/* The part of the launch that this call does. A loop over any count is cut in the same proportion, so that the calls of a launch
+   do each of its iterations once. */
+typedef struct { int64_t begin, end, total; } parloop_part;
+static _Thread_local parloop_part parloop_this = {0, 1, 1};
+static inline parloop_part parloop_split(int64_t count) {
+    parloop_part part = parloop_this;
+    if (count != part.total) {
+        if (count < 0) count = 0;
+        part.begin = (int64_t)((__int128)count * part.begin / part.total);
+        part.end = (int64_t)((__int128)count * part.end / part.total);
+    }
+    return part;
+}
+
+#define PARLOOP_ATOMIC_INTEGER(NAME, TYPE) \
+    static inline TYPE parloop_atomic_add_##NAME(TYPE *at, TYPE value) { return __atomic_fetch_add(at, value, __ATOMIC_RELAXED); }
+#define PARLOOP_ATOMIC_FLOAT(NAME, TYPE) \
+    static inline TYPE parloop_atomic_add_##NAME(TYPE *at, TYPE value) { \
+        TYPE old, sum; \
+        __atomic_load(at, &old, __ATOMIC_RELAXED); \
+        do { sum = old + value; } while (!__atomic_compare_exchange(at, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+        return old; \
+    }
+PARLOOP_ATOMIC_INTEGER(i8, int8_t)
+PARLOOP_ATOMIC_INTEGER(i16, int16_t)
+PARLOOP_ATOMIC_INTEGER(i32, int32_t)
+PARLOOP_ATOMIC_INTEGER(i64, int64_t)
+PARLOOP_ATOMIC_INTEGER(u8, uint8_t)
+PARLOOP_ATOMIC_INTEGER(u16, uint16_t)
+PARLOOP_ATOMIC_INTEGER(u32, uint32_t)
+PARLOOP_ATOMIC_INTEGER(u64, uint64_t)
+PARLOOP_ATOMIC_FLOAT(f32, float)
+PARLOOP_ATOMIC_FLOAT(f64, double)
+#define atomicAdd(AT, VALUE) _Generic((AT), \
+    int8_t *: parloop_atomic_add_i8, int16_t *: parloop_atomic_add_i16, int32_t *: parloop_atomic_add_i32, \
+    int64_t *: parloop_atomic_add_i64, uint8_t *: parloop_atomic_add_u8, uint16_t *: parloop_atomic_add_u16, \
+    uint32_t *: parloop_atomic_add_u32, uint64_t *: parloop_atomic_add_u64, float *: parloop_atomic_add_f32, \
+    double *: parloop_atomic_add_f64)((AT), (VALUE))

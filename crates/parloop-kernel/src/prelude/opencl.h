@@ -1,0 +1,21 @@
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#define PARLOOP_OPENCL 1
+typedef char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef uchar uint8_t;
+typedef ushort uint16_t;
+typedef uint uint32_t;
+typedef ulong uint64_t;
+#define GPUKERN __kernel
+#define GPUFUN
+#define GPUGLMEM __global
+#define GPUCONST __constant
+#define RESTRICT restrict
+#define VECTORIZE_OVER(INDEX, COUNT) \
+    { const int64_t parloop_count = (int64_t)(COUNT); \
+      for (int64_t INDEX = (int64_t)get_global_id(0); INDEX < parloop_count; INDEX += (int64_t)get_global_size(0)) {
+#define END_VECTORIZE } }

@@ -1,0 +1,104 @@
+//! Signatures: what a kernel takes and returns, as its C source says.
+
+use std::fmt;
+
+use parloop_device::DType;
+
+use crate::grid::Count;
+
+/// A function of a program, as its source declares it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signature {
+    /// Its name in the source.
+    pub name: String,
+    /// Its parameters, in order.
+    pub params: Vec<Param>,
+    /// What it returns; `None` is `void`.
+    pub returns: Option<DType>,
+    /// Whether it is marked `GPUKERN`; the others are functions, which only a CPU can call from outside.
+    pub is_kernel: bool,
+    /// The counts of its `VECTORIZE_OVER` loops.
+    pub(crate) loops: Vec<Count>,
+    /// The line of its definition.
+    pub line: usize,
+}
+
+impl Signature {
+    /// The position of the parameter with that name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.params.iter().position(|param| param.name == name)
+    }
+
+    /// The parameters as they are declared, in parentheses.
+    pub fn params_text(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(|param| format!("{} {}", param.ty, param.name)).collect();
+        format!("({})", params.join(", "))
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let returns = self.returns.map_or("void", DType::c_name);
+        write!(f, "{returns} {}{}", self.name, self.params_text())
+    }
+}
+
+/// One parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name in the source.
+    pub name: String,
+    /// Its type.
+    pub ty: ParamType,
+}
+
+/// The type of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParamType {
+    /// A value.
+    Scalar(DType),
+    /// An address.
+    Pointer {
+        /// What is there.
+        to: Pointee,
+        /// Whether the function promises not to write there.
+        constant: bool,
+    },
+}
+
+/// What a pointer parameter points at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pointee {
+    /// Scalars of one type.
+    Scalar(DType),
+    /// `char`: text, or bytes.
+    Char,
+    /// `void`: anything.
+    Void,
+    /// Something only the source knows, by its C name: anything is accepted.
+    Other(String),
+}
+
+impl fmt::Display for ParamType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParamType::Scalar(dtype) => f.write_str(dtype.c_name()),
+            ParamType::Pointer { to, constant } => {
+                let name = match to {
+                    Pointee::Scalar(dtype) => dtype.c_name(),
+                    Pointee::Char => "char",
+                    Pointee::Void => "void",
+                    Pointee::Other(name) => name,
+                };
+                write!(f, "{}{name} *", if *constant { "const " } else { "" })
+            }
+        }
+    }
+}
+
+impl ParamType {
+    /// Whether host data given for it must be copied back after a launch.
+    pub fn is_written(&self) -> bool {
+        matches!(self, ParamType::Pointer { constant: false, .. })
+    }
+}

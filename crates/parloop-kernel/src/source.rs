@@ -1,0 +1,306 @@
+//! Sources: text or files, joined to one text in portable C for one target. Comment marks become macros, the user's own headers are
+//! put in place, and every line keeps its file and number.
+
+use std::path::{Path, PathBuf};
+
+use parloop_device::DeviceKind;
+
+use crate::error::{KernelError, Result};
+
+/// One piece of a program's source.
+///
+/// ```
+/// use parloop_kernel::Source;
+/// let source = Source::text("GPUKERN void f(void) {}");
+/// assert_eq!(source.name(), "<source>");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    name: String,
+    text: String,
+    folder: Option<PathBuf>,
+}
+
+impl Source {
+    /// Source given as text.
+    pub fn text(text: impl Into<String>) -> Source {
+        Source { name: "<source>".into(), text: text.into(), folder: None }
+    }
+
+    /// Source given as text, with the name that compiler messages show.
+    pub fn named(name: impl Into<String>, text: impl Into<String>) -> Source {
+        Source { name: name.into(), text: text.into(), folder: None }
+    }
+
+    /// Source read from a file; `#include "…"` looks in its folder first.
+    ///
+    /// # Errors
+    /// [`KernelError::SourceFile`].
+    pub fn file(path: impl AsRef<Path>) -> Result<Source> {
+        let path = path.as_ref();
+        let text = read_text(path)?;
+        Ok(Source { name: path.display().to_string(), text, folder: path.parent().map(Path::to_owned) })
+    }
+
+    /// The name that compiler messages show.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same source with its text changed.
+    pub fn map_text(self, change: impl FnOnce(&str) -> String) -> Source {
+        Source { text: change(&self.text), ..self }
+    }
+}
+
+/// Headers nested deeper than this include each other in a circle.
+const DEEPEST_INCLUDE: usize = 64;
+
+fn read_text(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|e| KernelError::SourceFile { path: path.display().to_string(), reason: e.to_string() })
+}
+
+/// All sources as one text for `target`. `folders` are searched for the user's headers.
+pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<String> {
+    let mut joiner = Joiner { target, folders, out: String::new() };
+    for (index, source) in sources.iter().enumerate() {
+        let name = if index > 0 && source.name == "<source>" { format!("<source {}>", index + 1) } else { source.name.clone() };
+        joiner.add(&name, &source.text, source.folder.as_deref(), 0)?;
+    }
+    Ok(joiner.out)
+}
+
+struct Joiner<'a> {
+    target: DeviceKind,
+    folders: &'a [PathBuf],
+    out: String,
+}
+
+impl Joiner<'_> {
+    fn add(&mut self, name: &str, text: &str, folder: Option<&Path>, depth: usize) -> Result<()> {
+        self.mark_line(1, name);
+        for (index, line) in text.lines().enumerate() {
+            let place = Place { name, line: index + 1, folder, depth };
+            match Line::read(line) {
+                Line::Include { file, system } => self.include(line, file, system, &place)?,
+                Line::IncludeFile { file, contexts } => self.include_file(file, contexts, &place)?,
+                Line::Vectorize { rest } => match *rest.split_whitespace().collect::<Vec<_>>() {
+                    [index, count] => self.push_line(&format!("VECTORIZE_OVER({index}, {count})")),
+                    _ => return Err(place.error(format!("`//vectorize_over` takes an index and a count, not `{}`", rest.trim()))),
+                },
+                Line::EndVectorize => self.push_line("END_VECTORIZE"),
+                Line::OnlyFor { contexts } if !self.is_for(contexts) => self.push_line(""),
+                Line::OnlyFor { .. } | Line::Plain => self.push_line(&replace_marks(line)),
+            }
+        }
+        Ok(())
+    }
+
+    fn push_line(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
+    fn mark_line(&mut self, line: usize, name: &str) {
+        let quoted = name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
+        self.out.push_str(&format!("#line {line} \"{quoted}\"\n"));
+    }
+
+    /// A header of the user's is put in place, so that it is part of what is compiled and cached on every target. A system header
+    /// is the compiler's business on the CPU; on the other targets the prelude stands for the C library's.
+    fn include(&mut self, line: &str, file: &str, system: bool, place: &Place) -> Result<()> {
+        let own_folder = place.folder.filter(|_| !system);
+        let found = own_folder.into_iter().chain(self.folders.iter().map(PathBuf::as_path)).map(|f| f.join(file)).find(|p| p.is_file());
+        let found = found.or_else(|| Some(PathBuf::from(file)).filter(|p| !system && p.is_file()));
+        match found {
+            Some(path) => self.add_header(&path, place),
+            None if self.target == DeviceKind::Cpu => {
+                self.push_line(line);
+                Ok(())
+            }
+            None if C_HEADERS.contains(&file) => {
+                self.push_line("");
+                Ok(())
+            }
+            None if system => {
+                self.push_line(line);
+                Ok(())
+            }
+            None => Err(place.error(format!("header \"{file}\" was not found; name its folder in the include folders"))),
+        }
+    }
+
+    fn include_file(&mut self, file: &str, contexts: &str, place: &Place) -> Result<()> {
+        if !self.is_for(contexts) {
+            self.push_line("");
+            return Ok(());
+        }
+        let folders = self.folders.iter().map(PathBuf::as_path).chain(place.folder);
+        let found = [Path::new(".")].into_iter().chain(folders).map(|f| f.join(file)).find(|path| path.is_file());
+        match found {
+            Some(path) => self.add_header(&path, place),
+            None => Err(place.error(format!("`//include_file`: {file} was not found; name its folder in the include folders"))),
+        }
+    }
+
+    fn add_header(&mut self, path: &Path, place: &Place) -> Result<()> {
+        if place.depth >= DEEPEST_INCLUDE {
+            return Err(place.error(format!("headers include each other more than {DEEPEST_INCLUDE} deep")));
+        }
+        self.add(&path.display().to_string(), &read_text(path)?, path.parent(), place.depth + 1)?;
+        self.mark_line(place.line + 1, place.name);
+        Ok(())
+    }
+
+    fn is_for(&self, contexts: &str) -> bool {
+        let names: &[&str] = match self.target {
+            DeviceKind::Cpu => &["cpu_serial", "cpu_openmp", "cpu"],
+            DeviceKind::OpenCl => &["opencl"],
+            DeviceKind::Cuda => &["cuda"],
+            DeviceKind::Hip => &["hip", "cuda"],
+        };
+        contexts.split_whitespace().any(|context| names.contains(&context))
+    }
+}
+
+struct Place<'a> {
+    name: &'a str,
+    line: usize,
+    folder: Option<&'a Path>,
+    depth: usize,
+}
+
+impl Place<'_> {
+    fn error(&self, reason: String) -> KernelError {
+        KernelError::Source { file: self.name.to_owned(), line: self.line, reason }
+    }
+}
+
+/// A line, by what it asks of us.
+enum Line<'a> {
+    Include { file: &'a str, system: bool },
+    IncludeFile { file: &'a str, contexts: &'a str },
+    Vectorize { rest: &'a str },
+    EndVectorize,
+    OnlyFor { contexts: &'a str },
+    Plain,
+}
+
+impl Line<'_> {
+    fn read(line: &str) -> Line<'_> {
+        if let Some((_, rest)) = line.split_once("//include_file")
+            && let Some((file, contexts)) = rest.split_once("for_context")
+        {
+            return Line::IncludeFile { file: file.trim(), contexts };
+        }
+        if let Some((_, rest)) = line.split_once("//vectorize_over") {
+            return Line::Vectorize { rest };
+        }
+        if line.contains("//end_vectorize") {
+            return Line::EndVectorize;
+        }
+        if let Some((_, contexts)) = line.split_once("//only_for_context") {
+            return Line::OnlyFor { contexts };
+        }
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        if let Some(rest) = directive.and_then(|d| d.strip_prefix("include")).map(str::trim_start) {
+            let quoted = |open, close| rest.strip_prefix(open).and_then(|rest| rest.split_once(close)).map(|(file, _)| file);
+            if let Some(file) = quoted('"', '"') {
+                return Line::Include { file, system: false };
+            }
+            if let Some(file) = quoted('<', '>') {
+                return Line::Include { file, system: true };
+            }
+        }
+        Line::Plain
+    }
+}
+
+/// The older comment marks, as macros of the same meaning; shorter ones are padded so that columns stay.
+fn replace_marks(line: &str) -> String {
+    if !line.contains("/*") {
+        return line.to_owned();
+    }
+    line.replace("/*gpukern*/", "GPUKERN    ")
+        .replace("/*gpufun*/", "GPUFUN    ")
+        .replace("/*gpuglmem*/", "GPUGLMEM    ")
+        .replace("/*restrict*/", "RESTRICT    ")
+}
+
+/// Headers whose contents the prelude provides on targets without a C library.
+const C_HEADERS: [&str; 14] = [
+    "assert.h",
+    "complex.h",
+    "errno.h",
+    "float.h",
+    "inttypes.h",
+    "limits.h",
+    "math.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
+    "tgmath.h",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(text: &str, target: DeviceKind) -> String {
+        join(&[Source::text(text)], target, &[]).unwrap()
+    }
+
+    #[test]
+    fn comment_marks_become_macros_on_the_same_line_and_column() {
+        let text = "/*gpukern*/ void f(/*gpuglmem*/ double* /*restrict*/ x, int n) {\n//vectorize_over i n\nx[i] = 1;\n//end_vectorize\n}";
+        let expected = "#line 1 \"<source>\"\nGPUKERN     void f(GPUGLMEM     double* RESTRICT     x, int n) {\n\
+                        VECTORIZE_OVER(i, n)\nx[i] = 1;\nEND_VECTORIZE\n}\n";
+        assert_eq!(joined(text, DeviceKind::Cuda), expected);
+    }
+
+    #[test]
+    fn lines_for_other_contexts_are_left_empty() {
+        let text = "a //only_for_context cpu_serial cpu_openmp\nb //only_for_context opencl\nc //only_for_context cuda";
+        assert_eq!(joined(text, DeviceKind::OpenCl), "#line 1 \"<source>\"\n\nb //only_for_context opencl\n\n");
+        assert!(joined(text, DeviceKind::Cpu).contains("\na //only"));
+        assert!(joined(text, DeviceKind::Hip).contains("\nc //only"));
+    }
+
+    #[test]
+    fn own_headers_are_put_in_place_and_lines_keep_their_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mine.h"), "int from_header;\n").unwrap();
+        let source = Source::text("#include \"mine.h\"\nint after;");
+        let text = join(std::slice::from_ref(&source), DeviceKind::OpenCl, &[folder.path().to_owned()]).unwrap();
+        let header = folder.path().join("mine.h");
+        assert_eq!(
+            text,
+            format!("#line 1 \"<source>\"\n#line 1 \"{}\"\nint from_header;\n#line 2 \"<source>\"\nint after;\n", header.display())
+        );
+        let error = join(&[source], DeviceKind::OpenCl, &[]).unwrap_err();
+        assert_eq!(error.to_string(), "<source>:1: header \"mine.h\" was not found; name its folder in the include folders");
+    }
+
+    #[test]
+    fn headers_that_include_themselves_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("loop.h"), "#include \"loop.h\"\n").unwrap();
+        let error = join(&[Source::text("#include \"loop.h\"")], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap_err();
+        assert!(error.to_string().ends_with("headers include each other more than 64 deep"), "{error}");
+    }
+
+    #[test]
+    fn headers_of_the_c_library_are_left_out_where_there_is_none() {
+        assert_eq!(joined("#include <math.h>\nx", DeviceKind::Cuda), "#line 1 \"<source>\"\n\nx\n");
+        assert_eq!(joined("#include <math.h>\nx", DeviceKind::Cpu), "#line 1 \"<source>\"\n#include <math.h>\nx\n");
+    }
+
+    #[test]
+    fn a_loop_mark_without_a_count_is_an_error_at_its_line() {
+        let error = join(&[Source::text("x\n//vectorize_over i")], DeviceKind::Cpu, &[]).unwrap_err();
+        assert_eq!(error.to_string(), "<source>:2: `//vectorize_over` takes an index and a count, not `i`");
+    }
+}
