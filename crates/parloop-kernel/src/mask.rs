@@ -168,7 +168,7 @@ mod tests {
             "        void f(         double *x, int n) { {                          x[i]=0; }             }"
         );
         assert_eq!(masked.marks, [Mark { at: 0, kind: MarkKind::Kernel }, Mark { at: 15, kind: MarkKind::Space }]);
-        assert_eq!(masked.loops, [LoopMark { at: 43, count: "g(n, 2)".into() }]);
+        assert_eq!(masked.loops, [LoopMark { at: 44, count: "g(n, 2)".into() }]);
     }
 
     #[test]
