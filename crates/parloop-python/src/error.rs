@@ -1,0 +1,77 @@
+//! The one mapping from Rust's errors to Python's.
+
+use parloop_device::{CompileError, DeviceError};
+use parloop_kernel::KernelError;
+use pyo3::PyErr;
+
+use crate::exceptions::Exception;
+
+/// Rust's error on its way to Python.
+pub struct Error(PyErr);
+
+/// Result of a method that Python calls.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> PyErr {
+        error.0
+    }
+}
+
+impl From<PyErr> for Error {
+    fn from(error: PyErr) -> Error {
+        Error(error)
+    }
+}
+
+impl From<DeviceError> for Error {
+    fn from(error: DeviceError) -> Error {
+        Error(device_class(&error).error(error.to_string()))
+    }
+}
+
+impl From<KernelError> for Error {
+    fn from(error: KernelError) -> Error {
+        Error(kernel_class(&error).error(error.to_string()))
+    }
+}
+
+impl<'a, 'py> From<pyo3::CastError<'a, 'py>> for Error {
+    fn from(error: pyo3::CastError<'a, 'py>) -> Error {
+        Error(error.into())
+    }
+}
+
+fn device_class(error: &DeviceError) -> Exception {
+    match error {
+        DeviceError::UnknownName { .. } | DeviceError::NotFound { .. } => Exception::DeviceNotFoundError,
+        DeviceError::DriverMissing { .. } => Exception::DriverMissingError,
+        DeviceError::OutOfMemory { .. } => Exception::OutOfMemoryError,
+        DeviceError::OutOfBounds { .. } | DeviceError::Misaligned { .. } => Exception::MemoryRangeError,
+        DeviceError::OtherDevice { .. } => Exception::OtherDeviceError,
+        DeviceError::InvalidLaunch { .. } => Exception::LaunchError,
+        DeviceError::Compile(error) => compile_class(error),
+        _ => Exception::DeviceError,
+    }
+}
+
+fn compile_class(error: &CompileError) -> Exception {
+    match error {
+        CompileError::NoCompiler { .. } => Exception::CompilerMissingError,
+        _ => Exception::CompileError,
+    }
+}
+
+fn kernel_class(error: &KernelError) -> Exception {
+    match error {
+        KernelError::Device(error) => device_class(error),
+        KernelError::Compile { error, .. } => compile_class(error),
+        KernelError::SourceFile { .. } | KernelError::Source { .. } | KernelError::SaveSource { .. } => Exception::SourceError,
+        KernelError::Description { .. } => Exception::SourceError,
+        KernelError::NoSuchKernel { .. } | KernelError::NotAKernel { .. } => Exception::KernelNotFoundError,
+        KernelError::OutOfRange { .. } => Exception::ArgumentRangeError,
+        KernelError::ReadOnly { .. } | KernelError::NotContiguous { .. } | KernelError::Overlap { .. } => Exception::ArgumentValueError,
+        KernelError::Grid { .. } => Exception::LaunchError,
+        _ => Exception::ArgumentError,
+    }
+}

@@ -1,0 +1,83 @@
+//! The Python exceptions: one family, each also a builtin of the fitting kind.
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+macro_rules! exceptions {
+    ($($name:ident: $parent:ident, $builtin:literal, $doc:literal;)*) => {
+        /// An exception class of `parloop`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Exception { $($name),* }
+
+        impl Exception {
+            const ALL: &'static [Exception] = &[$(Exception::$name),*];
+
+            fn parts(self) -> (&'static str, Exception, &'static str, &'static str) {
+                match self { $(Exception::$name => (stringify!($name), Exception::$parent, $builtin, $doc)),* }
+            }
+        }
+    };
+}
+exceptions! {
+    ParloopError: ParloopError, "", "Everything that parloop raises.";
+    DeviceError: ParloopError, "RuntimeError", "A device or its driver failed.";
+    DeviceNotFoundError: DeviceError, "ValueError", "No device has that name, or it is not here.";
+    DriverMissingError: DeviceError, "OSError", "A driver's library is not installed; the message says how to get it.";
+    OutOfMemoryError: DeviceError, "MemoryError", "The device has no room.";
+    MemoryRangeError: DeviceError, "IndexError", "Bytes outside the memory were asked for.";
+    OtherDeviceError: DeviceError, "ValueError", "Memory or an event of one device was used on another.";
+    LaunchError: DeviceError, "ValueError", "A grid or block is not allowed.";
+    CompileError: ParloopError, "RuntimeError", "The compiler refused the source or failed; the message shows the lines.";
+    CompilerMissingError: CompileError, "OSError", "There is no compiler for the target; the message says how to get one.";
+    SourceError: ParloopError, "ValueError", "The source cannot be read, or a kernel in it cannot be called.";
+    KernelNotFoundError: ParloopError, "AttributeError", "The program has no such kernel.";
+    ArgumentError: ParloopError, "TypeError", "An argument does not fit the kernel's signature.";
+    ArgumentValueError: ArgumentError, "ValueError", "An argument's value or array cannot be used.";
+    ArgumentRangeError: ArgumentError, "OverflowError", "A number does not fit into the declared type.";
+}
+
+static CLASSES: PyOnceLock<Vec<Py<PyType>>> = PyOnceLock::new();
+
+impl Exception {
+    /// The class itself.
+    pub fn class(self, py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+        let classes = CLASSES.get_or_try_init(py, || make_all(py))?;
+        Ok(classes[self as usize].bind(py).clone())
+    }
+
+    /// An error of this class.
+    pub fn error(self, message: String) -> PyErr {
+        Python::attach(|py| match self.class(py) {
+            Ok(class) => PyErr::from_type(class, message),
+            Err(error) => error,
+        })
+    }
+}
+
+fn make_all(py: Python<'_>) -> PyResult<Vec<Py<PyType>>> {
+    let builtins = py.import("builtins")?;
+    let make = py.get_type::<PyType>();
+    let mut classes: Vec<Py<PyType>> = Vec::new();
+    for exception in Exception::ALL {
+        let (name, parent, builtin, doc) = exception.parts();
+        let bases = match classes.get(parent as usize) {
+            None => PyTuple::new(py, [py.get_type::<PyException>().into_any()])?,
+            Some(parent) => PyTuple::new(py, [parent.bind(py).clone().into_any(), builtins.getattr(builtin)?])?,
+        };
+        let body = PyDict::new(py);
+        body.set_item("__doc__", doc)?;
+        body.set_item("__module__", "parloop")?;
+        classes.push(make.call1((name, bases, body))?.cast_into::<PyType>()?.unbind());
+    }
+    Ok(classes)
+}
+
+/// Puts every class into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    for exception in Exception::ALL {
+        module.add(exception.parts().0, exception.class(module.py())?)?;
+    }
+    Ok(())
+}

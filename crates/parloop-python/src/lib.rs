@@ -1,0 +1,58 @@
+//! `parloop._parloop`: the Python face. One thin file a class; `error.rs` is the one mapping of errors.
+
+mod array;
+mod context;
+mod device;
+mod dlpack;
+mod error;
+mod exceptions;
+mod foreign;
+mod index;
+mod kernel;
+mod memory;
+mod ndarray;
+mod program;
+mod stream;
+
+use pyo3::prelude::*;
+
+/// Runs the `parloop` command with these arguments, the program's name first, and returns its exit status.
+#[pyfunction]
+fn run_command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| if parloop::command::run(arguments) == std::process::ExitCode::SUCCESS { 0 } else { 1 })
+}
+
+/// Names of environment variables that look like parloop's and are not.
+#[pyfunction]
+fn unknown_variables() -> Vec<String> {
+    parloop::command::unknown_variables()
+}
+
+/// Adds folders in which installed packages may have put libraries and compilers.
+#[pyfunction]
+fn add_package_folders(folders: Vec<std::path::PathBuf>) {
+    parloop_device::library::add_package_folders(folders);
+}
+
+#[pymodule]
+fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    exceptions::register(module)?;
+    module.add_class::<device::Device>()?;
+    module.add_class::<context::Context>()?;
+    module.add_class::<stream::Stream>()?;
+    module.add_class::<stream::Event>()?;
+    module.add_class::<memory::Memory>()?;
+    module.add_class::<memory::PinnedMemory>()?;
+    module.add_class::<array::Array>()?;
+    module.add_class::<program::Program>()?;
+    module.add_class::<kernel::Kernel>()?;
+    module.add_class::<kernel::BoundKernel>()?;
+    module.add_function(wrap_pyfunction!(device::devices, module)?)?;
+    module.add_function(wrap_pyfunction!(context::current_context, module)?)?;
+    module.add_function(wrap_pyfunction!(program::compile_for, module)?)?;
+    module.add_function(wrap_pyfunction!(run_command, module)?)?;
+    module.add_function(wrap_pyfunction!(unknown_variables, module)?)?;
+    module.add_function(wrap_pyfunction!(add_package_folders, module)?)?;
+    Ok(())
+}

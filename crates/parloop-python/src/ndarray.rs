@@ -1,0 +1,193 @@
+//! NumPy arrays, read in place: the layout of an array object is part of NumPy's binary interface, and reading it costs nanoseconds
+//! where asking through Python costs microseconds.
+
+use std::ffi::{c_char, c_int};
+
+use parloop_device::DType;
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// `PyArrayObject_fields`, the same in NumPy 1 and 2.
+#[repr(C)]
+struct ArrayFields {
+    head: PyObject,
+    data: *mut c_char,
+    nd: c_int,
+    dimensions: *const isize,
+    strides: *const isize,
+    base: *mut PyObject,
+    descr: *const DescrStart,
+    flags: c_int,
+}
+
+/// The beginning of `PyArray_Descr`, the same in NumPy 1 and 2.
+#[repr(C)]
+struct DescrStart {
+    head: PyObject,
+    typeobj: *mut PyObject,
+    kind: c_char,
+    ty: c_char,
+    byteorder: c_char,
+    flags: c_char,
+    type_num: c_int,
+}
+
+const CONTIGUOUS: c_int = 0x1 | 0x2;
+const WRITEABLE: c_int = 0x400;
+
+static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// A NumPy array, borrowed.
+#[derive(Clone, Copy)]
+pub struct NdArray<'a, 'py> {
+    object: &'a Bound<'py, PyAny>,
+}
+
+impl<'a, 'py> NdArray<'a, 'py> {
+    /// The array behind `object`, if it is one.
+    pub fn of(object: &'a Bound<'py, PyAny>) -> PyResult<Option<NdArray<'a, 'py>>> {
+        let py = object.py();
+        let class = NDARRAY.import(py, "numpy", "ndarray")?;
+        // SAFETY: both are live Python objects.
+        let is_array = unsafe {
+            ffi::Py_TYPE(object.as_ptr()) == class.as_ptr().cast() || ffi::PyObject_TypeCheck(object.as_ptr(), class.as_ptr().cast()) != 0
+        };
+        Ok(is_array.then_some(NdArray { object }))
+    }
+
+    fn fields(&self) -> &ArrayFields {
+        // SAFETY: `of` checked that this is an ndarray, whose objects begin with these fields; the borrow keeps it alive.
+        unsafe { &*self.object.as_ptr().cast::<ArrayFields>() }
+    }
+
+    /// The address of the first element.
+    pub fn pointer(&self) -> *mut u8 {
+        self.fields().data.cast()
+    }
+
+    /// The type of its elements, if it is one of ours in native byte order.
+    pub fn dtype(&self) -> Option<DType> {
+        // SAFETY: an array always has a descr, which begins with these fields.
+        let descr = unsafe { &*self.fields().descr };
+        if descr.byteorder as u8 == b'>' {
+            return None;
+        }
+        Some(match descr.type_num {
+            0 => DType::Bool,
+            1 => DType::I8,
+            2 => DType::U8,
+            3 => DType::I16,
+            4 => DType::U16,
+            5 => DType::I32,
+            6 => DType::U32,
+            7 | 9 => DType::I64,
+            8 | 10 => DType::U64,
+            11 => DType::F32,
+            12 => DType::F64,
+            14 => DType::C64,
+            15 => DType::C128,
+            _ => return None,
+        })
+    }
+
+    /// The length along each axis.
+    pub fn shape(&self) -> &[isize] {
+        // SAFETY: `dimensions` has `nd` entries; it may be null when there are none.
+        unsafe { axes(self.fields().dimensions, self.fields().nd) }
+    }
+
+    /// The bytes from one element to the next along each axis.
+    pub fn strides(&self) -> &[isize] {
+        // SAFETY: as in `shape`.
+        unsafe { axes(self.fields().strides, self.fields().nd) }
+    }
+
+    /// The number of elements.
+    pub fn size(&self) -> usize {
+        self.shape().iter().product::<isize>() as usize
+    }
+
+    /// Whether the elements follow each other without gaps, in C or Fortran order.
+    pub fn is_contiguous(&self) -> bool {
+        self.fields().flags & CONTIGUOUS != 0
+    }
+
+    /// Whether the elements follow each other without gaps in C order.
+    pub fn is_c_contiguous(&self) -> bool {
+        self.fields().flags & 0x1 != 0
+    }
+
+    /// Whether elements may be changed.
+    pub fn is_writeable(&self) -> bool {
+        self.fields().flags & WRITEABLE != 0
+    }
+
+    /// The name of its dtype, for messages.
+    pub fn dtype_name(&self) -> String {
+        self.object.getattr("dtype").map_or_else(|_| "unknown".into(), |dtype| dtype.to_string())
+    }
+}
+
+/// # Safety
+/// `pointer` has `count` entries, or `count` is 0.
+unsafe fn axes<'a>(pointer: *const isize, count: c_int) -> &'a [isize] {
+    if count <= 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(pointer, count as usize) }
+}
+
+/// An empty NumPy array.
+pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+    static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    EMPTY.import(py, "numpy", "empty")?.call1((pyo3::types::PyTuple::new(py, shape)?, dtype.name()))
+}
+
+/// `numpy.asarray(object)`, or with a dtype.
+pub fn as_array<'py>(object: &Bound<'py, PyAny>, dtype: Option<DType>) -> PyResult<Bound<'py, PyAny>> {
+    static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    AS_ARRAY.import(object.py(), "numpy", "asarray")?.call1((object, dtype.map(DType::name)))
+}
+
+/// `numpy.ascontiguousarray(object)`.
+pub fn as_contiguous<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    static AS_CONTIGUOUS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    AS_CONTIGUOUS.import(object.py(), "numpy", "ascontiguousarray")?.call1((object,))
+}
+
+/// The dtype that a user named: a `numpy.dtype`, a scalar class or a name.
+pub fn dtype_of(object: &Bound<'_, PyAny>) -> PyResult<DType> {
+    static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let dtype = DTYPE.import(object.py(), "numpy", "dtype")?.call1((object,))?;
+    let name: String = dtype.getattr("name")?.extract()?;
+    DType::from_name(&name).ok_or_else(|| {
+        let names: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
+        pyo3::exceptions::PyTypeError::new_err(format!("dtype {name} is not supported; the types are {}", names.join(", ")))
+    })
+}
+
+/// The `numpy.dtype` of a type.
+pub fn numpy_dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    DTYPE.import(py, "numpy", "dtype")?.call1((dtype.name(),))
+}
+
+/// The type string of the array interfaces, such as `<f8`.
+pub fn typestr(dtype: DType) -> String {
+    let kind = match dtype {
+        DType::Bool => 'b',
+        _ if dtype.is_complex() => 'c',
+        _ if dtype.is_float() => 'f',
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => 'u',
+        _ => 'i',
+    };
+    format!("{}{kind}{}", if dtype.size() == 1 { '|' } else { '<' }, dtype.size())
+}
+
+/// The type that a type string names.
+pub fn from_typestr(text: &str) -> Option<DType> {
+    DType::ALL.into_iter().find(|dtype| typestr(*dtype)[1..] == *text.get(1..).unwrap_or_default()).filter(|_| !text.starts_with('>'))
+}
