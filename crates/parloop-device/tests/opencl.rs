@@ -271,7 +271,9 @@ fn zeroed_memory_is_ready_on_streams_made_before_and_after() {
     let function = load(&device, SOURCE).function("spin").unwrap();
     let busy = device.allocate_zeroed(256 * 4).unwrap();
     let before = device.create_stream().unwrap();
-    queue_work(&device.default_stream().unwrap(), &function, &busy);
+    for _ in 0..4 {
+        queue_work(&device.default_stream().unwrap(), &function, &busy);
+    }
     let memory = device.allocate_zeroed(1 << 16).unwrap();
     before.fill(&memory, 0, 1 << 15, 1).unwrap();
     let after = device.create_stream().unwrap();
@@ -309,8 +311,10 @@ fn a_null_argument_is_shared_memory_of_its_size() {
     let shape = Launch::grid([4, 1, 1], [16, 1, 1], &function).unwrap();
     launch(&stream, &function, &shape, &args).unwrap();
     assert_eq!(download::<i32>(&stream, &out), [120, 376, 632, 888]);
-    let error = launch(&stream, &function, &Launch { shared: 64, ..shape }, &args).unwrap_err();
-    assert!(matches!(error, DeviceError::InvalidLaunch { .. }), "{error:?}");
+    for wrong in [Launch { shared: 64, ..shape }, Launch { block: [0, 1, 1], ..shape }] {
+        let error = launch(&stream, &function, &wrong, &args).unwrap_err();
+        assert!(matches!(error, DeviceError::InvalidLaunch { .. }), "{error:?}");
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::library;
 
 /// The names under which the library is found; the first is there without development packages.
 const NAMES: [&str; 2] = ["libOpenCL.so.1", "libOpenCL.so"];
-pub(super) const HINT: &str = "install an OpenCL driver; PoCL runs on any CPU: `apt-get install pocl-opencl-icd`";
+const HINT: &str = "install an OpenCL driver; PoCL runs on any CPU: `apt-get install pocl-opencl-icd`";
 
 /// Called with the program and the user's pointer when a build ends; never used here.
 type Notify = Option<unsafe extern "system" fn(cl_program, *mut c_void)>;

@@ -90,6 +90,9 @@ impl OpenClFunction {
             let reason = format!("{} arguments were given, but the kernel has {} parameters", args.len(), self.parameters);
             return Err(self.invalid(reason));
         }
+        if launch.block.contains(&0) {
+            return Err(self.invalid(format!("a block of {:?} work items was asked for", launch.block)));
+        }
         if launch.shared > 0 {
             let reason = "shared memory was asked for by size, but OpenCL kernels receive it as an argument; pass a null argument \
                           of that size instead";

@@ -88,13 +88,10 @@ impl RawStream for OpenClStream {
     }
 
     unsafe fn fill(&self, dst: u64, offset: usize, len: usize, value: u8) -> Result<()> {
-        let pattern = [value; 16];
-        // A pattern must divide offset and length; drivers are faster with long ones.
-        let size = 1 << (offset | len | pattern.len()).trailing_zeros();
-        let (queue, pattern) = (self.queue.get(), pattern.as_ptr().cast());
+        let (queue, pattern) = (self.queue.get(), (&raw const value).cast());
         // SAFETY: the caller's promise; the pattern is copied before the call returns.
         self.check(unsafe {
-            call!(self.context.driver, clEnqueueFillBuffer(queue, dst as cl_mem, pattern, size, offset, len, 0, null(), null_mut()))
+            call!(self.context.driver, clEnqueueFillBuffer(queue, dst as cl_mem, pattern, 1, offset, len, 0, null(), null_mut()))
         })
     }
 
@@ -144,12 +141,12 @@ impl RawStream for OpenClStream {
 
     fn is_idle(&self) -> Result<bool> {
         let mut busy = self.busy.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(marker) = &*busy
+        if let Some(marker) = busy.take()
             && !marker.is_done()?
         {
+            *busy = Some(marker);
             return Ok(false);
         }
-        *busy = None;
         let marker = self.mark()?;
         let start = Instant::now();
         while !marker.is_done()? {
