@@ -35,6 +35,10 @@ pub(crate) trait RawDevice: Send + Sync {
     fn load(&self, binary: &ModuleBinary) -> Result<Arc<dyn RawModule>>;
     /// Waits for all work on all streams of the device.
     fn synchronize(&self) -> Result<()>;
+    /// Later work on the other streams starts after what the default stream was given so far, where the driver does not see to it.
+    fn order_after_default(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A piece of device memory; freed when dropped.
