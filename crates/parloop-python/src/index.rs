@@ -1,0 +1,121 @@
+//! Basic indexing (integers, slices, `...`, `None`) of an array's shape and strides, as NumPy does it.
+
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PySlice, PyTuple};
+
+/// Which elements of a memory an array has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub shape: Vec<usize>,
+    /// Bytes from one element to the next along each axis.
+    pub strides: Vec<isize>,
+    /// Bytes from the start of the memory to the first element.
+    pub offset: usize,
+    pub itemsize: usize,
+}
+
+impl Layout {
+    /// Elements one after the other in C order.
+    pub fn dense(shape: &[usize], itemsize: usize) -> Layout {
+        let mut strides = vec![0; shape.len()];
+        let mut step = itemsize as isize;
+        for (stride, &len) in strides.iter_mut().zip(shape).rev() {
+            *stride = step;
+            step *= len.max(1) as isize;
+        }
+        Layout { shape: shape.to_vec(), strides, offset: 0, itemsize }
+    }
+
+    /// The number of elements.
+    pub fn size(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether the elements follow each other in C order without gaps.
+    pub fn is_dense(&self) -> bool {
+        let dense = Layout::dense(&self.shape, self.itemsize);
+        let matters = |axis: usize| self.shape[axis] > 1;
+        self.size() == 0 || (0..self.shape.len()).all(|axis| !matters(axis) || self.strides[axis] == dense.strides[axis])
+    }
+
+    /// The first byte and the end of the bytes that hold the elements.
+    pub fn span(&self) -> (usize, usize) {
+        if self.size() == 0 {
+            return (self.offset, self.offset);
+        }
+        let (mut low, mut high) = (self.offset as isize, self.offset as isize);
+        for (&len, &stride) in self.shape.iter().zip(&self.strides) {
+            let reach = (len as isize - 1) * stride;
+            if reach < 0 { low += reach } else { high += reach }
+        }
+        (low as usize, high as usize + self.itemsize)
+    }
+
+    /// The layout that `index` selects.
+    pub fn select(&self, index: &Bound<'_, PyAny>) -> PyResult<Layout> {
+        let items: Vec<Bound<'_, PyAny>> = match index.cast::<PyTuple>() {
+            Ok(tuple) => tuple.iter().collect(),
+            Err(_) => vec![index.clone()],
+        };
+        let is_ellipsis = |item: &Bound<'_, PyAny>| item.is_instance_of::<PyEllipsis>();
+        let used = items.iter().filter(|item| !item.is_none() && !is_ellipsis(item)).count();
+        if used > self.shape.len() {
+            let reason = format!("too many indices: the array has {} axes, {used} were indexed", self.shape.len());
+            return Err(PyIndexError::new_err(reason));
+        }
+        let mut out = Layout { shape: vec![], strides: vec![], offset: self.offset, itemsize: self.itemsize };
+        let (mut axis, mut expanded) = (0, false);
+        for item in &items {
+            if item.is_none() {
+                out.push(1, 0);
+            } else if is_ellipsis(item) {
+                if std::mem::replace(&mut expanded, true) {
+                    return Err(PyIndexError::new_err("an index can have one `...` only"));
+                }
+                (0..self.shape.len() - used).for_each(|_| self.keep(&mut out, &mut axis));
+            } else {
+                self.select_axis(item, axis, &mut out)?;
+                axis += 1;
+            }
+        }
+        while axis < self.shape.len() {
+            self.keep(&mut out, &mut axis);
+        }
+        Ok(out)
+    }
+
+    fn push(&mut self, len: usize, stride: isize) {
+        self.shape.push(len);
+        self.strides.push(stride);
+    }
+
+    fn keep(&self, out: &mut Layout, axis: &mut usize) {
+        out.push(self.shape[*axis], self.strides[*axis]);
+        *axis += 1;
+    }
+
+    fn select_axis(&self, item: &Bound<'_, PyAny>, axis: usize, out: &mut Layout) -> PyResult<()> {
+        let (len, stride) = (self.shape[axis] as isize, self.strides[axis]);
+        if let Ok(slice) = item.cast::<PySlice>() {
+            let found = slice.indices(len)?;
+            let first = if found.slicelength == 0 { 0 } else { found.start };
+            out.offset = (out.offset as isize + first * stride) as usize;
+            out.push(found.slicelength, stride * found.step);
+            return Ok(());
+        }
+        let index = item.extract::<isize>().map_err(|_| {
+            PyTypeError::new_err(format!("an index is an integer, a slice, `...` or None, not {}; use .numpy() for more", type_name(item)))
+        })?;
+        let place = if index < 0 { index + len } else { index };
+        if !(0..len).contains(&place) {
+            return Err(PyIndexError::new_err(format!("index {index} is out of range for axis {axis} with {len} elements")));
+        }
+        out.offset = (out.offset as isize + place * stride) as usize;
+        Ok(())
+    }
+}
+
+fn type_name(item: &Bound<'_, PyAny>) -> String {
+    item.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string())
+}

@@ -1,0 +1,103 @@
+//! `parloop.Memory` and `parloop.PinnedMemory`: bytes without a type.
+
+use std::sync::Arc;
+
+use parloop_device as dev;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::device::Device;
+use crate::error::Result;
+
+/// Bytes of a device.
+#[pyclass(frozen, module = "parloop")]
+#[derive(Clone)]
+pub struct Memory {
+    pub inner: dev::Memory,
+    /// What must live as long as adopted memory.
+    pub owner: Option<Arc<Py<PyAny>>>,
+}
+
+impl Memory {
+    pub fn owned(inner: dev::Memory) -> Memory {
+        Memory { inner, owner: None }
+    }
+
+    pub fn adopted(inner: dev::Memory, owner: Option<Py<PyAny>>) -> Memory {
+        Memory { inner, owner: owner.map(Arc::new) }
+    }
+}
+
+#[pymethods]
+impl Memory {
+    /// The device it belongs to.
+    #[getter]
+    fn device(&self) -> Device {
+        Device { inner: self.inner.device().clone() }
+    }
+
+    /// What a kernel receives: an address, or a `cl_mem` on OpenCL.
+    #[getter]
+    fn handle(&self) -> u64 {
+        self.inner.handle()
+    }
+
+    /// Its size in bytes.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// The part of `nbytes` bytes from `offset` on; it shares the memory.
+    fn slice(&self, offset: usize, nbytes: usize) -> Result<Memory> {
+        Ok(Memory { inner: self.inner.slice(offset, nbytes)?, owner: self.owner.clone() })
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.inner)
+    }
+}
+
+/// Page-locked host memory; `numpy.asarray(pinned)` is its bytes.
+#[pyclass(frozen, module = "parloop")]
+pub struct PinnedMemory {
+    pub inner: dev::PinnedMemory,
+}
+
+#[pymethods]
+impl PinnedMemory {
+    /// Its address on the host.
+    #[getter]
+    fn pointer(&self) -> usize {
+        self.inner.pointer() as usize
+    }
+
+    /// Its size in bytes.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// Waits for the copies in flight.
+    fn wait(&self, py: Python<'_>) -> Result<()> {
+        Ok(py.detach(|| self.inner.wait())?)
+    }
+
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", (self.inner.len(),))?;
+        interface.set_item("typestr", "|u1")?;
+        interface.set_item("data", (self.inner.pointer() as usize, false))?;
+        Ok(interface)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.inner)
+    }
+}
