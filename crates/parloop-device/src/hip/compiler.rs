@@ -64,8 +64,11 @@ fn library() -> Result<&'static CompilerLibrary, CompileError> {
 /// The compiler is in the driver's library, or in one of its own.
 fn open(driver: &[PathBuf], own: &[PathBuf]) -> Result<CompilerLibrary, CompileError> {
     let inside = open_first(driver).map(|(library, path)| {
-        let has_it = find(&library, HIPRTC.names.create).is_some();
-        (has_it.then_some(library), path)
+        if find(&library, HIPRTC.names.create).is_some() {
+            return (Some(library), path);
+        }
+        keep_open(library);
+        (None, path)
     });
     let (library, path) = match inside {
         Ok((Some(library), path)) => (library, path),
@@ -99,10 +102,21 @@ const ARCH_CALLS: ArchCallNames = ArchCallNames { count: "amd_comgr_get_isa_coun
 const ARCH_PREFIX: &str = "amdgcn-amd-amdhsa--";
 
 /// The architectures that the compiler knows, where they can be asked for.
-fn supported() -> Option<Vec<String>> {
-    let names = ["libamd_comgr.so.2", "libamd_comgr.so.3", "libamd_comgr.so", "/opt/rocm/lib/libamd_comgr.so"].map(PathBuf::from);
-    let (library, _) = open_first(&names).ok()?;
-    read_supported(&library)
+fn supported() -> Option<&'static [String]> {
+    static SUPPORTED: OnceLock<Option<Vec<String>>> = OnceLock::new();
+    let read = || {
+        let names = ["libamd_comgr.so.2", "libamd_comgr.so.3", "libamd_comgr.so", "/opt/rocm/lib/libamd_comgr.so"].map(PathBuf::from);
+        let (library, _) = open_first(&names).ok()?;
+        let archs = read_supported(&library);
+        keep_open(library);
+        archs
+    };
+    SUPPORTED.get_or_init(read).as_deref()
+}
+
+/// LLVM, which is inside, ends the process when it is closed and opened again.
+fn keep_open(library: Library) {
+    std::mem::forget(library);
 }
 
 fn read_supported(library: &Library) -> Option<Vec<String>> {
@@ -127,7 +141,7 @@ fn check_arch(library: &CompilerLibrary, arch: &str) -> Result<(), CompileError>
     let plain = arch.split(':').next().unwrap_or_default();
     let well_formed = plain.strip_prefix("gfx").is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_hexdigit()));
     let known = supported();
-    if well_formed && known.as_ref().is_none_or(|known| known.iter().any(|name| name == plain)) {
+    if well_formed && known.is_none_or(|known| known.iter().any(|name| name == plain)) {
         return Ok(());
     }
     let list = known.unwrap_or_default().join(", ");
