@@ -30,6 +30,20 @@ extern "C" __global__ void fault(int *out)
     *(volatile int *)((char *)out - 0x7000000000LL) = 1;
 }
 extern "C" __global__ void nothing() { }
+__device__ int counter[1000];
+__constant__ double weights[4] = {1, 2, 3, 4};
+extern "C" __global__ void reverse(double *x)
+{
+    extern __shared__ double dynamic[];
+    __shared__ double fixed[64];
+    int i = threadIdx.x;
+    fixed[i] = x[i];
+    __syncthreads();
+    dynamic[i] = fixed[63 - i] * weights[i % 4];
+    __syncthreads();
+    x[i] = dynamic[i];
+    counter[i] += 1;
+}
 "#;
 
 /// A few tenths of a second on today's GPUs.
@@ -126,7 +140,7 @@ fn in_own_process(test: &str, variables: &[(&str, &str)]) -> String {
 
 // ---- compilers, without a device ----
 
-fn check_compiler(compiler: &dyn Compiler, name: &str, arch: &str, source_name: &str) {
+fn check_compiler(compiler: &dyn Compiler, name: &str, arch: &str) {
     let code = compiler.compile(SOURCE, &["-DUNUSED=1".into()]).unwrap();
     assert!(code.starts_with(b"\x7fELF"), "{:?}", &code[..16.min(code.len())]);
     assert!(compiler.identity().contains(name) && compiler.identity().contains(arch), "{}", compiler.identity());
@@ -136,7 +150,7 @@ fn check_compiler(compiler: &dyn Compiler, name: &str, arch: &str, source_name: 
         Err(CompileError::Refused { compiler, log }) => {
             assert!(compiler.starts_with(name), "{compiler}");
             assert!(log.contains("error") && log.contains("expected"), "{log}");
-            assert!(log.contains(source_name) && !log.contains('\0'), "{log}");
+            assert!(log.contains("int x = ;") && !log.contains('\0'), "{log}");
         }
         other => panic!("{other:?}"),
     }
@@ -163,7 +177,7 @@ fn refusal_of_arch(compiler: Result<std::sync::Arc<dyn Compiler>, CompileError>)
 #[test]
 fn nvrtc_compiles_for_sm_90_without_a_device_and_shows_its_log_when_it_refuses() {
     if let Some(compiler) = unless_missing(cuda::compiler("sm_90")) {
-        check_compiler(&*compiler, "NVRTC", "sm_90", "kernel.cu");
+        check_compiler(&*compiler, "NVRTC", "sm_90");
     }
 }
 
@@ -182,8 +196,7 @@ fn an_architecture_that_nvrtc_does_not_know_is_answered_with_those_it_knows() {
 #[test]
 fn hiprtc_compiles_for_gfx90a_without_a_device_and_shows_its_log_when_it_refuses() {
     if let Some(compiler) = unless_missing(hip::compiler("gfx90a")) {
-        // hiprtc of ROCm 5 gives the source a name of its own.
-        check_compiler(&*compiler, "hiprtc", "gfx90a", ":1:");
+        check_compiler(&*compiler, "hiprtc", "gfx90a");
     }
 }
 
@@ -382,6 +395,22 @@ fn kernels_compute() {
 }
 
 #[test]
+fn blocks_share_fixed_and_dynamic_memory() {
+    for_each_module(|device, module| {
+        let reverse = module.function("reverse").unwrap();
+        let values: Vec<f64> = (0..64).map(f64::from).collect();
+        let x = upload(device, &values);
+        let mut handle = x.handle();
+        let launch = Launch { shared: 64 * 8, ..Launch::grid([1; 3], [64, 1, 1], &reverse).unwrap() };
+        let stream = device.create_stream().unwrap();
+        // SAFETY: the function's parameter, of the size that it needs, lives until it was read back.
+        unsafe { stream.launch(&reverse, &launch, &[pointer(&mut handle)], &[8]).unwrap() };
+        let expected: Vec<f64> = (0..64).map(|i| f64::from(63 - i) * f64::from(i % 4 + 1)).collect();
+        assert_eq!(download(&stream, &x), expected);
+    });
+}
+
+#[test]
 fn a_function_outlives_the_module_and_the_stream_it_came_with() {
     for_each_gpu(|device| {
         let Some(module) = load(device) else { return };
@@ -504,7 +533,7 @@ fn events_know_their_order_and_their_time() {
         let wall = clock.elapsed().as_secs_f64();
         assert!(after.query().unwrap() && stream.is_idle().unwrap());
         assert!(seconds > 0.05 && seconds < wall, "{seconds} s of {wall} s");
-        assert!(before.since(&after).unwrap() < 0.0);
+        assert!(before.since(&after).unwrap() <= 0.0);
         stream.record_into(&unrecorded).unwrap();
         unrecorded.wait().unwrap();
         assert!(unrecorded.query().unwrap());

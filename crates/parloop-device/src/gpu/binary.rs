@@ -7,6 +7,8 @@
 pub(crate) enum Problem {
     #[error("the {size} bytes are no compiled module (neither an ELF file nor an offload bundle)")]
     Magic { size: usize },
+    #[error("the ELF file is for machine {machine}, which is no GPU")]
+    Machine { machine: u16 },
     #[error("the compiled module is cut off: it says that it has {expected} bytes, but {size} are here")]
     CutOff { expected: u64, size: usize },
 }
@@ -14,6 +16,8 @@ pub(crate) enum Problem {
 const ELF: &[u8] = b"\x7fELF";
 const ELF_64_BIT_LITTLE_ENDIAN: [u8; 2] = [2, 1];
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+/// NVIDIA's and AMD's GPUs.
+const GPU_MACHINES: [u16; 2] = [190, 224];
 /// A section of this type takes no room in the file.
 const NO_BITS: u32 = 8;
 
@@ -36,6 +40,10 @@ struct Image<'a> {
 impl Image<'_> {
     fn check_elf(&self) -> Result<(), Problem> {
         self.room(0, 64)?;
+        let machine = self.u16(18)?;
+        if !GPU_MACHINES.contains(&machine) {
+            return Err(Problem::Machine { machine });
+        }
         let (segments, sections) = (self.u64(32)?, self.u64(40)?);
         let (segment_size, segment_count) = (u64::from(self.u16(54)?), u64::from(self.u16(56)?));
         let (section_size, section_count) = (u64::from(self.u16(58)?), u64::from(self.u16(60)?));
@@ -101,6 +109,7 @@ mod tests {
     fn small_elf() -> Vec<u8> {
         let mut bytes = vec![0; 64 + 64 + 4];
         bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        bytes[18] = 190;
         bytes[40] = 64;
         bytes[58] = 64;
         bytes[60] = 1;
@@ -149,5 +158,8 @@ mod tests {
     fn other_bytes_are_named_for_what_they_are_not() {
         let message = check(b"garbage").unwrap_err().to_string();
         assert_eq!(message, "the 7 bytes are no compiled module (neither an ELF file nor an offload bundle)");
+        let mut bytes = small_elf();
+        bytes[18] = 62;
+        assert_eq!(check(&bytes).unwrap_err().to_string(), "the ELF file is for machine 62, which is no GPU");
     }
 }

@@ -1,6 +1,6 @@
 //! The HIP driver: libamdhip64's functions, and the current device of a thread.
 //!
-//! The numbers of device attributes used here are the same in ROCm 4.3 to 7: retired ones keep their place. The layout of
+//! The numbers of device attributes used here are the same in ROCm 5 to 7: retired ones keep their place. The layout of
 //! `hipDeviceProp_t` is not, so only the name of the architecture is taken from it, by its form.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
