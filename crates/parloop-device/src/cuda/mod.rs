@@ -1,14 +1,22 @@
-//! The cuda backend.
+//! NVIDIA devices through libcuda, their compiler NVRTC, and their sensors through NVML. Each library is opened when first needed.
+
+mod compiler;
+mod driver;
+mod nvml;
 
 use std::sync::Arc;
 
+pub use self::compiler::compiler;
+pub use self::nvml::{Nvml, NvmlDevice, NvmlMemory, Utilization};
 use crate::backend::RawDevice;
-use crate::device::{DeviceId, DeviceKind};
-use crate::error::{DeviceError, Result};
+use crate::device::DeviceId;
+use crate::error::Result;
+use crate::gpu;
 
 pub(crate) fn list() -> Result<Vec<DeviceId>> {
-    Err(DeviceError::DriverMissing { kind: DeviceKind::Cuda, tried: vec![], hint: String::new() })
+    gpu::list(driver::Cuda::get()?)
 }
-pub(crate) fn open(_index: usize) -> Result<Arc<dyn RawDevice>> {
-    Err(list().unwrap_err())
+
+pub(crate) fn open(index: usize) -> Result<Arc<dyn RawDevice>> {
+    gpu::open(driver::Cuda::get()?, index)
 }

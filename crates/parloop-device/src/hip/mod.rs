@@ -1,14 +1,32 @@
-//! The hip backend.
+//! AMD devices through libamdhip64, and their compiler hiprtc. The libraries are opened when first needed.
 
+mod compiler;
+mod driver;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use self::compiler::compiler;
 use crate::backend::RawDevice;
-use crate::device::{DeviceId, DeviceKind};
-use crate::error::{DeviceError, Result};
+use crate::device::DeviceId;
+use crate::error::Result;
+use crate::gpu;
+use crate::library::path_from_env;
 
 pub(crate) fn list() -> Result<Vec<DeviceId>> {
-    Err(DeviceError::DriverMissing { kind: DeviceKind::Hip, tried: vec![], hint: String::new() })
+    gpu::list(driver::Hip::get()?)
 }
-pub(crate) fn open(_index: usize) -> Result<Arc<dyn RawDevice>> {
-    Err(list().unwrap_err())
+
+pub(crate) fn open(index: usize) -> Result<Arc<dyn RawDevice>> {
+    gpu::open(driver::Hip::get()?, index)
+}
+
+/// Where the driver's library may be. A path that the user gives is the only one.
+fn driver_candidates() -> Vec<PathBuf> {
+    match path_from_env("PARLOOP_HIP") {
+        Some(path) => vec![path],
+        None => ["libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"]
+            .map(PathBuf::from)
+            .into(),
+    }
 }

@@ -1,0 +1,117 @@
+//! Memory of a GPU, whether ours or another library's, and page-locked host memory.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Arc, OnceLock};
+
+use crate::backend::{RawMemory, RawPinned};
+use crate::error::Result;
+use crate::gpu::context::Context;
+use crate::gpu::driver::{Driver, code};
+
+/// A whole allocation.
+struct Allocation<D: Driver> {
+    context: Arc<Context<D>>,
+    address: u64,
+    owned: bool,
+    /// Set once work outside the order of the legacy stream has been given this memory.
+    foreign_use: OnceLock<()>,
+}
+
+/// An allocation, or a part of it that keeps the whole.
+pub(crate) struct GpuMemory<D: Driver> {
+    allocation: Arc<Allocation<D>>,
+    address: u64,
+}
+
+impl<D: Driver> GpuMemory<D> {
+    pub(crate) fn allocate(context: Arc<Context<D>>, bytes: usize) -> Result<GpuMemory<D>> {
+        let address = context.allocate(bytes)?;
+        Ok(GpuMemory::whole(context, address, true))
+    }
+
+    pub(crate) fn adopt(context: Arc<Context<D>>, address: u64) -> GpuMemory<D> {
+        GpuMemory::whole(context, address, false)
+    }
+
+    fn whole(context: Arc<Context<D>>, address: u64, owned: bool) -> GpuMemory<D> {
+        let allocation = Arc::new(Allocation { context, address, owned, foreign_use: OnceLock::new() });
+        GpuMemory { allocation, address }
+    }
+}
+
+impl<D: Driver> RawMemory for GpuMemory<D> {
+    fn handle(&self) -> u64 {
+        self.address
+    }
+
+    fn slice(self: Arc<Self>, offset: usize, _len: usize) -> Result<Arc<dyn RawMemory>> {
+        Ok(Arc::new(GpuMemory { allocation: self.allocation.clone(), address: self.address + offset as u64 }))
+    }
+
+    fn note_foreign_use(&self) {
+        let allocation = &*self.allocation;
+        if !allocation.owned {
+            return;
+        }
+        // The allocation is a step of the legacy stream, for which a foreign stream does not wait. A failure here is sticky, and
+        // the work that follows reports it.
+        allocation.foreign_use.get_or_init(|| drop(allocation.context.synchronize_legacy_stream()));
+    }
+}
+
+impl<D: Driver> Drop for Allocation<D> {
+    fn drop(&mut self) {
+        if !self.owned {
+            return;
+        }
+        if self.foreign_use.get().is_some() {
+            let _ = self.context.synchronize();
+        }
+        // SAFETY: allocated by this context, dropped once, and nothing that could queue more work has the address.
+        // A failure means that the driver is gone or broken, and with it the memory.
+        let _ = unsafe { self.context.free(self.address) };
+    }
+}
+
+/// Page-locked host memory.
+pub(crate) struct GpuPinned<D: Driver> {
+    context: Arc<Context<D>>,
+    pointer: *mut c_void,
+}
+
+// SAFETY: the pointer is to memory that this value owns and every thread may use.
+unsafe impl<D: Driver> Send for GpuPinned<D> {}
+// SAFETY: as for `Send`; the methods only hand the pointer out.
+unsafe impl<D: Driver> Sync for GpuPinned<D> {}
+
+/// The memory is page-locked for every context of the process.
+const PORTABLE: u32 = 1;
+
+impl<D: Driver> GpuPinned<D> {
+    pub(crate) fn allocate(context: Arc<Context<D>>, bytes: usize) -> Result<GpuPinned<D>> {
+        context.enter()?;
+        let mut pointer = ptr::null_mut();
+        let call = &context.driver.calls().allocate_host;
+        // SAFETY: `pointer` is a place for one pointer.
+        match unsafe { (call.function)(&mut pointer, bytes, PORTABLE) } {
+            code::OUT_OF_MEMORY => Err(context.host_out_of_memory(bytes)),
+            result => context.check(call, result).map(|()| GpuPinned { context, pointer }),
+        }
+    }
+}
+
+impl<D: Driver> RawPinned for GpuPinned<D> {
+    fn pointer(&self) -> *mut u8 {
+        self.pointer.cast()
+    }
+}
+
+impl<D: Driver> Drop for GpuPinned<D> {
+    fn drop(&mut self) {
+        if self.context.enter().is_ok() {
+            // SAFETY: allocated by this driver, dropped once; copies from and to it are done, as the public type waits for them.
+            let _ = unsafe { (self.context.driver.calls().free_host.function)(self.pointer) };
+        }
+    }
+}
