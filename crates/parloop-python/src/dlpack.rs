@@ -174,4 +174,3 @@ fn dtype_from(found: DlDataType) -> Option<DType> {
         (ours.code, ours.bits, ours.lanes) == (found.code, found.bits, found.lanes)
     })
 }
-

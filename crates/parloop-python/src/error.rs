@@ -42,6 +42,12 @@ impl<'a, 'py> From<pyo3::CastError<'a, 'py>> for Error {
     }
 }
 
+impl<'py> From<pyo3::CastIntoError<'py>> for Error {
+    fn from(error: pyo3::CastIntoError<'py>) -> Error {
+        Error(error.into())
+    }
+}
+
 fn device_class(error: &DeviceError) -> Exception {
     match error {
         DeviceError::UnknownName { .. } | DeviceError::NotFound { .. } => Exception::DeviceNotFoundError,

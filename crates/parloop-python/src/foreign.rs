@@ -61,7 +61,8 @@ impl<'py> Foreign<'py> {
 
     fn from_cuda_interface(interface: &Bound<'py, PyAny>, object: &Bound<'py, PyAny>) -> PyResult<Foreign<'py>> {
         let interface = interface.cast::<PyDict>().map_err(|_| PyTypeError::new_err("__cuda_array_interface__ is not a dict"))?;
-        let item = |key: &str| interface.get_item(key)?.ok_or_else(|| PyValueError::new_err(format!("__cuda_array_interface__ lacks {key:?}")));
+        let item =
+            |key: &str| interface.get_item(key)?.ok_or_else(|| PyValueError::new_err(format!("__cuda_array_interface__ lacks {key:?}")));
         let (pointer, read_only): (u64, bool) = item("data")?.extract()?;
         let typestr: String = item("typestr")?.extract()?;
         let dtype = from_typestr(&typestr).ok_or_else(|| PyTypeError::new_err(format!("dtype {typestr} is not supported")))?;
@@ -81,7 +82,9 @@ impl<'py> Foreign<'py> {
 
     /// Whether the elements follow each other without gaps, in C or Fortran order.
     pub fn is_contiguous(&self) -> bool {
-        let same = |dense: &[isize], strides: &[isize], shape: &[usize]| shape.iter().zip(strides.iter().zip(dense)).all(|(&len, (a, b))| len <= 1 || a == b);
+        let same = |dense: &[isize], strides: &[isize], shape: &[usize]| {
+            shape.iter().zip(strides.iter().zip(dense)).all(|(&len, (a, b))| len <= 1 || a == b)
+        };
         let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
         let strides_reversed: Vec<isize> = self.strides.iter().rev().copied().collect();
         self.size() == 0

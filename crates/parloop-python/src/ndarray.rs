@@ -114,11 +114,6 @@ impl<'a, 'py> NdArray<'a, 'py> {
         self.fields().flags & CONTIGUOUS != 0
     }
 
-    /// Whether the elements follow each other without gaps in C order.
-    pub fn is_c_contiguous(&self) -> bool {
-        self.fields().flags & 0x1 != 0
-    }
-
     /// Whether elements may be changed.
     pub fn is_writeable(&self) -> bool {
         self.fields().flags & WRITEABLE != 0

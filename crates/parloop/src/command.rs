@@ -75,7 +75,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
     const KNOWN: [&str; 8] = [
-        "PARLOOP_DEVICE", "PARLOOP_CHECKED", "PARLOOP_CACHE_DIR", "PARLOOP_CC", "PARLOOP_THREADS", "PARLOOP_LOG", "PARLOOP_NVRTC",
+        "PARLOOP_DEVICE",
+        "PARLOOP_CHECKED",
+        "PARLOOP_CACHE_DIR",
+        "PARLOOP_CC",
+        "PARLOOP_THREADS",
+        "PARLOOP_LOG",
+        "PARLOOP_NVRTC",
         "PARLOOP_HIP",
     ];
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
@@ -84,7 +90,7 @@ pub fn unknown_variables() -> Vec<String> {
 
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Disabled).set_header(header.to_vec());
+    table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Disabled).set_header(header.to_vec());
     table
 }
 
@@ -172,7 +178,11 @@ fn doctor() -> (String, bool) {
     };
     table.add_row(["compile cache".to_owned(), found, advice]);
     let mut text = format!("{table}\n");
-    let _ = writeln!(text, "{}", if usable { "CPU kernels can be compiled and run." } else { "No kernel can be compiled: install a C compiler." });
+    let _ = writeln!(
+        text,
+        "{}",
+        if usable { "CPU kernels can be compiled and run." } else { "No kernel can be compiled: install a C compiler." }
+    );
     (text, usable)
 }
 
@@ -195,7 +205,8 @@ fn cache(action: CacheAction) -> (String, bool) {
         (CacheAction::Info, folder) => {
             let folder = folder.map_or_else(|reason| format!("in memory only: {reason}"), |folder| folder.display().to_string());
             let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
-            let text = format!("folder   {folder}\nkernels  {}\nsize     {} of at most {}\n", info.entries, mib(info.bytes), mib(info.limit));
+            let text =
+                format!("folder   {folder}\nkernels  {}\nsize     {} of at most {}\n", info.entries, mib(info.bytes), mib(info.limit));
             (text, true)
         }
     }

@@ -1,0 +1,390 @@
+//! `parloop.Array`: typed elements in the memory of a device.
+
+use std::sync::Arc;
+
+use parloop_device as dev;
+use parloop_device::{DType, DeviceKind};
+use parloop_kernel as ker;
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::dlpack;
+use crate::error::Result;
+use crate::foreign::Foreign;
+use crate::index::Layout;
+use crate::memory::Memory;
+use crate::ndarray::{NdArray, as_array, as_contiguous, empty, numpy_dtype, typestr};
+
+/// An array in the memory of a context's device. Slices share its memory.
+///
+/// >>> import numpy as np, parloop as pl
+/// >>> x = pl.Context("cpu:1").array(np.arange(6.0))
+/// >>> x[1::2].numpy()
+/// array([1., 3., 5.])
+#[pyclass(frozen, module = "parloop")]
+#[derive(Clone)]
+pub struct Array {
+    pub context: ker::Context,
+    pub memory: dev::Memory,
+    pub dtype: DType,
+    pub layout: Layout,
+    pub writeable: bool,
+    /// Keeps memory of other libraries alive.
+    pub owner: Option<Arc<Py<PyAny>>>,
+}
+
+/// A shape that a user gave: an integer or a sequence of them.
+pub fn shape_of(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    if let Ok(len) = object.extract::<usize>() {
+        return Ok(vec![len]);
+    }
+    object
+        .extract::<Vec<usize>>()
+        .map_err(|_| PyTypeError::new_err(format!("a shape is an integer or a tuple of them, none negative, not {object}")))
+}
+
+impl Array {
+    pub fn empty(context: &ker::Context, shape: &[usize], dtype: DType) -> Result<Array> {
+        let too_large = || dev::DeviceError::OutOfMemory { device: context.device().id().to_string(), asked: u64::MAX, free: None };
+        let elements = shape.iter().try_fold(dtype.size(), |bytes, &len| bytes.checked_mul(len)).filter(|&n| n <= isize::MAX as usize);
+        let memory = context.device().allocate(elements.ok_or_else(too_large)?)?;
+        let layout = Layout::dense(shape, dtype.size());
+        Ok(Array { context: context.clone(), memory, dtype, layout, writeable: true, owner: None })
+    }
+
+    pub fn zero(&self, context: &ker::Context) -> Result<()> {
+        Ok(context.stream().fill(&self.memory, 0, self.memory.len(), 0)?)
+    }
+
+    /// Elements of any object: shared where the device can use them in place, copied otherwise.
+    pub fn from_object(context: &ker::Context, values: &Bound<'_, PyAny>, dtype: Option<DType>) -> Result<Array> {
+        if let Ok(array) = values.cast::<Array>() {
+            let array = array.get();
+            if dtype.is_none_or(|dtype| dtype == array.dtype) {
+                return array.moved_to(values.py(), context);
+            }
+            return Array::from_object(context, &array.to_numpy(values)?, dtype);
+        }
+        if let Some(foreign) = Foreign::of(values)?
+            && dtype.is_none_or(|dtype| dtype == foreign.dtype)
+        {
+            match &foreign.device {
+                Some(device) if device.same(context.device()) => return Array::adopt(context, foreign),
+                None if context.device().kind() == DeviceKind::Cpu && foreign.strides.iter().all(|&stride| stride >= 0) => {
+                    return Array::adopt(context, foreign);
+                }
+                None => {}
+                Some(device) => {
+                    let source = ker::Context::on(device.default_stream()?);
+                    return Array::adopt(&source, foreign)?.moved_to(values.py(), context);
+                }
+            }
+        }
+        let host = as_contiguous(&as_array(values, dtype)?)?;
+        let Some(array) = NdArray::of(&host)? else { return Err(PyTypeError::new_err("numpy.asarray gave no array").into()) };
+        let Some(dtype) = array.dtype() else {
+            return Err(PyTypeError::new_err(format!("dtype {} is not supported", array.dtype_name())).into());
+        };
+        // `ascontiguousarray` makes an array of one element from a scalar; the shape is that of the values.
+        let shape: Vec<usize> = as_array(values, None)?.getattr("shape")?.extract()?;
+        let out = Array::empty(context, &shape, dtype)?;
+        out.write_dense(&array)?;
+        Ok(out)
+    }
+
+    fn adopt(context: &ker::Context, foreign: Foreign<'_>) -> Result<Array> {
+        let layout = Layout { shape: foreign.shape.clone(), strides: foreign.strides.clone(), offset: 0, itemsize: foreign.dtype.size() };
+        let (_, end) = layout.span();
+        // SAFETY: the protocol by which `foreign` was offered says that its elements live as long as `owner`, which is kept.
+        let memory = unsafe { context.device().adopt_memory(foreign.pointer, end)? };
+        let owner = Some(Arc::new(foreign.owner.unbind()));
+        Ok(Array { context: context.clone(), memory, dtype: foreign.dtype, layout, writeable: foreign.writeable, owner })
+    }
+
+    fn write_dense(&self, values: &NdArray<'_, '_>) -> Result<()> {
+        let len = values.size() * self.dtype.size();
+        if len > 0 {
+            // SAFETY: a contiguous array of that many bytes, borrowed by the caller.
+            let bytes = unsafe { std::slice::from_raw_parts(values.pointer(), len) };
+            self.context.stream().write(&self.memory, self.layout.offset, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The array on another context: itself on the same device, a copy on another.
+    fn moved_to(&self, py: Python<'_>, context: &ker::Context) -> Result<Array> {
+        if self.memory.device().same(context.device()) {
+            return Ok(Array { context: context.clone(), ..self.clone() });
+        }
+        let out = Array::empty(context, &self.layout.shape, self.dtype)?;
+        let host = self.copy_to_host(py)?;
+        let host = as_contiguous(&host)?;
+        if let Some(values) = NdArray::of(&host)? {
+            out.write_dense(&values)?;
+        }
+        Ok(out)
+    }
+
+    /// A new NumPy array with the elements.
+    fn copy_to_host<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        let stream = self.context.stream();
+        if self.layout.is_dense() {
+            let host = empty(py, &self.layout.shape, self.dtype)?;
+            let bytes = self.layout.size() * self.dtype.size();
+            self.read_into(&host, self.layout.offset, bytes)?;
+            return Ok(host);
+        }
+        let (low, high) = self.layout.span();
+        let raw = empty(py, &[high - low], DType::U8)?;
+        stream.synchronize()?;
+        self.read_into(&raw, low, high - low)?;
+        let view = self.view_of_bytes(py, &raw, low)?;
+        Ok(view.call_method0("copy")?)
+    }
+
+    fn read_into(&self, host: &Bound<'_, PyAny>, offset: usize, len: usize) -> Result<()> {
+        let Some(array) = NdArray::of(host)? else { return Ok(()) };
+        if len == 0 {
+            return Ok(());
+        }
+        // SAFETY: `host` was just made with at least `len` bytes and is not shared yet.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(array.pointer(), len) };
+        Ok(self.context.stream().read(&self.memory, offset, bytes)?)
+    }
+
+    /// The elements as a view of host bytes that begin at byte `low` of the memory.
+    fn view_of_bytes<'py>(&self, py: Python<'py>, raw: &Bound<'py, PyAny>, low: usize) -> PyResult<Bound<'py, PyAny>> {
+        let options = PyDict::new(py);
+        options.set_item("shape", PyTuple::new(py, &self.layout.shape)?)?;
+        options.set_item("dtype", self.dtype.name())?;
+        options.set_item("buffer", raw)?;
+        options.set_item("offset", self.layout.offset - low)?;
+        options.set_item("strides", PyTuple::new(py, &self.layout.strides)?)?;
+        py.import("numpy")?.getattr("ndarray")?.call((), Some(&options))
+    }
+
+    fn is_cpu(&self) -> bool {
+        self.memory.device().kind() == DeviceKind::Cpu
+    }
+
+    fn to_numpy<'py>(&self, slf: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        if self.is_cpu() && !self.memory.is_empty() {
+            return Ok(as_array(slf, None)?);
+        }
+        self.copy_to_host(slf.py())
+    }
+
+    fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        let address = if self.memory.is_empty() { 0 } else { self.memory.handle() + self.layout.offset as u64 };
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", PyTuple::new(py, &self.layout.shape)?)?;
+        interface.set_item("typestr", typestr(self.dtype))?;
+        interface.set_item("data", (address, !self.writeable))?;
+        interface.set_item("strides", PyTuple::new(py, &self.layout.strides)?)?;
+        Ok(interface)
+    }
+}
+
+#[pymethods]
+impl Array {
+    /// The length along each axis.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.layout.shape)
+    }
+
+    /// The bytes from one element to the next along each axis.
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.layout.strides)
+    }
+
+    /// The type of the elements.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numpy_dtype(py, self.dtype)
+    }
+
+    /// The number of axes.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.layout.shape.len()
+    }
+
+    /// The number of elements.
+    #[getter]
+    fn size(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// The bytes of all elements.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.layout.size() * self.dtype.size()
+    }
+
+    /// Where it lives and its copies run.
+    #[getter]
+    fn context(&self) -> Context {
+        Context::from_kernel_context(self.context.clone())
+    }
+
+    /// The device whose memory it is in.
+    #[getter]
+    fn device(&self) -> Device {
+        Device { inner: self.memory.device().clone() }
+    }
+
+    /// The memory it is in; its first element is `offset` bytes from the start.
+    #[getter]
+    fn memory(&self) -> Memory {
+        Memory { inner: self.memory.clone(), owner: self.owner.clone() }
+    }
+
+    /// Bytes from the start of its memory to its first element.
+    #[getter]
+    fn offset(&self) -> usize {
+        self.layout.offset
+    }
+
+    /// A NumPy array with the elements: a view on a CPU, a copy from a GPU.
+    fn numpy<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        slf.get().to_numpy(slf.as_any())
+    }
+
+    /// The array on another context or device: itself if it is there already.
+    fn to(&self, py: Python<'_>, context: &Bound<'_, PyAny>) -> Result<Array> {
+        let context = Context::of(Some(context), py)?;
+        self.moved_to(py, &context.inner)
+    }
+
+    /// A copy on the same context, without gaps.
+    fn copy(&self, py: Python<'_>) -> Result<Array> {
+        let out = Array::empty(&self.context, &self.layout.shape, self.dtype)?;
+        if self.layout.is_dense() {
+            let bytes = self.layout.size() * self.dtype.size();
+            self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes)?;
+        } else {
+            let host = as_contiguous(&self.copy_to_host(py)?)?;
+            if let Some(values) = NdArray::of(&host)? {
+                out.write_dense(&values)?;
+            }
+        }
+        Ok(out)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        self.layout.shape.first().copied().ok_or_else(|| PyTypeError::new_err("an array without axes has no length"))
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        let layout = self.layout.select(index)?;
+        let part = Array { layout, ..self.clone() };
+        if part.layout.shape.is_empty() {
+            return Ok(part.copy_to_host(py)?.get_item(())?);
+        }
+        Ok(Bound::new(py, part)?.into_any())
+    }
+
+    fn __setitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<()> {
+        if !self.writeable {
+            return Err(PyValueError::new_err("the array is read-only").into());
+        }
+        let part = Array { layout: self.layout.select(index)?, ..self.clone() };
+        let value = match value.cast::<Array>() {
+            Ok(array) => array.get().copy_to_host(py)?,
+            Err(_) => value.clone(),
+        };
+        let stream = part.context.stream();
+        let (low, high) = part.layout.span();
+        if low == high {
+            return Ok(());
+        }
+        let raw = empty(py, &[high - low], DType::U8)?;
+        if !part.layout.is_dense() {
+            part.read_into(&raw, low, high - low)?;
+        }
+        part.view_of_bytes(py, &raw, low)?.set_item(pyo3::types::PyEllipsis::get(py), value)?;
+        if let Some(bytes) = NdArray::of(&raw)? {
+            // SAFETY: `raw` was made above with that many bytes and is borrowed here.
+            stream.write(&part.memory, low, unsafe { std::slice::from_raw_parts(bytes.pointer(), high - low) })?;
+        }
+        Ok(())
+    }
+
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if !self.is_cpu() {
+            return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not in host memory; use .numpy()"));
+        }
+        self.interface(py)
+    }
+
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if !matches!(self.memory.device().kind(), DeviceKind::Cuda | DeviceKind::Hip) {
+            return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not in CUDA memory"));
+        }
+        let interface = self.interface(py)?;
+        let handle = self.context.stream().handle();
+        interface.set_item("stream", if handle == 0 { 1 } else { handle })?;
+        Ok(interface)
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(slf: &Bound<'py, Self>, dtype: Option<&Bound<'py, PyAny>>, copy: Option<bool>) -> Result<Bound<'py, PyAny>> {
+        let this = slf.get();
+        if copy == Some(false) && !this.is_cpu() {
+            return Err(PyValueError::new_err("the array is on a GPU: it cannot be had without a copy").into());
+        }
+        let host = if copy == Some(true) { this.copy_to_host(slf.py())? } else { this.to_numpy(slf.as_any())? };
+        match dtype.filter(|dtype| !dtype.is_none()) {
+            Some(dtype) => Ok(host.call_method1("astype", (dtype, "K", "unsafe", true, false))?),
+            None => Ok(host),
+        }
+    }
+
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<&Bound<'py, PyAny>>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let _ = (stream, max_version);
+        let this = slf.get();
+        let id = this.memory.device().id();
+        if dl_device.is_some_and(|wanted| Some(wanted) != dlpack::device_code(id)) {
+            return Err(PyBufferError::new_err(format!("the array is on {id}; copy it with .to(…) first")).into());
+        }
+        if !this.writeable {
+            return Err(PyBufferError::new_err("the array is read-only, which DLPack cannot say; pass a copy").into());
+        }
+        let array = if copy == Some(true) { Bound::new(slf.py(), this.copy(slf.py())?)? } else { slf.clone() };
+        let this = array.get().clone();
+        // The consumer may use any stream, so what was queued on ours is waited for.
+        slf.py().detach(|| this.context.stream().synchronize())?;
+        Ok(dlpack::export(array.into_any(), id, this.memory.handle(), &this.layout, this.dtype)?)
+    }
+
+    fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
+        dlpack::device_code(self.memory.device().id())
+            .ok_or_else(|| PyBufferError::new_err("DLPack has no OpenCL memory that others can use"))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let device = self.memory.device().id();
+        let size = self.layout.size();
+        if size > 1000 {
+            return Ok(format!("<Array {} {:?} on {device}>", self.dtype, self.layout.shape));
+        }
+        let values = self.copy_to_host(py)?;
+        let text: String = py.import("numpy")?.call_method1("array2string", (values,))?.extract()?;
+        Ok(format!("<Array {} {:?} on {device}: {text}>", self.dtype, self.layout.shape))
+    }
+}

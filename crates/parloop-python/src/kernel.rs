@@ -1,0 +1,513 @@
+//! `parloop.CompiledKernel` and `parloop.BoundKernel`: the call from Python to the kernel. This is the hottest path of the package:
+//! no allocation, no dictionary look-up and no attribute access for NumPy arrays, floats and integers.
+
+use std::ffi::CString;
+
+use parloop_device::{Complex64, DType, DeviceKind};
+use parloop_kernel as ker;
+use parloop_kernel::{Checker, HostBytes, Items, ParamType, Pointee, Scalar, Slot, Slots, Staging};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::error::Result;
+use crate::foreign::Foreign;
+use crate::memory::Memory;
+use crate::ndarray::NdArray;
+use crate::program::grid_of;
+use crate::stream::Stream;
+
+/// How a call finds its grid.
+#[derive(Default)]
+pub enum GridRule {
+    /// As the kernel itself says.
+    #[default]
+    Own,
+    /// A Python function of the arguments, by name.
+    Function(Py<PyAny>),
+    /// Integers or names of arguments, an axis each.
+    Axes(Vec<Py<PyAny>>),
+}
+
+/// A compiled kernel; call it with its arguments by position or by name.
+#[pyclass(frozen, name = "CompiledKernel", module = "parloop")]
+pub struct Kernel {
+    inner: ker::Kernel,
+    names: Vec<Py<PyString>>,
+    rule: GridRule,
+}
+
+/// One borrowed argument for each parameter.
+type Given<'a, 'py> = SmallVec<[Option<pyo3::Borrowed<'a, 'py, PyAny>>; 12]>;
+
+/// What must live until a call is over.
+type Kept<'py> = SmallVec<[Keep<'py>; 2]>;
+
+#[allow(dead_code)] // held for its destructor
+enum Keep<'py> {
+    Object(Bound<'py, PyAny>),
+    Text(CString),
+}
+
+impl Kernel {
+    pub fn new(py: Python<'_>, inner: ker::Kernel, rule: GridRule) -> Result<Kernel> {
+        let names = inner.signature().params.iter().map(|param| PyString::intern(py, &param.name).unbind()).collect();
+        Ok(Kernel { inner, names, rule })
+    }
+
+    /// Sorts positional and named arguments into the order of the parameters.
+    fn sort<'a, 'py>(&self, args: &'a Bound<'py, PyTuple>, named: Option<&'a Bound<'py, PyDict>>) -> Result<Given<'a, 'py>> {
+        let count = self.names.len();
+        let positional = args.len();
+        if positional > count {
+            return Err(ker::wrong_count(self.inner.signature(), positional).into());
+        }
+        let mut given: Given<'a, 'py> = SmallVec::new();
+        for index in 0..positional {
+            given.push(Some(args.get_borrowed_item(index)?));
+        }
+        given.resize(count, None);
+        if let Some(named) = named {
+            self.sort_named(named, &mut given, positional)?;
+        }
+        Ok(given)
+    }
+
+    fn sort_named<'a, 'py>(&self, named: &'a Bound<'py, PyDict>, given: &mut Given<'a, 'py>, positional: usize) -> Result<()> {
+        let (mut position, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+        // Names usually come in the order of the parameters, and are the very same interned strings.
+        let mut expected = positional;
+        // SAFETY: `named` is a dict that nobody changes during the loop, which runs no Python code before it has left it; the key and
+        // value are borrowed from it.
+        while unsafe { ffi::PyDict_Next(named.as_ptr(), &mut position, &mut key, &mut value) } != 0 {
+            let same = |name: &Py<PyString>| name.as_ptr() == key;
+            let index = match self.names.get(expected).filter(|name| same(name)) {
+                Some(_) => expected,
+                None => match self.names.iter().position(same) {
+                    Some(index) => index,
+                    None => return self.sort_named_slowly(named, given, positional),
+                },
+            };
+            expected = index + 1;
+            // SAFETY: as above; the value lives as long as the dict, which is borrowed for `'a`.
+            let value = unsafe { pyo3::Borrowed::from_ptr(named.py(), value) };
+            if given[index].replace(value).is_some() {
+                return Err(self.given_twice(index).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// For names that are not interned, and to say which name is unknown.
+    fn sort_named_slowly<'a, 'py>(&self, named: &'a Bound<'py, PyDict>, given: &mut Given<'a, 'py>, positional: usize) -> Result<()> {
+        given[positional..].fill(None);
+        let signature = self.inner.signature();
+        for (key, value) in named.iter() {
+            let name: String = key.extract()?;
+            let unknown = || ker::KernelError::UnknownArgument {
+                kernel: signature.name.clone(),
+                name: name.clone(),
+                signature: signature.params_text(),
+            };
+            let index = signature.position(&name).ok_or_else(unknown)?;
+            // SAFETY: the dict holds the value and is borrowed for `'a`.
+            let value = unsafe { pyo3::Borrowed::from_ptr(named.py(), value.as_ptr()) };
+            if given[index].replace(value).is_some() {
+                return Err(self.given_twice(index).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn given_twice(&self, index: usize) -> ker::KernelError {
+        let signature = self.inner.signature();
+        ker::KernelError::GivenTwice { kernel: signature.name.clone(), name: signature.params[index].name.clone() }
+    }
+
+    fn fill<'py>(&self, given: &Given<'_, 'py>, staging: &mut Staging, kept: &mut Kept<'py>) -> Result<Slots> {
+        let signature = self.inner.signature();
+        let mut slots = Slots::new();
+        for (index, value) in given.iter().enumerate() {
+            let Some(value) = value else {
+                let (kernel, param) = (signature.name.clone(), &signature.params[index]);
+                let missing = ker::KernelError::MissingArgument { kernel, name: param.name.clone(), declared: param.ty.to_string() };
+                return Err(missing.into());
+            };
+            let slot = match &signature.params[index].ty {
+                ParamType::Scalar(dtype) => self.scalar(index, *dtype, value)?,
+                ParamType::Pointer { to, constant } => self.pointer(index, to, *constant, value, staging, kept)?,
+            };
+            slots.push(slot);
+        }
+        Ok(slots)
+    }
+
+    fn checker(&self, index: usize) -> Checker<'_> {
+        Checker { signature: self.inner.signature(), index }
+    }
+
+    fn scalar(&self, index: usize, dtype: DType, value: &Bound<'_, PyAny>) -> Result<Slot> {
+        if dtype == DType::F64 && value.is_exact_instance_of::<PyFloat>() {
+            // SAFETY: it is a float.
+            return Ok([unsafe { ffi::PyFloat_AsDouble(value.as_ptr()) }.to_bits(), 0]);
+        }
+        if dtype == DType::I64 && value.is_exact_instance_of::<PyInt>() {
+            let mut overflow = 0;
+            // SAFETY: it is an int.
+            let found = unsafe { ffi::PyLong_AsLongLongAndOverflow(value.as_ptr(), &mut overflow) };
+            if overflow == 0 {
+                return Ok([found as u64, 0]);
+            }
+        }
+        Ok(self.checker(index).scalar(self.scalar_value(index, value)?)?)
+    }
+
+    fn scalar_value(&self, index: usize, value: &Bound<'_, PyAny>) -> Result<Scalar> {
+        if value.is_instance_of::<PyBool>() {
+            return Ok(Scalar::Bool(value.is_truthy()?));
+        }
+        if value.is_instance_of::<PyInt>() {
+            return value.extract::<i128>().map(Scalar::Int).map_err(|_| self.too_large(index, value));
+        }
+        if value.is_instance_of::<PyFloat>() {
+            return Ok(Scalar::Float(value.extract()?));
+        }
+        if let Ok(value) = value.cast::<PyComplex>() {
+            use pyo3::types::PyComplexMethods;
+            return Ok(Scalar::Complex(Complex64::new(value.real(), value.imag())));
+        }
+        let is_single = value.getattr("ndim").and_then(|ndim| ndim.extract::<usize>()).is_ok_and(|ndim| ndim == 0);
+        if is_single && let Ok(item) = value.call_method0("item") {
+            return self.scalar_value(index, &item);
+        }
+        if let Ok(number) = value.call_method0("__index__") {
+            return self.scalar_value(index, &number);
+        }
+        if let Ok(number) = value.call_method0("__float__")
+            && value.getattr("shape").is_err()
+        {
+            return self.scalar_value(index, &number);
+        }
+        Err(self.checker(index).wrong_type(describe(value), "pass a single value").into())
+    }
+
+    fn too_large(&self, index: usize, value: &Bound<'_, PyAny>) -> crate::error::Error {
+        let signature = self.inner.signature();
+        let param = &signature.params[index];
+        let ParamType::Scalar(dtype) = param.ty else { return self.checker(index).wrong_type(describe(value), "").into() };
+        let (kernel, name, declared) = (signature.name.clone(), param.name.clone(), param.ty.to_string());
+        ker::KernelError::OutOfRange { kernel, name, declared, value: value.to_string(), dtype }.into()
+    }
+
+    fn pointer<'py>(
+        &self,
+        index: usize,
+        to: &Pointee,
+        constant: bool,
+        value: &Bound<'py, PyAny>,
+        staging: &mut Staging,
+        kept: &mut Kept<'py>,
+    ) -> Result<Slot> {
+        if let Some(array) = NdArray::of(value)? {
+            let Some(dtype) = array.dtype() else {
+                return Err(self.checker(index).wrong_type(format!("an array of {}", array.dtype_name()), "convert it first").into());
+            };
+            let writeable = array.is_writeable();
+            if *to != Pointee::Scalar(dtype) || !(writeable || constant) {
+                self.checker(index).elements(Some(dtype), writeable)?;
+            }
+            if !array.is_contiguous() {
+                return Err(self.checker(index).not_contiguous().into());
+            }
+            let host = HostBytes::new(array.pointer(), array.size() * dtype.size(), !constant);
+            return Ok(self.inner.host_slot(index, host, staging)?);
+        }
+        if let Ok(array) = value.cast::<Array>() {
+            return self.array_slot(index, array.get());
+        }
+        if value.is_none() {
+            return Ok([0, 0]);
+        }
+        self.other_pointer(index, to, constant, value, staging, kept)
+    }
+
+    fn array_slot(&self, index: usize, array: &Array) -> Result<Slot> {
+        self.checker(index).elements(Some(array.dtype), array.writeable)?;
+        if !array.layout.is_dense() {
+            return Err(self.checker(index).not_contiguous().into());
+        }
+        if array.layout.offset == 0 {
+            return Ok(self.inner.memory_slot(&array.memory)?);
+        }
+        let bytes = array.layout.size() * array.dtype.size();
+        if array.memory.device().kind() == DeviceKind::OpenCl {
+            // The sub-buffer may go when the call returns: the driver holds what a queued kernel uses.
+            return Ok(self.inner.memory_slot(&array.memory.slice(array.layout.offset, bytes)?)?);
+        }
+        let [handle, rest] = self.inner.memory_slot(&array.memory)?;
+        Ok([handle + array.layout.offset as u64, rest])
+    }
+
+    fn other_pointer<'py>(
+        &self,
+        index: usize,
+        to: &Pointee,
+        constant: bool,
+        value: &Bound<'py, PyAny>,
+        staging: &mut Staging,
+        kept: &mut Kept<'py>,
+    ) -> Result<Slot> {
+        if let Ok(memory) = value.cast::<Memory>() {
+            return Ok(self.inner.memory_slot(&memory.get().inner)?);
+        }
+        let is_text = matches!(to, Pointee::Char | Pointee::Void | Pointee::Scalar(DType::I8 | DType::U8));
+        if let Ok(text) = value.cast::<PyString>() {
+            if !is_text || !constant {
+                return Err(self.checker(index).wrong_type("text", "declare it `const char *`").into());
+            }
+            let text =
+                CString::new(text.to_str()?).map_err(|_| PyValueError::new_err("text for a C kernel cannot hold a NUL character"))?;
+            let bytes = text.as_bytes_with_nul();
+            let slot = self.inner.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false), staging)?;
+            kept.push(Keep::Text(text));
+            return Ok(slot);
+        }
+        if let Ok(bytes) = value.cast::<PyBytes>()
+            && is_text
+            && constant
+        {
+            // The bytes of a Python object are followed by a NUL, as C expects.
+            let bytes = bytes.as_bytes();
+            return Ok(self.inner.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false), staging)?);
+        }
+        let Some(foreign) = Foreign::of(value)? else {
+            return Err(self.checker(index).wrong_type(describe(value), "pass an array").into());
+        };
+        self.checker(index).elements(Some(foreign.dtype), foreign.writeable)?;
+        if !foreign.is_contiguous() {
+            return Err(self.checker(index).not_contiguous().into());
+        }
+        let bytes = foreign.size() * foreign.dtype.size();
+        let slot = match &foreign.device {
+            None => self.inner.host_slot(index, HostBytes::new(foreign.pointer as *mut u8, bytes, !constant), staging)?,
+            Some(device) if device.same(self.inner.function().device()) => [foreign.pointer, 0],
+            Some(device) => {
+                return Err(self
+                    .checker(index)
+                    .wrong_type(format!("an array on {}", device.id()), "copy it to the kernel's device")
+                    .into());
+            }
+        };
+        kept.push(Keep::Object(foreign.owner));
+        Ok(slot)
+    }
+
+    /// How many items a call has whose grid Python decides; `None` leaves it to the kernel.
+    fn items<'py>(&self, py: Python<'py>, given: &Given<'_, 'py>) -> Result<Option<Items>> {
+        let value_of = |index: usize| given[index].map(|value| value.to_owned());
+        match &self.rule {
+            GridRule::Own => Ok(None),
+            GridRule::Function(function) => {
+                let named = PyDict::new(py);
+                for (index, name) in self.names.iter().enumerate() {
+                    named.set_item(name, value_of(index))?;
+                }
+                items_of(&function.bind(py).call((), Some(&named))?).map(Some)
+            }
+            GridRule::Axes(axes) => {
+                let mut items = [1; 3];
+                for (axis, wanted) in axes.iter().enumerate() {
+                    let wanted = wanted.bind(py);
+                    let value = match wanted.extract::<String>() {
+                        Ok(name) => {
+                            let index = self.inner.signature().position(&name);
+                            index
+                                .and_then(value_of)
+                                .ok_or_else(|| PyValueError::new_err(format!("the grid names `{name}`, which is no argument")))?
+                        }
+                        Err(_) => wanted.clone(),
+                    };
+                    items[axis] = value.extract::<u64>()?;
+                }
+                Ok(Some(Items::Axes(items)))
+            }
+        }
+    }
+
+    fn run(&self, py: Python<'_>, slots: Slots, items: Option<Items>, staging: &Staging) -> Result<Option<Scalar>> {
+        let kernel = &self.inner;
+        let work = move || {
+            let mut slots = slots;
+            // SAFETY: `fill` made a slot of the right type for each parameter; the objects behind them are borrowed until the call is
+            // over, and memory of a GPU is freed in the order of its stream.
+            let returned = unsafe {
+                match items {
+                    Some(items) => kernel.launch_over(&mut slots, items)?,
+                    None => kernel.launch(&mut slots)?,
+                }
+            };
+            Ok::<_, ker::KernelError>(returned)
+        };
+        let returned = py.detach(work)?;
+        if !staging.is_empty() {
+            // SAFETY: the arrays are borrowed from the caller's arguments until this returns.
+            unsafe { staging.read_back(kernel.stream())? };
+        }
+        Ok(returned)
+    }
+}
+
+fn items_of(value: &Bound<'_, PyAny>) -> Result<Items> {
+    if let Ok(items) = value.extract::<u64>() {
+        return Ok(Items::Line(items));
+    }
+    let axes: Vec<u64> =
+        value.extract().map_err(|_| PyTypeError::new_err(format!("a grid is an integer or a tuple of integers, not {value}")))?;
+    match *axes {
+        [x] => Ok(Items::Line(x)),
+        [x, y] => Ok(Items::Axes([x, y, 1])),
+        [x, y, z] => Ok(Items::Axes([x, y, z])),
+        _ => Err(PyValueError::new_err(format!("a grid has one to three axes, not {}", axes.len())).into()),
+    }
+}
+
+fn describe(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "this".into(), |name| format!("an object of type {name}"))
+}
+
+fn to_python(py: Python<'_>, value: Option<Scalar>) -> PyResult<Py<PyAny>> {
+    Ok(match value {
+        None => py.None(),
+        Some(Scalar::Bool(value)) => PyBool::new(py, value).to_owned().into_any().unbind(),
+        Some(Scalar::Int(value)) => value.into_pyobject(py)?.into_any().unbind(),
+        Some(Scalar::Float(value)) => PyFloat::new(py, value).into_any().unbind(),
+        Some(Scalar::Complex(value)) => PyComplex::from_doubles(py, value.re, value.im).into_any().unbind(),
+    })
+}
+
+#[pymethods]
+impl Kernel {
+    #[pyo3(signature = (*args, **named))]
+    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> Result<Py<PyAny>> {
+        let given = self.sort(args, named)?;
+        let (mut staging, mut kept) = (Staging::default(), Kept::new());
+        let slots = self.fill(&given, &mut staging, &mut kept)?;
+        let items = self.items(py, &given)?;
+        let returned = self.run(py, slots, items, &staging)?;
+        Ok(to_python(py, returned)?)
+    }
+
+    /// Checks the arguments once and returns a call that repeats at almost no cost.
+    #[pyo3(signature = (*args, **named))]
+    fn bind(slf: &Bound<'_, Self>, args: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> Result<BoundKernel> {
+        let this = slf.get();
+        let py = slf.py();
+        let given = this.sort(args, named)?;
+        let (mut staging, mut kept) = (Staging::default(), Kept::new());
+        let slots = this.fill(&given, &mut staging, &mut kept)?;
+        if !staging.is_empty() {
+            let reason = "host arrays cannot be bound on a GPU, since each call would copy them; put them there with ctx.array(…)";
+            return Err(PyValueError::new_err(reason).into());
+        }
+        let items = this.items(py, &given)?;
+        let mut arrays = Vec::new();
+        for (index, value) in given.iter().enumerate() {
+            if let Some(value) = value
+                && let Some(array) = NdArray::of(value)?
+            {
+                arrays.push(BoundArray { index, address: array.pointer() as usize, size: array.size() });
+            }
+        }
+        let objects = given.iter().flatten().map(|value| Bound::clone(value).unbind()).collect();
+        let (mut owners, mut texts) = (Vec::new(), Vec::new());
+        for keep in kept {
+            match keep {
+                Keep::Object(object) => owners.push(object.unbind()),
+                Keep::Text(text) => texts.push(text),
+            }
+        }
+        Ok(BoundKernel { kernel: slf.clone().unbind(), slots, items, arrays, objects, _owners: owners, _texts: texts })
+    }
+
+    /// The same kernel with another grid: an integer, an argument's name, a tuple, or a function of the arguments.
+    #[pyo3(signature = (grid, block=None))]
+    fn with_grid(&self, py: Python<'_>, grid: &Bound<'_, PyAny>, block: Option<u32>) -> Result<Kernel> {
+        let (grid, rule) = grid_of(grid)?;
+        Kernel::new(py, self.inner.with_grid(grid, block)?, rule)
+    }
+
+    /// The same kernel, launched on another stream of its device.
+    fn on(&self, py: Python<'_>, stream: &Stream) -> Result<Kernel> {
+        let rule = match &self.rule {
+            GridRule::Own => GridRule::Own,
+            GridRule::Function(function) => GridRule::Function(function.clone_ref(py)),
+            GridRule::Axes(axes) => GridRule::Axes(axes.iter().map(|axis| axis.clone_ref(py)).collect()),
+        };
+        Kernel::new(py, self.inner.on(&stream.inner)?, rule)
+    }
+
+    /// The kernel's name in the source.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.signature().name
+    }
+
+    /// The kernel's declaration, as it was read from the source.
+    #[getter]
+    fn signature(&self) -> String {
+        self.inner.signature().to_string()
+    }
+
+    /// The names of its arguments, in order.
+    #[getter]
+    fn argument_names(&self) -> Vec<String> {
+        self.inner.signature().params.iter().map(|param| param.name.clone()).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.inner)
+    }
+}
+
+/// A NumPy array of a bound call, as it was when it was bound.
+struct BoundArray {
+    index: usize,
+    address: usize,
+    size: usize,
+}
+
+/// A kernel with its arguments, ready to run again and again.
+#[pyclass(frozen, module = "parloop")]
+pub struct BoundKernel {
+    kernel: Py<Kernel>,
+    slots: Slots,
+    items: Option<Items>,
+    arrays: Vec<BoundArray>,
+    objects: Vec<Py<PyAny>>,
+    _owners: Vec<Py<PyAny>>,
+    _texts: Vec<CString>,
+}
+
+#[pymethods]
+impl BoundKernel {
+    fn __call__(&self, py: Python<'_>) -> Result<Py<PyAny>> {
+        for bound in &self.arrays {
+            let object = self.objects[bound.index].bind(py);
+            let unchanged =
+                NdArray::of(object)?.is_some_and(|array| array.pointer() as usize == bound.address && array.size() == bound.size);
+            if !unchanged {
+                let name = &self.kernel.get().inner.signature().params[bound.index].name;
+                return Err(PyValueError::new_err(format!("array `{name}` was resized after it was bound; bind it again")).into());
+            }
+        }
+        let returned = self.kernel.get().run(py, self.slots.clone(), self.items, &Staging::default())?;
+        Ok(to_python(py, returned)?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<bound {:?}>", self.kernel.get().inner)
+    }
+}

@@ -1,0 +1,202 @@
+//! `parloop.Program`: compiled sources, with a kernel for each attribute.
+
+use std::path::PathBuf;
+
+use parloop_device as dev;
+use parloop_device::{DType, DeviceKind};
+use parloop_kernel as ker;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+
+use crate::error::Result;
+use crate::kernel::{GridRule, Kernel};
+use crate::ndarray::dtype_of;
+
+/// Compiled sources. Each kernel is an attribute: `prog.axpy(…)`.
+#[pyclass(frozen, dict, module = "parloop")]
+pub struct Program {
+    inner: ker::Program,
+}
+
+impl Program {
+    pub fn new(py: Python<'_>, inner: ker::Program, described: Vec<(ker::KernelDescription, GridRule)>) -> Result<Py<Program>> {
+        let mut rules: Vec<(String, GridRule)> = described.into_iter().map(|(d, rule)| (d.name, rule)).collect();
+        let kernels: Vec<(String, ker::Kernel)> = inner.kernels().map(|(name, kernel)| (name.to_owned(), kernel.clone())).collect();
+        let program = Bound::new(py, Program { inner })?;
+        let attributes = program.getattr("__dict__")?.cast_into::<PyDict>()?;
+        for (name, kernel) in kernels {
+            let rule = rules.iter().position(|(described, _)| *described == name).map(|at| rules.swap_remove(at).1);
+            attributes.set_item(&name, Kernel::new(py, kernel, rule.unwrap_or_default())?)?;
+        }
+        Ok(program.unbind())
+    }
+}
+
+#[pymethods]
+impl Program {
+    /// Its kernels, by name.
+    #[getter]
+    fn kernels<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyDict>> {
+        Ok(slf.getattr("__dict__")?.cast_into::<PyDict>()?.copy()?)
+    }
+
+    /// The full source, as the compiler was given it.
+    #[getter]
+    fn source(&self) -> &str {
+        self.inner.source()
+    }
+
+    /// `compiled`, or where in the cache it was found: `disk`, `memory`.
+    #[getter]
+    fn origin(&self) -> &'static str {
+        match self.inner.origin() {
+            ker::Origin::Compiled => "compiled",
+            ker::Origin::Disk => "disk",
+            ker::Origin::Memory => "memory",
+        }
+    }
+
+    /// Reached only for names that are no kernel.
+    fn __getattr__(&self, name: &str) -> Result<()> {
+        if name.starts_with("__") {
+            return Err(pyo3::exceptions::PyAttributeError::new_err(name.to_owned()).into());
+        }
+        self.inner.kernel(name)?;
+        Ok(())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.inner)
+    }
+}
+
+/// Compiles portable C for a target whose device need not be here, and returns the binary.
+///
+/// >>> import parloop as pl
+/// >>> binary = pl.compile_for("cuda", "sm_90", "GPUKERN void f(double *x) { x[0] = 1; }")  # doctest: +SKIP
+#[pyfunction]
+#[pyo3(signature = (target, arch, source, *, include=vec![], arguments=vec![]))]
+pub fn compile_for<'py>(
+    py: Python<'py>,
+    target: &str,
+    arch: &str,
+    source: &Bound<'py, PyAny>,
+    include: Vec<PathBuf>,
+    arguments: Vec<String>,
+) -> Result<Bound<'py, PyBytes>> {
+    let sources = sources_of(source, None)?;
+    let options = ker::CompileOptions { include_folders: include, arguments, ..Default::default() };
+    let (kind, compiler) = match target {
+        "cpu" => (DeviceKind::Cpu, dev::cpu::compiler()),
+        "cuda" => (DeviceKind::Cuda, dev::cuda::compiler(arch)),
+        "hip" => (DeviceKind::Hip, dev::hip::compiler(arch)),
+        _ => return Err(PyValueError::new_err(format!("a target is cpu, cuda or hip, not {target:?}")).into()),
+    };
+    let compiler = compiler.map_err(ker::KernelError::from)?;
+    let binary = py.detach(|| ker::compile_for(kind, &*compiler, &sources, &options))?;
+    Ok(PyBytes::new(py, &binary.bytes))
+}
+
+/// Text, a path, or a list of them, after the hook.
+pub fn sources_of(object: &Bound<'_, PyAny>, hook: Option<&Bound<'_, PyAny>>) -> Result<Vec<ker::Source>> {
+    let items: Vec<Bound<'_, PyAny>> = match (object.cast::<PyList>(), object.cast::<PyTuple>()) {
+        (Ok(list), _) => list.iter().collect(),
+        (_, Ok(tuple)) => tuple.iter().collect(),
+        _ => vec![object.clone()],
+    };
+    if items.is_empty() {
+        return Err(PyValueError::new_err("no source was given").into());
+    }
+    let one = |item: Bound<'_, PyAny>| -> Result<ker::Source> {
+        let source = source_of(&item)?;
+        let Some(hook) = hook.filter(|hook| !hook.is_none()) else { return Ok(source) };
+        let mut changed = Ok(String::new());
+        let source = source.map_text(|text| {
+            changed = hook.call1((text,)).and_then(|text| text.extract::<String>());
+            changed.as_ref().map_or_else(|_| String::new(), Clone::clone)
+        });
+        changed?;
+        Ok(source)
+    };
+    items.into_iter().map(one).collect()
+}
+
+fn source_of(item: &Bound<'_, PyAny>) -> Result<ker::Source> {
+    if let Ok(text) = item.extract::<String>() {
+        let looks_like_file = !text.contains(['\n', ';', '{']) && [".c", ".h", ".cl", ".cu", ".hip"].iter().any(|end| text.ends_with(end));
+        return if looks_like_file { Ok(ker::Source::file(text)?) } else { Ok(ker::Source::text(text)) };
+    }
+    match item.extract::<PathBuf>() {
+        Ok(path) => Ok(ker::Source::file(path)?),
+        Err(_) => Err(PyTypeError::new_err(format!("a source is text or a path, not {}", item.get_type().name()?)).into()),
+    }
+}
+
+/// The descriptions in `kernels={name: Kernel(…)}`.
+pub fn kernel_descriptions(kernels: &Bound<'_, PyDict>) -> Result<Vec<(ker::KernelDescription, GridRule)>> {
+    kernels.iter().map(|(name, kernel)| description(name.extract()?, &kernel)).collect()
+}
+
+fn description(name: String, kernel: &Bound<'_, PyAny>) -> Result<(ker::KernelDescription, GridRule)> {
+    let given = |field: &str| -> PyResult<Option<Bound<'_, PyAny>>> { Ok(Some(kernel.getattr(field)?).filter(|value| !value.is_none())) };
+    let params = match given("args")? {
+        Some(args) => Some(args.try_iter()?.map(|arg| described_param(&arg?)).collect::<Result<Vec<_>>>()?),
+        None => None,
+    };
+    let returns = match given("ret")? {
+        Some(ret) => Some(scalar_type(&ret)?),
+        None => None,
+    };
+    let (grid, rule) = match given("grid")? {
+        Some(grid) => grid_of(&grid)?,
+        None => (ker::Grid::Auto, GridRule::Own),
+    };
+    let c_name = given("c_name")?.map(|c_name| c_name.extract()).transpose()?;
+    let block = given("block")?.map(|block| block.extract()).transpose()?;
+    Ok((ker::KernelDescription { name, c_name, params, returns, grid, block }, rule))
+}
+
+fn described_param(arg: &Bound<'_, PyAny>) -> Result<ker::DescribedParam> {
+    Ok(ker::DescribedParam {
+        name: arg.getattr("name")?.extract()?,
+        dtype: scalar_type(&arg.getattr("atype")?)?,
+        pointer: arg.getattr("pointer")?.is_truthy()?,
+        constant: Some(arg.getattr("const")?.is_truthy()?),
+    })
+}
+
+/// A scalar type by any of its names: ours, NumPy's, or a class with `_dtype`; `None` for None.
+fn scalar_type(object: &Bound<'_, PyAny>) -> Result<Option<DType>> {
+    if object.is_none() {
+        return Ok(None);
+    }
+    if let Ok(arg) = object.getattr("atype") {
+        return scalar_type(&arg);
+    }
+    Ok(Some(match object.getattr("_dtype") {
+        Ok(dtype) => dtype_of(&dtype)?,
+        Err(_) => dtype_of(object)?,
+    }))
+}
+
+/// A grid: an integer, an argument's name, a tuple of them, or a function of the arguments.
+pub fn grid_of(grid: &Bound<'_, PyAny>) -> Result<(ker::Grid, GridRule)> {
+    if let Ok(items) = grid.extract::<u64>() {
+        return Ok((ker::Grid::Items(items), GridRule::Own));
+    }
+    if let Ok(name) = grid.extract::<String>() {
+        return Ok((ker::Grid::Argument(name), GridRule::Own));
+    }
+    if grid.is_callable() {
+        return Ok((ker::Grid::Items(1), GridRule::Function(grid.clone().unbind())));
+    }
+    let Ok(axes) = grid.extract::<Vec<Bound<'_, PyAny>>>() else {
+        let reason = format!("a grid is an integer, an argument's name, a tuple of them or a function of the arguments, not {grid}");
+        return Err(PyTypeError::new_err(reason).into());
+    };
+    if axes.is_empty() || axes.len() > 3 {
+        return Err(PyValueError::new_err(format!("a grid has one to three axes, not {}", axes.len())).into());
+    }
+    Ok((ker::Grid::Items(1), GridRule::Axes(axes.into_iter().map(Bound::unbind).collect())))
+}

@@ -1,0 +1,39 @@
+"""Parloop: write a kernel once; run it on CPU threads, OpenCL, CUDA and HIP devices.
+
+>>> import numpy as np, parloop as pl
+>>> ctx = pl.Context("cpu")
+>>> prog = ctx.compile('''
+... GPUKERN void axpy(const double a, GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {
+...     VECTORIZE_OVER(i, n)
+...         y[i] += a * x[i];
+...     END_VECTORIZE
+... }''')
+>>> x, y = np.arange(4.0), np.ones(4)
+>>> prog.axpy(a=2.0, x=x, y=y, n=x.size)
+>>> y
+array([1., 3., 5., 7.])
+"""
+
+import sys as _sys
+
+from . import _parloop
+from ._description import Arg, Kernel
+from ._parloop import *  # noqa: F403 - the compiled classes, functions and exceptions
+from ._parloop import __version__
+
+__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "__version__"]
+for _internal in ("run_command", "add_package_folders", "unknown_variables"):
+    __all__.remove(_internal)
+
+_parloop.add_package_folders([folder for folder in _sys.path if folder.endswith("-packages")])
+
+
+def _warn_of_unknown_variables():
+    names = _parloop.unknown_variables()
+    if names:
+        import warnings
+
+        warnings.warn(f"environment variables that parloop does not know have no effect: {', '.join(names)}", stacklevel=3)
+
+
+_warn_of_unknown_variables()
