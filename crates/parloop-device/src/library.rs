@@ -53,3 +53,26 @@ pub(crate) fn open_first(candidates: &[PathBuf]) -> Result<(Library, PathBuf), V
 pub(crate) fn path_from_env(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value: &OsString| !value.is_empty()).map(PathBuf::from)
 }
+
+/// Whether a library whose file name begins with `name` is loaded from one of the system's own folders.
+///
+/// Debian builds PoCL and AMD's comgr on one shared LLVM, into which each brings its own clang. Loaded into one process, the second
+/// ends it, so whoever is about to be second asks first.
+pub(crate) fn is_loaded_from_system(name: &str) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..]))).any(|path| {
+        let is_system = path.starts_with("/usr/lib") || path.starts_with("/lib");
+        is_system && path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loaded_libraries_are_seen() {
+        assert!(is_loaded_from_system("libc.so"));
+        assert!(!is_loaded_from_system("libclang-of-nobody"));
+    }
+}

@@ -2,6 +2,7 @@
 //! no allocation, no dictionary look-up and no attribute access for NumPy arrays, floats and integers.
 
 use std::ffi::CString;
+use std::sync::Mutex;
 
 use parloop_device::{Complex64, DType, DeviceKind};
 use parloop_kernel as ker;
@@ -9,6 +10,7 @@ use parloop_kernel::{Checker, HostBytes, Items, ParamType, Pointee, Scalar, Slot
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple};
 use smallvec::SmallVec;
 
@@ -19,6 +21,7 @@ use crate::memory::Memory;
 use crate::ndarray::NdArray;
 use crate::program::grid_of;
 use crate::stream::Stream;
+use crate::vectorcall::{Arguments, CallableClass, run};
 
 /// How a call finds its grid.
 #[derive(Default)]
@@ -33,11 +36,75 @@ pub enum GridRule {
 }
 
 /// A compiled kernel; call it with its arguments by position or by name.
-#[pyclass(frozen, name = "CompiledKernel", module = "parloop")]
+#[pyclass(frozen, subclass, name = "CompiledKernel", module = "parloop")]
 pub struct Kernel {
     inner: ker::Kernel,
     names: Vec<Py<PyString>>,
     rule: GridRule,
+}
+
+/// An object on its way from Rust into the class that Python calls it through.
+#[pyclass(frozen)]
+struct Handoff(Mutex<Option<Arrival>>);
+
+enum Arrival {
+    Kernel(Kernel),
+    Bound(BoundKernel),
+}
+
+impl Handoff {
+    fn make<'py>(py: Python<'py>, class: &CallableClass, arrival: Arrival) -> PyResult<Bound<'py, PyAny>> {
+        class.make(py, Bound::new(py, Handoff(Mutex::new(Some(arrival))))?.into_any())
+    }
+
+    fn take(object: &Bound<'_, PyAny>) -> PyResult<Arrival> {
+        let handoff = object.cast::<Handoff>().ok();
+        let arrival = handoff.and_then(|handoff| handoff.get().0.lock().unwrap_or_else(|e| e.into_inner()).take());
+        arrival.ok_or_else(|| PyTypeError::new_err("kernels are made by Context.compile and by bind"))
+    }
+}
+
+/// The classes through which Python calls kernels and bound kernels.
+struct Classes {
+    kernel: CallableClass,
+    bound: CallableClass,
+}
+
+fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
+    static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+    CLASSES.get_or_try_init(py, || {
+        Ok(Classes {
+            kernel: CallableClass::new(py.get_type::<Kernel>(), c"parloop.CompiledKernel", call_kernel)?,
+            bound: CallableClass::new(py.get_type::<BoundKernel>(), c"parloop.BoundKernel", call_bound)?,
+        })
+    })
+}
+
+/// Puts the classes into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let classes = classes(module.py())?;
+    module.add("CompiledKernel", classes.kernel.class(module.py()))?;
+    module.add("BoundKernel", classes.bound.class(module.py()))
+}
+
+unsafe extern "C" fn call_kernel(
+    callable: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    count: usize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: Python calls us by its protocol; the arguments live until we return.
+    unsafe { run::<Kernel>(callable, |kernel| Ok(kernel.get().call(kernel.py(), Arguments::new(args, count, names))?)) }
+}
+
+unsafe extern "C" fn call_bound(
+    callable: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    count: usize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: as above.
+    unsafe { run::<BoundKernel>(callable, |bound| Ok(bound.get().call(bound.py(), Arguments::new(args, count, names))?)) }
 }
 
 /// One borrowed argument for each parameter.
@@ -53,73 +120,62 @@ enum Keep<'py> {
 }
 
 impl Kernel {
-    pub fn new(py: Python<'_>, inner: ker::Kernel, rule: GridRule) -> Result<Kernel> {
+    pub fn new(py: Python<'_>, inner: ker::Kernel, rule: GridRule) -> Kernel {
         let names = inner.signature().params.iter().map(|param| PyString::intern(py, &param.name).unbind()).collect();
-        Ok(Kernel { inner, names, rule })
+        Kernel { inner, names, rule }
+    }
+
+    /// The kernel as an object that Python can call.
+    pub fn into_object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Handoff::make(py, &classes(py)?.kernel, Arrival::Kernel(self))
+    }
+
+    fn call(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
+        let given = self.sort(py, arguments)?;
+        let (mut staging, mut kept) = (Staging::default(), Kept::new());
+        let slots = self.fill(&given, &mut staging, &mut kept)?;
+        let items = self.items(py, &given)?;
+        let returned = self.run(py, slots, items, &staging)?;
+        Ok(to_python(py, returned)?)
     }
 
     /// Sorts positional and named arguments into the order of the parameters.
-    fn sort<'a, 'py>(&self, args: &'a Bound<'py, PyTuple>, named: Option<&'a Bound<'py, PyDict>>) -> Result<Given<'a, 'py>> {
+    fn sort<'a, 'py>(&self, py: Python<'py>, arguments: Arguments<'a>) -> Result<Given<'a, 'py>> {
         let count = self.names.len();
-        let positional = args.len();
-        if positional > count {
-            return Err(ker::wrong_count(self.inner.signature(), positional).into());
+        let positional = arguments.positional();
+        if positional.len() > count {
+            return Err(ker::wrong_count(self.inner.signature(), positional.len()).into());
         }
-        let mut given: Given<'a, 'py> = SmallVec::new();
-        for index in 0..positional {
-            given.push(Some(args.get_borrowed_item(index)?));
-        }
+        // SAFETY (of both): the arguments of a call are live objects, borrowed for `'a`.
+        let borrow = |value| unsafe { pyo3::Borrowed::from_ptr(py, value) };
+        let mut given: Given<'a, 'py> = positional.iter().map(|&value| Some(borrow(value))).collect();
         given.resize(count, None);
-        if let Some(named) = named {
-            self.sort_named(named, &mut given, positional)?;
+        // Names usually come in the order of the parameters, and are the very same interned strings.
+        let mut expected = positional.len();
+        for (name, value) in arguments.named() {
+            let same = |known: &Py<PyString>| known.as_ptr() == name;
+            let index = match self.names.get(expected).filter(|known| same(known)) {
+                Some(_) => expected,
+                None => match self.names.iter().position(same) {
+                    Some(index) => index,
+                    None => self.position_by_text(&borrow(name))?,
+                },
+            };
+            expected = index + 1;
+            if given[index].replace(borrow(value)).is_some() {
+                return Err(self.given_twice(index).into());
+            }
         }
         Ok(given)
     }
 
-    fn sort_named<'a, 'py>(&self, named: &'a Bound<'py, PyDict>, given: &mut Given<'a, 'py>, positional: usize) -> Result<()> {
-        let (mut position, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
-        // Names usually come in the order of the parameters, and are the very same interned strings.
-        let mut expected = positional;
-        // SAFETY: `named` is a dict that nobody changes during the loop, which runs no Python code before it has left it; the key and
-        // value are borrowed from it.
-        while unsafe { ffi::PyDict_Next(named.as_ptr(), &mut position, &mut key, &mut value) } != 0 {
-            let same = |name: &Py<PyString>| name.as_ptr() == key;
-            let index = match self.names.get(expected).filter(|name| same(name)) {
-                Some(_) => expected,
-                None => match self.names.iter().position(same) {
-                    Some(index) => index,
-                    None => return self.sort_named_slowly(named, given, positional),
-                },
-            };
-            expected = index + 1;
-            // SAFETY: as above; the value lives as long as the dict, which is borrowed for `'a`.
-            let value = unsafe { pyo3::Borrowed::from_ptr(named.py(), value) };
-            if given[index].replace(value).is_some() {
-                return Err(self.given_twice(index).into());
-            }
-        }
-        Ok(())
-    }
-
-    /// For names that are not interned, and to say which name is unknown.
-    fn sort_named_slowly<'a, 'py>(&self, named: &'a Bound<'py, PyDict>, given: &mut Given<'a, 'py>, positional: usize) -> Result<()> {
-        given[positional..].fill(None);
+    /// For a name that is not interned, or not known.
+    fn position_by_text(&self, name: &Bound<'_, PyAny>) -> Result<usize> {
         let signature = self.inner.signature();
-        for (key, value) in named.iter() {
-            let name: String = key.extract()?;
-            let unknown = || ker::KernelError::UnknownArgument {
-                kernel: signature.name.clone(),
-                name: name.clone(),
-                signature: signature.params_text(),
-            };
-            let index = signature.position(&name).ok_or_else(unknown)?;
-            // SAFETY: the dict holds the value and is borrowed for `'a`.
-            let value = unsafe { pyo3::Borrowed::from_ptr(named.py(), value.as_ptr()) };
-            if given[index].replace(value).is_some() {
-                return Err(self.given_twice(index).into());
-            }
-        }
-        Ok(())
+        let name: String = name.extract()?;
+        let position = signature.position(&name);
+        let unknown = || ker::KernelError::UnknownArgument { kernel: signature.name.clone(), name, signature: signature.params_text() };
+        Ok(position.ok_or_else(unknown)?)
     }
 
     fn given_twice(&self, index: usize) -> ker::KernelError {
@@ -390,22 +446,29 @@ fn to_python(py: Python<'_>, value: Option<Scalar>) -> PyResult<Py<PyAny>> {
 
 #[pymethods]
 impl Kernel {
-    #[pyo3(signature = (*args, **named))]
-    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> Result<Py<PyAny>> {
-        let given = self.sort(args, named)?;
-        let (mut staging, mut kept) = (Staging::default(), Kept::new());
-        let slots = self.fill(&given, &mut staging, &mut kept)?;
-        let items = self.items(py, &given)?;
-        let returned = self.run(py, slots, items, &staging)?;
-        Ok(to_python(py, returned)?)
+    #[new]
+    fn new_object(handoff: &Bound<'_, PyAny>) -> PyResult<Kernel> {
+        match Handoff::take(handoff)? {
+            Arrival::Kernel(kernel) => Ok(kernel),
+            Arrival::Bound(_) => Err(PyTypeError::new_err("a bound kernel is no kernel")),
+        }
     }
 
     /// Checks the arguments once and returns a call that repeats at almost no cost.
     #[pyo3(signature = (*args, **named))]
-    fn bind(slf: &Bound<'_, Self>, args: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> Result<BoundKernel> {
+    fn bind<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>, named: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
         let this = slf.get();
         let py = slf.py();
-        let given = this.sort(args, named)?;
+        let mut values: Vec<Bound<'_, PyAny>> = args.iter().collect();
+        let mut names = Vec::new();
+        for (name, value) in named.into_iter().flatten() {
+            names.push(name);
+            values.push(value);
+        }
+        let pointers: Vec<*mut ffi::PyObject> = values.iter().map(Bound::as_ptr).collect();
+        let names = PyTuple::new(py, names)?;
+        // SAFETY: laid out as a vectorcall lays out its arguments; `values` and `names` live to the end.
+        let given = this.sort(py, unsafe { Arguments::new(pointers.as_ptr(), args.len(), names.as_ptr()) })?;
         let (mut staging, mut kept) = (Staging::default(), Kept::new());
         let slots = this.fill(&given, &mut staging, &mut kept)?;
         if !staging.is_empty() {
@@ -429,24 +492,25 @@ impl Kernel {
                 Keep::Text(text) => texts.push(text),
             }
         }
-        Ok(BoundKernel { kernel: slf.clone().unbind(), slots, items, arrays, objects, _owners: owners, _texts: texts })
+        let bound = BoundKernel { kernel: slf.clone().unbind(), slots, items, arrays, objects, _owners: owners, _texts: texts };
+        Ok(Handoff::make(py, &classes(py)?.bound, Arrival::Bound(bound))?)
     }
 
     /// The same kernel with another grid: an integer, an argument's name, a tuple, or a function of the arguments.
     #[pyo3(signature = (grid, block=None))]
-    fn with_grid(&self, py: Python<'_>, grid: &Bound<'_, PyAny>, block: Option<u32>) -> Result<Kernel> {
+    fn with_grid<'py>(&self, py: Python<'py>, grid: &Bound<'py, PyAny>, block: Option<u32>) -> Result<Bound<'py, PyAny>> {
         let (grid, rule) = grid_of(grid)?;
-        Kernel::new(py, self.inner.with_grid(grid, block)?, rule)
+        Ok(Kernel::new(py, self.inner.with_grid(grid, block)?, rule).into_object(py)?)
     }
 
     /// The same kernel, launched on another stream of its device.
-    fn on(&self, py: Python<'_>, stream: &Stream) -> Result<Kernel> {
+    fn on<'py>(&self, py: Python<'py>, stream: &Stream) -> Result<Bound<'py, PyAny>> {
         let rule = match &self.rule {
             GridRule::Own => GridRule::Own,
             GridRule::Function(function) => GridRule::Function(function.clone_ref(py)),
             GridRule::Axes(axes) => GridRule::Axes(axes.iter().map(|axis| axis.clone_ref(py)).collect()),
         };
-        Kernel::new(py, self.inner.on(&stream.inner)?, rule)
+        Ok(Kernel::new(py, self.inner.on(&stream.inner)?, rule).into_object(py)?)
     }
 
     /// The kernel's name in the source.
@@ -480,7 +544,7 @@ struct BoundArray {
 }
 
 /// A kernel with its arguments, ready to run again and again.
-#[pyclass(frozen, module = "parloop")]
+#[pyclass(frozen, subclass, module = "parloop")]
 pub struct BoundKernel {
     kernel: Py<Kernel>,
     slots: Slots,
@@ -491,9 +555,11 @@ pub struct BoundKernel {
     _texts: Vec<CString>,
 }
 
-#[pymethods]
 impl BoundKernel {
-    fn __call__(&self, py: Python<'_>) -> Result<Py<PyAny>> {
+    fn call(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
+        if !arguments.is_empty() {
+            return Err(PyTypeError::new_err("a bound kernel has its arguments already").into());
+        }
         for bound in &self.arrays {
             let object = self.objects[bound.index].bind(py);
             let unchanged =
@@ -505,6 +571,17 @@ impl BoundKernel {
         }
         let returned = self.kernel.get().run(py, self.slots.clone(), self.items, &Staging::default())?;
         Ok(to_python(py, returned)?)
+    }
+}
+
+#[pymethods]
+impl BoundKernel {
+    #[new]
+    fn new_object(handoff: &Bound<'_, PyAny>) -> PyResult<BoundKernel> {
+        match Handoff::take(handoff)? {
+            Arrival::Bound(bound) => Ok(bound),
+            Arrival::Kernel(_) => Err(PyTypeError::new_err("a kernel is not bound yet")),
+        }
     }
 
     fn __repr__(&self) -> String {

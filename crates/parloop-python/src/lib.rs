@@ -13,6 +13,7 @@ mod memory;
 mod ndarray;
 mod program;
 mod stream;
+mod vectorcall;
 
 use pyo3::prelude::*;
 
@@ -46,8 +47,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<memory::PinnedMemory>()?;
     module.add_class::<array::Array>()?;
     module.add_class::<program::Program>()?;
-    module.add_class::<kernel::Kernel>()?;
-    module.add_class::<kernel::BoundKernel>()?;
+    kernel::register(module)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_context, module)?)?;
     module.add_function(wrap_pyfunction!(program::compile_for, module)?)?;

@@ -27,7 +27,7 @@ impl Program {
         let attributes = program.getattr("__dict__")?.cast_into::<PyDict>()?;
         for (name, kernel) in kernels {
             let rule = rules.iter().position(|(described, _)| *described == name).map(|at| rules.swap_remove(at).1);
-            attributes.set_item(&name, Kernel::new(py, kernel, rule.unwrap_or_default())?)?;
+            attributes.set_item(&name, Kernel::new(py, kernel, rule.unwrap_or_default()).into_object(py)?)?;
         }
         Ok(program.unbind())
     }

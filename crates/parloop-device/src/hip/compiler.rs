@@ -12,7 +12,7 @@ use crate::error::CompileError;
 use crate::gpu::compiler::{ArchCompiler, CompilerCallNames, CompilerLibrary, Flavour, missing};
 use crate::gpu::driver::{c_text, find, function_table};
 use crate::hip::driver_candidates;
-use crate::library::open_first;
+use crate::library::{is_loaded_from_system, open_first};
 
 static HIPRTC: Flavour = Flavour {
     kind: DeviceKind::Hip,
@@ -55,6 +55,11 @@ fn library() -> Result<&'static CompilerLibrary, CompileError> {
     match LIBRARY.get() {
         Some(library) => Ok(library),
         None => {
+            if std::env::var_os("PARLOOP_HIP").is_none() && is_loaded_from_system("libclang-cpp.so") {
+                let reason =
+                    "PoCL was used in this process, and Debian's builds of both cannot share one; compile for hip in another process";
+                return Err(CompileError::Failed { compiler: HIPRTC.name.into(), reason: reason.into() });
+            }
             let opened = open(&driver_candidates(), &compiler_candidates())?;
             Ok(LIBRARY.get_or_init(|| opened))
         }

@@ -119,6 +119,12 @@ impl Driver {
     }
 
     fn open() -> Result<Driver, Vec<String>> {
+        if library::is_loaded_from_system("libamd_comgr.so") && !library::is_loaded_from_system("libOpenCL.so") {
+            return Err(vec![format!(
+                "{} (AMD's compiler was used in this process, and Debian's PoCL cannot share one with it)",
+                NAMES[0]
+            )]);
+        }
         let (library, path) = library::open_first(&NAMES.map(PathBuf::from))?;
         Driver::resolve(library).map_err(|error| vec![format!("{} ({error})", path.display())])
     }
