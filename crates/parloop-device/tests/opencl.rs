@@ -549,46 +549,6 @@ fn what_cannot_be_adopted_is_refused() {
     foreign.release(buffer);
 }
 
-/// How long things take, printed; run in a release build with `--ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn the_cost_of_a_launch() {
-    let device = device_or_skip!();
-    let stream = device.default_stream().unwrap();
-    let function = load(&device, SOURCE).function("axpy").unwrap();
-    let (x, y) = (upload(&stream, &[1.0f64; 64]), upload(&stream, &[0.0f64; 64]));
-    let shape = Launch::over(64, Some(64), &function).unwrap();
-    let (mut n, mut a, mut x_handle, mut y_handle) = (64u64, 1.0f64, x.handle(), y.handle());
-    let args: [*mut c_void; 4] = [(&raw mut n).cast(), (&raw mut a).cast(), (&raw mut x_handle).cast(), (&raw mut y_handle).cast()];
-    // SAFETY: these are the kernel's four parameters; the memory lives until the end.
-    let queue = || unsafe { stream.launch(&function, &shape, &args, &[8; 4]).unwrap() };
-    for round in 0..4 {
-        let start = Instant::now();
-        (0..10_000).for_each(|_| queue());
-        let queued = start.elapsed();
-        stream.synchronize().unwrap();
-        println!("round {round}: {:?} to queue, {:?} with the work", queued / 10_000, start.elapsed() / 10_000);
-    }
-    report("launch and wait", 1000, || {
-        queue();
-        stream.synchronize().unwrap();
-    });
-    report("record", 1000, || drop(stream.record().unwrap()));
-    report("record and wait", 1000, || stream.record().unwrap().wait().unwrap());
-    report("ask an idle stream", 1000, || assert!(stream.is_idle().is_ok()));
-    report("allocate and free 64 KiB", 1000, || drop(device.allocate(1 << 16).unwrap()));
-    report("part of memory", 1000, || drop(y.slice(0, 8).unwrap()));
-    let big = device.allocate_zeroed(64 << 20).unwrap();
-    stream.synchronize().unwrap();
-    report("fill 64 MiB", 10, || {
-        stream.fill(&big, 0, 64 << 20, 1).unwrap();
-        stream.synchronize().unwrap();
-    });
-    let binary = compile(&device, SOURCE);
-    println!("binary: {} bytes", binary.bytes.len());
-    report("load", 10, || drop(device.load(&binary).unwrap().function("axpy").unwrap()));
-}
-
 fn report(what: &str, times: u32, mut work: impl FnMut()) {
     let start = Instant::now();
     (0..times).for_each(|_| work());

@@ -7,7 +7,8 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 macro_rules! exceptions {
     ($($name:ident: $parent:ident, $builtin:literal, $doc:literal;)*) => {
-        /// An exception class of `parloop`.
+        /// An exception class of `parloop`, by its name in Python.
+        #[allow(clippy::enum_variant_names)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Exception { $($name),* }
 

@@ -94,7 +94,7 @@ impl RawFunction for CpuFunction {
     unsafe fn launch(&self, _stream: u64, launch: &Launch, args: &[*mut c_void], _sizes: &[usize]) -> Result<()> {
         let args = SharedArgs(args.as_ptr());
         let range = launch.range.min(i64::MAX as u64);
-        // SAFETY (of every call below): the arguments fit, by the border's promise; the parts cover `0..range` once.
+        // SAFETY: the arguments fit, by the border's promise; the calls below cover `0..range` once.
         let run = |begin, end| unsafe { args.call(self.entry, begin, end) };
         if self.pool.threads() == 1 || range == 1 {
             run(0, range);

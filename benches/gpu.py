@@ -1,0 +1,132 @@
+"""Launches and bandwidth on a CUDA device, ours and CuPy's in one run: ``python benches/gpu.py [bare-launch-binary]``.
+
+Every figure is a median. Launches are timed in batches smaller than the device's queue, so that the launch is measured and not the
+wait for room; the optional binary (``cargo bench -p parloop-device --bench cuda_launch --no-run``) adds the driver's own cost.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+import parloop as pl
+
+try:
+    import cupy as cp
+except ImportError:
+    cp = None
+
+BATCH, ROUNDS = 200, 101
+NAMES16 = [f"p{i}" for i in range(14)]
+SOURCE = """
+GPUKERN void four(const int64_t n, const double a, GPUGLMEM const double *x, GPUGLMEM double *y) {
+    VECTORIZE_OVER(i, n) y[i] += a * x[i]; END_VECTORIZE
+}
+GPUKERN void sixteen(const int64_t n, const double a, %s) {
+    VECTORIZE_OVER(i, n) p13[i] += a * p0[i]; END_VECTORIZE
+}
+GPUKERN void triad(const int64_t n, const double s, GPUGLMEM const double *b, GPUGLMEM const double *c, GPUGLMEM double *a) {
+    VECTORIZE_OVER(i, n) a[i] = b[i] + s * c[i]; END_VECTORIZE
+}
+""" % ", ".join(f"GPUGLMEM double *{name}" for name in NAMES16)
+
+CUPY_SOURCE = """
+extern "C" __global__ void four(const long long n, const double a, const double *x, double *y) {
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += a * x[i];
+}
+extern "C" __global__ void sixteen(const long long n, const double a, %s) {
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p13[i] += a * p0[i];
+}
+extern "C" __global__ void triad(const long long n, const double s, const double *b, const double *c, double *a) {
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] = b[i] + s * c[i];
+}
+""" % ", ".join(f"double *{name}" for name in NAMES16)
+
+
+def launch_us(call, synchronize):
+    samples = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        for _ in range(BATCH):
+            call()
+        samples.append((time.perf_counter() - start) / BATCH)
+        synchronize()
+    return statistics.median(samples) * 1e6
+
+
+def device_ms(ctx, call, rounds=21):
+    samples = []
+    for _ in range(rounds):
+        start = ctx.record()
+        call()
+        samples.append(ctx.record().since(start))
+    return statistics.median(samples) * 1e3
+
+
+def row(what, value, unit, against=None):
+    ratio = "" if against is None else f"   {value / against:6.2f} × CuPy"
+    print(f"{what:44s} {value:10.2f} {unit}{ratio}", flush=True)
+
+
+def main():
+    ctx = pl.Context("cuda:0")
+    print(f"{ctx.device.model}, driver {ctx.device.driver}; parloop {pl.__version__}; {'CuPy ' + cp.__version__ if cp else 'no CuPy'}")
+    prog = ctx.compile(SOURCE)
+    n = 32
+    x, y = ctx.zeros(n), ctx.zeros(n)
+    sixteen = [ctx.zeros(n) for _ in NAMES16]
+    named16 = dict(zip(NAMES16, sixteen))
+    ours = {
+        "4 arguments, by keyword": lambda: prog.four(n=n, a=1.0, x=x, y=y),
+        "4 arguments, by position": lambda: prog.four(n, 1.0, x, y),
+        "4 arguments, bound": prog.four.bind(n, 1.0, x, y),
+        "16 arguments, by keyword": lambda: prog.sixteen(n=n, a=1.0, **named16),
+        "16 arguments, by position": lambda: prog.sixteen(n, 1.0, *sixteen),
+        "16 arguments, bound": prog.sixteen.bind(n, 1.0, *sixteen),
+    }
+    peer = {}
+    if cp:
+        module = cp.RawModule(code=CUPY_SOURCE)
+        four, wide, triad = (module.get_function(name) for name in ("four", "sixteen", "triad"))
+        cx, cy = cp.zeros(n), cp.zeros(n)
+        carrays = [cp.zeros(n) for _ in NAMES16]
+        number, factor = np.int64(n), np.float64(1.0)
+        peer["4"] = launch_us(lambda: four((1,), (32,), (number, factor, cx, cy)), cp.cuda.Device().synchronize)
+        peer["16"] = launch_us(lambda: wide((1,), (32,), (number, factor, *carrays)), cp.cuda.Device().synchronize)
+        row("launch, CuPy RawKernel, 4 arguments", peer["4"], "µs")
+        row("launch, CuPy RawKernel, 16 arguments", peer["16"], "µs")
+    results = {}
+    for what, call in ours.items():
+        results[what] = launch_us(call, ctx.synchronize)
+        row("launch, parloop, " + what, results[what], "µs", peer.get(what.split()[0]))
+    if len(sys.argv) > 1:
+        bare = json.loads(subprocess.run([sys.argv[1], "--bench"], capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+        for count in ("4", "16"):
+            driver = bare[f"bare_{count}"] / 1e3
+            row(f"launch, bare cuLaunchKernel, {count} arguments", driver, "µs")
+            row(f"launch, parloop from Rust, {count} arguments", bare[f"ours_{count}"] / 1e3, "µs")
+            for how in ("by keyword", "bound"):
+                print(f"    parloop {how} / bare: {results[f'{count} arguments, {how}'] / driver:.2f}")
+
+    n = 2**27
+    b, c, a = ctx.array(np.full(n, 2.0)), ctx.array(np.full(n, 3.0)), ctx.zeros(n)
+    ms = device_ms(ctx, lambda: prog.triad(n=n, s=0.5, b=b, c=c, a=a))
+    assert a[0] == 3.5 and a[n - 1] == 3.5
+    speed = 24 * n / ms / 1e6
+    if cp:
+        cb, cc, ca = cp.asarray(b), cp.asarray(c), cp.asarray(a)
+        blocks = ((n + 255) // 256,)
+        raw_ms = device_ms(ctx, lambda: triad(blocks, (256,), (np.int64(n), np.float64(0.5), cb, cc, ca)))
+        fused = cp.ElementwiseKernel("float64 b, float64 c, float64 s", "float64 a", "a = b + s * c", "triad_elementwise")
+        fused_ms = device_ms(ctx, lambda: fused(cb, cc, 0.5, ca))
+        row("triad of 2^27 doubles, CuPy RawKernel", 24 * n / raw_ms / 1e6, "GB/s")
+        row("triad of 2^27 doubles, CuPy ElementwiseKernel", 24 * n / fused_ms / 1e6, "GB/s")
+        row("triad of 2^27 doubles, parloop", speed, "GB/s", 24 * n / min(raw_ms, fused_ms) / 1e6)
+    else:
+        row("triad of 2^27 doubles, parloop", speed, "GB/s")
+
+
+if __name__ == "__main__":
+    main()
