@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cudarc::driver::sys;
 use parloop_device::{

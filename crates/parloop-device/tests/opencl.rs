@@ -549,12 +549,6 @@ fn what_cannot_be_adopted_is_refused() {
     foreign.release(buffer);
 }
 
-fn report(what: &str, times: u32, mut work: impl FnMut()) {
-    let start = Instant::now();
-    (0..times).for_each(|_| work());
-    println!("{what}: {:?}", start.elapsed() / times);
-}
-
 /// OpenCL objects made as another library would make them.
 struct Foreign {
     library: Library,
