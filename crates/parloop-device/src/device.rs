@@ -212,18 +212,21 @@ impl Device {
 
     /// For each kind, its devices or the reason why there are none.
     pub fn probe() -> Vec<(DeviceKind, Result<Vec<Device>>)> {
-        DeviceKind::ALL
-            .into_iter()
-            .map(|kind| {
-                let ids = match kind {
-                    DeviceKind::Cpu => Ok(vec![DeviceId::Cpu { threads: None }]),
-                    DeviceKind::OpenCl => opencl::list(),
-                    DeviceKind::Cuda => cuda::list(),
-                    DeviceKind::Hip => hip::list(),
-                };
-                (kind, ids.and_then(|ids| ids.into_iter().map(Device::open_id).collect()))
-            })
-            .collect()
+        DeviceKind::ALL.into_iter().map(|kind| (kind, Device::list_kind(kind))).collect()
+    }
+
+    /// The devices of one kind; no other driver is asked.
+    ///
+    /// # Errors
+    /// [`DeviceError::DriverMissing`].
+    pub fn list_kind(kind: DeviceKind) -> Result<Vec<Device>> {
+        let ids = match kind {
+            DeviceKind::Cpu => vec![DeviceId::Cpu { threads: None }],
+            DeviceKind::OpenCl => opencl::list()?,
+            DeviceKind::Cuda => cuda::list()?,
+            DeviceKind::Hip => hip::list()?,
+        };
+        ids.into_iter().map(Device::open_id).collect()
     }
 
     /// Opens the device of that name, for example `cpu`, `cpu:4`, `opencl:0.1`, `cuda:0`.

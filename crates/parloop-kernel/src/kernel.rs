@@ -28,6 +28,8 @@ struct Inner {
     sizes: SmallVec<[usize; 16]>,
     /// The argument whose value is the range, when it is that simple.
     range_argument: Option<usize>,
+    /// Whether the grid is just what the loops need.
+    grid_is_loops: bool,
 }
 
 /// A CPU entry also takes the whole range and a place for the returned value.
@@ -50,7 +52,8 @@ impl Kernel {
             (Grid::Auto, [Count::Param(index)]) => Some(*index),
             _ => None,
         };
-        Ok(Kernel { inner: Arc::new(Inner { signature, function, stream, grid, block, sizes, range_argument }) })
+        let grid_is_loops = grid == Grid::Auto;
+        Ok(Kernel { inner: Arc::new(Inner { signature, function, stream, grid, block, sizes, range_argument, grid_is_loops }) })
     }
 
     /// What it takes and returns.
@@ -234,6 +237,7 @@ impl Kernel {
         let inner = &*self.inner;
         let count = inner.signature.params.len();
         debug_assert_eq!(slots.len(), count);
+        let items = if self.is_cpu() || inner.grid_is_loops { items } else { self.covering(slots, items)? };
         // What has no loops, and what returns a value of all of them, is done in one call.
         let undivided = inner.signature.loops.is_empty() || inner.signature.returns.is_some();
         let range = match items {
@@ -289,16 +293,35 @@ impl Kernel {
             Grid::Items(items) => Ok(Items::Line(*items)),
             Grid::Axes(axes) => Ok(Items::Axes(*axes)),
             Grid::Argument(name) => Err(self.grid_error(format!("`{name}` is no integer argument"))),
-            Grid::Auto => {
-                let argument = |index: usize| Some(self.integer(slots, index));
-                let mut most = None;
-                for count in &inner.signature.loops {
-                    let Some(items) = count.evaluate(&argument) else { return Ok(Items::Line(self.filling_range())) };
-                    most = most.max(Some(items.max(0) as u64));
-                }
-                Ok(Items::Line(most.unwrap_or(1)))
-            }
+            Grid::Auto => Ok(Items::Line(self.loop_items(slots)?.unwrap_or_else(|| self.filling_range()))),
         }
+    }
+
+    /// The largest count of the kernel's loops, one without loops; `None` when only the device code knows it.
+    fn loop_items(&self, slots: &Slots) -> Result<Option<u64>> {
+        let argument = |index: usize| Some(self.integer(slots, index));
+        let mut most = None;
+        for count in &self.inner.signature.loops {
+            let items = match (count, count.evaluate(&argument)) {
+                (Count::Unknown, _) => return Ok(None),
+                (_, Some(items)) => items.max(0) as u64,
+                (_, None) => return Err(self.grid_error("the count of a loop cannot be computed from these arguments".into())),
+            };
+            most = most.max(Some(items));
+        }
+        Ok(Some(most.unwrap_or(1)))
+    }
+
+    /// A GPU does the iterations of its loops only as far as its grid goes, so that a grid given by hand is made large enough.
+    fn covering(&self, slots: &Slots, items: Items) -> Result<Items> {
+        if self.inner.signature.loops.is_empty() {
+            return Ok(items);
+        }
+        let counted = self.loop_items(slots)?.unwrap_or(0);
+        Ok(match items {
+            Items::Line(items) => Items::Line(items.max(counted)),
+            Items::Axes([x, y, z]) => Items::Axes([x.max(counted), y, z]),
+        })
     }
 
     /// For loops whose count only the device code knows: enough items to keep the device busy. Loops cover any count.

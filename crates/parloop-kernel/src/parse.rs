@@ -8,6 +8,7 @@ use tree_sitter::{Node, Parser};
 use crate::error::{KernelError, Result};
 use crate::grid::Count;
 use crate::mask::{MarkKind, Masked, mask};
+use crate::prelude::Needs;
 use crate::signature::{Param, ParamType, Pointee, Signature};
 
 /// What the source of a program says.
@@ -17,7 +18,7 @@ pub(crate) struct Parsed {
     pub(crate) functions: Vec<Signature>,
     /// The source with the target's qualifiers added; no line moves.
     pub(crate) text: String,
-    pub(crate) uses_atomics: bool,
+    pub(crate) needs: Needs,
 }
 
 pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
@@ -36,7 +37,9 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
         function.line = place_of(joined, function.line).1;
     }
     let text = apply(joined, edits);
-    Ok(Parsed { functions, text, uses_atomics: masked.uses_atomics })
+    let known = functions.iter().filter(|function| function.is_kernel).flat_map(|function| &function.loops);
+    let strides = known.filter(|count| **count != Count::Unknown).count() < masked.loops.len();
+    Ok(Parsed { functions, text, needs: Needs { atomics: masked.uses_atomics, strides } })
 }
 
 /// A mistake at a byte of the joined text.
@@ -420,6 +423,10 @@ mod tests {
         assert_eq!(parsed.functions[0].loops, [Count::Param(0)]);
         assert_eq!(parsed.functions[1].loops.len(), 2);
         assert_eq!(parsed.functions[1].loops[1], Count::Unknown);
+        assert!(parsed.needs.strides);
+        assert!(!parse("GPUKERN void a(int n) { VECTORIZE_OVER(i, n) END_VECTORIZE }", DeviceKind::Cuda).unwrap().needs.strides);
+        let in_helper = "GPUFUN void h(int n) { VECTORIZE_OVER(i, n) END_VECTORIZE }";
+        assert!(parse(in_helper, DeviceKind::Cuda).unwrap().needs.strides);
     }
 
     proptest! {

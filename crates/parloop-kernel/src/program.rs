@@ -206,7 +206,7 @@ impl Prepared {
         };
         let joined = join(sources, target, &options.all_include_folders())?;
         let parsed = parse(&joined, target)?;
-        let mut source = prelude(target, parsed.uses_atomics);
+        let mut source = prelude(target, parsed.needs);
         for function in parsed.functions.iter().filter(|function| RESERVED.contains(&function.name.as_str())) {
             source.push_str(&format!("#define {0} parloop_{0}\n", function.name));
         }

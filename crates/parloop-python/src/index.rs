@@ -34,9 +34,17 @@ impl Layout {
 
     /// Whether the elements follow each other in C order without gaps.
     pub fn is_dense(&self) -> bool {
-        let dense = Layout::dense(&self.shape, self.itemsize);
-        let matters = |axis: usize| self.shape[axis] > 1;
-        self.size() == 0 || (0..self.shape.len()).all(|axis| !matters(axis) || self.strides[axis] == dense.strides[axis])
+        let mut step = self.itemsize as isize;
+        for (&len, &stride) in self.shape.iter().zip(&self.strides).rev() {
+            if len == 0 {
+                return true;
+            }
+            if len > 1 && stride != step {
+                return self.size() == 0;
+            }
+            step *= len as isize;
+        }
+        true
     }
 
     /// The first byte and the end of the bytes that hold the elements.

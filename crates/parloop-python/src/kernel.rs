@@ -158,7 +158,7 @@ impl Kernel {
                 Some(_) => expected,
                 None => match self.names.iter().position(same) {
                     Some(index) => index,
-                    None => self.position_by_text(&borrow(name))?,
+                    None => self.position_by_text(&borrow(name), expected)?,
                 },
             };
             expected = index + 1;
@@ -169,13 +169,18 @@ impl Kernel {
         Ok(given)
     }
 
-    /// For a name that is not interned, or not known.
-    fn position_by_text(&self, name: &Bound<'_, PyAny>) -> Result<usize> {
+    /// For a name that is not interned (as after `**`), or not known.
+    fn position_by_text(&self, name: &Bound<'_, PyAny>, expected: usize) -> Result<usize> {
         let signature = self.inner.signature();
-        let name: String = name.extract()?;
-        let position = signature.position(&name);
-        let unknown = || ker::KernelError::UnknownArgument { kernel: signature.name.clone(), name, signature: signature.params_text() };
-        Ok(position.ok_or_else(unknown)?)
+        let name = name.cast::<PyString>()?.to_str()?;
+        if signature.params.get(expected).is_some_and(|param| param.name == name) {
+            return Ok(expected);
+        }
+        let unknown = || {
+            let (kernel, signature) = (signature.name.clone(), signature.params_text());
+            ker::KernelError::UnknownArgument { kernel, name: name.to_owned(), signature }
+        };
+        Ok(signature.position(name).ok_or_else(unknown)?)
     }
 
     fn given_twice(&self, index: usize) -> ker::KernelError {
@@ -267,27 +272,35 @@ impl Kernel {
         staging: &mut Staging,
         kept: &mut Kept<'py>,
     ) -> Result<Slot> {
-        if let Some(array) = NdArray::of(value)? {
-            let Some(dtype) = array.dtype() else {
-                return Err(self.checker(index).wrong_type(format!("an array of {}", array.dtype_name()), "convert it first").into());
-            };
-            let writeable = array.is_writeable();
-            if *to != Pointee::Scalar(dtype) || !(writeable || constant) {
-                self.checker(index).elements(Some(dtype), writeable)?;
-            }
-            if !array.is_contiguous() {
-                return Err(self.checker(index).not_contiguous().into());
-            }
-            let host = HostBytes::new(array.pointer(), array.size() * dtype.size(), !constant);
-            return Ok(self.inner.host_slot(index, host, staging)?);
+        // Each kind by its very class first: asking whether it is a subclass costs more than all the rest.
+        if let Some(array) = NdArray::exactly(value)? {
+            return self.ndarray_slot(index, to, constant, array, staging);
         }
         if let Ok(array) = value.cast::<Array>() {
             return self.array_slot(index, array.get());
+        }
+        if let Some(array) = NdArray::of(value)? {
+            return self.ndarray_slot(index, to, constant, array, staging);
         }
         if value.is_none() {
             return Ok([0, 0]);
         }
         self.other_pointer(index, to, constant, value, staging, kept)
+    }
+
+    fn ndarray_slot(&self, index: usize, to: &Pointee, constant: bool, array: NdArray<'_, '_>, staging: &mut Staging) -> Result<Slot> {
+        let Some(dtype) = array.dtype() else {
+            return Err(self.checker(index).wrong_type(format!("an array of {}", array.dtype_name()), "convert it first").into());
+        };
+        let writeable = array.is_writeable();
+        if *to != Pointee::Scalar(dtype) || !(writeable || constant) {
+            self.checker(index).elements(Some(dtype), writeable)?;
+        }
+        if !array.is_contiguous() {
+            return Err(self.checker(index).not_contiguous().into());
+        }
+        let host = HostBytes::new(array.pointer(), array.size() * dtype.size(), !constant);
+        Ok(self.inner.host_slot(index, host, staging)?)
     }
 
     fn array_slot(&self, index: usize, array: &Array) -> Result<Slot> {

@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int};
 
 use parloop_device::DType;
-use pyo3::ffi::{self, PyObject};
+use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -46,15 +46,16 @@ pub struct NdArray<'a, 'py> {
 }
 
 impl<'a, 'py> NdArray<'a, 'py> {
+    /// The array behind `object`, if its class is `numpy.ndarray` itself.
+    pub fn exactly(object: &'a Bound<'py, PyAny>) -> PyResult<Option<NdArray<'a, 'py>>> {
+        let class = NDARRAY.import(object.py(), "numpy", "ndarray")?;
+        Ok(object.get_type_ptr().cast::<PyObject>().eq(&class.as_ptr()).then_some(NdArray { object }))
+    }
+
     /// The array behind `object`, if it is one.
     pub fn of(object: &'a Bound<'py, PyAny>) -> PyResult<Option<NdArray<'a, 'py>>> {
-        let py = object.py();
-        let class = NDARRAY.import(py, "numpy", "ndarray")?;
-        // SAFETY: both are live Python objects.
-        let is_array = unsafe {
-            ffi::Py_TYPE(object.as_ptr()) == class.as_ptr().cast() || ffi::PyObject_TypeCheck(object.as_ptr(), class.as_ptr().cast()) != 0
-        };
-        Ok(is_array.then_some(NdArray { object }))
+        let class = NDARRAY.import(object.py(), "numpy", "ndarray")?;
+        Ok(object.is_instance(class)?.then_some(NdArray { object }))
     }
 
     fn fields(&self) -> &ArrayFields {

@@ -43,7 +43,8 @@ impl<D: Driver> RawModule for GpuModule<D> {
     fn function(self: Arc<Self>, name: &str) -> Result<Arc<dyn RawFunction>> {
         let context = &self.context;
         let unknown = || DeviceError::UnknownFunction { device: context.name.clone(), name: name.to_owned() };
-        let c_name = CString::new(name).map_err(|_| unknown())?;
+        // Drivers call an empty name an invalid value.
+        let c_name = CString::new(name).ok().filter(|name| !name.is_empty()).ok_or_else(unknown)?;
         context.enter()?;
         let mut handle = 0;
         let call = &context.driver.calls().module_function;

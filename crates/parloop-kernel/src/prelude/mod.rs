@@ -2,17 +2,26 @@
 
 use parloop_device::DeviceKind;
 
-/// Atomics are a page of text that a compiler reads for some milliseconds, so they are there only for sources that use them.
-pub(crate) fn prelude(target: DeviceKind, with_atomics: bool) -> String {
+/// What a source needs of the prelude.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// Atomics are a page of text that a compiler reads for some milliseconds, so they are there only for sources that use them.
+    pub(crate) atomics: bool,
+    /// Loops whose count the launch cannot know go on in steps of the grid, at a few percent of the bandwidth.
+    pub(crate) strides: bool,
+}
+
+pub(crate) fn prelude(target: DeviceKind, needs: Needs) -> String {
     let (parts, atomics): (&[&str], &str) = match target {
         DeviceKind::Cpu => (&[include_str!("cpu.h")], ""),
         DeviceKind::OpenCl => (&[include_str!("opencl.h")], include_str!("opencl_atomics.h")),
         DeviceKind::Cuda => (&[include_str!("cuda.h"), include_str!("device.h")], include_str!("device_atomics.h")),
         DeviceKind::Hip => (&[include_str!("hip.h"), include_str!("device.h")], include_str!("device_atomics.h")),
     };
-    let mut text = parts.concat();
+    let mut text = if needs.strides { "#define PARLOOP_STRIDE 1\n".to_owned() } else { String::new() };
+    text.push_str(&parts.concat());
     text.push_str(include_str!("common.h"));
-    if with_atomics {
+    if needs.atomics {
         text.push_str(atomics);
     }
     text

@@ -15,7 +15,12 @@ typedef ulong uint64_t;
 #define GPUGLMEM __global
 #define GPUCONST __constant
 #define RESTRICT restrict
+/* With PARLOOP_STRIDE a loop covers any count with any grid; without it the launch sees to it that the grid is large enough. */
+#ifdef PARLOOP_STRIDE
 #define VECTORIZE_OVER(INDEX, COUNT) \
     { const int64_t parloop_count = (int64_t)(COUNT); \
       for (int64_t INDEX = (int64_t)get_global_id(0); INDEX < parloop_count; INDEX += (int64_t)get_global_size(0)) {
+#else
+#define VECTORIZE_OVER(INDEX, COUNT) { int64_t INDEX = (int64_t)get_global_id(0); if (INDEX < (int64_t)(COUNT)) {
+#endif
 #define END_VECTORIZE } }
