@@ -1,0 +1,64 @@
+# make demo   build the package into .venv and show what it does on every device found
+# make test   set up what the tests need and run the Rust and Python tests
+# make bench  measure us and our peers in one run and print ratios
+# make wheel  one abi3 wheel in dist/, tried on every Python from 3.10 to 3.13 that is here
+
+SHELL := /bin/bash
+PYTHON ?= $(shell for v in 3.12 3.13 3.11 3.10; do p=$$(command -v python$$v) && $$p -c '' 2>/dev/null && echo $$p && break; done || true)
+ifeq ($(PYTHON),)
+PYTHON := python3
+endif
+VENV := $(CURDIR)/.venv
+BIN := $(VENV)/bin
+export VIRTUAL_ENV := $(VENV)
+export CARGO_TERM_PROGRESS_WHEN ?= auto
+SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+
+.PHONY: demo test test-rust test-python test-examples wheel bench drivers clean
+
+demo: $(VENV)/.package
+	$(BIN)/python -m parloop.demo
+
+test: drivers test-rust test-python test-examples
+	@echo "all tests passed"
+
+drivers: $(VENV)/.tests
+	bash scripts/drivers.sh
+
+test-rust: $(VENV)/.tests
+	cargo test --workspace --exclude parloop-python
+
+test-python: $(VENV)/.package $(VENV)/.tests
+	$(BIN)/python -m pytest --doctest-modules python/tests python/parloop
+
+test-examples: $(VENV)/.package
+	set -e; for example in examples/*.py; do echo "== $$example"; $(BIN)/python $$example; done
+	cargo build --examples --package parloop
+	set -e; for example in examples/*.rs; do name=$$(basename $$example .rs); echo "== $$example"; target/debug/examples/$$name; done
+
+wheel: $(VENV)/.tools
+	rm -rf dist
+	$(BIN)/maturin build --locked --out dist
+	bash scripts/try-wheel.sh dist/*.whl
+
+bench: $(VENV)/.package
+	bash benches/run.sh
+
+$(VENV)/.tools:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Python 3.10 or later is needed; name one with PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check maturin numpy
+	touch $@
+
+$(VENV)/.tests: $(VENV)/.tools
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest hypothesis mypy pyopencl nvidia-cuda-nvrtc
+	touch $@
+
+# Python files are used where they are; the package is built again when Rust changes.
+$(VENV)/.package: $(VENV)/.tools $(SOURCES)
+	@echo "building parloop in release mode"
+	$(BIN)/maturin develop --locked --profile release
+	touch $@
+
+clean:
+	rm -rf target dist $(VENV) .venv-peers

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# What the tests of the OpenCL and HIP backends run on where there is no GPU: PoCL, and AMD's runtime compiler, from Debian's
+# packages. Installed when missing and when we may; with CI=true a missing one is a failure, otherwise its tests are skipped.
+set -u
+packages=()
+has() { ldconfig -p 2>/dev/null | grep -q "$1"; }
+ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 && has libOpenCL.so.1 || packages+=(pocl-opencl-icd ocl-icd-libopencl1)
+has libamdhip64.so || packages+=(libamdhip64-5)
+has libhiprtc-builtins.so || ls /usr/lib/*/libhiprtc-builtins.so* >/dev/null 2>&1 || packages+=(libhiprtc-builtins5)
+[ ${#packages[@]} -eq 0 ] && exit 0
+
+echo "missing for some tests: ${packages[*]}"
+as_root=""
+[ "$(id -u)" -eq 0 ] || as_root="sudo -n"
+if command -v apt-get >/dev/null && { [ -z "$as_root" ] || $as_root true 2>/dev/null; }; then
+    echo "installing them"
+    $as_root apt-get update -qq >/dev/null 2>&1
+    # Not apt's own "-y" alone: a package that another release names otherwise must not stop the rest.
+    for package in "${packages[@]}"; do
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" >/dev/null 2>&1 \
+            || echo "could not install $package"
+    done
+else
+    echo "not installed: no apt-get, or no right to use it; their tests are skipped"
+fi
+if [ "${CI:-}" = true ] && ! ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1; then
+    echo "CI needs PoCL: apt-get install ${packages[*]}"
+    exit 1
+fi
+exit 0

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Installs a wheel into a new environment of every Python from 3.10 to 3.13 that is here, and runs a kernel on the CPU with all
+# drivers out of reach. Fails if the wheel needs a library that not every Linux has.
+set -eu
+wheel=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+python3 -m zipfile -e "$wheel" "$work/unpacked"
+needed=$(readelf -d "$work"/unpacked/parloop/_parloop*.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort | tr '\n' ' ')
+for library in $needed; do
+    case $library in
+        libc.so.6 | libm.so.6 | libgcc_s.so.1 | libpthread.so.0 | libdl.so.2 | ld-linux-*) ;;
+        *) echo "the wheel is linked to $library, which is not everywhere"; exit 1 ;;
+    esac
+done
+echo "linked to: $needed"
+
+cat >"$work/smoke.py" <<'PY'
+import sys
+import numpy as np
+import parloop as pl
+
+assert [device.kind for device in pl.devices()] == ["cpu"], pl.devices()
+x = np.arange(1000.0)
+prog = pl.Context().compile("GPUKERN void twice(double *x, int n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }")
+prog.twice(x=x, n=x.size)
+assert np.array_equal(x, 2 * np.arange(1000.0))
+print("python %d.%d, numpy %s: ok" % (*sys.version_info[:2], np.__version__))
+PY
+
+tried=0
+for version in 3.10 3.11 3.12 3.13; do
+    python=""
+    for candidate in "$(command -v python$version || true)" "$HOME"/.pyenv/versions/$version.*/bin/python /root/.pyenv/versions/$version.*/bin/python; do
+        [ -x "$candidate" ] && "$candidate" -c '' 2>/dev/null && python=$candidate && break
+    done
+    [ -n "$python" ] || { echo "python $version is not here"; continue; }
+    "$python" -m venv "$work/$version"
+    "$work/$version/bin/pip" install --quiet --disable-pip-version-check numpy "$wheel"
+    # No OpenCL vendor is registered there, and no HIP or CUDA library has that name.
+    (cd "$work" && OCL_ICD_VENDORS="$work/none" OPENCL_VENDOR_PATH="$work/none" PARLOOP_HIP="$work/none.so" PARLOOP_CACHE_DIR="$work/cache" \
+        CUDA_VISIBLE_DEVICES="" "$work/$version/bin/python" smoke.py)
+    tried=$((tried + 1))
+done
+[ "$tried" -gt 0 ] || { echo "no Python from 3.10 to 3.13 is here"; exit 1; }
+echo "$(basename "$wheel"): tried on $tried versions of Python"
