@@ -25,7 +25,7 @@ pub enum KernelError {
     NotAKernel { name: String, device: String },
     #[error("kernel `{kernel}` was described with {what}, but its source says `{source_says}` (line {line})")]
     Description { kernel: String, what: String, source_says: String, line: usize },
-    #[error("kernel `{kernel}` takes {expected} arguments ({signature}), {given} were given")]
+    #[error("kernel `{kernel}` takes {expected} arguments {signature}, {given} were given")]
     WrongCount { kernel: String, expected: usize, given: usize, signature: String },
     #[error("kernel `{kernel}` has no argument `{name}`; its arguments are {signature}")]
     UnknownArgument { kernel: String, name: String, signature: String },

@@ -49,7 +49,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Reads `file:line:column: …` (C compilers) and `file(line): …` (NVRTC).
+    /// Reads `file:line:column: error: …` (C compilers), `error: file:line:column: …` (PoCL) and `file(line): …` (NVRTC).
     fn find(message: &'a str, lines: &HashMap<(String, usize), &str>) -> Option<Place<'a>> {
         let known = |place: Place<'a>| lines.contains_key(&(place.file.to_owned(), place.line)).then_some(place);
         if let Some((file, rest)) = message.split_once('(')
@@ -58,8 +58,14 @@ impl<'a> Place<'a> {
         {
             return known(Place { file, line, column: None });
         }
-        let severity = ["error:", "warning:", "note:"].iter().filter_map(|word| message.find(word)).min()?;
-        let place = message[..severity].trim_end().trim_end_matches(':').trim_end_matches("fatal").trim_end().trim_end_matches(':');
+        let severities = ["error:", "warning:", "note:"];
+        let place = match severities.iter().find_map(|word| message.strip_prefix(word)) {
+            Some(rest) => rest.trim_start().split(": ").next()?,
+            None => {
+                message[..severities.iter().filter_map(|word| message.find(word)).min()?].trim_end().trim_end_matches("fatal").trim_end()
+            }
+        };
+        let place = place.trim_end_matches(':');
         let mut parts = place.rsplitn(3, ':');
         let (last, middle, first) = (parts.next()?, parts.next()?, parts.next());
         match (first, middle.parse(), last.parse()) {
@@ -80,6 +86,12 @@ mod tests {
     #[test]
     fn messages_of_c_compilers_get_their_line_and_a_caret() {
         let log = "<source>:2:9: error: expected expression before ';' token\n";
+        assert_eq!(with_source_lines(log, SOURCE), format!("{log}    2 | int b = ;\n      |         ^\n"));
+    }
+
+    #[test]
+    fn messages_that_begin_with_their_severity_get_their_line() {
+        let log = "error: <source>:2:9: expected expression\n";
         assert_eq!(with_source_lines(log, SOURCE), format!("{log}    2 | int b = ;\n      |         ^\n"));
     }
 

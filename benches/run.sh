@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Measures us and our peers in one run. Peers live in an environment of their own, .venv-peers.
+set -eu
+cd "$(dirname "$0")/.."
+peers=.venv-peers
+if [ ! -e $peers/.ready ]; then
+    echo "installing the peers into $peers"
+    .venv/bin/python -m venv $peers
+    $peers/bin/pip install --quiet --disable-pip-version-check numpy cffi numba xobjects setuptools
+    touch $peers/.ready
+fi
+PYTHONPATH=$PWD/python $peers/bin/python benches/cpu.py
+if .venv/bin/python -c 'import parloop as pl; pl.Device("cuda:0")' 2>/dev/null; then
+    launch=$(cargo bench -p parloop-device --bench cuda_launch --no-run 2>&1 | sed -n 's/.*(\(target.*\))/\1/p')
+    PYTHONPATH=$PWD/python $peers/bin/python benches/gpu.py "$launch"
+fi
