@@ -146,44 +146,54 @@ fn gibibytes(bytes: u64) -> String {
 
 /// One line a part: found or not, and how to get it.
 fn doctor() -> (String, bool) {
-    let mut table = table(&["part", "found", "how to get it"]);
-    let mut usable = true;
-    for (kind, devices) in Device::probe() {
-        let (found, advice) = match devices {
-            Ok(devices) if devices.is_empty() => ("the driver, but no device".to_owned(), no_device_advice(kind).to_owned()),
-            Ok(devices) => (devices.iter().map(|d| d.properties().name.clone()).collect::<Vec<_>>().join("\n"), String::new()),
-            Err(DeviceError::DriverMissing { hint, .. }) => ("no".to_owned(), hint),
-            Err(error) => (format!("no: {error}"), String::new()),
+    let mut text = String::new();
+    let mut tell = |part: String, finding: Finding| {
+        let _ = match finding {
+            Finding::Here(what) => writeln!(text, "✓ {part:<16} {what}"),
+            Finding::Missing(how) => writeln!(text, "✗ {part:<16} not here: {how}"),
         };
-        table.add_row([format!("{kind} devices"), found, advice]);
+    };
+    for (kind, devices) in Device::probe() {
+        let names = |devices: Vec<Device>| devices.iter().map(|device| device.properties().name.clone()).collect::<Vec<_>>().join(", ");
+        let finding = match devices {
+            Ok(devices) if devices.is_empty() => Finding::Missing(format!("the driver finds no device; {}", no_device_advice(kind))),
+            Ok(devices) => Finding::Here(names(devices)),
+            Err(DeviceError::DriverMissing { hint, .. }) => Finding::Missing(hint),
+            Err(error) => Finding::Missing(error.to_string()),
+        };
+        tell(format!("{kind} devices"), finding);
     }
+    let cpu_compiler = parloop_device::cpu::compiler();
+    let usable = cpu_compiler.is_ok();
     let compilers = [
-        (DeviceKind::Cpu, parloop_device::cpu::compiler()),
+        (DeviceKind::Cpu, cpu_compiler),
         (DeviceKind::Cuda, parloop_device::cuda::compiler("sm_80")),
         (DeviceKind::Hip, parloop_device::hip::compiler("gfx90a")),
     ];
     for (kind, compiler) in compilers {
-        let (found, advice) = match compiler {
-            Ok(compiler) => (compiler.identity().split_whitespace().next().unwrap_or_default().to_owned(), String::new()),
-            Err(CompileError::NoCompiler { hint, .. }) => ("no".to_owned(), hint),
-            Err(error) => (format!("no: {error}"), String::new()),
+        let finding = match compiler {
+            Ok(compiler) => Finding::Here(compiler.identity().split_whitespace().next().unwrap_or_default().to_owned()),
+            Err(CompileError::NoCompiler { hint, .. }) => Finding::Missing(hint),
+            Err(error) => Finding::Missing(error.to_string()),
         };
-        usable &= kind != DeviceKind::Cpu || advice.is_empty();
-        table.add_row([format!("{kind} compiler"), found, advice]);
+        tell(format!("{kind} compiler"), finding);
     }
-    let cache = Cache::user().info();
-    let (found, advice) = match cache.folder {
-        Ok(folder) => (folder.display().to_string(), String::new()),
-        Err(reason) => (format!("in memory only: {reason}"), "set PARLOOP_CACHE_DIR to a folder of your own".to_owned()),
+    let cache = match Cache::user().info().folder {
+        Ok(folder) => Finding::Here(folder.display().to_string()),
+        Err(reason) => {
+            Finding::Missing(format!("{reason}; kernels are compiled in every process; set PARLOOP_CACHE_DIR to a folder of your own"))
+        }
     };
-    table.add_row(["compile cache".to_owned(), found, advice]);
-    let mut text = format!("{table}\n");
-    let _ = writeln!(
-        text,
-        "{}",
-        if usable { "CPU kernels can be compiled and run." } else { "No kernel can be compiled: install a C compiler." }
-    );
+    tell("compile cache".into(), cache);
+    text.push_str(if usable { "\nCPU kernels can be compiled and run.\n" } else { "\nNo kernel can be compiled: install a C compiler.\n" });
     (text, usable)
+}
+
+/// What `doctor` says of one part.
+enum Finding {
+    Here(String),
+    /// With the way to get it.
+    Missing(String),
 }
 
 fn no_device_advice(kind: DeviceKind) -> &'static str {
