@@ -14,6 +14,8 @@ pub enum DeviceError {
     UnknownName { asked: String },
     #[error("device `{asked}` was not found: {}; `parloop doctor` says what is missing", list_found(.found))]
     NotFound { asked: String, found: Vec<String> },
+    #[error("the environment variable {name} is `{value}`, but it must be {expected}")]
+    Variable { name: &'static str, value: String, expected: String },
     #[error("the {kind} driver is not here: none of {} could be opened; {hint}", .tried.join(", "))]
     DriverMissing { kind: DeviceKind, tried: Vec<String>, hint: String },
     #[error("{device}: {asked} bytes of memory were asked for{}; free memory or split the work", free_memory(.free))]

@@ -9,8 +9,9 @@ use super::module::CpuModule;
 use super::pool::Pool;
 use super::stream::CpuStream;
 use crate::backend::{Compiler, RawDevice, RawEvent, RawMemory, RawModule, RawPinned, RawStream};
+use crate::cpu::MAX_THREADS;
 use crate::device::{DeviceId, MemoryInfo, Properties};
-use crate::error::{CompileError, Result};
+use crate::error::{CompileError, DeviceError, Result};
 use crate::module::ModuleBinary;
 
 pub(super) struct CpuDevice {
@@ -19,9 +20,12 @@ pub(super) struct CpuDevice {
 }
 
 impl CpuDevice {
-    pub(super) fn new(threads: Option<usize>) -> CpuDevice {
+    pub(super) fn new(threads: Option<usize>) -> Result<CpuDevice> {
         let id = DeviceId::Cpu { threads };
-        let threads = threads.unwrap_or_else(default_threads);
+        let threads = match threads {
+            Some(threads) => threads,
+            None => default_threads(std::env::var("PARLOOP_THREADS").ok())?,
+        };
         let total = memory_info().total;
         let properties = Properties {
             id,
@@ -40,7 +44,7 @@ impl CpuDevice {
             uuid: None,
             pci: None,
         };
-        CpuDevice { properties, pool: Arc::new(Pool::new(threads)) }
+        Ok(CpuDevice { properties, pool: Arc::new(Pool::new(threads)) })
     }
 }
 
@@ -94,10 +98,15 @@ impl RawDevice for CpuDevice {
     }
 }
 
-fn default_threads() -> usize {
-    let asked = std::env::var("PARLOOP_THREADS").ok().and_then(|text| text.parse::<usize>().ok()).filter(|&n| n > 0);
-    let found = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.unwrap_or_else(found).min(super::MAX_THREADS)
+/// As many as the variable says, else as many as run at once.
+fn default_threads(variable: Option<String>) -> Result<usize> {
+    let Some(value) = variable.filter(|value| !value.is_empty()) else {
+        return Ok(std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS));
+    };
+    match value.parse() {
+        Ok(threads @ 1..=MAX_THREADS) => Ok(threads),
+        _ => Err(DeviceError::Variable { name: "PARLOOP_THREADS", value, expected: format!("a number from 1 to {MAX_THREADS}") }),
+    }
 }
 
 fn cpu_name() -> String {
@@ -136,4 +145,18 @@ fn memory_info() -> MemoryInfo {
     };
     let total = bytes("MemTotal:").unwrap_or(u64::MAX);
     MemoryInfo { free: bytes("MemAvailable:").unwrap_or(total), total }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_threads_that_is_none_is_an_error() {
+        assert_eq!(default_threads(Some("3".into())), Ok(3));
+        assert!(default_threads(None).is_ok_and(|threads| threads >= 1));
+        let error = default_threads(Some("many".into())).unwrap_err();
+        assert_eq!(error.to_string(), "the environment variable PARLOOP_THREADS is `many`, but it must be a number from 1 to 1024");
+        assert!(default_threads(Some("0".into())).is_err());
+    }
 }

@@ -17,7 +17,7 @@ use crate::error::{CompileError, Result};
 pub const MAX_THREADS: usize = 1024;
 
 pub(crate) fn open(threads: Option<usize>) -> Result<Arc<dyn RawDevice>> {
-    Ok(Arc::new(device::CpuDevice::new(threads)))
+    Ok(Arc::new(device::CpuDevice::new(threads)?))
 }
 
 /// The system's C compiler: `$PARLOOP_CC`, `$CC`, cc, gcc, clang, or the zig of the Python package `ziglang`.
