@@ -1,9 +1,9 @@
-//! The threads of a CPU device, and what it costs to put them to work.
+//! The threads of a CPU device, and what it costs to put them to work. The calling thread is one of them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Threads are started at first use, and again in a child process after a fork, which inherits none of them.
@@ -12,14 +12,13 @@ pub(super) struct Pool {
     running: Mutex<Option<Running>>,
 }
 
-#[derive(Clone)]
 struct Running {
     process: u32,
-    pool: Arc<ThreadPool>,
-    dispatch_ns: f64,
+    crew: Crew,
 }
 
 /// The threads at work, with the measured cost of one dispatch.
+#[derive(Clone)]
 pub(super) struct Crew {
     pool: Arc<ThreadPool>,
     pub(super) dispatch_ns: f64,
@@ -43,35 +42,52 @@ impl Pool {
             // The threads of a pool from before a fork do not exist here; dropping it would wait for them for ever.
             std::mem::forget(running.replace(started));
         }
-        running.as_ref().map(|running| Crew { pool: running.pool.clone(), dispatch_ns: running.dispatch_ns })
+        running.as_ref().map(|running| running.crew.clone())
     }
 }
 
 impl Running {
     fn start(threads: usize, process: u32) -> Option<Running> {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|index| format!("parloop-{index}")).build().ok()?;
+        let pool = ThreadPoolBuilder::new().num_threads(threads - 1).thread_name(|index| format!("parloop-{index}")).build().ok()?;
+        let mut crew = Crew { pool: Arc::new(pool), dispatch_ns: 0.0 };
         let mut samples: Vec<f64> = (0..9)
             .map(|_| {
                 let start = Instant::now();
-                pool.install(|| (0..threads).into_par_iter().with_max_len(1).for_each(|_| ()));
+                crew.share(0, threads as u64, |_, _| ());
                 start.elapsed().as_nanos() as f64
             })
             .collect();
         samples.sort_by(f64::total_cmp);
-        Some(Running { process, pool: Arc::new(pool), dispatch_ns: samples[samples.len() / 2] })
+        crew.dispatch_ns = samples[samples.len() / 2];
+        Some(Running { process, crew })
     }
 }
 
 impl Crew {
     /// Calls `work(begin, end)` for parts of `begin..end`, on all threads.
+    ///
+    /// The caller works too: it is awake already, and two sleepers are often woken on one core.
     pub(super) fn share(&self, begin: u64, end: u64, work: impl Fn(u64, u64) + Sync) {
         let len = end - begin;
-        let parts = len.min(self.pool.current_num_threads() as u64 * PARTS_PER_THREAD);
+        let others = self.pool.current_num_threads() as u64;
+        let parts = len.min((others + 1) * PARTS_PER_THREAD);
         let edge = |part: u64| begin + (u128::from(len) * u128::from(part) / u128::from(parts)) as u64;
-        let run = |part: usize| work(edge(part as u64), edge(part as u64 + 1));
-        self.pool.install(|| (0..parts as usize).into_par_iter().with_max_len(1).for_each(run));
+        let next = AtomicU64::new(0);
+        let drain = || {
+            loop {
+                let part = next.fetch_add(1, Ordering::Relaxed);
+                if part >= parts {
+                    break;
+                }
+                work(edge(part), edge(part + 1));
+            }
+        };
+        self.pool.in_place_scope(|scope| {
+            (0..others.min(parts - 1)).for_each(|_| scope.spawn(|_| drain()));
+            drain();
+        });
     }
 }
 
 /// Enough parts that a thread which is late does not hold up the rest for long.
-const PARTS_PER_THREAD: u64 = 4;
+const PARTS_PER_THREAD: u64 = 8;
