@@ -18,6 +18,8 @@ mod program;
 mod signature;
 mod source;
 
+pub use parloop_device::DeviceKind;
+
 pub use arg::{Arg, Checker, Scalar, Slot};
 pub use array::Array;
 pub use cache::{Cache, CacheInfo, Key, Origin};
@@ -25,6 +27,6 @@ pub use context::Context;
 pub use error::{KernelError, Result};
 pub use grid::Grid;
 pub use kernel::{BoundKernel, HostBytes, Items, Kernel, Slots, Staging, decode, wrong_count};
-pub use program::{CompileOptions, DescribedParam, KernelDescription, Program, SourceHook, compile_for};
+pub use program::{CompileOptions, DescribedParam, KernelDescription, Program, SourceHook, compile_for, signatures};
 pub use signature::{Param, ParamType, Pointee, Signature};
 pub use source::Source;

@@ -176,6 +176,21 @@ impl fmt::Debug for Program {
     }
 }
 
+/// The functions that sources define, as `target` would see them; nothing is compiled.
+///
+/// ```
+/// use parloop_kernel::{DeviceKind, Source, signatures};
+/// let found = signatures(&[Source::text("GPUKERN void f(const double *x, int n) {}")], DeviceKind::Cuda)?;
+/// assert_eq!(found[0].to_string(), "void f(const double * x, int32_t n)");
+/// # Ok::<(), parloop_kernel::KernelError>(())
+/// ```
+///
+/// # Errors
+/// A mistake in the source, at its line.
+pub fn signatures(sources: &[Source], target: DeviceKind) -> Result<Vec<Signature>> {
+    Ok(Prepared::new(sources, &CompileOptions::default(), target)?.functions)
+}
+
 /// Compiles sources for a target whose device need not be here; what comes out is what that device loads.
 ///
 /// ```no_run
