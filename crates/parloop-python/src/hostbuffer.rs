@@ -163,7 +163,8 @@ fn fill(exporter: &Bound<'_, PyAny>, view: &mut Buffer, flags: c_int) -> PyResul
     view.len = lent.size() * lent.itemsize as Py_ssize_t;
     view.itemsize = lent.itemsize as Py_ssize_t;
     view.readonly = c_int::from(lent.readonly);
-    view.ndim = lent.shape.len() as c_int;
+    // Who does not ask for a shape gets a row of bytes.
+    view.ndim = if asked(SHAPE) { lent.shape.len() as c_int } else { 1 };
     view.format = if asked(FORMAT) { lent.format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
     view.shape = if asked(SHAPE) { lent.shape.as_ptr().cast_mut() } else { std::ptr::null_mut() };
     view.strides = if asked(STRIDES) { lent.strides.as_ptr().cast_mut() } else { std::ptr::null_mut() };

@@ -47,11 +47,14 @@ class _Alias(importlib.abc.Loader):
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds the names that are provided, and their submodules."""
 
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         top, dot, rest = fullname.partition(".")
-        ours = provided().get(top)
+        ours = self.names.get(top)
         if ours is None or importlib.util.find_spec(ours + dot + rest) is None:
             return None
         return importlib.util.spec_from_loader(fullname, _Alias(ours + dot + rest))
@@ -60,4 +63,4 @@ class _Finder(importlib.abc.MetaPathFinder):
 def install() -> None:
     """Makes imports of the provided names mean our modules, from here on in this process."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+        sys.meta_path.insert(0, _Finder(provided()))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib.machinery
 import importlib.util
+import io
 import os
 import runpy
 import sys
+import types
+import zipfile
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -66,6 +71,17 @@ def _run_module(arguments: list[str]) -> int:
     return _run(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
 
 
+def _run_source(path: str) -> None:
+    """Runs a file as python does: in a module that stays `__main__`, with the path in full. `runpy` does neither."""
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=path, __builtins__=builtins, __loader__=loader, __cached__=None)
+    sys.modules["__main__"] = module
+    with io.open_code(path) as file:
+        code = compile(file.read(), path, "exec", dont_inherit=True)
+    exec(code, module.__dict__)
+
+
 def _run_script(arguments: list[str]) -> int:
     script = arguments[0]
     if not os.path.exists(script):
@@ -75,7 +91,9 @@ def _run_script(arguments: list[str]) -> int:
     if os.path.isfile(script) and not getattr(sys.flags, "safe_path", False):
         # Where this module was run from goes, and the script's folder takes its place.
         sys.path[0] = os.path.dirname(os.path.realpath(script))
-    return _run(lambda: runpy.run_path(script, run_name="__main__"))
+    if script.endswith(".pyc") or os.path.isdir(script) or zipfile.is_zipfile(script):
+        return _run(lambda: runpy.run_path(script, run_name="__main__"))
+    return _run(lambda: _run_source(os.path.abspath(script)))
 
 
 def main(arguments: list[str]) -> int:
