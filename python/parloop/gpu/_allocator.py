@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import _parloop
 from . import _device
+from ._device import attempt
 from ._dtype import SUPPORTED_DTYPES
 from ._memory import Allocation
 from ._pointer import POINTERS, pointer_wrapper
-from ._status import SUCCESS, attempt, cudaError_t
+from ._status import SUCCESS, cudaError_t
 
 
 def _count(elements: int) -> int:

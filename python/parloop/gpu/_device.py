@@ -7,10 +7,11 @@ import operator
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from .. import _parloop
-from ._status import INVALID_DEVICE, SUCCESS, attempt, cudaError_t, failed
+from ._status import INVALID_DEVICE, SUCCESS, code_of, cudaError_t, failed
 
 
 def _open_all(kind: str) -> tuple[_parloop.Device, ...]:
@@ -59,6 +60,25 @@ def ordinal_of(device: _parloop.Device) -> int:
     return devices().index(device)
 
 
+def attempt(call: Callable[..., Any], *arguments: Any) -> tuple[Any, cudaError_t]:
+    """The value of a device call and its status; the value is None when it failed."""
+    try:
+        return call(*arguments), cudaError_t(SUCCESS)
+    except _parloop.DeviceError as error:
+        return None, failed(code_of(error))
+    finally:
+        _return_to_current()
+
+
+def _return_to_current() -> None:
+    """Makes the context of the thread's device current again: work on an array of another device enters that device's."""
+    if len(devices()) > 1:
+        try:
+            current_device().default_stream.idle  # noqa: B018 - every question to a device enters its context
+        except _parloop.DeviceError:
+            pass  # it will be met, and told, by the next call for that device
+
+
 # Everything with memory on a device, which a reset takes away: objects with `_forget(device)`.
 holders: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -80,10 +100,11 @@ def cudaSetDevice(device: int) -> cudaError_t:
     ordinal = operator.index(device)
     if not 0 <= ordinal < len(devices()):
         return failed(INVALID_DEVICE)
-    # Asking for the free memory enters the device's context.
+    # Asking for the free memory makes the device's context and enters it.
+    before, _current.ordinal = _current.ordinal, ordinal
     _, status = attempt(lambda: devices()[ordinal].memory_free)
-    if status == SUCCESS:
-        _current.ordinal = ordinal
+    if status != SUCCESS:
+        _current.ordinal = before
     return status
 
 

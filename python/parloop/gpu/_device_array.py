@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from .. import _parloop
 from . import _device
-from ._dtype import SUPPORTED_DTYPES, buffer_format, dense_order
+from ._device import attempt
+from ._dtype import SUPPORTED_DTYPES, Order, buffer_format, dense_order
 from ._memory import Side
 from ._pointer import POINTERS, host_array, pointer_wrapper
-from ._status import INVALID_VALUE, SUCCESS, attempt, cudaError_t, failed
+from ._status import INVALID_VALUE, SUCCESS, cudaError_t, failed
 
 _FORMS = "a buffer; a size; a shape; a pointer and a shape; or two addresses (host, device) and a shape"
 
 
-def shape_of(shape: int | Sequence[int]) -> tuple[int, ...]:
+def shape_of(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
     """A shape that a user gave: an integer or a sequence of them."""
     try:
-        lengths = tuple(operator.index(n) for n in shape) if isinstance(shape, (list, tuple)) else (operator.index(shape),)  # type: ignore[arg-type]
+        given: Any = shape if isinstance(shape, (list, tuple)) else [shape]
+        lengths = tuple(operator.index(n) for n in given)
     except TypeError:
         raise TypeError(f"a shape is an integer or a list of them, not {shape!r}") from None
     if any(n < 0 for n in lengths):
@@ -29,7 +31,7 @@ def shape_of(shape: int | Sequence[int]) -> tuple[int, ...]:
     return lengths
 
 
-class DeviceArray(_parloop._HostBuffer):  # type: ignore[misc,name-defined]
+class DeviceArray(_parloop._HostBuffer):  # type: ignore[misc]
     """An array on the host and its counterpart on a device.
 
     The host side is lent by the buffer protocol: `numpy.asarray(array)` shares its memory. The device side is there after
@@ -81,7 +83,7 @@ class DeviceArray(_parloop._HostBuffer):  # type: ignore[misc,name-defined]
             flag = given.pop()
         if len(given) != places:
             raise TypeError(f"{type(self).__name__} is made from {_FORMS}")
-        order = "C" if flag is None or flag else "F"
+        order: Order = "C" if flag is None or flag else "F"
         self._side: Side | None = None
         self._status = cudaError_t(SUCCESS)
         self._host = self._make(given, order)
@@ -89,7 +91,7 @@ class DeviceArray(_parloop._HostBuffer):  # type: ignore[misc,name-defined]
         self._lend(self._host, buffer_format(self._element))
         _device.holders.add(self)
 
-    def _make(self, given: list[Any], order: str) -> np.ndarray[Any, Any]:
+    def _make(self, given: list[Any], order: Order) -> np.ndarray[Any, Any]:
         """The host side, and the device side if it is given."""
         first = given[0]
         if len(given) == 3:
@@ -103,10 +105,10 @@ class DeviceArray(_parloop._HostBuffer):  # type: ignore[misc,name-defined]
             return self._new(shape_of(first), order)
         return self._from_buffer(first)
 
-    def _new(self, shape: tuple[int, ...], order: str) -> np.ndarray[Any, Any]:
-        return np.empty(shape, self._element, order)  # type: ignore[call-overload,no-any-return]
+    def _new(self, shape: tuple[int, ...], order: Order) -> np.ndarray[Any, Any]:
+        return np.empty(shape, self._element, order)
 
-    def _adopt(self, place: int | pointer_wrapper, shape: tuple[int, ...], order: str) -> None:
+    def _adopt(self, place: int | pointer_wrapper, shape: tuple[int, ...], order: Order) -> None:
         """Makes memory of others the device side; a pointer knows its device and owner."""
         if not int(place):
             return
@@ -116,12 +118,12 @@ class DeviceArray(_parloop._HostBuffer):  # type: ignore[misc,name-defined]
         owner = place._owner if known else None  # type: ignore[union-attr]
         self._side, self._status = attempt(lambda: Side.adopt(int(place), shape, self._element, order, owner, device))
 
-    def _at(self, address: int, shape: tuple[int, ...], order: str, owner: Any) -> np.ndarray[Any, Any]:
+    def _at(self, address: int, shape: tuple[int, ...], order: Order, owner: Any) -> np.ndarray[Any, Any]:
         if not address and 0 not in shape:
             raise ValueError("the host pointer is null: allocate memory for it first")
         return host_array(address, shape, self._element, order, owner)
 
-    def _from_pointer(self, pointer: pointer_wrapper, shape: tuple[int, ...], order: str) -> np.ndarray[Any, Any]:
+    def _from_pointer(self, pointer: pointer_wrapper, shape: tuple[int, ...], order: Order) -> np.ndarray[Any, Any]:
         if pointer._element is not None and pointer._element != self._element:
             raise TypeError(f"{type(self).__name__} holds {self._element} elements, but the pointer leads to {pointer._element}")
         asked = int(np.prod(shape, dtype=object)) if shape else 1
@@ -149,7 +151,7 @@ class DeviceArray(_parloop._HostBuffer):  # type: ignore[misc,name-defined]
     def _on_device(cls, side: Side, host: np.ndarray[Any, Any] | None = None) -> DeviceArray:
         """An array whose device side is there already."""
         if host is None:
-            host = np.empty(side.shape, side.element, side.order or "C")  # type: ignore[call-overload]
+            host = np.empty(side.shape, side.element, side.order or "C")
         array: DeviceArray = ARRAYS[f"DeviceArray_{side.element.name}"](host)
         array._side = side
         return array

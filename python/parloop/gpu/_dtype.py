@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
+from typing import Any, Literal
 
 import numpy as np
 
@@ -47,12 +48,15 @@ SUPPORTED_DTYPES: tuple[str, ...] = tuple(kind.name for kind in dtype)
 dtype.__size__ = types.SimpleNamespace(name="__size__", value=len(SUPPORTED_DTYPES))  # type: ignore[attr-defined]
 
 
-def buffer_format(element: np.dtype) -> str:  # type: ignore[type-arg]
+def buffer_format(element: np.dtype[Any]) -> str:
     """The format by which the buffer protocol names a type."""
     return memoryview(np.empty(0, element)).format
 
 
-def dense_strides(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
+Order = Literal["C", "F"]
+
+
+def dense_strides(shape: tuple[int, ...], itemsize: int, order: Order) -> tuple[int, ...]:
     """The strides of elements without gaps, in order `C` or `F`."""
     strides = []
     step = itemsize
@@ -62,9 +66,10 @@ def dense_strides(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[in
     return tuple(reversed(strides)) if order == "C" else tuple(strides)
 
 
-def dense_order(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> str | None:
+def dense_order(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Order | None:
     """`C` or `F` when the elements have no gaps in that order, else None."""
-    for order in ("C", "F"):
+    orders: tuple[Order, Order] = ("C", "F")
+    for order in orders:
         wanted = dense_strides(shape, itemsize, order)
         if 0 in shape or all(n == 1 or a == b for n, a, b in zip(shape, strides, wanted)):
             return order

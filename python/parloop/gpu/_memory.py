@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _parloop
 from . import _device
-from ._dtype import dense_order, dense_strides
+from ._dtype import Order, dense_order, dense_strides
 from ._pointer import Ordinal
 
 _CONTEXTS: dict[_parloop.Device, _parloop.Context] = {}
@@ -60,7 +60,9 @@ def _checked(value: Any, element: np.dtype[Any]) -> Any:
 class Side:
     """Elements in the memory of a device: from `offset` bytes on, with these strides."""
 
-    def __init__(self, memory: _parloop.Memory, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], element: np.dtype[Any]) -> None:
+    def __init__(
+        self, memory: _parloop.Memory, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], element: np.dtype[Any]
+    ) -> None:
         self.memory = memory
         self.offset = offset
         self.shape = shape
@@ -71,7 +73,7 @@ class Side:
         self._array: _parloop.Array | None = None
 
     @classmethod
-    def allocate(cls, device: _parloop.Device, shape: tuple[int, ...], element: np.dtype[Any], order: str) -> Side:
+    def allocate(cls, device: _parloop.Device, shape: tuple[int, ...], element: np.dtype[Any], order: Order) -> Side:
         """New memory; its content is undefined."""
         nbytes = element.itemsize
         for length in shape:
@@ -82,7 +84,7 @@ class Side:
         return side
 
     @classmethod
-    def adopt(cls, address: int, shape: tuple[int, ...], element: np.dtype[Any], order: str, owner: Any, device: _parloop.Device) -> Side:
+    def adopt(cls, address: int, shape: tuple[int, ...], element: np.dtype[Any], order: Order, owner: Any, device: _parloop.Device) -> Side:
         """Memory of others at an address of a device."""
         nbytes = element.itemsize
         for length in shape:
@@ -162,7 +164,7 @@ class Side:
         if self._fits(host):
             stream.write(self.memory, host, self.offset)
         elif self.order is not None:
-            stream.write(self.memory, np.array(host, order=self.order), self.offset)  # type: ignore[call-overload]
+            stream.write(self.memory, np.array(host, order=self.order), self.offset)
         else:
             self.array()[...] = host
 
@@ -174,7 +176,7 @@ class Side:
         if self._fits(host):
             stream.read(self.memory, host, self.offset)
         elif self.order is not None:
-            packed = np.empty(self.shape, self.element, self.order)  # type: ignore[call-overload]
+            packed = np.empty(self.shape, self.element, self.order)
             stream.read(self.memory, packed, self.offset)
             host[...] = packed
         else:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _device
-from ._dtype import SUPPORTED_DTYPES
+from ._dtype import SUPPORTED_DTYPES, Order
 
 
 class _HostBytes:
@@ -20,14 +20,15 @@ class _HostBytes:
         self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, readonly)}
 
 
-def host_array(address: int, shape: tuple[int, ...], element: Any, order: str = "C", owner: Any = None) -> np.ndarray[Any, Any]:
+def host_array(address: int, shape: tuple[int, ...], element: Any, order: Order = "C", owner: Any = None) -> np.ndarray[Any, Any]:
     """The elements at an address of the host as a NumPy array."""
     element = np.dtype(element)
     count = int(np.prod(shape, dtype=object)) if shape else 1
     if count == 0:
-        return np.empty(shape, element, order)  # type: ignore[call-overload,no-any-return]
+        return np.empty(shape, element, order)
     raw = np.asarray(_HostBytes(address, count * element.itemsize, owner))
-    return np.ndarray(shape, element, buffer=raw, order=order)  # type: ignore[call-overload,no-any-return]
+    values: np.ndarray[Any, Any] = np.ndarray(shape, element, buffer=raw, order=order)
+    return values
 
 
 class pointer_wrapper:

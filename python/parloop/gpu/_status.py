@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
-from typing import Any
 
 from .. import _parloop
 
@@ -143,16 +141,7 @@ def code_of(error: _parloop.DeviceError) -> int:
     for kind, code in kinds:
         if isinstance(error, kind):
             return code
-    code = driver_code(error)
-    return UNKNOWN if code is None or code == SUCCESS else code
-
-
-def attempt(call: Callable[..., Any], *arguments: Any) -> tuple[Any, cudaError_t]:
-    """The value of a device call and its status; the value is None when it failed."""
-    try:
-        return call(*arguments), cudaError_t(SUCCESS)
-    except _parloop.DeviceError as error:
-        return None, failed(code_of(error))
+    return driver_code(error) or UNKNOWN
 
 
 def cudaGetLastError() -> cudaError_t:

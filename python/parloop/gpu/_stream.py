@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .. import _parloop
-from ._device import current_device
+from ._device import attempt, current_device
 from ._pointer import pointer_wrapper
-from ._status import INVALID_HANDLE, INVALID_VALUE, NOT_READY, SUCCESS, attempt, cudaError_t, failed
+from ._status import INVALID_HANDLE, INVALID_VALUE, NOT_READY, SUCCESS, cudaError_t, failed
 
 _BLOCKING_SYNC, _DISABLE_TIMING, _INTERPROCESS = 1, 2, 4
 _ALL_EVENT_FLAGS = _BLOCKING_SYNC | _DISABLE_TIMING | _INTERPROCESS

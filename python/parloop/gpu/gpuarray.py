@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from .. import _parloop
 from . import _device
-from ._allocator import ALLOCATORS
+from ._device import attempt
 from ._device_array import ARRAYS, DeviceArray, shape_of
-from ._dtype import SUPPORTED_DTYPES, dense_order, dtype
+from ._dtype import SUPPORTED_DTYPES, Order, dense_order, dtype
 from ._memory import Side, context_on
 from ._pointer import Ordinal, pointer_wrapper
-from ._status import SUCCESS, attempt, cudaError_t
+from ._shaped_allocator import HostAllocator, PagelockedAllocator, ShapedAllocator, UnsupportedDataType, name_of
+from ._status import cudaError_t
 
 __all__ = [
     "SUPPORTED_DTYPES",
@@ -29,78 +28,10 @@ __all__ = [
 ]
 
 
-class UnsupportedDataType(_parloop.ParloopError, TypeError):  # type: ignore[misc]
-    """The elements are of a type that device arrays do not have, or the values are no array."""
-
-
-def _name_of(element: Any) -> str:
-    """The name of a type that a user gave."""
-    try:
-        name = np.dtype(element).name
-    except TypeError:
-        name = str(element)
-    if name not in SUPPORTED_DTYPES:
-        raise UnsupportedDataType(f"{name} elements are not supported; supported are {', '.join(SUPPORTED_DTYPES)}")
-    return name
-
-
-def _order_of(order: str) -> str:
+def _order_of(order: str) -> Order:
     if order not in ("C", "F"):
         raise ValueError(f"an order is 'C' or 'F', not {order!r}")
-    return order
-
-
-class _SizedAllocator:
-    """Host memory for an array of one shape and type."""
-
-    _family: str
-
-    def __init__(self, shape: int | Sequence[int], dtype: Any) -> None:
-        self._shape = list(shape_of(shape))
-        self._dtype = _name_of(dtype)
-        self._size = prod(self._shape)
-        self._alloc = ALLOCATORS[f"{self._family}_{self._dtype}"]()
-        self._status: cudaError_t = self._alloc.allocate(self._size) or cudaError_t(SUCCESS)
-
-    def last_status(self) -> cudaError_t:
-        """Whether the memory could be had."""
-        return self._status
-
-    def get(self) -> np.ndarray[Any, Any]:
-        """The memory as a NumPy array."""
-        return np.asarray(ARRAYS[f"DeviceArray_{self._dtype}"](self.ptr(), self._shape))
-
-    def ptr(self) -> pointer_wrapper:
-        """Where the memory is."""
-        pointer: pointer_wrapper = self._alloc.ptr()
-        return pointer
-
-    def __repr__(self) -> str:
-        return f"<{self._family} {self._dtype} {self._shape}>"
-
-
-class HostAllocator(_SizedAllocator):
-    """Host memory for an array of one shape and type.
-
-    Examples
-    --------
-    >>> from parloop.gpu.gpuarray import GPUArray, HostAllocator
-    >>> allocator = HostAllocator((2, 3), "float64")
-    >>> allocator.get()[...] = 1
-    >>> array = GPUArray(allocator=allocator)
-    >>> array.to_device()
-    <cudaError: code=0>
-    >>> float(array[1, 2])
-    1.0
-    """
-
-    _family = "HostAllocator"
-
-
-class PagelockedAllocator(_SizedAllocator):
-    """Page-locked host memory for an array of one shape and type."""
-
-    _family = "PagelockedAllocator"
+    return "C" if order == "C" else "F"
 
 
 class Allocator:
@@ -116,8 +47,8 @@ class Allocator:
 
     def __init__(self, data: Any, host_data: np.ndarray[Any, Any] | None = None) -> None:
         self.data = data
-        self._order = "C"
-        if isinstance(data, _SizedAllocator):
+        self._order: Order = "C"
+        if isinstance(data, ShapedAllocator):
             self._shape, self._dtype, self._pointer = list(data._shape), data._dtype, data.ptr()
         else:
             array = data if isinstance(data, GPUArray) else GPUArray(data)
@@ -127,7 +58,7 @@ class Allocator:
             self._order = order
             self._shape, self._dtype, self._pointer = list(array.shape), array.dtype.name, array.device_data
         if host_data is None:
-            host_data = np.empty(self._shape, self._dtype, self._order)  # type: ignore[call-overload]
+            host_data = np.empty(self._shape, self._dtype, self._order)
         self.host_data: np.ndarray[Any, Any] = host_data
 
     def ptr(self) -> pointer_wrapper:
@@ -193,26 +124,26 @@ class GPUArray:
             raise TypeError("GPUArray takes one of: an array, a shape, an allocator")
         if dtype is not None and (allocator is not None or not isinstance(given, (tuple, list, int, np.integer))):
             raise TypeError("a dtype goes with a shape; arrays and allocators have their own")
-        order = None if order is None else _order_of(order)
+        checked = None if order is None else _order_of(order)
         self._allocator = allocator
         if allocator is not None:
-            self._device_array = self._from_allocator(allocator, order)
+            self._device_array = self._from_allocator(allocator, checked)
         elif isinstance(given, np.ndarray):
             values = given.copy(order="K") if copy else given
-            self._device_array = ARRAYS[f"DeviceArray_{_name_of(values.dtype)}"](values)
+            self._device_array = ARRAYS[f"DeviceArray_{name_of(values.dtype)}"](values)
             self._device_array.allocate()
         elif isinstance(given, (tuple, list, int, np.integer)):
-            name = _name_of("float64" if dtype is None else dtype)
-            self._device_array = ARRAYS[f"DeviceArray_{name}"](list(shape_of(given)), int(order != "F"))
+            name = name_of("float64" if dtype is None else dtype)
+            self._device_array = ARRAYS[f"DeviceArray_{name}"](list(shape_of(given)), int(checked != "F"))
             self._device_array.allocate()
         else:
             self._device_array = self._sharing(given, copy)
 
     @staticmethod
     def _from_allocator(allocator: Any, order: str | None) -> DeviceArray:
-        kind = ARRAYS[f"DeviceArray_{_name_of(allocator._dtype)}"]
+        kind = ARRAYS[f"DeviceArray_{name_of(allocator._dtype)}"]
         flag = int((order or getattr(allocator, "_order", "C")) != "F")
-        if isinstance(allocator, _SizedAllocator):
+        if isinstance(allocator, ShapedAllocator):
             array = kind(allocator.ptr(), list(allocator._shape), flag)
             array.allocate()
             return array
@@ -233,7 +164,7 @@ class GPUArray:
             raise UnsupportedDataType(
                 f"a GPUArray is made from a numpy array, an array on the device or a shape (a tuple or a list), not {type(given).__name__}"
             )
-        _name_of(side.element)
+        name_of(side.element)
         if side.memory.device not in _device.devices():
             raise ValueError(f"the array is on {side.memory.device.name}, which is none of the {_device.kind()} devices used here")
         return DeviceArray._on_device(Side.of_array(side.array().copy()) if copy else side)
@@ -254,7 +185,8 @@ class GPUArray:
     @property
     def shape(self) -> tuple[int, ...]:
         """The length along each axis."""
-        return self._device_array._host.shape
+        shape: tuple[int, ...] = self._device_array._host.shape
+        return shape
 
     @property
     def ndim(self) -> int:
