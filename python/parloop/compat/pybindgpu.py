@@ -1,0 +1,3 @@
+"""PyGPU, whose package is called PybindGPU."""
+
+PROVIDES = {"PybindGPU": "parloop.gpu"}
