@@ -265,7 +265,14 @@ impl Kernel {
             return Ok(Launch { range, grid: [1, 1, 1], block: [1, 1, 1], shared: 0 });
         }
         match items {
-            Items::Line(items) => Ok(Launch::over(items, inner.block, &inner.function)?),
+            Items::Line(items) => {
+                let mut launch = Launch::over(items, inner.block, &inner.function)?;
+                if inner.block.is_none() && items < u64::from(launch.block[0]) {
+                    // A block chosen by us holds no more items than were asked for: a kernel without loops runs once.
+                    launch.block[0] = items as u32;
+                }
+                Ok(launch)
+            }
             Items::Axes(axes) => {
                 let block = axes_block(axes, inner.block.unwrap_or(256).min(inner.function.max_block()));
                 let mut grid = [1; 3];
