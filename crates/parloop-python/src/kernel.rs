@@ -117,6 +117,7 @@ type Kept<'py> = SmallVec<[Keep<'py>; 2]>;
 enum Keep<'py> {
     Object(Bound<'py, PyAny>),
     Text(CString),
+    Memory(parloop_device::Memory),
 }
 
 impl Kernel {
@@ -282,7 +283,7 @@ impl Kernel {
             return Ok(self.inner.host_slot(index, host, staging)?);
         }
         if let Ok(array) = value.cast::<Array>() {
-            return self.array_slot(index, array.get());
+            return self.array_slot(index, array.get(), kept);
         }
         if value.is_none() {
             return Ok([0, 0]);
@@ -290,7 +291,7 @@ impl Kernel {
         self.other_pointer(index, to, constant, value, staging, kept)
     }
 
-    fn array_slot(&self, index: usize, array: &Array) -> Result<Slot> {
+    fn array_slot(&self, index: usize, array: &Array, kept: &mut Kept<'_>) -> Result<Slot> {
         self.checker(index).elements(Some(array.dtype), array.writeable)?;
         if !array.layout.is_dense() {
             return Err(self.checker(index).not_contiguous().into());
@@ -300,8 +301,11 @@ impl Kernel {
         }
         let bytes = array.layout.size() * array.dtype.size();
         if array.memory.device().kind() == DeviceKind::OpenCl {
-            // The sub-buffer may go when the call returns: the driver holds what a queued kernel uses.
-            return Ok(self.inner.memory_slot(&array.memory.slice(array.layout.offset, bytes)?)?);
+            // The part is an object of its own, which must be there when the kernel is queued; then the driver holds it.
+            let part = array.memory.slice(array.layout.offset, bytes)?;
+            let slot = self.inner.memory_slot(&part)?;
+            kept.push(Keep::Memory(part));
+            return Ok(slot);
         }
         let [handle, rest] = self.inner.memory_slot(&array.memory)?;
         Ok([handle + array.layout.offset as u64, rest])
@@ -485,14 +489,15 @@ impl Kernel {
             }
         }
         let objects = given.iter().flatten().map(|value| Bound::clone(value).unbind()).collect();
-        let (mut owners, mut texts) = (Vec::new(), Vec::new());
+        let mut held = Held::default();
         for keep in kept {
             match keep {
-                Keep::Object(object) => owners.push(object.unbind()),
-                Keep::Text(text) => texts.push(text),
+                Keep::Object(object) => held.owners.push(object.unbind()),
+                Keep::Text(text) => held.texts.push(text),
+                Keep::Memory(memory) => held.memories.push(memory),
             }
         }
-        let bound = BoundKernel { kernel: slf.clone().unbind(), slots, items, arrays, objects, _owners: owners, _texts: texts };
+        let bound = BoundKernel { kernel: slf.clone().unbind(), slots, items, arrays, objects, _held: held };
         Ok(Handoff::make(py, &classes(py)?.bound, Arrival::Bound(bound))?)
     }
 
@@ -551,8 +556,16 @@ pub struct BoundKernel {
     items: Option<Items>,
     arrays: Vec<BoundArray>,
     objects: Vec<Py<PyAny>>,
-    _owners: Vec<Py<PyAny>>,
-    _texts: Vec<CString>,
+    _held: Held,
+}
+
+/// What a bound call holds beside the objects it was given.
+#[derive(Default)]
+#[allow(dead_code)] // held for its destructor
+struct Held {
+    owners: Vec<Py<PyAny>>,
+    texts: Vec<CString>,
+    memories: Vec<parloop_device::Memory>,
 }
 
 impl BoundKernel {
