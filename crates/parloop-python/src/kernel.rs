@@ -399,8 +399,9 @@ impl Kernel {
 
     fn run(&self, py: Python<'_>, slots: Slots, items: Option<Items>, staging: &Staging) -> Result<Option<Scalar>> {
         let kernel = &self.inner;
+        let staging = Detached(staging);
         let work = move || {
-            let mut slots = slots;
+            let (mut slots, staging) = (slots, staging);
             // SAFETY: `fill` made a slot of the right type for each parameter; the objects behind them are borrowed until the call is
             // over, and memory of a GPU is freed in the order of its stream.
             let returned = unsafe {
@@ -409,16 +410,20 @@ impl Kernel {
                     None => kernel.launch(&mut slots)?,
                 }
             };
+            if !staging.0.is_empty() {
+                // SAFETY: the arrays are borrowed from the caller's arguments until this returns.
+                unsafe { staging.0.read_back(kernel.stream())? };
+            }
             Ok::<_, ker::KernelError>(returned)
         };
-        let returned = py.detach(work)?;
-        if !staging.is_empty() {
-            // SAFETY: the arrays are borrowed from the caller's arguments until this returns.
-            unsafe { staging.read_back(kernel.stream())? };
-        }
-        Ok(returned)
+        Ok(py.detach(work)?)
     }
 }
+
+/// Staged host data, used while Python is detached.
+struct Detached<'a>(&'a Staging);
+// SAFETY: the objects that lend the host data are borrowed for the whole call.
+unsafe impl Send for Detached<'_> {}
 
 fn items_of(value: &Bound<'_, PyAny>) -> Result<Items> {
     if let Ok(items) = value.extract::<u64>() {
