@@ -227,7 +227,7 @@ impl Kernel {
             return Ok(Scalar::Bool(value.is_truthy()?));
         }
         if value.is_instance_of::<PyInt>() {
-            return value.extract::<i128>().map(Scalar::Int).map_err(|_| self.too_large(index, value));
+            return self.integer_value(index, value);
         }
         if value.is_instance_of::<PyFloat>() {
             return Ok(Scalar::Float(value.extract()?));
@@ -236,19 +236,21 @@ impl Kernel {
             use pyo3::types::PyComplexMethods;
             return Ok(Scalar::Complex(Complex64::new(value.real(), value.imag())));
         }
-        let is_single = value.getattr("ndim").and_then(|ndim| ndim.extract::<usize>()).is_ok_and(|ndim| ndim == 0);
-        if is_single && let Ok(item) = value.call_method0("item") {
-            return self.scalar_value(index, &item);
+        match plain_number(value) {
+            Some(number) => self.scalar_value(index, &number),
+            None => Err(self.checker(index).wrong_type(describe(value), "pass a single value").into()),
         }
-        if let Ok(number) = value.call_method0("__index__") {
-            return self.scalar_value(index, &number);
+    }
+
+    fn integer_value(&self, index: usize, value: &Bound<'_, PyAny>) -> Result<Scalar> {
+        if let Ok(value) = value.extract::<i128>() {
+            return Ok(Scalar::Int(value));
         }
-        if let Ok(number) = value.call_method0("__float__")
-            && value.getattr("shape").is_err()
-        {
-            return self.scalar_value(index, &number);
+        let takes_floats = matches!(self.inner.signature().params[index].ty, ParamType::Scalar(dtype) if !dtype.is_integer());
+        match value.extract::<f64>() {
+            Ok(value) if takes_floats => Ok(Scalar::Float(value)),
+            _ => Err(self.too_large(index, value)),
         }
-        Err(self.checker(index).wrong_type(describe(value), "pass a single value").into())
     }
 
     fn too_large(&self, index: usize, value: &Bound<'_, PyAny>) -> crate::error::Error {
@@ -424,6 +426,27 @@ impl Kernel {
 struct Detached<'a>(&'a Staging);
 // SAFETY: the objects that lend the host data are borrowed for the whole call.
 unsafe impl Send for Detached<'_> {}
+
+/// The Python number that an object of another type stands for: a NumPy scalar, an array of one element without axes, or an object
+/// that converts itself.
+fn plain_number<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let is_number = |number: &Bound<'py, PyAny>| {
+        number.is_instance_of::<PyInt>() || number.is_instance_of::<PyFloat>() || number.is_instance_of::<PyComplex>()
+    };
+    let axes = value.getattr("ndim").and_then(|ndim| ndim.extract::<usize>()).ok();
+    let methods: &[&str] = match axes {
+        // A date's item is an integer too, but a date is no number.
+        Some(0) if value.getattr("dtype").and_then(|dtype| dtype.getattr("kind")).is_ok_and(|kind| is_date(&kind)) => &[],
+        Some(0) => &["item", "__index__", "__float__"],
+        Some(_) => &[],
+        None => &["__index__", "__float__"],
+    };
+    methods.iter().find_map(|method| value.call_method0(*method).ok().filter(is_number))
+}
+
+fn is_date(kind: &Bound<'_, PyAny>) -> bool {
+    kind.extract::<String>().is_ok_and(|kind| kind == "M" || kind == "m")
+}
 
 fn items_of(value: &Bound<'_, PyAny>) -> Result<Items> {
     if let Ok(items) = value.extract::<u64>() {
