@@ -223,6 +223,12 @@ impl Checker<'_> {
         KernelError::NotContiguous { kernel, name, declared }
     }
 
+    /// The array's elements lie where a CPU cannot rely on reading them.
+    pub fn unaligned(&self) -> KernelError {
+        let (kernel, name, declared) = self.names();
+        KernelError::Unaligned { kernel, name, declared }
+    }
+
     /// Stores a scalar for this parameter.
     ///
     /// # Errors

@@ -281,6 +281,7 @@ impl Kernel {
             if !array.is_contiguous() {
                 return Err(self.checker(index).not_contiguous().into());
             }
+            self.check_alignment(index, array.pointer() as u64, dtype)?;
             let host = HostBytes::new(array.pointer(), array.size() * dtype.size(), !constant);
             return Ok(self.inner.host_slot(index, host, staging)?);
         }
@@ -293,13 +294,21 @@ impl Kernel {
         self.other_pointer(index, to, constant, value, staging, kept)
     }
 
+    /// Compilers rely on elements at multiples of their size. Copies on a GPU are at such addresses always.
+    fn check_alignment(&self, index: usize, address: u64, dtype: DType) -> Result<()> {
+        let alignment = dtype.size().min(8) as u64;
+        if address & (alignment - 1) != 0 && self.inner.is_cpu() { Err(self.checker(index).unaligned().into()) } else { Ok(()) }
+    }
+
     fn array_slot(&self, index: usize, array: &Array, kept: &mut Kept<'_>) -> Result<Slot> {
         self.checker(index).elements(Some(array.dtype), array.writeable)?;
         if !array.layout.is_dense() {
             return Err(self.checker(index).not_contiguous().into());
         }
         if array.layout.offset == 0 {
-            return Ok(self.inner.memory_slot(&array.memory)?);
+            let slot = self.inner.memory_slot(&array.memory)?;
+            self.check_alignment(index, slot[0], array.dtype)?;
+            return Ok(slot);
         }
         let bytes = array.layout.size() * array.dtype.size();
         if array.memory.device().kind() == DeviceKind::OpenCl {
@@ -310,6 +319,7 @@ impl Kernel {
             return Ok(slot);
         }
         let [handle, rest] = self.inner.memory_slot(&array.memory)?;
+        self.check_alignment(index, handle + array.layout.offset as u64, array.dtype)?;
         Ok([handle + array.layout.offset as u64, rest])
     }
 
@@ -352,6 +362,7 @@ impl Kernel {
         if !foreign.is_contiguous() {
             return Err(self.checker(index).not_contiguous().into());
         }
+        self.check_alignment(index, foreign.pointer, foreign.dtype)?;
         let bytes = foreign.size() * foreign.dtype.size();
         let slot = match &foreign.device {
             None => self.inner.host_slot(index, HostBytes::new(foreign.pointer as *mut u8, bytes, !constant), staging)?,
