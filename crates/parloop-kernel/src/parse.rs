@@ -1,6 +1,6 @@
 //! From joined source to signatures (with tree-sitter), and the qualifiers that each target needs added to plain C.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use parloop_device::{DType, DeviceKind};
 use tree_sitter::{Node, Parser};
@@ -8,6 +8,7 @@ use tree_sitter::{Node, Parser};
 use crate::error::{KernelError, Result};
 use crate::grid::Count;
 use crate::mask::{MarkKind, Masked, mask};
+use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Pointee, Signature};
 
 /// What the source of a program says.
@@ -18,6 +19,8 @@ pub(crate) struct Parsed {
     /// The source with the target's qualifiers added; no line moves.
     pub(crate) text: String,
     pub(crate) uses_atomics: bool,
+    /// Functions that are compiled under another name.
+    pub(crate) renamed: BTreeSet<String>,
 }
 
 pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
@@ -26,17 +29,26 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
     let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
     grammar.expect("invariant: the C grammar is built for this tree-sitter");
     let tree = parser.parse(&masked.text, None).expect("invariant: a parser with a language and no time limit returns a tree");
-    let mut reader = Reader { masked: &masked, target, typedefs: HashMap::new(), functions: Vec::new(), edits: Vec::new(), error: None };
+    let mut reader = Reader {
+        masked: &masked,
+        target,
+        typedefs: HashMap::new(),
+        functions: Vec::new(),
+        renamed: BTreeSet::new(),
+        conditional: false,
+        edits: Vec::new(),
+        error: None,
+    };
     reader.scope(tree.root_node(), 0);
     if let Some(error) = reader.error {
         return Err(error.at_file_line(joined));
     }
-    let Reader { mut functions, edits, .. } = reader;
+    let Reader { mut functions, renamed, edits, .. } = reader;
     for function in &mut functions {
         function.line = place_of(joined, function.line).1;
     }
     let text = apply(joined, edits);
-    Ok(Parsed { functions, text, uses_atomics: masked.uses_atomics })
+    Ok(Parsed { functions, text, uses_atomics: masked.uses_atomics, renamed })
 }
 
 /// A mistake at a byte of the joined text.
@@ -94,6 +106,9 @@ struct Reader<'a> {
     target: DeviceKind,
     typedefs: HashMap<String, Vec<String>>,
     functions: Vec<Signature>,
+    renamed: BTreeSet<String>,
+    /// Whether the preprocessor decides if this is compiled at all.
+    conditional: bool,
     edits: Vec<Edit>,
     error: Option<Mistake>,
 }
@@ -110,13 +125,25 @@ impl Reader<'_> {
                 "declaration" => self.declaration(child, previous_end),
                 "type_definition" => self.typedef(child),
                 "preproc_def" => self.define(child),
-                kind if kind.starts_with("preproc_") || matches!(kind, "linkage_specification" | "declaration_list") => {
+                kind if kind.starts_with("preproc_") => {
+                    let outer = self.conditional;
+                    self.conditional |= !self.is_include_guard(child);
                     self.scope(child, child.start_byte());
+                    self.conditional = outer;
                 }
+                "linkage_specification" | "declaration_list" => self.scope(child, child.start_byte()),
                 _ => {}
             }
             previous_end = child.end_byte();
         }
+    }
+
+    /// Whether this is `#ifndef NAME`, `#define NAME` around a whole header.
+    fn is_include_guard(&self, node: Node) -> bool {
+        let name = |node: Node| node.child_by_field_name("name").map(|name| self.text(name));
+        let mut cursor = node.walk();
+        let defines = node.children(&mut cursor).find(|child| child.kind() == "preproc_def");
+        node.kind() == "preproc_ifdef" && defines.is_some_and(|defined| name(defined) == name(node))
     }
 
     fn text(&self, node: Node) -> String {
@@ -166,6 +193,13 @@ impl Reader<'_> {
         let is_kernel = self.has_mark(MarkKind::Kernel, previous_end, function.start_byte());
         let is_helper = self.has_mark(MarkKind::Function, previous_end, function.start_byte());
         self.qualify_function(node, is_kernel, is_helper);
+        // A function that only some targets define may stand in for what the others have built in, and is called by that name.
+        if let Some(name) = function.child_by_field_name("declarator").map(|name| self.text(name))
+            && is_reserved(&name)
+            && (is_kernel || !self.conditional)
+        {
+            self.renamed.insert(name);
+        }
         if is_helper {
             return;
         }

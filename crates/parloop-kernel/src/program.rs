@@ -13,6 +13,7 @@ use crate::grid::Grid;
 use crate::kernel::Kernel;
 use crate::parse::parse;
 use crate::prelude::prelude;
+use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Signature};
 use crate::source::{Source, join};
 
@@ -207,8 +208,8 @@ impl Prepared {
         let joined = join(sources, target, &options.all_include_folders())?;
         let parsed = parse(&joined, target)?;
         let mut source = prelude(target, parsed.uses_atomics);
-        for function in parsed.functions.iter().filter(|function| RESERVED.contains(&function.name.as_str())) {
-            source.push_str(&format!("#define {0} parloop_{0}\n", function.name));
+        for name in &parsed.renamed {
+            source.push_str(&format!("#define {name} parloop_{name}\n"));
         }
         source.push_str(&parsed.text);
         if target == DeviceKind::Cpu {
@@ -332,7 +333,7 @@ fn missing(c_name: &str, helpers: &[String], stream: &Stream, found: Vec<String>
 fn symbol(name: &str, target: DeviceKind) -> String {
     match target {
         DeviceKind::Cpu => format!("parloop_entry_{name}"),
-        _ if RESERVED.contains(&name) => format!("parloop_{name}"),
+        _ if is_reserved(name) => format!("parloop_{name}"),
         _ => name.to_owned(),
     }
 }
@@ -352,9 +353,3 @@ fn cpu_entry(function: &Signature) -> String {
         arguments.join(", ")
     )
 }
-
-/// Names that a compiler or the headers of the prelude already use: a kernel may have them all the same.
-const RESERVED: [&str; 32] = [
-    "main", "abs", "exit", "abort", "free", "malloc", "calloc", "realloc", "rand", "div", "index", "round", "floor", "ceil", "exp", "log",
-    "sin", "cos", "tan", "sqrt", "pow", "gamma", "j0", "j1", "y0", "y1", "jn", "yn", "min", "max", "printf", "memcpy",
-];
