@@ -43,7 +43,12 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
     if let Some(error) = reader.error {
         return Err(error.at_file_line(joined));
     }
-    let Reader { mut functions, renamed, edits, .. } = reader;
+    let Reader { mut functions, renamed, mut edits, .. } = reader;
+    if target == DeviceKind::OpenCl {
+        // There `long` has 64 bits, and `long long` 128 or none.
+        let seconds = masked.marks.iter().filter(|mark| mark.kind == MarkKind::SecondLong);
+        edits.extend(seconds.map(|mark| Edit { at: mark.at, remove: "long".len(), insert: "" }));
+    }
     for function in &mut functions {
         function.line = place_of(joined, function.line).1;
     }
@@ -313,7 +318,32 @@ impl Reader<'_> {
         {
             self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUGLMEM " });
         }
+        if kernel_gap.is_some() && self.target == DeviceKind::OpenCl && depth == 0 {
+            self.replace_refused_type(node.start_byte(), specifiers_end);
+        }
         Ok(Param { name, ty })
+    }
+
+    /// OpenCL kernels take no truth values and no types whose size is the device's business; others of the same size do as well.
+    fn replace_refused_type(&mut self, from: usize, to: usize) {
+        const REFUSED: [(&str, &str); 6] = [
+            ("bool", "uchar"),
+            ("_Bool", "uchar"),
+            ("size_t", "ulong"),
+            ("uintptr_t", "ulong"),
+            ("ptrdiff_t", "long"),
+            ("intptr_t", "long"),
+        ];
+        let specifiers = String::from_utf8_lossy(&self.masked.text[from..to]).into_owned();
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        for (refused, insert) in REFUSED {
+            let mut found = specifiers.match_indices(refused);
+            let whole = |at: usize| !specifiers[..at].ends_with(is_word) && !specifiers[at + refused.len()..].starts_with(is_word);
+            if let Some((at, _)) = found.find(|(at, _)| whole(*at)) {
+                self.edits.push(Edit { at: from + at, remove: refused.len(), insert });
+                return;
+            }
+        }
     }
 
     /// The name and the number of pointers (arrays count); `None` for what is neither.
@@ -358,13 +388,19 @@ impl Reader<'_> {
             ["size_t"] | ["uintptr_t"] => DType::U64,
             ["float"] => DType::F32,
             ["double"] => DType::F64,
-            ["_Complex", "float"] | ["complex", "float"] => DType::C64,
-            ["_Complex", "double"] | ["complex", "double"] => DType::C128,
+            [name] if is_complex(name, "float") => DType::C64,
+            [name] if is_complex(name, "double") => DType::C128,
             [name] if steps > 0 => return self.scalar_within(self.typedefs.get(name)?, steps - 1),
             _ => return None,
         };
         Some(Scalar::Value(dtype))
     }
+}
+
+/// Whether this is the one word that `mask` makes of the two of a complex type.
+fn is_complex(name: &str, part: &str) -> bool {
+    let rest = name.strip_prefix(part).or_else(|| name.strip_suffix(part));
+    rest.is_some_and(|rest| matches!(rest.trim_matches('_'), "complex" | "Complex") && rest.contains("_"))
 }
 
 #[derive(Debug, PartialEq)]
@@ -438,6 +474,22 @@ mod tests {
                 .replace("(double *x)", "(GPUGLMEM double *x)")
         );
         assert_eq!(qualified(DeviceKind::Hip), text.replace("static const", "GPUCONST static const").replace("inline", "GPUFUN inline"));
+    }
+
+    #[test]
+    fn complex_types_are_read_in_both_orders() {
+        let text = "void f(double complex a, const complex  float *b, float _Complex c, _Complex double d) {}";
+        let expected = ["void f(double _Complex a, const float _Complex * b, float _Complex c, double _Complex d)"];
+        assert_eq!(signatures(text, DeviceKind::Cpu), expected);
+    }
+
+    #[test]
+    fn types_that_opencl_kernels_cannot_take_give_way_to_others_of_their_size() {
+        let text = "GPUKERN void k(const bool on, size_t n, unsigned long long m, long long *x) { bool b = on; }";
+        let parsed = parse(text, DeviceKind::OpenCl).unwrap();
+        assert_eq!(parsed.text, "GPUKERN void k(const uchar on, ulong n, unsigned long  m, GPUGLMEM long  *x) { bool b = on; }");
+        assert_eq!(parsed.functions[0].to_string(), "void k(bool on, uint64_t n, uint64_t m, int64_t * x)");
+        assert_eq!(parse(text, DeviceKind::Cpu).unwrap().text, text);
     }
 
     #[test]
