@@ -225,8 +225,8 @@ impl Prepared {
     }
 
     fn build(&self, compiler: &dyn Compiler, options: &CompileOptions, cache: &Cache) -> Result<(ModuleBinary, Origin)> {
-        let arguments = options.arguments.join("\0");
-        let key = Key::of(&[self.source.as_bytes(), arguments.as_bytes(), compiler.identity().as_bytes()]);
+        let (arguments, files) = (options.arguments.join("\0"), options.argument_files());
+        let key = Key::of(&[self.source.as_bytes(), arguments.as_bytes(), &files, compiler.identity().as_bytes()]);
         let made = cache.get_or_make(key, || compiler.compile(&self.source, &options.arguments));
         let (bytes, origin) = made.map_err(|error| self.explain(error, options))?;
         Ok((ModuleBinary { bytes: bytes.to_vec() }, origin))
@@ -259,13 +259,24 @@ impl CompileOptions {
         let mut folders = self.include_folders.clone();
         let mut arguments = self.arguments.iter();
         while let Some(argument) = arguments.next() {
-            match argument.strip_prefix("-I") {
+            match ["-I", "-isystem", "-iquote"].iter().find_map(|flag| argument.strip_prefix(flag)) {
                 Some("") => folders.extend(arguments.next().map(PathBuf::from)),
                 Some(folder) => folders.push(folder.into()),
                 None => {}
             }
         }
         folders
+    }
+
+    /// The contents of the files that compiler arguments name (`-include file.h`, `library.so`), as one hash.
+    fn argument_files(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for argument in &self.arguments {
+            if let Ok(content) = std::fs::read(argument) {
+                hasher.update(blake3::hash(&content).as_bytes());
+            }
+        }
+        hasher.finalize().into()
     }
 }
 
