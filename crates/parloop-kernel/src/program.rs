@@ -209,7 +209,7 @@ impl Prepared {
         let parsed = parse(&joined, target)?;
         let mut source = prelude(target, parsed.uses_atomics);
         for name in &parsed.renamed {
-            source.push_str(&format!("#define {name} parloop_{name}\n"));
+            source.push_str(&format!("#define {name} parloop_user_{name}\n"));
         }
         source.push_str(&parsed.text);
         if target == DeviceKind::Cpu {
@@ -344,7 +344,7 @@ fn missing(c_name: &str, helpers: &[String], stream: &Stream, found: Vec<String>
 fn symbol(name: &str, target: DeviceKind) -> String {
     match target {
         DeviceKind::Cpu => format!("parloop_entry_{name}"),
-        _ if is_reserved(name) => format!("parloop_{name}"),
+        _ if is_reserved(name) => format!("parloop_user_{name}"),
         _ => name.to_owned(),
     }
 }
