@@ -151,15 +151,12 @@ pub(crate) fn encode(value: Scalar, dtype: DType) -> Result<Slot, ScalarMisfit> 
             Scalar::Int(_) => Err(ScalarMisfit::Range),
             _ => Err(ScalarMisfit::Type),
         },
-        F32 => {
-            let (wide, narrow) = (real(value)?, real(value)? as f32);
-            if narrow.is_infinite() && wide.is_finite() { Err(ScalarMisfit::Range) } else { Ok([u64::from(narrow.to_bits()), 0]) }
-        }
+        F32 => Ok([u64::from(narrowed(real(value)?)?.to_bits()), 0]),
         F64 => Ok([real(value)?.to_bits(), 0]),
         C64 => {
             let value = match value {
-                Scalar::Complex(value) => Complex32::new(value.re as f32, value.im as f32),
-                other => Complex32::new(real(other)? as f32, 0.0),
+                Scalar::Complex(value) => Complex32::new(narrowed(value.re)?, narrowed(value.im)?),
+                other => Complex32::new(narrowed(real(other)?)?, 0.0),
             };
             Ok([u64::from(value.re.to_bits()) | u64::from(value.im.to_bits()) << 32, 0])
         }
@@ -177,6 +174,11 @@ pub(crate) fn encode(value: Scalar, dtype: DType) -> Result<Slot, ScalarMisfit> 
             if (low..=high).contains(&value) { Ok([value as u64, 0]) } else { Err(ScalarMisfit::Range) }
         }
     }
+}
+
+fn narrowed(wide: f64) -> Result<f32, ScalarMisfit> {
+    let narrow = wide as f32;
+    if narrow.is_infinite() && wide.is_finite() { Err(ScalarMisfit::Range) } else { Ok(narrow) }
 }
 
 /// Why a scalar cannot be stored.
@@ -219,6 +221,12 @@ impl Checker<'_> {
     pub fn not_contiguous(&self) -> KernelError {
         let (kernel, name, declared) = self.names();
         KernelError::NotContiguous { kernel, name, declared }
+    }
+
+    /// The array's elements lie where a CPU cannot rely on reading them.
+    pub fn unaligned(&self) -> KernelError {
+        let (kernel, name, declared) = self.names();
+        KernelError::Unaligned { kernel, name, declared }
     }
 
     /// Stores a scalar for this parameter.

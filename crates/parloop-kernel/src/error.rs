@@ -41,6 +41,11 @@ pub enum KernelError {
     ReadOnly { kernel: String, name: String, declared: String },
     #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array is not contiguous; pass a contiguous copy")]
     NotContiguous { kernel: String, name: String, declared: String },
+    #[error(
+        "argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array starts at an odd address, between two elements of \
+         its type; pass a copy"
+    )]
+    Unaligned { kernel: String, name: String, declared: String },
     #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap in part; pass a copy of one of them")]
     Overlap { kernel: String, first: String, second: String },
     #[error("the grid of kernel `{kernel}`: {reason}")]

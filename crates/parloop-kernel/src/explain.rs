@@ -49,7 +49,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Reads `file:line:column: error: …` (C compilers), `error: file:line:column: …` (PoCL) and `file(line): …` (NVRTC).
+    /// Reads `file:line:column: …` (C compilers), `file(line): …` (NVRTC) and `error: file:line:column: …` (PoCL).
     fn find(message: &'a str, lines: &HashMap<(String, usize), &str>) -> Option<Place<'a>> {
         let known = |place: Place<'a>| lines.contains_key(&(place.file.to_owned(), place.line)).then_some(place);
         if let Some((file, rest)) = message.split_once('(')
@@ -58,14 +58,18 @@ impl<'a> Place<'a> {
         {
             return known(Place { file, line, column: None });
         }
-        let severities = ["error:", "warning:", "note:"];
-        let place = match severities.iter().find_map(|word| message.strip_prefix(word)) {
-            Some(rest) => rest.trim_start().split(": ").next()?,
-            None => {
-                message[..severities.iter().filter_map(|word| message.find(word)).min()?].trim_end().trim_end_matches("fatal").trim_end()
-            }
-        };
-        let place = place.trim_end_matches(':');
+        const SEVERITIES: [&str; 3] = ["error:", "warning:", "note:"];
+        if let Some(rest) = SEVERITIES.iter().find_map(|word| message.strip_prefix(word)) {
+            // The file's name may have colons; the first place that is in the source is the one.
+            let rest = rest.trim_start();
+            return rest.match_indices(':').find_map(|(end, _)| {
+                let mut parts = rest[end + 1..].splitn(3, ':');
+                let (line, column) = (parts.next()?.parse().ok()?, parts.next().and_then(|column| column.parse().ok()));
+                known(Place { file: &rest[..end], line, column })
+            });
+        }
+        let severity = SEVERITIES.iter().filter_map(|word| message.find(word)).min()?;
+        let place = message[..severity].trim_end().trim_end_matches(':').trim_end_matches("fatal").trim_end().trim_end_matches(':');
         let mut parts = place.rsplitn(3, ':');
         let (last, middle, first) = (parts.next()?, parts.next()?, parts.next());
         match (first, middle.parse(), last.parse()) {
@@ -99,6 +103,13 @@ mod tests {
     fn messages_of_nvrtc_get_their_line() {
         let log = "<source>(2): error: expected an expression\n";
         assert_eq!(with_source_lines(log, SOURCE), format!("{log}    2 | int b = ;\n"));
+    }
+
+    #[test]
+    fn messages_of_pocl_get_their_line_and_a_caret() {
+        let log = "error: <source>:2:9: expected expression\nwarning: elsewhere:1:2: x\n";
+        let expected = "error: <source>:2:9: expected expression\n    2 | int b = ;\n      |         ^\nwarning: elsewhere:1:2: x\n";
+        assert_eq!(with_source_lines(log, SOURCE), expected);
     }
 
     #[test]

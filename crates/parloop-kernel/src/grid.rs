@@ -37,6 +37,24 @@ impl Count {
         }
     }
 
+    /// The parameters it depends on.
+    pub(crate) fn params(&self) -> impl Iterator<Item = usize> {
+        let mut found = Vec::new();
+        self.collect_params(&mut found);
+        found.into_iter()
+    }
+
+    fn collect_params(&self, found: &mut Vec<usize>) {
+        match self {
+            Count::Param(index) => found.push(*index),
+            Count::Binary(_, left, right) => {
+                left.collect_params(found);
+                right.collect_params(found);
+            }
+            Count::Literal(_) | Count::Unknown => {}
+        }
+    }
+
     /// The count for these argument values; `None` when it cannot be known or does not fit.
     pub(crate) fn evaluate(&self, argument: &impl Fn(usize) -> Option<i64>) -> Option<i64> {
         match self {

@@ -161,7 +161,9 @@ impl Kernel {
     /// # Errors
     /// When the memory is of another device.
     pub fn memory_slot(&self, memory: &Memory) -> Result<Slot> {
-        if !memory.device().same(self.inner.function.device()) {
+        // CPU devices differ in their threads only: their memory is the host's.
+        let is_host = self.is_cpu() && memory.device().kind() == DeviceKind::Cpu;
+        if !is_host && !memory.device().same(self.inner.function.device()) {
             return Err(other_device(&self.inner.function, memory.device().id().to_string()));
         }
         if self.inner.stream.is_foreign() {
@@ -270,7 +272,14 @@ impl Kernel {
             return Ok(Launch { range, grid: [1, 1, 1], block: [1, 1, 1], shared: 0 });
         }
         match items {
-            Items::Line(items) => Ok(Launch::over(items, inner.block, &inner.function)?),
+            Items::Line(items) => {
+                let mut launch = Launch::over(items, inner.block, &inner.function)?;
+                if inner.block.is_none() && items < u64::from(launch.block[0]) {
+                    // A block chosen by us holds no more items than were asked for: a kernel without loops runs once.
+                    launch.block[0] = items as u32;
+                }
+                Ok(launch)
+            }
             Items::Axes(axes) => {
                 let block = axes_block(axes, inner.block.unwrap_or(256).min(inner.function.max_block()));
                 let mut grid = [1; 3];

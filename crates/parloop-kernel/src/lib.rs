@@ -15,6 +15,7 @@ mod mask;
 mod parse;
 mod prelude;
 mod program;
+mod reserved;
 mod signature;
 mod source;
 

@@ -18,6 +18,8 @@ pub(crate) enum MarkKind {
     Space,
     /// `restrict`, `GPUCONST` and the like: of no consequence for the signature.
     Other,
+    /// The second word of `long long`.
+    SecondLong,
 }
 
 /// A `VECTORIZE_OVER` loop.
@@ -80,6 +82,11 @@ impl Masked {
                 self.text[start] = b'}';
                 return end;
             }
+            "complex" | "_Complex" => return self.complex(original, start, end),
+            "long" if original[..start].trim_end().ends_with("long") => {
+                self.marks.push(Mark { at: start, kind: MarkKind::SecondLong });
+                return end;
+            }
             "atomicAdd" => {
                 self.uses_atomics = true;
                 return end;
@@ -111,6 +118,21 @@ impl Masked {
                 b',' if depth == 1 && comma.is_none() => comma = Some(i),
                 _ => {}
             }
+        }
+        end
+    }
+
+    /// `double complex`, in either order, becomes one word: the parser knows no complex types.
+    fn complex(&mut self, original: &str, start: usize, end: usize) -> usize {
+        let is_float = |word: &str| matches!(word, "double" | "float");
+        let before = original[..start].trim_end_matches([' ', '\t']);
+        let after = &original[end..];
+        let gap = after.len() - after.trim_start_matches([' ', '\t']).len();
+        let next = after[gap..].split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
+        if before.len() < start && is_float(before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default()) {
+            self.text[before.len()..start].fill(b'_');
+        } else if gap > 0 && is_float(next) {
+            self.text[end..end + gap].fill(b'_');
         }
         end
     }

@@ -1,6 +1,6 @@
 //! From joined source to signatures (with tree-sitter), and the qualifiers that each target needs added to plain C.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use parloop_device::{DType, DeviceKind};
 use tree_sitter::{Node, Parser};
@@ -9,6 +9,7 @@ use crate::error::{KernelError, Result};
 use crate::grid::Count;
 use crate::mask::{MarkKind, Masked, mask};
 use crate::prelude::Needs;
+use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Pointee, Signature};
 
 /// What the source of a program says.
@@ -19,6 +20,8 @@ pub(crate) struct Parsed {
     /// The source with the target's qualifiers added; no line moves.
     pub(crate) text: String,
     pub(crate) needs: Needs,
+    /// Functions that are compiled under another name.
+    pub(crate) renamed: BTreeSet<String>,
 }
 
 pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
@@ -27,19 +30,33 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
     let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
     grammar.expect("invariant: the C grammar is built for this tree-sitter");
     let tree = parser.parse(&masked.text, None).expect("invariant: a parser with a language and no time limit returns a tree");
-    let mut reader = Reader { masked: &masked, target, typedefs: HashMap::new(), functions: Vec::new(), edits: Vec::new(), error: None };
+    let mut reader = Reader {
+        masked: &masked,
+        target,
+        typedefs: HashMap::new(),
+        functions: Vec::new(),
+        renamed: BTreeSet::new(),
+        conditional: false,
+        edits: Vec::new(),
+        error: None,
+    };
     reader.scope(tree.root_node(), 0);
     if let Some(error) = reader.error {
         return Err(error.at_file_line(joined));
     }
-    let Reader { mut functions, edits, .. } = reader;
+    let Reader { mut functions, renamed, mut edits, .. } = reader;
+    if target == DeviceKind::OpenCl {
+        // There `long` has 64 bits, and `long long` 128 or none.
+        let seconds = masked.marks.iter().filter(|mark| mark.kind == MarkKind::SecondLong);
+        edits.extend(seconds.map(|mark| Edit { at: mark.at, remove: "long".len(), insert: "" }));
+    }
     for function in &mut functions {
         function.line = place_of(joined, function.line).1;
     }
     let text = apply(joined, edits);
     let known = functions.iter().filter(|function| function.is_kernel).flat_map(|function| &function.loops);
     let strides = known.filter(|count| **count != Count::Unknown).count() < masked.loops.len();
-    Ok(Parsed { functions, text, needs: Needs { atomics: masked.uses_atomics, strides } })
+    Ok(Parsed { functions, text, needs: Needs { atomics: masked.uses_atomics, strides }, renamed })
 }
 
 /// A mistake at a byte of the joined text.
@@ -97,6 +114,9 @@ struct Reader<'a> {
     target: DeviceKind,
     typedefs: HashMap<String, Vec<String>>,
     functions: Vec<Signature>,
+    renamed: BTreeSet<String>,
+    /// Whether the preprocessor decides if this is compiled at all.
+    conditional: bool,
     edits: Vec<Edit>,
     error: Option<Mistake>,
 }
@@ -113,13 +133,25 @@ impl Reader<'_> {
                 "declaration" => self.declaration(child, previous_end),
                 "type_definition" => self.typedef(child),
                 "preproc_def" => self.define(child),
-                kind if kind.starts_with("preproc_") || matches!(kind, "linkage_specification" | "declaration_list") => {
+                kind if kind.starts_with("preproc_") => {
+                    let outer = self.conditional;
+                    self.conditional |= !self.is_include_guard(child);
                     self.scope(child, child.start_byte());
+                    self.conditional = outer;
                 }
+                "linkage_specification" | "declaration_list" => self.scope(child, child.start_byte()),
                 _ => {}
             }
             previous_end = child.end_byte();
         }
+    }
+
+    /// Whether this is `#ifndef NAME`, `#define NAME` around a whole header.
+    fn is_include_guard(&self, node: Node) -> bool {
+        let name = |node: Node| node.child_by_field_name("name").map(|name| self.text(name));
+        let mut cursor = node.walk();
+        let defines = node.children(&mut cursor).find(|child| child.kind() == "preproc_def");
+        node.kind() == "preproc_ifdef" && defines.is_some_and(|defined| name(defined) == name(node))
     }
 
     fn text(&self, node: Node) -> String {
@@ -169,6 +201,13 @@ impl Reader<'_> {
         let is_kernel = self.has_mark(MarkKind::Kernel, previous_end, function.start_byte());
         let is_helper = self.has_mark(MarkKind::Function, previous_end, function.start_byte());
         self.qualify_function(node, is_kernel, is_helper);
+        // A function that only some targets define may stand in for what the others have built in, and is called by that name.
+        if let Some(name) = function.child_by_field_name("declarator").map(|name| self.text(name))
+            && is_reserved(&name)
+            && (is_kernel || !self.conditional)
+        {
+            self.renamed.insert(name);
+        }
         if is_helper {
             return;
         }
@@ -236,8 +275,12 @@ impl Reader<'_> {
             }
             previous_end = child.end_byte();
         }
-        let body = node.byte_range();
-        let loops = self.masked.loops.iter().filter(|mark| body.contains(&mark.at)).map(|mark| Count::parse(&mark.count, &params));
+        let body = node.child_by_field_name("body").map_or(0..0, |body| body.byte_range());
+        let body_text = String::from_utf8_lossy(&self.masked.text[body.clone()]);
+        let known =
+            |count: Count| if count.params().any(|index| is_changed(&body_text, &params[index].name)) { Count::Unknown } else { count };
+        let marks = self.masked.loops.iter().filter(|mark| body.contains(&mark.at));
+        let loops = marks.map(|mark| known(Count::parse(&mark.count, &params)));
         Ok(Signature { loops: loops.collect(), name, params, returns, is_kernel, line: name_node.start_position().row })
     }
 
@@ -282,7 +325,32 @@ impl Reader<'_> {
         {
             self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUGLMEM " });
         }
+        if kernel_gap.is_some() && self.target == DeviceKind::OpenCl && depth == 0 {
+            self.replace_refused_type(node.start_byte(), specifiers_end);
+        }
         Ok(Param { name, ty })
+    }
+
+    /// OpenCL kernels take no truth values and no types whose size is the device's business; others of the same size do as well.
+    fn replace_refused_type(&mut self, from: usize, to: usize) {
+        const REFUSED: [(&str, &str); 6] = [
+            ("bool", "uchar"),
+            ("_Bool", "uchar"),
+            ("size_t", "ulong"),
+            ("uintptr_t", "ulong"),
+            ("ptrdiff_t", "long"),
+            ("intptr_t", "long"),
+        ];
+        let specifiers = String::from_utf8_lossy(&self.masked.text[from..to]).into_owned();
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        for (refused, insert) in REFUSED {
+            let mut found = specifiers.match_indices(refused);
+            let whole = |at: usize| !specifiers[..at].ends_with(is_word) && !specifiers[at + refused.len()..].starts_with(is_word);
+            if let Some((at, _)) = found.find(|(at, _)| whole(*at)) {
+                self.edits.push(Edit { at: from + at, remove: refused.len(), insert });
+                return;
+            }
+        }
     }
 
     /// The name and the number of pointers (arrays count); `None` for what is neither.
@@ -327,13 +395,19 @@ impl Reader<'_> {
             ["size_t"] | ["uintptr_t"] => DType::U64,
             ["float"] => DType::F32,
             ["double"] => DType::F64,
-            ["_Complex", "float"] | ["complex", "float"] => DType::C64,
-            ["_Complex", "double"] | ["complex", "double"] => DType::C128,
+            [name] if is_complex(name, "float") => DType::C64,
+            [name] if is_complex(name, "double") => DType::C128,
             [name] if steps > 0 => return self.scalar_within(self.typedefs.get(name)?, steps - 1),
             _ => return None,
         };
         Some(Scalar::Value(dtype))
     }
+}
+
+/// Whether this is the one word that `mask` makes of the two of a complex type.
+fn is_complex(name: &str, part: &str) -> bool {
+    let rest = name.strip_prefix(part).or_else(|| name.strip_suffix(part));
+    rest.is_some_and(|rest| matches!(rest.trim_matches('_'), "complex" | "Complex") && rest.contains("_"))
 }
 
 #[derive(Debug, PartialEq)]
@@ -345,6 +419,22 @@ enum Scalar {
 
 fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// Whether a function's body may give `name` another value than its caller did: by assignment, through its address, or by a
+/// declaration of that name.
+fn is_changed(body: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    body.match_indices(name).any(|(at, _)| {
+        let (before, after) = (body[..at].trim_end(), body[at + name.len()..].trim_start());
+        let whole = !body[..at].ends_with(is_word) && !body[at + name.len()..].starts_with(is_word);
+        let assigned = after.starts_with('=') && !after.starts_with("==");
+        let updated = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"].iter().any(|sign| after.starts_with(sign));
+        let stepped = before.ends_with("++") || before.ends_with("--");
+        let address = before.ends_with('&') && !before.ends_with("&&");
+        let declared = after.starts_with([';', ',', '[']) && before.ends_with(is_word) && !before.ends_with("return");
+        whole && (assigned || updated || stepped || address || declared)
+    })
 }
 
 /// The first node of that kind on the way down through the declarators.
@@ -410,6 +500,22 @@ mod tests {
     }
 
     #[test]
+    fn complex_types_are_read_in_both_orders() {
+        let text = "void f(double complex a, const complex  float *b, float _Complex c, _Complex double d) {}";
+        let expected = ["void f(double _Complex a, const float _Complex * b, float _Complex c, double _Complex d)"];
+        assert_eq!(signatures(text, DeviceKind::Cpu), expected);
+    }
+
+    #[test]
+    fn types_that_opencl_kernels_cannot_take_give_way_to_others_of_their_size() {
+        let text = "GPUKERN void k(const bool on, size_t n, unsigned long long m, long long *x) { bool b = on; }";
+        let parsed = parse(text, DeviceKind::OpenCl).unwrap();
+        assert_eq!(parsed.text, "GPUKERN void k(const uchar on, ulong n, unsigned long  m, GPUGLMEM long  *x) { bool b = on; }");
+        assert_eq!(parsed.functions[0].to_string(), "void k(bool on, uint64_t n, uint64_t m, int64_t * x)");
+        assert_eq!(parse(text, DeviceKind::Cpu).unwrap().text, text);
+    }
+
+    #[test]
     fn words_that_a_macro_repeats_are_dropped_on_the_cpu() {
         let text = "GPUFUN static inline int f(int x) { return x; }";
         assert_eq!(parse(text, DeviceKind::Cpu).unwrap().text, "GPUFUN   int f(int x) { return x; }");
@@ -427,6 +533,21 @@ mod tests {
         assert!(!parse("GPUKERN void a(int n) { VECTORIZE_OVER(i, n) END_VECTORIZE }", DeviceKind::Cuda).unwrap().needs.strides);
         let in_helper = "GPUFUN void h(int n) { VECTORIZE_OVER(i, n) END_VECTORIZE }";
         assert!(parse(in_helper, DeviceKind::Cuda).unwrap().needs.strides);
+    }
+
+    #[test]
+    fn a_count_that_the_kernel_changes_is_not_known_before_the_launch() {
+        let count = |body: &str| {
+            let text = format!("GPUKERN void f(int n, int m) {{ {body} VECTORIZE_OVER(i, n) g(n, m == n, n + 1); END_VECTORIZE return; }}");
+            parse(&text, DeviceKind::Cuda).unwrap().functions[0].loops[0].clone()
+        };
+        for harmless in ["", "m = n;", "int nn = 2; nn++;", "if (n == 2 && n) return;", "m += n;", "int k = m & n;"] {
+            let expected = if harmless.contains("& n;") { Count::Unknown } else { Count::Param(0) };
+            assert_eq!(count(harmless), expected, "{harmless}");
+        }
+        for change in ["n = 2*n;", "n *= 2;", "n++;", "--n;", "h(&n);", "int n = 3;", "long n; n = 3;", "n <<= 1;"] {
+            assert_eq!(count(change), Count::Unknown, "{change}");
+        }
     }
 
     proptest! {

@@ -13,6 +13,7 @@ use crate::grid::Grid;
 use crate::kernel::Kernel;
 use crate::parse::parse;
 use crate::prelude::prelude;
+use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Signature};
 use crate::source::{Source, join};
 
@@ -222,8 +223,8 @@ impl Prepared {
         let joined = join(sources, target, &options.all_include_folders())?;
         let parsed = parse(&joined, target)?;
         let mut source = prelude(target, parsed.needs);
-        for function in parsed.functions.iter().filter(|function| RESERVED.contains(&function.name.as_str())) {
-            source.push_str(&format!("#define {0} parloop_{0}\n", function.name));
+        for name in &parsed.renamed {
+            source.push_str(&format!("#define {name} parloop_user_{name}\n"));
         }
         source.push_str(&parsed.text);
         if target == DeviceKind::Cpu {
@@ -239,8 +240,8 @@ impl Prepared {
     }
 
     fn build(&self, compiler: &dyn Compiler, options: &CompileOptions, cache: &Cache) -> Result<(ModuleBinary, Origin)> {
-        let arguments = options.arguments.join("\0");
-        let key = Key::of(&[self.source.as_bytes(), arguments.as_bytes(), compiler.identity().as_bytes()]);
+        let (arguments, files) = (options.arguments.join("\0"), options.argument_files());
+        let key = Key::of(&[self.source.as_bytes(), arguments.as_bytes(), &files, compiler.identity().as_bytes()]);
         let made = cache.get_or_make(key, || compiler.compile(&self.source, &options.arguments));
         let (bytes, origin) = made.map_err(|error| self.explain(error, options))?;
         Ok((ModuleBinary { bytes: bytes.to_vec() }, origin))
@@ -273,13 +274,24 @@ impl CompileOptions {
         let mut folders = self.include_folders.clone();
         let mut arguments = self.arguments.iter();
         while let Some(argument) = arguments.next() {
-            match argument.strip_prefix("-I") {
+            match ["-I", "-isystem", "-iquote"].iter().find_map(|flag| argument.strip_prefix(flag)) {
                 Some("") => folders.extend(arguments.next().map(PathBuf::from)),
                 Some(folder) => folders.push(folder.into()),
                 None => {}
             }
         }
         folders
+    }
+
+    /// The contents of the files that compiler arguments name (`-include file.h`, `library.so`), as one hash.
+    fn argument_files(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for argument in &self.arguments {
+            if let Ok(content) = std::fs::read(argument) {
+                hasher.update(blake3::hash(&content).as_bytes());
+            }
+        }
+        hasher.finalize().into()
     }
 }
 
@@ -347,7 +359,7 @@ fn missing(c_name: &str, helpers: &[String], stream: &Stream, found: Vec<String>
 fn symbol(name: &str, target: DeviceKind) -> String {
     match target {
         DeviceKind::Cpu => format!("parloop_entry_{name}"),
-        _ if RESERVED.contains(&name) => format!("parloop_{name}"),
+        _ if is_reserved(name) => format!("parloop_user_{name}"),
         _ => name.to_owned(),
     }
 }
@@ -367,9 +379,3 @@ fn cpu_entry(function: &Signature) -> String {
         arguments.join(", ")
     )
 }
-
-/// Names that a compiler or the headers of the prelude already use: a kernel may have them all the same.
-const RESERVED: [&str; 32] = [
-    "main", "abs", "exit", "abort", "free", "malloc", "calloc", "realloc", "rand", "div", "index", "round", "floor", "ceil", "exp", "log",
-    "sin", "cos", "tan", "sqrt", "pow", "gamma", "j0", "j1", "y0", "y1", "jn", "yn", "min", "max", "printf", "memcpy",
-];

@@ -1,6 +1,7 @@
 //! Sources: text or files, joined to one text in portable C for one target. Comment marks become macros, the user's own headers are
 //! put in place, and every line keeps its file and number.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use parloop_device::DeviceKind;
@@ -62,7 +63,7 @@ fn read_text(path: &Path) -> Result<String> {
 
 /// All sources as one text for `target`. `folders` are searched for the user's headers.
 pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<String> {
-    let mut joiner = Joiner { target, folders, out: String::new() };
+    let mut joiner = Joiner { target, folders, once: HashSet::new(), out: String::new() };
     for (index, source) in sources.iter().enumerate() {
         let name = if index > 0 && source.name == "<source>" { format!("<source {}>", index + 1) } else { source.name.clone() };
         joiner.add(&name, &source.text, source.folder.as_deref(), 0)?;
@@ -73,6 +74,8 @@ pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) 
 struct Joiner<'a> {
     target: DeviceKind,
     folders: &'a [PathBuf],
+    /// Headers with `#pragma once` that are in place already.
+    once: HashSet<PathBuf>,
     out: String,
 }
 
@@ -88,6 +91,7 @@ impl Joiner<'_> {
                     [index, count] => self.push_line(&format!("VECTORIZE_OVER({index}, {count})")),
                     _ => return Err(place.error(format!("`//vectorize_over` takes an index and a count, not `{}`", rest.trim()))),
                 },
+                Line::Once => self.push_line(""),
                 Line::EndVectorize => self.push_line("END_VECTORIZE"),
                 Line::OnlyFor { contexts } if !self.is_for(contexts) => self.push_line(""),
                 Line::OnlyFor { .. } | Line::Plain => self.push_line(&replace_marks(line)),
@@ -147,7 +151,13 @@ impl Joiner<'_> {
         if place.depth >= DEEPEST_INCLUDE {
             return Err(place.error(format!("headers include each other more than {DEEPEST_INCLUDE} deep")));
         }
-        self.add(&path.display().to_string(), &read_text(path)?, path.parent(), place.depth + 1)?;
+        let text = read_text(path)?;
+        let once = text.lines().any(|line| matches!(Line::read(line), Line::Once));
+        if once && !self.once.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned())) {
+            self.push_line("");
+            return Ok(());
+        }
+        self.add(&path.display().to_string(), &text, path.parent(), place.depth + 1)?;
         self.mark_line(place.line + 1, place.name);
         Ok(())
     }
@@ -178,11 +188,23 @@ impl Place<'_> {
 
 /// A line, by what it asks of us.
 enum Line<'a> {
-    Include { file: &'a str, system: bool },
-    IncludeFile { file: &'a str, contexts: &'a str },
-    Vectorize { rest: &'a str },
+    Include {
+        file: &'a str,
+        system: bool,
+    },
+    IncludeFile {
+        file: &'a str,
+        contexts: &'a str,
+    },
+    Vectorize {
+        rest: &'a str,
+    },
     EndVectorize,
-    OnlyFor { contexts: &'a str },
+    /// `#pragma once`, which compilers know in headers of their own finding only.
+    Once,
+    OnlyFor {
+        contexts: &'a str,
+    },
     Plain,
 }
 
@@ -203,6 +225,9 @@ impl Line<'_> {
             return Line::OnlyFor { contexts };
         }
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        if directive.and_then(|d| d.strip_prefix("pragma")).is_some_and(|rest| rest.split_whitespace().next() == Some("once")) {
+            return Line::Once;
+        }
         if let Some(rest) = directive.and_then(|d| d.strip_prefix("include")).map(str::trim_start) {
             let quoted = |open, close| rest.strip_prefix(open).and_then(|rest| rest.split_once(close)).map(|(file, _)| file);
             if let Some(file) = quoted('"', '"') {
@@ -282,6 +307,17 @@ mod tests {
         );
         let error = join(&[source], DeviceKind::OpenCl, &[]).unwrap_err();
         assert_eq!(error.to_string(), "<source>:1: header \"mine.h\" was not found; name its folder in the include folders");
+    }
+
+    #[test]
+    fn a_header_that_wants_to_be_read_once_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let header = folder.path().join("once.h");
+        std::fs::write(&header, "#pragma once\nint x;\n").unwrap();
+        let source = Source::text("#include \"once.h\"\n#include \"once.h\"\nint after;");
+        let text = join(&[source], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap();
+        let expected = format!("#line 1 \"<source>\"\n#line 1 \"{}\"\n\nint x;\n#line 2 \"<source>\"\n\nint after;\n", header.display());
+        assert_eq!(text, expected);
     }
 
     #[test]

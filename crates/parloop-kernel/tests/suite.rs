@@ -214,7 +214,6 @@ fn arguments_that_do_not_fit_are_refused_and_nothing_runs() {
         let prog = ctx.compile(SOURCE).unwrap();
         let axpy = prog.kernel("axpy").unwrap();
         let (x, mut y) = (ctx.array(&ramp(4)).unwrap(), ctx.array(&ramp(4)).unwrap());
-        let other = Context::open("cpu:2").unwrap().array(&ramp(4)).unwrap();
         let singles = ctx.array(&[1f32; 4]).unwrap();
         let message = |result: Result<Option<Scalar>, KernelError>| result.unwrap_err().to_string();
         assert_eq!(
@@ -241,7 +240,10 @@ fn arguments_that_do_not_fit_are_refused_and_nothing_runs() {
             message(prog.kernel("main").unwrap().call(args![Vec::<i32>::new().as_mut_slice(), i64::MAX])),
             "argument `value` of kernel `main` is declared `int32_t`, but 9223372036854775807 does not fit into int32"
         );
-        assert!(message(axpy.call(args![1.0, &other, &mut y, 4])).contains("belongs to device `cpu:2`"));
+        if ctx.device().kind() != DeviceKind::Cpu {
+            let other = Context::open("cpu").unwrap().array(&ramp(4)).unwrap();
+            assert!(message(axpy.call(args![1.0, &other, &mut y, 4])).contains("belongs to device `cpu`"));
+        }
         assert_eq!(y.to_vec().unwrap(), ramp(4));
     });
 }

@@ -68,7 +68,10 @@ impl Array {
             }
             return Array::from_object(context, &array.to_numpy(values)?, dtype);
         }
-        if let Some(foreign) = Foreign::of(values)?
+        // NumPy converts what it can to a dtype that was asked for, also from types and byte orders that no kernel takes.
+        let is_converted = dtype.is_some() && NdArray::of(values)?.is_some_and(|array| array.dtype() != dtype);
+        if !is_converted
+            && let Some(foreign) = Foreign::of(values)?
             && dtype.is_none_or(|dtype| dtype == foreign.dtype)
         {
             match &foreign.device {
@@ -343,6 +346,9 @@ impl Array {
         }
         let host = if copy == Some(true) { this.copy_to_host(slf.py())? } else { this.to_numpy(slf.as_any())? };
         match dtype.filter(|dtype| !dtype.is_none()) {
+            Some(dtype) if copy == Some(false) && !host.getattr("dtype")?.eq(dtype)? => {
+                Err(PyValueError::new_err("another dtype cannot be had without a copy").into())
+            }
             Some(dtype) => Ok(host.call_method1("astype", (dtype, "K", "unsafe", true, false))?),
             None => Ok(host),
         }

@@ -76,7 +76,9 @@ fn kernel_class(error: &KernelError) -> Exception {
         KernelError::Description { .. } => Exception::SourceError,
         KernelError::NoSuchKernel { .. } | KernelError::NotAKernel { .. } => Exception::KernelNotFoundError,
         KernelError::OutOfRange { .. } => Exception::ArgumentRangeError,
-        KernelError::ReadOnly { .. } | KernelError::NotContiguous { .. } | KernelError::Overlap { .. } => Exception::ArgumentValueError,
+        KernelError::ReadOnly { .. } | KernelError::NotContiguous { .. } | KernelError::Unaligned { .. } | KernelError::Overlap { .. } => {
+            Exception::ArgumentValueError
+        }
         KernelError::Grid { .. } => Exception::LaunchError,
         _ => Exception::ArgumentError,
     }

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyEllipsis, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 
 /// Which elements of a memory an array has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +112,8 @@ impl Layout {
             out.push(found.slicelength, stride * found.step);
             return Ok(());
         }
-        let index = item.extract::<isize>().map_err(|_| {
+        let integer = if item.is_instance_of::<PyBool>() { None } else { item.extract::<isize>().ok() };
+        let index = integer.ok_or_else(|| {
             PyTypeError::new_err(format!("an index is an integer, a slice, `...` or None, not {}; use .numpy() for more", type_name(item)))
         })?;
         let place = if index < 0 { index + len } else { index };

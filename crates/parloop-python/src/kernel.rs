@@ -117,6 +117,7 @@ type Kept<'py> = SmallVec<[Keep<'py>; 2]>;
 enum Keep<'py> {
     Object(Bound<'py, PyAny>),
     Text(CString),
+    Memory(parloop_device::Memory),
 }
 
 impl Kernel {
@@ -231,7 +232,7 @@ impl Kernel {
             return Ok(Scalar::Bool(value.is_truthy()?));
         }
         if value.is_instance_of::<PyInt>() {
-            return value.extract::<i128>().map(Scalar::Int).map_err(|_| self.too_large(index, value));
+            return self.integer_value(index, value);
         }
         if value.is_instance_of::<PyFloat>() {
             return Ok(Scalar::Float(value.extract()?));
@@ -240,19 +241,21 @@ impl Kernel {
             use pyo3::types::PyComplexMethods;
             return Ok(Scalar::Complex(Complex64::new(value.real(), value.imag())));
         }
-        let is_single = value.getattr("ndim").and_then(|ndim| ndim.extract::<usize>()).is_ok_and(|ndim| ndim == 0);
-        if is_single && let Ok(item) = value.call_method0("item") {
-            return self.scalar_value(index, &item);
+        match plain_number(value) {
+            Some(number) => self.scalar_value(index, &number),
+            None => Err(self.checker(index).wrong_type(describe(value), "pass a single value").into()),
         }
-        if let Ok(number) = value.call_method0("__index__") {
-            return self.scalar_value(index, &number);
+    }
+
+    fn integer_value(&self, index: usize, value: &Bound<'_, PyAny>) -> Result<Scalar> {
+        if let Ok(value) = value.extract::<i128>() {
+            return Ok(Scalar::Int(value));
         }
-        if let Ok(number) = value.call_method0("__float__")
-            && value.getattr("shape").is_err()
-        {
-            return self.scalar_value(index, &number);
+        let takes_floats = matches!(self.inner.signature().params[index].ty, ParamType::Scalar(dtype) if !dtype.is_integer());
+        match value.extract::<f64>() {
+            Ok(value) if takes_floats => Ok(Scalar::Float(value)),
+            _ => Err(self.too_large(index, value)),
         }
-        Err(self.checker(index).wrong_type(describe(value), "pass a single value").into())
     }
 
     fn too_large(&self, index: usize, value: &Bound<'_, PyAny>) -> crate::error::Error {
@@ -277,7 +280,7 @@ impl Kernel {
             return self.ndarray_slot(index, to, constant, array, staging);
         }
         if let Ok(array) = value.cast::<Array>() {
-            return self.array_slot(index, array.get());
+            return self.array_slot(index, array.get(), kept);
         }
         if let Some(array) = NdArray::of(value)? {
             return self.ndarray_slot(index, to, constant, array, staging);
@@ -299,24 +302,37 @@ impl Kernel {
         if !array.is_contiguous() {
             return Err(self.checker(index).not_contiguous().into());
         }
+        self.check_alignment(index, array.pointer() as u64, dtype)?;
         let host = HostBytes::new(array.pointer(), array.size() * dtype.size(), !constant);
         Ok(self.inner.host_slot(index, host, staging)?)
     }
 
-    fn array_slot(&self, index: usize, array: &Array) -> Result<Slot> {
+    /// Compilers rely on elements at multiples of their size. Copies on a GPU are at such addresses always.
+    fn check_alignment(&self, index: usize, address: u64, dtype: DType) -> Result<()> {
+        let alignment = dtype.size().min(8) as u64;
+        if address & (alignment - 1) != 0 && self.inner.is_cpu() { Err(self.checker(index).unaligned().into()) } else { Ok(()) }
+    }
+
+    fn array_slot(&self, index: usize, array: &Array, kept: &mut Kept<'_>) -> Result<Slot> {
         self.checker(index).elements(Some(array.dtype), array.writeable)?;
         if !array.layout.is_dense() {
             return Err(self.checker(index).not_contiguous().into());
         }
         if array.layout.offset == 0 {
-            return Ok(self.inner.memory_slot(&array.memory)?);
+            let slot = self.inner.memory_slot(&array.memory)?;
+            self.check_alignment(index, slot[0], array.dtype)?;
+            return Ok(slot);
         }
         let bytes = array.layout.size() * array.dtype.size();
         if array.memory.device().kind() == DeviceKind::OpenCl {
-            // The sub-buffer may go when the call returns: the driver holds what a queued kernel uses.
-            return Ok(self.inner.memory_slot(&array.memory.slice(array.layout.offset, bytes)?)?);
+            // The part is an object of its own, which must be there when the kernel is queued; then the driver holds it.
+            let part = array.memory.slice(array.layout.offset, bytes)?;
+            let slot = self.inner.memory_slot(&part)?;
+            kept.push(Keep::Memory(part));
+            return Ok(slot);
         }
         let [handle, rest] = self.inner.memory_slot(&array.memory)?;
+        self.check_alignment(index, handle + array.layout.offset as u64, array.dtype)?;
         Ok([handle + array.layout.offset as u64, rest])
     }
 
@@ -359,6 +375,7 @@ impl Kernel {
         if !foreign.is_contiguous() {
             return Err(self.checker(index).not_contiguous().into());
         }
+        self.check_alignment(index, foreign.pointer, foreign.dtype)?;
         let bytes = foreign.size() * foreign.dtype.size();
         let slot = match &foreign.device {
             None => self.inner.host_slot(index, HostBytes::new(foreign.pointer as *mut u8, bytes, !constant), staging)?,
@@ -408,8 +425,9 @@ impl Kernel {
 
     fn run(&self, py: Python<'_>, slots: Slots, items: Option<Items>, staging: &Staging) -> Result<Option<Scalar>> {
         let kernel = &self.inner;
+        let staging = Detached(staging);
         let work = move || {
-            let mut slots = slots;
+            let (mut slots, staging) = (slots, staging);
             // SAFETY: `fill` made a slot of the right type for each parameter; the objects behind them are borrowed until the call is
             // over, and memory of a GPU is freed in the order of its stream.
             let returned = unsafe {
@@ -418,15 +436,42 @@ impl Kernel {
                     None => kernel.launch(&mut slots)?,
                 }
             };
+            if !staging.0.is_empty() {
+                // SAFETY: the arrays are borrowed from the caller's arguments until this returns.
+                unsafe { staging.0.read_back(kernel.stream())? };
+            }
             Ok::<_, ker::KernelError>(returned)
         };
-        let returned = py.detach(work)?;
-        if !staging.is_empty() {
-            // SAFETY: the arrays are borrowed from the caller's arguments until this returns.
-            unsafe { staging.read_back(kernel.stream())? };
-        }
-        Ok(returned)
+        Ok(py.detach(work)?)
     }
+}
+
+/// Staged host data, used while Python is detached.
+struct Detached<'a>(&'a Staging);
+// SAFETY: the objects that lend the host data are borrowed for the whole call.
+unsafe impl Send for Detached<'_> {}
+
+/// The Python number that an object of another type stands for: a NumPy scalar, an array of one element without axes, or an object
+/// that converts itself.
+fn plain_number<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let is_number = |number: &Bound<'py, PyAny>| {
+        number.is_instance_of::<PyInt>() || number.is_instance_of::<PyFloat>() || number.is_instance_of::<PyComplex>()
+    };
+    let axes = value.getattr("ndim").and_then(|ndim| ndim.extract::<usize>()).ok();
+    let methods: &[&str] = match axes {
+        // A date's item is an integer, and text becomes a float, but neither is a number.
+        Some(0) if value.getattr("dtype").and_then(|dtype| dtype.getattr("kind")).is_ok_and(|kind| is_numeric(&kind)) => {
+            &["item", "__index__", "__float__"]
+        }
+        Some(_) => &[],
+        None => &["__index__", "__float__"],
+    };
+    methods.iter().find_map(|method| value.call_method0(*method).ok().filter(is_number))
+}
+
+/// Whether this letter stands for truth values, integers, floats or complex numbers.
+fn is_numeric(kind: &Bound<'_, PyAny>) -> bool {
+    kind.extract::<String>().is_ok_and(|kind| "biufc".contains(&*kind))
 }
 
 fn items_of(value: &Bound<'_, PyAny>) -> Result<Items> {
@@ -498,14 +543,15 @@ impl Kernel {
             }
         }
         let objects = given.iter().flatten().map(|value| Bound::clone(value).unbind()).collect();
-        let (mut owners, mut texts) = (Vec::new(), Vec::new());
+        let mut held = Held::default();
         for keep in kept {
             match keep {
-                Keep::Object(object) => owners.push(object.unbind()),
-                Keep::Text(text) => texts.push(text),
+                Keep::Object(object) => held.owners.push(object.unbind()),
+                Keep::Text(text) => held.texts.push(text),
+                Keep::Memory(memory) => held.memories.push(memory),
             }
         }
-        let bound = BoundKernel { kernel: slf.clone().unbind(), slots, items, arrays, objects, _owners: owners, _texts: texts };
+        let bound = BoundKernel { kernel: slf.clone().unbind(), slots, items, arrays, objects, _held: held };
         Ok(Handoff::make(py, &classes(py)?.bound, Arrival::Bound(Box::new(bound)))?)
     }
 
@@ -564,8 +610,16 @@ pub struct BoundKernel {
     items: Option<Items>,
     arrays: Vec<BoundArray>,
     objects: Vec<Py<PyAny>>,
-    _owners: Vec<Py<PyAny>>,
-    _texts: Vec<CString>,
+    _held: Held,
+}
+
+/// What a bound call holds beside the objects it was given.
+#[derive(Default)]
+#[allow(dead_code)] // held for its destructor
+struct Held {
+    owners: Vec<Py<PyAny>>,
+    texts: Vec<CString>,
+    memories: Vec<parloop_device::Memory>,
 }
 
 impl BoundKernel {

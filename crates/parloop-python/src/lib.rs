@@ -22,7 +22,9 @@ use pyo3::prelude::*;
 /// Runs the `parloop` command with these arguments, the program's name first, and returns its exit status.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
-    py.detach(|| if parloop::command::run(arguments) == std::process::ExitCode::SUCCESS { 0 } else { 1 })
+    let status = py.detach(|| parloop::command::run(arguments));
+    // An exit code can be compared but not read.
+    (0..=u8::MAX).find(|&code| std::process::ExitCode::from(code) == status).unwrap_or(1)
 }
 
 /// Names of environment variables that look like parloop's and are not.
