@@ -76,9 +76,7 @@ impl Array {
         {
             match &foreign.device {
                 Some(device) if device.same(context.device()) => return Array::adopt(context, foreign),
-                None if context.device().kind() == DeviceKind::Cpu && foreign.strides.iter().all(|&stride| stride >= 0) => {
-                    return Array::adopt(context, foreign);
-                }
+                None if context.device().kind() == DeviceKind::Cpu => return Array::adopt(context, foreign),
                 None => {}
                 Some(device) => {
                     let source = ker::Context::on(device.default_stream()?);
@@ -99,10 +97,13 @@ impl Array {
     }
 
     fn adopt(context: &ker::Context, foreign: Foreign<'_>) -> Result<Array> {
-        let layout = Layout { shape: foreign.shape.clone(), strides: foreign.strides.clone(), offset: 0, itemsize: foreign.dtype.size() };
+        // Along an axis with a negative stride the elements lie below the first one.
+        let below = |(&len, &stride): (&usize, &isize)| (len as isize - 1).max(0) as usize * stride.min(0).unsigned_abs();
+        let offset = if foreign.size() == 0 { 0 } else { foreign.shape.iter().zip(&foreign.strides).map(below).sum() };
+        let layout = Layout { shape: foreign.shape.clone(), strides: foreign.strides.clone(), offset, itemsize: foreign.dtype.size() };
         let (_, end) = layout.span();
         // SAFETY: the protocol by which `foreign` was offered says that its elements live as long as `owner`, which is kept.
-        let memory = unsafe { context.device().adopt_memory(foreign.pointer, end)? };
+        let memory = unsafe { context.device().adopt_memory(foreign.pointer - offset as u64, end)? };
         let owner = Some(Arc::new(foreign.owner.unbind()));
         Ok(Array { context: context.clone(), memory, dtype: foreign.dtype, layout, writeable: foreign.writeable, owner })
     }

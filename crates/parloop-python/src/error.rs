@@ -2,7 +2,7 @@
 
 use parloop_device::{CompileError, DeviceError};
 use parloop_kernel::KernelError;
-use pyo3::PyErr;
+use pyo3::prelude::*;
 
 use crate::exceptions::Exception;
 
@@ -26,14 +26,24 @@ impl From<PyErr> for Error {
 
 impl From<DeviceError> for Error {
     fn from(error: DeviceError) -> Error {
-        Error(device_class(&error).error(error.to_string()))
+        Error(with_code(device_class(&error).error(error.to_string()), &error))
     }
 }
 
 impl From<KernelError> for Error {
     fn from(error: KernelError) -> Error {
-        Error(kernel_class(&error).error(error.to_string()))
+        let made = kernel_class(&error).error(error.to_string());
+        Error(if let KernelError::Device(error) = &error { with_code(made, error) } else { made })
     }
+}
+
+/// A driver's failure has the driver's number as `code`.
+fn with_code(made: PyErr, error: &DeviceError) -> PyErr {
+    if let DeviceError::Driver { code, .. } = error {
+        // Without the attribute the message still holds the number.
+        let _ = Python::attach(|py| made.value(py).setattr("code", code));
+    }
+    made
 }
 
 impl<'a, 'py> From<pyo3::CastError<'a, 'py>> for Error {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 
 from .. import _parloop
@@ -124,8 +123,7 @@ def failed(code: int) -> cudaError_t:
 
 def driver_code(error: BaseException) -> int | None:
     """The number that a driver answered with, if the error is a driver's."""
-    found = re.search(r" failed with (-?\d+) \(", str(error))
-    return int(found.group(1)) if found else None
+    return getattr(error, "code", None)
 
 
 def code_of(error: _parloop.DeviceError) -> int:
