@@ -85,11 +85,12 @@ def measure(device):
     m = n if is_gpu else n // 16
     say(f"{device.name}: {ITERATIONS} multiply-adds on each of {m} doubles")
     prog.iterate(x=x, y=y, n=m)
-    expected = host[:m].copy()
+    checked = slice(0, m, max(1, m // 2**18))
+    expected = host[checked].copy()
     for _ in range(ITERATIONS):
         expected *= 0.999
         expected += 0.001
-    if not np.allclose(y.numpy()[:m], expected, rtol=1e-12):
+    if not np.allclose(y.numpy()[checked], expected, rtol=1e-12):
         raise SystemExit(f"{device.name}: iterate gives wrong numbers")
     iterate = seconds(ctx, prog.iterate.bind(x=x, y=y, n=m))
     say("")

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 /// Adds the line of `source` to every line of `log` that names one and is not followed by it already.
 pub(crate) fn with_source_lines(log: &str, source: &str) -> String {
+    let log = &own_places(log, source);
     let lines = numbered(source);
     let mut out = String::with_capacity(log.len() * 2);
     let mut messages = log.lines().peekable();
@@ -21,6 +22,17 @@ pub(crate) fn with_source_lines(log: &str, source: &str) -> String {
         }
     }
     out
+}
+
+/// NVIDIA's OpenCL compiler counts the lines of the whole text, whatever `#line` says; its places become those of the sources.
+fn own_places(log: &str, source: &str) -> String {
+    let translate = |line: &str| {
+        let rest = line.strip_prefix("<kernel>:")?;
+        let (row, rest) = rest.split_once(':')?;
+        let (file, number) = crate::parse::place_of(source, row.parse::<usize>().ok()?.checked_sub(1)?);
+        (!file.is_empty()).then(|| format!("{file}:{number}:{rest}"))
+    };
+    log.lines().map(|line| translate(line).unwrap_or_else(|| line.to_owned()) + "\n").collect()
 }
 
 /// Every line of a joined source, by file and number.
@@ -110,6 +122,12 @@ mod tests {
         let log = "error: <source>:2:9: expected expression\nwarning: elsewhere:1:2: x\n";
         let expected = "error: <source>:2:9: expected expression\n    2 | int b = ;\n      |         ^\nwarning: elsewhere:1:2: x\n";
         assert_eq!(with_source_lines(log, SOURCE), expected);
+    }
+
+    #[test]
+    fn places_counted_over_the_whole_text_become_those_of_the_source() {
+        let log = "<kernel>:4:9: error: expected expression\nint b = ;\n";
+        assert_eq!(with_source_lines(log, SOURCE), "<source>:2:9: error: expected expression\nint b = ;\n");
     }
 
     #[test]

@@ -25,18 +25,19 @@ struct Inner {
     grid: Grid,
     block: Option<u32>,
     /// Bytes that a kernel reads from each slot, with those for the range and the returned value on a CPU.
-    sizes: SmallVec<[usize; 16]>,
+    sizes: SmallVec<[usize; 20]>,
     /// The argument whose value is the range, when it is that simple.
     range_argument: Option<usize>,
     /// Whether the grid is just what the loops need.
     grid_is_loops: bool,
+    is_cpu: bool,
 }
 
 /// A CPU entry also takes the whole range and a place for the returned value.
 const CPU_SLOTS: usize = 2;
 
 /// Arguments with room for what the launch adds.
-pub type Slots = SmallVec<[Slot; 12]>;
+pub type Slots = SmallVec<[Slot; 20]>;
 
 impl Kernel {
     pub(crate) fn new(signature: Signature, function: Function, stream: Stream, grid: Grid, block: Option<u32>) -> Result<Kernel> {
@@ -44,7 +45,8 @@ impl Kernel {
             ParamType::Scalar(dtype) => dtype.size(),
             ParamType::Pointer { .. } => size_of::<u64>(),
         };
-        let added = if function.device().kind() == DeviceKind::Cpu { CPU_SLOTS } else { 0 };
+        let is_cpu = function.device().kind() == DeviceKind::Cpu;
+        let added = if is_cpu { CPU_SLOTS } else { 0 };
         let sizes = signature.params.iter().map(|param| size(&param.ty)).chain([size_of::<Slot>(); CPU_SLOTS].into_iter().take(added));
         let sizes = sizes.collect();
         let range_argument = match (&grid, &*signature.loops) {
@@ -53,7 +55,7 @@ impl Kernel {
             _ => None,
         };
         let grid_is_loops = grid == Grid::Auto;
-        Ok(Kernel { inner: Arc::new(Inner { signature, function, stream, grid, block, sizes, range_argument, grid_is_loops }) })
+        Ok(Kernel { inner: Arc::new(Inner { signature, function, stream, grid, block, sizes, range_argument, grid_is_loops, is_cpu }) })
     }
 
     /// What it takes and returns.
@@ -162,8 +164,8 @@ impl Kernel {
     /// When the memory is of another device.
     pub fn memory_slot(&self, memory: &Memory) -> Result<Slot> {
         // CPU devices differ in their threads only: their memory is the host's.
-        let is_host = self.is_cpu() && memory.device().kind() == DeviceKind::Cpu;
-        if !is_host && !memory.device().same(self.inner.function.device()) {
+        let is_host = || self.is_cpu() && memory.device().kind() == DeviceKind::Cpu;
+        if !memory.device().same(self.inner.function.device()) && !is_host() {
             return Err(other_device(&self.inner.function, memory.device().id().to_string()));
         }
         if self.inner.stream.is_foreign() {
@@ -212,7 +214,7 @@ impl Kernel {
 
     /// Whether it runs on a CPU, where host data is used in place.
     pub fn is_cpu(&self) -> bool {
-        self.inner.function.device().kind() == DeviceKind::Cpu
+        self.inner.is_cpu
     }
 
     /// Launches with slots that were checked, over the kernel's own grid.
@@ -239,9 +241,9 @@ impl Kernel {
         let inner = &*self.inner;
         let count = inner.signature.params.len();
         debug_assert_eq!(slots.len(), count);
-        let items = if self.is_cpu() || inner.grid_is_loops { items } else { self.covering(slots, items)? };
-        // What has no loops, and what returns a value of all of them, is done in one call.
-        let undivided = inner.signature.loops.is_empty() || inner.signature.returns.is_some();
+        let items = if inner.grid_is_loops { items } else { self.covering(slots, items)? };
+        // What has no loops, what returns a value of all of them, and loops that cannot be cut alike, are done in one call.
+        let undivided = inner.signature.loops.is_empty() || inner.signature.returns.is_some() || !inner.signature.loops_align;
         let range = match items {
             _ if undivided && self.is_cpu() => 1,
             Items::Line(items) => items,
@@ -253,7 +255,7 @@ impl Kernel {
         if self.is_cpu() {
             slots.extend([[range, 0]; CPU_SLOTS]);
         }
-        let pointers: SmallVec<[*mut c_void; 14]> = slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()).collect();
+        let pointers: SmallVec<[*mut c_void; 20]> = slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()).collect();
         let result = self.shape(items, range).and_then(|launch| {
             // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
             // slot of the right type; the rest is the caller's promise.
@@ -321,7 +323,7 @@ impl Kernel {
         Ok(Some(most.unwrap_or(1)))
     }
 
-    /// A GPU does the iterations of its loops only as far as its grid goes, so that a grid given by hand is made large enough.
+    /// Iterations are done only as far as the grid goes, so that a grid given by hand is made large enough for the loops.
     fn covering(&self, slots: &Slots, items: Items) -> Result<Items> {
         if self.inner.signature.loops.is_empty() {
             return Ok(items);

@@ -1,13 +1,14 @@
 //! From joined source to signatures (with tree-sitter), and the qualifiers that each target needs added to plain C.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 use parloop_device::{DType, DeviceKind};
 use tree_sitter::{Node, Parser};
 
 use crate::error::{KernelError, Result};
 use crate::grid::Count;
-use crate::mask::{MarkKind, Masked, mask};
+use crate::mask::{LoopMark, MarkKind, Masked, mask};
 use crate::prelude::Needs;
 use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Pointee, Signature};
@@ -37,6 +38,7 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
         functions: Vec::new(),
         renamed: BTreeSet::new(),
         conditional: false,
+        loop_helpers: Vec::new(),
         edits: Vec::new(),
         error: None,
     };
@@ -117,6 +119,8 @@ struct Reader<'a> {
     renamed: BTreeSet<String>,
     /// Whether the preprocessor decides if this is compiled at all.
     conditional: bool,
+    /// Functions with loops that are no kernels.
+    loop_helpers: Vec<String>,
     edits: Vec<Edit>,
     error: Option<Mistake>,
 }
@@ -208,6 +212,9 @@ impl Reader<'_> {
         {
             self.renamed.insert(name);
         }
+        if !is_kernel && self.masked.loops.iter().any(|mark| node.byte_range().contains(&mark.at)) {
+            self.loop_helpers.extend(function.child_by_field_name("declarator").map(|name| self.text(name)));
+        }
         if is_helper {
             return;
         }
@@ -276,12 +283,25 @@ impl Reader<'_> {
             previous_end = child.end_byte();
         }
         let body = node.child_by_field_name("body").map_or(0..0, |body| body.byte_range());
-        let body_text = String::from_utf8_lossy(&self.masked.text[body.clone()]);
-        let known =
-            |count: Count| if count.params().any(|index| is_changed(&body_text, &params[index].name)) { Count::Unknown } else { count };
-        let marks = self.masked.loops.iter().filter(|mark| body.contains(&mark.at));
-        let loops = marks.map(|mark| known(Count::parse(&mark.count, &params)));
-        Ok(Signature { loops: loops.collect(), name, params, returns, is_kernel, line: name_node.start_position().row })
+        let (loops, loops_align) = self.loops(body, &params);
+        Ok(Signature { loops, loops_align, name, params, returns, is_kernel, line: name_node.start_position().row })
+    }
+
+    /// The counts of the loops in a function's body, and whether CPU threads can share them out alike.
+    fn loops(&self, body: Range<usize>, params: &[Param]) -> (Vec<Count>, bool) {
+        let text = String::from_utf8_lossy(&self.masked.text[body.clone()]);
+        let marks: Vec<&LoopMark> = self.masked.loops.iter().filter(|mark| body.contains(&mark.at)).collect();
+        let known = |mark: &&LoopMark| {
+            let count = Count::parse(&mark.count, params);
+            if count.params().any(|index| changes(&text, &params[index].name) > 0) { Count::Unknown } else { count }
+        };
+        let loops: Vec<Count> = marks.iter().map(known).collect();
+        let all_known = !loops.contains(&Count::Unknown);
+        // One text has one value, unless it names what is set more than once.
+        let one_text = marks.windows(2).all(|pair| pair[0].count == pair[1].count);
+        let one_value = marks.len() < 2 || marks.iter().all(|mark| words(&mark.count).iter().all(|word| changes(&text, word) < 2));
+        let calls_loops = self.loop_helpers.iter().any(|helper| words(&text).contains(helper));
+        (loops, (all_known || one_text && one_value) && !calls_loops)
     }
 
     /// `(void)` says that there are no parameters.
@@ -421,11 +441,10 @@ fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Whether a function's body may give `name` another value than its caller did: by assignment, through its address, or by a
-/// declaration of that name.
-fn is_changed(body: &str, name: &str) -> bool {
+/// How often a function's body may give `name` a value: by assignment, through its address, or by a declaration of that name.
+fn changes(body: &str, name: &str) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    body.match_indices(name).any(|(at, _)| {
+    let changed = |at: usize| {
         let (before, after) = (body[..at].trim_end(), body[at + name.len()..].trim_start());
         let whole = !body[..at].ends_with(is_word) && !body[at + name.len()..].starts_with(is_word);
         let assigned = after.starts_with('=') && !after.starts_with("==");
@@ -434,7 +453,8 @@ fn is_changed(body: &str, name: &str) -> bool {
         let address = before.ends_with('&') && !before.ends_with("&&");
         let declared = after.starts_with([';', ',', '[']) && before.ends_with(is_word) && !before.ends_with("return");
         whole && (assigned || updated || stepped || address || declared)
-    })
+    };
+    body.match_indices(name).filter(|(at, _)| changed(*at)).count()
 }
 
 /// The first node of that kind on the way down through the declarators.
@@ -548,6 +568,24 @@ mod tests {
         for change in ["n = 2*n;", "n *= 2;", "n++;", "--n;", "h(&n);", "int n = 3;", "long n; n = 3;", "n <<= 1;"] {
             assert_eq!(count(change), Count::Unknown, "{change}");
         }
+    }
+
+    #[test]
+    fn loops_that_cannot_be_cut_alike_are_not_shared_out() {
+        let align = |body: &str| {
+            let helper = "GPUFUN int64_t f(int n) { return n; }\nGPUFUN void looped(int n) { VECTORIZE_OVER(k, n) END_VECTORIZE }\n";
+            let text = format!("{helper}GPUKERN void g(int n, int m) {{ {body} }}");
+            parse(&text, DeviceKind::Cpu).unwrap().functions[0].loops_align
+        };
+        let twice =
+            |first: &str, second: &str| format!("VECTORIZE_OVER(i, {first}) END_VECTORIZE VECTORIZE_OVER(j, {second}) END_VECTORIZE");
+        assert!(align(&twice("n", "m")));
+        assert!(align(&twice("f(n)", "f(n)")));
+        assert!(align(&format!("int64_t c = f(n); {}", twice("c", "c"))));
+        assert!(align("VECTORIZE_OVER(i, f(m)) END_VECTORIZE"));
+        assert!(!align(&twice("f(n)", "n")));
+        assert!(!align(&format!("int64_t c = f(n); {} c = 2; {}", twice("c", "c"), twice("c", "c"))));
+        assert!(!align("looped(n); VECTORIZE_OVER(i, n) END_VECTORIZE"));
     }
 
     proptest! {

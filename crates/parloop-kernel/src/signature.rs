@@ -19,6 +19,9 @@ pub struct Signature {
     pub is_kernel: bool,
     /// The counts of its `VECTORIZE_OVER` loops.
     pub(crate) loops: Vec<Count>,
+    /// Whether iteration `i` of each of its loops falls to the same part of the work when CPU threads share it out, as it falls to
+    /// the same work item on a GPU.
+    pub(crate) loops_align: bool,
     /// The line of its definition.
     pub line: usize,
 }

@@ -108,7 +108,7 @@ unsafe extern "C" fn call_bound(
 }
 
 /// One borrowed argument for each parameter.
-type Given<'a, 'py> = SmallVec<[Option<pyo3::Borrowed<'a, 'py, PyAny>>; 12]>;
+type Given<'a, 'py> = SmallVec<[Option<pyo3::Borrowed<'a, 'py, PyAny>>; 20]>;
 
 /// What must live until a call is over.
 type Kept<'py> = SmallVec<[Keep<'py>; 2]>;

@@ -16,14 +16,17 @@
       for (int64_t INDEX = parloop_own.begin; INDEX < parloop_own.end; INDEX++) {
 #define END_VECTORIZE } }
 
-/* The part of the launch that this call does. A loop over any count is cut in the same proportion, so that the calls of a launch
-   do each of its iterations once. */
+/* The part of the launch that this call does, of `total` items. Loops are cut at the same indices, so that iteration i of each falls
+   to one call; a loop of more than `total` iterations, whose count the launch did not know, is cut in proportion. Either way the calls
+   of a launch do each iteration once. */
 typedef struct { int64_t begin, end, total; } parloop_part;
 static _Thread_local parloop_part parloop_this = {0, 1, 1};
 static inline parloop_part parloop_split(int64_t count) {
     parloop_part part = parloop_this;
-    if (count != part.total) {
-        if (count < 0) count = 0;
+    if (count <= part.total) {
+        if (part.begin > count) part.begin = count;
+        if (part.end > count) part.end = count;
+    } else {
         part.begin = (int64_t)((__int128)count * part.begin / part.total);
         part.end = (int64_t)((__int128)count * part.end / part.total);
     }
