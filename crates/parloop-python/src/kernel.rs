@@ -446,17 +446,19 @@ fn plain_number<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     };
     let axes = value.getattr("ndim").and_then(|ndim| ndim.extract::<usize>()).ok();
     let methods: &[&str] = match axes {
-        // A date's item is an integer too, but a date is no number.
-        Some(0) if value.getattr("dtype").and_then(|dtype| dtype.getattr("kind")).is_ok_and(|kind| is_date(&kind)) => &[],
-        Some(0) => &["item", "__index__", "__float__"],
+        // A date's item is an integer, and text becomes a float, but neither is a number.
+        Some(0) if value.getattr("dtype").and_then(|dtype| dtype.getattr("kind")).is_ok_and(|kind| is_numeric(&kind)) => {
+            &["item", "__index__", "__float__"]
+        }
         Some(_) => &[],
         None => &["__index__", "__float__"],
     };
     methods.iter().find_map(|method| value.call_method0(*method).ok().filter(is_number))
 }
 
-fn is_date(kind: &Bound<'_, PyAny>) -> bool {
-    kind.extract::<String>().is_ok_and(|kind| kind == "M" || kind == "m")
+/// Whether this letter stands for truth values, integers, floats or complex numbers.
+fn is_numeric(kind: &Bound<'_, PyAny>) -> bool {
+    kind.extract::<String>().is_ok_and(|kind| "biufc".contains(&*kind))
 }
 
 fn items_of(value: &Bound<'_, PyAny>) -> Result<Items> {
