@@ -158,7 +158,9 @@ impl Kernel {
     /// # Errors
     /// When the memory is of another device.
     pub fn memory_slot(&self, memory: &Memory) -> Result<Slot> {
-        if !memory.device().same(self.inner.function.device()) {
+        // CPU devices differ in their threads only: their memory is the host's.
+        let is_host = self.is_cpu() && memory.device().kind() == DeviceKind::Cpu;
+        if !is_host && !memory.device().same(self.inner.function.device()) {
             return Err(other_device(&self.inner.function, memory.device().id().to_string()));
         }
         if self.inner.stream.is_foreign() {
