@@ -1,0 +1,514 @@
+"""What may be passed for a parameter, what is refused and with which words, and that nothing runs when anything is refused."""
+
+import array
+import ctypes
+import decimal
+import fractions
+
+import kernels
+import numpy as np
+import pytest
+from conftest import SCALARS, open_context
+
+import parloop as pl
+
+SIGNATURE = "(double a, const double * x, double * y, int64_t n)"
+ADD = "GPUKERN void add(const double *x, double *y, const int64_t n) { VECTORIZE_OVER(i, n) y[i] += x[i]; END_VECTORIZE }"
+TEXT = """
+GPUKERN void text(const char *s, uint8_t *out) {
+    int i = 0;
+    for (; s[i]; i++) out[i] = s[i];
+    out[i] = 255;
+}"""
+
+
+@pytest.fixture
+def axpy(ctx):
+    return ctx.compile(kernels.AXPY).axpy
+
+
+@pytest.fixture
+def add(ctx):
+    return ctx.compile(ADD).add
+
+
+def words(call, error):
+    with pytest.raises(error) as caught:
+        call()
+    assert isinstance(caught.value, pl.ParloopError)
+    return str(caught.value)
+
+
+# by position and by name ---------------------------------------------------------------------------------------------------------
+
+
+def test_arguments_go_by_position_by_name_and_mixed(axpy):
+    x, y = np.ones(4), np.zeros(4)
+    axpy(1.0, x, y, 4)
+    axpy(a=1.0, x=x, y=y, n=4)
+    axpy(n=4, y=y, x=x, a=1.0)
+    axpy(1.0, x, n=4, y=y)
+    axpy(*[1.0, x], **{"n": 4, "y": y})
+    assert y.tolist() == [5.0] * 4
+
+
+def test_names_need_not_be_the_interned_strings(axpy):
+    y = np.zeros(2)
+    names = ["".join([name]) for name in "axyn"]
+    named = dict(zip(["".join(list(name)) + "" for name in names], [3.0, np.ones(2), y, 2], strict=True))
+    axpy(**{bytes(name, "ascii").decode(): value for name, value in named.items()})
+    assert y.tolist() == [3.0, 3.0]
+
+
+def test_a_wrong_count_is_named(axpy):
+    y = np.zeros(2)
+    message = words(lambda: axpy(1.0, np.ones(2), y, 2, 5), TypeError)
+    assert message == f"kernel `axpy` takes 4 arguments ({SIGNATURE}), 5 were given"
+
+
+def test_an_unknown_name_is_named(axpy):
+    message = words(lambda: axpy(1.0, np.ones(2), np.zeros(2), m=2), TypeError)
+    assert message == f"kernel `axpy` has no argument `m`; its arguments are {SIGNATURE}"
+
+
+def test_an_argument_given_twice_is_named(axpy):
+    message = words(lambda: axpy(1.0, np.ones(2), np.zeros(2), 2, a=2.0), TypeError)
+    assert message == "kernel `axpy` was given argument `a` twice"
+
+
+def test_a_missing_argument_is_named(axpy):
+    message = words(lambda: axpy(1.0, np.ones(2), n=2), TypeError)
+    assert message == "kernel `axpy` needs argument `y` (double *)"
+
+
+# scalars --------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c_type", [name for name in SCALARS if "int" in name])
+def test_integers_are_checked_at_the_edges_of_their_type(ctx, c_type):
+    dtype = SCALARS[c_type]
+    store = ctx.compile(kernels.store(c_type)).store
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    for value in (low, high, np.array(high, dtype)[()]):
+        out = np.zeros(1, dtype)
+        store(value, out, 1)
+        assert out[0] == value
+    out = np.full(1, 7, dtype)
+    for value in (low - 1, high + 1, 10**50):
+        message = words(lambda value=value: store(value, out, 1), OverflowError)
+        assert message == f"argument `value` of kernel `store` is declared `{c_type}`, but {value} does not fit into {np.dtype(dtype)}"
+    assert out[0] == 7
+
+
+def test_a_number_with_a_fraction_is_no_integer(ctx):
+    store = ctx.compile(kernels.store("int32_t")).store
+    message = words(lambda: store(1.0, np.zeros(1, np.int32), 1), TypeError)
+    assert message == "argument `value` of kernel `store` is declared `int32_t`, but the number 1 was given"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [3, 3.0, True, np.float32(3), np.float16(3), np.int8(3), np.uint64(3), np.bool_(True), np.longdouble(3), np.array(3.0), np.array(3),
+     fractions.Fraction(3), decimal.Decimal(3), 10**200],
+    ids=lambda value: f"{type(value).__name__} {value}"[:24],
+)  # fmt: skip
+def test_every_kind_of_number_is_taken_for_a_double(ctx, value):
+    out = np.zeros(1)
+    ctx.compile(kernels.store("double")).store(value, out, 1)
+    assert out[0] == float(value)
+
+
+def test_an_array_of_one_element_of_ours_without_axes_is_a_number_too(ctx):
+    out = np.zeros(1)
+    ctx.compile(kernels.store("double")).store(np.array(2.5).reshape(()), out, 1)
+    assert out[0] == 2.5
+
+
+@pytest.mark.parametrize("value", [1j, "3", b"3", None, [3.0], np.ones(1), np.ones((1, 1)), object(), np.datetime64(5, "ns"), np.str_("3")])
+def test_what_is_no_number_is_refused_for_a_double(ctx, value):
+    out = np.zeros(1)
+    with pytest.raises(pl.ArgumentError, match="argument `value` of kernel `store` is declared `double`"):
+        ctx.compile(kernels.store("double")).store(value, out, 1)
+    assert out[0] == 0
+
+
+def test_an_object_of_another_type_is_named(ctx):
+    message = words(lambda: ctx.compile(kernels.store("double")).store([3.0], np.zeros(1), 1), TypeError)
+    expected = "argument `value` of kernel `store` is declared `double`, but an object of type list was given; pass a single value"
+    assert message == expected
+
+
+def test_an_object_that_is_its_own_item_is_refused_without_recursion(ctx):
+    class Endless:
+        ndim = 0
+
+        def item(self):
+            return self
+
+        __index__ = __float__ = item
+
+    with pytest.raises(pl.ArgumentError):
+        ctx.compile(kernels.store("double")).store(Endless(), np.zeros(1), 1)
+
+
+def test_a_number_too_large_for_a_float_is_refused_and_infinity_is_kept(ctx):
+    store = ctx.compile(kernels.store("float")).store
+    out = np.zeros(1, np.float32)
+    with pytest.raises(pl.ArgumentRangeError):
+        store(1e39, out, 1)
+    store(float("inf"), out, 1)
+    assert np.isinf(out[0])
+
+
+def test_truth_values_are_zero_or_one_only(ctx):
+    store = ctx.compile(kernels.store("bool")).store
+    out = np.zeros(1, np.bool_)
+    for value, expected in ((True, True), (0, False), (1, True), (np.bool_(True), True)):
+        store(value, out, 1)
+        assert out[0] == expected
+    for value, error in ((2, pl.ArgumentRangeError), (-1, pl.ArgumentRangeError), (1.0, pl.ArgumentError)):
+        with pytest.raises(error):
+            store(value, out, 1)
+
+
+def test_complex_numbers_go_to_complex_parameters_of_a_cpu(cpu):
+    prog = cpu.compile("""
+    #include <complex.h>
+    double complex turn(double complex z, float complex w, const double _Complex *more) { return z * I + w + more[0]; }""")
+    assert prog.turn(2 + 1j, 0.5, np.array([10j])) == (2 + 1j) * 1j + 0.5 + 10j
+    assert prog.turn(np.complex64(2 + 1j), 1, np.array([0j])) == 1j * (2 + 1j) + 1
+    with pytest.raises(pl.ArgumentRangeError):
+        prog.turn(0, 1e39 + 0j, np.array([0j]))
+    with pytest.raises(pl.ArgumentError):
+        prog.turn("1j", 0, np.array([0j]))
+
+
+# null, text and bytes -------------------------------------------------------------------------------------------------------------
+
+
+def test_none_is_the_null_pointer(ctx):
+    k = ctx.compile("GPUKERN void k(const double *x, int32_t *out) { out[0] = x == 0 ? 1 : 2; }").k
+    out = np.zeros(1, np.int32)
+    k(None, out)
+    assert out[0] == 1
+    k(np.ones(1), out)
+    assert out[0] == 2
+
+
+def test_none_is_no_number(axpy):
+    message = words(lambda: axpy(None, np.ones(1), np.zeros(1), 1), TypeError)
+    assert message.startswith("argument `a` of kernel `axpy` is declared `double`, but an object of type NoneType was given")
+
+
+@pytest.mark.parametrize("value", ["grün", b"gr\xc3\xbcn", np.frombuffer(b"gr\xc3\xbcn\0", np.int8), bytearray(b"gr\xc3\xbcn\0")])
+def test_text_and_bytes_are_passed_for_const_char(ctx, value):
+    out = np.zeros(16, np.uint8)
+    ctx.compile(TEXT).text(value, out)
+    assert bytes(out[:6]) == "grün".encode() + b"\xff"
+
+
+def test_empty_text_is_one_zero_byte(ctx):
+    for value in ("", b""):
+        out = np.zeros(16, np.uint8)
+        ctx.compile(TEXT).text(value, out)
+        assert out[0] == 255
+
+
+def test_text_is_refused_where_it_could_be_written_or_is_no_text(ctx):
+    prog = ctx.compile("GPUKERN void k(char *s) { s[0] = 1; }\nGPUKERN void d(const double *s) { }")
+    message = words(lambda: prog.k("text"), TypeError)
+    assert message == "argument `s` of kernel `k` is declared `char *`, but text was given; declare it `const char *`"
+    with pytest.raises(pl.ArgumentError, match="but text was given"):
+        prog.d("text")
+    with pytest.raises(pl.ArgumentError):
+        prog.k(b"text")
+    with pytest.raises(pl.ArgumentError, match="an array of uint8 was given"):
+        prog.d(b"12345678")
+
+
+def test_text_with_a_zero_inside_is_refused(ctx):
+    with pytest.raises(ValueError, match="cannot hold a NUL character"):
+        ctx.compile(TEXT).text("a\0b", np.zeros(4, np.uint8))
+
+
+# arrays of other libraries --------------------------------------------------------------------------------------------------------
+
+
+class OnlyDlpack:
+    """An array that offers itself through DLPack and nothing else."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+class OnlyInterface:
+    """An array that offers itself through `__array_interface__` and nothing else."""
+
+    def __init__(self, values):
+        self.values = values
+
+    @property
+    def __array_interface__(self):
+        return self.values.__array_interface__
+
+
+WRITABLE = {
+    "array.array": lambda: array.array("d", [0.0] * 8),
+    "memoryview": lambda: memoryview(array.array("d", [0.0] * 8)),
+    "ctypes": lambda: (ctypes.c_double * 8)(),
+    "DLPack": lambda: OnlyDlpack(np.zeros(8)),
+    "array interface": lambda: OnlyInterface(np.zeros(8)),
+    "subclass": lambda: np.zeros(8).view(np.recarray),
+    "memmap": lambda: np.zeros(8).view(np.memmap),
+}
+
+
+def values_of(holder):
+    return np.asarray(getattr(holder, "values", holder)).tolist()
+
+
+@pytest.mark.parametrize("kind", WRITABLE)
+def test_buffers_of_every_kind_are_read_and_written_in_place(add, kind):
+    source, target = WRITABLE[kind](), WRITABLE[kind]()
+    add(np.arange(8.0), source, 8)
+    assert values_of(source) == list(range(8))
+    add(source, target, 8)
+    assert values_of(target) == list(range(8))
+
+
+def test_bytes_like_objects_are_bytes(ctx):
+    k = ctx.compile("GPUKERN void k(const uint8_t *x, uint8_t *y, int64_t n) { VECTORIZE_OVER(i, n) y[i] = x[i] + 1; END_VECTORIZE }").k
+    for source in (b"abc", bytearray(b"abc"), memoryview(b"abc"), np.frombuffer(b"abc", np.uint8)):
+        target = bytearray(3)
+        k(source, target, 3)
+        assert target == b"bcd"
+    with pytest.raises(pl.ArgumentError):
+        k(b"abc", b"abc", 3)
+
+
+def test_an_array_in_fortran_order_is_passed_as_it_lies_in_memory(add):
+    x, y = np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.zeros(6)
+    add(x, y, 6)
+    assert y.tolist() == x.ravel("K").tolist() == [0, 3, 1, 4, 2, 5]
+    z = np.zeros((2, 3), order="F")
+    add(np.arange(6.0), z, 6)
+    assert z.tolist() == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_arrays_of_one_or_no_element_are_contiguous(add):
+    y = np.zeros(10)
+    add(np.ones((1, 1)).T, y[4:5], 1)
+    add(np.ones(10)[::3][:1], y[6:7:2], 1)
+    add(np.array(5.0), y[9:], 1)
+    add(np.ones(0), y[:0], 0)
+    assert y.tolist() == [0, 0, 0, 0, 1, 0, 1, 0, 0, 5]
+
+
+# what is refused ------------------------------------------------------------------------------------------------------------------
+
+
+def refused(add, x, y, error):
+    before = np.array(y, copy=True) if isinstance(y, np.ndarray) else None
+    message = words(lambda: add(x, y, 2), error)
+    assert before is None or np.array_equal(y, before)
+    return message
+
+
+def test_a_wrong_dtype_is_refused(add):
+    for x, name in ((np.ones(2, np.float32), "float32"), (np.ones(2, np.int64), "int64"), (np.ones(2, ">f8"), ">f8")):
+        message = refused(add, x, np.zeros(2), TypeError)
+        assert message == f"argument `x` of kernel `add` is declared `const double *`, but an array of {name} was given; convert it first"
+    for x in (np.array([None, 1]), np.ones(2, "f2"), np.array(["a", "b"]), np.zeros(2, [("a", "f8")]), np.ones(2, "M8[s]")):
+        assert "convert it first" in refused(add, x, np.zeros(2), TypeError)
+    for wrap in (OnlyDlpack, OnlyInterface):
+        assert "an array of float32 was given" in refused(add, wrap(np.ones(2, np.float32)), np.zeros(2), TypeError)
+
+
+def test_a_number_for_an_array_and_an_array_for_a_number_are_refused(add):
+    message = refused(add, 3.0, np.zeros(2), TypeError)
+    assert message == "argument `x` of kernel `add` is declared `const double *`, but an object of type float was given; pass an array"
+    assert "an object of type list was given; pass an array" in refused(add, [1.0, 2.0], np.zeros(2), TypeError)
+    with pytest.raises(pl.ArgumentError, match="pass a single value"):
+        add(np.ones(2), np.zeros(2), np.ones(2, np.int64))
+
+
+def test_a_read_only_array_is_refused_where_it_could_be_written(add):
+    y = np.zeros(2)
+    y.flags.writeable = False
+    message = refused(add, np.ones(2), y, ValueError)
+    assert message == "argument `y` of kernel `add` is declared `double *`, but the array is read-only; declare it const or pass a copy"
+    target = np.zeros(2)
+    add(y, target, 2)
+    for wrap in (OnlyInterface, lambda values: memoryview(values)):
+        assert "the array is read-only" in refused(add, np.ones(2), wrap(y), ValueError)
+
+
+def test_an_array_with_gaps_is_refused(add):
+    message = refused(add, np.ones(4)[::2], np.zeros(2), ValueError)
+    assert message == "argument `x` of kernel `add` is declared `const double *`, but the array is not contiguous; pass a contiguous copy"
+    for x in (np.ones((4, 4))[:, 1], np.ones(4)[::-1], np.broadcast_to(1.0, 4), np.ones((4, 4))[1:3, 1:3]):
+        for wrap in (lambda values: values, OnlyInterface):
+            assert "not contiguous" in refused(add, wrap(x), np.zeros(2), ValueError)
+    assert "not contiguous" in refused(add, np.ones(2), np.zeros(4)[::2], ValueError)
+    assert "not contiguous" in refused(add, OnlyDlpack(np.ones(4)[::2]), np.zeros(2), ValueError)
+
+
+def test_elements_at_odd_addresses_are_refused_on_a_cpu_and_copied_elsewhere(ctx, add, is_cpu):
+    x = np.frombuffer(b"\0" + np.arange(3.0).tobytes(), np.float64, offset=1)
+    y = np.zeros(3)
+    if is_cpu:
+        for given in (x, OnlyInterface(x), ctx.array(x)):
+            message = words(lambda given=given: add(given, y, 3), ValueError)
+            assert message == (
+                "argument `x` of kernel `add` is declared `const double *`, but the array starts at an odd address, between two "
+                "elements of its type; pass a copy"
+            )
+        assert not y.any()
+    else:
+        add(x, y, 3)
+        assert y.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("wrong", range(4))
+def test_nothing_runs_and_nothing_changes_when_any_argument_is_wrong(axpy, wrong):
+    x, y = np.ones(4), np.zeros(4)
+    arguments = [2.0, x, y, 4]
+    arguments[wrong] = [1j, np.ones(4, np.int8), np.zeros(4, np.int8), 2**70][wrong]
+    with pytest.raises(pl.ArgumentError):
+        axpy(*arguments)
+    assert not y.any() and (x == 1).all()
+
+
+# arrays of ours -------------------------------------------------------------------------------------------------------------------
+
+
+def test_arrays_of_the_device_and_of_the_host_can_be_mixed(ctx, add):
+    x, y = ctx.array(np.arange(5.0)), ctx.zeros(5)
+    add(x, y, 5)
+    add(np.ones(5), y, 5)
+    host = np.zeros(5)
+    add(y, host, 5)
+    assert host.tolist() == y.numpy().tolist() == [1, 2, 3, 4, 5]
+
+
+def test_memory_of_the_device_is_taken_as_it_is(ctx, add):
+    memory = ctx.zeros(4).memory
+    add(np.arange(4.0), memory, 4)
+    out = np.zeros(4)
+    ctx.default_stream.read(memory, out)
+    assert out.tolist() == [0, 1, 2, 3]
+
+
+def test_a_slice_at_an_aligned_offset_is_the_slice(ctx, add):
+    step = ctx.device.memory_alignment // 8 or 1
+    x = ctx.zeros(4 * step + 5)
+    part = x[2 * step : 2 * step + 5]
+    add(np.arange(1.0, 6.0), part, 5)
+    expected = np.zeros(x.size)
+    expected[2 * step : 2 * step + 5] = np.arange(1, 6)
+    assert np.array_equal(x.numpy(), expected)
+    assert part.numpy().tolist() == [1, 2, 3, 4, 5]
+
+
+def test_slices_of_slices_are_counted_from_the_start(ctx, add):
+    step = ctx.device.memory_alignment // 8 or 1
+    x = ctx.zeros(8 * step)
+    add(np.ones(3), x[2 * step :][step:][:3], 3)
+    assert np.flatnonzero(x.numpy()).tolist() == [3 * step, 3 * step + 1, 3 * step + 2]
+
+
+def test_a_slice_at_any_other_offset_is_the_slice_or_a_clear_error(ctx, add):
+    x = ctx.zeros(64)
+    if ctx.device.memory_alignment > 8:
+        alignment = ctx.device.memory_alignment
+        message = words(lambda: add(np.ones(4), x[3:7], 4), pl.MemoryRangeError)
+        assert message == (
+            f"{ctx.device.name}: a sub-range may start at multiples of {alignment} bytes only, not at 24; copy the range instead"
+        )
+        assert not x.numpy().any()
+        part = x[3:7].copy()
+        add(np.ones(4), part, 4)
+        assert part.numpy().tolist() == [1] * 4
+    else:
+        add(np.ones(4), x[3:7], 4)
+        assert np.flatnonzero(x.numpy()).tolist() == [3, 4, 5, 6]
+
+
+def test_empty_slices_are_passed_from_any_offset(ctx, add):
+    x = ctx.zeros(64)
+    add(x[7:7], x[9:9], 0)
+    assert not x.numpy().any()
+
+
+def test_arrays_of_ours_are_checked_like_others(ctx, add):
+    assert "an array of float32 was given" in words(lambda: add(ctx.zeros(2, "float32"), np.zeros(2), 2), TypeError)
+    assert "not contiguous" in words(lambda: add(ctx.zeros(4)[::2], np.zeros(2), 2), ValueError)
+
+
+def test_an_array_of_another_device_is_refused(gpu):
+    host = open_context("cpu")
+    elsewhere = gpu.zeros(2)
+    message = words(lambda: host.compile(ADD).add(elsewhere, np.zeros(2), 2), pl.OtherDeviceError)
+    assert message == f"launch: this belongs to device `{gpu.device.name}`, but the work is on `cpu`; copy it there first"
+    with pytest.raises(pl.OtherDeviceError):
+        gpu.compile(ADD).add(host.zeros(2), np.zeros(2), 2)
+
+
+def test_arrays_of_cpus_with_other_thread_counts_are_one_memory():
+    one, three = open_context("cpu:1"), open_context("cpu:3")
+    x = one.array(np.ones(3))
+    try:
+        three.compile(ADD).add(x, x, 3)
+    except pl.OtherDeviceError:
+        pytest.fail("all CPU devices share the host's memory")
+    assert x.numpy().tolist() == [2, 2, 2]
+
+
+# the same array twice -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_array_for_two_parameters_is_one_array(add):
+    x = np.arange(4.0)
+    add(x, x, 4)
+    assert x.tolist() == [0, 2, 4, 6]
+    add(x, x.view(), 4)
+    assert x.tolist() == [0, 4, 8, 12]
+
+
+def test_the_same_array_first_written_then_read_is_copied_back(ctx):
+    k = ctx.compile("GPUKERN void k(double *y, const double *x, int64_t n) { VECTORIZE_OVER(i, n) y[i] = 2 * x[i]; END_VECTORIZE }").k
+    x = np.arange(4.0)
+    k(x, x, 4)
+    assert x.tolist() == [0, 2, 4, 6]
+
+
+def test_arrays_that_overlap_in_part_are_refused_on_a_gpu(gpu):
+    x = np.arange(10.0)
+    message = words(lambda: gpu.compile(ADD).add(x[:6], x[2:8], 6), ValueError)
+    assert message == "arguments `x` and `y` of kernel `add` overlap in part; pass a copy of one of them"
+    assert x.tolist() == list(range(10))
+    k = gpu.compile(
+        "GPUKERN void k(const double *a, const double *b, double *c, int n) { VECTORIZE_OVER(i, n) c[i] = a[i] + b[i]; END_VECTORIZE }"
+    ).k
+    out = np.zeros(3)
+    k(x[:3], x[2:5], out, 3)
+    assert out.tolist() == [2, 4, 6]
+
+
+def test_neighbouring_arrays_do_not_overlap(add):
+    x = np.arange(8.0)
+    add(x[:4], x[4:], 4)
+    assert x.tolist() == [0, 1, 2, 3, 4, 6, 8, 10]
+
+
+def test_a_host_array_is_copied_back_unless_it_is_const(gpu):
+    source = "GPUKERN void k(const double *x, double *y) { ((GPUGLMEM double *)x)[0] = 5; y[0] = 5; }"
+    x, y = np.zeros(1), np.zeros(1)
+    gpu.compile(source).k(x, y)
+    assert (x[0], y[0]) == (0, 5)
