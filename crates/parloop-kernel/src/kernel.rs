@@ -255,7 +255,8 @@ impl Kernel {
         let result = self.shape(items, range).and_then(|launch| {
             // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
             // slot of the right type; the rest is the caller's promise.
-            Ok(unsafe { inner.stream.launch(&inner.function, &launch, &pointers, &inner.sizes)? })
+            unsafe { inner.stream.launch(&inner.function, &launch, &pointers, &inner.sizes)? };
+            Ok(())
         });
         let returned = if self.is_cpu() { slots.pop() } else { None };
         slots.truncate(count);

@@ -9,6 +9,7 @@ macro_rules! exceptions {
     ($($name:ident: $parent:ident, $builtin:literal, $doc:literal;)*) => {
         /// An exception class of `parloop`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(clippy::enum_variant_names)] // they are the names of Python's classes
         pub enum Exception { $($name),* }
 
         impl Exception {

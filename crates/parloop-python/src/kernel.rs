@@ -49,7 +49,7 @@ struct Handoff(Mutex<Option<Arrival>>);
 
 enum Arrival {
     Kernel(Kernel),
-    Bound(BoundKernel),
+    Bound(Box<BoundKernel>),
 }
 
 impl Handoff {
@@ -147,7 +147,7 @@ impl Kernel {
         if positional.len() > count {
             return Err(ker::wrong_count(self.inner.signature(), positional.len()).into());
         }
-        // SAFETY (of both): the arguments of a call are live objects, borrowed for `'a`.
+        // SAFETY: the arguments of a call and their names are live objects, borrowed for `'a`.
         let borrow = |value| unsafe { pyo3::Borrowed::from_ptr(py, value) };
         let mut given: Given<'a, 'py> = positional.iter().map(|&value| Some(borrow(value))).collect();
         given.resize(count, None);
@@ -539,7 +539,7 @@ impl Kernel {
             }
         }
         let bound = BoundKernel { kernel: slf.clone().unbind(), slots, items, arrays, objects, _held: held };
-        Ok(Handoff::make(py, &classes(py)?.bound, Arrival::Bound(bound))?)
+        Ok(Handoff::make(py, &classes(py)?.bound, Arrival::Bound(Box::new(bound)))?)
     }
 
     /// The same kernel with another grid: an integer, an argument's name, a tuple, or a function of the arguments.
@@ -633,7 +633,7 @@ impl BoundKernel {
     #[new]
     fn new_object(handoff: &Bound<'_, PyAny>) -> PyResult<BoundKernel> {
         match Handoff::take(handoff)? {
-            Arrival::Bound(bound) => Ok(bound),
+            Arrival::Bound(bound) => Ok(*bound),
             Arrival::Kernel(_) => Err(PyTypeError::new_err("a kernel is not bound yet")),
         }
     }
