@@ -51,6 +51,7 @@ def test_a_description_may_leave_types_to_the_source(ctx):
         ({"args": [pl.Arg("float64", pointer=True, const=True), pl.Arg("float64"), pl.Arg("int32")]}, "argument 1 as `const double *`"),
         ({"args": [pl.Arg("float64", pointer=True), pl.Arg("float64"), pl.Arg("int64")]}, "argument 3 as `int64_t`"),
         ({"args": [pl.Arg("float64", pointer=True), pl.Arg(pointer=True), pl.Arg("int32")]}, "argument 2 as `… *`"),
+        ({"args": [pl.Arg(pointer=True), pl.Arg(name="x"), pl.Arg()]}, "two arguments `x`"),
         ({"ret": "float64"}, "return type double"),
         ({"ret": pl.Arg("int32")}, "return type int32_t"),
     ],
