@@ -17,9 +17,10 @@ array([1., 3., 5., 7.])
 import sys as _sys
 
 from . import _parloop
-from ._description import Arg, Kernel
+from ._description import Arg as Arg
+from ._description import Kernel as Kernel
 from ._parloop import *  # noqa: F403 - the compiled classes, functions and exceptions
-from ._parloop import __version__
+from ._parloop import __version__ as __version__
 
 __all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "__version__"]
 for _internal in ("run_command", "add_package_folders", "unknown_variables"):
@@ -28,7 +29,7 @@ for _internal in ("run_command", "add_package_folders", "unknown_variables"):
 _parloop.add_package_folders([folder for folder in _sys.path if folder.endswith("-packages")])
 
 
-def _warn_of_unknown_variables():
+def _warn_of_unknown_variables() -> None:
     names = _parloop.unknown_variables()
     if names:
         import warnings

@@ -5,7 +5,7 @@ import sys
 from . import _parloop
 
 
-def main():
+def main() -> int:
     return _parloop.run_command(["parloop", *sys.argv[1:]])
 
 

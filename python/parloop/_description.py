@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 
 class Arg:
     """One argument of a kernel, as its caller describes it.
@@ -24,14 +27,14 @@ class Arg:
     Arg('float64', pointer=True, name='x', const=True)
     """
 
-    def __init__(self, atype=None, pointer=False, name=None, const=False, factory=None):
+    def __init__(self, atype: Any = None, pointer: bool = False, name: str | None = None, const: bool = False, factory: Any = None) -> None:
         self.atype = atype
         self.pointer = pointer
         self.name = name
         self.const = const
         self.factory = factory
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = [repr(self.atype)]
         for field, default in (("pointer", False), ("name", None), ("const", False), ("factory", None)):
             value = getattr(self, field)
@@ -71,7 +74,15 @@ class Kernel:
     array([3., 3., 3.])
     """
 
-    def __init__(self, args=None, c_name=None, ret=None, grid=None, n_threads=None, block=None):
+    def __init__(
+        self,
+        args: Sequence[Arg] | None = None,
+        c_name: str | None = None,
+        ret: Any = None,
+        grid: int | str | Sequence[int | str] | Callable[..., Any] | None = None,
+        n_threads: int | str | Sequence[int | str] | Callable[..., Any] | None = None,
+        block: int | None = None,
+    ) -> None:
         if grid is not None and n_threads is not None:
             raise TypeError("a kernel's size is given once: grid and n_threads are the same")
         self.args = args
@@ -81,9 +92,9 @@ class Kernel:
         self.block = block
 
     @property
-    def n_threads(self):
+    def n_threads(self) -> int | str | Sequence[int | str] | Callable[..., Any] | None:
         return self.grid
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = [f"{f}={getattr(self, f)!r}" for f in ("args", "c_name", "ret", "grid", "block") if getattr(self, f) is not None]
         return f"Kernel({', '.join(parts)})"

@@ -111,6 +111,23 @@ GPUKERN void commented(GPUGLMEM const double* RESTRICT x, GPUGLMEM double* y, GP
 }
 """
 
+RETURNS = """
+GPUKERN void returns(double *x, double *y, const int64_t n) {
+    if (n < 0) return;
+    VECTORIZE_OVER(i, n)
+        if (i % 3 == 0) return;
+        const double value = 5;
+        x[i] = value;
+        for (int k = 0; k < 3; k++) if (i % 3 == 1) return;
+        x[i] = value + 1;
+    END_VECTORIZE
+    VECTORIZE_OVER(j, n)
+        if (j % 2 == 0) return;
+        y[j] = j;
+    END_VECTORIZE
+}
+"""
+
 ONCE = "GPUKERN void once(int32_t *count) { count[0] += 1; }"
 
 
@@ -153,6 +170,7 @@ ALL = {
     "counts": COUNTS,
     "comment style": COMMENT_STYLE,
     "macro style": MACRO_STYLE,
+    "returns": RETURNS,
     "once": ONCE,
     **{f"atomics of {c_type}": atomics(c_type) for c_type in ATOMIC_TYPES},
     **{f"scalars of {c_type}": store(c_type) for c_type in [*ATOMIC_TYPES, "bool", "size_t", "unsigned long long", "char"]},

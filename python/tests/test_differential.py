@@ -120,6 +120,32 @@ def test_a_kernel_without_loops_runs_once(ctx):
     assert count[0] == 1
 
 
+@pytest.mark.parametrize("grid", [None, 3])
+def test_a_return_ends_its_iteration_and_no_other(ctx, grid):
+    n = 10_007
+    kernel = ctx.compile(kernels.RETURNS).returns
+    kernel = kernel if grid is None else kernel.with_grid(grid)
+    x, y = np.zeros(n), np.zeros(n)
+    kernel(x, y, n)
+    i = np.arange(n)
+    assert np.array_equal(x, np.where(i % 3 == 0, 0, np.where(i % 3 == 1, 5, 6)))
+    assert np.array_equal(y, np.where(i % 2 == 0, 0, i))
+
+
+def test_kernels_may_be_static_and_have_prototypes(ctx):
+    source = "GPUKERN void k(double *x);\nstatic double f(double x);\nGPUKERN static void k(double *x) { x[0] = f(1); }\n"
+    x = np.zeros(1)
+    ctx.compile(source + "static double f(double x) { return x + 1; }").k(x)
+    assert x[0] == 2
+
+
+def test_headers_that_a_condition_or_comment_hides_need_not_be_there(ctx):
+    source = '#if 0\n#include "absent.h"\n#endif\n/*\n#include "absent.h"\n*/\nGPUKERN void k(double *x) { x[0] = 1; }'
+    x = np.zeros(1)
+    ctx.compile(source).k(x)
+    assert x[0] == 1
+
+
 @pytest.mark.parametrize("n", [1, 1000, 70_001])
 def test_comment_marks_give_the_numbers_of_macros(ctx, n):
     x = np.linspace(-1, 1, n)

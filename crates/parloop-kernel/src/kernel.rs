@@ -252,6 +252,8 @@ impl Kernel {
         if range == 0 {
             return Ok(None);
         }
+        // Loops are cut along one axis: items along others would do them again.
+        let items = if inner.signature.loops.is_empty() { items } else { Items::Line(range) };
         if self.is_cpu() {
             slots.extend([[range, 0]; CPU_SLOTS]);
         }

@@ -11,6 +11,7 @@ mod error;
 mod explain;
 mod grid;
 mod kernel;
+mod loops;
 mod mask;
 mod parse;
 mod prelude;

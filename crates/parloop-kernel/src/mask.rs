@@ -26,6 +26,8 @@ pub(crate) enum MarkKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LoopMark {
     pub(crate) at: usize,
+    /// Where the loop's body begins.
+    pub(crate) body: usize,
     pub(crate) count: String,
 }
 
@@ -109,7 +111,7 @@ impl Masked {
                 b'(' => depth += 1,
                 b')' if depth == 1 => {
                     let count = comma.map_or("", |comma: usize| original[comma + 1..i].trim());
-                    self.loops.push(LoopMark { at: start, count: count.to_owned() });
+                    self.loops.push(LoopMark { at: start, body: i + 1, count: count.to_owned() });
                     self.blank(start, i + 1);
                     self.text[start] = b'{';
                     return i + 1;
@@ -190,7 +192,7 @@ mod tests {
             "        void f(         double *x, int n) { {                          x[i]=0; }             }"
         );
         assert_eq!(masked.marks, [Mark { at: 0, kind: MarkKind::Kernel }, Mark { at: 15, kind: MarkKind::Space }]);
-        assert_eq!(masked.loops, [LoopMark { at: 44, count: "g(n, 2)".into() }]);
+        assert_eq!(masked.loops, [LoopMark { at: 44, body: 70, count: "g(n, 2)".into() }]);
     }
 
     #[test]

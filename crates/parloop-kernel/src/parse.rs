@@ -1,5 +1,6 @@
 //! From joined source to signatures (with tree-sitter), and the qualifiers that each target needs added to plain C.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -8,6 +9,7 @@ use tree_sitter::{Node, Parser};
 
 use crate::error::{KernelError, Result};
 use crate::grid::Count;
+use crate::loops::check_loops;
 use crate::mask::{LoopMark, MarkKind, Masked, mask};
 use crate::prelude::Needs;
 use crate::reserved::is_reserved;
@@ -50,7 +52,7 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
     if target == DeviceKind::OpenCl {
         // There `long` has 64 bits, and `long long` 128 or none.
         let seconds = masked.marks.iter().filter(|mark| mark.kind == MarkKind::SecondLong);
-        edits.extend(seconds.map(|mark| Edit { at: mark.at, remove: "long".len(), insert: "" }));
+        edits.extend(seconds.map(|mark| Edit { at: mark.at, remove: "long".len(), insert: "".into() }));
     }
     for function in &mut functions {
         function.line = place_of(joined, function.line).1;
@@ -62,9 +64,9 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
 }
 
 /// A mistake at a byte of the joined text.
-struct Mistake {
-    at: usize,
-    reason: String,
+pub(crate) struct Mistake {
+    pub(crate) at: usize,
+    pub(crate) reason: String,
 }
 
 impl Mistake {
@@ -89,10 +91,10 @@ pub(crate) fn place_of(joined: &str, row: usize) -> (String, usize) {
 }
 
 /// A change of the text: `remove` bytes at `at` give way to `insert`.
-struct Edit {
-    at: usize,
-    remove: usize,
-    insert: &'static str,
+pub(crate) struct Edit {
+    pub(crate) at: usize,
+    pub(crate) remove: usize,
+    pub(crate) insert: Cow<'static, str>,
 }
 
 fn apply(text: &str, mut edits: Vec<Edit>) -> String {
@@ -104,7 +106,7 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> String {
             continue;
         }
         out.push_str(&text[done..edit.at]);
-        out.push_str(edit.insert);
+        out.push_str(&edit.insert);
         done = edit.at + edit.remove;
     }
     out.push_str(&text[done..]);
@@ -184,18 +186,37 @@ impl Reader<'_> {
             return;
         }
         let Some(declarator) = node.child_by_field_name("declarator") else { return };
-        let qualified = [MarkKind::Kernel, MarkKind::Function, MarkKind::Space, MarkKind::Other];
+        let qualified = [MarkKind::Function, MarkKind::Space, MarkKind::Other];
+        if self.has_mark(MarkKind::Kernel, previous_end, declarator.start_byte()) {
+            return self.kernel_prototype(declarator);
+        }
         if qualified.into_iter().any(|kind| self.has_mark(kind, previous_end, declarator.start_byte())) {
             return;
         }
         if find(declarator, "function_declarator").is_some() {
-            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUFUN " });
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUFUN ".into() });
             return;
         }
         let mut cursor = node.walk();
         let is_const = node.children(&mut cursor).any(|child| child.kind() == "type_qualifier" && self.text(child) == "const");
         if is_const && find(declarator, "pointer_declarator").is_none() {
-            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUCONST " });
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUCONST ".into() });
+        }
+    }
+
+    /// Its parameters get the same qualifiers as those of the definition.
+    fn kernel_prototype(&mut self, declarator: Node) {
+        let Some(list) = find(declarator, "function_declarator").and_then(|function| function.child_by_field_name("parameters")) else {
+            return;
+        };
+        let mut cursor = list.walk();
+        let mut previous_end = list.start_byte();
+        for child in list.children(&mut cursor) {
+            if child.kind() == "parameter_declaration" && !self.is_void_list(child) {
+                // What is wrong with a parameter is told at the definition.
+                let _ = self.param(child, "", 0, Some(previous_end));
+            }
+            previous_end = child.end_byte();
         }
     }
 
@@ -205,6 +226,10 @@ impl Reader<'_> {
         let is_kernel = self.has_mark(MarkKind::Kernel, previous_end, function.start_byte());
         let is_helper = self.has_mark(MarkKind::Function, previous_end, function.start_byte());
         self.qualify_function(node, is_kernel, is_helper);
+        match check_loops(node, &self.masked.loops) {
+            Ok(edits) => self.edits.extend(edits),
+            Err(mistake) => self.error = self.error.take().or(Some(mistake)),
+        }
         // A function that only some targets define may stand in for what the others have built in, and is called by that name.
         if let Some(name) = function.child_by_field_name("declarator").map(|name| self.text(name))
             && is_reserved(&name)
@@ -230,19 +255,19 @@ impl Reader<'_> {
         let storage: Vec<Node> = node.children(&mut cursor).filter(|child| child.kind() == "storage_class_specifier").collect();
         let has = |word: &str| storage.iter().any(|child| self.text(*child) == word);
         let (is_static, is_inline) = (has("static"), has("inline") || has("__inline__"));
-        if self.target == DeviceKind::Cpu && (is_helper || is_kernel) {
-            // GPUFUN and GPUKERN say it already.
+        if is_kernel || self.target == DeviceKind::Cpu && is_helper {
+            // GPUFUN and GPUKERN say it already, or contradict it.
             let repeated = storage.iter().filter(|child| matches!(self.text(**child).as_str(), "static" | "inline"));
             let edits: Vec<Edit> =
-                repeated.map(|child| Edit { at: child.start_byte(), remove: child.byte_range().len(), insert: "" }).collect();
+                repeated.map(|child| Edit { at: child.start_byte(), remove: child.byte_range().len(), insert: "".into() }).collect();
             self.edits.extend(edits);
             return;
         }
-        if is_inline && !is_static && !is_kernel && matches!(self.target, DeviceKind::Cpu | DeviceKind::OpenCl) {
-            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "static " });
+        if is_inline && !is_static && matches!(self.target, DeviceKind::Cpu | DeviceKind::OpenCl) {
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "static ".into() });
         }
-        if !is_kernel && !is_helper && !matches!(self.target, DeviceKind::Cpu | DeviceKind::OpenCl) {
-            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUFUN " });
+        if !is_helper && !matches!(self.target, DeviceKind::Cpu | DeviceKind::OpenCl) {
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUFUN ".into() });
         }
     }
 
@@ -343,7 +368,7 @@ impl Reader<'_> {
             && depth > 0
             && !self.has_mark(MarkKind::Space, gap, node.end_byte())
         {
-            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUGLMEM " });
+            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUGLMEM ".into() });
         }
         if kernel_gap.is_some() && self.target == DeviceKind::OpenCl && depth == 0 {
             self.replace_refused_type(node.start_byte(), specifiers_end);
@@ -367,7 +392,7 @@ impl Reader<'_> {
             let mut found = specifiers.match_indices(refused);
             let whole = |at: usize| !specifiers[..at].ends_with(is_word) && !specifiers[at + refused.len()..].starts_with(is_word);
             if let Some((at, _)) = found.find(|(at, _)| whole(*at)) {
-                self.edits.push(Edit { at: from + at, remove: refused.len(), insert });
+                self.edits.push(Edit { at: from + at, remove: refused.len(), insert: insert.into() });
                 return;
             }
         }
@@ -533,6 +558,30 @@ mod tests {
         assert_eq!(parsed.text, "GPUKERN void k(const uchar on, ulong n, unsigned long  m, GPUGLMEM long  *x) { bool b = on; }");
         assert_eq!(parsed.functions[0].to_string(), "void k(bool on, uint64_t n, uint64_t m, int64_t * x)");
         assert_eq!(parse(text, DeviceKind::Cpu).unwrap().text, text);
+    }
+
+    #[test]
+    fn a_return_ends_its_iteration() {
+        let text = "GPUKERN void k(double *x, int n) { if (!n) return; VECTORIZE_OVER(i, n) if (i) return; x[i] = 1; END_VECTORIZE }";
+        let expected = "GPUKERN void k(double *x, int n) { if (!n) return; VECTORIZE_OVER(i, n) { if (i) goto parloop_next_71; x[i] = 1; \
+                        } parloop_next_71: ; END_VECTORIZE }";
+        assert_eq!(parse(text, DeviceKind::Cpu).unwrap().text, expected);
+        let value = "double f(int n) { VECTORIZE_OVER(i, n) return 2; END_VECTORIZE return 1; }";
+        assert_eq!(parse(value, DeviceKind::Cpu).unwrap().text, value);
+    }
+
+    #[test]
+    fn a_loop_inside_another_is_an_error_at_its_line() {
+        let text = "#line 1 \"k.c\"\nGPUKERN void k(int n) {\nVECTORIZE_OVER(i, n)\n VECTORIZE_OVER(j, n) END_VECTORIZE END_VECTORIZE }";
+        let error = parse(text, DeviceKind::OpenCl).unwrap_err();
+        assert_eq!(error.to_string(), "k.c:3: VECTORIZE_OVER stands inside another; write the inner loop as a plain `for`");
+    }
+
+    #[test]
+    fn kernels_keep_no_words_that_their_target_refuses_and_prototypes_get_theirs() {
+        let text = "GPUKERN void k(double *x);\nGPUKERN static void k(double *x) {}";
+        let expected = "GPUKERN void k(GPUGLMEM double *x);\nGPUKERN  void k(GPUGLMEM double *x) {}";
+        assert_eq!(parse(text, DeviceKind::OpenCl).unwrap().text, expected);
     }
 
     #[test]

@@ -316,6 +316,10 @@ impl KernelDescription {
                     param.name = name.clone();
                 }
             }
+            let repeated = |(index, param): (usize, &Param)| signature.position(&param.name) != Some(index);
+            if let Some(index) = signature.params.iter().enumerate().position(repeated) {
+                return Err(disagree(format!("two arguments `{}`", signature.params[index].name)));
+            }
         }
         Ok(signature)
     }

@@ -10,6 +10,7 @@ macro_rules! exceptions {
         /// An exception class of `parloop`, by its name in Python.
         #[allow(clippy::enum_variant_names)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(clippy::enum_variant_names)] // they are the names of Python's classes
         pub enum Exception { $($name),* }
 
         impl Exception {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use parloop_device::{DType, Device, DeviceKind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::dlpack;
 use crate::ndarray::{NdArray, as_array, from_typestr};
@@ -37,11 +37,7 @@ impl<'py> Foreign<'py> {
             return dlpack::import(object).map(Some);
         }
         if object.hasattr("__array_interface__")? || is_buffer(object)? {
-            // NumPy reads bytes as text of fixed length.
-            let array = match object.is_instance_of::<PyBytes>() {
-                true => object.py().import("numpy")?.call_method1("frombuffer", (object, "uint8"))?,
-                false => as_array(object, None)?,
-            };
+            let array = as_array(object, None)?;
             return match NdArray::of(&array)? {
                 Some(found) => Foreign::from_numpy(found, &array).map(Some),
                 None => Ok(None),
@@ -117,7 +113,7 @@ pub fn gpu_device(index: usize) -> PyResult<Device> {
 }
 
 fn is_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    use pyo3::types::{PyByteArray, PyMemoryView};
+    use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
     if object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
         return Ok(true);
     }

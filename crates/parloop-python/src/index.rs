@@ -90,6 +90,10 @@ impl Layout {
         while axis < self.shape.len() {
             self.keep(&mut out, &mut axis);
         }
+        if out.size() == 0 {
+            // No element is anywhere, also not past the end.
+            out.offset = self.offset;
+        }
         Ok(out)
     }
 

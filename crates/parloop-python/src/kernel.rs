@@ -147,7 +147,7 @@ impl Kernel {
         if positional.len() > count {
             return Err(ker::wrong_count(self.inner.signature(), positional.len()).into());
         }
-        // SAFETY: the arguments of a call are live objects, borrowed for `'a`.
+        // SAFETY: the arguments of a call and their names are live objects, borrowed for `'a`.
         let borrow = |value| unsafe { pyo3::Borrowed::from_ptr(py, value) };
         let mut given: Given<'a, 'py> = positional.iter().map(|&value| Some(borrow(value))).collect();
         given.resize(count, None);

@@ -7,7 +7,7 @@ use parloop_device::DType;
 use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyBytes, PyMemoryView, PyType};
 
 /// `PyArrayObject_fields`, the same in NumPy 1 and 2.
 #[repr(C)]
@@ -142,9 +142,12 @@ pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<Bo
     EMPTY.import(py, "numpy", "empty")?.call1((pyo3::types::PyTuple::new(py, shape)?, dtype.name()))
 }
 
-/// `numpy.asarray(object)`, or with a dtype.
+/// `numpy.asarray(object)`, or with a dtype. Bytes are bytes, where NumPy reads text of fixed length.
 pub fn as_array<'py>(object: &Bound<'py, PyAny>, dtype: Option<DType>) -> PyResult<Bound<'py, PyAny>> {
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if object.is_instance_of::<PyBytes>() {
+        return as_array(&PyMemoryView::from(object)?.into_any(), dtype);
+    }
     AS_ARRAY.import(object.py(), "numpy", "asarray")?.call1((object, dtype.map(DType::name)))
 }
 

@@ -1,0 +1,317 @@
+"""Arrays: where their elements are, what indexing selects, and how they go to and from other libraries."""
+
+import gc
+
+import numpy as np
+import pytest
+from conftest import open_context
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import parloop as pl
+
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
+
+
+# making ---------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_goes_there_and_back(ctx, dtype):
+    values = np.arange(-3, 9).astype(dtype).reshape(3, 4)
+    x = ctx.array(values)
+    assert (x.dtype, x.shape, x.ndim, x.size, x.nbytes) == (values.dtype, (3, 4), 2, 12, values.nbytes)
+    assert x.strides == values.strides and x.offset == 0 and len(x) == 3
+    assert np.array_equal(x.numpy(), values) and x.numpy().dtype == values.dtype
+    assert x.device == ctx.device and x.context.device == ctx.device
+
+
+def test_an_array_shares_host_memory_on_a_cpu_and_is_a_copy_elsewhere(ctx, is_cpu):
+    values = np.arange(4.0)
+    x = ctx.array(values)
+    values[0] = 9
+    assert x[0] == (9 if is_cpu else 0)
+    x[1] = 8
+    assert values[1] == (8 if is_cpu else 1)
+
+
+def test_an_array_keeps_what_it_shares_alive(cpu):
+    x = cpu.array(np.full(1000, 3.0))
+    part = x[10:]
+    del x
+    gc.collect()
+    junk = [np.full(1000, 7.0) for _ in range(20)]
+    assert (part.numpy() == 3).all() and len(junk) == 20
+    view = part.numpy()
+    del part
+    gc.collect()
+    assert (view == 3).all()
+
+
+def test_arrays_are_made_from_whatever_numpy_takes(ctx):
+    for values in ([1, 2, 3], (1.0, 2.0), [[1], [2]], range(3), 5, 2.5, 1j, True, [], np.float32(3), bytearray(b"ab"), b"ab", memoryview(b"ab")):
+        expected = np.frombuffer(values, np.uint8) if isinstance(values, bytes) else np.asarray(values)
+        x = ctx.array(values)
+        assert x.shape == expected.shape and x.dtype == expected.dtype and np.array_equal(x.numpy(), expected)
+
+
+def test_a_dtype_that_is_asked_for_is_given(ctx):
+    for values in ([1, 2], np.arange(2), np.ones(2, "f2"), np.ones(2, ">f8"), np.ones(2), np.arange(4.0)[::2], ctx.array([1, 2])):
+        for dtype in ("float32", np.float64, np.dtype("int16")):
+            x = ctx.array(values, dtype=dtype)
+            assert x.dtype == dtype and np.array_equal(x.numpy(), np.asarray(values).astype(dtype))
+
+
+@pytest.mark.parametrize("values", [np.ones(2, ">f8"), np.ones(2, "f2"), np.array(["a"]), np.array([None]), np.zeros(1, "M8[s]"), "text"])
+def test_elements_that_no_kernel_takes_are_refused(ctx, values):
+    with pytest.raises(TypeError, match="is not supported"):
+        ctx.array(values)
+
+
+def test_dtypes_that_no_kernel_takes_are_refused(ctx):
+    with pytest.raises(TypeError, match="dtype float16 is not supported; the types are bool, int8, "):
+        ctx.zeros(3, "float16")
+    with pytest.raises(TypeError):
+        ctx.zeros(3, "no such type")
+
+
+def test_zeros_are_zero_and_empty_has_its_shape(ctx):
+    for shape in (5, (5,), (2, 3), [4], (), 0, (0, 3), np.int64(5)):
+        for dtype in ("float64", "int8"):
+            expected = np.zeros(shape, dtype)
+            x = ctx.zeros(shape, dtype)
+            assert x.shape == expected.shape and not x.numpy().any() and x.numpy().shape == expected.shape
+            assert ctx.empty(shape, dtype=dtype).shape == expected.shape
+    assert ctx.zeros(1).dtype == np.float64
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -1), 1.5, "3", None, (None,)])
+def test_what_is_no_shape_is_refused(ctx, shape):
+    with pytest.raises(TypeError, match="a shape is an integer or a tuple of them, none negative"):
+        ctx.zeros(shape)
+
+
+def test_arrays_without_axes_are_arrays(ctx):
+    x = ctx.array(3.5)
+    assert (x.shape, x.ndim, x.size, x.nbytes) == ((), 0, 1, 8)
+    assert x[()] == 3.5 and x.numpy().shape == () and float(x.numpy()) == 3.5
+    x[()] = 4
+    assert x[...] == 4 and x[None].shape == (1,)
+    assert x.copy().numpy() == 4
+    with pytest.raises(TypeError, match="an array without axes has no length"):
+        len(x)
+
+
+def test_arrays_without_elements_are_arrays(ctx):
+    for values in (np.zeros(0), np.zeros((0, 3), np.int8), np.zeros((2, 0))):
+        x = ctx.array(values)
+        assert x.shape == values.shape and x.size == 0 and x.numpy().shape == values.shape
+        assert x.copy().shape == values.shape and x.to("cpu:1").shape == values.shape
+        x[...] = 5
+        assert x[..., None].shape == (*values.shape, 1)
+        assert "[]" in repr(x)
+    assert ctx.zeros(5)[5:].numpy().tolist() == []
+
+
+def test_fortran_order_keeps_its_elements(ctx):
+    values = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    x = ctx.array(values)
+    assert np.array_equal(x.numpy(), values) and x[1, 2] == 5
+    assert np.array_equal(ctx.array(values.T).numpy(), values.T)
+    assert np.array_equal(ctx.array(values[:, ::-1]).numpy(), values[:, ::-1])
+
+
+# indexing -------------------------------------------------------------------------------------------------------------------------
+
+
+def arrays_and_indices():
+    shapes = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5)
+    return shapes.flatmap(lambda shape: st.tuples(st.just(shape), hnp.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True)))
+
+
+def test_indexing_selects_what_numpy_selects(ctx):
+    @given(arrays_and_indices())
+    def check(case):
+        shape, index = case
+        values = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
+        x = ctx.array(values.copy())
+        expected, found = values[index], x[index]
+        if isinstance(found, pl.Array):
+            assert found.shape == expected.shape
+            assert np.array_equal(found.numpy(), expected)
+            assert np.array_equal(found.copy().numpy(), expected)
+        else:
+            assert found == expected and np.ndim(expected) == 0
+
+    check()
+
+
+def test_assignment_changes_what_numpy_changes(ctx):
+    @given(arrays_and_indices(), st.booleans())
+    def check(case, with_array):
+        shape, index = case
+        values = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
+        x = ctx.array(values.copy())
+        new = np.full(values[index].shape, -7, np.int32) + np.arange(max(values[index].size, 1))[: values[index].size].reshape(values[index].shape)
+        x[index] = ctx.array(new.astype(np.int32)) if with_array else new
+        values[index] = new
+        assert np.array_equal(x.numpy(), values)
+
+    check()
+
+
+def test_slices_share_the_memory_of_their_array(ctx):
+    x = ctx.array(np.arange(24.0).reshape(4, 6))
+    part = x[1:3, ::2]
+    part[0, 1] = 100
+    assert x[1, 2] == 100
+    assert (part.offset, part.strides) == (48, (48, 16))
+    part[:, 0] = [5, 6]
+    assert x[1:3, 0].numpy().tolist() == [5, 6]
+
+
+def test_indices_out_of_range_are_named(ctx):
+    x = ctx.zeros((3, 4))
+    for index, words in (
+        (3, "index 3 is out of range for axis 0 with 3 elements"),
+        ((0, -5), "index -5 is out of range for axis 1 with 4 elements"),
+        ((0, 0, 0), "too many indices: the array has 2 axes, 3 were indexed"),
+        ((..., ...), "an index can have one `...` only"),
+    ):
+        with pytest.raises(IndexError) as caught:
+            x[index]
+        assert str(caught.value) == words
+        with pytest.raises(IndexError):
+            x[index] = 1
+
+
+@pytest.mark.parametrize("index", [1.0, "a", [0, 1], np.array([0, 1]), True, (np.bool_(True), 0)])
+def test_other_indices_are_refused(ctx, index):
+    with pytest.raises(TypeError, match="an index is an integer, a slice, `...` or None, not .*; use .numpy\\(\\) for more"):
+        ctx.zeros((3, 4))[index]
+
+
+def test_an_assignment_that_does_not_fit_changes_nothing(ctx):
+    x = ctx.array(np.arange(4.0))
+    for value in ([1, 2, 3], "text", np.zeros((2, 2))):
+        with pytest.raises(ValueError):
+            x[:] = value
+        with pytest.raises(ValueError):
+            x[::2] = value
+    assert x.numpy().tolist() == [0, 1, 2, 3]
+
+
+def test_arrays_are_iterated_like_sequences(ctx):
+    assert [float(value) for value in ctx.array([1.0, 2.0])] == [1, 2]
+    assert [row.numpy().tolist() for row in ctx.array([[1, 2], [3, 4]])] == [[1, 2], [3, 4]]
+
+
+def test_a_read_only_array_stays_one(cpu):
+    values = np.arange(3.0)
+    values.flags.writeable = False
+    x = cpu.array(values)
+    with pytest.raises(ValueError, match="the array is read-only"):
+        x[0] = 1
+    assert not x.numpy().flags.writeable
+    with pytest.raises(BufferError, match="read-only"):
+        x.__dlpack__()
+    y = x.copy()
+    y[0] = 1
+    assert values[0] == 0 and y[0] == 1
+
+
+# to and from others ---------------------------------------------------------------------------------------------------------------
+
+
+def test_arrays_move_between_devices(ctx):
+    values = np.arange(12.0).reshape(3, 4)
+    host = open_context("cpu:1")
+    x = host.array(values).to(ctx)
+    assert x.device == ctx.device and np.array_equal(x.numpy(), values)
+    part = x[1:, ::2].to("cpu:3")
+    assert part.device.name == "cpu:3" and np.array_equal(part.numpy(), values[1:, ::2])
+    assert np.array_equal(ctx.array(part).numpy(), values[1:, ::2])
+    assert x.to(ctx.device).device == ctx.device
+
+
+def test_an_array_that_is_there_already_is_not_copied(ctx):
+    x = ctx.array(np.zeros(3))
+    same, copy = x.to(ctx), x.copy()
+    x[0] = 5
+    assert same[0] == 5 and copy[0] == 0
+
+
+def test_numpy_sees_a_view_on_a_cpu_and_a_copy_elsewhere(ctx, is_cpu):
+    x = ctx.array(np.arange(3.0))
+    for view in (x.numpy(), np.asarray(x)):
+        view[0] = 7
+        assert x[0] == (7 if is_cpu else 0)
+        x[0] = 0
+    copy = np.array(x)
+    copy[0] = 7
+    assert x[0] == 0
+
+
+def test_the_array_method_heeds_dtype_and_copy(ctx, is_cpu):
+    x = ctx.array(np.arange(3.0))
+    assert x.__array__(np.dtype("int32")).dtype == np.int32
+    assert np.asarray(x, dtype="float32").tolist() == [0, 1, 2]
+    copy = x.__array__(copy=True)
+    copy[0] = 9
+    assert x[0] == 0
+    if is_cpu:
+        view = x.__array__(copy=False)
+        view[0] = 5
+        assert x[0] == 5
+        with pytest.raises(ValueError):
+            x.__array__(np.dtype("int32"), copy=False)
+    else:
+        with pytest.raises(ValueError, match="the array is on a GPU: it cannot be had without a copy"):
+            x.__array__(copy=False)
+
+
+def test_dlpack_shares_the_memory_of_a_cpu(cpu):
+    x = cpu.array(np.arange(12.0).reshape(3, 4))
+    for part in (x, x[1:, ::2], x[2:2], x[1]):
+        theirs = np.from_dlpack(part)
+        assert np.array_equal(theirs, part.numpy()) and theirs.shape == part.shape
+    theirs = np.from_dlpack(x)
+    x[0, 0] = 99
+    assert theirs[0, 0] == 99
+    del x
+    gc.collect()
+    assert theirs[0, 0] == 99 and theirs[2, 3] == 11
+    copied = np.from_dlpack(cpu.array(np.zeros(2)), copy=True) if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else None
+    assert copied is None or copied.tolist() == [0, 0]
+
+
+def test_a_capsule_nobody_takes_is_freed(cpu):
+    for _ in range(100):
+        cpu.array(np.zeros(1000)).__dlpack__()
+    assert cpu.zeros(1).__dlpack_device__() == (1, 0)
+    with pytest.raises(BufferError):
+        cpu.zeros(1).__dlpack__(dl_device=(2, 0))
+
+
+def test_opencl_memory_has_no_dlpack():
+    x = open_context("opencl").zeros(2)
+    for call in (x.__dlpack__, x.__dlpack_device__):
+        with pytest.raises(BufferError, match="DLPack has no OpenCL memory"):
+            call()
+
+
+def test_interfaces_are_there_only_where_they_are_true(ctx, is_cpu):
+    x = ctx.array(np.arange(6.0).reshape(2, 3))[1]
+    assert hasattr(x, "__array_interface__") == is_cpu
+    assert hasattr(x, "__cuda_array_interface__") == (ctx.device.kind in ("cuda", "hip"))
+    if is_cpu:
+        interface = x.__array_interface__
+        assert (interface["shape"], interface["typestr"], interface["strides"]) == ((3,), "<f8", (8,))
+        assert interface["data"] == (x.memory.handle + 24, False)
+
+
+def test_reprs_show_small_arrays_and_describe_large_ones(ctx):
+    name = ctx.device.name
+    assert repr(ctx.array(np.arange(3, dtype=np.int32))) == f"<Array int32 [3] on {name}: [0 1 2]>"
+    assert repr(ctx.zeros((100, 100))) == f"<Array float64 [100, 100] on {name}>"

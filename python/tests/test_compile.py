@@ -1,0 +1,341 @@
+"""Compilers: their messages, their absence, their death, and binaries for devices that are not here."""
+
+import os
+
+import kernels
+import numpy as np
+import pytest
+from conftest import open_context, run_python
+
+import parloop as pl
+
+BROKEN = "GPUKERN void broken(double *x) {\n    x[0] = nothing_of_that_name;\n}\n"
+
+
+def message_of(ctx, source, error=pl.CompileError, **options):
+    with pytest.raises(error) as caught:
+        ctx.compile(source, **options)
+    return str(caught.value)
+
+
+# messages -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_messages_name_the_users_line_and_show_it(ctx):
+    lines = message_of(ctx, BROKEN).splitlines()
+    assert lines[0].startswith("the compiler ") and lines[0].endswith("refused the source:")
+    place = next(index for index, line in enumerate(lines) if "error" in line and "<source>" in line)
+    assert "<source>:2:" in lines[place] or "<source>(2)" in lines[place]
+    assert any("x[0] = nothing_of_that_name;" in line for line in lines[place + 1 : place + 3])
+    assert lines[-1].endswith('(save_source_as="FILE" keeps the full source that the compiler was given)')
+
+
+def test_the_first_line_of_gccs_message_is_the_compilers_own(in_new_process):
+    printed = in_new_process(
+        f"""
+        import parloop as pl
+        try:
+            pl.Context("cpu:1").compile({BROKEN!r})
+        except pl.CompileError as error:
+            print(error)
+        """,
+        env={"PARLOOP_CC": "gcc"},
+    )
+    first, second = printed.splitlines()[:2]
+    assert first.startswith("the compiler ") and first.endswith("/gcc refused the source:")
+    # GCC says first in which function it is.
+    assert second.startswith("<source>: In function 'broken':") or second.startswith("<source>:2:12: error: 'nothing_of_that_name'")
+    assert "<source>:2:12: error: 'nothing_of_that_name' undeclared" in printed
+
+
+def test_pocl_names_the_place_in_the_users_source():
+    lines = message_of(open_context("opencl"), BROKEN).splitlines()
+    assert lines[1] == "error: <source>:2:12: use of undeclared identifier 'nothing_of_that_name'"
+    assert lines[2:4] == ["    2 |     x[0] = nothing_of_that_name;", "      |            ^"]
+
+
+def test_messages_name_the_file_and_the_source_of_several(ctx, tmp_path):
+    file = tmp_path / "mine.c"
+    file.write_text("\n\n" + BROKEN)
+    assert f"{file}:4:" in message_of(ctx, file)
+    assert "<source 2>:2:" in message_of(ctx, ["int fine;" if ctx.device.kind == "cpu" else "", BROKEN])
+    (tmp_path / "broken.h").write_text(BROKEN)
+    assert f"{tmp_path / 'broken.h'}:2:" in message_of(ctx, '#include "broken.h"\n', include=[tmp_path])
+
+
+def test_lines_after_a_header_keep_their_numbers(ctx, tmp_path):
+    (tmp_path / "long.h").write_text("\n" * 100)
+    assert "<source>:3:" in message_of(ctx, f'#include "long.h"\n{BROKEN}', include=[tmp_path])
+
+
+def test_messages_say_where_the_full_source_was_saved(ctx, tmp_path):
+    path = tmp_path / "full.c"
+    assert message_of(ctx, BROKEN, save_source_as=path).endswith(f"the full source is in {path}")
+    assert "nothing_of_that_name" in path.read_text()
+    unwritable = tmp_path / "no" / "such" / "folder.c"
+    message = message_of(ctx, kernels.AXPY, pl.SourceError, save_source_as=unwritable)
+    assert message.startswith(f"the full source could not be saved as {unwritable}: ")
+
+
+def test_sources_that_cannot_be_read_are_named(ctx, tmp_path):
+    path = tmp_path / "absent.c"
+    expected = f"source file {path} could not be read: No such file or directory (os error 2)"
+    assert message_of(ctx, path, pl.SourceError) == expected
+    assert message_of(ctx, str(path), pl.SourceError) == expected
+    binary = tmp_path / "binary.c"
+    binary.write_bytes(b"\xff\xfe")
+    assert f"source file {binary} could not be read" in message_of(ctx, binary, pl.SourceError)
+    for wrong in (3, None, [3]):
+        with pytest.raises(TypeError, match="a source is text or a path, not"):
+            ctx.compile(wrong)
+    with pytest.raises(ValueError, match="no source was given"):
+        ctx.compile([])
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("\nGPUKERN void k(struct S s) {}", "<source>:2: parameter `s` of `k` has type `struct S`, which is no scalar type and no pointer"),
+        ("GPUKERN void k(int a, int a) {}", "<source>:1: `k` has two parameters `a`"),
+        ("GPUKERN void k(int a, ...) {}", "<source>:1: `k` takes any number of arguments"),
+        ("GPUKERN double *k(int a) {}", "<source>:1: `k` returns a pointer"),
+        ("GPUKERN struct S k(int a) {}", "<source>:1: `k` returns `struct S`, which is no scalar type"),
+        ("GPUKERN void k(void (*f)(int)) {}", "<source>:1: parameter `arg0` of `k` is neither a scalar nor a pointer"),
+        ("GPUKERN void k(int n) {\nVECTORIZE_OVER(i, n)\nVECTORIZE_OVER(j, n) END_VECTORIZE END_VECTORIZE }",
+         "<source>:3: VECTORIZE_OVER stands inside another; write the inner loop as a plain `for`"),
+        ("\n\n//vectorize_over i\n", "<source>:3: `//vectorize_over` takes an index and a count, not `i`"),
+        ("//include_file nowhere.h for_context cpu_serial opencl cuda\n",
+         "<source>:1: `//include_file`: nowhere.h was not found; name its folder in the include folders"),
+    ],
+)  # fmt: skip
+def test_a_mistake_that_we_see_first_is_named_at_its_line(ctx, source, message):
+    assert message_of(ctx, source, pl.SourceError) == message
+
+
+def test_a_header_that_is_not_there_is_named(ctx):
+    message = message_of(ctx, '\n#include "absent_header.h"\n', (pl.SourceError, pl.CompileError))
+    assert "<source>:2:" in message and "absent_header.h" in message
+
+
+def test_headers_that_include_each_other_in_a_circle_are_an_error(ctx, tmp_path):
+    (tmp_path / "a.h").write_text('#include "b.h"\n')
+    (tmp_path / "b.h").write_text('#include "a.h"\n')
+    message = message_of(ctx, '#include "a.h"\n', pl.SourceError, include=[tmp_path])
+    assert message.endswith("headers include each other more than 64 deep")
+
+
+def test_a_source_without_kernels_is_a_program_without_kernels(ctx):
+    prog = ctx.compile("#define NOTHING\n")
+    assert prog.kernels == {}
+    with pytest.raises(AttributeError) as caught:
+        prog.anything()
+    assert str(caught.value) == "the program has no kernel `anything`; it has none: mark one with GPUKERN"
+
+
+# devices that are not here --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", kernels.ALL)
+def test_every_kernel_compiles_for_cuda_without_a_gpu(nvrtc, name):
+    cubin = pl.compile_for("cuda", "sm_90", kernels.ALL[name])
+    assert cubin[:4] == b"\x7fELF" and int.from_bytes(cubin[18:20], "little") == 190
+
+
+def test_messages_of_nvrtc_show_the_users_line(nvrtc):
+    with pytest.raises(pl.CompileError) as caught:
+        pl.compile_for("cuda", "sm_90", BROKEN)
+    lines = str(caught.value).splitlines()
+    assert '<source>(2): error: identifier "nothing_of_that_name" is undefined' in lines
+    assert any(line.strip().endswith("x[0] = nothing_of_that_name;") for line in lines)
+
+
+def test_an_architecture_that_nvrtc_does_not_know_is_named(nvrtc):
+    with pytest.raises(pl.CompileError, match="sm_1"):
+        pl.compile_for("cuda", "sm_1", kernels.AXPY)
+
+
+def test_every_kernel_compiles_for_hip_without_a_gpu():
+    """In a process of its own: the clang inside Debian's hiprtc and the one inside PoCL cannot share one."""
+    result = run_python(
+        """
+        import sys
+        sys.path.insert(0, sys.argv[0] or ".")
+        import parloop as pl
+        import kernels
+        try:
+            pl.compile_for("hip", "gfx90a", kernels.ONCE)
+        except pl.CompilerMissingError as error:
+            print("MISSING", error)
+            raise SystemExit
+        for name, source in kernels.ALL.items():
+            binary = pl.compile_for("hip", "gfx90a", source)
+            assert b"\\x7fELF" in binary[:4] or b"__CLANG_OFFLOAD_BUNDLE__" in binary[:64], (name, binary[:32])
+        try:
+            pl.compile_for("hip", "gfx90a", "GPUKERN void broken(double *x) {\\n x[0] = nothing_of_that_name;\\n}")
+        except pl.CompileError as error:
+            assert "<source>:2:9: error:" in str(error), error
+        print("COMPILED", len(kernels.ALL))
+        """,
+        env={"PYTHONPATH": os.path.dirname(__file__)},
+        timeout=300,
+    )
+    if result.startswith("MISSING"):
+        pytest.skip(result)
+    assert result.strip() == f"COMPILED {len(kernels.ALL)}"
+
+
+def test_an_unknown_target_is_refused():
+    with pytest.raises(ValueError, match='a target is cpu, cuda or hip, not "metal"'):
+        pl.compile_for("metal", "m1", kernels.AXPY)
+
+
+# compilers and drivers that are missing -------------------------------------------------------------------------------------------
+
+
+def failure(code, **env):
+    """The class and the words of the error that `code` ends with, in a process of its own."""
+    program = f"""
+import parloop as pl
+try:
+    {code}
+except pl.ParloopError as error:
+    print(type(error).__name__)
+    print(error)
+"""
+    return run_python(program, env=env).rstrip("\n").split("\n", 1)
+
+
+COMPILE = f"pl.Context('cpu').compile({kernels.ONCE!r})"
+
+
+def test_a_named_compiler_that_is_not_there_is_an_error(tmp_path):
+    cache = str(tmp_path / "cache")
+    kind, message = failure(COMPILE, PARLOOP_CC="no-such-compiler -O1", PARLOOP_CACHE_DIR=cache)
+    assert kind == "CompilerMissingError"
+    assert message == "no compiler for cpu kernels was found: tried no-such-compiler; PARLOOP_CC or CC names it: correct or unset it"
+
+
+def test_without_any_compiler_the_error_says_how_to_get_one(tmp_path):
+    kind, message = failure(COMPILE, PARLOOP_CC=None, CC=None, PATH="", PARLOOP_CACHE_DIR=str(tmp_path / "cache"))
+    assert kind == "CompilerMissingError"
+    assert message == (
+        "no compiler for cpu kernels was found: tried cc, gcc, clang, ziglang (Python package); "
+        "install one with `apt-get install gcc` or `pip install ziglang`, or name one in PARLOOP_CC"
+    )
+
+
+def script(path, text):
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return path
+
+
+def test_a_compiler_that_is_killed_is_reported_and_tried_again(tmp_path):
+    dying = script(tmp_path / "dying-cc", "kill -9 $$\n")
+    kind, message = failure(COMPILE, PARLOOP_CC=str(dying), PARLOOP_CACHE_DIR=str(tmp_path / "cache"))
+    assert (kind, message) == (
+        "CompileError",
+        f"the compiler {dying} was killed by signal 9 before it finished; compile again, with more free memory if it was signal 9",
+    )
+    once = script(tmp_path / "once-cc", f'[ -e {tmp_path}/tried ] && exec cc "$@"\ntouch {tmp_path}/tried\nkill -9 $$\n')
+    printed = run_python(
+        f"""
+        import numpy as np, parloop as pl
+        ctx = pl.Context("cpu")
+        for attempt in range(2):
+            try:
+                prog = ctx.compile({kernels.ONCE!r})
+                count = np.zeros(1, np.int32)
+                prog.once(count)
+                print(count[0])
+            except pl.CompileError as error:
+                print(type(error).__name__)
+        """,
+        env={"PARLOOP_CC": str(once), "PARLOOP_CACHE_DIR": str(tmp_path / "cache")},
+    )
+    assert printed.split() == ["CompileError", "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("exit 0\n", "failed: it reported success but left no output: No such file or directory (os error 2)"),
+        ("echo my words >&2; exit 3\n", "refused the source:\nmy words\n"),
+    ],
+)
+def test_a_compiler_that_does_nothing_or_refuses_is_reported(tmp_path, text, expected):
+    compiler = script(tmp_path / "odd-cc", text)
+    kind, message = failure(COMPILE, PARLOOP_CC=str(compiler), PARLOOP_CACHE_DIR=str(tmp_path / "cache"))
+    assert kind == "CompileError" and message.startswith(f"the compiler {compiler} {expected}")
+
+
+def test_a_compiler_that_writes_rubbish_is_reported(tmp_path):
+    text = 'while [ $# -gt 0 ]; do [ "$1" = -o ] && echo rubbish > "$2"; shift; done\n'
+    compiler = script(tmp_path / "rubbish-cc", text)
+    kind, message = failure(COMPILE, PARLOOP_CC=str(compiler), PARLOOP_CACHE_DIR=str(tmp_path / "cache"))
+    assert kind == "DeviceError" and message.startswith("cpu: the compiled module could not be loaded: ")
+
+
+@pytest.mark.parametrize("name", ["gpu", "cpu:x", "cpu:0", "cpu:-1", "opencl:x", "cuda:", "cuda:x", "", "CPU ", "hip:0.0", "cuda:0\0"])
+def test_a_name_that_is_no_devices_name_is_refused(name):
+    with pytest.raises(pl.DeviceError) as caught:
+        pl.Context(name)
+    if name:
+        assert isinstance(caught.value, ValueError) or "driver" in str(caught.value)
+
+
+def test_the_message_for_an_unknown_device_lists_the_forms_of_names():
+    with pytest.raises(pl.DeviceNotFoundError) as caught:
+        pl.Device("gpu")
+    assert str(caught.value) == (
+        "no device is called `gpu`: a name is `cpu`, `cpu:N` (N threads), `opencl`, `opencl:P.D` (platform, device), "
+        "`cuda:I` or `hip:I`; `parloop devices` lists those found here"
+    )
+
+
+def test_a_device_number_that_is_not_there_lists_those_that_are():
+    open_context("opencl")
+    with pytest.raises(pl.DeviceNotFoundError) as caught:
+        pl.Context("opencl:7.3")
+    found = [device.name for device in pl.devices() if device.kind == "opencl"]
+    verb = "is only" if len(found) == 1 else "are"
+    assert str(caught.value) == f"device `opencl:7.3` was not found: there {verb} {', '.join(found)}; `parloop doctor` says what is missing"
+
+
+@pytest.mark.parametrize(("name", "kind", "library"), [("cuda:0", "cuda", "libcuda.so"), ("hip:0", "hip", "libamdhip64.so")])
+def test_a_missing_driver_is_named_with_what_was_tried(name, kind, library):
+    if any(device.kind == kind for device in pl.devices()):
+        pytest.skip(f"there is a {kind} device here")
+    with pytest.raises(pl.DeviceError) as caught:
+        pl.Context(name)
+    if isinstance(caught.value, pl.DriverMissingError):
+        assert isinstance(caught.value, OSError)
+        assert str(caught.value).startswith(f"the {kind} driver is not here: none of ") and library in str(caught.value)
+    else:
+        assert f"device `{name}` was not found" in str(caught.value)
+
+
+def test_more_memory_than_there_is_is_an_error_and_the_device_lives_on(ctx):
+    for size in (2**62, 2**60):
+        with pytest.raises(MemoryError) as caught:
+            ctx.empty(size, "uint8")
+        assert isinstance(caught.value, pl.OutOfMemoryError)
+    with pytest.raises(pl.OutOfMemoryError):
+        ctx.empty((2**40, 2**40))
+    assert ctx.zeros(4).numpy().tolist() == [0] * 4
+
+
+def test_two_compilers_of_one_kind_in_one_process_are_refused_not_crashed():
+    open_context("opencl")
+    code = f"""
+import parloop as pl
+pl.Context("opencl").compile({kernels.ONCE!r})
+try:
+    pl.compile_for("hip", "gfx90a", {kernels.ONCE!r})
+    print("compiled")
+except pl.ParloopError as error:
+    print(type(error).__name__)
+"""
+    result = run_python(code, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() in {"compiled", "CompileError", "CompilerMissingError", "DeviceError", "DriverMissingError"}

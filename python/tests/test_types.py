@@ -1,0 +1,161 @@
+"""The type stubs: complete, and right for a user who checks their own code."""
+
+import ast
+import doctest
+import importlib.util
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import parloop as pl
+from parloop import _parloop
+
+PACKAGE = Path(pl.__file__).parent
+STUB = ast.parse((PACKAGE / "_parloop.pyi").read_text())
+
+
+def defined(body):
+    names = {}
+    for node in body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names[node.name] = node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names[node.target.id] = node
+    return names
+
+
+def public(names):
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_every_public_name_is_in_the_stub_and_nothing_else():
+    assert public(defined(STUB.body)) == public(dir(_parloop))
+
+
+def own_names(cls):
+    """The names that the class, or a base class of ours, defines."""
+    ours = [base for base in cls.__mro__ if base.__module__ in ("parloop", "builtins") and base not in (object, Exception, BaseException)]
+    return {name for base in ours if base.__module__ == "parloop" for name in vars(base)}
+
+
+#: Written by every class, or only there to make the objects work.
+COMMON = {"__doc__", "__module__", "__new__", "__repr__", "__dict__", "__weakref__", "__getattribute__", "__vectorcalloffset__",
+          "__call__", "__lt__", "__le__", "__gt__", "__ge__", "__ne__", "__hash__", "__delitem__", "__class_getitem__"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name, value in vars(_parloop).items() if inspect.isclass(value) and not issubclass(value, BaseException)])
+def test_every_member_of_every_class_is_in_the_stub_and_nothing_else(name):
+    stub = defined(STUB.body)[name]
+    found = {member for member in own_names(getattr(_parloop, name)) if member not in COMMON}
+    described = {member for member in defined(stub.body) if member not in COMMON}
+    # Iteration goes through indices, which type checkers do not follow; kernels are attributes of a program.
+    assert described - {"__iter__", "__getattr__"} == found
+
+
+@pytest.mark.parametrize("name", [name for name, value in vars(_parloop).items() if inspect.isclass(value) and issubclass(value, BaseException)])
+def test_every_exception_has_the_bases_that_the_stub_says(name):
+    cls = getattr(_parloop, name)
+    assert [base.id for base in defined(STUB.body)[name].bases] == [base.__name__ for base in cls.__bases__]
+    assert cls.__doc__ and cls.__module__ == "parloop" and issubclass(cls, pl.ParloopError)
+
+
+def test_parameters_have_the_names_and_defaults_that_the_stub_says():
+    def of_stub(function):
+        arguments = function.args
+        positional = [argument.arg for argument in arguments.posonlyargs + arguments.args if argument.arg not in ("self", "cls")]
+        return positional + [argument.arg for argument in arguments.kwonlyargs], len(arguments.defaults) + sum(d is not None for d in arguments.kw_defaults)
+
+    def of_object(function):
+        parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self" and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        return [p.name for p in parameters], sum(p.default is not p.empty for p in parameters)
+
+    checked = 0
+    for name, node in defined(STUB.body).items():
+        members = [(name, node, _parloop)] if isinstance(node, ast.FunctionDef) else []
+        if isinstance(node, ast.ClassDef):
+            members = [(m, f, getattr(_parloop, name)) for m, f in defined(node.body).items() if isinstance(f, ast.FunctionDef)]
+        for member, function, owner in members:
+            is_property = any(isinstance(d, ast.Name) and d.id == "property" for d in function.decorator_list)
+            if is_property or member.startswith("__") and member not in ("__array__", "__dlpack__"):
+                continue
+            assert of_stub(function) == of_object(getattr(owner, member)), f"{name}.{member}"
+            checked += 1
+    assert checked > 40
+
+
+def test_the_package_exports_the_public_names_only():
+    internal = {"run_command", "add_package_folders", "unknown_variables"}
+    assert set(pl.__all__) == public(dir(_parloop)) - internal | {"Arg", "Kernel", "__version__"}
+    assert all(hasattr(pl, name) for name in pl.__all__)
+
+
+USAGE = '''
+import numpy as np
+import parloop as pl
+
+
+def axpy(name: str | None = None) -> float:
+    ctx = pl.Context(name)
+    prog = ctx.compile("GPUKERN void k(double *x) {}", kernels={"k": pl.Kernel(args=[pl.Arg("float64", pointer=True)], grid="n")})
+    x = ctx.array(np.arange(10.0), dtype="float64")
+    prog.k(x=x)
+    step: pl.BoundKernel = prog.k.bind(x)
+    step()
+    grown = prog.k.with_grid(lambda **given: 3, block=32).on(ctx.stream())
+    grown(x)
+    y = x[1:3].copy()
+    y[0] = 3
+    first, second = ctx.record(), ctx.default_stream.record()
+    shape: tuple[int, ...] = ctx.zeros((2, 3), np.float32).shape
+    with ctx as inner:
+        device: pl.Device = inner.device
+    try:
+        pl.Context("gpu")
+    except pl.DeviceNotFoundError as error:
+        print(error, device.kind, shape, pl.current_context(), pl.devices()[0].name)
+    return second.since(first) + float(np.sum(y.to("cpu").numpy()))
+'''
+
+
+def mypy(tmp_path, text):
+    file = tmp_path / "usage.py"
+    file.write_text(text)
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache"), str(file)]
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_mypy_accepts_right_code_and_finds_mistakes(tmp_path):
+    result = mypy(tmp_path, USAGE)
+    assert result.returncode == 0, result.stdout + result.stderr
+    wrong = USAGE + "\n\npl.Context().zeros('three').numpy(1)\npl.Device('cpu').memory_free.x\nprint(pl.nothing)\n"
+    result = mypy(tmp_path, wrong)
+    assert result.returncode == 1
+    for words in ('"zeros" of "Context" has incompatible type', 'Too many arguments for "numpy"', '"int" has no attribute "x"', "has no attribute"):
+        assert words in result.stdout, result.stdout
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_mypy_accepts_the_package_itself():
+    files = [str(PACKAGE / name) for name in ("__init__.py", "__main__.py", "_description.py", "_parloop.pyi")]
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", "/dev/null", *files]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Context, pl.Array, pl.Device, pl.devices], ids=lambda owner: getattr(owner, "__name__", ""))
+def test_the_examples_in_the_documentation_run(owner):
+    tests = [doctest.DocTestParser().get_doctest(inspect.getdoc(owner) or "", {}, str(owner), None, 0)]
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    examples = 0
+    for test in tests:
+        runner.run(test)
+        examples += len(test.examples)
+    assert examples > 0 and runner.summarize(verbose=False).failed == 0
