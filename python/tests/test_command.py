@@ -58,7 +58,7 @@ def test_the_doctor_says_how_to_get_a_compiler_and_fails_without():
 def test_the_doctor_says_why_there_is_no_cache(tmp_path):
     (tmp_path / "file").write_text("")
     result = parloop("doctor", PARLOOP_CACHE_DIR=str(tmp_path / "file"))
-    assert "in memory only: " in result.stdout and "set PARLOOP_CACHE_DIR to a folder of your own" in result.stdout
+    assert "✗ compile cache    not here: " in result.stdout and "set PARLOOP_CACHE_DIR to a folder of your own" in result.stdout
 
 
 def test_the_cache_is_shown_and_emptied(tmp_path):
@@ -106,7 +106,7 @@ def test_an_unknown_variable_is_a_warning():
     code = "import warnings; warnings.simplefilter('error'); import parloop"
     result = run_python(code, env={"PARLOOP_TYPO": "1"}, check=False)
     assert "environment variables that parloop does not know have no effect: PARLOOP_TYPO" in result.stderr
-    assert run_python(code + "; print('quiet')", env={"PARLOOP_LOG": "debug", "PARLOOP_THREADS": "2"}).strip() == "quiet"
+    assert run_python(code + "; print('quiet')", env={"PARLOOP_DEVICE": "cpu", "PARLOOP_THREADS": "2"}).strip() == "quiet"
 
 
 def test_the_table_may_be_cut_off_by_its_reader():

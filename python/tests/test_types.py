@@ -41,8 +41,8 @@ def test_every_public_name_is_in_the_stub_and_nothing_else():
 
 def own_names(cls):
     """The names that the class, or a base class of ours, defines."""
-    ours = [base for base in cls.__mro__ if base.__module__ in ("parloop", "builtins") and base not in (object, Exception, BaseException)]
-    return {name for base in ours if base.__module__ == "parloop" for name in vars(base)}
+    ours = [base for base in cls.__mro__ if base.__module__ in ("parloop", "parloop._parloop")]
+    return {name for base in ours for name in vars(base)}
 
 
 #: Written by every class, or only there to make the objects work.

@@ -327,7 +327,8 @@ impl Kernel {
 
     /// Iterations are done only as far as the grid goes, so that a grid given by hand is made large enough for the loops.
     fn covering(&self, slots: &Slots, items: Items) -> Result<Items> {
-        if self.inner.signature.loops.is_empty() {
+        let nothing = matches!(items, Items::Line(0)) || matches!(items, Items::Axes(axes) if axes.contains(&0));
+        if nothing || self.inner.signature.loops.is_empty() {
             return Ok(items);
         }
         let counted = self.loop_items(slots)?.unwrap_or(0);

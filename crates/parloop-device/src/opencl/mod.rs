@@ -34,6 +34,9 @@ use crate::stream::Stream;
 
 /// The devices of all platforms, each with its platform.
 fn found(driver: &Driver) -> Result<Vec<(DeviceId, Object, Object)>> {
+    // The library loads the drivers at the first of these calls, and not every one can take a second call meanwhile.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     let platforms = match properties::platforms(driver) {
         Err(Failure { code: CL_PLATFORM_NOT_FOUND_KHR, .. }) => Vec::new(),
         other => other.map_err(no_device_failed)?,
