@@ -8,10 +8,14 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 import parloop as pl
+
+#: Device, its model, the kernel, seconds, the rate in words, the share of the copy bandwidth.
+Row = tuple[str, str, str, float, str, float]
 
 SOURCE = """
 GPUKERN void copy(GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {
@@ -38,7 +42,7 @@ GPUKERN void iterate(GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t
 ITERATIONS = 256
 
 
-def say(text):
+def say(text: str) -> None:
     """A line of progress, replaced by the next on a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
@@ -46,7 +50,7 @@ def say(text):
         print(text, file=sys.stderr, flush=True)
 
 
-def seconds(ctx, call, repeats=9):
+def seconds(ctx: pl.Context, call: Callable[[], object], repeats: int = 9) -> float:
     """The median time of a call on the device, after two to warm up."""
     samples = []
     for round in range(repeats + 2):
@@ -59,7 +63,7 @@ def seconds(ctx, call, repeats=9):
     return statistics.median(samples)
 
 
-def measure(device):
+def measure(device: pl.Device) -> list[Row]:
     """Rows of the table for one device."""
     ctx = pl.Context(device)
     is_gpu = device.simd_width >= 32
@@ -100,7 +104,7 @@ def measure(device):
     ]
 
 
-def table(rows):
+def table(rows: list[Row]) -> str:
     """Text of the rows, in columns."""
     header = ("device", "", "kernel", "ms", "rate", "of copy bandwidth")
     lines = [header] + [(name, model[:40], kernel, f"{t * 1e3:.3f}", rate, f"{share:.0%}") for name, model, kernel, t, rate, share in rows]
@@ -110,12 +114,12 @@ def table(rows):
     return "\n".join(text)
 
 
-def main():
+def main() -> None:
     devices = pl.devices()
     print("devices found:")
     for device in devices:
         print(f"  {device.name:12} {device.model}")
-    rows = []
+    rows: list[Row] = []
     for device in devices:
         rows += measure(device)
     print()

@@ -31,7 +31,7 @@ def shape_of(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
     return lengths
 
 
-class DeviceArray(_parloop._HostBuffer):  # type: ignore[misc]
+class DeviceArray(_parloop._HostBuffer):
     """An array on the host and its counterpart on a device.
 
     The host side is lent by the buffer protocol: `numpy.asarray(array)` shares its memory. The device side is there after
@@ -113,9 +113,9 @@ class DeviceArray(_parloop._HostBuffer):  # type: ignore[misc]
         if not int(place):
             return
         known = isinstance(place, pointer_wrapper)
-        ordinal = place._on if known else None  # type: ignore[union-attr]
+        ordinal = place._on if known else None
         device = _device.current_device() if ordinal is None else _device.devices()[ordinal]
-        owner = place._owner if known else None  # type: ignore[union-attr]
+        owner = place._owner if known else None
         self._side, self._status = attempt(lambda: Side.adopt(int(place), shape, self._element, order, owner, device))
 
     def _at(self, address: int, shape: tuple[int, ...], order: Order, owner: Any) -> np.ndarray[Any, Any]:

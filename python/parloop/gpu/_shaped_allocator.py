@@ -16,7 +16,7 @@ from ._pointer import pointer_wrapper
 from ._status import SUCCESS, cudaError_t
 
 
-class UnsupportedDataType(_parloop.ParloopError, TypeError):  # type: ignore[misc]
+class UnsupportedDataType(_parloop.ParloopError, TypeError):
     """The elements are of a type that device arrays do not have, or the values are no array."""
 
 
