@@ -354,3 +354,35 @@ fn a_source_that_does_not_compile_shows_its_own_lines() {
         assert!(text.contains("<source>") && text.contains("nobody_knows") && text.contains('2'), "{text}");
     });
 }
+
+#[test]
+fn short_ranges_run_on_the_calling_thread_and_long_ones_are_shared() {
+    let ctx = Context::open("cpu:4").unwrap();
+    let source = "
+        #include <pthread.h>
+        int64_t own(void) { return (int64_t)pthread_self(); }
+        GPUKERN void who(int64_t *thread, const int64_t steps, const int64_t n) {
+            VECTORIZE_OVER(i, n)
+                volatile double work = 1;
+                for (int64_t k = 0; k < steps; k++) work = work * 0.5 + 1;
+                thread[i] = own();
+            END_VECTORIZE
+        }";
+    let prog = ctx.compile(source).unwrap();
+    let caller = match prog.kernel("own").unwrap().call(args![]).unwrap() {
+        Some(Scalar::Int(caller)) => caller as i64,
+        other => panic!("{other:?}"),
+    };
+    let run = |steps: i64, n: usize| {
+        let mut threads = vec![0i64; n];
+        prog.kernel("who").unwrap().call(args![&mut threads, steps, n]).unwrap();
+        threads.sort_unstable();
+        threads.dedup();
+        threads
+    };
+    assert_eq!(run(1, 16), [caller]);
+    assert_eq!(run(1, 16), [caller]);
+    // Each of these items takes about a millisecond, so that the others have the time to wake up.
+    run(300_000, 64);
+    assert!(run(300_000, 64).len() > 1);
+}

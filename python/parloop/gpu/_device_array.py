@@ -112,10 +112,8 @@ class DeviceArray(_parloop._HostBuffer):
         """Makes memory of others the device side; a pointer knows its device and owner."""
         if not int(place):
             return
-        known = isinstance(place, pointer_wrapper)
-        ordinal = place._on if known else None
+        ordinal, owner = (place._on, place._owner) if isinstance(place, pointer_wrapper) else (None, None)
         device = _device.current_device() if ordinal is None else _device.devices()[ordinal]
-        owner = place._owner if known else None
         self._side, self._status = attempt(lambda: Side.adopt(int(place), shape, self._element, order, owner, device))
 
     def _at(self, address: int, shape: tuple[int, ...], order: Order, owner: Any) -> np.ndarray[Any, Any]:
