@@ -29,7 +29,7 @@ fn own_places(log: &str, source: &str) -> String {
     let translate = |line: &str| {
         let rest = line.strip_prefix("<kernel>:")?;
         let (row, rest) = rest.split_once(':')?;
-        let (file, number) = crate::parse::place_of(source, row.parse::<usize>().ok()?.checked_sub(1)?);
+        let (file, number) = crate::edit::place_of(source, row.parse::<usize>().ok()?.checked_sub(1)?);
         (!file.is_empty()).then(|| format!("{file}:{number}:{rest}"))
     };
     log.lines().map(|line| translate(line).unwrap_or_else(|| line.to_owned()) + "\n").collect()

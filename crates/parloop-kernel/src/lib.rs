@@ -7,6 +7,8 @@ mod arg;
 mod array;
 mod cache;
 mod context;
+mod ctype;
+mod edit;
 mod error;
 mod explain;
 mod grid;

@@ -1,12 +1,16 @@
-//! What stands inside `VECTORIZE_OVER` loops. A `return;` ends its iteration there, on every target: in plain C it would end the part
+//! `VECTORIZE_OVER` loops: their counts, and what stands inside them. A `return;` ends its iteration there, on every target: in plain C it would end the part
 //! of the loop that a thread or a work item does. A loop inside another is refused.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use tree_sitter::Node;
 
-use crate::mask::LoopMark;
-use crate::parse::{Edit, Mistake};
+use crate::ctype::words;
+use crate::edit::{Edit, Mistake};
+use crate::grid::Count;
+use crate::mask::{LoopMark, Masked};
+use crate::signature::Param;
 
 /// The changes that a function's loops need.
 pub(crate) fn check_loops(function: Node, loops: &[LoopMark]) -> Result<Vec<Edit>, Mistake> {
@@ -41,4 +45,39 @@ pub(crate) fn check_loops(function: Node, loops: &[LoopMark]) -> Result<Vec<Edit
         open.extend(node.children(&mut cursor).map(|child| (child, around)));
     }
     Ok(edits)
+}
+
+/// The counts of the loops in a function's body, and whether CPU threads can share them out alike.
+///
+/// `helpers` are the functions with loops that are no kernels.
+pub(crate) fn read_loops(masked: &Masked, body: Range<usize>, params: &[Param], helpers: &[String]) -> (Vec<Count>, bool) {
+    let text = String::from_utf8_lossy(&masked.text[body.clone()]);
+    let marks: Vec<&LoopMark> = masked.loops.iter().filter(|mark| body.contains(&mark.at)).collect();
+    let known = |mark: &&LoopMark| {
+        let count = Count::parse(&mark.count, params);
+        if count.params().any(|index| changes(&text, &params[index].name) > 0) { Count::Unknown } else { count }
+    };
+    let loops: Vec<Count> = marks.iter().map(known).collect();
+    let all_known = !loops.contains(&Count::Unknown);
+    // One text has one value, unless it names what is set more than once.
+    let one_text = marks.windows(2).all(|pair| pair[0].count == pair[1].count);
+    let one_value = marks.len() < 2 || marks.iter().all(|mark| words(&mark.count).iter().all(|word| changes(&text, word) < 2));
+    let calls_loops = helpers.iter().any(|helper| words(&text).contains(helper));
+    (loops, (all_known || one_text && one_value) && !calls_loops)
+}
+
+/// How often a function's body may give `name` a value: by assignment, through its address, or by a declaration of that name.
+fn changes(body: &str, name: &str) -> usize {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let changed = |at: usize| {
+        let (before, after) = (body[..at].trim_end(), body[at + name.len()..].trim_start());
+        let whole = !body[..at].ends_with(is_word) && !body[at + name.len()..].starts_with(is_word);
+        let assigned = after.starts_with('=') && !after.starts_with("==");
+        let updated = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"].iter().any(|sign| after.starts_with(sign));
+        let stepped = before.ends_with("++") || before.ends_with("--");
+        let address = before.ends_with('&') && !before.ends_with("&&");
+        let declared = after.starts_with([';', ',', '[']) && before.ends_with(is_word) && !before.ends_with("return");
+        whole && (assigned || updated || stepped || address || declared)
+    };
+    body.match_indices(name).filter(|(at, _)| changed(*at)).count()
 }

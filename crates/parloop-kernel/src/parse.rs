@@ -1,16 +1,16 @@
 //! From joined source to signatures (with tree-sitter), and the qualifiers that each target needs added to plain C.
 
-use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
+use std::collections::BTreeSet;
 
 use parloop_device::{DType, DeviceKind};
 use tree_sitter::{Node, Parser};
 
-use crate::error::{KernelError, Result};
+use crate::ctype::{Scalar, TypeNames, words};
+use crate::edit::{Edit, Mistake, apply, place_of};
+use crate::error::Result;
 use crate::grid::Count;
-use crate::loops::check_loops;
-use crate::mask::{LoopMark, MarkKind, Masked, mask};
+use crate::loops::{check_loops, read_loops};
+use crate::mask::{MarkKind, Masked, mask};
 use crate::prelude::Needs;
 use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Pointee, Signature};
@@ -36,7 +36,7 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
     let mut reader = Reader {
         masked: &masked,
         target,
-        typedefs: HashMap::new(),
+        typedefs: TypeNames::default(),
         functions: Vec::new(),
         renamed: BTreeSet::new(),
         conditional: false,
@@ -63,60 +63,10 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
     Ok(Parsed { functions, text, needs: Needs { atomics: masked.uses_atomics, strides }, renamed })
 }
 
-/// A mistake at a byte of the joined text.
-pub(crate) struct Mistake {
-    pub(crate) at: usize,
-    pub(crate) reason: String,
-}
-
-impl Mistake {
-    fn at_file_line(self, joined: &str) -> KernelError {
-        let row = joined[..self.at].matches('\n').count();
-        let (file, line) = place_of(joined, row);
-        KernelError::Source { file, line, reason: self.reason }
-    }
-}
-
-/// The file and line that row `row` (from 0) of the joined text came from.
-pub(crate) fn place_of(joined: &str, row: usize) -> (String, usize) {
-    let lines: Vec<&str> = joined.lines().take(row).collect();
-    for (back, line) in lines.iter().rev().enumerate() {
-        if let Some((number, name)) = line.strip_prefix("#line ").and_then(|rest| rest.split_once(' '))
-            && let Ok(number) = number.parse::<usize>()
-        {
-            return (name.trim_matches('"').to_owned(), number + back);
-        }
-    }
-    (String::new(), row + 1)
-}
-
-/// A change of the text: `remove` bytes at `at` give way to `insert`.
-pub(crate) struct Edit {
-    pub(crate) at: usize,
-    pub(crate) remove: usize,
-    pub(crate) insert: Cow<'static, str>,
-}
-
-fn apply(text: &str, mut edits: Vec<Edit>) -> String {
-    edits.sort_by_key(|edit| edit.at);
-    let mut out = String::with_capacity(text.len() + 16 * edits.len());
-    let mut done = 0;
-    for edit in edits {
-        if edit.at < done {
-            continue;
-        }
-        out.push_str(&text[done..edit.at]);
-        out.push_str(&edit.insert);
-        done = edit.at + edit.remove;
-    }
-    out.push_str(&text[done..]);
-    out
-}
-
 struct Reader<'a> {
     masked: &'a Masked,
     target: DeviceKind,
-    typedefs: HashMap<String, Vec<String>>,
+    typedefs: TypeNames,
     functions: Vec<Signature>,
     renamed: BTreeSet<String>,
     /// Whether the preprocessor decides if this is compiled at all.
@@ -171,13 +121,15 @@ impl Reader<'_> {
     fn typedef(&mut self, node: Node) {
         let (Some(ty), Some(name)) = (node.child_by_field_name("type"), node.child_by_field_name("declarator")) else { return };
         if name.kind() == "type_identifier" {
-            self.typedefs.insert(self.text(name), words(&self.text(ty)));
+            let (name, ty) = (self.text(name), self.text(ty));
+            self.typedefs.add(name, &ty);
         }
     }
 
     fn define(&mut self, node: Node) {
         let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value")) else { return };
-        self.typedefs.insert(self.text(name), words(&self.text(value)));
+        let (name, ty) = (self.text(name), self.text(value));
+        self.typedefs.add(name, &ty);
     }
 
     /// Constants and prototypes at file scope get the qualifiers of helpers.
@@ -278,7 +230,7 @@ impl Reader<'_> {
         let list = function.child_by_field_name("parameters").ok_or_else(|| mistake(function, format!("`{name}` has no parameters")))?;
         let returns_pointer = declarator.kind() != "function_declarator";
         let returned = node.child_by_field_name("type").map(|ty| words(&self.text(ty))).unwrap_or_default();
-        let returns = match self.scalar(&returned) {
+        let returns = match self.typedefs.scalar(&returned) {
             _ if returns_pointer => return Err(mistake(node, format!("`{name}` returns a pointer"))),
             Some(Scalar::Void) => None,
             Some(Scalar::Value(dtype)) => Some(dtype),
@@ -308,25 +260,8 @@ impl Reader<'_> {
             previous_end = child.end_byte();
         }
         let body = node.child_by_field_name("body").map_or(0..0, |body| body.byte_range());
-        let (loops, loops_align) = self.loops(body, &params);
+        let (loops, loops_align) = read_loops(self.masked, body, &params, &self.loop_helpers);
         Ok(Signature { loops, loops_align, name, params, returns, is_kernel, line: name_node.start_position().row })
-    }
-
-    /// The counts of the loops in a function's body, and whether CPU threads can share them out alike.
-    fn loops(&self, body: Range<usize>, params: &[Param]) -> (Vec<Count>, bool) {
-        let text = String::from_utf8_lossy(&self.masked.text[body.clone()]);
-        let marks: Vec<&LoopMark> = self.masked.loops.iter().filter(|mark| body.contains(&mark.at)).collect();
-        let known = |mark: &&LoopMark| {
-            let count = Count::parse(&mark.count, params);
-            if count.params().any(|index| changes(&text, &params[index].name) > 0) { Count::Unknown } else { count }
-        };
-        let loops: Vec<Count> = marks.iter().map(known).collect();
-        let all_known = !loops.contains(&Count::Unknown);
-        // One text has one value, unless it names what is set more than once.
-        let one_text = marks.windows(2).all(|pair| pair[0].count == pair[1].count);
-        let one_value = marks.len() < 2 || marks.iter().all(|mark| words(&mark.count).iter().all(|word| changes(&text, word) < 2));
-        let calls_loops = self.loop_helpers.iter().any(|helper| words(&text).contains(helper));
-        (loops, (all_known || one_text && one_value) && !calls_loops)
     }
 
     /// `(void)` says that there are no parameters.
@@ -347,7 +282,7 @@ impl Reader<'_> {
         };
         let name = if name.is_empty() { format!("arg{index}") } else { name };
         let spelled = specifiers.join(" ");
-        let ty = match (self.scalar(&specifiers), depth) {
+        let ty = match (self.typedefs.scalar(&specifiers), depth) {
             (_, usize::MAX) => {
                 let reason = format!("parameter `{name}` of `{function}` is neither a scalar nor a pointer");
                 return Err(Mistake { at: node.start_byte(), reason });
@@ -412,74 +347,6 @@ impl Reader<'_> {
             _ => None,
         }
     }
-
-    fn scalar(&self, specifiers: &[String]) -> Option<Scalar> {
-        self.scalar_within(specifiers, 16)
-    }
-
-    fn scalar_within(&self, specifiers: &[String], steps: usize) -> Option<Scalar> {
-        const IGNORED: [&str; 8] = ["const", "volatile", "restrict", "static", "inline", "register", "extern", "int"];
-        let mut names: Vec<&str> = specifiers.iter().map(String::as_str).filter(|word| !IGNORED.contains(word)).collect();
-        if names.is_empty() {
-            return specifiers.iter().any(|word| word == "int").then_some(Scalar::Value(DType::I32));
-        }
-        names.sort_unstable();
-        let dtype = match *names {
-            ["void"] => return Some(Scalar::Void),
-            ["char"] => return Some(Scalar::Char),
-            ["bool"] | ["_Bool"] => DType::Bool,
-            ["int8_t"] | ["char", "signed"] => DType::I8,
-            ["int16_t"] | ["short"] | ["short", "signed"] => DType::I16,
-            ["int32_t"] | ["signed"] => DType::I32,
-            ["int64_t"] | ["long"] | ["long", "long"] | ["long", "signed"] | ["long", "long", "signed"] => DType::I64,
-            ["ssize_t"] | ["ptrdiff_t"] | ["intptr_t"] => DType::I64,
-            ["uint8_t"] | ["char", "unsigned"] | ["uchar"] => DType::U8,
-            ["uint16_t"] | ["short", "unsigned"] | ["ushort"] => DType::U16,
-            ["uint32_t"] | ["unsigned"] | ["uint"] => DType::U32,
-            ["uint64_t"] | ["long", "unsigned"] | ["long", "long", "unsigned"] | ["ulong"] => DType::U64,
-            ["size_t"] | ["uintptr_t"] => DType::U64,
-            ["float"] => DType::F32,
-            ["double"] => DType::F64,
-            [name] if is_complex(name, "float") => DType::C64,
-            [name] if is_complex(name, "double") => DType::C128,
-            [name] if steps > 0 => return self.scalar_within(self.typedefs.get(name)?, steps - 1),
-            _ => return None,
-        };
-        Some(Scalar::Value(dtype))
-    }
-}
-
-/// Whether this is the one word that `mask` makes of the two of a complex type.
-fn is_complex(name: &str, part: &str) -> bool {
-    let rest = name.strip_prefix(part).or_else(|| name.strip_suffix(part));
-    rest.is_some_and(|rest| matches!(rest.trim_matches('_'), "complex" | "Complex") && rest.contains("_"))
-}
-
-#[derive(Debug, PartialEq)]
-enum Scalar {
-    Void,
-    Char,
-    Value(DType),
-}
-
-fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-}
-
-/// How often a function's body may give `name` a value: by assignment, through its address, or by a declaration of that name.
-fn changes(body: &str, name: &str) -> usize {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let changed = |at: usize| {
-        let (before, after) = (body[..at].trim_end(), body[at + name.len()..].trim_start());
-        let whole = !body[..at].ends_with(is_word) && !body[at + name.len()..].starts_with(is_word);
-        let assigned = after.starts_with('=') && !after.starts_with("==");
-        let updated = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"].iter().any(|sign| after.starts_with(sign));
-        let stepped = before.ends_with("++") || before.ends_with("--");
-        let address = before.ends_with('&') && !before.ends_with("&&");
-        let declared = after.starts_with([';', ',', '[']) && before.ends_with(is_word) && !before.ends_with("return");
-        whole && (assigned || updated || stepped || address || declared)
-    };
-    body.match_indices(name).filter(|(at, _)| changed(*at)).count()
 }
 
 /// The first node of that kind on the way down through the declarators.

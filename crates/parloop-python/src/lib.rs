@@ -1,5 +1,6 @@
 //! `parloop._parloop`: the Python face. One thin file a class; `error.rs` is the one mapping of errors.
 
+mod argument;
 mod array;
 mod context;
 mod device;
@@ -7,6 +8,7 @@ mod dlpack;
 mod error;
 mod exceptions;
 mod foreign;
+mod grid;
 mod hostbuffer;
 mod index;
 mod kernel;

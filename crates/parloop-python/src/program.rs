@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::error::Result;
-use crate::kernel::{GridRule, Kernel};
+use crate::grid::{GridRule, grid_of};
+use crate::kernel::Kernel;
 use crate::ndarray::dtype_of;
 
 /// Compiled sources. Each kernel is an attribute: `prog.axpy(…)`.
@@ -178,25 +179,4 @@ fn scalar_type(object: &Bound<'_, PyAny>) -> Result<Option<DType>> {
         Ok(dtype) => dtype_of(&dtype)?,
         Err(_) => dtype_of(object)?,
     }))
-}
-
-/// A grid: an integer, an argument's name, a tuple of them, or a function of the arguments.
-pub fn grid_of(grid: &Bound<'_, PyAny>) -> Result<(ker::Grid, GridRule)> {
-    if let Ok(items) = grid.extract::<u64>() {
-        return Ok((ker::Grid::Items(items), GridRule::Own));
-    }
-    if let Ok(name) = grid.extract::<String>() {
-        return Ok((ker::Grid::Argument(name), GridRule::Own));
-    }
-    if grid.is_callable() {
-        return Ok((ker::Grid::Items(1), GridRule::Function(grid.clone().unbind())));
-    }
-    let Ok(axes) = grid.extract::<Vec<Bound<'_, PyAny>>>() else {
-        let reason = format!("a grid is an integer, an argument's name, a tuple of them or a function of the arguments, not {grid}");
-        return Err(PyTypeError::new_err(reason).into());
-    };
-    if axes.is_empty() || axes.len() > 3 {
-        return Err(PyValueError::new_err(format!("a grid has one to three axes, not {}", axes.len())).into());
-    }
-    Ok((ker::Grid::Items(1), GridRule::Axes(axes.into_iter().map(Bound::unbind).collect())))
 }

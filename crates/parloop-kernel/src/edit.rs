@@ -1,0 +1,56 @@
+//! Places in a joined source: where a byte came from, mistakes at one, and changes of the text that move no line.
+
+use std::borrow::Cow;
+
+use crate::error::KernelError;
+
+/// A mistake at a byte of the joined text.
+pub(crate) struct Mistake {
+    pub(crate) at: usize,
+    pub(crate) reason: String,
+}
+
+impl Mistake {
+    pub(crate) fn at_file_line(self, joined: &str) -> KernelError {
+        let row = joined[..self.at].matches('\n').count();
+        let (file, line) = place_of(joined, row);
+        KernelError::Source { file, line, reason: self.reason }
+    }
+}
+
+/// The file and line that row `row` (from 0) of the joined text came from.
+pub(crate) fn place_of(joined: &str, row: usize) -> (String, usize) {
+    let lines: Vec<&str> = joined.lines().take(row).collect();
+    for (back, line) in lines.iter().rev().enumerate() {
+        if let Some((number, name)) = line.strip_prefix("#line ").and_then(|rest| rest.split_once(' '))
+            && let Ok(number) = number.parse::<usize>()
+        {
+            return (name.trim_matches('"').to_owned(), number + back);
+        }
+    }
+    (String::new(), row + 1)
+}
+
+/// A change of the text: `remove` bytes at `at` give way to `insert`.
+pub(crate) struct Edit {
+    pub(crate) at: usize,
+    pub(crate) remove: usize,
+    pub(crate) insert: Cow<'static, str>,
+}
+
+/// The text with all changes made; of two that overlap the first counts.
+pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|edit| edit.at);
+    let mut out = String::with_capacity(text.len() + 16 * edits.len());
+    let mut done = 0;
+    for edit in edits {
+        if edit.at < done {
+            continue;
+        }
+        out.push_str(&text[done..edit.at]);
+        out.push_str(&edit.insert);
+        done = edit.at + edit.remove;
+    }
+    out.push_str(&text[done..]);
+    out
+}

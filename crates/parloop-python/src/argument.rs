@@ -1,0 +1,314 @@
+//! From Python's arguments to the slots of a launch. This is the hottest path of the package: no allocation, no dictionary look-up
+//! and no attribute access for NumPy arrays, floats and integers.
+
+use std::ffi::CString;
+
+use parloop_device::{Complex64, DType, DeviceKind};
+use parloop_kernel as ker;
+use parloop_kernel::{Checker, HostBytes, ParamType, Pointee, Scalar, Slot, Slots, Staging};
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyString};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::error::Result;
+use crate::foreign::Foreign;
+use crate::kernel::Kernel;
+use crate::memory::Memory;
+use crate::ndarray::NdArray;
+use crate::vectorcall::Arguments;
+
+/// One borrowed argument for each parameter.
+pub type Given<'a, 'py> = SmallVec<[Option<pyo3::Borrowed<'a, 'py, PyAny>>; 20]>;
+
+/// What must live until a call is over.
+pub type Kept<'py> = SmallVec<[Keep<'py>; 2]>;
+
+#[allow(dead_code)] // held for its destructor
+pub enum Keep<'py> {
+    Object(Bound<'py, PyAny>),
+    Text(CString),
+    Memory(parloop_device::Memory),
+}
+
+impl Kernel {
+    /// Sorts positional and named arguments into the order of the parameters.
+    pub fn sort<'a, 'py>(&self, py: Python<'py>, arguments: Arguments<'a>) -> Result<Given<'a, 'py>> {
+        let count = self.names.len();
+        let positional = arguments.positional();
+        if positional.len() > count {
+            return Err(ker::wrong_count(self.inner.signature(), positional.len()).into());
+        }
+        // SAFETY: the arguments of a call and their names are live objects, borrowed for `'a`.
+        let borrow = |value| unsafe { pyo3::Borrowed::from_ptr(py, value) };
+        let mut given: Given<'a, 'py> = positional.iter().map(|&value| Some(borrow(value))).collect();
+        given.resize(count, None);
+        // Names usually come in the order of the parameters, and are the very same interned strings.
+        let mut expected = positional.len();
+        for (name, value) in arguments.named() {
+            let same = |known: &Py<PyString>| known.as_ptr() == name;
+            let index = match self.names.get(expected).filter(|known| same(known)) {
+                Some(_) => expected,
+                None => match self.names.iter().position(same) {
+                    Some(index) => index,
+                    None => self.position_by_text(&borrow(name), expected)?,
+                },
+            };
+            expected = index + 1;
+            if given[index].replace(borrow(value)).is_some() {
+                return Err(self.given_twice(index).into());
+            }
+        }
+        Ok(given)
+    }
+
+    /// For a name that is not interned (as after `**`), or not known.
+    fn position_by_text(&self, name: &Bound<'_, PyAny>, expected: usize) -> Result<usize> {
+        let signature = self.inner.signature();
+        let name = name.cast::<PyString>()?.to_str()?;
+        if signature.params.get(expected).is_some_and(|param| param.name == name) {
+            return Ok(expected);
+        }
+        let unknown = || {
+            let (kernel, signature) = (signature.name.clone(), signature.params_text());
+            ker::KernelError::UnknownArgument { kernel, name: name.to_owned(), signature }
+        };
+        Ok(signature.position(name).ok_or_else(unknown)?)
+    }
+
+    fn given_twice(&self, index: usize) -> ker::KernelError {
+        let signature = self.inner.signature();
+        ker::KernelError::GivenTwice { kernel: signature.name.clone(), name: signature.params[index].name.clone() }
+    }
+
+    pub fn fill<'py>(&self, given: &Given<'_, 'py>, staging: &mut Staging, kept: &mut Kept<'py>) -> Result<Slots> {
+        let signature = self.inner.signature();
+        let mut slots = Slots::new();
+        for (index, value) in given.iter().enumerate() {
+            let Some(value) = value else {
+                let (kernel, param) = (signature.name.clone(), &signature.params[index]);
+                let missing = ker::KernelError::MissingArgument { kernel, name: param.name.clone(), declared: param.ty.to_string() };
+                return Err(missing.into());
+            };
+            let slot = match &signature.params[index].ty {
+                ParamType::Scalar(dtype) => self.scalar(index, *dtype, value)?,
+                ParamType::Pointer { to, constant } => self.pointer(index, to, *constant, value, staging, kept)?,
+            };
+            slots.push(slot);
+        }
+        Ok(slots)
+    }
+
+    fn checker(&self, index: usize) -> Checker<'_> {
+        Checker { signature: self.inner.signature(), index }
+    }
+
+    fn scalar(&self, index: usize, dtype: DType, value: &Bound<'_, PyAny>) -> Result<Slot> {
+        if dtype == DType::F64 && value.is_exact_instance_of::<PyFloat>() {
+            // SAFETY: it is a float.
+            return Ok([unsafe { ffi::PyFloat_AsDouble(value.as_ptr()) }.to_bits(), 0]);
+        }
+        if dtype == DType::I64 && value.is_exact_instance_of::<PyInt>() {
+            let mut overflow = 0;
+            // SAFETY: it is an int.
+            let found = unsafe { ffi::PyLong_AsLongLongAndOverflow(value.as_ptr(), &mut overflow) };
+            if overflow == 0 {
+                return Ok([found as u64, 0]);
+            }
+        }
+        Ok(self.checker(index).scalar(self.scalar_value(index, value)?)?)
+    }
+
+    fn scalar_value(&self, index: usize, value: &Bound<'_, PyAny>) -> Result<Scalar> {
+        if value.is_instance_of::<PyBool>() {
+            return Ok(Scalar::Bool(value.is_truthy()?));
+        }
+        if value.is_instance_of::<PyInt>() {
+            return self.integer_value(index, value);
+        }
+        if value.is_instance_of::<PyFloat>() {
+            return Ok(Scalar::Float(value.extract()?));
+        }
+        if let Ok(value) = value.cast::<PyComplex>() {
+            use pyo3::types::PyComplexMethods;
+            return Ok(Scalar::Complex(Complex64::new(value.real(), value.imag())));
+        }
+        match plain_number(value) {
+            Some(number) => self.scalar_value(index, &number),
+            None => Err(self.checker(index).wrong_type(describe(value), "pass a single value").into()),
+        }
+    }
+
+    fn integer_value(&self, index: usize, value: &Bound<'_, PyAny>) -> Result<Scalar> {
+        if let Ok(value) = value.extract::<i128>() {
+            return Ok(Scalar::Int(value));
+        }
+        let takes_floats = matches!(self.inner.signature().params[index].ty, ParamType::Scalar(dtype) if !dtype.is_integer());
+        match value.extract::<f64>() {
+            Ok(value) if takes_floats => Ok(Scalar::Float(value)),
+            _ => Err(self.too_large(index, value)),
+        }
+    }
+
+    fn too_large(&self, index: usize, value: &Bound<'_, PyAny>) -> crate::error::Error {
+        let signature = self.inner.signature();
+        let param = &signature.params[index];
+        let ParamType::Scalar(dtype) = param.ty else { return self.checker(index).wrong_type(describe(value), "").into() };
+        let (kernel, name, declared) = (signature.name.clone(), param.name.clone(), param.ty.to_string());
+        ker::KernelError::OutOfRange { kernel, name, declared, value: value.to_string(), dtype }.into()
+    }
+
+    fn pointer<'py>(
+        &self,
+        index: usize,
+        to: &Pointee,
+        constant: bool,
+        value: &Bound<'py, PyAny>,
+        staging: &mut Staging,
+        kept: &mut Kept<'py>,
+    ) -> Result<Slot> {
+        // Each kind by its very class first: asking whether it is a subclass costs more than all the rest.
+        if let Some(array) = NdArray::exactly(value)? {
+            return self.ndarray_slot(index, to, constant, array, staging);
+        }
+        if let Ok(array) = value.cast::<Array>() {
+            return self.array_slot(index, array.get(), kept);
+        }
+        if let Some(array) = NdArray::of(value)? {
+            return self.ndarray_slot(index, to, constant, array, staging);
+        }
+        if value.is_none() {
+            return Ok([0, 0]);
+        }
+        self.other_pointer(index, to, constant, value, staging, kept)
+    }
+
+    fn ndarray_slot(&self, index: usize, to: &Pointee, constant: bool, array: NdArray<'_, '_>, staging: &mut Staging) -> Result<Slot> {
+        let Some(dtype) = array.dtype() else {
+            return Err(self.checker(index).wrong_type(format!("an array of {}", array.dtype_name()), "convert it first").into());
+        };
+        let writeable = array.is_writeable();
+        if *to != Pointee::Scalar(dtype) || !(writeable || constant) {
+            self.checker(index).elements(Some(dtype), writeable)?;
+        }
+        if !array.is_contiguous() {
+            return Err(self.checker(index).not_contiguous().into());
+        }
+        self.check_alignment(index, array.pointer() as u64, dtype)?;
+        let host = HostBytes::new(array.pointer(), array.size() * dtype.size(), !constant);
+        Ok(self.inner.host_slot(index, host, staging)?)
+    }
+
+    /// Compilers rely on elements at multiples of their size. Copies on a GPU are at such addresses always.
+    fn check_alignment(&self, index: usize, address: u64, dtype: DType) -> Result<()> {
+        let alignment = dtype.size().min(8) as u64;
+        if address & (alignment - 1) != 0 && self.inner.is_cpu() { Err(self.checker(index).unaligned().into()) } else { Ok(()) }
+    }
+
+    fn array_slot(&self, index: usize, array: &Array, kept: &mut Kept<'_>) -> Result<Slot> {
+        self.checker(index).elements(Some(array.dtype), array.writeable)?;
+        if !array.layout.is_dense() {
+            return Err(self.checker(index).not_contiguous().into());
+        }
+        if array.layout.offset == 0 {
+            let slot = self.inner.memory_slot(&array.memory)?;
+            self.check_alignment(index, slot[0], array.dtype)?;
+            return Ok(slot);
+        }
+        let bytes = array.layout.size() * array.dtype.size();
+        if array.memory.device().kind() == DeviceKind::OpenCl {
+            // The part is an object of its own, which must be there when the kernel is queued; then the driver holds it.
+            let part = array.memory.slice(array.layout.offset, bytes)?;
+            let slot = self.inner.memory_slot(&part)?;
+            kept.push(Keep::Memory(part));
+            return Ok(slot);
+        }
+        let [handle, rest] = self.inner.memory_slot(&array.memory)?;
+        self.check_alignment(index, handle + array.layout.offset as u64, array.dtype)?;
+        Ok([handle + array.layout.offset as u64, rest])
+    }
+
+    fn other_pointer<'py>(
+        &self,
+        index: usize,
+        to: &Pointee,
+        constant: bool,
+        value: &Bound<'py, PyAny>,
+        staging: &mut Staging,
+        kept: &mut Kept<'py>,
+    ) -> Result<Slot> {
+        if let Ok(memory) = value.cast::<Memory>() {
+            return Ok(self.inner.memory_slot(&memory.get().inner)?);
+        }
+        let is_text = matches!(to, Pointee::Char | Pointee::Void | Pointee::Scalar(DType::I8 | DType::U8));
+        if let Ok(text) = value.cast::<PyString>() {
+            if !is_text || !constant {
+                return Err(self.checker(index).wrong_type("text", "declare it `const char *`").into());
+            }
+            let text =
+                CString::new(text.to_str()?).map_err(|_| PyValueError::new_err("text for a C kernel cannot hold a NUL character"))?;
+            let bytes = text.as_bytes_with_nul();
+            let slot = self.inner.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false), staging)?;
+            kept.push(Keep::Text(text));
+            return Ok(slot);
+        }
+        if let Ok(bytes) = value.cast::<PyBytes>()
+            && is_text
+            && constant
+        {
+            // The bytes of a Python object are followed by a NUL, as C expects.
+            let bytes = bytes.as_bytes();
+            return Ok(self.inner.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false), staging)?);
+        }
+        let Some(foreign) = Foreign::of(value)? else {
+            return Err(self.checker(index).wrong_type(describe(value), "pass an array").into());
+        };
+        self.checker(index).elements(Some(foreign.dtype), foreign.writeable)?;
+        if !foreign.is_contiguous() {
+            return Err(self.checker(index).not_contiguous().into());
+        }
+        self.check_alignment(index, foreign.pointer, foreign.dtype)?;
+        let bytes = foreign.size() * foreign.dtype.size();
+        let slot = match &foreign.device {
+            None => self.inner.host_slot(index, HostBytes::new(foreign.pointer as *mut u8, bytes, !constant), staging)?,
+            Some(device) if device.same(self.inner.function().device()) => [foreign.pointer, 0],
+            Some(device) => {
+                return Err(self
+                    .checker(index)
+                    .wrong_type(format!("an array on {}", device.id()), "copy it to the kernel's device")
+                    .into());
+            }
+        };
+        kept.push(Keep::Object(foreign.owner));
+        Ok(slot)
+    }
+}
+
+/// The Python number that an object of another type stands for: a NumPy scalar, an array of one element without axes, or an object
+/// that converts itself.
+fn plain_number<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let is_number = |number: &Bound<'py, PyAny>| {
+        number.is_instance_of::<PyInt>() || number.is_instance_of::<PyFloat>() || number.is_instance_of::<PyComplex>()
+    };
+    let axes = value.getattr("ndim").and_then(|ndim| ndim.extract::<usize>()).ok();
+    let methods: &[&str] = match axes {
+        // A date's item is an integer, and text becomes a float, but neither is a number.
+        Some(0) if value.getattr("dtype").and_then(|dtype| dtype.getattr("kind")).is_ok_and(|kind| is_numeric(&kind)) => {
+            &["item", "__index__", "__float__"]
+        }
+        Some(_) => &[],
+        None => &["__index__", "__float__"],
+    };
+    methods.iter().find_map(|method| value.call_method0(*method).ok().filter(is_number))
+}
+
+/// Whether this letter stands for truth values, integers, floats or complex numbers.
+fn is_numeric(kind: &Bound<'_, PyAny>) -> bool {
+    kind.extract::<String>().is_ok_and(|kind| "biufc".contains(&*kind))
+}
+
+fn describe(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "this".into(), |name| format!("an object of type {name}"))
+}
