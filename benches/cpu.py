@@ -58,11 +58,12 @@ COMMENT_STYLE = """
 """
 
 
-def interleaved(calls, number, rounds=41):
-    """The median seconds of each call, measured in turns."""
+def interleaved(calls, number, rounds=41, pause=0.0):
+    """The median seconds of each call, measured in turns, with a pause in which the threads of the one before go to sleep."""
     samples = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
+            time.sleep(pause)
             start = time.perf_counter()
             for _ in range(number):
                 call()
@@ -200,7 +201,7 @@ def loops(table, ffi, library):
             calls["hand-written C"] = lambda: library.axpy(0.5, px, py, n)
         else:
             calls["hand-written C with OpenMP"] = lambda: library.axpy_threads(0.5, px, py, n, threads)
-        times = interleaved(calls, 1, rounds=61)
+        times = interleaved(calls, 10, rounds=21, pause=0.05)
         speeds = {name: 24 * n / t / 1e9 for name, t in times.items()}
         for name, speed in speeds.items():
             table.row(name, speed, "GB/s")
