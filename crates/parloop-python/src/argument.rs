@@ -33,9 +33,17 @@ pub enum Keep<'py> {
     Memory(parloop_device::Memory),
 }
 
+/// What a call makes of its arguments.
+#[derive(Default)]
+pub struct Call<'py> {
+    pub slots: Slots,
+    pub staging: Staging,
+    pub kept: Kept<'py>,
+}
+
 impl Kernel {
     /// Sorts positional and named arguments into the order of the parameters.
-    pub fn sort<'a, 'py>(&self, py: Python<'py>, arguments: Arguments<'a>) -> Result<Given<'a, 'py>> {
+    pub fn sort<'a, 'py>(&self, py: Python<'py>, arguments: Arguments<'a>, given: &mut Given<'a, 'py>) -> Result<()> {
         let count = self.names.len();
         let positional = arguments.positional();
         if positional.len() > count {
@@ -43,7 +51,7 @@ impl Kernel {
         }
         // SAFETY: the arguments of a call and their names are live objects, borrowed for `'a`.
         let borrow = |value| unsafe { pyo3::Borrowed::from_ptr(py, value) };
-        let mut given: Given<'a, 'py> = positional.iter().map(|&value| Some(borrow(value))).collect();
+        given.extend(positional.iter().map(|&value| Some(borrow(value))));
         given.resize(count, None);
         // Names usually come in the order of the parameters, and are the very same interned strings.
         let mut expected = positional.len();
@@ -61,7 +69,7 @@ impl Kernel {
                 return Err(self.given_twice(index).into());
             }
         }
-        Ok(given)
+        Ok(())
     }
 
     /// For a name that is not interned (as after `**`), or not known.
@@ -83,9 +91,9 @@ impl Kernel {
         ker::KernelError::GivenTwice { kernel: signature.name.clone(), name: signature.params[index].name.clone() }
     }
 
-    pub fn fill<'py>(&self, given: &Given<'_, 'py>, staging: &mut Staging, kept: &mut Kept<'py>) -> Result<Slots> {
+    /// Checks every argument and makes its slot.
+    pub fn fill<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
         let signature = self.inner.signature();
-        let mut slots = Slots::new();
         for (index, value) in given.iter().enumerate() {
             let Some(value) = value else {
                 let (kernel, param) = (signature.name.clone(), &signature.params[index]);
@@ -94,11 +102,11 @@ impl Kernel {
             };
             let slot = match &signature.params[index].ty {
                 ParamType::Scalar(dtype) => self.scalar(index, *dtype, value)?,
-                ParamType::Pointer { to, constant } => self.pointer(index, to, *constant, value, staging, kept)?,
+                ParamType::Pointer { to, constant } => self.pointer(index, to, *constant, value, call)?,
             };
-            slots.push(slot);
+            call.slots.push(slot);
         }
-        Ok(slots)
+        Ok(())
     }
 
     fn checker(&self, index: usize) -> Checker<'_> {
@@ -160,29 +168,21 @@ impl Kernel {
         ker::KernelError::OutOfRange { kernel, name, declared, value: value.to_string(), dtype }.into()
     }
 
-    fn pointer<'py>(
-        &self,
-        index: usize,
-        to: &Pointee,
-        constant: bool,
-        value: &Bound<'py, PyAny>,
-        staging: &mut Staging,
-        kept: &mut Kept<'py>,
-    ) -> Result<Slot> {
+    fn pointer<'py>(&self, index: usize, to: &Pointee, constant: bool, value: &Bound<'py, PyAny>, call: &mut Call<'py>) -> Result<Slot> {
         // Each kind by its very class first: asking whether it is a subclass costs more than all the rest.
         if let Some(array) = NdArray::exactly(value)? {
-            return self.ndarray_slot(index, to, constant, array, staging);
+            return self.ndarray_slot(index, to, constant, array, &mut call.staging);
         }
         if let Ok(array) = value.cast::<Array>() {
-            return self.array_slot(index, array.get(), kept);
+            return self.array_slot(index, array.get(), &mut call.kept);
         }
         if let Some(array) = NdArray::of(value)? {
-            return self.ndarray_slot(index, to, constant, array, staging);
+            return self.ndarray_slot(index, to, constant, array, &mut call.staging);
         }
         if value.is_none() {
             return Ok([0, 0]);
         }
-        self.other_pointer(index, to, constant, value, staging, kept)
+        self.other_pointer(index, to, constant, value, call)
     }
 
     fn ndarray_slot(&self, index: usize, to: &Pointee, constant: bool, array: NdArray<'_, '_>, staging: &mut Staging) -> Result<Slot> {
@@ -236,8 +236,7 @@ impl Kernel {
         to: &Pointee,
         constant: bool,
         value: &Bound<'py, PyAny>,
-        staging: &mut Staging,
-        kept: &mut Kept<'py>,
+        call: &mut Call<'py>,
     ) -> Result<Slot> {
         if let Ok(memory) = value.cast::<Memory>() {
             return Ok(self.inner.memory_slot(&memory.get().inner)?);
@@ -250,8 +249,8 @@ impl Kernel {
             let text =
                 CString::new(text.to_str()?).map_err(|_| PyValueError::new_err("text for a C kernel cannot hold a NUL character"))?;
             let bytes = text.as_bytes_with_nul();
-            let slot = self.inner.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false), staging)?;
-            kept.push(Keep::Text(text));
+            let slot = self.inner.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false), &mut call.staging)?;
+            call.kept.push(Keep::Text(text));
             return Ok(slot);
         }
         if let Ok(bytes) = value.cast::<PyBytes>()
@@ -260,7 +259,11 @@ impl Kernel {
         {
             // The bytes of a Python object are followed by a NUL, as C expects.
             let bytes = bytes.as_bytes();
-            return Ok(self.inner.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false), staging)?);
+            return Ok(self.inner.host_slot(
+                index,
+                HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false),
+                &mut call.staging,
+            )?);
         }
         let Some(foreign) = Foreign::of(value)? else {
             return Err(self.checker(index).wrong_type(describe(value), "pass an array").into());
@@ -272,7 +275,7 @@ impl Kernel {
         self.check_alignment(index, foreign.pointer, foreign.dtype)?;
         let bytes = foreign.size() * foreign.dtype.size();
         let slot = match &foreign.device {
-            None => self.inner.host_slot(index, HostBytes::new(foreign.pointer as *mut u8, bytes, !constant), staging)?,
+            None => self.inner.host_slot(index, HostBytes::new(foreign.pointer as *mut u8, bytes, !constant), &mut call.staging)?,
             Some(device) if device.same(self.inner.function().device()) => [foreign.pointer, 0],
             Some(device) => {
                 return Err(self
@@ -281,7 +284,7 @@ impl Kernel {
                     .into());
             }
         };
-        kept.push(Keep::Object(foreign.owner));
+        call.kept.push(Keep::Object(foreign.owner));
         Ok(slot)
     }
 }

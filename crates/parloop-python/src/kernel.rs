@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyString, PyTuple};
 
-use crate::argument::{Keep, Kept};
+use crate::argument::{Call, Given, Keep};
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
 use crate::ndarray::NdArray;
@@ -103,25 +103,26 @@ impl Kernel {
     }
 
     fn call(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
-        let given = self.sort(py, arguments)?;
-        let (mut staging, mut kept) = (Staging::default(), Kept::new());
-        let slots = self.fill(&given, &mut staging, &mut kept)?;
+        // Made here and lent on: moving them about would cost a tenth of the call.
+        let (mut given, mut call) = (Given::new(), Call::default());
+        self.sort(py, arguments, &mut given)?;
+        self.fill(&given, &mut call)?;
         let items = self.items(py, &given)?;
-        let returned = self.run(py, slots, items, &staging)?;
+        let returned = self.run(py, &mut call.slots, items, &call.staging)?;
         Ok(to_python(py, returned)?)
     }
 
-    fn run(&self, py: Python<'_>, slots: Slots, items: Option<Items>, staging: &Staging) -> Result<Option<Scalar>> {
+    fn run(&self, py: Python<'_>, slots: &mut Slots, items: Option<Items>, staging: &Staging) -> Result<Option<Scalar>> {
         let kernel = &self.inner;
         let staging = Detached(staging);
         let work = move || {
-            let (mut slots, staging) = (slots, staging);
+            let staging = staging;
             // SAFETY: `fill` made a slot of the right type for each parameter; the objects behind them are borrowed until the call is
             // over, and memory of a GPU is freed in the order of its stream.
             let returned = unsafe {
                 match items {
-                    Some(items) => kernel.launch_over(&mut slots, items)?,
-                    None => kernel.launch(&mut slots)?,
+                    Some(items) => kernel.launch_over(slots, items)?,
+                    None => kernel.launch(slots)?,
                 }
             };
             if !staging.0.is_empty() {
@@ -173,10 +174,11 @@ impl Kernel {
         let pointers: Vec<*mut ffi::PyObject> = values.iter().map(Bound::as_ptr).collect();
         let names = PyTuple::new(py, names)?;
         // SAFETY: laid out as a vectorcall lays out its arguments; `values` and `names` live to the end.
-        let given = this.sort(py, unsafe { Arguments::new(pointers.as_ptr(), args.len(), names.as_ptr()) })?;
-        let (mut staging, mut kept) = (Staging::default(), Kept::new());
-        let slots = this.fill(&given, &mut staging, &mut kept)?;
-        if !staging.is_empty() {
+        let arguments = unsafe { Arguments::new(pointers.as_ptr(), args.len(), names.as_ptr()) };
+        let (mut given, mut call) = (Given::new(), Call::default());
+        this.sort(py, arguments, &mut given)?;
+        this.fill(&given, &mut call)?;
+        if !call.staging.is_empty() {
             let reason = "host arrays cannot be bound on a GPU, since each call would copy them; put them there with ctx.array(…)";
             return Err(PyValueError::new_err(reason).into());
         }
@@ -191,14 +193,14 @@ impl Kernel {
         }
         let objects = given.iter().flatten().map(|value| Bound::clone(value).unbind()).collect();
         let mut held = Held::default();
-        for keep in kept {
+        for keep in call.kept {
             match keep {
                 Keep::Object(object) => held.owners.push(object.unbind()),
                 Keep::Text(text) => held.texts.push(text),
                 Keep::Memory(memory) => held.memories.push(memory),
             }
         }
-        let bound = BoundKernel { kernel: slf.clone().unbind(), slots, items, arrays, objects, _held: held };
+        let bound = BoundKernel { kernel: slf.clone().unbind(), slots: call.slots, items, arrays, objects, _held: held };
         Ok(Handoff::make(py, &classes(py)?.bound, Arrival::Bound(Box::new(bound)))?)
     }
 
@@ -283,7 +285,7 @@ impl BoundKernel {
                 return Err(PyValueError::new_err(format!("array `{name}` was resized after it was bound; bind it again")).into());
             }
         }
-        let returned = self.kernel.get().run(py, self.slots.clone(), self.items, &Staging::default())?;
+        let returned = self.kernel.get().run(py, &mut self.slots.clone(), self.items, &Staging::default())?;
         Ok(to_python(py, returned)?)
     }
 }
