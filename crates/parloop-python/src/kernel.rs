@@ -104,7 +104,8 @@ impl Kernel {
 
     fn call(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
         // Made here and lent on: moving them about would cost a tenth of the call.
-        let (mut given, mut call) = (Given::new(), Call::default());
+        let mut given = Given::new();
+        let mut call = Call::default();
         self.sort(py, arguments, &mut given)?;
         self.fill(&given, &mut call)?;
         let items = self.items(py, &given)?;
