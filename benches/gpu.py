@@ -77,13 +77,16 @@ def main():
     n = 32
     x, y = ctx.zeros(n), ctx.zeros(n)
     sixteen = [ctx.zeros(n) for _ in NAMES16]
-    named16 = dict(zip(NAMES16, sixteen))
+    # Calls as a user writes them: every argument by its own name, none unpacked.
+    here = {"prog": prog, "n": n, "np": np, **dict(zip(NAMES16, sixteen))}
+    by_name = eval(f"lambda: prog.sixteen(n=n, a=1.0, {', '.join(f'{p}={p}' for p in NAMES16)})", here)
+    by_position = eval(f"lambda: prog.sixteen(n, 1.0, {', '.join(NAMES16)})", here)
     ours = {
         "4 arguments, by keyword": lambda: prog.four(n=n, a=1.0, x=x, y=y),
         "4 arguments, by position": lambda: prog.four(n, 1.0, x, y),
         "4 arguments, bound": prog.four.bind(n, 1.0, x, y),
-        "16 arguments, by keyword": lambda: prog.sixteen(n=n, a=1.0, **named16),
-        "16 arguments, by position": lambda: prog.sixteen(n, 1.0, *sixteen),
+        "16 arguments, by keyword": by_name,
+        "16 arguments, by position": by_position,
         "16 arguments, bound": prog.sixteen.bind(n, 1.0, *sixteen),
     }
     peer = {}
@@ -91,10 +94,11 @@ def main():
         module = cp.RawModule(code=CUPY_SOURCE)
         four, wide, triad = (module.get_function(name) for name in ("four", "sixteen", "triad"))
         cx, cy = cp.zeros(n), cp.zeros(n)
-        carrays = [cp.zeros(n) for _ in NAMES16]
         number, factor = np.int64(n), np.float64(1.0)
+        there = {"wide": wide, "number": number, "factor": factor, **{name: cp.zeros(n) for name in NAMES16}}
+        theirs = eval(f"lambda: wide((1,), (32,), (number, factor, {', '.join(NAMES16)}))", there)
         peer["4"] = launch_us(lambda: four((1,), (32,), (number, factor, cx, cy)), cp.cuda.Device().synchronize)
-        peer["16"] = launch_us(lambda: wide((1,), (32,), (number, factor, *carrays)), cp.cuda.Device().synchronize)
+        peer["16"] = launch_us(theirs, cp.cuda.Device().synchronize)
         row("launch, CuPy RawKernel, 4 arguments", peer["4"], "µs")
         row("launch, CuPy RawKernel, 16 arguments", peer["16"], "µs")
     results = {}
@@ -107,7 +111,7 @@ def main():
             driver = bare[f"bare_{count}"] / 1e3
             row(f"launch, bare cuLaunchKernel, {count} arguments", driver, "µs")
             row(f"launch, parloop from Rust, {count} arguments", bare[f"ours_{count}"] / 1e3, "µs")
-            for how in ("by keyword", "bound"):
+            for how in ("by keyword", "by position", "bound"):
                 print(f"    parloop {how} / bare: {results[f'{count} arguments, {how}'] / driver:.2f}")
 
     n = 2**27

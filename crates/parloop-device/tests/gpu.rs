@@ -529,7 +529,9 @@ fn events_know_their_order_and_their_time() {
         assert_eq!(before.since(&unrecorded).unwrap_err(), expected);
         launch_spin(&stream, &spin, LONG, &out, 1);
         let after = stream.record().unwrap();
-        assert!(!after.query().unwrap() && !stream.is_idle().unwrap());
+        let pending = !after.query().unwrap() && !stream.is_idle().unwrap();
+        // On a busy machine this thread may only get here when all is over.
+        assert!(pending || clock.elapsed().as_secs_f64() > 0.05);
         let seconds = after.since(&before).unwrap();
         let wall = clock.elapsed().as_secs_f64();
         assert!(after.query().unwrap() && stream.is_idle().unwrap());

@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
         // A function that only some targets define may stand in for what the others have built in, and is called by that name.
         if let Some(name) = function.child_by_field_name("declarator").map(|name| self.text(name))
-            && is_reserved(&name)
+            && is_reserved(&name, self.target)
             && (is_kernel || !self.conditional)
         {
             self.renamed.insert(name);

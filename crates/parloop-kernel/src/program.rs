@@ -363,7 +363,7 @@ fn missing(c_name: &str, helpers: &[String], stream: &Stream, found: Vec<String>
 fn symbol(name: &str, target: DeviceKind) -> String {
     match target {
         DeviceKind::Cpu => format!("parloop_entry_{name}"),
-        _ if is_reserved(name) => format!("parloop_user_{name}"),
+        _ if is_reserved(name, target) => format!("parloop_user_{name}"),
         _ => name.to_owned(),
     }
 }

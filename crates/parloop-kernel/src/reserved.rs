@@ -1,10 +1,16 @@
 //! Names that some compiler, its built-in functions or the headers of the prelude already use. A kernel may have them all the same:
 //! it is compiled under another name.
 
-/// Whether a function of that name is compiled under another.
-pub(crate) fn is_reserved(name: &str) -> bool {
-    NAMES.iter().any(|line| line.split(' ').any(|reserved| reserved == name))
+use parloop_device::DeviceKind;
+
+/// Whether a function of that name is compiled under another for `target`.
+pub(crate) fn is_reserved(name: &str, target: DeviceKind) -> bool {
+    let has_attributes = matches!(target, DeviceKind::Cuda | DeviceKind::Hip);
+    !(has_attributes && ATTRIBUTES.contains(&name)) && NAMES.iter().any(|line| line.split(' ').any(|reserved| reserved == name))
 }
+
+/// CUDA's and HIP's own macros use these as words, and no more than that: functions may have them, macros may not.
+const ATTRIBUTES: [&str; 6] = ["global", "constant", "device", "host", "shared", "managed"];
 
 const NAMES: [&str; 16] = [
     // The C library.
@@ -37,7 +43,10 @@ mod tests {
 
     #[test]
     fn whole_names_are_reserved_and_no_parts_of_them() {
-        assert!(["main", "step", "new", "sin", "xor"].iter().all(|name| is_reserved(name)));
-        assert!(!["mai", "axpy", "steps", "", "sin cos"].iter().any(|name| is_reserved(name)));
+        for target in DeviceKind::ALL {
+            assert!(["main", "step", "new", "sin", "xor"].iter().all(|name| is_reserved(name, target)));
+            assert!(!["mai", "axpy", "steps", "", "sin cos"].iter().any(|name| is_reserved(name, target)));
+        }
+        assert!(is_reserved("global", DeviceKind::OpenCl) && !is_reserved("global", DeviceKind::Cuda));
     }
 }

@@ -102,10 +102,15 @@ impl RawFunction for CpuFunction {
         }
         let mut begin = 0;
         if !self.cost.is_known() {
-            begin = range.div_ceil(PROBE_SHARE);
-            self.cost.measure(begin, 1.0, 0.0, || run(0, begin));
-            if begin == range {
-                return Ok(());
+            // Twice: the first items of all find everything cold.
+            for _ in 0..2 {
+                let end = (begin + range.div_ceil(PROBE_SHARE)).min(range);
+                self.cost.forget();
+                self.cost.measure(end - begin, 1.0, 0.0, || run(begin, end));
+                begin = end;
+                if begin == range {
+                    return Ok(());
+                }
             }
         }
         let rest = range - begin;
@@ -121,7 +126,7 @@ impl RawFunction for CpuFunction {
     }
 }
 
-/// A kernel of unknown cost first runs on this share of its range alone.
+/// A kernel of unknown cost first runs on two such shares of its range alone.
 const PROBE_SHARE: u64 = 64;
 
 /// No dispatch is cheaper than this, so that below it the threads need not even be asked.
@@ -142,6 +147,10 @@ impl Cost {
 
     fn per_item(&self) -> f64 {
         f64::from_bits(self.per_item.load(Ordering::Relaxed))
+    }
+
+    fn forget(&self) {
+        self.per_item.store(0, Ordering::Relaxed);
     }
 
     /// Looking at the clock costs as much as a small kernel, so only some calls are measured.
