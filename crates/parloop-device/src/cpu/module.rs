@@ -10,7 +10,7 @@ use std::time::Instant;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::pool::Pool;
+use super::pool::{Crew, Pool};
 use crate::backend::{RawFunction, RawModule};
 use crate::device::{DeviceId, Properties};
 use crate::error::{DeviceError, Result};
@@ -100,44 +100,70 @@ impl RawFunction for CpuFunction {
             run(0, range);
             return Ok(());
         }
+        // A kernel of unknown cost runs on two small parts alone: the first items of all find everything cold.
         let mut begin = 0;
         if !self.cost.is_known() {
-            // Twice: the first items of all find everything cold.
             for _ in 0..2 {
-                let end = (begin + range.div_ceil(PROBE_SHARE)).min(range);
-                self.cost.forget();
-                self.cost.measure(end - begin, 1.0, 0.0, || run(begin, end));
-                begin = end;
-                if begin == range {
-                    return Ok(());
-                }
+                begin = self.run_alone(begin, range, range.div_ceil(64), &run);
             }
         }
-        let rest = range - begin;
-        let expected_ns = self.cost.per_item() * rest as f64;
-        match self.pool.crew().filter(|_| expected_ns > LEAST_SHARED_NS) {
-            Some(crew) if expected_ns * (1.0 - 1.0 / self.pool.threads() as f64) > crew.dispatch_ns => {
-                self.cost.measure(rest, self.pool.threads() as f64, crew.dispatch_ns, || crew.share(begin, range, run));
-            }
-            _ if self.cost.is_due() => self.cost.measure(rest, 1.0, 0.0, || run(begin, range)),
-            _ => run(begin, range),
+        if let Some(crew) = self.worth_sharing(range - begin) {
+            self.share(&crew, begin, range, run);
+            return Ok(());
         }
+        // Items may be dearer than they were in the last call, so that a range of some length is looked at once more on its way.
+        if range - begin >= LEAST_LOOK {
+            begin = self.run_alone(begin, range, (range - begin) / 8, &run);
+            if let Some(crew) = self.worth_sharing(range - begin) {
+                self.share(&crew, begin, range, run);
+                return Ok(());
+            }
+        }
+        self.run_alone(begin, range, range, &run);
         Ok(())
     }
 }
 
-/// A kernel of unknown cost first runs on two such shares of its range alone.
-const PROBE_SHARE: u64 = 64;
+impl CpuFunction {
+    /// Runs at most `items` items from `begin` on here and now, and returns where they end.
+    fn run_alone(&self, begin: u64, end: u64, items: u64, run: &impl Fn(u64, u64)) -> u64 {
+        let stop = end.min(begin.saturating_add(items));
+        if begin < stop {
+            self.cost.measure(stop - begin, 1.0, 0.0, || run(begin, stop));
+        }
+        stop
+    }
+
+    fn share(&self, crew: &Crew, begin: u64, end: u64, run: impl Fn(u64, u64) + Sync) {
+        self.cost.measure(end - begin, self.pool.threads() as f64, crew.dispatch_ns, || crew.share(begin, end, run));
+    }
+
+    /// The threads, if `items` items are expected to cost more than waking them.
+    fn worth_sharing(&self, items: u64) -> Option<Crew> {
+        let expected_ns = self.cost.per_item() * items as f64;
+        let crew = Some(LEAST_SHARED_NS).filter(|&least| expected_ns > least).and_then(|_| self.pool.crew())?;
+        let gain = expected_ns * (1.0 - 1.0 / self.pool.threads() as f64);
+        // A call that was held up makes its kernel look dear, so that it is measured alone again from time to time.
+        let doubtful = expected_ns < DOUBTFUL * crew.dispatch_ns && self.cost.is_due();
+        (gain > crew.dispatch_ns && !doubtful).then_some(crew)
+    }
+}
 
 /// No dispatch is cheaper than this, so that below it the threads need not even be asked.
 const LEAST_SHARED_NS: f64 = 500.0;
+
+/// Looking at the clock once more costs as much as some tens of small items.
+const LEAST_LOOK: u64 = 32;
+
+/// Work that is worth more than so many dispatches is shared whatever the last measurement was.
+const DOUBTFUL: f64 = 20.0;
 
 /// What one item of a kernel's range costs, measured as it runs.
 #[derive(Default)]
 struct Cost {
     /// Nanoseconds, as the bits of an `f64`; 0 is not known yet.
     per_item: AtomicU64,
-    calls: AtomicU32,
+    doubts: AtomicU32,
 }
 
 impl Cost {
@@ -149,21 +175,16 @@ impl Cost {
         f64::from_bits(self.per_item.load(Ordering::Relaxed))
     }
 
-    fn forget(&self) {
-        self.per_item.store(0, Ordering::Relaxed);
-    }
-
-    /// Looking at the clock costs as much as a small kernel, so only some calls are measured.
+    /// Every so many times.
     fn is_due(&self) -> bool {
-        self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(16)
+        self.doubts.fetch_add(1, Ordering::Relaxed) % 16 == 15
     }
 
     fn measure(&self, items: u64, threads: f64, overhead_ns: f64, work: impl FnOnce()) {
         let start = Instant::now();
         work();
         let ns = (start.elapsed().as_nanos() as f64 - overhead_ns).max(1.0) * threads / items as f64;
-        let mean = if self.is_known() { 0.5 * (self.per_item() + ns) } else { ns };
-        self.per_item.store(mean.max(f64::MIN_POSITIVE).to_bits(), Ordering::Relaxed);
+        self.per_item.store(ns.max(f64::MIN_POSITIVE).to_bits(), Ordering::Relaxed);
     }
 }
 
