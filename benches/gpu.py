@@ -1,13 +1,15 @@
-"""Launches and bandwidth on a CUDA device, ours and CuPy's in one run: ``python benches/gpu.py [bare-launch-binary]``.
+"""Launches and bandwidth on a CUDA device, ours, CuPy's and the bare driver's in one process: ``python benches/gpu.py``.
 
 Every figure is a median. Launches are timed in batches smaller than the device's queue, so that the launch is measured and not the
-wait for room; the optional binary (``cargo bench -p parloop-device --bench cuda_launch --no-run``) adds the driver's own cost.
+wait for room. The bare driver is a compiled loop around ``cuLaunchKernel`` in this very process: what a launch costs differs from
+process to process by more than we add to it. (The same loop in Rust: ``cargo bench -p parloop-device --bench cuda_launch``.)
 """
 
-import json
+import ctypes
+import pathlib
 import statistics
 import subprocess
-import sys
+import tempfile
 import time
 
 import numpy as np
@@ -43,6 +45,48 @@ extern "C" __global__ void triad(const long long n, const double s, const double
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] = b[i] + s * c[i];
 }
 """ % ", ".join(f"double *{name}" for name in NAMES16)
+
+
+BARE = """
+#include <time.h>
+typedef int (*Launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+double bare(Launch launch, void *function, int count, void **args) {
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int i = 0; i < count; i++)
+        if (launch(function, 1, 1, 1, 32, 1, 1, 0, 0, args, 0)) return -1;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return ((end.tv_sec - start.tv_sec) * 1e9 + (end.tv_nsec - start.tv_nsec)) / count;
+}
+"""
+
+
+class BareDriver:
+    """``cuLaunchKernel`` in a compiled loop, on the context that is current in this thread."""
+
+    def __init__(self, arch, folder):
+        source, library = pathlib.Path(folder, "bare.c"), pathlib.Path(folder, "bare.so")
+        source.write_text(BARE)
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+        self.loop = ctypes.CDLL(str(library)).bare
+        self.loop.restype = ctypes.c_double
+        self.driver = ctypes.CDLL("libcuda.so.1")
+        self.image = pl.compile_for("cuda", arch, SOURCE)
+        self.module = ctypes.c_void_p()
+        assert self.driver.cuModuleLoadData(ctypes.byref(self.module), self.image) == 0
+
+    def launch_us(self, name, arrays, synchronize):
+        function = ctypes.c_void_p()
+        assert self.driver.cuModuleGetFunction(ctypes.byref(function), self.module, name.encode()) == 0
+        values = [ctypes.c_int64(32), ctypes.c_double(1.0), *(ctypes.c_uint64(array.memory.handle) for array in arrays)]
+        args = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        samples = []
+        for _ in range(ROUNDS):
+            ns = self.loop(self.driver.cuLaunchKernel, function, BATCH, args)
+            assert ns > 0
+            samples.append(ns)
+            synchronize()
+        return statistics.median(samples) / 1e3
 
 
 def launch_us(call, synchronize):
@@ -101,28 +145,22 @@ def main():
         peer["16"] = launch_us(theirs, cp.cuda.Device().synchronize)
         row("launch, CuPy RawKernel, 4 arguments", peer["4"], "µs")
         row("launch, CuPy RawKernel, 16 arguments", peer["16"], "µs")
-    # The driver's own cost is measured in turns with ours: clocks and neighbours drift.
     samples = {what: [] for what in ours}
     bare = {"4": [], "16": []}
-    rust = {"4": [], "16": []}
-    for _ in range(TURNS):
-        for what, call in ours.items():
-            samples[what].append(launch_us(call, ctx.synchronize))
-        if len(sys.argv) > 1:
-            printed = subprocess.run([sys.argv[1], "--bench"], capture_output=True, text=True, check=True).stdout
-            found = json.loads(printed.splitlines()[-1])
-            for count in bare:
-                bare[count].append(found[f"bare_{count}"] / 1e3)
-                rust[count].append(found[f"ours_{count}"] / 1e3)
+    with tempfile.TemporaryDirectory() as folder:
+        driver = BareDriver(ctx.device.arch, folder)
+        for _ in range(TURNS):
+            for what, call in ours.items():
+                samples[what].append(launch_us(call, ctx.synchronize))
+            bare["4"].append(driver.launch_us("four", (x, y), ctx.synchronize))
+            bare["16"].append(driver.launch_us("sixteen", sixteen, ctx.synchronize))
     for what, times in samples.items():
         row("launch, parloop, " + what, statistics.median(times), "µs", peer.get(what.split()[0]))
     for count, drivers in bare.items():
-        if drivers:
-            row(f"launch, bare cuLaunchKernel, {count} arguments", statistics.median(drivers), "µs")
-            row(f"launch, parloop from Rust, {count} arguments", statistics.median(rust[count]), "µs")
-            for how in ("by keyword", "by position", "bound"):
-                ratios = [ours_us / driver for ours_us, driver in zip(samples[f"{count} arguments, {how}"], drivers)]
-                print(f"    parloop {how} / bare: {statistics.median(ratios):.2f}   (each turn: {', '.join(f'{r:.2f}' for r in ratios)})")
+        row(f"launch, bare cuLaunchKernel, {count} arguments", statistics.median(drivers), "µs")
+        for how in ("by keyword", "by position", "bound"):
+            ratios = [ours_us / driver_us for ours_us, driver_us in zip(samples[f"{count} arguments, {how}"], drivers)]
+            print(f"    parloop {how} / bare: {statistics.median(ratios):.2f}   (each turn: {', '.join(f'{r:.2f}' for r in ratios)})")
 
     n = 2**27
     b, c, a = ctx.array(np.full(n, 2.0)), ctx.array(np.full(n, 3.0)), ctx.zeros(n)

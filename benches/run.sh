@@ -11,6 +11,5 @@ if [ ! -e $peers/.ready ]; then
 fi
 PYTHONPATH=$PWD/python $peers/bin/python benches/cpu.py
 if .venv/bin/python -c 'import parloop as pl; pl.Device("cuda:0")' 2>/dev/null; then
-    launch=$(cargo bench -p parloop-device --bench cuda_launch --no-run 2>&1 | sed -n 's/.*(\(target.*\))/\1/p')
-    PYTHONPATH=$PWD/python $peers/bin/python benches/gpu.py "$launch"
+    PYTHONPATH=$PWD/python $peers/bin/python benches/gpu.py
 fi
