@@ -18,7 +18,7 @@ use crate::foreign::Foreign;
 use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::ndarray::NdArray;
-use crate::vectorcall::Arguments;
+use crate::runtime_class::Arguments;
 
 /// One borrowed argument for each parameter.
 pub type Given<'a, 'py> = SmallVec<[Option<pyo3::Borrowed<'a, 'py, PyAny>>; 20]>;

@@ -167,16 +167,16 @@ impl Context {
     ///     Where to write the full source that the compiler is given.
     #[pyo3(signature = (source, *, kernels=None, include=vec![], arguments=vec![], source_hook=None, save_source_as=None))]
     #[allow(clippy::too_many_arguments)] // the surface of one Python call; each goes to a field of the options
-    fn compile(
+    fn compile<'py>(
         &self,
-        py: Python<'_>,
-        source: &Bound<'_, PyAny>,
-        kernels: Option<&Bound<'_, PyDict>>,
+        py: Python<'py>,
+        source: &Bound<'py, PyAny>,
+        kernels: Option<&Bound<'py, PyDict>>,
         include: Vec<PathBuf>,
         arguments: Vec<String>,
-        source_hook: Option<&Bound<'_, PyAny>>,
+        source_hook: Option<&Bound<'py, PyAny>>,
         save_source_as: Option<PathBuf>,
-    ) -> Result<Py<Program>> {
+    ) -> Result<Bound<'py, PyAny>> {
         let sources = sources_of(source, source_hook)?;
         let described = kernels.map(kernel_descriptions).transpose()?.unwrap_or_default();
         let options = ker::CompileOptions {
@@ -187,7 +187,7 @@ impl Context {
             save_source_as,
         };
         let program = py.detach(|| self.inner.compile_with(&sources, &options))?;
-        Program::new(py, program, described)
+        Program::make(py, program, described)
     }
 
     /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array.

@@ -1,7 +1,7 @@
 //! `parloop._parloop._HostBuffer`: a class for Python classes to inherit from whose objects lend host memory by the buffer protocol.
 //!
 //! The stable interface of Python 3.10 has no buffer slots and so PyO3 offers none for it, though the interpreter takes them in a type's
-//! specification since 3.9. As in `vectorcall.rs` they are added by a subclass made at run time, and their names stand here.
+//! specification since 3.9. As in `runtime_class.rs` they are added by a subclass made at run time, and their names stand here.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::OnceLock;

@@ -2,7 +2,6 @@
 //! `argument.rs`.
 
 use std::ffi::CString;
-use std::sync::Mutex;
 
 use parloop_kernel as ker;
 use parloop_kernel::{Items, Scalar, Slots, Staging};
@@ -16,8 +15,8 @@ use crate::argument::{Call, Given, Keep};
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
 use crate::ndarray::NdArray;
+use crate::runtime_class::{Arguments, Handoff, RuntimeClass, Slot, run};
 use crate::stream::Stream;
-use crate::vectorcall::{Arguments, CallableClass, run};
 
 /// A compiled kernel; call it with its arguments by position or by name.
 #[pyclass(frozen, subclass, name = "CompiledKernel", module = "parloop")]
@@ -27,39 +26,18 @@ pub struct Kernel {
     pub rule: GridRule,
 }
 
-/// An object on its way from Rust into the class that Python calls it through.
-#[pyclass(frozen)]
-struct Handoff(Mutex<Option<Arrival>>);
-
-enum Arrival {
-    Kernel(Kernel),
-    Bound(Box<BoundKernel>),
-}
-
-impl Handoff {
-    fn make<'py>(py: Python<'py>, class: &CallableClass, arrival: Arrival) -> PyResult<Bound<'py, PyAny>> {
-        class.make(py, Bound::new(py, Handoff(Mutex::new(Some(arrival))))?.into_any())
-    }
-
-    fn take(object: &Bound<'_, PyAny>) -> PyResult<Arrival> {
-        let handoff = object.cast::<Handoff>().ok();
-        let arrival = handoff.and_then(|handoff| handoff.get().0.lock().unwrap_or_else(|e| e.into_inner()).take());
-        arrival.ok_or_else(|| PyTypeError::new_err("kernels are made by Context.compile and by bind"))
-    }
-}
-
 /// The classes through which Python calls kernels and bound kernels.
 struct Classes {
-    kernel: CallableClass,
-    bound: CallableClass,
+    kernel: RuntimeClass,
+    bound: RuntimeClass,
 }
 
 fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
     static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
     CLASSES.get_or_try_init(py, || {
         Ok(Classes {
-            kernel: CallableClass::new(py.get_type::<Kernel>(), c"parloop.CompiledKernel", call_kernel)?,
-            bound: CallableClass::new(py.get_type::<BoundKernel>(), c"parloop.BoundKernel", call_bound)?,
+            kernel: RuntimeClass::new(py.get_type::<Kernel>(), c"parloop.CompiledKernel", Slot::Call(call_kernel))?,
+            bound: RuntimeClass::new(py.get_type::<BoundKernel>(), c"parloop.BoundKernel", Slot::Call(call_bound))?,
         })
     })
 }
@@ -99,7 +77,7 @@ impl Kernel {
 
     /// The kernel as an object that Python can call.
     pub fn into_object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        Handoff::make(py, &classes(py)?.kernel, Arrival::Kernel(self))
+        classes(py)?.kernel.make(py, self)
     }
 
     fn call(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
@@ -155,10 +133,7 @@ fn to_python(py: Python<'_>, value: Option<Scalar>) -> PyResult<Py<PyAny>> {
 impl Kernel {
     #[new]
     fn new_object(handoff: &Bound<'_, PyAny>) -> PyResult<Kernel> {
-        match Handoff::take(handoff)? {
-            Arrival::Kernel(kernel) => Ok(kernel),
-            Arrival::Bound(_) => Err(PyTypeError::new_err("a bound kernel is no kernel")),
-        }
+        Handoff::take(handoff)
     }
 
     /// Checks the arguments once and returns a call that repeats at almost no cost.
@@ -202,7 +177,7 @@ impl Kernel {
             }
         }
         let bound = BoundKernel { kernel: slf.clone().unbind(), slots: call.slots, items, arrays, objects, _held: held };
-        Ok(Handoff::make(py, &classes(py)?.bound, Arrival::Bound(Box::new(bound)))?)
+        Ok(classes(py)?.bound.make(py, bound)?)
     }
 
     /// The same kernel with another grid: an integer, an argument's name, a tuple, or a function of the arguments.
@@ -295,10 +270,7 @@ impl BoundKernel {
 impl BoundKernel {
     #[new]
     fn new_object(handoff: &Bound<'_, PyAny>) -> PyResult<BoundKernel> {
-        match Handoff::take(handoff)? {
-            Arrival::Bound(bound) => Ok(*bound),
-            Arrival::Kernel(_) => Err(PyTypeError::new_err("a kernel is not bound yet")),
-        }
+        Handoff::take(handoff)
     }
 
     fn __repr__(&self) -> String {

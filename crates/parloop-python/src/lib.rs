@@ -16,8 +16,8 @@ mod memory;
 mod ndarray;
 mod nvml;
 mod program;
+mod runtime_class;
 mod stream;
-mod vectorcall;
 
 use pyo3::prelude::*;
 
@@ -52,7 +52,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<memory::Memory>()?;
     module.add_class::<memory::PinnedMemory>()?;
     module.add_class::<array::Array>()?;
-    module.add_class::<program::Program>()?;
+    program::register(module)?;
     module.add_class::<nvml::Nvml>()?;
     hostbuffer::register(module)?;
     kernel::register(module)?;

@@ -6,36 +6,75 @@ use parloop_device as dev;
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel as ker;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
 use crate::kernel::Kernel;
 use crate::ndarray::dtype_of;
+use crate::runtime_class::{Handoff, RuntimeClass, Slot, run};
 
 /// Compiled sources. Each kernel is an attribute: `prog.axpy(…)`.
-#[pyclass(frozen, dict, module = "parloop")]
+#[pyclass(frozen, dict, subclass, module = "parloop")]
 pub struct Program {
     inner: ker::Program,
 }
 
 impl Program {
-    pub fn new(py: Python<'_>, inner: ker::Program, described: Vec<(ker::KernelDescription, GridRule)>) -> Result<Py<Program>> {
+    pub fn make(py: Python<'_>, inner: ker::Program, described: Vec<(ker::KernelDescription, GridRule)>) -> Result<Bound<'_, PyAny>> {
         let mut rules: Vec<(String, GridRule)> = described.into_iter().map(|(d, rule)| (d.name, rule)).collect();
         let kernels: Vec<(String, ker::Kernel)> = inner.kernels().map(|(name, kernel)| (name.to_owned(), kernel.clone())).collect();
-        let program = Bound::new(py, Program { inner })?;
+        let program = class(py)?.make(py, Program { inner })?;
         let attributes = program.getattr("__dict__")?.cast_into::<PyDict>()?;
         for (name, kernel) in kernels {
             let rule = rules.iter().position(|(described, _)| *described == name).map(|at| rules.swap_remove(at).1);
             attributes.set_item(&name, Kernel::new(py, kernel, rule.unwrap_or_default()).into_object(py)?)?;
         }
-        Ok(program.unbind())
+        Ok(program)
+    }
+}
+
+/// The class of the objects that users see.
+fn class(py: Python<'_>) -> PyResult<&'static RuntimeClass> {
+    static CLASS: PyOnceLock<RuntimeClass> = PyOnceLock::new();
+    CLASS.get_or_try_init(py, || RuntimeClass::new(py.get_type::<Program>(), c"parloop.Program", Slot::GetAttribute(get_attribute)))
+}
+
+/// Puts the class into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("Program", class(module.py())?.class(module.py()))
+}
+
+/// Kernels are found as any attribute is; a name that is none of them is an error that lists them.
+unsafe extern "C" fn get_attribute(object: *mut ffi::PyObject, name: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: Python calls us, attached, with two live objects, the second a string.
+    unsafe {
+        let found = ffi::PyObject_GenericGetAttr(object, name);
+        if !found.is_null() || ffi::PyErr_ExceptionMatches(ffi::PyExc_AttributeError) == 0 {
+            return found;
+        }
+        let usual = PyErr::fetch(Python::assume_attached());
+        run::<Program>(object, |program: &Bound<'_, Program>| {
+            let name = pyo3::Borrowed::<PyAny>::from_ptr(program.py(), name).extract::<String>()?;
+            if name.starts_with("__") {
+                return Err(usual);
+            }
+            program.get().inner.kernel(&name).map_err(crate::error::Error::from)?;
+            Err(usual)
+        })
     }
 }
 
 #[pymethods]
 impl Program {
+    #[new]
+    fn new_object(handoff: &Bound<'_, PyAny>) -> PyResult<Program> {
+        Handoff::take(handoff)
+    }
+
     /// Its kernels, by name.
     #[getter]
     fn kernels<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyDict>> {
@@ -56,15 +95,6 @@ impl Program {
             ker::Origin::Disk => "disk",
             ker::Origin::Memory => "memory",
         }
-    }
-
-    /// Reached only for names that are no kernel.
-    fn __getattr__(&self, name: &str) -> Result<()> {
-        if name.starts_with("__") {
-            return Err(pyo3::exceptions::PyAttributeError::new_err(name.to_owned()).into());
-        }
-        self.inner.kernel(name)?;
-        Ok(())
     }
 
     fn __repr__(&self) -> String {
