@@ -140,12 +140,16 @@ impl Kernel {
                 }
                 Arg::Host { bytes, dtype } => {
                     checker.elements(Some(*dtype), false)?;
-                    self.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false), &mut prepared.staging)?
+                    // SAFETY: borrowed by the argument, which lives until the call is over.
+                    let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false) };
+                    self.host_slot(index, host, &mut prepared.staging)?
                 }
                 Arg::HostMut { bytes, dtype } => {
                     checker.elements(Some(*dtype), true)?;
                     let written = signature.params[index].ty.is_written();
-                    self.host_slot(index, HostBytes::new(bytes.as_mut_ptr(), bytes.len(), written), &mut prepared.staging)?
+                    // SAFETY: as above, exclusively.
+                    let host = unsafe { HostBytes::new(bytes.as_mut_ptr(), bytes.len(), written) };
+                    self.host_slot(index, host, &mut prepared.staging)?
                 }
                 Arg::Text(text) => self.text_slot(&checker, text, &mut prepared.staging)?,
                 Arg::Null => match signature.params[index].ty {
@@ -181,7 +185,9 @@ impl Kernel {
             _ => return Err(checker.wrong_type("text", "declare it `const char *`")),
         }
         let bytes = text.to_bytes_with_nul();
-        self.host_slot(checker.index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false), staging)
+        // SAFETY: borrowed by the argument, which lives until the call is over.
+        let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false) };
+        self.host_slot(checker.index, host, staging)
     }
 
     /// The slot of host data: its own address on a CPU, a staged copy elsewhere. The same data given twice is staged once.
@@ -383,8 +389,11 @@ pub struct HostBytes {
 }
 
 impl HostBytes {
-    /// `written`: the kernel may change it. The bytes must stay valid until the call that uses them is over.
-    pub fn new(pointer: *mut u8, len: usize, written: bool) -> HostBytes {
+    /// `written`: the kernel may change it.
+    ///
+    /// # Safety
+    /// `len` bytes at `pointer` can be read, and written if `written`, until the call that uses them is over.
+    pub unsafe fn new(pointer: *mut u8, len: usize, written: bool) -> HostBytes {
         HostBytes { pointer, len, written }
     }
 

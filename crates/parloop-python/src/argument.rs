@@ -197,7 +197,8 @@ impl Kernel {
             return Err(self.checker(index).not_contiguous().into());
         }
         self.check_alignment(index, array.pointer() as u64, dtype)?;
-        let host = HostBytes::new(array.pointer(), array.size() * dtype.size(), !constant);
+        // SAFETY: the elements of an array that the caller's arguments hold until the call is over.
+        let host = unsafe { HostBytes::new(array.pointer(), array.size() * dtype.size(), !constant) };
         Ok(self.inner.host_slot(index, host, staging)?)
     }
 
@@ -249,7 +250,9 @@ impl Kernel {
             let text =
                 CString::new(text.to_str()?).map_err(|_| PyValueError::new_err("text for a C kernel cannot hold a NUL character"))?;
             let bytes = text.as_bytes_with_nul();
-            let slot = self.inner.host_slot(index, HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false), &mut call.staging)?;
+            // SAFETY: kept with the call, below; the bytes of a `CString` stay where they are when it is moved.
+            let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false) };
+            let slot = self.inner.host_slot(index, host, &mut call.staging)?;
             call.kept.push(Keep::Text(text));
             return Ok(slot);
         }
@@ -259,11 +262,9 @@ impl Kernel {
         {
             // The bytes of a Python object are followed by a NUL, as C expects.
             let bytes = bytes.as_bytes();
-            return Ok(self.inner.host_slot(
-                index,
-                HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false),
-                &mut call.staging,
-            )?);
+            // SAFETY: the object is held by the caller's arguments, and its NUL is part of it.
+            let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false) };
+            return Ok(self.inner.host_slot(index, host, &mut call.staging)?);
         }
         let Some(foreign) = Foreign::of(value)? else {
             return Err(self.checker(index).wrong_type(describe(value), "pass an array").into());
@@ -275,7 +276,11 @@ impl Kernel {
         self.check_alignment(index, foreign.pointer, foreign.dtype)?;
         let bytes = foreign.size() * foreign.dtype.size();
         let slot = match &foreign.device {
-            None => self.inner.host_slot(index, HostBytes::new(foreign.pointer as *mut u8, bytes, !constant), &mut call.staging)?,
+            None => {
+                // SAFETY: offered by a protocol that keeps them alive with their owner, which is kept with the call.
+                let host = unsafe { HostBytes::new(foreign.pointer as *mut u8, bytes, !constant) };
+                self.inner.host_slot(index, host, &mut call.staging)?
+            }
             Some(device) if device.same(self.inner.function().device()) => [foreign.pointer, 0],
             Some(device) => {
                 return Err(self
