@@ -14,10 +14,17 @@ pub struct Memory {
     device: Device,
     /// `None` is memory of length zero, for which no driver is asked.
     raw: Option<Arc<dyn RawMemory>>,
+    /// That of `raw`, which every launch asks for.
+    handle: u64,
     len: usize,
 }
 
 impl Memory {
+    fn around(device: &Device, raw: Option<Arc<dyn RawMemory>>, len: usize) -> Memory {
+        let handle = raw.as_ref().map_or(0, |raw| raw.handle());
+        Memory { device: device.clone(), raw, handle, len }
+    }
+
     pub(crate) fn allocate(device: &Device, len: usize) -> Result<Memory> {
         let limit = device.properties().max_allocation;
         if len as u64 > limit {
@@ -25,7 +32,7 @@ impl Memory {
             return Err(DeviceError::OutOfMemory { device: device.id().to_string(), asked: len as u64, free });
         }
         let raw = if len == 0 { None } else { Some(device.raw.allocate(len)?) };
-        Ok(Memory { device: device.clone(), raw, len })
+        Ok(Memory::around(device, raw, len))
     }
 
     /// # Safety
@@ -33,7 +40,7 @@ impl Memory {
     pub(crate) unsafe fn adopt(device: &Device, handle: u64, len: usize) -> Result<Memory> {
         // SAFETY: the caller's promise is the one asked for.
         let raw = if len == 0 { None } else { Some(unsafe { device.raw.adopt_memory(handle, len)? }) };
-        Ok(Memory { device: device.clone(), raw, len })
+        Ok(Memory::around(device, raw, len))
     }
 
     /// The device it belongs to.
@@ -53,7 +60,7 @@ impl Memory {
 
     /// What a kernel receives: an address on cpu, cuda and hip, a `cl_mem` on OpenCL; 0 when it is empty.
     pub fn handle(&self) -> u64 {
-        self.raw.as_ref().map_or(0, |raw| raw.handle())
+        self.handle
     }
 
     /// The address, where the host can use the memory directly (cpu devices).
@@ -69,7 +76,7 @@ impl Memory {
     pub fn slice(&self, offset: usize, len: usize) -> Result<Memory> {
         self.check_range("sub-range", offset, len)?;
         let Some(raw) = self.raw.as_ref().filter(|_| len > 0) else {
-            return Ok(Memory { device: self.device.clone(), raw: None, len: 0 });
+            return Ok(Memory::around(&self.device, None, 0));
         };
         if offset == 0 && len == self.len {
             return Ok(self.clone());
@@ -78,7 +85,7 @@ impl Memory {
         if !offset.is_multiple_of(alignment) {
             return Err(DeviceError::Misaligned { device: self.device.id().to_string(), offset, alignment });
         }
-        Ok(Memory { device: self.device.clone(), raw: Some(raw.clone().slice(offset, len)?), len })
+        Ok(Memory::around(&self.device, Some(raw.clone().slice(offset, len)?), len))
     }
 
     pub(crate) fn check_range(&self, operation: &'static str, offset: usize, len: usize) -> Result<()> {

@@ -28,11 +28,12 @@ use crate::module::{Function, Launch};
 pub struct Stream {
     device: Device,
     raw: Arc<dyn RawStream>,
+    is_foreign: bool,
 }
 
 impl Stream {
     pub(crate) fn from_raw(device: Device, raw: Arc<dyn RawStream>) -> Stream {
-        Stream { device, raw }
+        Stream { is_foreign: raw.is_foreign(), device, raw }
     }
 
     /// The device it works on.
@@ -196,7 +197,7 @@ impl Stream {
 
     /// Whether another library owns this stream, so that freeing memory is not ordered with it by itself.
     pub fn is_foreign(&self) -> bool {
-        self.raw.is_foreign()
+        self.is_foreign
     }
 
     /// Queues `function`. `args[i]` points at a value of `sizes[i]` bytes, read before the call returns; for memory it is the
@@ -222,7 +223,7 @@ impl Stream {
     fn check(&self, operation: &'static str, memory: &Memory, offset: usize, len: usize) -> Result<()> {
         self.device.check_same(memory.device(), operation)?;
         memory.check_range(operation, offset, len)?;
-        if self.raw.is_foreign() {
+        if self.is_foreign {
             memory.note_foreign_use();
         }
         Ok(())

@@ -174,7 +174,7 @@ impl Kernel {
             return self.ndarray_slot(index, to, constant, array, &mut call.staging);
         }
         if let Ok(array) = value.cast::<Array>() {
-            return self.array_slot(index, array.get(), &mut call.kept);
+            return self.array_slot(index, to, constant, array.get(), &mut call.kept);
         }
         if let Some(array) = NdArray::of(value)? {
             return self.ndarray_slot(index, to, constant, array, &mut call.staging);
@@ -208,8 +208,10 @@ impl Kernel {
         if address & (alignment - 1) != 0 && self.inner.is_cpu() { Err(self.checker(index).unaligned().into()) } else { Ok(()) }
     }
 
-    fn array_slot(&self, index: usize, array: &Array, kept: &mut Kept<'_>) -> Result<Slot> {
-        self.checker(index).elements(Some(array.dtype), array.writeable)?;
+    fn array_slot(&self, index: usize, to: &Pointee, constant: bool, array: &Array, kept: &mut Kept<'_>) -> Result<Slot> {
+        if *to != Pointee::Scalar(array.dtype) || !(array.writeable || constant) {
+            self.checker(index).elements(Some(array.dtype), array.writeable)?;
+        }
         if !array.layout.is_dense() {
             return Err(self.checker(index).not_contiguous().into());
         }
