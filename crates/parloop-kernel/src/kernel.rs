@@ -250,8 +250,9 @@ impl Kernel {
         let items = if inner.grid_is_loops { items } else { self.covering(slots, items)? };
         // What has no loops, what returns a value of all of them, and loops that cannot be cut alike, are done in one call.
         let undivided = inner.signature.loops.is_empty() || inner.signature.returns.is_some() || !inner.signature.loops_align;
+        let nothing = inner.signature.loops.is_empty() && items == Items::Line(0);
         let range = match items {
-            _ if undivided && self.is_cpu() => 1,
+            _ if undivided && self.is_cpu() && !nothing => 1,
             Items::Line(items) => items,
             Items::Axes([x, y, z]) => x.saturating_mul(y).saturating_mul(z),
         };

@@ -189,6 +189,10 @@ fn loops_of_any_count_are_done_whole_whatever_the_grid() {
             kernel.call(args![&mut x, 1001]).unwrap();
             assert_eq!(x, expected, "{grid:?}");
         }
+        let nothing = prog.kernel("main").unwrap().with_grid(Grid::Items(0), None).unwrap();
+        let mut untouched = vec![7i32];
+        nothing.call(args![&mut untouched, 42]).unwrap();
+        assert_eq!(untouched, [7]);
         let small = prog.kernel("axpy").unwrap().with_grid(Grid::Items(3), None).unwrap();
         let (x, mut y) = (ramp(100), vec![0.0; 100]);
         small.call(args![0.5, &x, &mut y, 100]).unwrap();
