@@ -136,7 +136,10 @@ macro_rules! args {
 pub type Slot = [u64; 2];
 
 /// Says how a scalar is stored for `dtype`; the reason if it does not fit.
-pub(crate) fn encode(value: Scalar, dtype: DType) -> Result<Slot, ScalarMisfit> {
+///
+/// # Errors
+/// What is wrong with it.
+pub fn encode(value: Scalar, dtype: DType) -> Result<Slot, ScalarMisfit> {
     use DType::*;
     let real = |value: Scalar| match value {
         Scalar::Bool(value) => Ok(f64::from(u8::from(value))),
@@ -183,8 +186,10 @@ fn narrowed(wide: f64) -> Result<f32, ScalarMisfit> {
 
 /// Why a scalar cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ScalarMisfit {
+pub enum ScalarMisfit {
+    /// It is of another kind: a complex number for a real one, a fraction for an integer.
     Type,
+    /// It is too large or too small.
     Range,
 }
 
@@ -241,7 +246,7 @@ impl Checker<'_> {
             ScalarMisfit::Type => self.wrong_type(describe(value), ""),
             ScalarMisfit::Range => {
                 let (kernel, name, declared) = self.names();
-                KernelError::OutOfRange { kernel, name, declared, value: number(value), dtype }
+                KernelError::OutOfRange { kernel, name, declared, value: value.to_string(), dtype }
             }
         })
     }
@@ -270,12 +275,14 @@ fn array_of(dtype: Option<DType>) -> String {
     dtype.map_or_else(|| "memory".into(), |dtype| format!("an array of {dtype}"))
 }
 
-fn number(value: Scalar) -> String {
-    match value {
-        Scalar::Bool(value) => value.to_string(),
-        Scalar::Int(value) => value.to_string(),
-        Scalar::Float(value) => value.to_string(),
-        Scalar::Complex(value) => value.to_string(),
+impl std::fmt::Display for Scalar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Scalar::Bool(value) => value.fmt(f),
+            Scalar::Int(value) => value.fmt(f),
+            Scalar::Float(value) => value.fmt(f),
+            Scalar::Complex(value) => value.fmt(f),
+        }
     }
 }
 
@@ -286,7 +293,7 @@ fn describe(value: Scalar) -> String {
         Scalar::Float(_) => "the number",
         Scalar::Complex(_) => "the complex number",
     };
-    format!("{kind} {}", number(value))
+    format!("{kind} {value}")
 }
 
 #[cfg(test)]

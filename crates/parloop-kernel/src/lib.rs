@@ -24,7 +24,7 @@ mod source;
 
 pub use parloop_device::DeviceKind;
 
-pub use arg::{Arg, Checker, Scalar, Slot};
+pub use arg::{Arg, Checker, Scalar, ScalarMisfit, Slot, encode};
 pub use array::Array;
 pub use cache::{Cache, CacheInfo, Key, Origin};
 pub use context::Context;

@@ -1,5 +1,7 @@
 //! What can go wrong with types, buffers and objects, as data.
 
+use parloop_device::{DType, DeviceError};
+
 /// A type cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -19,4 +21,79 @@ pub enum TypeError {
     MemberTwice { name: String, member: String },
     #[error("union reference `{name}` cannot have the reference `{member}` as a member")]
     Member { name: String, member: String },
+}
+
+/// A buffer cannot do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum BufferError {
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error("bytes {offset}..{} of the buffer are free already; they were freed twice, or never allocated", offset + size)]
+    DoubleFree { offset: usize, size: usize },
+    #[error(
+        "bytes {offset}..{} of the buffer were not allocated as such: they belong to the allocation of {taken} bytes at {start}",
+        offset + size
+    )]
+    ForeignFree { offset: usize, size: usize, start: usize, taken: usize },
+    #[error("Cannot free outside of buffer: bytes {offset}..{} of a buffer of {capacity} bytes", offset.saturating_add(*size))]
+    FreeOutside { offset: usize, size: usize, capacity: usize },
+    #[error("{what} of {len} bytes at {offset} does not fit into a buffer of {capacity} bytes")]
+    OutOfBounds { what: &'static str, offset: usize, len: usize, capacity: usize },
+    #[error("the alignment {alignment} is no power of two")]
+    Alignment { alignment: usize },
+    #[error("a buffer of more than {} bytes was asked for", isize::MAX)]
+    TooLarge,
+}
+
+/// A value does not fit where it is put, or an object cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum ObjectError {
+    #[error(transparent)]
+    Buffer(#[from] BufferError),
+    #[error(transparent)]
+    Type(#[from] TypeError),
+    #[error("{path} is of type {ty}, but {given} was given")]
+    WrongType { path: String, ty: String, given: String },
+    #[error("{path}: {value} does not fit into {dtype}")]
+    OutOfRange { path: String, value: String, dtype: DType },
+    #[error("{path}: text of {given} bytes does not fit into a string with room for {room}; its size was fixed when it was made")]
+    TextTooLong { path: String, given: usize, room: usize },
+    #[error("{path} holds text that is not UTF-8")]
+    NotText { path: String },
+    #[error("{path} has no field `{field}`; its fields are {}", fields.join(", "))]
+    NoSuchField { path: String, field: String, fields: Vec<String> },
+    #[error("{path} needs a value: its size is not known without one")]
+    Missing { path: String },
+    #[error("{path} has the shape {}, but the value has {}", dims(expected), shape(given))]
+    Shape { path: String, expected: Vec<Option<usize>>, given: Vec<usize> },
+    #[error("{path}: index {index:?} is outside the shape {}", shape(bounds))]
+    Index { path: String, index: Vec<i64>, bounds: Vec<usize> },
+    #[error("{path} takes objects of {}, but {given} was given", members.join(", "))]
+    NotAMember { path: String, members: Vec<String>, given: String },
+    #[error("{path}: the size of an object is fixed when it is made: it has {has} bytes, but the value needs {needs}")]
+    Size { path: String, has: usize, needs: usize },
+    #[error("the memory of this {ty} object was freed")]
+    Freed { ty: String },
+    #[error("{path}: its bytes make no sense ({what}); they were overwritten, or never were such an object")]
+    Corrupt { path: String, what: &'static str },
+}
+
+impl From<DeviceError> for ObjectError {
+    fn from(error: DeviceError) -> ObjectError {
+        ObjectError::Buffer(error.into())
+    }
+}
+
+fn shape(dims: &[usize]) -> String {
+    let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+    format!("({})", dims.join(", "))
+}
+
+fn dims(dims: &[Option<usize>]) -> String {
+    let dims: Vec<String> = dims.iter().map(|dim| dim.map_or_else(|| ":".into(), |dim| dim.to_string())).collect();
+    format!("({})", dims.join(", "))
 }

@@ -1,10 +1,30 @@
 //! Typed objects in the memory of any device: their types and bytes, the buffers that hold them, views of them on the host, and the
 //! C functions by which kernels read and write them.
+//!
+//! The way of the data: a [`Value`] → the bytes of its [`Type`], checked → a place in a [`Buffer`] → a [`View`].
 
+mod alloc;
+mod buffer;
+mod edit;
+mod elements;
 mod error;
+mod image;
+mod object;
+mod path;
+mod scalar;
+#[allow(missing_docs)]
+mod shim;
 mod types;
+mod value;
+mod view;
 
-pub use error::TypeError;
+pub use alloc::Allocator;
+pub use buffer::{Allocation, Buffer, DEFAULT_CAPACITY, Placement};
+pub use error::{BufferError, ObjectError, TypeError};
+pub use object::Home;
+pub use shim::Export;
 pub use types::{
     ArrayType, Field, MAX_AXES, NULL_OFFSET, NULL_TYPEID, Place, RefType, SLOT, StructType, Type, UnionType, scalar_name, slots, strides_of,
 };
+pub use value::{Elements, Value};
+pub use view::{ArrayShape, View};

@@ -298,7 +298,7 @@ impl Kernel {
 
 /// The Python number that an object of another type stands for: a NumPy scalar, an array of one element without axes, or an object
 /// that converts itself.
-fn plain_number<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+pub fn plain_number<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let is_number = |number: &Bound<'py, PyAny>| {
         number.is_instance_of::<PyInt>() || number.is_instance_of::<PyFloat>() || number.is_instance_of::<PyComplex>()
     };
@@ -319,6 +319,6 @@ fn is_numeric(kind: &Bound<'_, PyAny>) -> bool {
     kind.extract::<String>().is_ok_and(|kind| "biufc".contains(&*kind))
 }
 
-fn describe(value: &Bound<'_, PyAny>) -> String {
+pub fn describe(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "this".into(), |name| format!("an object of type {name}"))
 }

@@ -174,7 +174,7 @@ impl Array {
         self.memory.device().kind() == DeviceKind::Cpu
     }
 
-    fn to_numpy<'py>(&self, slf: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+    pub fn to_numpy<'py>(&self, slf: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         if self.is_cpu() && !self.memory.is_empty() {
             return Ok(as_array(slf, None)?);
         }

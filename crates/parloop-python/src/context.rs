@@ -12,9 +12,10 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::array::{Array, shape_of};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::PinnedMemory;
 use crate::ndarray::dtype_of;
+use crate::objects::buffer::Buffer;
 use crate::program::{Program, kernel_descriptions, sources_of};
 use crate::stream::{Event, Stream};
 
@@ -35,19 +36,21 @@ use crate::stream::{Event, Stream};
 /// >>> prog.twice(x=x, n=3)
 /// >>> x
 /// array([0., 2., 4.])
-#[pyclass(frozen, module = "parloop")]
+#[pyclass(frozen, subclass, weakref, module = "parloop")]
 #[derive(Clone)]
 pub struct Context {
     pub inner: ker::Context,
     /// The foreign queue behind an adopted stream.
     _owner: Option<Arc<Py<PyAny>>>,
+    /// The kernels that were added to it, made when they are first asked for.
+    kernels: Arc<PyOnceLock<Py<PyAny>>>,
 }
 
 impl Context {
     /// The context that a user named, or the current one.
     pub fn of(object: Option<&Bound<'_, PyAny>>, py: Python<'_>) -> Result<Context> {
         match object.filter(|object| !object.is_none()) {
-            None => Ok(current_context(py)?),
+            None => Ok(current_context(py)?.get().clone()),
             Some(object) => match object.cast::<Context>() {
                 Ok(context) => Ok(context.get().clone()),
                 Err(_) => Context::new(py, Some(object)),
@@ -56,7 +59,20 @@ impl Context {
     }
 
     pub fn from_kernel_context(inner: ker::Context) -> Context {
-        Context { inner, _owner: None }
+        Context { inner, _owner: None, kernels: Arc::new(PyOnceLock::new()) }
+    }
+
+    /// The context that a user named, or the current one, as the object that it is.
+    pub fn object_of<'py>(object: Option<&Bound<'py, PyAny>>, py: Python<'py>) -> Result<(Bound<'py, PyAny>, ker::Context)> {
+        let context = match object.filter(|object| !object.is_none()) {
+            None => current_context(py)?,
+            Some(object) => match object.cast::<Context>() {
+                Ok(context) => context.clone(),
+                Err(_) => Bound::new(py, Context::new(py, Some(object))?)?,
+            },
+        };
+        let kernel = context.get().inner.clone();
+        Ok((context.into_any(), kernel))
     }
 
     fn from_opencl_queue(queue: &Bound<'_, PyAny>) -> Result<Context> {
@@ -64,7 +80,7 @@ impl Context {
         let context: u64 = queue.getattr("context")?.getattr("int_ptr")?.extract()?;
         // SAFETY: pyopencl's objects hold live handles, and `queue` is kept with the context.
         let (_, stream) = unsafe { dev::opencl::adopt(context, handle)? };
-        Ok(Context { inner: ker::Context::on(stream), _owner: Some(Arc::new(queue.clone().unbind())) })
+        Ok(Context { inner: ker::Context::on(stream), _owner: Some(Arc::new(queue.clone().unbind())), kernels: Arc::new(PyOnceLock::new()) })
     }
 }
 
@@ -81,12 +97,26 @@ fn stack(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 
 /// The context of the innermost `with ctx:`, else of `PARLOOP_DEVICE`, else of the CPU.
 #[pyfunction]
-pub fn current_context(py: Python<'_>) -> Result<Context> {
-    let open = stack(py)?.call_method0("get")?.cast_into::<PyTuple>()?;
-    match open.iter().last() {
-        Some(context) => Ok(context.cast::<Context>()?.get().clone()),
-        None => Context::new(py, None),
+pub fn current_context(py: Python<'_>) -> Result<Bound<'_, Context>> {
+    let open = stack(py)?.call_method0(pyo3::intern!(py, "get"))?.cast_into::<PyTuple>()?;
+    match open.len() {
+        0 => default_context(py),
+        count => Ok(open.get_item(count - 1)?.cast_into::<Context>()?),
     }
+}
+
+/// The context for which nothing is said. It is one object as long as `PARLOOP_DEVICE` stays the same.
+fn default_context(py: Python<'_>) -> Result<Bound<'_, Context>> {
+    static DEFAULT: std::sync::Mutex<Option<(std::ffi::OsString, Py<Context>)>> = std::sync::Mutex::new(None);
+    let name = std::env::var_os("PARLOOP_DEVICE").unwrap_or_default();
+    if let Some((known, context)) = &*DEFAULT.lock().unwrap_or_else(|e| e.into_inner())
+        && *known == name
+    {
+        return Ok(context.bind(py).clone());
+    }
+    let context = Bound::new(py, Context::new(py, None)?)?;
+    *DEFAULT.lock().unwrap_or_else(|e| e.into_inner()) = Some((name, context.clone().unbind()));
+    Ok(context)
 }
 
 #[pymethods]
@@ -114,7 +144,7 @@ impl Context {
                 }
             }
         };
-        Ok(Context { inner, _owner: None })
+        Ok(Context { inner, _owner: None, kernels: Arc::new(PyOnceLock::new()) })
     }
 
     /// Its device.
@@ -136,7 +166,7 @@ impl Context {
 
     /// A context on the same device and another stream.
     fn on(&self, stream: &Stream) -> Context {
-        Context { inner: ker::Context::on(stream.inner.clone()), _owner: self._owner.clone() }
+        Context { inner: ker::Context::on(stream.inner.clone()), _owner: self._owner.clone(), kernels: Arc::new(PyOnceLock::new()) }
     }
 
     /// Records an event on its stream.
@@ -210,6 +240,30 @@ impl Context {
         let dtype = dtype.map(dtype_of).transpose()?.unwrap_or(dev::DType::F64);
         let shape = shape_of(shape)?;
         py.detach(|| Array::empty(&self.inner, &shape, dtype))
+    }
+
+    /// A buffer for objects; all of it is zero.
+    #[pyo3(signature = (capacity=parloop_object::DEFAULT_CAPACITY))]
+    fn new_buffer(slf: &Bound<'_, Self>, capacity: usize) -> Result<Py<Buffer>> {
+        let inner = parloop_object::Buffer::new(&slf.get().inner, capacity).map_err(Error::from)?;
+        Ok(Buffer::new(slf.py(), slf.as_any(), inner)?)
+    }
+
+    /// The kernels that were added to it: `ctx.kernels.name(…)` or `ctx.kernels["name"](…)`.
+    #[getter]
+    fn kernels(&self, py: Python<'_>) -> Result<Py<PyAny>> {
+        let make = || Ok::<_, PyErr>(py.import("parloop.objects._kernels")?.call_method0("KernelDict")?.unbind());
+        Ok(self.kernels.get_or_try_init(py, make)?.clone_ref(py))
+    }
+
+    /// Compiles kernels that may take objects, and adds them to `ctx.kernels`. See `parloop.objects.add_kernels`.
+    #[pyo3(signature = (*args, **named))]
+    fn add_kernels(slf: &Bound<'_, Self>, args: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> Result<()> {
+        let add = slf.py().import("parloop.objects._kernels")?.getattr("add_kernels")?;
+        let mut all = vec![slf.clone().into_any()];
+        all.extend(args.iter());
+        add.call(PyTuple::new(slf.py(), all)?, named)?;
+        Ok(())
     }
 
     /// Page-locked host memory of so many zero bytes.

@@ -2,6 +2,7 @@
 
 use parloop_device::{CompileError, DeviceError};
 use parloop_kernel::KernelError;
+use parloop_object::{BufferError, ObjectError, TypeError};
 use pyo3::prelude::*;
 
 use crate::exceptions::Exception;
@@ -34,6 +35,43 @@ impl From<KernelError> for Error {
     fn from(error: KernelError) -> Error {
         let made = kernel_class(&error).error(error.to_string());
         Error(if let KernelError::Device(error) = &error { with_code(made, error) } else { made })
+    }
+}
+
+impl From<ObjectError> for Error {
+    fn from(error: ObjectError) -> Error {
+        let class = match &error {
+            ObjectError::Buffer(inner) => return inner.clone().into(),
+            ObjectError::Type(inner) => return inner.clone().into(),
+            ObjectError::WrongType { .. } | ObjectError::NotAMember { .. } => Exception::ObjectTypeError,
+            ObjectError::OutOfRange { .. } => Exception::ObjectRangeError,
+            ObjectError::Index { .. } => Exception::ObjectIndexError,
+            ObjectError::NoSuchField { .. } => Exception::UnknownFieldError,
+            ObjectError::Freed { .. } => Exception::FreedError,
+            _ => Exception::ObjectValueError,
+        };
+        Error(class.error(error.to_string()))
+    }
+}
+
+impl From<BufferError> for Error {
+    fn from(error: BufferError) -> Error {
+        let class = match error {
+            BufferError::Device(error) => return error.into(),
+            BufferError::DoubleFree { .. } | BufferError::ForeignFree { .. } | BufferError::FreeOutside { .. } => {
+                Exception::BufferFreeError
+            }
+            BufferError::OutOfBounds { .. } => Exception::MemoryRangeError,
+            BufferError::TooLarge => Exception::OutOfMemoryError,
+            _ => Exception::ObjectValueError,
+        };
+        Error(class.error(error.to_string()))
+    }
+}
+
+impl From<TypeError> for Error {
+    fn from(error: TypeError) -> Error {
+        Error(Exception::ObjectValueError.error(error.to_string()))
     }
 }
 

@@ -38,6 +38,14 @@ exceptions! {
     ArgumentError: ParloopError, "TypeError", "An argument does not fit the kernel's signature.";
     ArgumentValueError: ArgumentError, "ValueError", "An argument's value or array cannot be used.";
     ArgumentRangeError: ArgumentError, "OverflowError", "A number does not fit into the declared type.";
+    ObjectError: ParloopError, "Exception", "An object cannot be made, read or changed.";
+    ObjectTypeError: ObjectError, "TypeError", "A value is of another kind than the object's type says.";
+    ObjectValueError: ObjectError, "ValueError", "A value has the wrong shape or size.";
+    ObjectRangeError: ObjectError, "OverflowError", "A number does not fit into its type.";
+    ObjectIndexError: ObjectError, "IndexError", "An index is outside of an array.";
+    UnknownFieldError: ObjectError, "TypeError", "A struct has no such field.";
+    FreedError: ObjectError, "ReferenceError", "The memory of an object was freed.";
+    BufferFreeError: ObjectError, "ValueError", "What was freed twice, or was never allocated.";
 }
 
 static CLASSES: PyOnceLock<Vec<Py<PyType>>> = PyOnceLock::new();

@@ -15,6 +15,7 @@ mod kernel;
 mod memory;
 mod ndarray;
 mod nvml;
+mod objects;
 mod program;
 mod runtime_class;
 mod stream;
@@ -56,6 +57,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<nvml::Nvml>()?;
     hostbuffer::register(module)?;
     kernel::register(module)?;
+    objects::register(module)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_context, module)?)?;
     module.add_function(wrap_pyfunction!(program::compile_for, module)?)?;

@@ -1,0 +1,405 @@
+//! Buffers: memory of a device in which objects are placed, and the allocations that keep objects alive.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+use crate::shim::GrowableMemory;
+use parloop_device::{Memory, Stream};
+use parloop_kernel::Context;
+
+use crate::alloc::Allocator;
+use crate::error::BufferError;
+use crate::types::SLOT;
+
+/// The capacity of a buffer for which none is asked.
+pub const DEFAULT_CAPACITY: usize = 1 << 20;
+
+type Result<T, E = BufferError> = std::result::Result<T, E>;
+
+/// Memory of a context's device in which objects are placed. It grows when it must; what is placed in it keeps its offset, and every
+/// view of it stays valid. Clones are the same buffer.
+///
+/// ```
+/// use parloop_kernel::Context;
+/// use parloop_object::Buffer;
+/// let buffer = Buffer::new(&Context::open("cpu")?, 64)?;
+/// let offset = buffer.allocate(100)?;
+/// buffer.write(offset, b"hello")?;
+/// let mut back = [0; 5];
+/// buffer.read(offset, &mut back)?;
+/// assert_eq!(&back, b"hello");
+/// buffer.free(offset, 100)?;
+/// assert!(buffer.free(offset, 100).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Buffer {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    context: Context,
+    memory: GrowableMemory,
+    alignment: usize,
+    grow_step: Option<usize>,
+    state: Mutex<State>,
+}
+
+struct State {
+    allocator: Allocator,
+    /// Allocations that belong to objects, by their offsets.
+    owned: BTreeMap<usize, Weak<Allocation>>,
+}
+
+/// Where in a buffer an object is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Where there is room, at the buffer's alignment.
+    Aligned,
+    /// Where there is room.
+    Packed,
+    /// At this offset, which the caller has reserved.
+    At(usize),
+}
+
+impl Buffer {
+    /// A buffer of that many bytes, all zero and all free.
+    ///
+    /// # Errors
+    /// When the device has no room.
+    pub fn new(context: &Context, capacity: usize) -> Result<Buffer> {
+        Buffer::with_options(context, capacity, SLOT, None)
+    }
+
+    /// A buffer whose allocations start at multiples of `alignment`, and which grows by `grow_step` bytes where that is enough.
+    ///
+    /// # Errors
+    /// An alignment that is no power of two, or when the device has no room.
+    pub fn with_options(context: &Context, capacity: usize, alignment: usize, grow_step: Option<usize>) -> Result<Buffer> {
+        if !alignment.is_power_of_two() {
+            return Err(BufferError::Alignment { alignment });
+        }
+        let buffer = Buffer::uninitialised(context, capacity, alignment, grow_step)?;
+        buffer.fill(0, capacity, 0)?;
+        Ok(buffer)
+    }
+
+    /// A buffer of just the size of one object, which will be written whole.
+    pub(crate) fn for_one(context: &Context, size: usize) -> Result<Buffer> {
+        Buffer::uninitialised(context, size, SLOT, None)
+    }
+
+    fn uninitialised(context: &Context, capacity: usize, alignment: usize, grow_step: Option<usize>) -> Result<Buffer> {
+        if capacity > isize::MAX as usize {
+            return Err(BufferError::TooLarge);
+        }
+        let memory = GrowableMemory::new(context.device(), capacity)?;
+        let state = Mutex::new(State { allocator: Allocator::new(capacity), owned: BTreeMap::new() });
+        Ok(Buffer { inner: Arc::new(Inner { context: context.clone(), memory, alignment, grow_step, state }) })
+    }
+
+    /// The context it belongs to.
+    pub fn context(&self) -> &Context {
+        &self.inner.context
+    }
+
+    fn stream(&self) -> &Stream {
+        self.inner.context.stream()
+    }
+
+    /// Whether both are the same buffer.
+    pub fn same(&self, other: &Buffer) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// A number that no other living buffer has.
+    pub fn id(&self) -> usize {
+        Arc::as_ptr(&self.inner) as usize
+    }
+
+    /// Its size in bytes, free and taken.
+    pub fn capacity(&self) -> usize {
+        self.inner.memory.len()
+    }
+
+    /// What allocations are aligned to.
+    pub fn alignment(&self) -> usize {
+        self.inner.alignment
+    }
+
+    /// By how much it grows, where that is enough; otherwise it doubles.
+    pub fn grow_step(&self) -> Option<usize> {
+        self.inner.grow_step
+    }
+
+    /// The memory, which follows when it moves.
+    pub fn memory(&self) -> Memory {
+        self.inner.memory.memory()
+    }
+
+    /// The memory and how it grows.
+    pub fn growable(&self) -> &GrowableMemory {
+        &self.inner.memory
+    }
+
+    /// Where it is now, if the host can use it directly.
+    #[inline]
+    pub fn host_pointer(&self) -> Option<*mut u8> {
+        self.inner.memory.host_pointer()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.inner.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The free parts, as (start, end), in order.
+    pub fn chunks(&self) -> Vec<(usize, usize)> {
+        self.state().allocator.chunks().collect()
+    }
+
+    /// The bytes that are free.
+    pub fn free_bytes(&self) -> usize {
+        self.state().allocator.free_bytes()
+    }
+
+    /// Takes `size` bytes at the buffer's alignment.
+    ///
+    /// # Errors
+    /// When it must grow and cannot.
+    pub fn allocate(&self, size: usize) -> Result<usize> {
+        self.allocate_aligned(size, self.inner.alignment)
+    }
+
+    /// Takes `size` bytes at a multiple of `alignment`.
+    ///
+    /// # Errors
+    /// An alignment that is no power of two; when the buffer must grow and cannot.
+    pub fn allocate_aligned(&self, size: usize, alignment: usize) -> Result<usize> {
+        if !alignment.is_power_of_two() {
+            return Err(BufferError::Alignment { alignment });
+        }
+        let mut state = self.state();
+        loop {
+            if let Some(offset) = state.allocator.allocate(size, alignment) {
+                return Ok(offset);
+            }
+            let needed = size.checked_add(alignment - 1).ok_or(BufferError::TooLarge)?;
+            let capacity = state.allocator.capacity();
+            let more = if needed > capacity { needed } else { self.inner.grow_step.unwrap_or(capacity).max(1) };
+            self.grow_locked(&mut state, more)?;
+        }
+    }
+
+    /// Adds that many bytes.
+    ///
+    /// # Errors
+    /// When the device has no room.
+    pub fn grow(&self, bytes: usize) -> Result<()> {
+        self.grow_locked(&mut self.state(), bytes)
+    }
+
+    fn grow_locked(&self, state: &mut State, bytes: usize) -> Result<()> {
+        let old = state.allocator.capacity();
+        let capacity = old.checked_add(bytes).filter(|&capacity| capacity <= isize::MAX as usize).ok_or(BufferError::TooLarge)?;
+        self.inner.memory.grow(self.stream(), capacity)?;
+        self.stream().fill(&self.memory(), old, bytes, 0)?;
+        state.allocator.grow(capacity);
+        Ok(())
+    }
+
+    /// Frees what was allocated. An object there is told that its memory is gone.
+    ///
+    /// # Errors
+    /// What was freed already, or was never allocated as such.
+    pub fn free(&self, offset: usize, size: usize) -> Result<()> {
+        let mut state = self.state();
+        state.allocator.free(offset, size)?;
+        if size > 0
+            && let Some(owner) = state.owned.remove(&offset).and_then(|owner| owner.upgrade())
+        {
+            owner.freed.store(true, Ordering::Release);
+            drop(state); // the owner may be dropped here, and would look at the state
+        }
+        Ok(())
+    }
+
+    /// Takes all but these parts, given as (start, end) in order; for a buffer restored from its bytes.
+    ///
+    /// # Errors
+    /// Parts that overlap or lie outside; parts taken already.
+    #[allow(clippy::result_unit_err)] // there is one thing that can be wrong
+    pub fn take_all_but(&self, chunks: &[(usize, usize)]) -> std::result::Result<(), ()> {
+        self.state().allocator.take_all_but(chunks)
+    }
+
+    /// Takes memory for an object, which is freed with the last clone of what is returned.
+    ///
+    /// # Errors
+    /// When the buffer must grow and cannot; a given offset outside of it.
+    pub fn place(&self, size: usize, placement: Placement) -> Result<Arc<Allocation>> {
+        let alignment = match placement {
+            Placement::Aligned => self.inner.alignment,
+            Placement::Packed => 1,
+            Placement::At(offset) => {
+                self.check("an object", offset, size)?;
+                return Ok(Arc::new(Allocation::new(Weak::new(), offset, size)));
+            }
+        };
+        let offset = self.allocate_aligned(size, alignment)?;
+        let buffer = if size == 0 { Weak::new() } else { Arc::downgrade(&self.inner) };
+        let allocation = Arc::new(Allocation::new(buffer, offset, size));
+        if size > 0 {
+            self.state().owned.insert(offset, Arc::downgrade(&allocation));
+        }
+        Ok(allocation)
+    }
+
+    /// The allocation of the object in which this offset lies.
+    pub fn owner(&self, offset: usize) -> Option<Arc<Allocation>> {
+        let state = self.state();
+        let (start, _) = state.allocator.holder(offset)?;
+        state.owned.get(&start).and_then(Weak::upgrade)
+    }
+
+    fn check(&self, what: &'static str, offset: usize, len: usize) -> Result<()> {
+        let capacity = self.capacity();
+        match offset.checked_add(len) {
+            Some(end) if end <= capacity => Ok(()),
+            _ => Err(BufferError::OutOfBounds { what, offset, len, capacity }),
+        }
+    }
+
+    /// Copies bytes of the host to the buffer.
+    ///
+    /// # Errors
+    /// Bytes outside of the buffer; the device's failure.
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
+        self.check("a write", offset, bytes.len())?;
+        Ok(self.stream().write(&self.memory(), offset, bytes)?)
+    }
+
+    /// Copies bytes of the buffer to the host.
+    ///
+    /// # Errors
+    /// Bytes outside of the buffer; the device's failure.
+    pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<()> {
+        self.check("a read", offset, bytes.len())?;
+        Ok(self.stream().read(&self.memory(), offset, bytes)?)
+    }
+
+    /// Sets bytes of the buffer.
+    ///
+    /// # Errors
+    /// Bytes outside of the buffer; the device's failure.
+    pub fn fill(&self, offset: usize, len: usize, value: u8) -> Result<()> {
+        self.check("a fill", offset, len)?;
+        Ok(self.stream().fill(&self.memory(), offset, len, value)?)
+    }
+
+    /// Copies bytes of another buffer, or of this one; on the device where both are on the same one.
+    ///
+    /// # Errors
+    /// Bytes outside of a buffer; a device's failure.
+    pub fn copy_from(&self, offset: usize, source: &Buffer, source_offset: usize, len: usize) -> Result<()> {
+        self.check("a copy to", offset, len)?;
+        source.check("a copy from", source_offset, len)?;
+        let overlap = self.same(source) && offset < source_offset + len && source_offset < offset + len;
+        if !overlap && self.context().device().same(source.context().device()) {
+            source.finish_for(self)?;
+            return Ok(self.stream().copy(&self.memory(), offset, &source.memory(), source_offset, len)?);
+        }
+        let mut bytes = vec![0; len];
+        source.read(source_offset, &mut bytes)?;
+        self.write(offset, &bytes)
+    }
+
+    /// Work on another stream of the same device is waited for before it is read on ours.
+    fn finish_for(&self, reader: &Buffer) -> Result<()> {
+        if self.stream().handle() == reader.stream().handle() { Ok(()) } else { Ok(self.stream().synchronize()?) }
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<Buffer {} of {} bytes free on {}>", self.free_bytes(), self.capacity(), self.context().device().id())
+    }
+}
+
+/// The memory of one object. It is freed when the last holder goes: the object, views of its parts, and objects that refer to it.
+#[derive(Debug)]
+pub struct Allocation {
+    /// Nowhere for objects whose memory is not ours to free.
+    buffer: Weak<Inner>,
+    offset: usize,
+    size: usize,
+    freed: AtomicBool,
+    /// What the references in it refer to, by the offsets of their slots in the buffer.
+    referred: Mutex<BTreeMap<usize, Arc<Allocation>>>,
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("buffer")
+    }
+}
+
+impl Allocation {
+    fn new(buffer: Weak<Inner>, offset: usize, size: usize) -> Allocation {
+        Allocation { buffer, offset, size, freed: AtomicBool::new(false), referred: Mutex::default() }
+    }
+
+    /// Where it begins.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether its memory was freed by hand.
+    #[inline]
+    pub fn is_freed(&self) -> bool {
+        self.freed.load(Ordering::Acquire)
+    }
+
+    /// What the reference at this offset of the buffer refers to is kept, and what it referred to is let go.
+    pub(crate) fn refer(&self, slot: usize, target: Option<Arc<Allocation>>) {
+        let mut referred = self.referred.lock().unwrap_or_else(|e| e.into_inner());
+        let old = match target {
+            Some(target) => referred.insert(slot, target),
+            None => referred.remove(&slot),
+        };
+        drop(referred); // dropping `old` may free a long chain
+        drop(old);
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        // Long chains of references are let go one by one, not one inside the other.
+        let mut chain: Vec<Arc<Allocation>> = Vec::new();
+        let let_go = |allocation: &mut Allocation, chain: &mut Vec<Arc<Allocation>>| {
+            let referred = allocation.referred.get_mut().unwrap_or_else(|e| e.into_inner());
+            chain.extend(std::mem::take(referred).into_values());
+        };
+        let_go(self, &mut chain);
+        while let Some(next) = chain.pop() {
+            if let Some(mut last) = Arc::into_inner(next) {
+                let_go(&mut last, &mut chain);
+            }
+        }
+        if self.is_freed() {
+            return;
+        }
+        if let Some(inner) = self.buffer.upgrade() {
+            let mut state = inner.state.lock().unwrap_or_else(|e| e.into_inner());
+            let freed = state.allocator.free(self.offset, self.size);
+            debug_assert_eq!(freed, Ok(()));
+            state.owned.remove(&self.offset);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Making objects: from a type and a value to a view of what was placed.
+
+use parloop_kernel::Context;
+
+use crate::buffer::{Buffer, Placement};
+use crate::image::Builder;
+use crate::path::Path;
+use crate::types::Type;
+use crate::value::Value;
+use crate::view::{Result, View};
+
+/// Where a new object goes.
+#[derive(Clone, Copy)]
+pub enum Home<'a> {
+    /// A buffer of its own, of just its size.
+    Own(&'a Context),
+    /// A place in this buffer.
+    In(&'a Buffer, Placement),
+}
+
+impl Type {
+    /// Makes an object with this value. It lives until the last view of it goes, and nothing refers to it any more.
+    ///
+    /// ```
+    /// use parloop_device::DType;
+    /// use parloop_kernel::Context;
+    /// use parloop_object::{ArrayType, Home, Type};
+    /// let ctx = Context::open("cpu")?;
+    /// let array = ArrayType::c_order(Type::Scalar(DType::F64), vec![None])?;
+    /// let object = array.make([1.0, 2.0].as_slice().into(), Home::Own(&ctx))?;
+    /// assert_eq!(object.to_vec::<f64>()?, [1.0, 2.0]);
+    /// assert_eq!(object.size()?, 32);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What does not fit, and where; then no buffer was touched. A buffer that cannot grow.
+    pub fn make(&self, value: Value<'_>, home: Home<'_>) -> Result<View> {
+        let buffer = if let Home::In(buffer, _) = home { Some(buffer.clone()) } else { None };
+        let mut builder = Builder::new(buffer);
+        builder.object(self, value, &Path::root(self.name()))?;
+        let placed = match home {
+            Home::Own(context) => {
+                let buffer = Buffer::for_one(context, builder.size())?;
+                builder.place(&buffer, Placement::Aligned)?
+            }
+            Home::In(buffer, placement) => builder.place(buffer, placement)?,
+        };
+        Ok(placed.views.into_iter().next().expect("invariant: the builder was given an object"))
+    }
+}

@@ -1,0 +1,508 @@
+//! From Python's objects to values of a type.
+
+use std::borrow::Cow;
+
+use parloop_device::{Complex64, DType};
+use parloop_kernel::{Scalar, encode};
+use parloop_object as obj;
+use parloop_object::{Elements, Value};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use smallvec::SmallVec;
+
+use super::object::Object;
+use super::types::{FieldDefault, ObjectType, Parts};
+use crate::argument::{describe, plain_number};
+use crate::array::Array;
+use crate::error::{Error, Result};
+use crate::exceptions::Exception;
+use crate::ndarray::NdArray;
+
+/// Objects whose memory values borrow. They must be kept until the values are used up.
+pub type Keep<'py> = Vec<Bound<'py, PyAny>>;
+
+type Shape = SmallVec<[usize; 4]>;
+
+/// The object that stands for `object`: the struct inside a hybrid, or itself.
+fn undressed<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if object.is_instance_of::<Object>() || object.is_instance_of::<PyDict>() || object.is_exact_instance_of::<PyList>() {
+        return Ok(object.clone());
+    }
+    match object.getattr_opt(pyo3::intern!(object.py(), "_xobject"))? {
+        Some(inner) => Ok(inner),
+        None => Ok(object.clone()),
+    }
+}
+
+/// What `object` means for `ty`. The values borrow from objects in `keep`.
+pub fn value_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+    match &ty.ty {
+        obj::Type::Scalar(_) => match scalar_of(object)? {
+            Some(value) => Ok(Value::Scalar(value)),
+            None => Err(misfit(ty, object)),
+        },
+        obj::Type::String(_) => text_of(ty, object),
+        obj::Type::Struct(_) => struct_of(ty, object, keep),
+        obj::Type::Array(array) => array_of(ty, array, object, keep),
+        obj::Type::Ref(_) => {
+            let Parts::Target(target) = &ty.parts else { return Err(misfit(ty, object)) };
+            if object.is_none() {
+                return Ok(Value::Null);
+            }
+            value_of(target.get(), object, keep)
+        }
+        obj::Type::Union(union) => member_of(ty, union, object, keep),
+    }
+}
+
+fn misfit(ty: &ObjectType, object: &Bound<'_, PyAny>) -> Error {
+    Exception::ObjectTypeError.error(format!("{} was asked for, but {} was given", ty.ty, describe(object))).into()
+}
+
+/// The number that an object is; None if it is none.
+pub fn scalar_of(object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+    if object.is_exact_instance_of::<PyFloat>() {
+        // SAFETY: it is a float.
+        return Ok(Some(Scalar::Float(unsafe { ffi::PyFloat_AsDouble(object.as_ptr()) })));
+    }
+    if object.is_instance_of::<PyBool>() {
+        return Ok(Some(Scalar::Bool(object.is_truthy()?)));
+    }
+    if object.is_instance_of::<PyInt>() {
+        let mut overflow = 0;
+        // SAFETY: it is an int.
+        let found = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut overflow) };
+        if overflow == 0 {
+            return Ok(Some(Scalar::Int(found.into())));
+        }
+        let wide = object.extract::<i128>();
+        return wide.map(|value| Some(Scalar::Int(value))).map_err(|_| PyOverflowError::new_err(format!("{object} is too large")).into());
+    }
+    if object.is_instance_of::<PyFloat>() {
+        return Ok(Some(Scalar::Float(object.extract()?)));
+    }
+    if let Ok(value) = object.cast::<PyComplex>() {
+        use pyo3::types::PyComplexMethods;
+        return Ok(Some(Scalar::Complex(Complex64::new(value.real(), value.imag()))));
+    }
+    if object.is_instance_of::<PyString>() {
+        return Ok(None);
+    }
+    match plain_number(object) {
+        Some(number) => scalar_of(&number),
+        None => Ok(None),
+    }
+}
+
+fn text_of<'a>(ty: &ObjectType, object: &Bound<'_, PyAny>) -> Result<Value<'a>> {
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(Value::Text(Cow::Owned(text.to_str()?.to_owned())));
+    }
+    if let Ok(object) = object.cast::<Object>() {
+        return Ok(Value::Object(object.get().body()?.view.clone()));
+    }
+    if !object.is_instance_of::<PyBool>()
+        && let Ok(room) = object.extract::<isize>()
+    {
+        let room = usize::try_from(room).map_err(|_| PyValueError::new_err(format!("a string cannot have room for {room} bytes")))?;
+        return Ok(Value::Capacity(room));
+    }
+    Err(misfit(ty, object))
+}
+
+fn struct_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+    let object = undressed(object)?;
+    if let Ok(object) = object.cast::<Object>() {
+        return Ok(Value::Object(object.get().body()?.view.clone()));
+    }
+    if let Ok(dict) = object.cast::<PyDict>() {
+        return fields_of(ty, dict, keep);
+    }
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        if tuple.len() == 1 {
+            return struct_of(ty, &tuple.get_item(0)?, keep);
+        }
+        return positional_fields(ty, tuple, keep);
+    }
+    Err(misfit(ty, &object))
+}
+
+/// Fields by name, with defaults for those left out.
+pub fn fields_of<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+    let parts = ty.fields();
+    let mut fields: Vec<(usize, Value<'a>)> = Vec::with_capacity(parts.len());
+    let mut expected = 0;
+    for (name, value) in dict {
+        let same = |part: &super::types::FieldPart| part.name.as_ptr() == name.as_ptr();
+        let index = match parts.get(expected).filter(|part| same(part)) {
+            Some(_) => expected,
+            None => match parts.iter().position(same) {
+                Some(index) => index,
+                None => position_by_text(ty, &name)?,
+            },
+        };
+        expected = index + 1;
+        fields.push((index, within(ty, index, value_of(parts[index].ty.get(), &value, keep))?));
+    }
+    if fields.len() < parts.len() {
+        add_defaults(ty, &mut fields, keep, dict.py())?;
+    }
+    Ok(Value::Fields(fields))
+}
+
+/// Says which field a value was for, where the error came from Python's side and cannot know.
+fn within<T>(ty: &ObjectType, index: usize, result: Result<T>) -> Result<T> {
+    result.map_err(|error| {
+        let error: PyErr = error.into();
+        Python::attach(|py| {
+            if error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyOverflowError>(py) {
+                let name = ty.fields()[index].name.bind(py).to_string_lossy().into_owned();
+                let message = format!("{}.{name}: {}", ty.ty, error.value(py));
+                return PyErr::from_type(error.get_type(py), message).into();
+            }
+            error.into()
+        })
+    })
+}
+
+fn position_by_text(ty: &ObjectType, name: &Bound<'_, PyAny>) -> Result<usize> {
+    let obj::Type::Struct(structure) = &ty.ty else { return Err(misfit(ty, name)) };
+    let text = name.cast::<PyString>()?.to_str()?;
+    let unknown = || {
+        let fields = structure.fields.iter().map(|field| field.name.clone()).collect();
+        obj::ObjectError::NoSuchField { path: structure.name.clone(), field: text.to_owned(), fields }
+    };
+    Ok(structure.field(text).ok_or_else(unknown)?.0)
+}
+
+fn positional_fields<'a, 'py>(ty: &ObjectType, tuple: &Bound<'py, PyTuple>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+    let parts = ty.fields();
+    if tuple.len() > parts.len() {
+        let reason = format!("{} has {} fields, {} values were given", ty.ty, parts.len(), tuple.len());
+        return Err(Exception::ObjectTypeError.error(reason).into());
+    }
+    let mut fields = Vec::with_capacity(parts.len());
+    for (index, value) in tuple.iter().enumerate() {
+        fields.push((index, within(ty, index, value_of(parts[index].ty.get(), &value, keep))?));
+    }
+    add_defaults(ty, &mut fields, keep, tuple.py())?;
+    Ok(Value::Fields(fields))
+}
+
+fn add_defaults<'a, 'py>(ty: &ObjectType, fields: &mut Vec<(usize, Value<'a>)>, keep: &mut Keep<'py>, py: Python<'py>) -> Result<()> {
+    for (index, part) in ty.fields().iter().enumerate() {
+        if fields.iter().any(|(given, _)| *given == index) {
+            continue;
+        }
+        let value = match &part.default {
+            FieldDefault::None if part.ty.get().has_defaults => default_of(part.ty.get(), keep, py)?,
+            FieldDefault::None => continue,
+            FieldDefault::Value(value) => value_of(part.ty.get(), value.bind(py), keep)?,
+            FieldDefault::Factory(factory) => {
+                let made = factory.bind(py).call0()?;
+                let value = value_of(part.ty.get(), &made, keep)?;
+                keep.push(made);
+                value
+            }
+        };
+        fields.push((index, value));
+    }
+    Ok(())
+}
+
+/// What an object of the type gets when nothing at all is given for it.
+pub fn default_of<'a, 'py>(ty: &ObjectType, keep: &mut Keep<'py>, py: Python<'py>) -> Result<Value<'a>> {
+    if !ty.has_defaults {
+        return Ok(Value::Default);
+    }
+    match (&ty.ty, &ty.parts) {
+        (obj::Type::Array(array), Parts::Item(item)) if array.is_static_shape() => {
+            let shape: Shape = array.static_shape().unwrap_or_default().into();
+            default_items(item.get(), shape, keep, py)
+        }
+        (obj::Type::Struct(_), _) => fields_of(ty, &PyDict::new(py), keep),
+        _ => Ok(Value::Default),
+    }
+}
+
+fn default_items<'a, 'py>(item: &ObjectType, shape: Shape, keep: &mut Keep<'py>, py: Python<'py>) -> Result<Value<'a>> {
+    let count = shape.iter().product();
+    let items: Result<Vec<_>> = (0..count).map(|_| default_of(item, keep, py)).collect();
+    Ok(Value::Items { shape, items: items? })
+}
+
+fn member_of<'a, 'py>(ty: &ObjectType, union: &obj::UnionType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+    if object.is_none() {
+        return Ok(Value::Null);
+    }
+    let object = undressed(object)?;
+    if let Ok(object) = object.cast::<Object>() {
+        return Ok(Value::Object(object.get().body()?.view.clone()));
+    }
+    let Parts::Members(members) = &ty.parts else { return Err(misfit(ty, &object)) };
+    let pair: Vec<Bound<'_, PyAny>> = match (object.cast::<PyTuple>(), object.cast::<PyList>()) {
+        (Ok(tuple), _) => tuple.iter().collect(),
+        (_, Ok(list)) => list.iter().collect(),
+        _ => return Err(misfit(ty, &object)),
+    };
+    match &*pair {
+        [] => Ok(Value::Null),
+        [one] => member_of(ty, union, one, keep),
+        [name, value] => {
+            let text = name.extract::<String>().map_err(|_| misfit(ty, &object))?;
+            let Some(id) = union.members.iter().position(|member| member.name() == text) else {
+                let names: Vec<&str> = union.members.iter().map(|member| member.name()).collect();
+                let reason = format!("{} has no member `{text}`; its members are {}", ty.ty, names.join(", "));
+                return Err(Exception::ObjectTypeError.error(reason).into());
+            };
+            Ok(Value::Member(id, Box::new(value_of(members[id].get(), value, keep)?)))
+        }
+        _ => Err(misfit(ty, &object)),
+    }
+}
+
+fn array_of<'a, 'py>(ty: &ObjectType, array: &obj::ArrayType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+    let Parts::Item(item) = &ty.parts else { return Err(misfit(ty, object)) };
+    let item = item.get();
+    if object.is_none() {
+        return default_of(ty, keep, object.py());
+    }
+    if let Some(found) = NdArray::of(object)? {
+        return from_numpy(ty, item, found, object, keep);
+    }
+    if let Ok(object) = object.cast::<Object>() {
+        return Ok(Value::Object(object.get().body()?.view.clone()));
+    }
+    if let Ok(found) = object.cast::<Array>() {
+        let host = found.get().to_numpy(object)?;
+        return array_of(ty, array, &host, keep);
+    }
+    if let Some(dims) = dimensions(array, object)? {
+        return of_shape(ty, item, array, dims, keep, object.py());
+    }
+    if object.is_instance_of::<PyString>() || object.is_instance_of::<PyDict>() || object.is_instance_of::<PyFloat>() {
+        return Err(misfit(ty, object));
+    }
+    if let Some(dtype) = item.ty.scalar() {
+        let mut bytes = Vec::new();
+        let mut shape = Shape::new();
+        numbers(ty, object, array.shape.len(), dtype, &mut shape, &mut bytes)?;
+        return Ok(Value::Elements(Elements::dense(Cow::Owned(bytes), dtype, shape)));
+    }
+    let (mut shape, mut items) = (Shape::new(), Vec::new());
+    nested(ty, item, object, array.shape.len(), &mut shape, &mut items, keep)?;
+    Ok(Value::Items { shape, items })
+}
+
+/// The dimensions that an integer, or a tuple of as many as the type leaves open, gives.
+fn dimensions(array: &obj::ArrayType, object: &Bound<'_, PyAny>) -> Result<Option<Shape>> {
+    let dimension = |object: &Bound<'_, PyAny>| -> Result<Option<usize>> {
+        if object.is_instance_of::<PyBool>() || object.is_instance_of::<PyFloat>() {
+            return Ok(None);
+        }
+        match object.extract::<isize>() {
+            Ok(dim) => match usize::try_from(dim) {
+                Ok(dim) => Ok(Some(dim)),
+                Err(_) => Err(PyValueError::new_err(format!("{} cannot have {dim} items along an axis", array.name)).into()),
+            },
+            Err(_) => Ok(None),
+        }
+    };
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        if tuple.len() != array.dynamic_axes() || tuple.is_empty() {
+            return Ok(None);
+        }
+        let mut dims = Shape::new();
+        for item in tuple.iter() {
+            match dimension(&item) {
+                Ok(Some(dim)) => dims.push(dim),
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        return Ok(Some(dims));
+    }
+    if object.hasattr(pyo3::intern!(object.py(), "__len__"))? {
+        return Ok(None);
+    }
+    Ok(dimension(object)?.map(|dim| Shape::from_slice(&[dim])))
+}
+
+fn of_shape<'a, 'py>(
+    ty: &ObjectType,
+    item: &ObjectType,
+    array: &obj::ArrayType,
+    dims: Shape,
+    keep: &mut Keep<'py>,
+    py: Python<'py>,
+) -> Result<Value<'a>> {
+    // One number is enough where the type leaves one dimension open, and is checked where it leaves none.
+    let fits = dims.len() == array.dynamic_axes() || (array.is_static_shape() && array.static_shape().as_deref() == Some(&*dims));
+    if !fits {
+        let reason = format!("{} leaves {} dimensions open, {} were given", ty.ty, array.dynamic_axes(), dims.len());
+        return Err(Exception::ObjectValueError.error(reason).into());
+    }
+    if !item.has_defaults {
+        return Ok(Value::Shape(dims));
+    }
+    let mut given = dims.iter();
+    let shape: Shape = array.shape.iter().map(|dim| dim.unwrap_or_else(|| given.next().copied().unwrap_or(0))).collect();
+    default_items(item, shape, keep, py)
+}
+
+fn from_numpy<'a, 'py>(
+    ty: &ObjectType,
+    item: &ObjectType,
+    found: NdArray<'_, 'py>,
+    object: &Bound<'py, PyAny>,
+    keep: &mut Keep<'py>,
+) -> Result<Value<'a>> {
+    let shape: Shape = found.shape().iter().map(|&dim| dim as usize).collect();
+    if let (Some(dtype), Some(_)) = (found.dtype(), item.ty.scalar()) {
+        let strides: SmallVec<[isize; 4]> = found.strides().into();
+        let (mut low, mut high) = (0isize, 0isize);
+        for (&dim, &stride) in shape.iter().zip(&strides) {
+            let reach = (dim as isize - 1).max(0) * stride;
+            if reach < 0 { low += reach } else { high += reach }
+        }
+        let len = if shape.contains(&0) { 0 } else { (high - low) as usize + dtype.size() };
+        // SAFETY: all elements of the array lie between the lowest and the highest of them; the array is kept in `keep`, and NumPy
+        // does not move or free its memory while it is referred to and Python is held.
+        let bytes = if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(found.pointer().offset(low), len) } };
+        keep.push(object.clone());
+        let start = if len == 0 { 0 } else { (-low) as usize };
+        return Ok(Value::Elements(Elements { bytes: Cow::Borrowed(bytes), start, dtype, shape, strides }));
+    }
+    if item.ty.scalar().is_some() && found.dtype().is_none() && !matches!(&*found.dtype_name(), "object") {
+        return Err(misfit(ty, object));
+    }
+    let mut items = Vec::with_capacity(found.size());
+    for value in object.call_method0("ravel")?.call_method0("tolist")?.try_iter()? {
+        items.push(value_of(item, &value?, keep)?);
+    }
+    Ok(Value::Items { shape, items })
+}
+
+/// Numbers of a nested sequence with so many axes, as bytes of `dtype`.
+fn numbers(ty: &ObjectType, object: &Bound<'_, PyAny>, axes: usize, dtype: DType, shape: &mut Shape, bytes: &mut Vec<u8>) -> Result<()> {
+    if axes == 0 {
+        return number(ty, object, dtype, bytes);
+    }
+    let at = shape.len();
+    let len = sequence_len(ty, object)?;
+    shape.push(len);
+    if axes == 1 {
+        bytes.reserve(len * dtype.size());
+    }
+    let mut inner: Option<Shape> = None;
+    let mut each = |item: &Bound<'_, PyAny>, bytes: &mut Vec<u8>| -> Result<()> {
+        if axes == 1 {
+            return number(ty, item, dtype, bytes);
+        }
+        let mut found = Shape::new();
+        numbers(ty, item, axes - 1, dtype, &mut found, bytes)?;
+        same_shape(ty, &mut inner, found)
+    };
+    if let Ok(list) = object.cast_exact::<PyList>() {
+        let mut index = 0;
+        // A list may change while its items are looked at.
+        while index < list.len() {
+            each(&list.get_item(index)?, bytes)?;
+            index += 1;
+        }
+        if index != len {
+            return Err(ragged(ty));
+        }
+    } else {
+        let mut seen = 0;
+        for item in object.try_iter()? {
+            each(&item?, bytes)?;
+            seen += 1;
+        }
+        if seen != len {
+            return Err(ragged(ty));
+        }
+    }
+    debug_assert_eq!(shape.len(), at + 1);
+    shape.extend(inner.unwrap_or_else(|| (1..axes).map(|_| 0).collect()));
+    Ok(())
+}
+
+fn number(ty: &ObjectType, item: &Bound<'_, PyAny>, dtype: DType, bytes: &mut Vec<u8>) -> Result<()> {
+    if dtype == DType::F64 && item.is_exact_instance_of::<PyFloat>() {
+        // SAFETY: it is a float.
+        bytes.extend_from_slice(&unsafe { ffi::PyFloat_AsDouble(item.as_ptr()) }.to_le_bytes());
+        return Ok(());
+    }
+    let value = scalar_of(item)?.ok_or_else(|| misfit(ty, item))?;
+    let value = match value {
+        Scalar::Float(float) if dtype.is_integer() && float.fract() == 0.0 && float.abs() < 1e19 => Scalar::Int(float as i128),
+        other => other,
+    };
+    let [low, high] = encode(value, dtype).map_err(|_| {
+        let path = ty.ty.name().to_owned();
+        obj::ObjectError::OutOfRange { path, value: value.to_string(), dtype }
+    })?;
+    let mut word = [0; 16];
+    word[..8].copy_from_slice(&low.to_le_bytes());
+    word[8..].copy_from_slice(&high.to_le_bytes());
+    bytes.extend_from_slice(&word[..dtype.size()]);
+    Ok(())
+}
+
+/// Items of a nested sequence with so many axes.
+fn nested<'a, 'py>(
+    ty: &ObjectType,
+    item: &ObjectType,
+    object: &Bound<'py, PyAny>,
+    axes: usize,
+    shape: &mut Shape,
+    items: &mut Vec<Value<'a>>,
+    keep: &mut Keep<'py>,
+) -> Result<()> {
+    let len = sequence_len(ty, object)?;
+    shape.push(len);
+    let mut inner: Option<Shape> = None;
+    let mut seen = 0;
+    for part in object.try_iter()? {
+        let part = part?;
+        seen += 1;
+        if axes == 1 {
+            items.push(value_of(item, &part, keep)?);
+            keep.push(part);
+        } else {
+            let mut found = Shape::new();
+            nested(ty, item, &part, axes - 1, &mut found, items, keep)?;
+            same_shape(ty, &mut inner, found)?;
+        }
+    }
+    if seen != len {
+        return Err(ragged(ty));
+    }
+    shape.extend(inner.unwrap_or_else(|| (1..axes).map(|_| 0).collect()));
+    Ok(())
+}
+
+fn sequence_len(ty: &ObjectType, object: &Bound<'_, PyAny>) -> Result<usize> {
+    if object.is_instance_of::<PyString>() || object.is_instance_of::<PyDict>() {
+        return Err(misfit(ty, object));
+    }
+    object.len().map_err(|_| misfit(ty, object))
+}
+
+fn same_shape(ty: &ObjectType, known: &mut Option<Shape>, found: Shape) -> Result<()> {
+    match known {
+        Some(known) if *known != found => Err(ragged(ty)),
+        Some(_) => Ok(()),
+        None => {
+            *known = Some(found);
+            Ok(())
+        }
+    }
+}
+
+fn ragged(ty: &ObjectType) -> Error {
+    Exception::ObjectValueError.error(format!("the lists for {} have different lengths along one axis", ty.ty)).into()
+}

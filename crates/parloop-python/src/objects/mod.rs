@@ -1,0 +1,19 @@
+//! `parloop.objects` from the side of Rust: types, buffers, objects and their fields. The classes that users write and see are made of
+//! these in `python/parloop/objects`.
+
+pub mod buffer;
+mod convert;
+pub mod field;
+pub mod object;
+pub mod types;
+
+use pyo3::prelude::*;
+
+/// Puts the classes into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<types::ObjectType>()?;
+    module.add_class::<buffer::Buffer>()?;
+    module.add_class::<buffer::Chunk>()?;
+    object::register(module)?;
+    field::register(module)
+}

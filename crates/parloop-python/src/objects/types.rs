@@ -1,0 +1,207 @@
+//! `_ObjectType`: the type behind a class of `parloop.objects`, with the Python classes of its parts.
+
+use std::sync::OnceLock;
+
+use parloop_object as obj;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+
+use crate::error::Result;
+use crate::ndarray::dtype_of;
+
+/// A type of objects and how Python makes objects of it.
+#[pyclass(frozen, module = "parloop._parloop", name = "_ObjectType")]
+pub struct ObjectType {
+    pub ty: obj::Type,
+    pub parts: Parts,
+    /// Whether a value left out means more than zeros: some field inside has a default of its own.
+    pub has_defaults: bool,
+    bound: OnceLock<Bind>,
+}
+
+/// The types that a type is made of.
+pub enum Parts {
+    None,
+    Fields(Vec<FieldPart>),
+    Item(Py<ObjectType>),
+    Target(Py<ObjectType>),
+    Members(Vec<Py<ObjectType>>),
+}
+
+pub struct FieldPart {
+    pub name: Py<PyString>,
+    pub ty: Py<ObjectType>,
+    pub default: FieldDefault,
+}
+
+/// What a field gets when nothing is given for it.
+pub enum FieldDefault {
+    None,
+    Value(Py<PyAny>),
+    Factory(Py<PyAny>),
+}
+
+/// The class of the objects of a type.
+pub struct Bind {
+    pub class: Py<PyType>,
+    /// Whether the class has a `_pre_init` or `_post_init` of its own.
+    pub pre_init: bool,
+    pub post_init: bool,
+}
+
+impl ObjectType {
+    fn of(ty: obj::Type, parts: Parts) -> ObjectType {
+        let has_defaults = match &parts {
+            Parts::Fields(fields) => fields.iter().any(|field| !matches!(field.default, FieldDefault::None) || field.ty.get().has_defaults),
+            Parts::Item(item) => item.get().has_defaults,
+            _ => false,
+        };
+        ObjectType { ty, parts, has_defaults, bound: OnceLock::new() }
+    }
+
+    pub fn bind(&self) -> PyResult<&Bind> {
+        self.bound.get().ok_or_else(|| PyRuntimeError::new_err(format!("type {} has no class yet", self.ty)))
+    }
+
+    pub fn fields(&self) -> &[FieldPart] {
+        if let Parts::Fields(fields) = &self.parts { fields } else { &[] }
+    }
+}
+
+/// The type behind a class or scalar of `parloop.objects`.
+pub fn type_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, ObjectType>> {
+    if let Ok(ty) = object.cast::<ObjectType>() {
+        return Ok(ty.clone());
+    }
+    let found = object.getattr("_type").or_else(|_| object.getattr("_XoStruct")?.getattr("_type"));
+    match found.map(|found| found.cast_into::<ObjectType>()) {
+        Ok(Ok(found)) => Ok(found),
+        _ => Err(PyTypeError::new_err(format!("{object} is no type of parloop.objects"))),
+    }
+}
+
+type DeclaredField<'py> = (Bound<'py, PyString>, Bound<'py, ObjectType>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
+
+#[pymethods]
+impl ObjectType {
+    /// The type of a number.
+    #[staticmethod]
+    fn scalar(dtype: &Bound<'_, PyAny>) -> PyResult<ObjectType> {
+        Ok(ObjectType::of(obj::Type::Scalar(dtype_of(dtype)?), Parts::None))
+    }
+
+    /// The type of a text; with a size, all texts take just so many bytes.
+    #[staticmethod]
+    #[pyo3(signature = (size=None))]
+    fn string(size: Option<usize>) -> ObjectType {
+        ObjectType::of(obj::Type::String(size), Parts::None)
+    }
+
+    /// The type of a struct: (name, type, default, default factory) of each field.
+    #[staticmethod]
+    fn structure(name: &str, fields: Vec<DeclaredField<'_>>) -> Result<ObjectType> {
+        let declared: Vec<_> =
+            fields.iter().map(|(name, ty, _, _)| Ok((name.to_str()?.to_owned(), ty.get().ty.clone()))).collect::<PyResult<_>>()?;
+        let ty = obj::StructType::with_fields(name, declared)?;
+        let part = |(name, ty, default, factory): DeclaredField<'_>| FieldPart {
+            name: PyString::intern(name.py(), &name.to_string_lossy()).unbind(),
+            ty: ty.unbind(),
+            default: match (default, factory) {
+                (_, Some(factory)) => FieldDefault::Factory(factory.unbind()),
+                (Some(default), None) => FieldDefault::Value(default.unbind()),
+                (None, None) => FieldDefault::None,
+            },
+        };
+        Ok(ObjectType::of(ty, Parts::Fields(fields.into_iter().map(part).collect())))
+    }
+
+    /// The type of an array; without a name it gets the usual one.
+    #[staticmethod]
+    #[pyo3(signature = (item, shape, order, name=None))]
+    fn array(item: &Bound<'_, ObjectType>, shape: Vec<Option<usize>>, order: Vec<usize>, name: Option<&str>) -> Result<ObjectType> {
+        let inner = item.get().ty.clone();
+        let ty = match name {
+            Some(name) => obj::ArrayType::named(name, inner, shape, order)?,
+            None => obj::ArrayType::in_order(inner, shape, order)?,
+        };
+        Ok(ObjectType::of(ty, Parts::Item(item.clone().unbind())))
+    }
+
+    /// The type of a reference.
+    #[staticmethod]
+    fn reference(target: &Bound<'_, ObjectType>) -> ObjectType {
+        ObjectType::of(obj::RefType::to(target.get().ty.clone()), Parts::Target(target.clone().unbind()))
+    }
+
+    /// The type of a reference to objects of several types.
+    #[staticmethod]
+    fn union(name: &str, members: Vec<Bound<'_, ObjectType>>) -> Result<ObjectType> {
+        let types = members.iter().map(|member| member.get().ty.clone()).collect();
+        let ty = obj::UnionType::with_members(name, types)?;
+        Ok(ObjectType::of(ty, Parts::Members(members.into_iter().map(Bound::unbind).collect())))
+    }
+
+    /// Says which class the objects of the type have, for the rest of its life.
+    #[pyo3(signature = (class, pre_init=false, post_init=false))]
+    fn set_class(&self, class: &Bound<'_, PyType>, pre_init: bool, post_init: bool) -> PyResult<()> {
+        let bind = Bind { class: class.clone().unbind(), pre_init, post_init };
+        self.bound.set(bind).map_err(|_| PyRuntimeError::new_err(format!("type {} has a class already", self.ty)))
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.ty.name()
+    }
+
+    /// The bytes of every object, None where each has its own size.
+    #[getter]
+    fn size(&self) -> Option<usize> {
+        self.ty.size()
+    }
+
+    /// Whether objects hold references.
+    #[getter]
+    fn has_refs(&self) -> bool {
+        self.ty.has_refs()
+    }
+
+    /// Of a struct: (offset, whether the offset of the field stands there instead of the field) of each field.
+    #[getter]
+    fn places(&self) -> Vec<(usize, bool)> {
+        let obj::Type::Struct(ty) = &self.ty else { return Vec::new() };
+        let place = |field: &obj::Field| match field.place {
+            obj::Place::At(at) => (at, false),
+            obj::Place::Indirect(at) => (at, true),
+        };
+        ty.fields.iter().map(place).collect()
+    }
+
+    /// Of an array: where its items, or their offsets, begin.
+    #[getter]
+    fn data_offset(&self) -> usize {
+        if let obj::Type::Array(ty) = &self.ty { ty.data_offset } else { 0 }
+    }
+
+    /// Of an array: its strides, None where each object has its own.
+    #[getter]
+    fn strides(&self) -> Option<Vec<usize>> {
+        if let obj::Type::Array(ty) = &self.ty { ty.strides.clone() } else { None }
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<ObjectType>().is_ok_and(|other| other.get().ty == self.ty)
+    }
+
+    fn __hash__(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        self.ty.name().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<type {}>", self.ty)
+    }
+}

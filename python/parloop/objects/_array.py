@@ -1,0 +1,227 @@
+"""Arrays of numbers, texts, structs and references."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._parloop import Buffer, _ArrayObject, _ObjectType
+from ._capi import CApi
+from ._scalar import Info, Scalar
+
+
+def split_shape(shape: Any) -> tuple[tuple[int | None, ...], tuple[int, ...]]:
+    """Dimensions and order of what stands between brackets: `3`, `:`, `3, 4`, or `3:1, 4:0` with places in the order."""
+    dims: list[int | None] = []
+    order: list[int] = []
+    for axis, dim in enumerate(shape if isinstance(shape, tuple) else (shape,)):
+        if isinstance(dim, slice):
+            if dim.step is not None:
+                raise TypeError(f"a dimension is n, :, or n:place in the order, not {dim}")
+            dims.append(None if dim.start is None else int(dim.start))
+            order.append(axis if dim.stop is None else int(dim.stop))
+        else:
+            dims.append(None if dim is None else int(dim))
+            order.append(axis)
+    if any(dim is not None and dim < 0 for dim in dims):
+        raise ValueError(f"a dimension cannot be negative: {shape}")
+    return tuple(dims), tuple(order)
+
+
+_classes: dict[tuple[int, tuple[int | None, ...], tuple[int, ...]], weakref.ref[type[Array]]] = {}
+
+
+def array_class(item: Any, shape: Any) -> type[Array]:
+    """The class of arrays of `item` with this shape; the same class whenever it is asked for."""
+    dims, order = split_shape(shape)
+    key = (id(item), dims, order)
+    known = _classes.get(key)
+    found = known() if known is not None else None
+    if found is None or found._itemtype is not item:
+        ty = _ObjectType.array(item._type, dims, order)
+        found = MetaArray(ty.name, (Array,), {"_itemtype": item, "_shape": dims, "_order": order, "__module__": "parloop.objects"})
+        _classes[key] = weakref.ref(found)
+    return found
+
+
+class MetaArray(CApi):
+    """The class of array classes."""
+
+    _type: _ObjectType
+    _itemtype: Any
+    _size: int | None
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaArray:
+        base = next((getattr(base, "_itemtype", None) and base for base in bases), None)
+        if "_itemtype" in body:
+            item, shape, order = body["_itemtype"], tuple(body.get("_shape", ())), body.get("_order", "C")
+            if "_shape" not in body:
+                raise ValueError(f"array {name} needs a _shape")
+        elif base is not None:
+            item, shape, order = base._itemtype, base._class_shape, base._order  # type: ignore[attr-defined]
+        else:
+            return super().__new__(cls, name, bases, body)
+        axes = len(shape)
+        order = {"C": tuple(range(axes)), "F": tuple(reversed(range(axes)))}[order] if isinstance(order, str) else tuple(order)
+        ty = _ObjectType.array(item._type, shape, order, name)
+        body = {key: value for key, value in body.items() if key not in ("_shape", "_order")}
+        new = super().__new__(cls, name, bases, body)
+        new._type = ty
+        new._itemtype = item
+        new._class_shape = shape
+        new._order = order
+        new._c_type = name
+        new._size = ty.size
+        new._has_refs = ty.has_refs
+        new._data_offset = ty.data_offset
+        new._is_static_shape = None not in shape
+        new._is_static_type = item._type.size is not None
+        new._dshape_idx = [axis for axis, dim in enumerate(shape) if dim is None]
+        ty.set_class(new)
+        return new
+
+    def __getitem__(cls, shape: Any) -> type[Array]:
+        return array_class(cls, shape)
+
+    def __getattr__(cls, name: str) -> Any:
+        # The class's own shape and strides; those of an object are found on the object.
+        if name == "_shape" and "_class_shape" in cls.__dict__:
+            return cls._class_shape
+        if name == "_strides" and "_class_shape" in cls.__dict__:
+            strides = cls._type.strides
+            if strides is not None:
+                return tuple(strides)
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+
+    def __repr__(cls) -> str:
+        return f"<array {cls.__name__}>"
+
+    def _get_inner_types(cls) -> list[Any]:
+        return [cls._itemtype]
+
+    def _get_n_items(cls) -> int:
+        if not cls._is_static_shape:
+            raise ValueError("Cannot get n items from dynamic shapes")
+        return int(np.prod(cls._class_shape))
+
+    def _inspect_args(cls, *args: Any) -> Info:
+        value = None
+        if args and args[0] is not None and not isinstance(args[0], (int, np.integer)):
+            value = args[0]
+        made = cls(*args)
+        return Info(size=made._get_size(), shape=made._shape, strides=made._strides, value=value, items=len(made))
+
+
+class Array(_ArrayObject, metaclass=MetaArray):
+    """An array in a buffer. Its shape is fixed when it is made.
+
+    Make it from dimensions, lists, NumPy arrays of any order, or other arrays.
+
+    >>> import numpy as np, parloop.objects as xo
+    >>> a = xo.Float64[:, :]([[1, 2, 3], [4, 5, 6]])
+    >>> a[1, -1], a._shape, a._size
+    (6.0, (2, 3), 88)
+    >>> a[:, 0]
+    array([1., 4.])
+    >>> np.sum(a)
+    np.float64(21.0)
+    """
+
+    _itemtype: ClassVar[Any]
+    _class_shape: ClassVar[tuple[int | None, ...]]
+    _order: ClassVar[tuple[int, ...]]
+    _c_type: ClassVar[str]
+    _data_offset: ClassVar[int]
+    _is_static_shape: ClassVar[bool]
+    _is_static_type: ClassVar[bool]
+    _dshape_idx: ClassVar[list[int]]
+    _has_refs: ClassVar[bool]
+    _type: ClassVar[_ObjectType]
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return self._dims
+
+    @property
+    def _strides(self) -> tuple[int, ...]:
+        return self._steps
+
+    @property
+    def _size(self) -> int:
+        return self._get_size()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its dimensions."""
+        return self._dims
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its numbers."""
+        if not isinstance(self._itemtype, Scalar):
+            raise AttributeError(f"{type(self).__name__} holds objects, which have no dtype")
+        return self._itemtype._dtype
+
+    @classmethod
+    def _to_buffer(cls, buffer: Buffer, offset: int, value: Any, info: Any = None) -> None:
+        cls(value, _buffer=buffer, _offset=offset)
+
+    def _get_offset(self, index: Any) -> int:
+        return self._item_offset(index)
+
+    def _iter_index(self) -> Iterator[Any]:
+        return iter_index(self._dims, self._order)
+
+    def __iter__(self) -> Iterator[Any]:
+        if isinstance(self._itemtype, Scalar):
+            return iter(self.to_nparray())
+        return (self[index] for index in np.ndindex(*self._dims))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = self.to_nparray()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.to_nplike().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.to_nplike().__dlpack_device__()
+
+    def _to_dict(self) -> Any:
+        if isinstance(self._itemtype, Scalar):
+            return self.to_nparray().tolist()
+        from ._ref import MetaUnionRef, Ref
+
+        is_reference = isinstance(self._itemtype, (Ref, MetaUnionRef))
+        out = np.empty(self._dims, dtype=object)
+        for index in np.ndindex(*self._dims):
+            item = self[index]
+            value = item._to_dict() if hasattr(item, "_to_dict") else item
+            out[index] = (type(item).__name__, value) if is_reference and item is not None else value
+        return out.tolist()
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self._dims))
+        if isinstance(self._itemtype, Scalar) and len(self) <= 20:
+            return f"<{type(self).__name__} {shape}: {self.to_nparray().tolist()}>"
+        return f"<{type(self).__name__} {shape} at {self._offset}>"
+
+    def __reduce__(self) -> Any:
+        from ._pickle import reduce
+
+        return reduce(self)
+
+
+def iter_index(shape: tuple[int, ...], order: Any) -> Iterator[Any]:
+    """Every index of a shape in the order of memory; plain integers along one axis."""
+    if len(shape) == 1:
+        yield from range(shape[0])
+        return
+    back = [list(order).index(axis) for axis in range(len(shape))]
+    for index in np.ndindex(*[shape[axis] for axis in order]):
+        yield tuple(index[place] for place in back)

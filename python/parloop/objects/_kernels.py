@@ -1,0 +1,184 @@
+"""Kernels that take objects: the C functions of their classes are put in front of the source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._description import Arg, Kernel
+from .._parloop import Context, KernelNotFoundError, Source
+
+
+class KernelDict(dict[str, Any]):
+    """Kernels by name; `kernels.name` is `kernels["name"]`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self:
+            return self[name]
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise KernelNotFoundError(f"no kernel `{name}` was added to the context; it has {', '.join(sorted(self)) or 'none'}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
+
+    def __repr__(self) -> str:
+        return f"<kernels {', '.join(sorted(self)) or 'none'}>"
+
+
+class Method:
+    """A C function that all members of a union have, as a method of the union: see `UnionRef._methods`."""
+
+    def __init__(self, args: Sequence[Arg] = (), c_name: str = "", ret: Any = None) -> None:
+        self.args = list(args)
+        self.c_name = c_name
+        self.ret = ret
+
+
+def classes_of(kernels: Mapping[str, Kernel]) -> list[Any]:
+    """The classes of the arguments and results of kernels, each once."""
+    found: dict[int, Any] = {}
+    for kernel in kernels.values():
+        for arg in [*(kernel.args or ()), *([kernel.ret] if kernel.ret is not None else ())]:
+            atype = getattr(arg, "atype", arg)
+            atype = getattr(atype, "_XoStruct", atype)
+            if hasattr(atype, "_gen_c_api"):
+                found[id(atype)] = atype
+    return list(found.values())
+
+
+def sort_classes(classes: Iterable[Any]) -> list[Any]:
+    """The classes and all that they need, each once by name, those that others need first. The last of a name counts."""
+    by_name = {cls.__name__: cls for cls in classes}
+    order: dict[str, Any] = {}
+    path: list[str] = []
+
+    def visit(cls: Any) -> None:
+        name = cls.__name__
+        if name in order:
+            return
+        if name in path:
+            raise ValueError(f"Class dependencies have cycles: {' -> '.join([*path[path.index(name):], name])}")
+        path.append(name)
+        inner = cls._get_inner_types() if hasattr(cls, "_get_inner_types") else []
+        for other in [*inner, *getattr(cls, "_depends_on", ())]:
+            other = getattr(other, "_XoStruct", other)
+            visit(by_name.get(other.__name__, other))
+        path.pop()
+        order[name] = cls
+
+    for cls in list(by_name.values()):
+        visit(cls)
+    return [cls for cls in order.values() if hasattr(cls, "_gen_c_api")]
+
+
+def _as_source(source: Any, name: str | None = None) -> Any:
+    if isinstance(source, Source):
+        return source
+    if hasattr(source, "read"):
+        return Source(source.read(), name=getattr(source, "name", name))
+    if hasattr(source, "source"):
+        return _as_source(source.source, getattr(source, "name", None) or name)
+    if isinstance(source, os.PathLike):
+        return Path(source)
+    return Source(source, name=name)
+
+
+def class_sources(classes: Sequence[Any], checked: bool) -> tuple[list[Any], list[str]]:
+    """The C functions of classes and what belongs to them, and the texts of their check sites."""
+    from ._capi import class_api
+
+    sources: list[Any] = []
+    sites: list[str] = []
+    for cls in classes:
+        api = class_api(cls, checked, len(sites))
+        sites += api.sites
+        sources.append(Source(api.source, name=f"<C functions of {cls.__name__}>", api=True))
+        sources += [_as_source(source, f"<{cls.__name__}._extra_c_sources>") for source in getattr(cls, "_extra_c_sources", ())]
+    return sources, sites
+
+
+def build_kernels(
+    context: Context,
+    kernel_descriptions: Mapping[str, Kernel],
+    sources: Sequence[Any] | None = None,
+    *,
+    apply_to_source: Sequence[Callable[[str], str]] = (),
+    save_source_as: str | os.PathLike[str] | None = None,
+    extra_classes: Sequence[Any] = (),
+    extra_headers: Sequence[Any] = (),
+    extra_compile_args: Sequence[str] = (),
+    include: Sequence[str | os.PathLike[str]] = (),
+    checked: bool | None = None,
+    save_as: str | os.PathLike[str] | None = None,
+) -> dict[str, Any]:
+    """Compiles kernels that may take objects.
+
+    Parameters
+    ----------
+    context : Context
+        Where they will run.
+    kernel_descriptions : dict of Kernel
+        The kernels by name. An argument's type may be a class of `parloop.objects`.
+    sources : list
+        Texts, paths, open files or `Source` objects, compiled as one.
+    apply_to_source : list of callable
+        Each changes the text of every source.
+    save_source_as : path
+        Where to write the full source that the compiler is given.
+    extra_classes : list
+        Further classes whose C functions the sources use.
+    extra_headers : list
+        Sources that are put before everything else.
+    extra_compile_args : list of str
+        Further arguments for the compiler.
+    include : list of path
+        Folders in which `#include` looks.
+    checked : bool
+        Whether indices and references are checked; None asks `PARLOOP_CHECKED`.
+    save_as : path
+        Where to keep the compiled kernels, for `load_kernels`.
+    """
+    checked = os.environ.get("PARLOOP_CHECKED", "") not in ("", "0") if checked is None else checked
+    extra = [getattr(cls, "_XoStruct", cls) for cls in extra_classes]
+    classes = sort_classes([*classes_of(kernel_descriptions), *extra])
+    from_classes, sites = class_sources(classes, checked)
+    everything = [*map(_as_source, extra_headers), *from_classes, *map(_as_source, sources or ())]
+
+    def hook(text: str) -> str:
+        for change in apply_to_source:
+            text = change(text)
+        return text
+
+    program = context.compile(
+        everything,
+        kernels=dict(kernel_descriptions),
+        include=list(include),
+        arguments=list(extra_compile_args),
+        source_hook=hook if apply_to_source else None,
+        save_source_as=save_source_as,
+        classes=[cls.__name__ for cls in classes],
+        checked=checked,
+        check_sites=sites,
+    )
+    if save_as is not None:
+        program.save(save_as)
+    return {name: getattr(program, name) for name in kernel_descriptions}
+
+
+def add_kernels(
+    context: Context,
+    sources: Sequence[Any] | None = None,
+    kernels: Mapping[str, Kernel] | None = None,
+    **options: Any,
+) -> None:
+    """Compiles kernels and adds them to `context.kernels`. The options are those of `build_kernels`."""
+    context.kernels.update(build_kernels(context, kernels or {}, sources, **options))
+
+
+def load_kernels(context: Context, path: str | os.PathLike[str], kernel_descriptions: Mapping[str, Kernel]) -> dict[str, Any]:
+    """The kernels that `build_kernels(save_as=path)` kept, without a compiler."""
+    program = context.load(path, kernels=dict(kernel_descriptions))
+    return {name: getattr(program, name) for name in kernel_descriptions}

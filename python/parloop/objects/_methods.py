@@ -1,0 +1,180 @@
+"""C functions as methods and properties of a class."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from .._description import Arg, Kernel
+from ._capi import c_type
+
+_NAME = re.compile(r"(\w+)\s*\(")
+
+
+class CFunction:
+    """A C function of a class, callable as `Class.name(...)`.
+
+    Say it in one of three ways: `source` is the whole function; `header` its declaration, with the `body` beside it or its source
+    among the class's `_extra_c_sources`; or `args`, `ret` and `body`. Its C name is `<Class>_<name>` unless the text says another.
+    On a GPU a function that returns a value runs in a kernel of one work item.
+
+    Parameters
+    ----------
+    source, header, body : str
+        The C text.
+    args : list of Arg
+        The arguments after the object, for functions given by their body.
+    ret
+        The type of the result, None for none.
+    """
+
+    takes_object = False
+    is_kernel = False
+
+    def __init__(
+        self,
+        source: str | None = None,
+        *,
+        header: str | None = None,
+        body: str | None = None,
+        args: Sequence[Arg] = (),
+        ret: Any = None,
+        n_threads: Any = None,
+    ) -> None:
+        if (source is not None) + (header is not None) + (body is not None and header is None) != 1:
+            raise TypeError("a C function is given by its source, by a header (with a body or without), or by a body")
+        self.source = source
+        self.header = header
+        self.body = body
+        self.args = list(args)
+        self.ret = ret
+        self.n_threads = n_threads
+        self.c_name = ""
+
+    def bind(self, owner: Any, name: str) -> str:
+        """Makes it a function of the class; the C text that the class needs for it."""
+        qualifier = "GPUKERN" if self.is_kernel else "GPUFUN"
+        if self.body is not None and self.header is None:
+            self.c_name = f"{owner.__name__}_{name}"
+            ret = "void" if self.ret is None else c_type(self.ret)
+            params = [f"{owner.__name__} self"] if self.takes_object else []
+            params += [f"{c_type(arg)} {arg.name}" for arg in self.args]
+            return f"{qualifier} {ret} {self.c_name}({', '.join(params) or 'void'}) {{\n{self.body}\n}}\n"
+        text = self.source if self.source is not None else str(self.header).rstrip().rstrip(";")
+        found = _NAME.search(text)
+        if found is None:
+            raise ValueError(f"{owner.__name__}.{name}: no function was found in `{text.strip()[:60]}`")
+        self.c_name = found[1]
+        marked = text if re.search(r"\b(GPUFUN|GPUKERN)\b|/\*gpu(fun|kern)\*/", text) else f"{qualifier} {text.lstrip()}"
+        if self.source is not None:
+            return marked + "\n"
+        return f"{marked} {{\n{self.body}\n}}\n" if self.body is not None else f"{marked};\n"
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if self.takes_object and instance is None:
+            return self
+        context = instance._context if instance is not None else None
+        return _Call(self, owner, context, instance if self.takes_object else None)
+
+
+class CMethod(CFunction):
+    """A C function whose first argument is the object.
+
+    >>> import parloop.objects as xo
+    >>> class Rectangle(xo.Struct):
+    ...     a = xo.Float64
+    ...     b = xo.Float64
+    ...     scaled = xo.CMethod("double Rectangle_scaled(Rectangle self, double by) { return by * Rectangle_get_a(self); }")
+    ...     area = xo.CProperty(body="return Rectangle_get_a(self) * Rectangle_get_b(self);", ret=xo.Float64)
+    >>> r = Rectangle(a=2, b=3)
+    >>> r.scaled(10.0), r.area
+    (20.0, 6.0)
+    """
+
+    takes_object = True
+
+
+class CProperty(CMethod):
+    """A C function of the object alone, seen as an attribute."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        found = super().__get__(instance, owner)
+        return found if instance is None else found()
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        raise AttributeError(f"{self.name} is computed and cannot be set")
+
+
+class CKernel(CMethod):
+    """A C function over many work items, whose first argument is the object."""
+
+    is_kernel = True
+
+
+class _Call:
+    """A C function with its object, ready to be called."""
+
+    def __init__(self, function: CFunction, owner: Any, context: Any, instance: Any) -> None:
+        self.function, self.owner, self.context, self.instance = function, owner, context, instance
+
+    def __call__(self, *args: Any, _context: Any = None, **named: Any) -> Any:
+        from .._parloop import current_context
+
+        context = self.context or _context or current_context()
+        runner = _compiled(self.owner, self.function, context)
+        first = () if self.instance is None else (self.instance,)
+        return runner(*first, *args, **named)
+
+    def __repr__(self) -> str:
+        return f"<C function {self.function.c_name}>"
+
+
+_runners: weakref.WeakKeyDictionary[Any, dict[tuple[int, str], Any]] = weakref.WeakKeyDictionary()
+
+
+def _compiled(owner: Any, function: CFunction, context: Any) -> Any:
+    """The function compiled for a context; on a GPU a result comes by way of an array of one element."""
+    from ._kernels import build_kernels
+
+    known = _runners.setdefault(context, {})
+    key = (id(owner), function.c_name)
+    if key not in known:
+        on_cpu = context.device.kind == "cpu"
+        if on_cpu or function.is_kernel or function.ret is None:
+            grid = function.n_threads if function.is_kernel else None
+            kernel = Kernel(c_name=function.c_name, n_threads=grid)
+            built = build_kernels(context, {function.name: kernel}, [], extra_classes=[owner])
+            known[key] = built[function.name]
+        else:
+            known[key] = _through_array(owner, function, context)
+    return known[key]
+
+
+def _through_array(owner: Any, function: CFunction, context: Any) -> Any:
+    from ._kernels import build_kernels
+
+    ret = function.ret.atype if isinstance(function.ret, Arg) else function.ret
+    params = ([(owner.__name__, "self")] if function.takes_object else []) + [(c_type(arg), str(arg.name)) for arg in function.args]
+    declared = ", ".join([*(f"{ctype} {name}" for ctype, name in params), f"GPUGLMEM {c_type(ret)} *result"])
+    name = f"{function.c_name}_kernel"
+    source = f"GPUKERN void {name}({declared}) {{ *result = {function.c_name}({', '.join(name for _, name in params)}); }}"
+    kernel = build_kernels(context, {name: Kernel(n_threads=1)}, [source], extra_classes=[owner])[name]
+
+    def run(*args: Any, **named: Any) -> Any:
+        result = context.zeros(1, ret._dtype)
+        kernel(*args, result=result, **named)
+        return result.numpy()[0].item()
+
+    return run
+
+
+def add_methods(cls: Any) -> None:
+    """Gives a class the C text of the functions in its body."""
+    functions = {name: value for name, value in cls.__dict__.items() if isinstance(value, CFunction)}
+    texts = [function.bind(cls, name) for name, function in functions.items()]
+    cls._extra_c_sources = [*cls._extra_c_sources, *texts]
