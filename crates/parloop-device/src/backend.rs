@@ -6,10 +6,12 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::device::{MemoryInfo, Properties};
 use crate::error::{CompileError, Result};
 use crate::module::{Launch, ModuleBinary};
+use crate::moving::Moving;
 
 /// One device of a backend. Opening one is cheap; drivers are set up at first use.
 pub(crate) trait RawDevice: Send + Sync {
@@ -17,6 +19,11 @@ pub(crate) trait RawDevice: Send + Sync {
     fn memory_info(&self) -> Result<MemoryInfo>;
     /// `bytes` is not zero. The content is undefined.
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>>;
+    /// Memory that can become longer; `bytes` may be zero. The content is undefined.
+    fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>> {
+        let memory = if bytes == 0 { None } else { Some(self.allocate(bytes)?) };
+        Ok(Moving::growable(memory, bytes))
+    }
     /// Wraps memory that somebody else owns. It is never freed by us; backends with reference counts hold one.
     ///
     /// # Safety
@@ -52,6 +59,61 @@ pub(crate) trait RawMemory: Send + Sync {
     /// A view of `offset..offset + len`, which is not empty, inside the memory and aligned; it keeps the whole alive.
     fn slice(self: Arc<Self>, offset: usize, len: usize) -> Result<Arc<dyn RawMemory>>;
     /// Work outside the order of the device's own streams (on an adopted stream) has been given this memory.
+    fn note_foreign_use(&self) {}
+}
+
+/// Memory that can become longer: where it is, which is asked for often, and what the backend knows of it.
+pub(crate) struct Growable<R: RawGrowable + ?Sized = dyn RawGrowable> {
+    pub(crate) place: Place,
+    pub(crate) raw: R,
+}
+
+/// Where growable memory is at present.
+pub(crate) struct Place {
+    handle: AtomicU64,
+    len: AtomicUsize,
+    is_host: bool,
+}
+
+impl Place {
+    pub(crate) fn new(handle: u64, len: usize, is_host: bool) -> Place {
+        Place { handle: AtomicU64::new(handle), len: AtomicUsize::new(len), is_host }
+    }
+
+    /// What a kernel receives for the whole.
+    #[inline]
+    pub(crate) fn handle(&self) -> u64 {
+        self.handle.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len.load(Ordering::Acquire)
+    }
+
+    /// Whether the handle is an address that the host can read and write.
+    #[inline]
+    pub(crate) fn is_host(&self) -> bool {
+        self.is_host
+    }
+
+    /// Whoever sees the length sees the handle.
+    pub(crate) fn set(&self, handle: u64, len: usize) {
+        self.handle.store(handle, Ordering::Release);
+        self.len.store(len, Ordering::Release);
+    }
+}
+
+/// A backend's part of growable memory; freed when dropped. Nobody uses the memory while it grows, or while it is held for the first
+/// time.
+pub(crate) trait RawGrowable: Send + Sync {
+    /// Makes it at least `len` bytes long and says where it is then. The content is kept; after a failure nothing has changed.
+    fn grow(&self, place: &Place, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()>;
+    /// Keeps the present address valid, with the same bytes as later ones, until [`release`](Self::release) is given the number that
+    /// comes with it.
+    fn hold(&self, place: &Place, device: &dyn RawDevice) -> Result<(u64, u32)>;
+    fn release(&self, generation: u32);
+    /// As [`RawMemory::note_foreign_use`].
     fn note_foreign_use(&self) {}
 }
 

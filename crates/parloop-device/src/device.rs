@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::backend::{Compiler, RawDevice};
 use crate::error::{CompileError, DeviceError, Result};
 use crate::event::Event;
+use crate::growable::GrowableMemory;
 use crate::memory::{Memory, PinnedMemory};
 use crate::module::{Module, ModuleBinary};
 use crate::stream::Stream;
@@ -298,6 +299,14 @@ impl Device {
         self.default_stream()?.fill(&memory, 0, bytes, 0)?;
         self.raw.order_after_default()?;
         Ok(memory)
+    }
+
+    /// Memory of `len` bytes that can become longer; its content is undefined.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    pub fn allocate_growable(&self, len: usize) -> Result<GrowableMemory> {
+        GrowableMemory::allocate(self, len)
     }
 
     /// Host memory that the device copies from and to at full speed.

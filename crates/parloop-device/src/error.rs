@@ -20,6 +20,11 @@ pub enum DeviceError {
     DriverMissing { kind: DeviceKind, tried: Vec<String>, hint: String },
     #[error("{device}: {asked} bytes of memory were asked for{}; free memory or split the work", free_memory(.free))]
     OutOfMemory { device: String, asked: u64, free: Option<u64> },
+    #[error(
+        "{device}: memory of {len} bytes was to grow to {asked}, but its address is held by {holds} view{}; \
+         drop the views first, or give it its full length at creation", if *.holds == 1 { "" } else { "s" }
+    )]
+    AddressHeld { device: String, len: usize, asked: usize, holds: usize },
     #[error("{operation}: bytes {offset}..{offset}+{len} were asked for, but the memory has {size} bytes")]
     OutOfBounds { operation: &'static str, offset: usize, len: usize, size: usize },
     #[error("{device}: a sub-range may start at multiples of {alignment} bytes only, not at {offset}; copy the range instead")]

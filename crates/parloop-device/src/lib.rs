@@ -21,10 +21,12 @@ mod dtype;
 mod error;
 mod event;
 mod gpu;
+mod growable;
 pub mod hip;
 pub mod library;
 mod memory;
 mod module;
+mod moving;
 pub mod opencl;
 mod stream;
 
@@ -33,6 +35,7 @@ pub use device::{Device, DeviceId, DeviceKind, MemoryInfo, PciAddress, Propertie
 pub use dtype::{DType, Element, as_bytes, as_bytes_mut};
 pub use error::{CompileError, DeviceError, Result};
 pub use event::Event;
+pub use growable::{Export, GrowableMemory};
 pub use memory::{Memory, PinnedMemory};
 pub use module::{Function, Launch, Module, ModuleBinary};
 pub use num_complex::{Complex32, Complex64};

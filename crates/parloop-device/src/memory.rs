@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use crate::backend::{RawMemory, RawPinned};
+use crate::backend::{Growable, RawMemory, RawPinned};
 use crate::device::Device;
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
@@ -14,7 +14,9 @@ pub struct Memory {
     device: Device,
     /// `None` is memory of length zero, for which no driver is asked.
     raw: Option<Arc<dyn RawMemory>>,
-    /// That of `raw`, which every launch asks for.
+    /// Growable memory that this is a part of, instead of `raw`.
+    growable: Option<Arc<Growable>>,
+    /// That of `raw`, which every launch asks for; of a part of growable memory, where it begins there.
     handle: u64,
     len: usize,
 }
@@ -22,17 +24,20 @@ pub struct Memory {
 impl Memory {
     fn around(device: &Device, raw: Option<Arc<dyn RawMemory>>, len: usize) -> Memory {
         let handle = raw.as_ref().map_or(0, |raw| raw.handle());
-        Memory { device: device.clone(), raw, handle, len }
+        Memory { device: device.clone(), raw, growable: None, handle, len }
     }
 
     pub(crate) fn allocate(device: &Device, len: usize) -> Result<Memory> {
-        let limit = device.properties().max_allocation;
-        if len as u64 > limit {
-            let free = device.memory_info().ok().map(|info| info.free);
-            return Err(DeviceError::OutOfMemory { device: device.id().to_string(), asked: len as u64, free });
-        }
+        check_limit(device, len)?;
         let raw = if len == 0 { None } else { Some(device.raw.allocate(len)?) };
         Ok(Memory::around(device, raw, len))
+    }
+
+    /// All of `growable`, at its present length.
+    pub(crate) fn of_growable(device: &Device, growable: &Arc<Growable>) -> Memory {
+        let len = growable.place.len();
+        let growable = (len > 0).then(|| growable.clone());
+        Memory { device: device.clone(), raw: None, growable, handle: 0, len }
     }
 
     /// # Safety
@@ -60,12 +65,18 @@ impl Memory {
 
     /// What a kernel receives: an address on cpu, cuda and hip, a `cl_mem` on OpenCL; 0 when it is empty.
     pub fn handle(&self) -> u64 {
-        self.handle
+        match &self.growable {
+            None => self.handle,
+            Some(growable) => growable.place.handle() + self.handle,
+        }
     }
 
     /// The address, where the host can use the memory directly (cpu devices).
     pub fn host_pointer(&self) -> Option<*mut u8> {
-        self.raw.as_ref().and_then(|raw| raw.host_pointer())
+        match &self.growable {
+            None => self.raw.as_ref().and_then(|raw| raw.host_pointer()),
+            Some(growable) => growable.place.is_host().then(|| self.handle() as *mut u8),
+        }
     }
 
     /// The part that begins at `offset` and is `len` bytes long. It shares the memory.
@@ -75,9 +86,9 @@ impl Memory {
     /// ([`Properties::memory_alignment`](crate::Properties::memory_alignment)).
     pub fn slice(&self, offset: usize, len: usize) -> Result<Memory> {
         self.check_range("sub-range", offset, len)?;
-        let Some(raw) = self.raw.as_ref().filter(|_| len > 0) else {
+        if len == 0 {
             return Ok(Memory::around(&self.device, None, 0));
-        };
+        }
         if offset == 0 && len == self.len {
             return Ok(self.clone());
         }
@@ -85,7 +96,10 @@ impl Memory {
         if !offset.is_multiple_of(alignment) {
             return Err(DeviceError::Misaligned { device: self.device.id().to_string(), offset, alignment });
         }
-        Ok(Memory::around(&self.device, Some(raw.clone().slice(offset, len)?), len))
+        match &self.raw {
+            Some(raw) => Ok(Memory::around(&self.device, Some(raw.clone().slice(offset, len)?), len)),
+            None => Ok(Memory { handle: self.handle + offset as u64, len, ..self.clone() }),
+        }
     }
 
     pub(crate) fn check_range(&self, operation: &'static str, offset: usize, len: usize) -> Result<()> {
@@ -100,7 +114,19 @@ impl Memory {
         if let Some(raw) = &self.raw {
             raw.note_foreign_use();
         }
+        if let Some(growable) = &self.growable {
+            growable.raw.note_foreign_use();
+        }
     }
+}
+
+/// Whether the device gives as much at once.
+pub(crate) fn check_limit(device: &Device, len: usize) -> Result<()> {
+    if len as u64 <= device.properties().max_allocation {
+        return Ok(());
+    }
+    let free = device.memory_info().ok().map(|info| info.free);
+    Err(DeviceError::OutOfMemory { device: device.id().to_string(), asked: len as u64, free })
 }
 
 impl fmt::Debug for Memory {

@@ -41,6 +41,10 @@ impl Stream {
         &self.device
     }
 
+    pub(crate) fn raw(&self) -> &dyn RawStream {
+        &*self.raw
+    }
+
     /// The driver's handle: a `CUstream`, `hipStream_t` or `cl_command_queue`; 0 is the default stream.
     pub fn handle(&self) -> u64 {
         self.raw.handle()

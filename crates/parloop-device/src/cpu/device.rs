@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::compiler::CCompiler;
 use super::event::CpuEvent;
+use super::fork;
+use super::growable::CpuGrowable;
 use super::memory::{AdoptedMemory, HostMemory, Pinned};
 use super::module::CpuModule;
 use super::pool::Pool;
 use super::stream::CpuStream;
-use crate::backend::{Compiler, RawDevice, RawEvent, RawMemory, RawModule, RawPinned, RawStream};
+use crate::backend::{Compiler, Growable, RawDevice, RawEvent, RawMemory, RawModule, RawPinned, RawStream};
 use crate::cpu::MAX_THREADS;
 use crate::device::{DeviceId, MemoryInfo, Properties};
 use crate::error::{CompileError, DeviceError, Result};
@@ -44,6 +46,7 @@ impl CpuDevice {
             uuid: None,
             pci: None,
         };
+        fork::watch();
         Ok(CpuDevice { properties, pool: Arc::new(Pool::new(threads)) })
     }
 }
@@ -59,6 +62,10 @@ impl RawDevice for CpuDevice {
 
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>> {
         Ok(Arc::new(HostMemory::new(&self.properties, bytes)?))
+    }
+
+    fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>> {
+        CpuGrowable::allocate(self, bytes)
     }
 
     unsafe fn adopt_memory(&self, handle: u64, _bytes: usize) -> Result<Arc<dyn RawMemory>> {

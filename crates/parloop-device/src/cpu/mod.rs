@@ -3,9 +3,15 @@
 mod compiler;
 mod device;
 mod event;
+mod fork;
+mod growable;
 mod memory;
+mod mirror;
 mod module;
+mod pages;
 mod pool;
+mod region;
+mod slab;
 mod stream;
 
 use std::sync::Arc;

@@ -1,0 +1,133 @@
+//! Pages of this process: mapped, mapped a second time, given back. Lengths and addresses are multiples of the page here.
+
+use std::ffi::c_void;
+use std::io;
+
+use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mremap_fixed, munmap};
+
+/// What the processor translates with one entry where the system gives it the chance.
+const HUGE_PAGE: usize = 2 << 20;
+
+const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+
+/// The size of a page.
+#[inline]
+pub(super) fn page() -> usize {
+    rustix::param::page_size()
+}
+
+/// `len` rounded up to whole pages.
+pub(super) fn whole(len: usize) -> io::Result<usize> {
+    len.checked_next_multiple_of(page()).filter(|&len| len <= isize::MAX as usize).ok_or_else(no_room)
+}
+
+/// More than any machine has.
+pub(super) fn no_room() -> io::Error {
+    io::ErrorKind::OutOfMemory.into()
+}
+
+fn map(at: usize, len: usize, access: ProtFlags, flags: MapFlags) -> io::Result<usize> {
+    // SAFETY: without `FIXED` the system chooses a range that nobody uses; who asks for `FIXED` promises that the range is theirs.
+    Ok(unsafe { mmap_anonymous(at as *mut c_void, len, access, flags)? } as usize)
+}
+
+/// Memory of this process alone; a forked child gets a copy.
+pub(super) fn map_private(len: usize) -> io::Result<usize> {
+    map(0, len, READ_WRITE, MapFlags::PRIVATE)
+}
+
+/// As [`map_private`], from two megabytes on in huge pages, where the system has them.
+pub(super) fn map_large(len: usize) -> io::Result<usize> {
+    if len < HUGE_PAGE {
+        return map_private(len);
+    }
+    let mut address = map_private(len)?;
+    if !address.is_multiple_of(HUGE_PAGE) {
+        // SAFETY: mapped above.
+        unsafe { unmap(address, len) };
+        address = map_private_aligned(len)?;
+    }
+    // SAFETY: mapped above. It is advice: where there are no huge pages, small ones do.
+    let _ = unsafe { madvise(address as *mut c_void, len, Advice::LinuxHugepage) };
+    Ok(address)
+}
+
+fn map_private_aligned(len: usize) -> io::Result<usize> {
+    let wide = len.checked_add(HUGE_PAGE).ok_or_else(no_room)?;
+    let start = map_private(wide)?;
+    let address = start.next_multiple_of(HUGE_PAGE);
+    // SAFETY: what lies before and behind the aligned range was mapped just here.
+    unsafe {
+        unmap(start, address - start);
+        unmap(address + len, start + wide - (address + len));
+    }
+    Ok(address)
+}
+
+/// Puts private pages, all zero, where others were.
+///
+/// # Safety
+/// The range belongs to the caller, and nobody wants its content.
+pub(super) unsafe fn map_private_at(address: usize, len: usize) -> io::Result<()> {
+    map(address, len, READ_WRITE, MapFlags::PRIVATE | MapFlags::FIXED).map(drop)
+}
+
+/// Pages, all zero, that [`map_again`] can put at further addresses. They take memory as they are touched.
+pub(super) fn map_shared(len: usize) -> io::Result<usize> {
+    map(0, len, READ_WRITE, MapFlags::SHARED | MapFlags::NORESERVE)
+}
+
+/// As [`map_shared`], where other pages were.
+///
+/// # Safety
+/// The range belongs to the caller, and nobody wants its content.
+pub(super) unsafe fn map_shared_at(address: usize, len: usize) -> io::Result<()> {
+    map(address, len, READ_WRITE, MapFlags::SHARED | MapFlags::NORESERVE | MapFlags::FIXED).map(drop)
+}
+
+/// Addresses without memory.
+pub(super) fn reserve(len: usize) -> io::Result<usize> {
+    map(0, len, ProtFlags::empty(), MapFlags::PRIVATE | MapFlags::NORESERVE)
+}
+
+/// Maps the shared pages at `from` at `to` as well; what was mapped there is gone, and may be gone after a failure too.
+///
+/// # Safety
+/// `from` begins `len` bytes of pages that [`map_shared`] made at once; `to` begins a range of the caller's, of which nobody wants the
+/// content.
+pub(super) unsafe fn map_again(from: usize, len: usize, to: usize) -> io::Result<()> {
+    // SAFETY: an old length of zero leaves the pages at `from` where they are; the caller's promise for the rest.
+    unsafe { mremap_fixed(from as *mut c_void, 0, len, MremapFlags::MAYMOVE, to as *mut c_void)? };
+    Ok(())
+}
+
+/// Moves private pages to a range that is at least as long and gets the rest of its length as zeros, without a copy. After a failure
+/// the pages are where they were, and `to` may be gone.
+///
+/// # Safety
+/// Both ranges belong to the caller; nobody wants the content of `to`, and nobody uses the address `from` afterwards.
+pub(super) unsafe fn move_to(from: usize, len: usize, to: usize, longer: usize) -> io::Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { mremap_fixed(from as *mut c_void, len, longer, MremapFlags::MAYMOVE, to as *mut c_void)? };
+    Ok(())
+}
+
+/// Gives pages back.
+///
+/// # Safety
+/// The range was mapped here, and nobody uses it any more.
+pub(super) unsafe fn unmap(address: usize, len: usize) {
+    if len > 0 {
+        // SAFETY: the caller's promise. It fails only when the range would fall apart into too many mappings: then it stays.
+        let _ = unsafe { munmap(address as *mut c_void, len) };
+    }
+}
+
+/// Copies `len` bytes.
+///
+/// # Safety
+/// Both ranges are mapped and do not overlap; nobody writes to either meanwhile.
+pub(super) unsafe fn copy(from: usize, to: usize, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { (to as *mut u8).copy_from_nonoverlapping(from as *const u8, len) };
+}

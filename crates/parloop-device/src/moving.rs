@@ -1,0 +1,73 @@
+//! Growable memory of a device that has one address for each piece: it grows by moving, while nobody holds its address.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::backend::{Growable, Place, RawDevice, RawGrowable, RawMemory, RawStream};
+use crate::error::{DeviceError, Result};
+
+/// The memory of the moment.
+pub(crate) struct Moving {
+    state: Mutex<State>,
+}
+
+struct State {
+    /// `None` is memory of length zero.
+    memory: Option<Arc<dyn RawMemory>>,
+    holds: usize,
+}
+
+impl Moving {
+    /// `memory` has `len` bytes.
+    pub(crate) fn growable(memory: Option<Arc<dyn RawMemory>>, len: usize) -> Arc<Growable> {
+        let place = Place::new(memory.as_ref().map_or(0, |memory| memory.handle()), len, false);
+        Arc::new(Growable { place, raw: Moving { state: Mutex::new(State { memory, holds: 0 }) } })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl RawGrowable for Moving {
+    fn grow(&self, place: &Place, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()> {
+        let mut state = self.state();
+        let used = place.len();
+        if len <= used {
+            return Ok(());
+        }
+        if state.holds > 0 {
+            let device = device.properties().id.to_string();
+            return Err(DeviceError::AddressHeld { device, len: used, asked: len, holds: state.holds });
+        }
+        let longer = device.allocate(len)?;
+        if let Some(memory) = &state.memory {
+            // Work on any stream may still write to it.
+            device.synchronize()?;
+            if stream.is_foreign() {
+                longer.note_foreign_use();
+            }
+            // SAFETY: both are live memory of this device and have `used` bytes; the wait below keeps them until the copy is done.
+            unsafe { stream.copy(longer.handle(), 0, memory.handle(), 0, used)? };
+            stream.synchronize()?;
+        }
+        place.set(longer.handle(), len);
+        state.memory = Some(longer);
+        Ok(())
+    }
+
+    fn hold(&self, place: &Place, _device: &dyn RawDevice) -> Result<(u64, u32)> {
+        let mut state = self.state();
+        state.holds += 1;
+        Ok((place.handle(), 0))
+    }
+
+    fn release(&self, _generation: u32) {
+        self.state().holds -= 1;
+    }
+
+    fn note_foreign_use(&self) {
+        if let Some(memory) = &self.state().memory {
+            memory.note_foreign_use();
+        }
+    }
+}
