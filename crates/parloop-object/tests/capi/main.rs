@@ -1,9 +1,14 @@
 //! The C functions of object types: their text, that every compiler takes it, and what they do to bytes laid by hand.
 
+mod behaviour;
+mod lay;
+mod probe;
+mod random;
 mod samples;
 
 use std::path::PathBuf;
 
+use probe::{contexts, strict};
 use samples::{all, apis, source};
 
 /// The text in `tests/capi/<name>.h`; `PARLOOP_BLESS=1` writes it anew.
@@ -23,4 +28,18 @@ fn the_text_of_every_class_is_the_reviewed_one() {
         assert_golden(&name, &source(&apis(&[class], false)));
     }
     assert_golden("refs_checked", &source(&apis(&[samples::refs(), samples::mesh(), samples::line()], true)));
+}
+
+#[test]
+fn every_device_compiles_every_class_checked_or_not_and_twice() {
+    let unchecked = source(&apis(&all(), false));
+    let checked = format!("#define PARLOOP_CHECK(ok, site, index, limit) (ok)\n{}", source(&apis(&all(), true)));
+    let twice = format!("{unchecked}{}", apis(&all(), false).iter().map(|api| api.source.clone()).collect::<String>());
+    for ctx in contexts() {
+        for text in [&unchecked, &checked, &twice] {
+            let text = format!("{text}GPUKERN void last(GPUGLMEM int64_t *x) {{ x[0] = 1; }}\n");
+            let compiled = ctx.compile_with(&[parloop_kernel::Source::text(&text)], &strict(&ctx));
+            assert!(compiled.is_ok(), "on {ctx:?}: {}", compiled.unwrap_err());
+        }
+    }
 }
