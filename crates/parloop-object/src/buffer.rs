@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use crate::shim::GrowableMemory;
-use parloop_device::{Memory, Stream};
+use parloop_device::{GrowableMemory, Memory, Stream};
 use parloop_kernel::Context;
 
 use crate::alloc::Allocator;
@@ -95,7 +94,7 @@ impl Buffer {
         if capacity > isize::MAX as usize {
             return Err(BufferError::TooLarge);
         }
-        let memory = GrowableMemory::new(context.device(), capacity)?;
+        let memory = context.device().allocate_growable(capacity)?;
         let state = Mutex::new(State { allocator: Allocator::new(capacity), owned: BTreeMap::new() });
         Ok(Buffer { inner: Arc::new(Inner { context: context.clone(), memory, alignment, grow_step, state }) })
     }

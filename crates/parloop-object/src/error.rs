@@ -21,6 +21,8 @@ pub enum TypeError {
     MemberTwice { name: String, member: String },
     #[error("union reference `{name}` cannot have the reference `{member}` as a member")]
     Member { name: String, member: String },
+    #[error("two types are named `{name}`: {first}, and {second}; give one of them another name")]
+    SameName { name: String, first: String, second: String },
 }
 
 /// A buffer cannot do what was asked.

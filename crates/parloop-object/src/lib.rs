@@ -5,6 +5,7 @@
 
 mod alloc;
 mod buffer;
+mod capi;
 mod edit;
 mod elements;
 mod error;
@@ -12,17 +13,15 @@ mod image;
 mod object;
 mod path;
 mod scalar;
-#[allow(missing_docs)]
-mod shim;
 mod types;
 mod value;
 mod view;
 
 pub use alloc::Allocator;
 pub use buffer::{Allocation, Buffer, DEFAULT_CAPACITY, Placement};
+pub use capi::{ApiFunction, ApiOptions, ApiParam, ApiType, ClassApi, UnionMethod, class_api, in_dependency_order};
 pub use error::{BufferError, ObjectError, TypeError};
 pub use object::Home;
-pub use shim::Export;
 pub use types::{
     ArrayType, Field, MAX_AXES, NULL_OFFSET, NULL_TYPEID, Place, RefType, SLOT, StructType, Type, UnionType, scalar_name, slots, strides_of,
 };

@@ -371,7 +371,7 @@ impl Buffer {
 pub struct Export {
     interface: Py<PyDict>,
     _owner: Py<PyAny>,
-    _guard: obj::Export,
+    _guard: parloop_device::Export,
 }
 
 #[pymethods]
