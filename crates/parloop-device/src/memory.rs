@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use crate::backend::{RawMemory, RawPinned};
-use crate::device::Device;
+use crate::device::{Device, DeviceKind};
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
 
@@ -14,15 +14,17 @@ pub struct Memory {
     device: Device,
     /// `None` is memory of length zero, for which no driver is asked.
     raw: Option<Arc<dyn RawMemory>>,
-    /// That of `raw`, which every launch asks for.
+    /// What every launch asks for: where the part begins, or on OpenCL the object that it is a part of.
     handle: u64,
+    /// Bytes from what the handle names to the part; 0 where the handle is an address.
+    offset: usize,
     len: usize,
 }
 
 impl Memory {
     fn around(device: &Device, raw: Option<Arc<dyn RawMemory>>, len: usize) -> Memory {
         let handle = raw.as_ref().map_or(0, |raw| raw.handle());
-        Memory { device: device.clone(), raw, handle, len }
+        Memory { device: device.clone(), raw, handle, offset: 0, len }
     }
 
     pub(crate) fn allocate(device: &Device, len: usize) -> Result<Memory> {
@@ -63,29 +65,31 @@ impl Memory {
         self.handle
     }
 
+    /// Bytes from what the [`handle`](Self::handle) names to the first byte: a part of a `cl_mem` begins there. An address is that of
+    /// the first byte itself, so that it is 0 on cpu, cuda and hip.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
     /// The address, where the host can use the memory directly (cpu devices).
     pub fn host_pointer(&self) -> Option<*mut u8> {
-        self.raw.as_ref().and_then(|raw| raw.host_pointer())
+        self.raw.as_ref().filter(|raw| raw.is_host()).map(|_| self.handle() as *mut u8)
     }
 
     /// The part that begins at `offset` and is `len` bytes long. It shares the memory.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`]; [`DeviceError::Misaligned`] when the device wants parts to begin at rounder offsets
-    /// ([`Properties::memory_alignment`](crate::Properties::memory_alignment)).
+    /// [`DeviceError::OutOfBounds`].
     pub fn slice(&self, offset: usize, len: usize) -> Result<Memory> {
         self.check_range("sub-range", offset, len)?;
-        let Some(raw) = self.raw.as_ref().filter(|_| len > 0) else {
+        if len == 0 {
             return Ok(Memory::around(&self.device, None, 0));
+        }
+        let (handle, offset) = match self.device.kind() {
+            DeviceKind::OpenCl => (self.handle, self.offset + offset),
+            _ => (self.handle + offset as u64, 0),
         };
-        if offset == 0 && len == self.len {
-            return Ok(self.clone());
-        }
-        let alignment = self.device.properties().memory_alignment;
-        if !offset.is_multiple_of(alignment) {
-            return Err(DeviceError::Misaligned { device: self.device.id().to_string(), offset, alignment });
-        }
-        Ok(Memory::around(&self.device, Some(raw.clone().slice(offset, len)?), len))
+        Ok(Memory { handle, offset, len, ..self.clone() })
     }
 
     pub(crate) fn check_range(&self, operation: &'static str, offset: usize, len: usize) -> Result<()> {

@@ -15,6 +15,7 @@ mod grid;
 mod kernel;
 mod loops;
 mod mask;
+mod pair;
 mod parse;
 mod prelude;
 mod program;

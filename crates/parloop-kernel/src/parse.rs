@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::grid::Count;
 use crate::loops::{check_loops, read_loops};
 use crate::mask::{MarkKind, Masked, mask};
+use crate::pair::Pointer;
 use crate::prelude::Needs;
 use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Pointee, Signature};
@@ -34,6 +35,7 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
     grammar.expect("invariant: the C grammar is built for this tree-sitter");
     let tree = parser.parse(&masked.text, None).expect("invariant: a parser with a language and no time limit returns a tree");
     let mut reader = Reader {
+        joined,
         masked: &masked,
         target,
         typedefs: TypeNames::default(),
@@ -42,6 +44,7 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
         conditional: false,
         loop_helpers: Vec::new(),
         edits: Vec::new(),
+        locals: String::new(),
         error: None,
     };
     reader.scope(tree.root_node(), 0);
@@ -64,6 +67,7 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
 }
 
 struct Reader<'a> {
+    joined: &'a str,
     masked: &'a Masked,
     target: DeviceKind,
     typedefs: TypeNames,
@@ -74,6 +78,8 @@ struct Reader<'a> {
     /// Functions with loops that are no kernels.
     loop_helpers: Vec<String>,
     edits: Vec<Edit>,
+    /// What the body of the kernel at hand begins with.
+    locals: String,
     error: Option<Mistake>,
 }
 
@@ -115,7 +121,7 @@ impl Reader<'_> {
     }
 
     fn has_mark(&self, kind: MarkKind, from: usize, to: usize) -> bool {
-        self.masked.marks.iter().any(|mark| mark.kind == kind && (from..to).contains(&mark.at))
+        self.masked.marks_in(from..to).iter().any(|mark| mark.kind == kind)
     }
 
     fn typedef(&mut self, node: Node) {
@@ -162,14 +168,16 @@ impl Reader<'_> {
             return;
         };
         let mut cursor = list.walk();
-        let mut previous_end = list.start_byte();
+        let (mut previous_end, mut index) = (list.start_byte(), 0);
         for child in list.children(&mut cursor) {
             if child.kind() == "parameter_declaration" && !self.is_void_list(child) {
                 // What is wrong with a parameter is told at the definition.
-                let _ = self.param(child, "", 0, Some(previous_end));
+                let _ = self.param(child, "", index, Some(previous_end));
+                index += 1;
             }
             previous_end = child.end_byte();
         }
+        self.locals.clear();
     }
 
     fn function(&mut self, node: Node, previous_end: usize) {
@@ -260,6 +268,10 @@ impl Reader<'_> {
             previous_end = child.end_byte();
         }
         let body = node.child_by_field_name("body").map_or(0..0, |body| body.byte_range());
+        let insert = std::mem::take(&mut self.locals);
+        if !insert.is_empty() && self.masked.text.get(body.start) == Some(&b'{') {
+            self.edits.push(Edit { at: body.start + 1, remove: 0, insert: insert.into() });
+        }
         let (loops, loops_align) = read_loops(self.masked, body, &params, &self.loop_helpers);
         Ok(Signature { loops, loops_align, name, params, returns, is_kernel, line: name_node.start_position().row })
     }
@@ -280,7 +292,8 @@ impl Reader<'_> {
             Some(None) => (String::new(), usize::MAX),
             None => (String::new(), 0),
         };
-        let name = if name.is_empty() { format!("arg{index}") } else { name };
+        let is_named = !name.is_empty();
+        let name = if is_named { name } else { format!("arg{index}") };
         let spelled = specifiers.join(" ");
         let ty = match (self.typedefs.scalar(&specifiers), depth) {
             (_, usize::MAX) => {
@@ -300,13 +313,18 @@ impl Reader<'_> {
         };
         if let Some(gap) = kernel_gap
             && self.target == DeviceKind::OpenCl
-            && depth > 0
-            && !self.has_mark(MarkKind::Space, gap, node.end_byte())
         {
-            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUGLMEM ".into() });
-        }
-        if kernel_gap.is_some() && self.target == DeviceKind::OpenCl && depth == 0 {
-            self.replace_refused_type(node.start_byte(), specifiers_end);
+            match ty {
+                ParamType::Scalar(_) => self.replace_refused_type(node.start_byte(), specifiers_end),
+                ParamType::Pointer { constant, .. } => {
+                    let pair = Pointer { node, gap, name: &name, function, constant }.pair(self.joined, self.masked)?;
+                    self.edits.push(pair.edit);
+                    if is_named {
+                        self.locals.push(' ');
+                        self.locals.push_str(&pair.local);
+                    }
+                }
+            }
         }
         Ok(Param { name, ty })
     }
@@ -365,6 +383,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// What OpenCL makes of `double *x`.
+    const PAIR: &str = "GPUGLMEM char *x__base, long x__offset";
+    const LOCAL: &str = " GPUGLMEM double *x = (GPUGLMEM void *)(x__base + x__offset);";
+
     fn signatures(text: &str, target: DeviceKind) -> Vec<String> {
         parse(text, target).unwrap().functions.iter().map(ToString::to_string).collect()
     }
@@ -406,7 +428,7 @@ mod tests {
             qualified(DeviceKind::OpenCl),
             text.replace("static const", "GPUCONST static const")
                 .replace("inline", "static inline")
-                .replace("(double *x)", "(GPUGLMEM double *x)")
+                .replace("(double *x) {", &format!("({PAIR}) {{{LOCAL}"))
         );
         assert_eq!(qualified(DeviceKind::Hip), text.replace("static const", "GPUCONST static const").replace("inline", "GPUFUN inline"));
     }
@@ -422,7 +444,8 @@ mod tests {
     fn types_that_opencl_kernels_cannot_take_give_way_to_others_of_their_size() {
         let text = "GPUKERN void k(const bool on, size_t n, unsigned long long m, long long *x) { bool b = on; }";
         let parsed = parse(text, DeviceKind::OpenCl).unwrap();
-        assert_eq!(parsed.text, "GPUKERN void k(const uchar on, ulong n, unsigned long  m, GPUGLMEM long  *x) { bool b = on; }");
+        let local = LOCAL.replace("double", "long");
+        assert_eq!(parsed.text, format!("GPUKERN void k(const uchar on, ulong n, unsigned long  m, {PAIR}) {{{local} bool b = on; }}"));
         assert_eq!(parsed.functions[0].to_string(), "void k(bool on, uint64_t n, uint64_t m, int64_t * x)");
         assert_eq!(parse(text, DeviceKind::Cpu).unwrap().text, text);
     }
@@ -447,7 +470,7 @@ mod tests {
     #[test]
     fn kernels_keep_no_words_that_their_target_refuses_and_prototypes_get_theirs() {
         let text = "GPUKERN void k(double *x);\nGPUKERN static void k(double *x) {}";
-        let expected = "GPUKERN void k(GPUGLMEM double *x);\nGPUKERN  void k(GPUGLMEM double *x) {}";
+        let expected = format!("GPUKERN void k({PAIR});\nGPUKERN  void k({PAIR}) {{{LOCAL}}}");
         assert_eq!(parse(text, DeviceKind::OpenCl).unwrap().text, expected);
     }
 
