@@ -108,6 +108,7 @@ class Context:
         kernels: dict[str, Kernel] | None = None,
         include: Sequence[_Path] = [],
         arguments: Sequence[str] = [],
+        classes: Sequence[str] = [],
         source_hook: Callable[[str], str] | None = None,
         save_source_as: _Path | None = None,
     ) -> Program: ...
@@ -254,7 +255,13 @@ class _HostBuffer:
 def devices() -> list[Device]: ...
 def current_context() -> Context: ...
 def compile_for(
-    target: str, arch: str, source: _Source, *, include: Sequence[_Path] = [], arguments: Sequence[str] = []
+    target: str,
+    arch: str,
+    source: _Source,
+    *,
+    include: Sequence[_Path] = [],
+    arguments: Sequence[str] = [],
+    classes: Sequence[str] = [],
 ) -> bytes: ...
 def run_command(arguments: Sequence[str]) -> int: ...
 def unknown_variables() -> list[str]: ...

@@ -26,13 +26,15 @@ pub struct KernelDescription {
 }
 
 /// A described parameter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DescribedParam {
     /// The name it is given by; the source's if it is not said.
     pub name: Option<String>,
     /// Its scalar type, or that of what it points at; `None` leaves it to the source.
     pub dtype: Option<DType>,
-    /// Whether it is a pointer.
+    /// The class whose object it is, if it is one.
+    pub class: Option<String>,
+    /// Whether it is a pointer; an object of a class is none.
     pub pointer: bool,
     /// Whether what it points at is only read; `None` leaves it to the source.
     pub constant: Option<bool>,
@@ -71,14 +73,19 @@ impl KernelDescription {
 impl DescribedParam {
     fn check(&self, param: &Param) -> Result<(), String> {
         let agrees = match &param.ty {
-            ParamType::Scalar(dtype) => !self.pointer && self.dtype.is_none_or(|described| described == *dtype),
+            ParamType::Scalar(dtype) => !self.pointer && self.class.is_none() && self.dtype.is_none_or(|described| described == *dtype),
             ParamType::Pointer { to, constant } => {
-                let same_type = match (to, self.dtype) {
-                    (Pointee::Scalar(dtype), Some(described)) => *dtype == described,
-                    (Pointee::Char, Some(described)) => described.size() == 1,
-                    _ => true,
+                let same_type = match (to, self.dtype, &self.class) {
+                    (Pointee::Class(class), None, described) => {
+                        !self.pointer && described.as_ref().is_none_or(|described| described == class)
+                    }
+                    (Pointee::Other(name), None, Some(class)) => self.pointer && name == class,
+                    (Pointee::Class(_), Some(_), _) | (_, _, Some(_)) => false,
+                    (Pointee::Scalar(dtype), Some(described), None) => self.pointer && *dtype == described,
+                    (Pointee::Char, Some(described), None) => self.pointer && described.size() == 1,
+                    _ => self.pointer,
                 };
-                self.pointer && same_type && self.constant.is_none_or(|described| described == *constant || !described)
+                same_type && self.constant.is_none_or(|described| described == *constant || !described)
             }
         };
         if agrees { Ok(()) } else { Err(format!("`{self}`")) }
@@ -88,7 +95,7 @@ impl DescribedParam {
 impl fmt::Display for DescribedParam {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let constant = if self.constant == Some(true) { "const " } else { "" };
-        let dtype = self.dtype.map_or("…", DType::c_name);
+        let dtype = self.class.as_deref().unwrap_or(self.dtype.map_or("…", DType::c_name));
         let pointer = if self.pointer { " *" } else { "" };
         write!(f, "{constant}{dtype}{pointer}")
     }

@@ -121,7 +121,10 @@ impl Kernel {
     /// # Errors
     /// As [`call`](Self::call), and for host data on a GPU.
     pub fn bind(&self, args: &mut [Arg<'_>]) -> Result<BoundKernel> {
-        let memories = args.iter().filter_map(|arg| if let Arg::Memory { memory, .. } = arg { Some((*memory).clone()) } else { None });
+        let memories = args.iter().filter_map(|arg| match arg {
+            Arg::Memory { memory, .. } | Arg::Object { memory, .. } => Some((*memory).clone()),
+            _ => None,
+        });
         let memories = memories.collect();
         for (index, arg) in args.iter().enumerate().take(self.signature().params.len()) {
             if matches!(arg, Arg::Host { .. } | Arg::HostMut { .. } | Arg::Text(_)) {
@@ -146,6 +149,10 @@ impl Kernel {
                 Arg::Memory { memory, dtype, writable } => {
                     checker.elements(*dtype, *writable)?;
                     self.pointer_slot(memory, 0)?
+                }
+                Arg::Object { memory, offset, class, writable } => {
+                    checker.object(class, *writable)?;
+                    self.pointer_slot(memory, *offset)?
                 }
                 Arg::Host { bytes, dtype } => {
                     checker.elements(Some(*dtype), false)?;

@@ -18,6 +18,7 @@ mod loops;
 mod mask;
 mod options;
 mod pair;
+mod param;
 mod parse;
 mod prelude;
 mod prepare;

@@ -18,6 +18,9 @@ pub struct CompileOptions {
     pub arguments: Vec<String>,
     /// Descriptions that the source must agree with, and grids.
     pub kernels: Vec<KernelDescription>,
+    /// Names which the sources use as types of parameters, and which are pointers to opaque structs
+    /// (`typedef GPUGLMEM struct Cells_s *Cells;`): what is passed there is an object of that class.
+    pub classes: Vec<String>,
     /// Changes each source's text first.
     pub source_hook: Option<SourceHook>,
     /// Where to write what the compiler is given.
@@ -30,6 +33,7 @@ impl fmt::Debug for CompileOptions {
             .field("include_folders", &self.include_folders)
             .field("arguments", &self.arguments)
             .field("kernels", &self.kernels)
+            .field("classes", &self.classes)
             .field("source_hook", &self.source_hook.is_some())
             .field("save_source_as", &self.save_source_as)
             .finish()

@@ -26,6 +26,8 @@ pub(crate) struct Pointer<'a> {
     pub(crate) function: &'a str,
     /// Whether it promises not to write.
     pub(crate) constant: bool,
+    /// Whether its type is a pointer by name, which says its address space itself.
+    pub(crate) is_class: bool,
 }
 
 impl Pointer<'_> {
@@ -41,13 +43,14 @@ impl Pointer<'_> {
             return Err(Mistake { at: range.start, reason });
         }
         let outer = if space.is_some_and(|mark| mark.at < range.start) { String::new() } else { format!("{space_word} ") };
-        let constant = if self.constant { "const " } else { "" };
+        let constant = if self.constant && !self.is_class { "const " } else { "" };
         let is_restricted = words(&original[range.clone()]).iter().any(|word| word.trim_matches('_').eq_ignore_ascii_case("restrict"));
         let restrict = if is_restricted { "restrict " } else { "" };
         let lines = "\n".repeat(original[range.clone()].matches('\n').count());
         let insert = format!("{outer}{constant}char *{restrict}{name}__base, long {name}__offset{lines}");
         let declaration = self.declaration(original, marks);
-        let local = format!("{space_word} {declaration} = ({space_word} {constant}void *)({name}__base + {name}__offset);");
+        let own_space = if self.is_class { String::new() } else { format!("{space_word} ") };
+        let local = format!("{own_space}{declaration} = ({space_word} {constant}void *)({name}__base + {name}__offset);");
         Ok(Pair { edit: Edit { at: range.start, remove: range.len(), insert: insert.into() }, local })
     }
 
@@ -91,10 +94,16 @@ fn word_at(text: &str, at: usize) -> &str {
 mod tests {
     use parloop_device::DeviceKind;
 
-    use crate::parse::parse;
+    use crate::error::Result;
+    use crate::parse::{Dialect, Parsed, parse};
+    use crate::source::Joined;
+
+    fn parsed(text: &str) -> Result<Parsed> {
+        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()] })
+    }
 
     fn opencl(text: &str) -> String {
-        parse(text, DeviceKind::OpenCl).unwrap().text
+        parsed(text).unwrap().text
     }
 
     #[test]
@@ -116,6 +125,8 @@ mod tests {
             ("char const GPUGLMEM *v", "GPUGLMEM const char *v__base, long v__offset", "GPUGLMEM char const *v = (GPUGLMEM const void *)"),
             ("__constant float *v", "__constant char *v__base, long v__offset", "__constant float *v = (__constant void *)"),
             ("long long *const v", "GPUGLMEM char *v__base, long v__offset", "GPUGLMEM long *const v = (GPUGLMEM void *)"),
+            ("const Cells v", "GPUGLMEM char *v__base, long v__offset", "const Cells v = (GPUGLMEM void *)"),
+            ("Cells RESTRICT v", "GPUGLMEM char *restrict v__base, long v__offset", "Cells RESTRICT v = (GPUGLMEM void *)"),
             ("int *  // why\n v", "GPUGLMEM char *v__base, long v__offset\n", "GPUGLMEM int * v = (GPUGLMEM void *)"),
         ] {
             let text = opencl(&format!("GPUKERN void k({declared})\n{{\n}}"));
@@ -126,7 +137,7 @@ mod tests {
 
     #[test]
     fn memory_that_no_caller_can_give_is_refused() {
-        let error = parse("#line 1 \"k.c\"\nGPUKERN void k(__local float *s) {}", DeviceKind::OpenCl).unwrap_err();
+        let error = parsed("#line 1 \"k.c\"\nGPUKERN void k(__local float *s) {}").unwrap_err();
         assert_eq!(error.to_string(), "k.c:1: parameter `s` of `k` is `__local`, which no caller can give; declare it in the body");
     }
 }

@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::grid::Count;
 use crate::loops::{check_loops, read_loops};
 use crate::mask::{MarkKind, Masked, mask};
-use crate::pair::Pointer;
 use crate::prelude::Needs;
 use crate::reserved::is_reserved;
-use crate::signature::{Param, ParamType, Pointee, Signature};
+use crate::signature::{Param, Signature};
+use crate::source::Joined;
 
 /// What the source of a program says.
 #[derive(Debug)]
@@ -28,7 +28,17 @@ pub(crate) struct Parsed {
     pub(crate) renamed: BTreeSet<String>,
 }
 
-pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
+/// How a source is to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dialect<'a> {
+    pub(crate) target: DeviceKind,
+    /// Names of types that are pointers to opaque structs.
+    pub(crate) classes: &'a [String],
+}
+
+pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
+    let Dialect { target, classes } = dialect;
+    let joined = joined.text.as_str();
     let masked = mask(joined);
     let mut parser = Parser::new();
     let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
@@ -38,6 +48,7 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
         joined,
         masked: &masked,
         target,
+        classes,
         typedefs: TypeNames::default(),
         functions: Vec::new(),
         renamed: BTreeSet::new(),
@@ -66,20 +77,21 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
     Ok(Parsed { functions, text, needs: Needs { atomics: masked.uses_atomics, strides }, renamed })
 }
 
-struct Reader<'a> {
-    joined: &'a str,
-    masked: &'a Masked,
-    target: DeviceKind,
-    typedefs: TypeNames,
+pub(crate) struct Reader<'a> {
+    pub(crate) joined: &'a str,
+    pub(crate) masked: &'a Masked,
+    pub(crate) target: DeviceKind,
+    pub(crate) classes: &'a [String],
+    pub(crate) typedefs: TypeNames,
     functions: Vec<Signature>,
     renamed: BTreeSet<String>,
     /// Whether the preprocessor decides if this is compiled at all.
     conditional: bool,
     /// Functions with loops that are no kernels.
     loop_helpers: Vec<String>,
-    edits: Vec<Edit>,
+    pub(crate) edits: Vec<Edit>,
     /// What the body of the kernel at hand begins with.
-    locals: String,
+    pub(crate) locals: String,
     error: Option<Mistake>,
 }
 
@@ -116,7 +128,7 @@ impl Reader<'_> {
         node.kind() == "preproc_ifdef" && defines.is_some_and(|defined| name(defined) == name(node))
     }
 
-    fn text(&self, node: Node) -> String {
+    pub(crate) fn text(&self, node: Node) -> String {
         String::from_utf8_lossy(&self.masked.text[node.byte_range()]).into_owned()
     }
 
@@ -280,91 +292,6 @@ impl Reader<'_> {
     fn is_void_list(&self, node: Node) -> bool {
         node.child_by_field_name("declarator").is_none() && words(&self.text(node)) == ["void"]
     }
-
-    /// `kernel_gap` is where the text before a kernel's parameter begins.
-    fn param(&mut self, node: Node, function: &str, index: usize, kernel_gap: Option<usize>) -> Result<Param, Mistake> {
-        let declarator = node.child_by_field_name("declarator");
-        let specifiers_end = declarator.map_or(node.end_byte(), |d| d.start_byte());
-        let specifiers = words(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
-        let constant = specifiers.iter().any(|word| word == "const");
-        let (name, depth) = match declarator.map(|d| self.declarator(d)) {
-            Some(Some((name, depth))) => (name, depth),
-            Some(None) => (String::new(), usize::MAX),
-            None => (String::new(), 0),
-        };
-        let is_named = !name.is_empty();
-        let name = if is_named { name } else { format!("arg{index}") };
-        let spelled = specifiers.join(" ");
-        let ty = match (self.typedefs.scalar(&specifiers), depth) {
-            (_, usize::MAX) => {
-                let reason = format!("parameter `{name}` of `{function}` is neither a scalar nor a pointer");
-                return Err(Mistake { at: node.start_byte(), reason });
-            }
-            (Some(Scalar::Value(dtype)), 0) => ParamType::Scalar(dtype),
-            (Some(Scalar::Char), 0) => ParamType::Scalar(DType::I8),
-            (Some(Scalar::Void), 0) | (None, 0) => {
-                let reason = format!("parameter `{name}` of `{function}` has type `{spelled}`, which is no scalar type and no pointer");
-                return Err(Mistake { at: node.start_byte(), reason });
-            }
-            (Some(Scalar::Value(dtype)), 1) => ParamType::Pointer { to: Pointee::Scalar(dtype), constant },
-            (Some(Scalar::Char), 1) => ParamType::Pointer { to: Pointee::Char, constant },
-            (Some(Scalar::Void), 1) => ParamType::Pointer { to: Pointee::Void, constant },
-            _ => ParamType::Pointer { to: Pointee::Other(spelled.replace("const ", "")), constant },
-        };
-        if let Some(gap) = kernel_gap
-            && self.target == DeviceKind::OpenCl
-        {
-            match ty {
-                ParamType::Scalar(_) => self.replace_refused_type(node.start_byte(), specifiers_end),
-                ParamType::Pointer { constant, .. } => {
-                    let pair = Pointer { node, gap, name: &name, function, constant }.pair(self.joined, self.masked)?;
-                    self.edits.push(pair.edit);
-                    if is_named {
-                        self.locals.push(' ');
-                        self.locals.push_str(&pair.local);
-                    }
-                }
-            }
-        }
-        Ok(Param { name, ty })
-    }
-
-    /// OpenCL kernels take no truth values and no types whose size is the device's business; others of the same size do as well.
-    fn replace_refused_type(&mut self, from: usize, to: usize) {
-        const REFUSED: [(&str, &str); 6] = [
-            ("bool", "uchar"),
-            ("_Bool", "uchar"),
-            ("size_t", "ulong"),
-            ("uintptr_t", "ulong"),
-            ("ptrdiff_t", "long"),
-            ("intptr_t", "long"),
-        ];
-        let specifiers = String::from_utf8_lossy(&self.masked.text[from..to]).into_owned();
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        for (refused, insert) in REFUSED {
-            let mut found = specifiers.match_indices(refused);
-            let whole = |at: usize| !specifiers[..at].ends_with(is_word) && !specifiers[at + refused.len()..].starts_with(is_word);
-            if let Some((at, _)) = found.find(|(at, _)| whole(*at)) {
-                self.edits.push(Edit { at: from + at, remove: refused.len(), insert: insert.into() });
-                return;
-            }
-        }
-    }
-
-    /// The name and the number of pointers (arrays count); `None` for what is neither.
-    fn declarator(&self, node: Node) -> Option<(String, usize)> {
-        match node.kind() {
-            "identifier" => Some((self.text(node), 0)),
-            "pointer_declarator" | "abstract_pointer_declarator" | "array_declarator" | "abstract_array_declarator" => {
-                match node.child_by_field_name("declarator") {
-                    Some(inner) => self.declarator(inner).map(|(name, depth)| (name, depth + 1)),
-                    None => Some((String::new(), 1)),
-                }
-            }
-            "parenthesized_declarator" | "abstract_parenthesized_declarator" => self.declarator(node.named_child(0)?),
-            _ => None,
-        }
-    }
 }
 
 /// The first node of that kind on the way down through the declarators.
@@ -386,6 +313,10 @@ mod tests {
     /// What OpenCL makes of `double *x`.
     const PAIR: &str = "GPUGLMEM char *x__base, long x__offset";
     const LOCAL: &str = " GPUGLMEM double *x = (GPUGLMEM void *)(x__base + x__offset);";
+
+    fn parse(text: &str, target: DeviceKind) -> Result<Parsed> {
+        super::parse(&Joined::from(text), Dialect { target, classes: &[] })
+    }
 
     fn signatures(text: &str, target: DeviceKind) -> Vec<String> {
         parse(text, target).unwrap().functions.iter().map(ToString::to_string).collect()

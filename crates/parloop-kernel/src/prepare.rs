@@ -5,7 +5,7 @@ use parloop_device::{CompileError, Compiler, DeviceKind, ModuleBinary};
 use crate::cache::{Cache, Key, Origin};
 use crate::error::{KernelError, Result};
 use crate::options::CompileOptions;
-use crate::parse::parse;
+use crate::parse::{Dialect, parse};
 use crate::prelude::prelude;
 use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Signature};
@@ -28,7 +28,7 @@ impl Prepared {
             None => sources,
         };
         let joined = join(sources, target, &options.all_include_folders())?;
-        let parsed = parse(&joined, target)?;
+        let parsed = parse(&joined, Dialect { target, classes: &options.classes })?;
         let mut source = prelude(target, parsed.needs);
         for name in &parsed.renamed {
             source.push_str(&format!("#define {name} parloop_user_{name}\n"));

@@ -290,9 +290,8 @@ fn many_threads_may_launch_one_kernel() {
 #[test]
 fn descriptions_are_checked_against_the_source() {
     let ctx = Context::open("cpu:1").unwrap();
-    let pointer = |constant| DescribedParam { name: None, dtype: Some(DType::F64), pointer: true, constant: Some(constant) };
-    let scalar =
-        |dtype, name: Option<&str>| DescribedParam { name: name.map(Into::into), dtype: Some(dtype), pointer: false, constant: None };
+    let pointer = |constant| DescribedParam { dtype: Some(DType::F64), pointer: true, constant: Some(constant), ..Default::default() };
+    let scalar = |dtype, name: Option<&str>| DescribedParam { name: name.map(Into::into), dtype: Some(dtype), ..Default::default() };
     let describe = |params, returns| CompileOptions {
         kernels: vec![KernelDescription {
             name: "mine".into(),

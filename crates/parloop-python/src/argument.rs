@@ -8,7 +8,9 @@ use parloop_kernel as ker;
 use parloop_kernel::{Checker, HostBytes, ParamType, Pointee, Scalar, Slot, Slots, Staging};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyString};
 use smallvec::SmallVec;
 
@@ -219,6 +221,15 @@ impl Kernel {
         Ok(slot)
     }
 
+    /// For an object of a class, which says where it is: its memory, its first byte there, its class, and whether it may be written.
+    fn object_slot<'py>(&self, index: usize, object: &Bound<'py, PyAny>, call: &mut Call<'py>) -> Result<Slot> {
+        let (memory, offset, class, writable): (Bound<'py, Memory>, usize, PyBackedStr, bool) = object.extract()?;
+        self.checker(index).object(&class, writable)?;
+        let slot = self.inner.pointer_slot(&memory.get().inner, offset)?;
+        call.kept.push(Keep::Object(memory.into_any()));
+        Ok(slot)
+    }
+
     fn other_pointer<'py>(
         &self,
         index: usize,
@@ -254,8 +265,12 @@ impl Kernel {
             let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false) };
             return Ok(self.inner.host_slot(index, host, &mut call.staging)?);
         }
+        if let Ok(object) = value.getattr(intern!(value.py(), "__parloop_object__")) {
+            return self.object_slot(index, &object, call);
+        }
         let Some(foreign) = Foreign::of(value)? else {
-            return Err(self.checker(index).wrong_type(describe(value), "pass an array").into());
+            let checker = self.checker(index);
+            return Err(checker.wrong_type(describe(value), checker.pointer_hint()).into());
         };
         self.checker(index).elements(Some(foreign.dtype), foreign.writeable)?;
         if !foreign.is_contiguous() {
