@@ -12,9 +12,10 @@ class Arg:
     Parameters
     ----------
     atype
-        A scalar type (a NumPy dtype or its name), or None to leave it to the source.
+        A scalar type (a NumPy dtype or its name), the name of one of the program's classes or a Python class that has it as
+        `_c_type`, or None to leave it to the source.
     pointer : bool
-        Whether it is a pointer to values of that type.
+        Whether it is a pointer to values of that type; an object of a class is none.
     name : str, optional
         The name it is given by; the source's name if it is left out.
     const : bool

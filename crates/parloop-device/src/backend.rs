@@ -52,12 +52,10 @@ pub(crate) trait RawDevice: Send + Sync {
 pub(crate) trait RawMemory: Send + Sync {
     /// What a kernel receives for this memory.
     fn handle(&self) -> u64;
-    /// The address, where the host can read and write it directly.
-    fn host_pointer(&self) -> Option<*mut u8> {
-        None
+    /// Whether the handle is an address that the host can read and write.
+    fn is_host(&self) -> bool {
+        false
     }
-    /// A view of `offset..offset + len`, which is not empty, inside the memory and aligned; it keeps the whole alive.
-    fn slice(self: Arc<Self>, offset: usize, len: usize) -> Result<Arc<dyn RawMemory>>;
     /// Work outside the order of the device's own streams (on an adopted stream) has been given this memory.
     fn note_foreign_use(&self) {}
 }

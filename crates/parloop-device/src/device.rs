@@ -171,7 +171,7 @@ pub struct Properties {
     pub max_grid: [u32; 3],
     /// Memory shared by a block, in bytes.
     pub shared_memory: u64,
-    /// A sub-range of memory starts at multiples of this many bytes.
+    /// Addresses of allocations are multiples of this many bytes on OpenCL, where a sub-buffer must begin at one; 1 elsewhere.
     pub memory_alignment: usize,
     /// The 16 bytes that identify the device for ever.
     pub uuid: Option<[u8; 16]>,

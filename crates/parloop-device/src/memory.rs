@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use crate::backend::{Growable, RawMemory, RawPinned};
-use crate::device::Device;
+use crate::device::{Device, DeviceKind};
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
 
@@ -16,15 +16,18 @@ pub struct Memory {
     raw: Option<Arc<dyn RawMemory>>,
     /// Growable memory that this is a part of, instead of `raw`.
     growable: Option<Arc<Growable>>,
-    /// That of `raw`, which every launch asks for; of a part of growable memory, where it begins there.
+    /// What every launch asks for: where the part begins, or on OpenCL the object that it is a part of. Of growable memory, the same
+    /// from its present beginning.
     handle: u64,
+    /// Bytes from what the handle names to the part; 0 where the handle is an address.
+    offset: usize,
     len: usize,
 }
 
 impl Memory {
     fn around(device: &Device, raw: Option<Arc<dyn RawMemory>>, len: usize) -> Memory {
         let handle = raw.as_ref().map_or(0, |raw| raw.handle());
-        Memory { device: device.clone(), raw, growable: None, handle, len }
+        Memory { device: device.clone(), raw, growable: None, handle, offset: 0, len }
     }
 
     pub(crate) fn allocate(device: &Device, len: usize) -> Result<Memory> {
@@ -37,7 +40,7 @@ impl Memory {
     pub(crate) fn of_growable(device: &Device, growable: &Arc<Growable>) -> Memory {
         let len = growable.place.len();
         let growable = (len > 0).then(|| growable.clone());
-        Memory { device: device.clone(), raw: None, growable, handle: 0, len }
+        Memory { device: device.clone(), raw: None, growable, handle: 0, offset: 0, len }
     }
 
     /// # Safety
@@ -71,35 +74,35 @@ impl Memory {
         }
     }
 
+    /// Bytes from what the [`handle`](Self::handle) names to the first byte: a part of a `cl_mem` begins there. An address is that of
+    /// the first byte itself, so that it is 0 on cpu, cuda and hip.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
     /// The address, where the host can use the memory directly (cpu devices).
     pub fn host_pointer(&self) -> Option<*mut u8> {
-        match &self.growable {
-            None => self.raw.as_ref().and_then(|raw| raw.host_pointer()),
-            Some(growable) => growable.place.is_host().then(|| self.handle() as *mut u8),
-        }
+        let is_host = match (&self.growable, &self.raw) {
+            (Some(growable), _) => growable.place.is_host(),
+            (None, raw) => raw.as_ref().is_some_and(|raw| raw.is_host()),
+        };
+        is_host.then(|| self.handle() as *mut u8)
     }
 
     /// The part that begins at `offset` and is `len` bytes long. It shares the memory.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`]; [`DeviceError::Misaligned`] when the device wants parts to begin at rounder offsets
-    /// ([`Properties::memory_alignment`](crate::Properties::memory_alignment)).
+    /// [`DeviceError::OutOfBounds`].
     pub fn slice(&self, offset: usize, len: usize) -> Result<Memory> {
         self.check_range("sub-range", offset, len)?;
         if len == 0 {
             return Ok(Memory::around(&self.device, None, 0));
         }
-        if offset == 0 && len == self.len {
-            return Ok(self.clone());
-        }
-        let alignment = self.device.properties().memory_alignment;
-        if !offset.is_multiple_of(alignment) {
-            return Err(DeviceError::Misaligned { device: self.device.id().to_string(), offset, alignment });
-        }
-        match &self.raw {
-            Some(raw) => Ok(Memory::around(&self.device, Some(raw.clone().slice(offset, len)?), len)),
-            None => Ok(Memory { handle: self.handle + offset as u64, len, ..self.clone() }),
-        }
+        let (handle, offset) = match self.device.kind() {
+            DeviceKind::OpenCl => (self.handle, self.offset + offset),
+            _ => (self.handle + offset as u64, 0),
+        };
+        Ok(Memory { handle, offset, len, ..self.clone() })
     }
 
     pub(crate) fn check_range(&self, operation: &'static str, offset: usize, len: usize) -> Result<()> {

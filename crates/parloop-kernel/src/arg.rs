@@ -33,6 +33,17 @@ pub enum Arg<'a> {
         /// Whether the kernel may write to it.
         writable: bool,
     },
+    /// An object of a class, in device memory from byte `offset` on.
+    Object {
+        /// The memory.
+        memory: &'a Memory,
+        /// Where the object begins in it.
+        offset: usize,
+        /// The name of its class.
+        class: &'a str,
+        /// Whether the kernel may write to it.
+        writable: bool,
+    },
     /// Host data that the kernel only reads; copied to a device that cannot see it.
     Host {
         /// Its bytes.
@@ -216,10 +227,10 @@ impl Checker<'_> {
         KernelError::WrongType { kernel, name, declared, given: given.into(), hint }
     }
 
-    /// The array cannot be written, but the parameter is not const.
-    pub fn read_only(&self) -> KernelError {
+    /// What was given cannot be written, but the parameter is not const.
+    fn read_only(&self, given: &'static str) -> KernelError {
         let (kernel, name, declared) = self.names();
-        KernelError::ReadOnly { kernel, name, declared }
+        KernelError::ReadOnly { kernel, name, declared, given }
     }
 
     /// The array has gaps.
@@ -240,7 +251,7 @@ impl Checker<'_> {
     /// [`KernelError::WrongType`], [`KernelError::OutOfRange`].
     pub fn scalar(&self, value: Scalar) -> Result<Slot> {
         let ParamType::Scalar(dtype) = self.param().ty else {
-            return Err(self.wrong_type(describe(value), "pass an array"));
+            return Err(self.wrong_type(describe(value), self.pointer_hint()));
         };
         encode(value, dtype).map_err(|misfit| match misfit {
             ScalarMisfit::Type => self.wrong_type(describe(value), ""),
@@ -249,6 +260,14 @@ impl Checker<'_> {
                 KernelError::OutOfRange { kernel, name, declared, value: value.to_string(), dtype }
             }
         })
+    }
+
+    /// What to pass for this parameter, which is a pointer.
+    pub fn pointer_hint(&self) -> &'static str {
+        match self.param().ty {
+            ParamType::Pointer { to: Pointee::Class(_), .. } => "pass an object of that class",
+            _ => "pass an array",
+        }
     }
 
     /// Checks that elements of `dtype` may be passed for this parameter.
@@ -263,11 +282,30 @@ impl Checker<'_> {
             (_, None) | (Pointee::Void | Pointee::Other(_), _) => true,
             (Pointee::Scalar(declared), Some(given)) => *declared == given,
             (Pointee::Char, Some(given)) => given.size() == 1,
+            (Pointee::Class(_), Some(_)) => return Err(self.wrong_type(array_of(dtype), self.pointer_hint())),
         };
         if !fits {
             return Err(self.wrong_type(array_of(dtype), "convert it first"));
         }
-        if !writable && !constant { Err(self.read_only()) } else { Ok(()) }
+        if !writable && !constant { Err(self.read_only("array")) } else { Ok(()) }
+    }
+
+    /// Checks that an object of `class` may be passed for this parameter.
+    ///
+    /// # Errors
+    /// [`KernelError::WrongType`], [`KernelError::ReadOnly`].
+    pub fn object(&self, class: &str, writable: bool) -> Result<()> {
+        let given = || format!("an object of class `{class}`");
+        let ParamType::Pointer { to, constant } = &self.param().ty else {
+            return Err(self.wrong_type(given(), "pass a single value"));
+        };
+        match to {
+            Pointee::Class(declared) if declared == class => {}
+            Pointee::Void | Pointee::Other(_) => {}
+            Pointee::Class(_) => return Err(self.wrong_type(given(), "")),
+            Pointee::Scalar(_) | Pointee::Char => return Err(self.wrong_type(given(), "pass an array")),
+        }
+        if !writable && !constant { Err(self.read_only("object")) } else { Ok(()) }
     }
 }
 

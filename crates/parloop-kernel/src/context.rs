@@ -7,7 +7,8 @@ use parloop_device::{Device, Element, Stream};
 use crate::array::Array;
 use crate::cache::Cache;
 use crate::error::Result;
-use crate::program::{CompileOptions, Program};
+use crate::options::CompileOptions;
+use crate::program::Program;
 use crate::source::Source;
 
 /// A device with a stream: where arrays live and kernels run. Clones are the same context.

@@ -37,8 +37,10 @@ pub enum KernelError {
     WrongType { kernel: String, name: String, declared: String, given: String, hint: &'static str },
     #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but {value} does not fit into {dtype}")]
     OutOfRange { kernel: String, name: String, declared: String, value: String, dtype: DType },
-    #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array is read-only; declare it const or pass a copy")]
-    ReadOnly { kernel: String, name: String, declared: String },
+    #[error(
+        "argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the {given} is read-only; declare it const or pass a copy"
+    )]
+    ReadOnly { kernel: String, name: String, declared: String, given: &'static str },
     #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array is not contiguous; pass a contiguous copy")]
     NotContiguous { kernel: String, name: String, declared: String },
     #[error(

@@ -11,6 +11,7 @@ use crate::arg::{Arg, Checker, Scalar, Slot};
 use crate::error::{KernelError, Result};
 use crate::grid::{Count, Grid};
 use crate::signature::{ParamType, Pointee, Signature};
+use crate::staging::{HostBytes, Staging};
 
 /// A kernel of a compiled program, ready to launch. Clones are the same kernel.
 #[derive(Clone)]
@@ -24,38 +25,46 @@ struct Inner {
     stream: Stream,
     grid: Grid,
     block: Option<u32>,
-    /// Bytes that a kernel reads from each slot, with those for the range and the returned value on a CPU.
+    /// Bytes of each argument of a launch: those of the slots, with range and returned value on a CPU and with two for a pointer
+    /// on OpenCL.
     sizes: SmallVec<[usize; 20]>,
     /// The argument whose value is the range, when it is that simple.
     range_argument: Option<usize>,
     /// Whether the grid is just what the loops need.
     grid_is_loops: bool,
     is_cpu: bool,
+    /// Whether a pointer is a buffer and an offset, which are two arguments.
+    has_pairs: bool,
 }
 
 /// A CPU entry also takes the whole range and a place for the returned value.
 const CPU_SLOTS: usize = 2;
+
+/// Where the arguments of a launch are.
+type Pointers = SmallVec<[*mut c_void; 20]>;
 
 /// Arguments with room for what the launch adds.
 pub type Slots = SmallVec<[Slot; 20]>;
 
 impl Kernel {
     pub(crate) fn new(signature: Signature, function: Function, stream: Stream, grid: Grid, block: Option<u32>) -> Result<Kernel> {
+        let kind = function.device().kind();
+        let (is_cpu, has_pairs) = (kind == DeviceKind::Cpu, kind == DeviceKind::OpenCl);
         let size = |ty: &ParamType| match ty {
-            ParamType::Scalar(dtype) => dtype.size(),
-            ParamType::Pointer { .. } => size_of::<u64>(),
+            ParamType::Scalar(dtype) => (dtype.size(), 1),
+            ParamType::Pointer { .. } => (size_of::<u64>(), if has_pairs { 2 } else { 1 }),
         };
-        let is_cpu = function.device().kind() == DeviceKind::Cpu;
+        let sizes = signature.params.iter().map(|param| size(&param.ty)).flat_map(|(size, count)| std::iter::repeat_n(size, count));
         let added = if is_cpu { CPU_SLOTS } else { 0 };
-        let sizes = signature.params.iter().map(|param| size(&param.ty)).chain([size_of::<Slot>(); CPU_SLOTS].into_iter().take(added));
-        let sizes = sizes.collect();
+        let sizes = sizes.chain(std::iter::repeat_n(size_of::<Slot>(), added)).collect();
         let range_argument = match (&grid, &*signature.loops) {
             (Grid::Argument(name), _) => Some(integer_argument(&signature, name)?),
             (Grid::Auto, [Count::Param(index)]) => Some(*index),
             _ => None,
         };
         let grid_is_loops = grid == Grid::Auto;
-        Ok(Kernel { inner: Arc::new(Inner { signature, function, stream, grid, block, sizes, range_argument, grid_is_loops, is_cpu }) })
+        let inner = Inner { signature, function, stream, grid, block, sizes, range_argument, grid_is_loops, is_cpu, has_pairs };
+        Ok(Kernel { inner: Arc::new(inner) })
     }
 
     /// What it takes and returns.
@@ -112,7 +121,10 @@ impl Kernel {
     /// # Errors
     /// As [`call`](Self::call), and for host data on a GPU.
     pub fn bind(&self, args: &mut [Arg<'_>]) -> Result<BoundKernel> {
-        let memories = args.iter().filter_map(|arg| if let Arg::Memory { memory, .. } = arg { Some((*memory).clone()) } else { None });
+        let memories = args.iter().filter_map(|arg| match arg {
+            Arg::Memory { memory, .. } | Arg::Object { memory, .. } => Some((*memory).clone()),
+            _ => None,
+        });
         let memories = memories.collect();
         for (index, arg) in args.iter().enumerate().take(self.signature().params.len()) {
             if matches!(arg, Arg::Host { .. } | Arg::HostMut { .. } | Arg::Text(_)) {
@@ -136,7 +148,11 @@ impl Kernel {
                 Arg::Scalar(value) => checker.scalar(*value)?,
                 Arg::Memory { memory, dtype, writable } => {
                     checker.elements(*dtype, *writable)?;
-                    self.memory_slot(memory)?
+                    self.pointer_slot(memory, 0)?
+                }
+                Arg::Object { memory, offset, class, writable } => {
+                    checker.object(class, *writable)?;
+                    self.pointer_slot(memory, *offset)?
                 }
                 Arg::Host { bytes, dtype } => {
                     checker.elements(Some(*dtype), false)?;
@@ -162,20 +178,23 @@ impl Kernel {
         Ok(prepared)
     }
 
-    /// The slot of device memory.
+    /// The slot of a pointer to the byte `offset` of device memory: its address, or on OpenCL the buffer and the offset in it.
     ///
     /// # Errors
-    /// When the memory is of another device.
-    pub fn memory_slot(&self, memory: &Memory) -> Result<Slot> {
+    /// When the memory is of another device, or has no such byte ([`parloop_device::DeviceError::OutOfBounds`]); its end is one.
+    pub fn pointer_slot(&self, memory: &Memory, offset: usize) -> Result<Slot> {
         // CPU devices differ in their threads only: their memory is the host's.
         let is_host = || self.is_cpu() && memory.device().kind() == DeviceKind::Cpu;
         if !memory.device().same(self.inner.function.device()) && !is_host() {
             return Err(other_device(&self.inner.function, memory.device().id().to_string()));
         }
+        if offset > memory.len() {
+            return Err(parloop_device::DeviceError::OutOfBounds { operation: "argument", offset, len: 0, size: memory.len() }.into());
+        }
         if self.inner.stream.is_foreign() {
             memory.note_foreign_use();
         }
-        Ok([memory.handle(), 0])
+        Ok(if self.inner.has_pairs { [memory.handle(), (memory.offset() + offset) as u64] } else { [memory.handle() + offset as u64, 0] })
     }
 
     fn text_slot(&self, checker: &Checker<'_>, text: &CStr, staging: &mut Staging) -> Result<Slot> {
@@ -188,34 +207,6 @@ impl Kernel {
         // SAFETY: borrowed by the argument, which lives until the call is over.
         let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false) };
         self.host_slot(checker.index, host, staging)
-    }
-
-    /// The slot of host data: its own address on a CPU, a staged copy elsewhere. The same data given twice is staged once.
-    ///
-    /// # Errors
-    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room.
-    pub fn host_slot(&self, index: usize, host: HostBytes, staging: &mut Staging) -> Result<Slot> {
-        if self.is_cpu() || host.len == 0 {
-            return Ok([if host.len == 0 { 0 } else { host.pointer as u64 }, 0]);
-        }
-        for staged in &mut staging.staged {
-            if (staged.host.pointer, staged.host.len) == (host.pointer, host.len) {
-                staged.host.written |= host.written;
-                return Ok([staged.memory.handle(), 0]);
-            }
-            if staged.host.overlaps(&host) && (staged.host.written || host.written) {
-                let name = |index: usize| self.signature().params[index].name.clone();
-                let (first, second) = (name(staged.index), name(index));
-                return Err(KernelError::Overlap { kernel: self.signature().name.clone(), first, second });
-            }
-        }
-        let stream = &self.inner.stream;
-        let memory = stream.device().allocate(host.len)?;
-        // SAFETY: whoever made `host` promised that its bytes stay readable until the call is over.
-        stream.write(&memory, 0, unsafe { std::slice::from_raw_parts(host.pointer, host.len) })?;
-        let handle = memory.handle();
-        staging.staged.push(Staged { index, memory, host });
-        Ok([handle, 0])
     }
 
     /// Whether it runs on a CPU, where host data is used in place.
@@ -264,7 +255,8 @@ impl Kernel {
         if self.is_cpu() {
             slots.extend([[range, 0]; CPU_SLOTS]);
         }
-        let pointers: SmallVec<[*mut c_void; 20]> = slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()).collect();
+        let pointers: Pointers =
+            if inner.has_pairs { self.paired(slots) } else { slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()).collect() };
         let result = self.shape(items, range).and_then(|launch| {
             // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
             // slot of the right type; the rest is the caller's promise.
@@ -275,6 +267,19 @@ impl Kernel {
         slots.truncate(count);
         result?;
         Ok(inner.signature.returns.zip(returned).map(|(dtype, slot)| decode(slot, dtype)))
+    }
+
+    /// Where each argument is, with both words of a pointer.
+    fn paired(&self, slots: &mut Slots) -> Pointers {
+        let mut pointers = Pointers::new();
+        for (slot, param) in slots.iter_mut().zip(&self.inner.signature.params) {
+            let words = slot.as_mut_ptr();
+            pointers.push(words.cast());
+            if let ParamType::Pointer { .. } = param.ty {
+                pointers.push(words.wrapping_add(1).cast());
+            }
+        }
+        pointers
     }
 
     fn shape(&self, items: Items, range: u64) -> Result<Launch> {
@@ -379,70 +384,6 @@ pub enum Items {
     Line(u64),
     /// So many along each axis.
     Axes([u64; 3]),
-}
-
-/// Host data of a call, by address.
-#[derive(Clone, Copy, Debug)]
-pub struct HostBytes {
-    pointer: *mut u8,
-    len: usize,
-    written: bool,
-}
-
-impl HostBytes {
-    /// `written`: the kernel may change it.
-    ///
-    /// # Safety
-    /// `len` bytes at `pointer` can be read, and written if `written`, until the call that uses them is over.
-    pub unsafe fn new(pointer: *mut u8, len: usize, written: bool) -> HostBytes {
-        HostBytes { pointer, len, written }
-    }
-
-    fn overlaps(&self, other: &HostBytes) -> bool {
-        let (a, b) = (self.pointer as usize, other.pointer as usize);
-        a < b + other.len && b < a + self.len
-    }
-}
-
-/// Host data staged in device memory for one call.
-#[derive(Debug, Default)]
-pub struct Staging {
-    staged: SmallVec<[Staged; 4]>,
-}
-
-#[derive(Debug)]
-struct Staged {
-    index: usize,
-    memory: Memory,
-    host: HostBytes,
-}
-
-impl Staging {
-    /// Whether nothing had to be staged.
-    pub fn is_empty(&self) -> bool {
-        self.staged.is_empty()
-    }
-
-    fn copy_back(&self, stream: &Stream, _borrowed: &mut [Arg<'_>]) -> Result<()> {
-        // SAFETY: the arguments that lend these bytes are borrowed, those that are written exclusively.
-        unsafe { self.read_back(stream) }
-    }
-
-    /// Copies what kernels may have changed back to the host, after the work queued before.
-    ///
-    /// # Errors
-    /// When the device, or that work, fails.
-    ///
-    /// # Safety
-    /// The host data is still there, and nobody else looks at what is written.
-    pub unsafe fn read_back(&self, stream: &Stream) -> Result<()> {
-        for staged in self.staged.iter().filter(|staged| staged.host.written) {
-            // SAFETY: the caller's promise; `len` bytes were readable there when the call began.
-            let bytes = unsafe { std::slice::from_raw_parts_mut(staged.host.pointer, staged.host.len) };
-            stream.read(&staged.memory, 0, bytes)?;
-        }
-        Ok(())
-    }
 }
 
 struct Prepared {

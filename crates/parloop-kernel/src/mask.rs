@@ -1,6 +1,8 @@
 //! Makes plain C of portable C for the parser: our macros are blanked out in place, so that every byte offset stays, and what they
 //! said is noted.
 
+use std::ops::Range;
+
 /// A macro word and where it stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
@@ -71,6 +73,12 @@ pub(crate) fn mask(original: &str) -> Masked {
 }
 
 impl Masked {
+    /// The marks in a part of the text.
+    pub(crate) fn marks_in(&self, range: Range<usize>) -> &[Mark] {
+        let place = |at: usize| self.marks.partition_point(|mark| mark.at < at);
+        &self.marks[place(range.start)..place(range.end).max(place(range.start))]
+    }
+
     /// Handles the word at `start..end` and returns where to go on.
     fn word(&mut self, original: &str, start: usize, end: usize) -> usize {
         let kind = match &original[start..end] {

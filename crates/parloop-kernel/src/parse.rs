@@ -13,7 +13,8 @@ use crate::loops::{check_loops, read_loops};
 use crate::mask::{MarkKind, Masked, mask};
 use crate::prelude::Needs;
 use crate::reserved::is_reserved;
-use crate::signature::{Param, ParamType, Pointee, Signature};
+use crate::signature::{Param, Signature};
+use crate::source::Joined;
 
 /// What the source of a program says.
 #[derive(Debug)]
@@ -27,21 +28,34 @@ pub(crate) struct Parsed {
     pub(crate) renamed: BTreeSet<String>,
 }
 
-pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
+/// How a source is to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dialect<'a> {
+    pub(crate) target: DeviceKind,
+    /// Names of types that are pointers to opaque structs.
+    pub(crate) classes: &'a [String],
+}
+
+pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
+    let Dialect { target, classes } = dialect;
+    let joined = joined.text.as_str();
     let masked = mask(joined);
     let mut parser = Parser::new();
     let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
     grammar.expect("invariant: the C grammar is built for this tree-sitter");
     let tree = parser.parse(&masked.text, None).expect("invariant: a parser with a language and no time limit returns a tree");
     let mut reader = Reader {
+        joined,
         masked: &masked,
         target,
+        classes,
         typedefs: TypeNames::default(),
         functions: Vec::new(),
         renamed: BTreeSet::new(),
         conditional: false,
         loop_helpers: Vec::new(),
         edits: Vec::new(),
+        locals: String::new(),
         error: None,
     };
     reader.scope(tree.root_node(), 0);
@@ -63,17 +77,21 @@ pub(crate) fn parse(joined: &str, target: DeviceKind) -> Result<Parsed> {
     Ok(Parsed { functions, text, needs: Needs { atomics: masked.uses_atomics, strides }, renamed })
 }
 
-struct Reader<'a> {
-    masked: &'a Masked,
-    target: DeviceKind,
-    typedefs: TypeNames,
+pub(crate) struct Reader<'a> {
+    pub(crate) joined: &'a str,
+    pub(crate) masked: &'a Masked,
+    pub(crate) target: DeviceKind,
+    pub(crate) classes: &'a [String],
+    pub(crate) typedefs: TypeNames,
     functions: Vec<Signature>,
     renamed: BTreeSet<String>,
     /// Whether the preprocessor decides if this is compiled at all.
     conditional: bool,
     /// Functions with loops that are no kernels.
     loop_helpers: Vec<String>,
-    edits: Vec<Edit>,
+    pub(crate) edits: Vec<Edit>,
+    /// What the body of the kernel at hand begins with.
+    pub(crate) locals: String,
     error: Option<Mistake>,
 }
 
@@ -110,12 +128,12 @@ impl Reader<'_> {
         node.kind() == "preproc_ifdef" && defines.is_some_and(|defined| name(defined) == name(node))
     }
 
-    fn text(&self, node: Node) -> String {
+    pub(crate) fn text(&self, node: Node) -> String {
         String::from_utf8_lossy(&self.masked.text[node.byte_range()]).into_owned()
     }
 
     fn has_mark(&self, kind: MarkKind, from: usize, to: usize) -> bool {
-        self.masked.marks.iter().any(|mark| mark.kind == kind && (from..to).contains(&mark.at))
+        self.masked.marks_in(from..to).iter().any(|mark| mark.kind == kind)
     }
 
     fn typedef(&mut self, node: Node) {
@@ -162,14 +180,16 @@ impl Reader<'_> {
             return;
         };
         let mut cursor = list.walk();
-        let mut previous_end = list.start_byte();
+        let (mut previous_end, mut index) = (list.start_byte(), 0);
         for child in list.children(&mut cursor) {
             if child.kind() == "parameter_declaration" && !self.is_void_list(child) {
                 // What is wrong with a parameter is told at the definition.
-                let _ = self.param(child, "", 0, Some(previous_end));
+                let _ = self.param(child, "", index, Some(previous_end));
+                index += 1;
             }
             previous_end = child.end_byte();
         }
+        self.locals.clear();
     }
 
     fn function(&mut self, node: Node, previous_end: usize) {
@@ -260,6 +280,10 @@ impl Reader<'_> {
             previous_end = child.end_byte();
         }
         let body = node.child_by_field_name("body").map_or(0..0, |body| body.byte_range());
+        let insert = std::mem::take(&mut self.locals);
+        if !insert.is_empty() && self.masked.text.get(body.start) == Some(&b'{') {
+            self.edits.push(Edit { at: body.start + 1, remove: 0, insert: insert.into() });
+        }
         let (loops, loops_align) = read_loops(self.masked, body, &params, &self.loop_helpers);
         Ok(Signature { loops, loops_align, name, params, returns, is_kernel, line: name_node.start_position().row })
     }
@@ -267,85 +291,6 @@ impl Reader<'_> {
     /// `(void)` says that there are no parameters.
     fn is_void_list(&self, node: Node) -> bool {
         node.child_by_field_name("declarator").is_none() && words(&self.text(node)) == ["void"]
-    }
-
-    /// `kernel_gap` is where the text before a kernel's parameter begins.
-    fn param(&mut self, node: Node, function: &str, index: usize, kernel_gap: Option<usize>) -> Result<Param, Mistake> {
-        let declarator = node.child_by_field_name("declarator");
-        let specifiers_end = declarator.map_or(node.end_byte(), |d| d.start_byte());
-        let specifiers = words(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
-        let constant = specifiers.iter().any(|word| word == "const");
-        let (name, depth) = match declarator.map(|d| self.declarator(d)) {
-            Some(Some((name, depth))) => (name, depth),
-            Some(None) => (String::new(), usize::MAX),
-            None => (String::new(), 0),
-        };
-        let name = if name.is_empty() { format!("arg{index}") } else { name };
-        let spelled = specifiers.join(" ");
-        let ty = match (self.typedefs.scalar(&specifiers), depth) {
-            (_, usize::MAX) => {
-                let reason = format!("parameter `{name}` of `{function}` is neither a scalar nor a pointer");
-                return Err(Mistake { at: node.start_byte(), reason });
-            }
-            (Some(Scalar::Value(dtype)), 0) => ParamType::Scalar(dtype),
-            (Some(Scalar::Char), 0) => ParamType::Scalar(DType::I8),
-            (Some(Scalar::Void), 0) | (None, 0) => {
-                let reason = format!("parameter `{name}` of `{function}` has type `{spelled}`, which is no scalar type and no pointer");
-                return Err(Mistake { at: node.start_byte(), reason });
-            }
-            (Some(Scalar::Value(dtype)), 1) => ParamType::Pointer { to: Pointee::Scalar(dtype), constant },
-            (Some(Scalar::Char), 1) => ParamType::Pointer { to: Pointee::Char, constant },
-            (Some(Scalar::Void), 1) => ParamType::Pointer { to: Pointee::Void, constant },
-            _ => ParamType::Pointer { to: Pointee::Other(spelled.replace("const ", "")), constant },
-        };
-        if let Some(gap) = kernel_gap
-            && self.target == DeviceKind::OpenCl
-            && depth > 0
-            && !self.has_mark(MarkKind::Space, gap, node.end_byte())
-        {
-            self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUGLMEM ".into() });
-        }
-        if kernel_gap.is_some() && self.target == DeviceKind::OpenCl && depth == 0 {
-            self.replace_refused_type(node.start_byte(), specifiers_end);
-        }
-        Ok(Param { name, ty })
-    }
-
-    /// OpenCL kernels take no truth values and no types whose size is the device's business; others of the same size do as well.
-    fn replace_refused_type(&mut self, from: usize, to: usize) {
-        const REFUSED: [(&str, &str); 6] = [
-            ("bool", "uchar"),
-            ("_Bool", "uchar"),
-            ("size_t", "ulong"),
-            ("uintptr_t", "ulong"),
-            ("ptrdiff_t", "long"),
-            ("intptr_t", "long"),
-        ];
-        let specifiers = String::from_utf8_lossy(&self.masked.text[from..to]).into_owned();
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        for (refused, insert) in REFUSED {
-            let mut found = specifiers.match_indices(refused);
-            let whole = |at: usize| !specifiers[..at].ends_with(is_word) && !specifiers[at + refused.len()..].starts_with(is_word);
-            if let Some((at, _)) = found.find(|(at, _)| whole(*at)) {
-                self.edits.push(Edit { at: from + at, remove: refused.len(), insert: insert.into() });
-                return;
-            }
-        }
-    }
-
-    /// The name and the number of pointers (arrays count); `None` for what is neither.
-    fn declarator(&self, node: Node) -> Option<(String, usize)> {
-        match node.kind() {
-            "identifier" => Some((self.text(node), 0)),
-            "pointer_declarator" | "abstract_pointer_declarator" | "array_declarator" | "abstract_array_declarator" => {
-                match node.child_by_field_name("declarator") {
-                    Some(inner) => self.declarator(inner).map(|(name, depth)| (name, depth + 1)),
-                    None => Some((String::new(), 1)),
-                }
-            }
-            "parenthesized_declarator" | "abstract_parenthesized_declarator" => self.declarator(node.named_child(0)?),
-            _ => None,
-        }
     }
 }
 
@@ -364,6 +309,14 @@ fn find<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// What OpenCL makes of `double *x`.
+    const PAIR: &str = "GPUGLMEM char *x__base, long x__offset";
+    const LOCAL: &str = " GPUGLMEM double *x = (GPUGLMEM void *)(x__base + x__offset);";
+
+    fn parse(text: &str, target: DeviceKind) -> Result<Parsed> {
+        super::parse(&Joined::from(text), Dialect { target, classes: &[] })
+    }
 
     fn signatures(text: &str, target: DeviceKind) -> Vec<String> {
         parse(text, target).unwrap().functions.iter().map(ToString::to_string).collect()
@@ -406,7 +359,7 @@ mod tests {
             qualified(DeviceKind::OpenCl),
             text.replace("static const", "GPUCONST static const")
                 .replace("inline", "static inline")
-                .replace("(double *x)", "(GPUGLMEM double *x)")
+                .replace("(double *x) {", &format!("({PAIR}) {{{LOCAL}"))
         );
         assert_eq!(qualified(DeviceKind::Hip), text.replace("static const", "GPUCONST static const").replace("inline", "GPUFUN inline"));
     }
@@ -422,7 +375,8 @@ mod tests {
     fn types_that_opencl_kernels_cannot_take_give_way_to_others_of_their_size() {
         let text = "GPUKERN void k(const bool on, size_t n, unsigned long long m, long long *x) { bool b = on; }";
         let parsed = parse(text, DeviceKind::OpenCl).unwrap();
-        assert_eq!(parsed.text, "GPUKERN void k(const uchar on, ulong n, unsigned long  m, GPUGLMEM long  *x) { bool b = on; }");
+        let local = LOCAL.replace("double", "long");
+        assert_eq!(parsed.text, format!("GPUKERN void k(const uchar on, ulong n, unsigned long  m, {PAIR}) {{{local} bool b = on; }}"));
         assert_eq!(parsed.functions[0].to_string(), "void k(bool on, uint64_t n, uint64_t m, int64_t * x)");
         assert_eq!(parse(text, DeviceKind::Cpu).unwrap().text, text);
     }
@@ -447,7 +401,7 @@ mod tests {
     #[test]
     fn kernels_keep_no_words_that_their_target_refuses_and_prototypes_get_theirs() {
         let text = "GPUKERN void k(double *x);\nGPUKERN static void k(double *x) {}";
-        let expected = "GPUKERN void k(GPUGLMEM double *x);\nGPUKERN  void k(GPUGLMEM double *x) {}";
+        let expected = format!("GPUKERN void k({PAIR});\nGPUKERN  void k({PAIR}) {{{LOCAL}}}");
         assert_eq!(parse(text, DeviceKind::OpenCl).unwrap().text, expected);
     }
 

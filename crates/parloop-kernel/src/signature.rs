@@ -78,6 +78,8 @@ pub enum Pointee {
     Char,
     /// `void`: anything.
     Void,
+    /// An object of this class, opaque to C: the type of the parameter is a pointer by that name.
+    Class(String),
     /// Something only the source knows, by its C name: anything is accepted.
     Other(String),
 }
@@ -87,13 +89,15 @@ impl fmt::Display for ParamType {
         match self {
             ParamType::Scalar(dtype) => f.write_str(dtype.c_name()),
             ParamType::Pointer { to, constant } => {
+                let constant = if *constant { "const " } else { "" };
                 let name = match to {
+                    Pointee::Class(name) => return write!(f, "{constant}{name}"),
                     Pointee::Scalar(dtype) => dtype.c_name(),
                     Pointee::Char => "char",
                     Pointee::Void => "void",
                     Pointee::Other(name) => name,
                 };
-                write!(f, "{}{name} *", if *constant { "const " } else { "" })
+                write!(f, "{constant}{name} *")
             }
         }
     }

@@ -61,14 +61,20 @@ fn read_text(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|e| KernelError::SourceFile { path: path.display().to_string(), reason: e.to_string() })
 }
 
+/// All sources as one text.
+#[derive(Debug, Default)]
+pub(crate) struct Joined {
+    pub(crate) text: String,
+}
+
 /// All sources as one text for `target`. `folders` are searched for the user's headers.
-pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<String> {
+pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<Joined> {
     let mut joiner = Joiner { target, folders, once: HashSet::new(), out: String::new() };
     for (index, source) in sources.iter().enumerate() {
         let name = if index > 0 && source.name == "<source>" { format!("<source {}>", index + 1) } else { source.name.clone() };
         joiner.add(&name, &source.text, source.folder.as_deref(), 0)?;
     }
-    Ok(joiner.out)
+    Ok(Joined { text: joiner.out })
 }
 
 struct Joiner<'a> {
@@ -278,8 +284,14 @@ const C_HEADERS: [&str; 14] = [
 mod tests {
     use super::*;
 
+    impl From<&str> for Joined {
+        fn from(text: &str) -> Joined {
+            Joined { text: text.into() }
+        }
+    }
+
     fn joined(text: &str, target: DeviceKind) -> String {
-        join(&[Source::text(text)], target, &[]).unwrap()
+        join(&[Source::text(text)], target, &[]).unwrap().text
     }
 
     #[test]
@@ -303,13 +315,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("mine.h"), "int from_header;\n").unwrap();
         let source = Source::text("#include \"mine.h\"\nint after;");
-        let text = join(std::slice::from_ref(&source), DeviceKind::OpenCl, &[folder.path().to_owned()]).unwrap();
+        let text = join(std::slice::from_ref(&source), DeviceKind::OpenCl, &[folder.path().to_owned()]).unwrap().text;
         let header = folder.path().join("mine.h");
         assert_eq!(
             text,
             format!("#line 1 \"<source>\"\n#line 1 \"{}\"\nint from_header;\n#line 2 \"<source>\"\nint after;\n", header.display())
         );
-        let text = join(&[source], DeviceKind::OpenCl, &[]).unwrap();
+        let text = join(&[source], DeviceKind::OpenCl, &[]).unwrap().text;
         let told = "#error header \"mine.h\" was not found; name its folder in the include folders";
         assert_eq!(text, format!("#line 1 \"<source>\"\n{told}\nint after;\n"));
     }
@@ -320,7 +332,7 @@ mod tests {
         let header = folder.path().join("once.h");
         std::fs::write(&header, "#pragma once\nint x;\n").unwrap();
         let source = Source::text("#include \"once.h\"\n#include \"once.h\"\nint after;");
-        let text = join(&[source], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap();
+        let text = join(&[source], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap().text;
         let expected = format!("#line 1 \"<source>\"\n#line 1 \"{}\"\n\nint x;\n#line 2 \"<source>\"\n\nint after;\n", header.display());
         assert_eq!(text, expected);
     }

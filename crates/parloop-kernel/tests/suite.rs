@@ -1,7 +1,10 @@
 //! The suite that every device runs whole: memory, streams, events, and kernels through the public API, with the same numbers
 //! everywhere.
 
-use parloop_device::{DType, Device, DeviceError, DeviceKind};
+mod devices;
+
+use devices::on_every_device;
+use parloop_device::{DType, DeviceError, DeviceKind};
 use parloop_kernel::{Arg, CompileOptions, Context, DescribedParam, Grid, KernelDescription, KernelError, Scalar, Source, args};
 
 const SOURCE: &str = "
@@ -29,23 +32,6 @@ GPUKERN void halves(GPUGLMEM int32_t *x, const int64_t n) {
 GPUKERN void is_null(GPUGLMEM const double *x, GPUGLMEM int32_t *answer) { answer[0] = x == 0; }
 GPUKERN void main(GPUGLMEM int32_t *x, const int32_t value) { x[0] = value; }
 ";
-
-/// Every device that is here, and CPUs with one thread and with more threads than cores.
-fn devices() -> Vec<Device> {
-    let mut devices = Device::list();
-    devices.extend(["cpu:1", "cpu:5"].map(|name| Device::open(name).unwrap()));
-    if std::env::var("CI").is_ok_and(|ci| ci == "true") {
-        assert!(devices.iter().any(|device| device.kind() == DeviceKind::OpenCl), "CI needs an OpenCL device (PoCL)");
-    }
-    devices
-}
-
-fn on_every_device(test: impl Fn(&Context)) {
-    for device in devices() {
-        println!("on {device:?}");
-        test(&Context::on(device.default_stream().unwrap()));
-    }
-}
 
 fn ramp(n: usize) -> Vec<f64> {
     (0..n).map(|i| i as f64).collect()
@@ -94,9 +80,8 @@ fn ranges_outside_memory_are_refused_and_touch_nothing() {
 #[test]
 fn a_sub_range_shares_its_memory_and_keeps_it_alive() {
     on_every_device(|ctx| {
-        let alignment = ctx.device().properties().memory_alignment;
-        let whole = ctx.device().allocate_zeroed(4 * alignment.max(16)).unwrap();
-        let step = alignment.max(16);
+        let step = 13;
+        let whole = ctx.device().allocate_zeroed(4 * step).unwrap();
         let part = whole.slice(step, 2 * step).unwrap();
         let inner = part.slice(step, step).unwrap();
         ctx.stream().fill(&inner, 0, step, 9).unwrap();
@@ -107,9 +92,6 @@ fn a_sub_range_shares_its_memory_and_keeps_it_alive() {
         let mut kept = vec![0; step];
         ctx.stream().read(&inner, 0, &mut kept).unwrap();
         assert_eq!(kept, vec![9; step]);
-        if alignment > 1 {
-            assert!(matches!(inner.slice(1, 1), Err(DeviceError::Misaligned { .. })));
-        }
     });
 }
 
@@ -308,9 +290,8 @@ fn many_threads_may_launch_one_kernel() {
 #[test]
 fn descriptions_are_checked_against_the_source() {
     let ctx = Context::open("cpu:1").unwrap();
-    let pointer = |constant| DescribedParam { name: None, dtype: Some(DType::F64), pointer: true, constant: Some(constant) };
-    let scalar =
-        |dtype, name: Option<&str>| DescribedParam { name: name.map(Into::into), dtype: Some(dtype), pointer: false, constant: None };
+    let pointer = |constant| DescribedParam { dtype: Some(DType::F64), pointer: true, constant: Some(constant), ..Default::default() };
+    let scalar = |dtype, name: Option<&str>| DescribedParam { name: name.map(Into::into), dtype: Some(dtype), ..Default::default() };
     let describe = |params, returns| CompileOptions {
         kernels: vec![KernelDescription {
             name: "mine".into(),

@@ -3,12 +3,14 @@
 
 use std::ffi::CString;
 
-use parloop_device::{Complex64, DType, DeviceKind};
+use parloop_device::{Complex64, DType};
 use parloop_kernel as ker;
 use parloop_kernel::{Checker, HostBytes, ParamType, Pointee, Scalar, Slot, Slots, Staging};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyString};
 use smallvec::SmallVec;
 
@@ -30,7 +32,6 @@ pub type Kept<'py> = SmallVec<[Keep<'py>; 2]>;
 pub enum Keep<'py> {
     Object(Bound<'py, PyAny>),
     Text(CString),
-    Memory(parloop_device::Memory),
 }
 
 /// What a call makes of its arguments.
@@ -174,7 +175,7 @@ impl Kernel {
             return self.ndarray_slot(index, to, constant, array, &mut call.staging);
         }
         if let Ok(array) = value.cast::<Array>() {
-            return self.array_slot(index, to, constant, array.get(), &mut call.kept);
+            return self.array_slot(index, to, constant, array.get());
         }
         if let Some(array) = NdArray::of(value)? {
             return self.ndarray_slot(index, to, constant, array, &mut call.staging);
@@ -208,29 +209,25 @@ impl Kernel {
         if address & (alignment - 1) != 0 && self.inner.is_cpu() { Err(self.checker(index).unaligned().into()) } else { Ok(()) }
     }
 
-    fn array_slot(&self, index: usize, to: &Pointee, constant: bool, array: &Array, kept: &mut Kept<'_>) -> Result<Slot> {
+    fn array_slot(&self, index: usize, to: &Pointee, constant: bool, array: &Array) -> Result<Slot> {
         if *to != Pointee::Scalar(array.dtype) || !(array.writeable || constant) {
             self.checker(index).elements(Some(array.dtype), array.writeable)?;
         }
         if !array.layout.is_dense() {
             return Err(self.checker(index).not_contiguous().into());
         }
-        if array.layout.offset == 0 {
-            let slot = self.inner.memory_slot(&array.memory)?;
-            self.check_alignment(index, slot[0], array.dtype)?;
-            return Ok(slot);
-        }
-        let bytes = array.layout.size() * array.dtype.size();
-        if array.memory.device().kind() == DeviceKind::OpenCl {
-            // The part is an object of its own, which must be there when the kernel is queued; then the driver holds it.
-            let part = array.memory.slice(array.layout.offset, bytes)?;
-            let slot = self.inner.memory_slot(&part)?;
-            kept.push(Keep::Memory(part));
-            return Ok(slot);
-        }
-        let [handle, rest] = self.inner.memory_slot(&array.memory)?;
-        self.check_alignment(index, handle + array.layout.offset as u64, array.dtype)?;
-        Ok([handle + array.layout.offset as u64, rest])
+        let slot = self.inner.pointer_slot(&array.memory, array.layout.offset)?;
+        self.check_alignment(index, slot[0], array.dtype)?;
+        Ok(slot)
+    }
+
+    /// For an object of a class, which says where it is: its memory, its first byte there, its class, and whether it may be written.
+    fn object_slot<'py>(&self, index: usize, object: &Bound<'py, PyAny>, call: &mut Call<'py>) -> Result<Slot> {
+        let (memory, offset, class, writable): (Bound<'py, Memory>, usize, PyBackedStr, bool) = object.extract()?;
+        self.checker(index).object(&class, writable)?;
+        let slot = self.inner.pointer_slot(&memory.get().inner, offset)?;
+        call.kept.push(Keep::Object(memory.into_any()));
+        Ok(slot)
     }
 
     fn other_pointer<'py>(
@@ -242,7 +239,7 @@ impl Kernel {
         call: &mut Call<'py>,
     ) -> Result<Slot> {
         if let Ok(memory) = value.cast::<Memory>() {
-            return Ok(self.inner.memory_slot(&memory.get().inner)?);
+            return Ok(self.inner.pointer_slot(&memory.get().inner, 0)?);
         }
         let is_text = matches!(to, Pointee::Char | Pointee::Void | Pointee::Scalar(DType::I8 | DType::U8));
         if let Ok(text) = value.cast::<PyString>() {
@@ -268,8 +265,12 @@ impl Kernel {
             let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false) };
             return Ok(self.inner.host_slot(index, host, &mut call.staging)?);
         }
+        if let Ok(object) = value.getattr(intern!(value.py(), "__parloop_object__")) {
+            return self.object_slot(index, &object, call);
+        }
         let Some(foreign) = Foreign::of(value)? else {
-            return Err(self.checker(index).wrong_type(describe(value), "pass an array").into());
+            let checker = self.checker(index);
+            return Err(checker.wrong_type(describe(value), checker.pointer_hint()).into());
         };
         self.checker(index).elements(Some(foreign.dtype), foreign.writeable)?;
         if !foreign.is_contiguous() {

@@ -80,7 +80,11 @@ impl Context {
         let context: u64 = queue.getattr("context")?.getattr("int_ptr")?.extract()?;
         // SAFETY: pyopencl's objects hold live handles, and `queue` is kept with the context.
         let (_, stream) = unsafe { dev::opencl::adopt(context, handle)? };
-        Ok(Context { inner: ker::Context::on(stream), _owner: Some(Arc::new(queue.clone().unbind())), kernels: Arc::new(PyOnceLock::new()) })
+        Ok(Context {
+            inner: ker::Context::on(stream),
+            _owner: Some(Arc::new(queue.clone().unbind())),
+            kernels: Arc::new(PyOnceLock::new()),
+        })
     }
 }
 
@@ -191,11 +195,13 @@ impl Context {
     ///     Folders in which `#include` looks for your headers.
     /// arguments : list of str, optional
     ///     Further arguments for the target's compiler.
+    /// classes : list of str, optional
+    ///     Names of types that are pointers to opaque structs; what is passed there is an object of that class.
     /// source_hook : callable, optional
     ///     Changes each source's text before anything else.
     /// save_source_as : path, optional
     ///     Where to write the full source that the compiler is given.
-    #[pyo3(signature = (source, *, kernels=None, include=vec![], arguments=vec![], source_hook=None, save_source_as=None))]
+    #[pyo3(signature = (source, *, kernels=None, include=vec![], arguments=vec![], classes=vec![], source_hook=None, save_source_as=None))]
     #[allow(clippy::too_many_arguments)] // the surface of one Python call; each goes to a field of the options
     fn compile<'py>(
         &self,
@@ -204,15 +210,17 @@ impl Context {
         kernels: Option<&Bound<'py, PyDict>>,
         include: Vec<PathBuf>,
         arguments: Vec<String>,
+        classes: Vec<String>,
         source_hook: Option<&Bound<'py, PyAny>>,
         save_source_as: Option<PathBuf>,
     ) -> Result<Bound<'py, PyAny>> {
         let sources = sources_of(source, source_hook)?;
-        let described = kernels.map(kernel_descriptions).transpose()?.unwrap_or_default();
+        let described = kernels.map(|kernels| kernel_descriptions(kernels, &classes)).transpose()?.unwrap_or_default();
         let options = ker::CompileOptions {
             include_folders: include,
             arguments,
             kernels: described.iter().map(|(description, _)| description.clone()).collect(),
+            classes,
             source_hook: None,
             save_source_as,
         };

@@ -101,7 +101,7 @@ fn device_class(error: &DeviceError) -> Exception {
         DeviceError::UnknownName { .. } | DeviceError::NotFound { .. } | DeviceError::Variable { .. } => Exception::DeviceNotFoundError,
         DeviceError::DriverMissing { .. } => Exception::DriverMissingError,
         DeviceError::OutOfMemory { .. } => Exception::OutOfMemoryError,
-        DeviceError::OutOfBounds { .. } | DeviceError::Misaligned { .. } => Exception::MemoryRangeError,
+        DeviceError::OutOfBounds { .. } => Exception::MemoryRangeError,
         DeviceError::OtherDevice { .. } => Exception::OtherDeviceError,
         DeviceError::InvalidLaunch { .. } => Exception::LaunchError,
         DeviceError::Compile(error) => compile_class(error),

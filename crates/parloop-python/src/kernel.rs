@@ -173,7 +173,6 @@ impl Kernel {
             match keep {
                 Keep::Object(object) => held.owners.push(object.unbind()),
                 Keep::Text(text) => held.texts.push(text),
-                Keep::Memory(memory) => held.memories.push(memory),
             }
         }
         let bound = BoundKernel { kernel: slf.clone().unbind(), slots: call.slots, items, arrays, objects, _held: held };
@@ -244,7 +243,6 @@ pub struct BoundKernel {
 struct Held {
     owners: Vec<Py<PyAny>>,
     texts: Vec<CString>,
-    memories: Vec<parloop_device::Memory>,
 }
 
 impl BoundKernel {

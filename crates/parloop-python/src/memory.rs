@@ -42,6 +42,12 @@ impl Memory {
         self.inner.handle()
     }
 
+    /// Bytes from what the handle names to its first byte: those before a part of a `cl_mem`, 0 where the handle is an address.
+    #[getter]
+    fn offset(&self) -> usize {
+        self.inner.offset()
+    }
+
     /// Its size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {

@@ -107,7 +107,7 @@ impl Program {
 /// >>> import parloop as pl
 /// >>> binary = pl.compile_for("cuda", "sm_90", "GPUKERN void f(double *x) { x[0] = 1; }")  # doctest: +SKIP
 #[pyfunction]
-#[pyo3(signature = (target, arch, source, *, include=vec![], arguments=vec![]))]
+#[pyo3(signature = (target, arch, source, *, include=vec![], arguments=vec![], classes=vec![]))]
 pub fn compile_for<'py>(
     py: Python<'py>,
     target: &str,
@@ -115,9 +115,10 @@ pub fn compile_for<'py>(
     source: &Bound<'py, PyAny>,
     include: Vec<PathBuf>,
     arguments: Vec<String>,
+    classes: Vec<String>,
 ) -> Result<Bound<'py, PyBytes>> {
     let sources = sources_of(source, None)?;
-    let options = ker::CompileOptions { include_folders: include, arguments, ..Default::default() };
+    let options = ker::CompileOptions { include_folders: include, arguments, classes, ..Default::default() };
     let (kind, compiler) = match target {
         "cpu" => (DeviceKind::Cpu, dev::cpu::compiler()),
         "cuda" => (DeviceKind::Cuda, dev::cuda::compiler(arch)),
@@ -164,15 +165,15 @@ fn source_of(item: &Bound<'_, PyAny>) -> Result<ker::Source> {
     }
 }
 
-/// The descriptions in `kernels={name: Kernel(…)}`.
-pub fn kernel_descriptions(kernels: &Bound<'_, PyDict>) -> Result<Vec<(ker::KernelDescription, GridRule)>> {
-    kernels.iter().map(|(name, kernel)| description(name.extract()?, &kernel)).collect()
+/// The descriptions in `kernels={name: Kernel(…)}`, in which text may name one of the classes.
+pub fn kernel_descriptions(kernels: &Bound<'_, PyDict>, classes: &[String]) -> Result<Vec<(ker::KernelDescription, GridRule)>> {
+    kernels.iter().map(|(name, kernel)| description(name.extract()?, &kernel, classes)).collect()
 }
 
-fn description(name: String, kernel: &Bound<'_, PyAny>) -> Result<(ker::KernelDescription, GridRule)> {
+fn description(name: String, kernel: &Bound<'_, PyAny>, classes: &[String]) -> Result<(ker::KernelDescription, GridRule)> {
     let given = |field: &str| -> PyResult<Option<Bound<'_, PyAny>>> { Ok(Some(kernel.getattr(field)?).filter(|value| !value.is_none())) };
     let params = match given("args")? {
-        Some(args) => Some(args.try_iter()?.map(|arg| described_param(&arg?)).collect::<Result<Vec<_>>>()?),
+        Some(args) => Some(args.try_iter()?.map(|arg| described_param(&arg?, classes)).collect::<Result<Vec<_>>>()?),
         None => None,
     };
     let returns = match given("ret")? {
@@ -188,13 +189,27 @@ fn description(name: String, kernel: &Bound<'_, PyAny>) -> Result<(ker::KernelDe
     Ok((ker::KernelDescription { name, c_name, params, returns, grid, block }, rule))
 }
 
-fn described_param(arg: &Bound<'_, PyAny>) -> Result<ker::DescribedParam> {
+fn described_param(arg: &Bound<'_, PyAny>, classes: &[String]) -> Result<ker::DescribedParam> {
+    let atype = arg.getattr("atype")?;
+    let class = class_name(&atype, classes)?;
     Ok(ker::DescribedParam {
         name: arg.getattr("name")?.extract()?,
-        dtype: scalar_type(&arg.getattr("atype")?)?,
+        dtype: if class.is_some() { None } else { scalar_type(&atype)? },
+        class,
         pointer: arg.getattr("pointer")?.is_truthy()?,
         constant: Some(arg.getattr("const")?.is_truthy()?),
     })
+}
+
+/// The class that a type of an argument names: text that is one of the classes, or a Python class with `_c_type` and no `_dtype`.
+fn class_name(atype: &Bound<'_, PyAny>, classes: &[String]) -> Result<Option<String>> {
+    if let Ok(name) = atype.extract::<String>() {
+        return Ok(Some(name).filter(|name| classes.contains(name)));
+    }
+    if atype.hasattr("_dtype")? {
+        return Ok(None);
+    }
+    Ok(atype.getattr("_c_type").ok().and_then(|name| name.extract().ok()))
 }
 
 /// A scalar type by any of its names: ours, NumPy's, or a class with `_dtype`; `None` for None.

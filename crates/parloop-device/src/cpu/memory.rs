@@ -1,7 +1,6 @@
 //! Host memory: our own, and other people's.
 
 use std::alloc::{Layout, alloc, dealloc};
-use std::sync::Arc;
 
 use crate::backend::{RawMemory, RawPinned};
 use crate::device::Properties;
@@ -42,13 +41,8 @@ impl RawMemory for HostMemory {
         self.pointer as u64
     }
 
-    fn host_pointer(&self) -> Option<*mut u8> {
-        Some(self.pointer)
-    }
-
-    fn slice(self: Arc<Self>, offset: usize, _len: usize) -> Result<Arc<dyn RawMemory>> {
-        let address = self.handle() + offset as u64;
-        Ok(Arc::new(HostSlice { _whole: self, address }))
+    fn is_host(&self) -> bool {
+        true
     }
 }
 
@@ -60,33 +54,8 @@ impl RawMemory for AdoptedMemory {
         self.0
     }
 
-    fn host_pointer(&self) -> Option<*mut u8> {
-        Some(self.0 as *mut u8)
-    }
-
-    fn slice(self: Arc<Self>, offset: usize, _len: usize) -> Result<Arc<dyn RawMemory>> {
-        let address = self.0 + offset as u64;
-        Ok(Arc::new(HostSlice { _whole: self, address }))
-    }
-}
-
-struct HostSlice {
-    _whole: Arc<dyn RawMemory>,
-    address: u64,
-}
-
-impl RawMemory for HostSlice {
-    fn handle(&self) -> u64 {
-        self.address
-    }
-
-    fn host_pointer(&self) -> Option<*mut u8> {
-        Some(self.address as *mut u8)
-    }
-
-    fn slice(self: Arc<Self>, offset: usize, _len: usize) -> Result<Arc<dyn RawMemory>> {
-        let address = self.address + offset as u64;
-        Ok(Arc::new(HostSlice { _whole: self, address }))
+    fn is_host(&self) -> bool {
+        true
     }
 }
 

@@ -9,19 +9,13 @@ use crate::error::Result;
 use crate::gpu::context::Context;
 use crate::gpu::driver::{Driver, code};
 
-/// A whole allocation.
-struct Allocation<D: Driver> {
+/// An allocation.
+pub(crate) struct GpuMemory<D: Driver> {
     context: Arc<Context<D>>,
     address: u64,
     owned: bool,
     /// Set once work outside the order of the legacy stream has been given this memory.
     foreign_use: OnceLock<()>,
-}
-
-/// An allocation, or a part of it that keeps the whole.
-pub(crate) struct GpuMemory<D: Driver> {
-    allocation: Arc<Allocation<D>>,
-    address: u64,
 }
 
 impl<D: Driver> GpuMemory<D> {
@@ -35,8 +29,7 @@ impl<D: Driver> GpuMemory<D> {
     }
 
     fn whole(context: Arc<Context<D>>, address: u64, owned: bool) -> GpuMemory<D> {
-        let allocation = Arc::new(Allocation { context, address, owned, foreign_use: OnceLock::new() });
-        GpuMemory { allocation, address }
+        GpuMemory { context, address, owned, foreign_use: OnceLock::new() }
     }
 }
 
@@ -45,22 +38,17 @@ impl<D: Driver> RawMemory for GpuMemory<D> {
         self.address
     }
 
-    fn slice(self: Arc<Self>, offset: usize, _len: usize) -> Result<Arc<dyn RawMemory>> {
-        Ok(Arc::new(GpuMemory { allocation: self.allocation.clone(), address: self.address + offset as u64 }))
-    }
-
     fn note_foreign_use(&self) {
-        let allocation = &*self.allocation;
-        if !allocation.owned {
+        if !self.owned {
             return;
         }
         // The allocation is a step of the legacy stream, for which a foreign stream does not wait. A failure here is sticky, and
         // the work that follows reports it.
-        allocation.foreign_use.get_or_init(|| drop(allocation.context.synchronize_legacy_stream()));
+        self.foreign_use.get_or_init(|| drop(self.context.synchronize_legacy_stream()));
     }
 }
 
-impl<D: Driver> Drop for Allocation<D> {
+impl<D: Driver> Drop for GpuMemory<D> {
     fn drop(&mut self) {
         if !self.owned {
             return;

@@ -63,7 +63,6 @@ functions! {
     clFlush(cl_command_queue);
     clFinish(cl_command_queue);
     clCreateBuffer(cl_context, cl_ulong, usize, *mut c_void, *mut cl_int) -> cl_mem;
-    clCreateSubBuffer(cl_mem, cl_ulong, cl_uint, *const c_void, *mut cl_int) -> cl_mem;
     clRetainMemObject(cl_mem);
     clReleaseMemObject(cl_mem);
     clGetMemObjectInfo(cl_mem, cl_uint, usize, *mut c_void, *mut usize);

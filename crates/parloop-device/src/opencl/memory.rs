@@ -1,14 +1,12 @@
-//! Buffers and their parts, and host memory that the device copies from and to at full speed.
+//! Buffers, and host memory that the device copies from and to at full speed.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 
 use opencl3::error_codes::{CL_INVALID_BUFFER_SIZE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use opencl3::memory::{
-    CL_BUFFER_CREATE_TYPE_REGION, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT,
-    CL_MEM_OBJECT_BUFFER, CL_MEM_OFFSET, CL_MEM_READ_WRITE, CL_MEM_SIZE, CL_MEM_TYPE,
+    CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_CONTEXT, CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE, CL_MEM_TYPE,
 };
-use opencl3::types::{CL_TRUE, cl_buffer_region, cl_mem, cl_ulong};
+use opencl3::types::{CL_TRUE, cl_mem, cl_ulong};
 
 use super::context::Context;
 use super::driver::{Failure, call, create, info, number};
@@ -17,22 +15,19 @@ use super::stream::create_queue;
 use crate::backend::{RawMemory, RawPinned};
 use crate::error::{DeviceError, Result};
 
-/// A buffer, or a part of one.
+/// A buffer.
 pub(super) struct OpenClMemory {
     context: Arc<Context>,
     handle: Handle,
     /// What was counted as allocated.
     reserved: usize,
-    /// The buffer that this is a part of, and where it begins there: OpenCL makes no parts of parts.
-    whole: Option<Arc<OpenClMemory>>,
-    origin: usize,
 }
 
 impl OpenClMemory {
     pub(super) fn allocate(context: &Arc<Context>, bytes: usize) -> Result<OpenClMemory> {
         context.reserve(bytes)?;
         match create_buffer(context, CL_MEM_READ_WRITE, bytes) {
-            Ok(handle) => Ok(OpenClMemory { context: context.clone(), handle, reserved: bytes, whole: None, origin: 0 }),
+            Ok(handle) => Ok(OpenClMemory { context: context.clone(), handle, reserved: bytes }),
             Err(error) => {
                 context.give_back(bytes);
                 Err(error)
@@ -40,13 +35,13 @@ impl OpenClMemory {
         }
     }
 
-    /// Shares a buffer of somebody else.
+    /// Shares a buffer of somebody else, or a part of one.
     ///
     /// # Safety
     /// `object` is a live memory object.
     pub(super) unsafe fn adopt(context: &Arc<Context>, object: cl_mem, bytes: usize) -> Result<OpenClMemory> {
         // SAFETY: the caller's promise is the one asked for.
-        let handle = unsafe { retain(context, object)? };
+        let handle = unsafe { Handle::retain(context.driver, Kind::Memory, object) }.map_err(|failure| context.error(failure))?;
         let ask = |what| query(context, &handle, what);
         if ask(CL_MEM_TYPE)? != u64::from(CL_MEM_OBJECT_BUFFER) {
             return Err(context.unsupported("use an image or pipe as memory; only buffers can be adopted"));
@@ -58,36 +53,13 @@ impl OpenClMemory {
         if size < bytes {
             return Err(DeviceError::OutOfBounds { operation: "adopt memory", offset: 0, len: bytes, size });
         }
-        let (whole, origin) = match ask(CL_MEM_ASSOCIATED_MEMOBJECT)? {
-            0 => (None, 0),
-            whole => {
-                // SAFETY: `handle` is a part of this buffer and keeps it alive.
-                let handle = unsafe { retain(context, whole as cl_mem)? };
-                let whole = OpenClMemory { context: context.clone(), handle, reserved: 0, whole: None, origin: 0 };
-                (Some(Arc::new(whole)), ask(CL_MEM_OFFSET)? as usize)
-            }
-        };
-        Ok(OpenClMemory { context: context.clone(), handle, reserved: 0, whole, origin })
+        Ok(OpenClMemory { context: context.clone(), handle, reserved: 0 })
     }
 }
 
 impl RawMemory for OpenClMemory {
     fn handle(&self) -> u64 {
         self.handle.bits()
-    }
-
-    fn slice(self: Arc<Self>, offset: usize, len: usize) -> Result<Arc<dyn RawMemory>> {
-        let origin = self.origin + offset;
-        let whole = self.whole.clone().unwrap_or(self);
-        let context = whole.context.clone();
-        let region = cl_buffer_region { origin, size: len };
-        let region: *const c_void = (&raw const region).cast();
-        // SAFETY: `whole` is a live buffer and no part itself; the region has the type that its tag says; flags 0 inherit.
-        let made = unsafe { create!(context.driver, clCreateSubBuffer(whole.handle.get(), 0, CL_BUFFER_CREATE_TYPE_REGION, region)) };
-        let part = made.map_err(|failure| allocation_error(&context, failure, len))?;
-        // SAFETY: the call above made the part for us.
-        let handle = unsafe { Handle::own(context.driver, Kind::Memory, part) };
-        Ok(Arc::new(OpenClMemory { context, handle, reserved: 0, whole: Some(whole), origin }))
     }
 }
 
@@ -145,13 +117,6 @@ fn create_buffer(context: &Context, flags: cl_ulong, bytes: usize) -> Result<Han
     let buffer = made.map_err(|failure| allocation_error(context, failure, bytes))?;
     // SAFETY: the call above made the buffer for us.
     Ok(unsafe { Handle::own(context.driver, Kind::Memory, buffer) })
-}
-
-/// # Safety
-/// `object` is a live memory object.
-unsafe fn retain(context: &Context, object: cl_mem) -> Result<Handle> {
-    // SAFETY: the caller's promise is the one asked for.
-    unsafe { Handle::retain(context.driver, Kind::Memory, object) }.map_err(|failure| context.error(failure))
 }
 
 fn query(context: &Context, memory: &Handle, what: u32) -> Result<u64> {

@@ -1,6 +1,6 @@
 //! The OpenCL backend: any device with an installed OpenCL 1.2 driver, graphics processor or CPU.
 //!
-//! Memory is a buffer object, a part of it a sub-buffer, a stream an in-order queue, an event a marker. The other streams of a
+//! Memory is a buffer object, a part of it the object with an offset, a stream an in-order queue, an event a marker. The other streams of a
 //! device are ordered with its default stream where they are made and by `order_after_default`, not at every call. Freed memory stays
 //! until the work that uses it is done: OpenCL counts it.
 

@@ -1,3 +1,6 @@
+#ifndef NULL
+#define NULL 0
+#endif
 #define POW2(X) ((X) * (X))
 #define POW3(X) ((X) * (X) * (X))
 #define POW4(X) ((X) * (X) * (X) * (X))

@@ -1,0 +1,102 @@
+//! Descriptions of kernels, which the source is checked against.
+
+use std::fmt;
+
+use parloop_device::DType;
+
+use crate::error::{KernelError, Result};
+use crate::grid::Grid;
+use crate::signature::{Param, ParamType, Pointee, Signature};
+
+/// A kernel as its caller describes it; what is given must agree with the source.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KernelDescription {
+    /// The name it is called by.
+    pub name: String,
+    /// Its name in the source, if that is another.
+    pub c_name: Option<String>,
+    /// Its parameters: types, and names where they are given.
+    pub params: Option<Vec<DescribedParam>>,
+    /// What it returns, if it is said: `Some(None)` is void.
+    pub returns: Option<Option<DType>>,
+    /// How many work items it is launched with.
+    pub grid: Grid,
+    /// Work items of a block.
+    pub block: Option<u32>,
+}
+
+/// A described parameter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DescribedParam {
+    /// The name it is given by; the source's if it is not said.
+    pub name: Option<String>,
+    /// Its scalar type, or that of what it points at; `None` leaves it to the source.
+    pub dtype: Option<DType>,
+    /// The class whose object it is, if it is one.
+    pub class: Option<String>,
+    /// Whether it is a pointer; an object of a class is none.
+    pub pointer: bool,
+    /// Whether what it points at is only read; `None` leaves it to the source.
+    pub constant: Option<bool>,
+}
+
+impl KernelDescription {
+    /// The signature under the described names, if description and source agree.
+    pub(crate) fn check(&self, found: &Signature) -> Result<Signature> {
+        let disagree =
+            |what: String| KernelError::Description { kernel: self.name.clone(), what, source_says: found.to_string(), line: found.line };
+        if let Some(returns) = self.returns
+            && returns != found.returns
+        {
+            return Err(disagree(format!("return type {}", returns.map_or("void", DType::c_name))));
+        }
+        let mut signature = found.clone();
+        if let Some(described) = &self.params {
+            if described.len() != found.params.len() {
+                return Err(disagree(format!("{} arguments", described.len())));
+            }
+            for (index, (described, param)) in described.iter().zip(&mut signature.params).enumerate() {
+                described.check(param).map_err(|what| disagree(format!("argument {} as {what}", index + 1)))?;
+                if let Some(name) = &described.name {
+                    param.name = name.clone();
+                }
+            }
+            let repeated = |(index, param): (usize, &Param)| signature.position(&param.name) != Some(index);
+            if let Some(index) = signature.params.iter().enumerate().position(repeated) {
+                return Err(disagree(format!("two arguments `{}`", signature.params[index].name)));
+            }
+        }
+        Ok(signature)
+    }
+}
+
+impl DescribedParam {
+    fn check(&self, param: &Param) -> Result<(), String> {
+        let agrees = match &param.ty {
+            ParamType::Scalar(dtype) => !self.pointer && self.class.is_none() && self.dtype.is_none_or(|described| described == *dtype),
+            ParamType::Pointer { to, constant } => {
+                let same_type = match (to, self.dtype, &self.class) {
+                    (Pointee::Class(class), None, described) => {
+                        !self.pointer && described.as_ref().is_none_or(|described| described == class)
+                    }
+                    (Pointee::Other(name), None, Some(class)) => self.pointer && name == class,
+                    (Pointee::Class(_), Some(_), _) | (_, _, Some(_)) => false,
+                    (Pointee::Scalar(dtype), Some(described), None) => self.pointer && *dtype == described,
+                    (Pointee::Char, Some(described), None) => self.pointer && described.size() == 1,
+                    _ => self.pointer,
+                };
+                same_type && self.constant.is_none_or(|described| described == *constant || !described)
+            }
+        };
+        if agrees { Ok(()) } else { Err(format!("`{self}`")) }
+    }
+}
+
+impl fmt::Display for DescribedParam {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let constant = if self.constant == Some(true) { "const " } else { "" };
+        let dtype = self.class.as_deref().unwrap_or(self.dtype.map_or("…", DType::c_name));
+        let pointer = if self.pointer { " *" } else { "" };
+        write!(f, "{constant}{dtype}{pointer}")
+    }
+}

@@ -1,0 +1,68 @@
+//! How a program is compiled.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::description::KernelDescription;
+
+/// A change of every source's text before anything else is done with it.
+pub type SourceHook = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
+/// How a program is compiled. The default is right for most.
+#[derive(Clone, Default)]
+pub struct CompileOptions {
+    /// Folders in which `#include` looks for the user's headers.
+    pub include_folders: Vec<PathBuf>,
+    /// Further arguments for the target's compiler.
+    pub arguments: Vec<String>,
+    /// Descriptions that the source must agree with, and grids.
+    pub kernels: Vec<KernelDescription>,
+    /// Names which the sources use as types of parameters, and which are pointers to opaque structs
+    /// (`typedef GPUGLMEM struct Cells_s *Cells;`): what is passed there is an object of that class.
+    pub classes: Vec<String>,
+    /// Changes each source's text first.
+    pub source_hook: Option<SourceHook>,
+    /// Where to write what the compiler is given.
+    pub save_source_as: Option<PathBuf>,
+}
+
+impl fmt::Debug for CompileOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompileOptions")
+            .field("include_folders", &self.include_folders)
+            .field("arguments", &self.arguments)
+            .field("kernels", &self.kernels)
+            .field("classes", &self.classes)
+            .field("source_hook", &self.source_hook.is_some())
+            .field("save_source_as", &self.save_source_as)
+            .finish()
+    }
+}
+
+impl CompileOptions {
+    /// The include folders, with those given as compiler arguments.
+    pub(crate) fn all_include_folders(&self) -> Vec<PathBuf> {
+        let mut folders = self.include_folders.clone();
+        let mut arguments = self.arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match ["-I", "-isystem", "-iquote"].iter().find_map(|flag| argument.strip_prefix(flag)) {
+                Some("") => folders.extend(arguments.next().map(PathBuf::from)),
+                Some(folder) => folders.push(folder.into()),
+                None => {}
+            }
+        }
+        folders
+    }
+
+    /// The contents of the files that compiler arguments name (`-include file.h`, `library.so`), as one hash.
+    pub(crate) fn argument_files(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for argument in &self.arguments {
+            if let Ok(content) = std::fs::read(argument) {
+                hasher.update(blake3::hash(&content).as_bytes());
+            }
+        }
+        hasher.finalize().into()
+    }
+}

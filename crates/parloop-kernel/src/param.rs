@@ -1,0 +1,118 @@
+//! One parameter of a function: its name and type, and what OpenCL needs instead of it.
+
+use parloop_device::{DType, DeviceKind};
+use tree_sitter::Node;
+
+use crate::ctype::{Scalar, words};
+use crate::edit::{Edit, Mistake};
+use crate::pair::Pointer;
+use crate::parse::Reader;
+use crate::signature::{Param, ParamType, Pointee};
+
+impl Reader<'_> {
+    /// `kernel_gap` is where the text before a kernel's parameter begins.
+    pub(crate) fn param(&mut self, node: Node, function: &str, index: usize, kernel_gap: Option<usize>) -> Result<Param, Mistake> {
+        let declarator = node.child_by_field_name("declarator");
+        let specifiers_end = declarator.map_or(node.end_byte(), |d| d.start_byte());
+        let specifiers = words(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
+        let constant = specifiers.iter().any(|word| word == "const");
+        let (name, depth) = match declarator.map(|d| self.declarator(d)) {
+            Some(Some((name, depth))) => (name, depth),
+            Some(None) => (String::new(), usize::MAX),
+            None => (String::new(), 0),
+        };
+        let is_named = !name.is_empty();
+        let name = if is_named { name } else { format!("arg{index}") };
+        let spelled = specifiers.join(" ");
+        let class = self.class(&specifiers).filter(|_| depth == 0);
+        let ty = match (self.typedefs.scalar(&specifiers), depth) {
+            _ if let Some(class) = class => ParamType::Pointer { to: Pointee::Class(class), constant },
+            (_, usize::MAX) => {
+                let reason = format!("parameter `{name}` of `{function}` is neither a scalar nor a pointer");
+                return Err(Mistake { at: node.start_byte(), reason });
+            }
+            (Some(Scalar::Value(dtype)), 0) => ParamType::Scalar(dtype),
+            (Some(Scalar::Char), 0) => ParamType::Scalar(DType::I8),
+            (Some(Scalar::Void), 0) | (None, 0) => {
+                // A class is one word, so that other types need no hint.
+                let hint = match *unqualified(&specifiers).collect::<Vec<_>>() {
+                    [name] if name != "void" => "; name it among the classes if it is a pointer to an opaque struct",
+                    _ => "",
+                };
+                let reason =
+                    format!("parameter `{name}` of `{function}` has type `{spelled}`, which is no scalar type and no pointer{hint}");
+                return Err(Mistake { at: node.start_byte(), reason });
+            }
+            (Some(Scalar::Value(dtype)), 1) => ParamType::Pointer { to: Pointee::Scalar(dtype), constant },
+            (Some(Scalar::Char), 1) => ParamType::Pointer { to: Pointee::Char, constant },
+            (Some(Scalar::Void), 1) => ParamType::Pointer { to: Pointee::Void, constant },
+            _ => ParamType::Pointer { to: Pointee::Other(spelled.replace("const ", "")), constant },
+        };
+        if let Some(gap) = kernel_gap
+            && self.target == DeviceKind::OpenCl
+        {
+            match &ty {
+                ParamType::Scalar(_) => self.replace_refused_type(node.start_byte(), specifiers_end),
+                ParamType::Pointer { to, constant } => {
+                    let is_class = matches!(to, Pointee::Class(_));
+                    let pair =
+                        Pointer { node, gap, name: &name, function, constant: *constant, is_class }.pair(self.joined, self.masked)?;
+                    self.edits.push(pair.edit);
+                    if is_named {
+                        self.locals.push(' ');
+                        self.locals.push_str(&pair.local);
+                    }
+                }
+            }
+        }
+        Ok(Param { name, ty })
+    }
+
+    /// The class that these specifiers say.
+    pub(crate) fn class(&self, specifiers: &[String]) -> Option<String> {
+        let mut names = unqualified(specifiers);
+        names.next().filter(|name| names.next().is_none() && self.classes.contains(name)).cloned()
+    }
+
+    /// OpenCL kernels take no truth values and no types whose size is the device's business; others of the same size do as well.
+    fn replace_refused_type(&mut self, from: usize, to: usize) {
+        const REFUSED: [(&str, &str); 6] = [
+            ("bool", "uchar"),
+            ("_Bool", "uchar"),
+            ("size_t", "ulong"),
+            ("uintptr_t", "ulong"),
+            ("ptrdiff_t", "long"),
+            ("intptr_t", "long"),
+        ];
+        let specifiers = String::from_utf8_lossy(&self.masked.text[from..to]).into_owned();
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        for (refused, insert) in REFUSED {
+            let mut found = specifiers.match_indices(refused);
+            let whole = |at: usize| !specifiers[..at].ends_with(is_word) && !specifiers[at + refused.len()..].starts_with(is_word);
+            if let Some((at, _)) = found.find(|(at, _)| whole(*at)) {
+                self.edits.push(Edit { at: from + at, remove: refused.len(), insert: insert.into() });
+                return;
+            }
+        }
+    }
+
+    /// The name and the number of pointers (arrays count); `None` for what is neither.
+    fn declarator(&self, node: Node) -> Option<(String, usize)> {
+        match node.kind() {
+            "identifier" => Some((self.text(node), 0)),
+            "pointer_declarator" | "abstract_pointer_declarator" | "array_declarator" | "abstract_array_declarator" => {
+                match node.child_by_field_name("declarator") {
+                    Some(inner) => self.declarator(inner).map(|(name, depth)| (name, depth + 1)),
+                    None => Some((String::new(), 1)),
+                }
+            }
+            "parenthesized_declarator" | "abstract_parenthesized_declarator" => self.declarator(node.named_child(0)?),
+            _ => None,
+        }
+    }
+}
+
+/// The words of a type without its qualifiers.
+fn unqualified(specifiers: &[String]) -> impl Iterator<Item = &String> {
+    specifiers.iter().filter(|word| !matches!(word.as_str(), "const" | "volatile" | "restrict"))
+}

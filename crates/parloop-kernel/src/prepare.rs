@@ -1,0 +1,101 @@
+//! From sources to the full text that a target's compiler is given, and to its binary.
+
+use parloop_device::{CompileError, Compiler, DeviceKind, ModuleBinary};
+
+use crate::cache::{Cache, Key, Origin};
+use crate::error::{KernelError, Result};
+use crate::options::CompileOptions;
+use crate::parse::{Dialect, parse};
+use crate::prelude::prelude;
+use crate::reserved::is_reserved;
+use crate::signature::{Param, ParamType, Signature};
+use crate::source::{Source, join};
+
+/// A program for a target, not compiled yet.
+pub(crate) struct Prepared {
+    pub(crate) functions: Vec<Signature>,
+    pub(crate) source: String,
+}
+
+impl Prepared {
+    pub(crate) fn new(sources: &[Source], options: &CompileOptions, target: DeviceKind) -> Result<Prepared> {
+        let hooked: Vec<Source>;
+        let sources = match &options.source_hook {
+            Some(hook) => {
+                hooked = sources.iter().cloned().map(|source| source.map_text(|text| hook(text))).collect();
+                &hooked
+            }
+            None => sources,
+        };
+        let joined = join(sources, target, &options.all_include_folders())?;
+        let parsed = parse(&joined, Dialect { target, classes: &options.classes })?;
+        let mut source = prelude(target, parsed.needs);
+        for name in &parsed.renamed {
+            source.push_str(&format!("#define {name} parloop_user_{name}\n"));
+        }
+        source.push_str(&parsed.text);
+        if target == DeviceKind::Cpu {
+            source.push_str("#line 1 \"<entries>\"\n");
+            parsed.functions.iter().for_each(|function| source.push_str(&cpu_entry(function)));
+        }
+        Ok(Prepared { functions: parsed.functions, source })
+    }
+
+    pub(crate) fn save(&self, options: &CompileOptions) -> Result<()> {
+        let Some(path) = &options.save_source_as else { return Ok(()) };
+        std::fs::write(path, &self.source).map_err(|e| KernelError::SaveSource { path: path.clone(), reason: e.to_string() })
+    }
+
+    pub(crate) fn build(&self, compiler: &dyn Compiler, options: &CompileOptions, cache: &Cache) -> Result<(ModuleBinary, Origin)> {
+        let (arguments, files) = (options.arguments.join("\0"), options.argument_files());
+        let key = Key::of(&[self.source.as_bytes(), arguments.as_bytes(), &files, compiler.identity().as_bytes()]);
+        let made = cache.get_or_make(key, || compiler.compile(&self.source, &options.arguments));
+        let (bytes, origin) = made.map_err(|error| self.explain(error, options))?;
+        Ok((ModuleBinary { bytes: bytes.to_vec() }, origin))
+    }
+
+    pub(crate) fn build_fresh(&self, compiler: &dyn Compiler, options: &CompileOptions) -> Result<ModuleBinary> {
+        let bytes = compiler.compile(&self.source, &options.arguments).map_err(|error| self.explain(error, options))?;
+        Ok(ModuleBinary { bytes })
+    }
+
+    /// Shows the source line under each message of the compiler that names one.
+    pub(crate) fn explain(&self, error: CompileError, options: &CompileOptions) -> KernelError {
+        let error = match error {
+            CompileError::Refused { compiler, log } => {
+                let mut log = crate::explain::with_source_lines(&log, &self.source);
+                if options.save_source_as.is_none() {
+                    log.push_str("(save_source_as=\"FILE\" keeps the full source that the compiler was given)");
+                }
+                CompileError::Refused { compiler, log }
+            }
+            other => other,
+        };
+        KernelError::Compile { error, saved: options.save_source_as.clone() }
+    }
+}
+
+/// The symbol of a kernel in a compiled module.
+pub(crate) fn symbol(name: &str, target: DeviceKind) -> String {
+    match target {
+        DeviceKind::Cpu => format!("parloop_entry_{name}"),
+        _ if is_reserved(name, target) => format!("parloop_user_{name}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// The entry through which a CPU calls a function: arguments, then the whole range, then a place for the returned value.
+fn cpu_entry(function: &Signature) -> String {
+    let read = |(index, param): (usize, &Param)| match &param.ty {
+        ParamType::Scalar(dtype) => format!("*({} *)args[{index}]", dtype.c_name()),
+        ParamType::Pointer { .. } => format!("*(void **)args[{index}]"),
+    };
+    let arguments: Vec<String> = function.params.iter().enumerate().map(read).collect();
+    let (name, count) = (&function.name, function.params.len());
+    let result = function.returns.map_or(String::new(), |dtype| format!("*({} *)args[{}] = ", dtype.c_name(), count + 1));
+    format!(
+        "void parloop_entry_{name}(void **args, int64_t begin, int64_t end) {{ \
+         parloop_this = (parloop_part){{begin, end, *(int64_t *)args[{count}]}}; {result}{name}({}); }}\n",
+        arguments.join(", ")
+    )
+}
