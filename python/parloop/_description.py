@@ -44,6 +44,28 @@ class Arg:
         return f"Arg({', '.join(parts)})"
 
 
+class Source:
+    """Text of portable C with a name, by which messages call it.
+
+    Parameters
+    ----------
+    source : str
+        The text.
+    name : str, optional
+        What messages call it.
+    api : bool
+        Whether it holds functions for kernels to use, of which only those that are described can be called from Python.
+    """
+
+    def __init__(self, source: str, name: str | None = None, api: bool = False) -> None:
+        self.source = source
+        self.name = name
+        self.api = api
+
+    def __repr__(self) -> str:
+        return f"<Source {self.name or 'without a name'}, {len(self.source.splitlines())} lines>"
+
+
 class Kernel:
     """A kernel, as its caller describes it: checked against the source when it is compiled.
 

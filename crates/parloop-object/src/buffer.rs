@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
 use parloop_device::{GrowableMemory, Memory, Stream};
 use parloop_kernel::Context;
@@ -44,12 +44,16 @@ struct Inner {
     alignment: usize,
     grow_step: Option<usize>,
     state: Mutex<State>,
+    /// Told when nobody holds the memory any more.
+    let_go: Condvar,
 }
 
 struct State {
     allocator: Allocator,
     /// Allocations that belong to objects, by their offsets.
     owned: BTreeMap<usize, Weak<Allocation>>,
+    /// How many hold the memory where it is.
+    holds: usize,
 }
 
 /// Where in a buffer an object is put.
@@ -95,8 +99,8 @@ impl Buffer {
             return Err(BufferError::TooLarge);
         }
         let memory = context.device().allocate_growable(capacity)?;
-        let state = Mutex::new(State { allocator: Allocator::new(capacity), owned: BTreeMap::new() });
-        Ok(Buffer { inner: Arc::new(Inner { context: context.clone(), memory, alignment, grow_step, state }) })
+        let state = Mutex::new(State { allocator: Allocator::new(capacity), owned: BTreeMap::new(), holds: 0 });
+        Ok(Buffer { inner: Arc::new(Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Condvar::new() }) })
     }
 
     /// The context it belongs to.
@@ -187,7 +191,7 @@ impl Buffer {
             let needed = size.checked_add(alignment - 1).ok_or(BufferError::TooLarge)?;
             let capacity = state.allocator.capacity();
             let more = if needed > capacity { needed } else { self.inner.grow_step.unwrap_or(capacity).max(1) };
-            self.grow_locked(&mut state, more)?;
+            state = self.grow_locked(state, more)?;
         }
     }
 
@@ -196,16 +200,23 @@ impl Buffer {
     /// # Errors
     /// When the device has no room.
     pub fn grow(&self, bytes: usize) -> Result<()> {
-        self.grow_locked(&mut self.state(), bytes)
+        self.grow_locked(self.state(), bytes).map(drop)
     }
 
-    fn grow_locked(&self, state: &mut State, bytes: usize) -> Result<()> {
+    fn grow_locked<'a>(&'a self, state: MutexGuard<'a, State>, bytes: usize) -> Result<MutexGuard<'a, State>> {
+        let mut state = self.inner.let_go.wait_while(state, |state| state.holds > 0).unwrap_or_else(|e| e.into_inner());
         let old = state.allocator.capacity();
         let capacity = old.checked_add(bytes).filter(|&capacity| capacity <= isize::MAX as usize).ok_or(BufferError::TooLarge)?;
         self.inner.memory.grow(self.stream(), capacity)?;
         self.stream().fill(&self.memory(), old, bytes, 0)?;
         state.allocator.grow(capacity);
-        Ok(())
+        Ok(state)
+    }
+
+    /// Keeps the memory where it is as long as the result lives: who grows the buffer waits. For the time of a launch.
+    pub fn hold(&self) -> Hold {
+        self.state().holds += 1;
+        Hold { buffer: self.clone() }
     }
 
     /// Frees what was allocated. An object there is told that its memory is gone.
@@ -323,6 +334,21 @@ impl Buffer {
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<Buffer {} of {} bytes free on {}>", self.free_bytes(), self.capacity(), self.context().device().id())
+    }
+}
+
+/// A hold on a buffer's memory; see [`Buffer::hold`].
+pub struct Hold {
+    buffer: Buffer,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let mut state = self.buffer.state();
+        state.holds -= 1;
+        if state.holds == 0 {
+            self.buffer.inner.let_go.notify_all();
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Changing objects in place. A value is checked whole before the first byte is written.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use parloop_device::DType;
@@ -25,6 +26,41 @@ impl View {
         let mut edit = Edit { builder: Builder::new(Some(self.buffer().clone())), steps: Vec::new(), links: Vec::new() };
         edit.plan(self, value, &self.path())?;
         edit.apply(self)
+    }
+}
+
+impl View {
+    /// Takes over all that is in a copy of it, made by [`Type::make`] on another device: its own bytes, and those of what it refers to.
+    ///
+    /// # Errors
+    /// When the copy is of another size, or a device fails.
+    pub fn take_back(&self, copy: &View) -> Result<()> {
+        self.take_back_once(copy, &mut HashSet::new())
+    }
+
+    fn take_back_once(&self, copy: &View, seen: &mut HashSet<usize>) -> Result<()> {
+        self.check_alive()?;
+        if !seen.insert(copy.offset()) && matches!(self.ty(), Type::Struct(_) | Type::Array(_)) && self.ty().has_refs() {
+            return Ok(());
+        }
+        match self.ty() {
+            ty if !ty.has_refs() => {
+                let (has, needs) = (self.size()?, copy.size()?);
+                if has != needs {
+                    return Err(ObjectError::Size { path: self.path().to_string(), has, needs });
+                }
+                Ok(self.buffer().copy_from(self.offset(), copy.buffer(), copy.offset(), has)?)
+            }
+            Type::Struct(ty) => (0..ty.fields.len()).try_for_each(|i| self.field_at(i)?.take_back_once(&copy.field_at(i)?, seen)),
+            Type::Array(_) => {
+                let shape = self.array_shape()?;
+                indices(&shape.shape).try_for_each(|i| self.item_in(&shape, &i)?.take_back_once(&copy.item(&i)?, seen))
+            }
+            _ => match (self.target()?, copy.target()?) {
+                (Some(ours), Some(theirs)) if ours.ty() == theirs.ty() => ours.take_back_once(&theirs, seen),
+                _ => Ok(()),
+            },
+        }
     }
 }
 

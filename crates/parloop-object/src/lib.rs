@@ -18,7 +18,7 @@ mod value;
 mod view;
 
 pub use alloc::Allocator;
-pub use buffer::{Allocation, Buffer, DEFAULT_CAPACITY, Placement};
+pub use buffer::{Allocation, Buffer, DEFAULT_CAPACITY, Hold, Placement};
 pub use capi::{ApiFunction, ApiOptions, ApiParam, ApiType, ClassApi, UnionMethod, class_api, in_dependency_order};
 pub use error::{BufferError, ObjectError, TypeError};
 pub use object::Home;

@@ -8,9 +8,7 @@ use parloop_kernel as ker;
 use parloop_kernel::{Checker, HostBytes, ParamType, Pointee, Scalar, Slot, Slots, Staging};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyString};
 use smallvec::SmallVec;
 
@@ -20,6 +18,8 @@ use crate::foreign::Foreign;
 use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::ndarray::NdArray;
+use crate::objects::argument::{Objects, object_of};
+use crate::objects::object::Object;
 use crate::runtime_class::Arguments;
 
 /// One borrowed argument for each parameter.
@@ -40,6 +40,7 @@ pub struct Call<'py> {
     pub slots: Slots,
     pub staging: Staging,
     pub kept: Kept<'py>,
+    pub objects: Objects,
 }
 
 impl Kernel {
@@ -110,7 +111,7 @@ impl Kernel {
         Ok(())
     }
 
-    fn checker(&self, index: usize) -> Checker<'_> {
+    pub fn checker(&self, index: usize) -> Checker<'_> {
         Checker { signature: self.inner.signature(), index }
     }
 
@@ -170,6 +171,11 @@ impl Kernel {
     }
 
     fn pointer<'py>(&self, index: usize, to: &Pointee, constant: bool, value: &Bound<'py, PyAny>, call: &mut Call<'py>) -> Result<Slot> {
+        if let Pointee::Class(_) = to
+            && let Ok(object) = value.cast::<Object>()
+        {
+            return self.object_slot(index, to, constant, object.get(), &mut call.objects);
+        }
         // Each kind by its very class first: asking whether it is a subclass costs more than all the rest.
         if let Some(array) = NdArray::exactly(value)? {
             return self.ndarray_slot(index, to, constant, array, &mut call.staging);
@@ -221,15 +227,6 @@ impl Kernel {
         Ok(slot)
     }
 
-    /// For an object of a class, which says where it is: its memory, its first byte there, its class, and whether it may be written.
-    fn object_slot<'py>(&self, index: usize, object: &Bound<'py, PyAny>, call: &mut Call<'py>) -> Result<Slot> {
-        let (memory, offset, class, writable): (Bound<'py, Memory>, usize, PyBackedStr, bool) = object.extract()?;
-        self.checker(index).object(&class, writable)?;
-        let slot = self.inner.pointer_slot(&memory.get().inner, offset)?;
-        call.kept.push(Keep::Object(memory.into_any()));
-        Ok(slot)
-    }
-
     fn other_pointer<'py>(
         &self,
         index: usize,
@@ -265,8 +262,10 @@ impl Kernel {
             let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false) };
             return Ok(self.inner.host_slot(index, host, &mut call.staging)?);
         }
-        if let Ok(object) = value.getattr(intern!(value.py(), "__parloop_object__")) {
-            return self.object_slot(index, &object, call);
+        if let Some(object) = object_of(value)? {
+            let slot = self.object_slot(index, to, constant, object.get(), &mut call.objects)?;
+            call.kept.push(Keep::Object(object.into_any()));
+            return Ok(slot);
         }
         let Some(foreign) = Foreign::of(value)? else {
             let checker = self.checker(index);

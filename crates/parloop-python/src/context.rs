@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::memory::PinnedMemory;
 use crate::ndarray::dtype_of;
 use crate::objects::buffer::Buffer;
-use crate::program::{Program, kernel_descriptions, sources_of};
+use crate::program::{Program, classes_of, kernel_descriptions, sources_of};
 use crate::stream::{Event, Stream};
 
 /// A device with a stream: where arrays live and kernels run.
@@ -195,8 +195,9 @@ impl Context {
     ///     Folders in which `#include` looks for your headers.
     /// arguments : list of str, optional
     ///     Further arguments for the target's compiler.
-    /// classes : list of str, optional
-    ///     Names of types that are pointers to opaque structs; what is passed there is an object of that class.
+    /// classes : list of class or str, optional
+    ///     Classes of `parloop.objects`, or just names of types that are pointers to opaque structs; what is passed there is an object
+    ///     of that class.
     /// source_hook : callable, optional
     ///     Changes each source's text before anything else.
     /// save_source_as : path, optional
@@ -210,11 +211,12 @@ impl Context {
         kernels: Option<&Bound<'py, PyDict>>,
         include: Vec<PathBuf>,
         arguments: Vec<String>,
-        classes: Vec<String>,
+        classes: Vec<Bound<'py, PyAny>>,
         source_hook: Option<&Bound<'py, PyAny>>,
         save_source_as: Option<PathBuf>,
     ) -> Result<Bound<'py, PyAny>> {
         let sources = sources_of(source, source_hook)?;
+        let (classes, types) = classes_of(&classes)?;
         let described = kernels.map(|kernels| kernel_descriptions(kernels, &classes)).transpose()?.unwrap_or_default();
         let options = ker::CompileOptions {
             include_folders: include,
@@ -225,7 +227,7 @@ impl Context {
             save_source_as,
         };
         let program = py.detach(|| self.inner.compile_with(&sources, &options))?;
-        Program::make(py, program, described)
+        Program::make(py, program, described, &types)
     }
 
     /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array.

@@ -5,6 +5,7 @@ use std::ffi::CString;
 
 use parloop_kernel as ker;
 use parloop_kernel::{Items, Scalar, Slots, Staging};
+use parloop_object as obj;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -15,6 +16,7 @@ use crate::argument::{Call, Given, Keep};
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
 use crate::ndarray::NdArray;
+use crate::objects::argument::object_of;
 use crate::runtime_class::{Arguments, Handoff, RuntimeClass, Slot, run};
 use crate::stream::Stream;
 
@@ -24,6 +26,8 @@ pub struct Kernel {
     pub inner: ker::Kernel,
     pub names: Vec<Py<PyString>>,
     pub rule: GridRule,
+    /// The types of the objects that it takes, where they are known.
+    pub classes: Vec<Option<obj::Type>>,
 }
 
 /// The classes through which Python calls kernels and bound kernels.
@@ -70,9 +74,9 @@ unsafe extern "C" fn call_bound(
 }
 
 impl Kernel {
-    pub fn new(py: Python<'_>, inner: ker::Kernel, rule: GridRule) -> Kernel {
+    pub fn new(py: Python<'_>, inner: ker::Kernel, rule: GridRule, classes: Vec<Option<obj::Type>>) -> Kernel {
         let names = inner.signature().params.iter().map(|param| PyString::intern(py, &param.name).unbind()).collect();
-        Kernel { inner, names, rule }
+        Kernel { inner, names, rule, classes }
     }
 
     /// The kernel as an object that Python can call.
@@ -87,15 +91,21 @@ impl Kernel {
         self.sort(py, arguments, &mut given)?;
         self.fill(&given, &mut call)?;
         let items = self.items(py, &given)?;
-        let returned = self.run(py, &mut call.slots, items, &call.staging)?;
+        let holds = std::mem::take(&mut call.objects.holds);
+        let returned = self.run(py, &mut call.slots, items, &call.staging, holds)?;
+        if call.objects.has_copies() {
+            call.objects.take_back()?;
+        }
         Ok(to_python(py, returned)?)
     }
 
-    fn run(&self, py: Python<'_>, slots: &mut Slots, items: Option<Items>, staging: &Staging) -> Result<Option<Scalar>> {
+    fn run(&self, py: Python<'_>, slots: &mut Slots, items: Option<Items>, staging: &Staging, holds: Holds) -> Result<Option<Scalar>> {
         let kernel = &self.inner;
         let staging = Detached(staging);
         let work = move || {
             let staging = staging;
+            // Let go before Python is held again: who waits for it to grow a buffer may hold Python.
+            let _holds = holds;
             // SAFETY: `fill` made a slot of the right type for each parameter; the objects behind them are borrowed until the call is
             // over, and memory of a GPU is freed in the order of its stream.
             let returned = unsafe {
@@ -113,6 +123,9 @@ impl Kernel {
         Ok(py.detach(work)?)
     }
 }
+
+/// Holds on the memory of objects, for the time of a launch.
+type Holds = smallvec::SmallVec<[obj::Hold; 2]>;
 
 /// Staged host data, used while Python is detached.
 struct Detached<'a>(&'a Staging);
@@ -153,7 +166,17 @@ impl Kernel {
         let arguments = unsafe { Arguments::new(pointers.as_ptr(), args.len(), names.as_ptr()) };
         let (mut given, mut call) = (Given::new(), Call::default());
         this.sort(py, arguments, &mut given)?;
+        let mut held = Held::default();
+        for value in given.iter().flatten() {
+            if let Some(object) = object_of(value)? {
+                // The address in the slots must stay good.
+                held._exports.push(object.get().body()?.view.buffer().growable().export()?);
+            }
+        }
         this.fill(&given, &mut call)?;
+        if call.objects.has_copies() {
+            return Err(PyValueError::new_err("objects of another device cannot be bound, since each call would copy them").into());
+        }
         if !call.staging.is_empty() {
             let reason = "host arrays cannot be bound on a GPU, since each call would copy them; put them there with ctx.array(…)";
             return Err(PyValueError::new_err(reason).into());
@@ -168,7 +191,6 @@ impl Kernel {
             }
         }
         let objects = given.iter().flatten().map(|value| Bound::clone(value).unbind()).collect();
-        let mut held = Held::default();
         for keep in call.kept {
             match keep {
                 Keep::Object(object) => held.owners.push(object.unbind()),
@@ -183,7 +205,7 @@ impl Kernel {
     #[pyo3(signature = (grid, block=None))]
     fn with_grid<'py>(&self, py: Python<'py>, grid: &Bound<'py, PyAny>, block: Option<u32>) -> Result<Bound<'py, PyAny>> {
         let (grid, rule) = grid_of(grid)?;
-        Ok(Kernel::new(py, self.inner.with_grid(grid, block)?, rule).into_object(py)?)
+        Ok(Kernel::new(py, self.inner.with_grid(grid, block)?, rule, self.classes.clone()).into_object(py)?)
     }
 
     /// The same kernel, launched on another stream of its device.
@@ -193,7 +215,7 @@ impl Kernel {
             GridRule::Function(function) => GridRule::Function(function.clone_ref(py)),
             GridRule::Axes(axes) => GridRule::Axes(axes.iter().map(|axis| axis.clone_ref(py)).collect()),
         };
-        Ok(Kernel::new(py, self.inner.on(&stream.inner)?, rule).into_object(py)?)
+        Ok(Kernel::new(py, self.inner.on(&stream.inner)?, rule, self.classes.clone()).into_object(py)?)
     }
 
     /// The kernel's name in the source.
@@ -243,6 +265,7 @@ pub struct BoundKernel {
 struct Held {
     owners: Vec<Py<PyAny>>,
     texts: Vec<CString>,
+    _exports: Vec<parloop_device::Export>,
 }
 
 impl BoundKernel {
@@ -259,7 +282,7 @@ impl BoundKernel {
                 return Err(PyValueError::new_err(format!("array `{name}` was resized after it was bound; bind it again")).into());
             }
         }
-        let returned = self.kernel.get().run(py, &mut self.slots.clone(), self.items, &Staging::default())?;
+        let returned = self.kernel.get().run(py, &mut self.slots.clone(), self.items, &Staging::default(), Holds::new())?;
         Ok(to_python(py, returned)?)
     }
 }

@@ -1,10 +1,12 @@
 //! `parloop.Program`: compiled sources, with a kernel for each attribute.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use parloop_device as dev;
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel as ker;
+use parloop_object as obj;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -15,6 +17,7 @@ use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
 use crate::kernel::Kernel;
 use crate::ndarray::dtype_of;
+use crate::objects::types::type_of;
 use crate::runtime_class::{Handoff, RuntimeClass, Slot, run};
 
 /// Compiled sources. Each kernel is an attribute: `prog.axpy(…)`.
@@ -23,15 +26,28 @@ pub struct Program {
     inner: ker::Program,
 }
 
+/// The types behind the names of classes.
+pub type Classes = HashMap<String, obj::Type>;
+
 impl Program {
-    pub fn make(py: Python<'_>, inner: ker::Program, described: Vec<(ker::KernelDescription, GridRule)>) -> Result<Bound<'_, PyAny>> {
+    pub fn make<'py>(
+        py: Python<'py>,
+        inner: ker::Program,
+        described: Vec<(ker::KernelDescription, GridRule)>,
+        classes: &Classes,
+    ) -> Result<Bound<'py, PyAny>> {
         let mut rules: Vec<(String, GridRule)> = described.into_iter().map(|(d, rule)| (d.name, rule)).collect();
         let kernels: Vec<(String, ker::Kernel)> = inner.kernels().map(|(name, kernel)| (name.to_owned(), kernel.clone())).collect();
         let program = class(py)?.make(py, Program { inner })?;
         let attributes = program.getattr("__dict__")?.cast_into::<PyDict>()?;
         for (name, kernel) in kernels {
             let rule = rules.iter().position(|(described, _)| *described == name).map(|at| rules.swap_remove(at).1);
-            attributes.set_item(&name, Kernel::new(py, kernel, rule.unwrap_or_default()).into_object(py)?)?;
+            let types = kernel.signature().params.iter().map(|param| match &param.ty {
+                ker::ParamType::Pointer { to: ker::Pointee::Class(class), .. } => classes.get(class).cloned(),
+                _ => None,
+            });
+            let types = types.collect();
+            attributes.set_item(&name, Kernel::new(py, kernel, rule.unwrap_or_default(), types).into_object(py)?)?;
         }
         Ok(program)
     }
@@ -159,6 +175,13 @@ fn source_of(item: &Bound<'_, PyAny>) -> Result<ker::Source> {
         let looks_like_file = !text.contains(['\n', ';', '{']) && [".c", ".h", ".cl", ".cu", ".hip"].iter().any(|end| text.ends_with(end));
         return if looks_like_file { Ok(ker::Source::file(text)?) } else { Ok(ker::Source::text(text)) };
     }
+    if let Some(inner) = item.getattr_opt("source")? {
+        let text = inner.extract::<String>()?;
+        return Ok(match item.getattr("name")?.extract::<Option<String>>()? {
+            Some(name) => ker::Source::named(name, text),
+            None => ker::Source::text(text),
+        });
+    }
     match item.extract::<PathBuf>() {
         Ok(path) => Ok(ker::Source::file(path)?),
         Err(_) => Err(PyTypeError::new_err(format!("a source is text or a path, not {}", item.get_type().name()?)).into()),
@@ -210,6 +233,22 @@ fn class_name(atype: &Bound<'_, PyAny>, classes: &[String]) -> Result<Option<Str
         return Ok(None);
     }
     Ok(atype.getattr("_c_type").ok().and_then(|name| name.extract().ok()))
+}
+
+/// The names of classes, and the types of those that were given as classes.
+pub fn classes_of(given: &[Bound<'_, PyAny>]) -> Result<(Vec<String>, Classes)> {
+    let (mut names, mut types) = (Vec::new(), Classes::new());
+    for class in given {
+        match class.extract::<String>() {
+            Ok(name) => names.push(name),
+            Err(_) => {
+                let ty = type_of(class)?.get().ty.clone();
+                names.push(ty.name().to_owned());
+                types.insert(ty.name().to_owned(), ty);
+            }
+        }
+    }
+    Ok((names, types))
 }
 
 /// A scalar type by any of its names: ours, NumPy's, or a class with `_dtype`; `None` for None.

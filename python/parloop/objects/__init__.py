@@ -7,7 +7,7 @@
 ...     name = xo.String
 >>> m = Multipole(order=2, knl=[0.1, 0.2, 0.3], name="mq1")
 >>> m.knl[1], m.name, m._size
-(0.2, 'mq1', 88)
+(0.2, 'mq1', 80)
 >>> ctx = m._context
 >>> ctx.add_kernels(
 ...     sources=['''

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._description import Arg, Kernel
-from .._parloop import Context, KernelNotFoundError, Source
+from .._description import Arg, Kernel, Source
+from .._parloop import Context, KernelNotFoundError
 
 
 class KernelDict(dict[str, Any]):
@@ -159,7 +159,7 @@ def build_kernels(
         arguments=list(extra_compile_args),
         source_hook=hook if apply_to_source else None,
         save_source_as=save_source_as,
-        classes=[cls.__name__ for cls in classes],
+        classes=classes,
         checked=checked,
         check_sites=sites,
     )

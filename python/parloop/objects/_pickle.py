@@ -16,14 +16,14 @@ def reduce(item: Any) -> tuple[Any, ...]:
 
 def reduce_buffer(buffer: Buffer) -> tuple[Any, ...]:
     """How to make the buffer again: on the CPU context for one that is on a CPU, else on the current context."""
-    device = str(buffer.context.device.id)
+    device = str(buffer.context.device.name)
     return _buffer, (VERSION, device, *buffer._state())
 
 
 def _buffer(version: int, device: str, data: bytes, chunks: list[tuple[int, int]], alignment: int, grow_step: int | None) -> Buffer:
     _check(version, "buffer")
     context = current_context()
-    if str(context.device.id) != device:
+    if str(context.device.name) != device:
         context = Context(device)
     return Buffer._from_state(context, data, chunks, alignment, grow_step)
 

@@ -1,7 +1,9 @@
 //! `parloop.objects` from the side of Rust: types, buffers, objects and their fields. The classes that users write and see are made of
 //! these in `python/parloop/objects`.
 
+pub mod argument;
 pub mod buffer;
+mod capi;
 mod convert;
 pub mod field;
 pub mod object;
@@ -14,6 +16,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<types::ObjectType>()?;
     module.add_class::<buffer::Buffer>()?;
     module.add_class::<buffer::Chunk>()?;
+    module.add_class::<capi::ClassApi>()?;
+    module.add_class::<capi::ApiFunction>()?;
+    module.add_function(wrap_pyfunction!(capi::class_api, module)?)?;
     object::register(module)?;
     field::register(module)
 }

@@ -1,0 +1,130 @@
+//! Objects as arguments of kernels: in place where the kernel's device holds them, copied there and back otherwise.
+
+use parloop_device::DeviceKind;
+use parloop_kernel as ker;
+use parloop_kernel::{Pointee, Slot};
+use parloop_object as obj;
+use parloop_object::{Hold, Home, Value, View};
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+use super::object::{Body, Object};
+use crate::error::Result;
+use crate::kernel::Kernel;
+
+/// What a call does with its objects.
+#[derive(Default)]
+pub struct Objects {
+    /// Keeps their memory where it is while the kernel runs.
+    pub holds: SmallVec<[Hold; 2]>,
+    /// Objects of other devices, with the copies that the kernel gets.
+    copies: Vec<Copied>,
+}
+
+struct Copied {
+    original: View,
+    copy: View,
+    written: bool,
+}
+
+impl Objects {
+    /// Takes over what a kernel wrote to copies.
+    pub fn take_back(&self) -> Result<()> {
+        for copied in self.copies.iter().filter(|copied| copied.written) {
+            copied.original.take_back(&copied.copy)?;
+        }
+        Ok(())
+    }
+
+    /// Whether objects had to be copied.
+    pub fn has_copies(&self) -> bool {
+        !self.copies.is_empty()
+    }
+}
+
+impl Kernel {
+    /// The slot of an object.
+    pub fn object_slot(&self, index: usize, to: &Pointee, constant: bool, object: &Object, objects: &mut Objects) -> Result<Slot> {
+        let body = object.body()?;
+        body.view.check_alive()?;
+        let at = self.object_part(index, to, body)?;
+        let device = body.view.buffer().context().device();
+        let own = self.inner.function().device();
+        let view = if device.same(own) || (self.inner.is_cpu() && device.kind() == DeviceKind::Cpu) {
+            &body.view
+        } else {
+            self.copied(body, !constant, objects)?
+        };
+        let buffer = view.buffer();
+        let hold = buffer.hold();
+        let offset = view.offset() + at;
+        let slot = if own.kind() == DeviceKind::OpenCl {
+            [buffer.growable().handle(), offset as u64]
+        } else {
+            [buffer.growable().handle() + offset as u64, 0]
+        };
+        if self.inner.stream().is_foreign() {
+            buffer.memory().note_foreign_use();
+        }
+        objects.holds.push(hold);
+        Ok(slot)
+    }
+
+    /// Checks that the object may be passed; where what is passed begins in it.
+    #[inline]
+    fn object_part(&self, index: usize, to: &Pointee, body: &Body) -> Result<usize> {
+        let ty = &body.ty.get().ty;
+        match (to, &self.classes[index]) {
+            (Pointee::Class(_), Some(expected)) if ty == expected => Ok(0),
+            (Pointee::Class(name), Some(_)) if name == ty.name() => {
+                let hint = "it is another class of that name; add the kernel again with the present one";
+                Err(self.checker(index).wrong_type(format!("an object of class `{ty}`"), hint).into())
+            }
+            (Pointee::Class(_), _) => {
+                self.checker(index).object(ty.name(), true)?;
+                Ok(0)
+            }
+            _ => self.array_part(index, to, body),
+        }
+    }
+
+    /// An array of numbers for a pointer to them, a string for text.
+    fn array_part(&self, index: usize, to: &Pointee, body: &Body) -> Result<usize> {
+        match (&body.ty.get().ty, to) {
+            (obj::Type::Array(array), _) if let Some(dtype) = array.item.scalar() => {
+                self.checker(index).elements(Some(dtype), true)?;
+                Ok(array.data_offset)
+            }
+            (obj::Type::String(_), Pointee::Char | Pointee::Void) => Ok(obj::SLOT),
+            (_, Pointee::Void | Pointee::Other(_)) => Ok(0),
+            (ty, _) => Err(self.checker(index).wrong_type(format!("an object of class `{ty}`"), "").into()),
+        }
+    }
+
+    /// A copy of the object on the kernel's device; the same object given twice is copied once.
+    fn copied<'a>(&self, body: &Body, written: bool, objects: &'a mut Objects) -> Result<&'a View> {
+        let known = objects.copies.iter().position(|copied| copied.original.same(&body.view) && copied.original.ty() == body.view.ty());
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let context = ker::Context::on(self.inner.stream().clone());
+                let copy = body.view.ty().make(Value::Object(body.view.clone()), Home::Own(&context))?;
+                objects.copies.push(Copied { original: body.view.clone(), copy, written: false });
+                objects.copies.len() - 1
+            }
+        };
+        objects.copies[index].written |= written;
+        Ok(&objects.copies[index].copy)
+    }
+}
+
+/// The object behind an argument: itself, or the struct inside a hybrid.
+pub fn object_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Object>>> {
+    if let Ok(object) = value.cast::<Object>() {
+        return Ok(Some(object.clone()));
+    }
+    match value.getattr_opt(pyo3::intern!(value.py(), "_xobject"))? {
+        Some(inner) => Ok(inner.cast_into::<Object>().ok()),
+        None => Ok(None),
+    }
+}
