@@ -107,7 +107,8 @@ proptest! {
     fn any_type_is_read_and_written_where_it_was_laid(plans in proptest::collection::vec(plan(), 4), seed: u64, checked: bool) {
         let ctx = Context::open("cpu:1").unwrap();
         let (mut names, mut dice) = (0, Dice(seed));
-        let classes: Vec<Type> = plans.iter().map(|plan| build(plan, &mut names)).filter(|ty| !matches!(ty, Type::Scalar(_) | Type::String(_))).collect();
+        let is_class = |ty: &Type| !matches!(ty, Type::Scalar(_) | Type::String(_));
+        let classes: Vec<Type> = plans.iter().map(|plan| build(plan, &mut names)).filter(is_class).collect();
         let (mut probes, mut expected) = (Vec::new(), Vec::new());
         for class in &classes {
             let (value, offset) = (value(class, &mut dice), 8 * dice.roll(3));
