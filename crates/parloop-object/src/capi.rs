@@ -4,6 +4,9 @@
 //! followed on the way; union references end a path. Names join the fields: `Cells_get_particles(cells, i0, i1)` is
 //! `cells.particles[i0][i1]`. What the functions say does not depend on the target: C11, OpenCL C 1.2, CUDA and HIP take the same text.
 //!
+//! Truth values are one byte in memory and `bool` in C. Complex numbers have no type that all targets know: `getp` gives the address of
+//! the real part, after which the imaginary one stands, and there is no `get` and no `set`.
+//!
 //! `path.rs` lists the paths, `walk.rs` writes the way along one, `layout.rs` the comments and the order of classes; here are the
 //! functions at the end of each.
 
@@ -24,7 +27,11 @@ use walk::{Fail, Sites, Walk, dimension, stride};
 /// How the functions are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApiOptions {
-    /// Whether every index and every reference is checked before it is used, through `PARLOOP_CHECK(ok, site, index, limit)`.
+    /// Whether every index and every reference is checked before it is used, through `PARLOOP_CHECK(ok, site, index, limit)`, which is
+    /// true when all is well. The limit is the number of items, or -1 where the object or a reference is null.
+    ///
+    /// After a failure functions return 0 (`typeid`: -1) and write nothing, except zeros for a shape. An address is that of the item
+    /// with index 0 instead, or null where there is none. Functions that need neither index nor reference check nothing.
     pub checked: bool,
 }
 
@@ -113,15 +120,8 @@ impl fmt::Display for ApiFunction {
             let ty = ty.to_string();
             if ty.ends_with('*') { format!("{ty}{name}") } else { format!("{ty} {name}") }
         };
-        let params: Vec<String> = self
-            .params
-            .iter()
-            .map(
-                |param| {
-                    if param.constant { format!("const {}", declared(&param.ty, &param.name)) } else { declared(&param.ty, &param.name) }
-                },
-            )
-            .collect();
+        let param = |param: &ApiParam| format!("{}{}", if param.constant { "const " } else { "" }, declared(&param.ty, &param.name));
+        let params: Vec<String> = self.params.iter().map(param).collect();
         let name = match &self.returns {
             Some(ty) => declared(ty, &self.name),
             None => format!("void {}", self.name),
@@ -205,8 +205,8 @@ impl Writer<'_> {
             self.path(path);
         }
         for (place, taken) in hidden {
-            let fields = format!("/* {place} has no functions here, since their names are those of {taken}: reach it in two steps. */\n");
-            self.text.push_str(&fields);
+            let why = format!("since their names are those of {taken}: reach it in two steps");
+            self.text.push_str(&format!("/* {place} has no functions here, {why}. */\n"));
         }
         if let Some(longest) = longest {
             let why = format!("of more than {longest} steps have no functions here, since there are over {MAX_PATHS}: reach them in two");
@@ -236,7 +236,6 @@ impl Writer<'_> {
     }
 
     fn scalar(&mut self, path: &Path, dtype: DType) {
-        // Complex numbers have no portable type: their address is all there is, of the real part and then the imaginary one.
         if !dtype.is_complex() {
             let c_type = stored(dtype).c_name();
             let get = Op { numbered: false, ..Op::reading("get", ApiType::Scalar(dtype), "The value of {}.") };
@@ -286,7 +285,11 @@ impl Writer<'_> {
         let number = |name, about| Op::reading(name, ApiType::Scalar(DType::I64), about);
         let len = number("len", "The number of items of {}.");
         match array.static_shape() {
-            Some(shape) => self.constant(path, len, &shape.iter().map(|&dim| dim as u128).product::<u128>().to_string()),
+            Some(shape) => {
+                // Items of no bytes may be more than can be counted.
+                let items = shape.iter().fold(1, |items: usize, &dim| items.saturating_mul(dim)).min(i64::MAX as usize);
+                self.constant(path, len, &items.to_string());
+            }
             None => self.function(path, len, |walk| {
                 let dims: Vec<String> = (0..axes).map(|axis| dimension(array, axis, walk)).collect();
                 vec![format!("return {};", dims.join(" * "))]

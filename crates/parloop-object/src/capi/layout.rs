@@ -29,23 +29,17 @@ pub fn in_dependency_order(classes: &[Type]) -> Result<Vec<Type>, TypeError> {
 }
 
 fn visit(ty: &Type, asked: bool, seen: &mut HashMap<String, Type>, ordered: &mut Vec<Type>) -> Result<(), TypeError> {
-    let is_class = matches!(ty, Type::Struct(_) | Type::Array(_) | Type::Union(_)) || asked && matches!(ty, Type::Ref(_));
-    match seen.get(ty.name()) {
-        Some(other) if other == ty => {
-            // A reference inside a class may be asked for later.
-            if is_class && !ordered.contains(ty) {
-                ordered.push(ty.clone());
-            }
-            return Ok(());
+    if !seen.contains_key(ty.name()) {
+        for inner in ty.inner() {
+            visit(&inner, false, seen, ordered)?;
         }
-        Some(other) => return Err(TypeError::SameName { name: ty.name().into(), first: in_words(other), second: in_words(ty) }),
-        None => {}
     }
-    for inner in ty.inner() {
-        visit(&inner, false, seen, ordered)?;
+    let known = seen.entry(ty.name().to_owned()).or_insert_with(|| ty.clone());
+    if known != ty {
+        return Err(TypeError::SameName { name: ty.name().into(), first: in_words(known), second: in_words(ty) });
     }
-    seen.insert(ty.name().to_owned(), ty.clone());
-    if is_class {
+    let is_class = matches!(ty, Type::Struct(_) | Type::Array(_) | Type::Union(_)) || asked && matches!(ty, Type::Ref(_));
+    if is_class && !ordered.contains(ty) {
         ordered.push(ty.clone());
     }
     Ok(())

@@ -206,6 +206,25 @@ fn a_reference_at_the_end_of_a_path_is_what_it_refers_to() {
     assert_eq!(named("Struct5_getp_field2r").as_deref(), Some("ArrNStruct2 Struct5_getp_field2r(Struct5 obj)"));
 }
 
+#[test]
+fn of_two_parts_with_one_name_the_nearer_has_it_and_the_other_is_two_steps_away() {
+    let inner = structure("Near", &[("x", &samples::I64), ("y", &samples::I64)]);
+    let class = structure("Far", &[("a", &inner), ("a_x", &samples::I64), ("b", &array(&inner, &[1])), ("b_y", &samples::I64)]);
+    let words = [1, 2, 3, 4, 5, 6];
+    let steps = [
+        int("Far_get_a_x(obj)", 3),
+        int("Near_get_x(Far_getp_a(obj))", 1),
+        int("Far_get_a_y(obj)", 2),
+        int("Far_get_b_y(obj)", 6),
+        int("Far_get_b_x(obj, 0)", 4),
+        int("Near_get_y(Far_getp1_b(obj, 0))", 5),
+    ];
+    assert_eq!(on_every_device(&class, &words, 0, &steps), words);
+    let text = source(&apis(&[class], false));
+    let told = "/* Far.a.x has no functions here, since their names are those of Far.a_x: reach it in two steps. */";
+    assert!(text.contains(told) && text.contains("/* Far.b[i0].y has no functions here"), "{text}");
+}
+
 /// A Drift, a Multipole at 16 with knl [1, 2, 3] and an empty ksl, and a Line at 104 whose last element has an unknown id.
 fn line_words() -> Vec<i64> {
     let multipole = [80, 2, 64, 40, 3, real(1.0), real(2.0), real(3.0), 16, 0, 0];

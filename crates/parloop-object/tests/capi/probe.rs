@@ -74,9 +74,13 @@ pub fn contexts() -> Vec<Context> {
     devices.into_iter().map(|device| Context::on(device.default_stream().unwrap())).collect()
 }
 
-/// What a CPU's compiler is asked to say about our text: nothing.
+/// Compilers are to take our text without a warning, and an OpenCL compiler as the oldest version that we support.
 pub fn strict(ctx: &Context) -> CompileOptions {
-    let arguments = if ctx.device().kind() == DeviceKind::Cpu { &["-Wall", "-Werror", "-Wno-unused-function"][..] } else { &[] };
+    let arguments = match ctx.device().kind() {
+        DeviceKind::Cpu => &["-Wall", "-Werror", "-Wno-unused-function"][..],
+        DeviceKind::OpenCl => &["-cl-std=CL1.2", "-Werror"],
+        _ => &[],
+    };
     CompileOptions { arguments: arguments.iter().map(|argument| argument.to_string()).collect(), ..Default::default() }
 }
 
