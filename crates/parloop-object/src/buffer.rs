@@ -250,7 +250,8 @@ impl Buffer {
     /// When the buffer must grow and cannot; a given offset outside of it.
     pub fn place(&self, size: usize, placement: Placement) -> Result<Arc<Allocation>> {
         let alignment = match placement {
-            Placement::Aligned => self.inner.alignment,
+            // Words and numbers of objects are at whole slots whatever the buffer's alignment.
+            Placement::Aligned => self.inner.alignment.max(SLOT),
             Placement::Packed => 1,
             Placement::At(offset) => {
                 self.check("an object", offset, size)?;

@@ -12,7 +12,7 @@ use crate::error::ObjectError;
 use crate::image::{Builder, Target, distance, items_of, out_of_range, shape_for, wrong};
 use crate::path::Path;
 use crate::scalar;
-use crate::types::{NULL_TYPEID, SLOT, Type};
+use crate::types::{NULL_TYPEID, SLOT, StructType, Type};
 use crate::value::{Elements, Value};
 use crate::view::{Result, View, indices};
 
@@ -108,6 +108,14 @@ impl<'a> Edit<'a> {
                 }
                 for (index, field) in ty.fields.iter().enumerate() {
                     self.plan(&view.field_at(index)?, Value::Object(given.field_at(index)?), &path.field(&field.name))?;
+                }
+                Ok(())
+            }
+            (Type::Struct(ty), Value::Object(given)) if matches!(given.ty(), Type::Struct(other) if shares_names(ty, other)) => {
+                for (index, field) in ty.fields.iter().enumerate() {
+                    if let Ok(value) = given.field(&field.name) {
+                        self.plan(&view.field_at(index)?, Value::Object(value), &path.field(&field.name))?;
+                    }
                 }
                 Ok(())
             }
@@ -223,6 +231,11 @@ impl<'a> Edit<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a struct can take fields of another one: some have the same names.
+fn shares_names(ty: &StructType, other: &StructType) -> bool {
+    ty.fields.iter().any(|field| other.field(&field.name).is_some())
 }
 
 /// Whether two structs of the same size have all their dynamic parts at the same places with the same sizes and shapes.

@@ -15,8 +15,10 @@ pub enum TypeError {
     Axes { name: String, axes: usize },
     #[error("array `{name}`: the order {order:?} is no permutation of its {axes} axes")]
     Order { name: String, order: Vec<usize>, axes: usize },
-    #[error("array `{name}` has more bytes than can be addressed")]
-    TooLarge { name: String },
+    #[error("{kind} `{name}` has more bytes than can be addressed")]
+    TooLarge { kind: &'static str, name: String },
+    #[error("a string of {size} bytes was asked for; 1 to 2^60 are possible")]
+    StringSize { size: usize },
     #[error("union reference `{name}` has two members `{member}`")]
     MemberTwice { name: String, member: String },
     #[error("union reference `{name}` cannot have the reference `{member}` as a member")]

@@ -11,7 +11,7 @@ use crate::elements::{convert, gather};
 use crate::error::ObjectError;
 use crate::path::Path;
 use crate::scalar;
-use crate::types::{ArrayType, NULL_OFFSET, NULL_TYPEID, Place, SLOT, StructType, Type, UnionType, slots, strides_of};
+use crate::types::{ArrayType, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, Place, SLOT, StructType, Type, UnionType, slots, strides_of};
 use crate::value::{Elements, Value};
 use crate::view::{Result, View, indices, indices_in};
 
@@ -137,15 +137,6 @@ impl<'a> Builder<'a> {
         self.types.push(ty.clone());
         let mut image = Image::default();
         self.put(&mut image, ty, value, path)?;
-        image.pad(0);
-        // Types of a size that is no multiple of a slot take just their bytes.
-        if let Some(size) = ty.size()
-            && size < image.len()
-        {
-            let excess = image.len() - size;
-            let keep = image.bytes.len() - excess;
-            image.bytes.truncate(keep);
-        }
         self.images[number] = image;
         Ok(number)
     }
@@ -336,7 +327,7 @@ impl<'a> Builder<'a> {
             }
         }
         let count = shape.iter().try_fold(1usize, |count, &dim| count.checked_mul(dim)).ok_or_else(|| too_large(array))?;
-        count.checked_mul(stride).filter(|&bytes| bytes < isize::MAX as usize).ok_or_else(|| too_large(array))?;
+        count.checked_mul(stride).filter(|&bytes| bytes < MAX_BYTES).ok_or_else(|| too_large(array))?;
         if array.item.size().is_some() {
             self.put_items(image, array, &shape, value, path)?;
         } else {
@@ -439,7 +430,7 @@ fn put_text(image: &mut Image<'_>, fixed: Option<usize>, value: Value<'_>, path:
             Some(_) => view.text()?,
         },
         Value::Capacity(room) if fixed.is_none() => {
-            let size = room.checked_add(SLOT).filter(|&size| size < isize::MAX as usize).ok_or(crate::BufferError::TooLarge)?;
+            let size = room.checked_add(SLOT).filter(|&size| size < MAX_BYTES).ok_or(crate::BufferError::TooLarge)?;
             image.word(size as i64);
             image.bytes.extend(std::iter::repeat_n(0, room));
             return Ok(());
@@ -512,5 +503,5 @@ pub(crate) fn out_of_range(path: &Path<'_>, value: parloop_kernel::Scalar, dtype
 }
 
 fn too_large(array: &ArrayType) -> ObjectError {
-    crate::TypeError::TooLarge { name: array.name.clone() }.into()
+    crate::TypeError::TooLarge { kind: "array", name: array.name.clone() }.into()
 }

@@ -23,7 +23,8 @@ pub use capi::{ApiFunction, ApiOptions, ApiParam, ApiType, ClassApi, UnionMethod
 pub use error::{BufferError, ObjectError, TypeError};
 pub use object::Home;
 pub use types::{
-    ArrayType, Field, MAX_AXES, NULL_OFFSET, NULL_TYPEID, Place, RefType, SLOT, StructType, Type, UnionType, scalar_name, slots, strides_of,
+    ArrayType, Field, MAX_AXES, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, Place, RefType, SLOT, StructType, Type, UnionType, scalar_name, slots,
+    strides_of,
 };
 pub use value::{Elements, Value};
 pub use view::{ArrayShape, View};

@@ -18,6 +18,9 @@ pub const NULL_TYPEID: i64 = -1;
 /// Array types have at most so many axes.
 pub const MAX_AXES: usize = 16;
 
+/// No object has so many bytes, so that sums of a few sizes never overflow.
+pub const MAX_BYTES: usize = 1 << 60;
+
 /// `size`, rounded up to whole slots.
 pub const fn slots(size: usize) -> usize {
     (size + (SLOT - 1)) & !(SLOT - 1)
@@ -79,6 +82,14 @@ impl Type {
             Type::Array(ty) => ty.item.has_refs(),
             Type::Ref(_) | Type::Union(_) => true,
         }
+    }
+
+    /// The type of texts that all take just `size` bytes: 8 for the size itself, the text, and its closing NUL.
+    ///
+    /// # Errors
+    /// A size without room for any of them, or one that cannot be addressed.
+    pub fn fixed_string(size: usize) -> Result<Type, TypeError> {
+        if (1..MAX_BYTES).contains(&size) { Ok(Type::String(Some(size))) } else { Err(TypeError::StringSize { size }) }
     }
 
     /// The scalar type, if it is one.
@@ -190,11 +201,12 @@ impl StructType {
         }
         let dynamic = fields.iter().filter(|(_, ty)| ty.is_dynamic()).count();
         let mut next = if dynamic > 0 { SLOT } else { 0 };
+        let too_large = || TypeError::TooLarge { kind: "struct", name: name.into() };
         let mut places = vec![Place::At(0); fields.len()];
         for (place, (_, ty)) in places.iter_mut().zip(&fields) {
             if let Some(size) = ty.size() {
                 *place = Place::At(next);
-                next += slots(size);
+                next = slots(size).checked_add(next).filter(|&next| next < MAX_BYTES).ok_or_else(too_large)?;
             }
         }
         let dynamic_places = places.iter_mut().zip(&fields).filter(|(_, (_, ty))| ty.is_dynamic()).map(|(place, _)| place);
@@ -285,7 +297,7 @@ impl ArrayType {
         }
         let dynamic_axes = shape.iter().filter(|dim| dim.is_none()).count();
         let stride = item.size().unwrap_or(SLOT);
-        let too_large = || TypeError::TooLarge { name: name.into() };
+        let too_large = || TypeError::TooLarge { kind: "array", name: name.into() };
         let fixed: Option<Vec<usize>> = shape.iter().copied().collect();
         let strides = match &fixed {
             Some(shape) => Some(strides_of(shape, &order, stride).ok_or_else(too_large)?),
@@ -324,7 +336,7 @@ impl ArrayType {
 /// The bytes of so many items, in whole slots.
 fn bytes_of(shape: &[usize], item: usize) -> Option<usize> {
     let bytes = shape.iter().try_fold(item, |bytes, &dim| bytes.checked_mul(dim))?;
-    (bytes <= isize::MAX as usize - SLOT).then(|| slots(bytes))
+    (bytes < MAX_BYTES).then(|| slots(bytes))
 }
 
 /// The strides of an array of this shape whose axes go from the slowest to the fastest in `order`; `None` if they overflow.
@@ -334,7 +346,7 @@ pub fn strides_of(shape: &[usize], order: &[usize], item: usize) -> Option<Vec<u
     for &axis in order.iter().rev() {
         strides[axis] = stride;
         // An empty axis must not hide the overflow of the others.
-        stride = stride.checked_mul(shape[axis]).filter(|&bytes| bytes <= isize::MAX as usize)?;
+        stride = stride.checked_mul(shape[axis]).filter(|&bytes| bytes < MAX_BYTES)?;
     }
     Some(strides)
 }

@@ -11,7 +11,7 @@ use crate::buffer::{Allocation, Buffer};
 use crate::error::ObjectError;
 use crate::path::Path;
 use crate::scalar;
-use crate::types::{ArrayType, NULL_OFFSET, Place, SLOT, StructType, Type, strides_of};
+use crate::types::{ArrayType, MAX_BYTES, NULL_OFFSET, Place, SLOT, StructType, Type, strides_of};
 
 pub(crate) type Result<T, E = ObjectError> = std::result::Result<T, E>;
 
@@ -195,7 +195,7 @@ impl View {
             Place::At(at) => Ok(self.part(at, &field.ty)),
             Place::Indirect(at) => {
                 let at = self.word(at)?;
-                let at = usize::try_from(at).ok().filter(|&at| at < isize::MAX as usize).ok_or_else(|| self.corrupt("an offset"))?;
+                let at = usize::try_from(at).ok().filter(|&at| at < MAX_BYTES).ok_or_else(|| self.corrupt("an offset"))?;
                 self.part(at, &field.ty).checked()
             }
         }
@@ -252,7 +252,7 @@ impl View {
         if ty.item.size().is_some() {
             return Ok(self.part(at, &ty.item));
         }
-        let at = usize::try_from(self.word(at)?).ok().filter(|&at| at < isize::MAX as usize).ok_or_else(|| self.corrupt("an offset"))?;
+        let at = usize::try_from(self.word(at)?).ok().filter(|&at| at < MAX_BYTES).ok_or_else(|| self.corrupt("an offset"))?;
         self.part(at, &ty.item).checked()
     }
 

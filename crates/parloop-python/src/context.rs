@@ -109,9 +109,19 @@ pub fn current_context(py: Python<'_>) -> Result<Bound<'_, Context>> {
     }
 }
 
+/// The context for which nothing is said, and the value of `PARLOOP_DEVICE` that it is for.
+static DEFAULT: std::sync::Mutex<Option<(std::ffi::OsString, Py<Context>)>> = std::sync::Mutex::new(None);
+
+/// Says which context is meant where nothing is said, for programs of packages that have one of their own.
+#[pyfunction]
+#[pyo3(name = "_set_default_context")]
+pub fn set_default_context(context: Py<Context>) {
+    let name = std::env::var_os("PARLOOP_DEVICE").unwrap_or_default();
+    *DEFAULT.lock().unwrap_or_else(|e| e.into_inner()) = Some((name, context));
+}
+
 /// The context for which nothing is said. It is one object as long as `PARLOOP_DEVICE` stays the same.
 fn default_context(py: Python<'_>) -> Result<Bound<'_, Context>> {
-    static DEFAULT: std::sync::Mutex<Option<(std::ffi::OsString, Py<Context>)>> = std::sync::Mutex::new(None);
     let name = std::env::var_os("PARLOOP_DEVICE").unwrap_or_default();
     if let Some((known, context)) = &*DEFAULT.lock().unwrap_or_else(|e| e.into_inner())
         && *known == name

@@ -60,6 +60,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     objects::register(module)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_context, module)?)?;
+    module.add_function(wrap_pyfunction!(context::set_default_context, module)?)?;
     module.add_function(wrap_pyfunction!(program::compile_for, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(unknown_variables, module)?)?;

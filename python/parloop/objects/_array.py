@@ -52,7 +52,7 @@ class MetaArray(CApi):
 
     _type: _ObjectType
     _itemtype: Any
-    _size: int | None
+    _class_shape: tuple[int | None, ...]
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaArray:
         base = next((getattr(base, "_itemtype", None) and base for base in bases), None)
@@ -74,7 +74,6 @@ class MetaArray(CApi):
         new._class_shape = shape
         new._order = order
         new._c_type = name
-        new._size = ty.size
         new._has_refs = ty.has_refs
         new._data_offset = ty.data_offset
         new._is_static_shape = None not in shape
@@ -86,15 +85,21 @@ class MetaArray(CApi):
     def __getitem__(cls, shape: Any) -> type[Array]:
         return array_class(cls, shape)
 
-    def __getattr__(cls, name: str) -> Any:
-        # The class's own shape and strides; those of an object are found on the object.
-        if name == "_shape" and "_class_shape" in cls.__dict__:
-            return cls._class_shape
-        if name == "_strides" and "_class_shape" in cls.__dict__:
-            strides = cls._type.strides
-            if strides is not None:
-                return tuple(strides)
-        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+    # What a class says of all its objects; each object has the same names for itself.
+    @property
+    def _size(cls) -> int | None:
+        return cls._type.size
+
+    @property
+    def _shape(cls) -> tuple[int | None, ...]:
+        return cls._class_shape
+
+    @property
+    def _strides(cls) -> tuple[int, ...]:
+        strides = cls._type.strides
+        if strides is None:
+            raise AttributeError(f"each {cls.__name__} has its own strides")
+        return tuple(strides)
 
     def __repr__(cls) -> str:
         return f"<array {cls.__name__}>"

@@ -62,7 +62,6 @@ class MetaUnionRef(CApi):
     _reftypes: tuple[Any, ...]
     _methods: list[Any]
     _has_refs = True
-    _size: Any
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaUnionRef:
         members = tuple(getattr(member, "_XoStruct", member) for member in body.get("_reftypes", ()))
@@ -72,8 +71,9 @@ class MetaUnionRef(CApi):
         new._type.set_class(new, any("_pre_init" in base.__dict__ for base in new.__mro__ if base.__module__ != __name__))
         return new
 
-    def __getattribute__(cls, name: str) -> Any:
-        return 16 if name == "_size" else super().__getattribute__(name)
+    @property
+    def _size(cls) -> int:
+        return 16
 
     def __getitem__(cls, shape: Any) -> type[Array]:
         return array_class(cls, shape)

@@ -15,7 +15,6 @@ class MetaString(type):
     """The class of string classes."""
 
     _type: _ObjectType
-    _size: Any
     _c_type = "char*"
     _has_refs = False
 
@@ -28,10 +27,9 @@ class MetaString(type):
     def __getitem__(cls, shape: Any) -> type[Array]:
         return array_class(cls, shape)
 
-    def __getattribute__(cls, name: str) -> Any:
-        if name == "_size":
-            return type.__getattribute__(cls, "_type").size
-        return super().__getattribute__(name)
+    @property
+    def _size(cls) -> int | None:
+        return cls._type.size
 
     def fixed(cls, size: int) -> type[String]:
         """The class of strings that all take `size` bytes, 8 of them for the size and one for the closing NUL."""

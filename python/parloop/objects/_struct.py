@@ -49,7 +49,6 @@ class MetaStruct(CApi):
     _type: _ObjectType
     _fields: list[Field]
     _kernels: dict[str, Kernel]
-    _size: Any
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaStruct:
         declared: dict[str, Field] = {}
@@ -85,10 +84,9 @@ class MetaStruct(CApi):
     def __getitem__(cls, shape: Any) -> type[Array]:
         return array_class(cls, shape)
 
-    def __getattribute__(cls, name: str) -> Any:
-        if name == "_size":
-            return type.__getattribute__(cls, "_type").size
-        return super().__getattribute__(name)
+    @property
+    def _size(cls) -> int | None:
+        return cls._type.size
 
     def _get_inner_types(cls) -> list[Any]:
         return [_plain(field.ftype) for field in cls._fields]

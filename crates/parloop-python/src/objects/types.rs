@@ -94,8 +94,9 @@ impl ObjectType {
     /// The type of a text; with a size, all texts take just so many bytes.
     #[staticmethod]
     #[pyo3(signature = (size=None))]
-    fn string(size: Option<usize>) -> ObjectType {
-        ObjectType::of(obj::Type::String(size), Parts::None)
+    fn string(size: Option<usize>) -> Result<ObjectType> {
+        let ty = size.map_or(Ok(obj::Type::String(None)), obj::Type::fixed_string)?;
+        Ok(ObjectType::of(ty, Parts::None))
     }
 
     /// The type of a struct: (name, type, default, default factory) of each field.

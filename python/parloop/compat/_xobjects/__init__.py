@@ -1,0 +1,45 @@
+"""The names of xobjects, over `parloop.objects`."""
+
+from parloop.objects import (
+    Array as Array,
+    Field as Field,
+    Float32 as Float32,
+    Float64 as Float64,
+    HybridClass as HybridClass,
+    Int8 as Int8,
+    Int16 as Int16,
+    Int32 as Int32,
+    Int64 as Int64,
+    JEncoder as JEncoder,
+    MetaHybridClass as MetaHybridClass,
+    Method as Method,
+    Ref as Ref,
+    String as String,
+    Struct as Struct,
+    ThisClass as ThisClass,
+    UInt8 as UInt8,
+    UInt16 as UInt16,
+    UInt32 as UInt32,
+    UInt64 as UInt64,
+    UnionRef as UnionRef,
+)
+from parloop.objects import BypassLinked as BypassLinked
+from parloop.objects._scalar import Complex64 as Complex64
+from parloop.objects._scalar import Complex128 as Complex128
+
+from . import context as context
+from .context import (
+    Arg as Arg,
+    ContextCpu as ContextCpu,
+    ContextCupy as ContextCupy,
+    ContextPyopencl as ContextPyopencl,
+    Kernel as Kernel,
+    get_user_context as get_user_context,
+)
+from .general import _print as _print
+from .general import assert_allclose as assert_allclose
+from .specialize_source import specialize_source as specialize_source
+from .typeutils import context_default as context_default
+from .typeutils import get_a_buffer as get_a_buffer
+
+__version__ = "0.6.3"

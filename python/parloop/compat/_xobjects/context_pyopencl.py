@@ -1,0 +1,3 @@
+"""By xobjects' name: see `context`."""
+
+from .context import ContextPyopencl as ContextPyopencl

@@ -1,0 +1,3 @@
+"""By xobjects' name: see `parloop.objects`."""
+
+from parloop.objects import String as String

@@ -1,0 +1,3 @@
+"""What programs written for xobjects import: typed objects, contexts and kernels."""
+
+PROVIDES = {"xobjects": "parloop.compat._xobjects"}
