@@ -16,6 +16,8 @@ pub enum Scalar {
     Int(i128),
     Float(f64),
     Complex(Complex64),
+    /// Where a returned pointer leads; no argument is one.
+    Address(u64),
 }
 
 /// One argument of a call.
@@ -153,7 +155,7 @@ pub(crate) fn encode(value: Scalar, dtype: DType) -> Result<Slot, ScalarMisfit> 
         Scalar::Bool(value) => Ok(f64::from(u8::from(value))),
         Scalar::Int(value) => Ok(value as f64),
         Scalar::Float(value) => Ok(value),
-        Scalar::Complex(_) => Err(ScalarMisfit::Type),
+        Scalar::Complex(_) | Scalar::Address(_) => Err(ScalarMisfit::Type),
     };
     match dtype {
         Bool => match value {
@@ -314,6 +316,7 @@ fn number(value: Scalar) -> String {
         Scalar::Int(value) => value.to_string(),
         Scalar::Float(value) => value.to_string(),
         Scalar::Complex(value) => value.to_string(),
+        Scalar::Address(value) => format!("{value:#x}"),
     }
 }
 
@@ -323,6 +326,7 @@ fn describe(value: Scalar) -> String {
         Scalar::Int(_) => "the integer",
         Scalar::Float(_) => "the number",
         Scalar::Complex(_) => "the complex number",
+        Scalar::Address(_) => "the address",
     };
     format!("{kind} {}", number(value))
 }
