@@ -22,8 +22,9 @@ from ._description import Kernel as Kernel
 from ._description import Source as Source
 from ._parloop import *  # noqa: F403 - the compiled classes, functions and exceptions
 from ._parloop import __version__ as __version__
+from ._pointer import Pointer as Pointer
 
-__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "Source", "__version__"]
+__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "Pointer", "Source", "__version__"]
 for _internal in ("run_command", "add_package_folders", "unknown_variables"):
     __all__.remove(_internal)
 

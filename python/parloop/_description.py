@@ -53,14 +53,11 @@ class Source:
         The text.
     name : str, optional
         What messages call it.
-    api : bool
-        Whether it holds functions for kernels to use, of which only those that are described can be called from Python.
     """
 
-    def __init__(self, source: str, name: str | None = None, api: bool = False) -> None:
+    def __init__(self, source: str, name: str | None = None) -> None:
         self.source = source
         self.name = name
-        self.api = api
 
     def __repr__(self) -> str:
         return f"<Source {self.name or 'without a name'}, {len(self.source.splitlines())} lines>"

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._description import Kernel
+from ._pointer import Pointer
 
 __version__: str
 
@@ -22,7 +23,7 @@ _Items: TypeAlias = int | tuple[int, ...] | list[int]
 _Grid: TypeAlias = int | str | Sequence[int | str] | Callable[..., _Items]
 _Device: TypeAlias = str | Device | Stream | Context
 #: What a function returns on a CPU; a kernel returns None.
-_Returned: TypeAlias = bool | int | float | complex | None
+_Returned: TypeAlias = bool | int | float | complex | Pointer | None
 
 class ParloopError(Exception): ...
 class DeviceError(ParloopError, RuntimeError): ...
@@ -108,6 +109,7 @@ class Context:
         kernels: dict[str, Kernel] | None = None,
         include: Sequence[_Path] = [],
         arguments: Sequence[str] = [],
+        api: _Source | None = None,
         classes: Sequence[str] = [],
         source_hook: Callable[[str], str] | None = None,
         save_source_as: _Path | None = None,

@@ -103,7 +103,6 @@ def test_sources_that_cannot_be_read_are_named(ctx, tmp_path):
         ("\nGPUKERN void k(struct S s) {}", "<source>:2: parameter `s` of `k` has type `struct S`, which is no scalar type and no pointer"),
         ("GPUKERN void k(int a, int a) {}", "<source>:1: `k` has two parameters `a`"),
         ("GPUKERN void k(int a, ...) {}", "<source>:1: `k` takes any number of arguments"),
-        ("GPUKERN double *k(int a) {}", "<source>:1: `k` returns a pointer"),
         ("GPUKERN struct S k(int a) {}", "<source>:1: `k` returns `struct S`, which is no scalar type"),
         ("GPUKERN void k(void (*f)(int)) {}", "<source>:1: parameter `arg0` of `k` is neither a scalar nor a pointer"),
         ("GPUKERN void k(int n) {\nVECTORIZE_OVER(i, n)\nVECTORIZE_OVER(j, n) END_VECTORIZE END_VECTORIZE }",
@@ -115,6 +114,12 @@ def test_sources_that_cannot_be_read_are_named(ctx, tmp_path):
 )  # fmt: skip
 def test_a_mistake_that_we_see_first_is_named_at_its_line(ctx, source, message):
     assert message_of(ctx, source, pl.SourceError) == message
+
+
+@pytest.mark.parametrize("returned", ["double", "double *", "const char *"])
+def test_a_kernel_that_returns_something_is_for_a_cpu_only(gpu, returned):
+    message = message_of(gpu, f"GPUKERN {returned}k(int a) {{ return 0; }}".replace("doublek", "double k"), pl.SourceError)
+    assert message == "<source>:1: kernel `k` returns a value, which only a CPU can do; write it through a pointer"
 
 
 def test_a_header_that_is_not_there_is_named(ctx):

@@ -92,7 +92,7 @@ def test_parameters_have_the_names_and_defaults_that_the_stub_says():
 
 def test_the_package_exports_the_public_names_only():
     internal = {"run_command", "add_package_folders", "unknown_variables"}
-    assert set(pl.__all__) == public(dir(_parloop)) - internal | {"Arg", "Kernel", "__version__"}
+    assert set(pl.__all__) == public(dir(_parloop)) - internal | {"Arg", "Kernel", "Pointer", "__version__"}
     assert all(hasattr(pl, name) for name in pl.__all__)
 
 
@@ -144,13 +144,13 @@ def test_mypy_accepts_right_code_and_finds_mistakes(tmp_path):
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
 def test_mypy_accepts_the_package_itself():
-    files = [str(PACKAGE / name) for name in ("__init__.py", "__main__.py", "_description.py", "_parloop.pyi")]
+    files = [str(PACKAGE / name) for name in ("__init__.py", "__main__.py", "_description.py", "_pointer.py", "_parloop.pyi")]
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", "/dev/null", *files]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Context, pl.Array, pl.Device, pl.devices], ids=lambda owner: getattr(owner, "__name__", ""))
+@pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Pointer, pl.Context, pl.Array, pl.Device, pl.devices], ids=lambda owner: getattr(owner, "__name__", ""))
 def test_the_examples_in_the_documentation_run(owner):
     tests = [doctest.DocTestParser().get_doctest(inspect.getdoc(owner) or "", {}, str(owner), None, 0)]
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)

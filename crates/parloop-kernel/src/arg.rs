@@ -16,6 +16,8 @@ pub enum Scalar {
     Int(i128),
     Float(f64),
     Complex(Complex64),
+    /// Where a returned pointer leads; no argument is one.
+    Address(u64),
 }
 
 /// One argument of a call.
@@ -156,7 +158,7 @@ pub fn encode(value: Scalar, dtype: DType) -> Result<Slot, ScalarMisfit> {
         Scalar::Bool(value) => Ok(f64::from(u8::from(value))),
         Scalar::Int(value) => Ok(value as f64),
         Scalar::Float(value) => Ok(value),
-        Scalar::Complex(_) => Err(ScalarMisfit::Type),
+        Scalar::Complex(_) | Scalar::Address(_) => Err(ScalarMisfit::Type),
     };
     match dtype {
         Bool => match value {
@@ -320,6 +322,7 @@ impl std::fmt::Display for Scalar {
             Scalar::Int(value) => value.fmt(f),
             Scalar::Float(value) => value.fmt(f),
             Scalar::Complex(value) => value.fmt(f),
+            Scalar::Address(value) => write!(f, "{value:#x}"),
         }
     }
 }
@@ -330,6 +333,7 @@ fn describe(value: Scalar) -> String {
         Scalar::Int(_) => "the integer",
         Scalar::Float(_) => "the number",
         Scalar::Complex(_) => "the complex number",
+        Scalar::Address(_) => "the address",
     };
     format!("{kind} {value}")
 }

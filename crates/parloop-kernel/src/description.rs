@@ -18,7 +18,7 @@ pub struct KernelDescription {
     /// Its parameters: types, and names where they are given.
     pub params: Option<Vec<DescribedParam>>,
     /// What it returns, if it is said: `Some(None)` is void.
-    pub returns: Option<Option<DType>>,
+    pub returns: Option<Option<DescribedParam>>,
     /// How many work items it is launched with.
     pub grid: Grid,
     /// Work items of a block.
@@ -41,14 +41,20 @@ pub struct DescribedParam {
 }
 
 impl KernelDescription {
+    /// Its name in the source.
+    pub(crate) fn c_name(&self) -> &str {
+        self.c_name.as_ref().unwrap_or(&self.name)
+    }
+
     /// The signature under the described names, if description and source agree.
     pub(crate) fn check(&self, found: &Signature) -> Result<Signature> {
         let disagree =
             |what: String| KernelError::Description { kernel: self.name.clone(), what, source_says: found.to_string(), line: found.line };
-        if let Some(returns) = self.returns
-            && returns != found.returns
-        {
-            return Err(disagree(format!("return type {}", returns.map_or("void", DType::c_name))));
+        match (&self.returns, &found.returns) {
+            (None, _) | (Some(None), None) => {}
+            (Some(Some(described)), Some(returned)) if described.agrees(returned) => {}
+            (Some(Some(described)), _) => return Err(disagree(format!("return type {described}"))),
+            (Some(None), Some(_)) => return Err(disagree("return type void".into())),
         }
         let mut signature = found.clone();
         if let Some(described) = &self.params {
@@ -56,7 +62,9 @@ impl KernelDescription {
                 return Err(disagree(format!("{} arguments", described.len())));
             }
             for (index, (described, param)) in described.iter().zip(&mut signature.params).enumerate() {
-                described.check(param).map_err(|what| disagree(format!("argument {} as {what}", index + 1)))?;
+                if !described.agrees(&param.ty) {
+                    return Err(disagree(format!("argument {} as `{described}`", index + 1)));
+                }
                 if let Some(name) = &described.name {
                     param.name = name.clone();
                 }
@@ -71,8 +79,8 @@ impl KernelDescription {
 }
 
 impl DescribedParam {
-    fn check(&self, param: &Param) -> Result<(), String> {
-        let agrees = match &param.ty {
+    fn agrees(&self, ty: &ParamType) -> bool {
+        match ty {
             ParamType::Scalar(dtype) => !self.pointer && self.class.is_none() && self.dtype.is_none_or(|described| described == *dtype),
             ParamType::Pointer { to, constant } => {
                 let same_type = match (to, self.dtype, &self.class) {
@@ -87,8 +95,7 @@ impl DescribedParam {
                 };
                 same_type && self.constant.is_none_or(|described| described == *constant || !described)
             }
-        };
-        if agrees { Ok(()) } else { Err(format!("`{self}`")) }
+        }
     }
 }
 

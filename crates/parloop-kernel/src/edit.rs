@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::error::KernelError;
 
 /// A mistake at a byte of the joined text.
+#[derive(Debug)]
 pub(crate) struct Mistake {
     pub(crate) at: usize,
     pub(crate) reason: String,
@@ -20,15 +21,33 @@ impl Mistake {
 
 /// The file and line that row `row` (from 0) of the joined text came from.
 pub(crate) fn place_of(joined: &str, row: usize) -> (String, usize) {
-    let lines: Vec<&str> = joined.lines().take(row).collect();
-    for (back, line) in lines.iter().rev().enumerate() {
-        if let Some((number, name)) = line.strip_prefix("#line ").and_then(|rest| rest.split_once(' '))
-            && let Ok(number) = number.parse::<usize>()
-        {
-            return (name.trim_matches('"').to_owned(), number + back);
+    let (file, line) = Places::of(joined).place(row);
+    (file.to_owned(), line)
+}
+
+/// Where the rows of a joined text came from.
+pub(crate) struct Places<'a> {
+    /// The rows of the `#line` marks, with the line and the file that each gives to the next row.
+    marks: Vec<(usize, usize, &'a str)>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn of(joined: &'a str) -> Places<'a> {
+        let mark = |(row, line): (usize, &'a str)| {
+            let (number, name) = line.strip_prefix("#line ")?.split_once(' ')?;
+            Some((row, number.parse().ok()?, name.trim_matches('"')))
+        };
+        Places { marks: joined.lines().enumerate().filter_map(mark).collect() }
+    }
+
+    /// The file and line of row `row`, from 0.
+    pub(crate) fn place(&self, row: usize) -> (&'a str, usize) {
+        let after = self.marks.partition_point(|(mark, _, _)| *mark < row);
+        match after.checked_sub(1).map(|before| self.marks[before]) {
+            Some((mark, line, file)) => (file, usize::saturating_add(line, row - mark - 1)),
+            None => ("", row + 1),
         }
     }
-    (String::new(), row + 1)
 }
 
 /// A change of the text: `remove` bytes at `at` give way to `insert`.

@@ -23,6 +23,10 @@ pub enum KernelError {
     NoSuchKernel { asked: String, found: Vec<String> },
     #[error("`{name}` is a plain function: only a GPUKERN function can be launched on {device}")]
     NotAKernel { name: String, device: String },
+    #[error(
+        "`{name}` is static, GPUFUN or part of an API, so that it is called from outside only where it is described; add a description"
+    )]
+    NotDescribed { name: String },
     #[error("kernel `{kernel}` was described with {what}, but its source says `{source_says}` (line {line})")]
     Description { kernel: String, what: String, source_says: String, line: usize },
     #[error("kernel `{kernel}` takes {expected} arguments {signature}, {given} were given")]

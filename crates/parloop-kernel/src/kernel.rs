@@ -266,7 +266,10 @@ impl Kernel {
         let returned = if self.is_cpu() { slots.pop() } else { None };
         slots.truncate(count);
         result?;
-        Ok(inner.signature.returns.zip(returned).map(|(dtype, slot)| decode(slot, dtype)))
+        Ok(inner.signature.returns.as_ref().zip(returned).map(|(ty, slot)| match ty {
+            ParamType::Scalar(dtype) => decode(slot, *dtype),
+            ParamType::Pointer { .. } => Scalar::Address(slot[0]),
+        }))
     }
 
     /// Where each argument is, with both words of a pointer.

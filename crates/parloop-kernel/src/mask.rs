@@ -1,5 +1,5 @@
 //! Makes plain C of portable C for the parser: our macros are blanked out in place, so that every byte offset stays, and what they
-//! said is noted.
+//! said is noted. So are the bodies of functions without loops, which nobody reads: they are most of a large source.
 
 use std::ops::Range;
 
@@ -48,6 +48,7 @@ pub(crate) fn mask(original: &str) -> Masked {
     let mut masked = Masked { text: bytes.to_vec(), ..Masked::default() };
     let mut at = 0;
     let mut line_is_blank = true;
+    let mut bodies = Bodies::default();
     while at < bytes.len() {
         let rest = &bytes[at..];
         let next = match rest[0] {
@@ -56,15 +57,29 @@ pub(crate) fn mask(original: &str) -> Masked {
                 at += 1;
                 continue;
             }
-            b'#' if line_is_blank => at + directive_len(rest),
+            b'#' if line_is_blank => {
+                bodies.keep();
+                at + directive_len(rest)
+            }
             b'/' if rest.starts_with(b"//") => at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len()),
             b'/' if rest.starts_with(b"/*") => at + comment_len(rest),
             quote @ (b'"' | b'\'') => at + literal_len(rest, quote),
             byte if is_word(byte) => {
                 let len = rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
-                masked.word(original, at, at + len)
+                let loops = masked.loops.len();
+                let next = masked.word(original, at, at + len);
+                if masked.loops.len() > loops {
+                    bodies.keep();
+                }
+                bodies.last = byte;
+                next
             }
-            _ => at + 1,
+            byte => {
+                if let Some(body) = bodies.step(byte, at) {
+                    masked.blank(body.start, body.end);
+                }
+                at + 1
+            }
         };
         line_is_blank &= rest[0].is_ascii_whitespace();
         at = next.max(at + 1);
@@ -152,6 +167,49 @@ impl Masked {
     }
 }
 
+/// Finds the bodies of functions: what braces hold that follow a closing parenthesis.
+#[derive(Default)]
+struct Bodies {
+    /// The last byte that was no space, comment or directive.
+    last: u8,
+    open: Option<Body>,
+}
+
+struct Body {
+    start: usize,
+    depth: usize,
+    /// Whether somebody reads it: it has a loop, or the preprocessor decides where it ends.
+    is_kept: bool,
+}
+
+impl Bodies {
+    fn keep(&mut self) {
+        if let Some(body) = &mut self.open {
+            body.is_kept = true;
+        }
+    }
+
+    /// Takes a byte that is no word, and gives the body that ends with it and is read by nobody.
+    fn step(&mut self, byte: u8, at: usize) -> Option<Range<usize>> {
+        if byte.is_ascii_whitespace() {
+            return None;
+        }
+        let last = std::mem::replace(&mut self.last, byte);
+        match (&mut self.open, byte) {
+            (None, b'{') if last == b')' => self.open = Some(Body { start: at + 1, depth: 1, is_kept: false }),
+            (Some(body), b'{') => body.depth += 1,
+            (Some(body), b'}') => {
+                body.depth -= 1;
+                if body.depth == 0 {
+                    return self.open.take().filter(|body| !body.is_kept).map(|body| body.start..at);
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
@@ -201,6 +259,27 @@ mod tests {
         );
         assert_eq!(masked.marks, [Mark { at: 0, kind: MarkKind::Kernel }, Mark { at: 15, kind: MarkKind::Space }]);
         assert_eq!(masked.loops, [LoopMark { at: 44, body: 70, count: "g(n, 2)".into() }]);
+    }
+
+    #[test]
+    fn bodies_without_loops_are_blanked_and_others_kept() {
+        let blanked = |text: &str| String::from_utf8(mask(text).text).unwrap();
+        assert_eq!(
+            blanked("int f(int x) { if (x) { g(\"}\"); } /* } */\n return '}'; } int y;"),
+            "int f(int x) {                           \n             } int y;"
+        );
+        for kept in [
+            "struct S { int x; } s = { (1) };",
+            "void f(int n) {\n#if A\n if (n) {\n#else\n {\n#endif\n } }",
+            "extern \"C\" { int x; }",
+            "void f(void) { never ends",
+        ] {
+            assert_eq!(blanked(kept), kept);
+        }
+        let in_extern = "extern \"C\" { int f(int x) { return x; } int g(void) { return 1; } }";
+        assert_eq!(blanked(in_extern), "extern \"C\" { int f(int x) {           } int g(void) {           } }");
+        let loops = "void f(int n) { VECTORIZE_OVER(i, n) g(); END_VECTORIZE }";
+        assert_eq!(blanked(loops), "void f(int n) { {                    g(); }             }");
     }
 
     #[test]

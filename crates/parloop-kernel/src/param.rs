@@ -1,4 +1,4 @@
-//! One parameter of a function: its name and type, and what OpenCL needs instead of it.
+//! One parameter of a function: its name and type, and what OpenCL needs instead of it. And the type of what is returned.
 
 use parloop_device::{DType, DeviceKind};
 use tree_sitter::Node;
@@ -43,10 +43,7 @@ impl Reader<'_> {
                     format!("parameter `{name}` of `{function}` has type `{spelled}`, which is no scalar type and no pointer{hint}");
                 return Err(Mistake { at: node.start_byte(), reason });
             }
-            (Some(Scalar::Value(dtype)), 1) => ParamType::Pointer { to: Pointee::Scalar(dtype), constant },
-            (Some(Scalar::Char), 1) => ParamType::Pointer { to: Pointee::Char, constant },
-            (Some(Scalar::Void), 1) => ParamType::Pointer { to: Pointee::Void, constant },
-            _ => ParamType::Pointer { to: Pointee::Other(spelled.replace("const ", "")), constant },
+            (scalar, depth) => ParamType::Pointer { to: pointee(scalar, depth, &specifiers), constant },
         };
         if let Some(gap) = kernel_gap
             && self.target == DeviceKind::OpenCl
@@ -66,6 +63,33 @@ impl Reader<'_> {
             }
         }
         Ok(Param { name, ty })
+    }
+
+    /// What a function returns; `None` is void.
+    pub(crate) fn returned(&self, node: Node, declarator: Node, function: &str) -> Result<Option<ParamType>, Mistake> {
+        let specifiers = node.child_by_field_name("type").map(|ty| words(&self.text(ty))).unwrap_or_default();
+        let mut cursor = node.walk();
+        let constant = node.children(&mut cursor).any(|child| child.kind() == "type_qualifier" && self.text(child) == "const");
+        let (mut depth, mut inner) = (0, declarator);
+        while inner.kind() == "pointer_declarator" {
+            let Some(next) = inner.child_by_field_name("declarator") else { break };
+            (depth, inner) = (depth + 1, next);
+        }
+        let class = self.class(&specifiers).filter(|_| depth == 0);
+        match (self.typedefs.scalar(&specifiers), depth) {
+            _ if inner.kind() != "function_declarator" => {
+                Err(Mistake { at: node.start_byte(), reason: format!("`{function}` returns neither a scalar nor a plain pointer") })
+            }
+            _ if let Some(class) = class => Ok(Some(ParamType::Pointer { to: Pointee::Class(class), constant })),
+            (Some(Scalar::Void), 0) => Ok(None),
+            (Some(Scalar::Value(dtype)), 0) => Ok(Some(ParamType::Scalar(dtype))),
+            (Some(Scalar::Char), 0) => Ok(Some(ParamType::Scalar(DType::I8))),
+            (None, 0) => {
+                let reason = format!("`{function}` returns `{}`, which is no scalar type", specifiers.join(" "));
+                Err(Mistake { at: node.start_byte(), reason })
+            }
+            (scalar, depth) => Ok(Some(ParamType::Pointer { to: pointee(scalar, depth, &specifiers), constant })),
+        }
     }
 
     /// The class that these specifiers say.
@@ -109,6 +133,16 @@ impl Reader<'_> {
             "parenthesized_declarator" | "abstract_parenthesized_declarator" => self.declarator(node.named_child(0)?),
             _ => None,
         }
+    }
+}
+
+/// What `depth` pointers to these specifiers lead to.
+fn pointee(scalar: Option<Scalar>, depth: usize, specifiers: &[String]) -> Pointee {
+    match (scalar, depth) {
+        (Some(Scalar::Value(dtype)), 1) => Pointee::Scalar(dtype),
+        (Some(Scalar::Char), 1) => Pointee::Char,
+        (Some(Scalar::Void), 1) => Pointee::Void,
+        _ => Pointee::Other(specifiers.iter().filter(|word| *word != "const").cloned().collect::<Vec<_>>().join(" ")),
     }
 }
 

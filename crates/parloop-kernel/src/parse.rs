@@ -1,12 +1,13 @@
 //! From joined source to signatures (with tree-sitter), and the qualifiers that each target needs added to plain C.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use parloop_device::{DType, DeviceKind};
+use parloop_device::DeviceKind;
 use tree_sitter::{Node, Parser};
 
-use crate::ctype::{Scalar, TypeNames, words};
-use crate::edit::{Edit, Mistake, apply, place_of};
+use crate::ctype::{TypeNames, words};
+use crate::edit::{Edit, Mistake, Places, apply};
 use crate::error::Result;
 use crate::grid::Count;
 use crate::loops::{check_loops, read_loops};
@@ -21,6 +22,8 @@ use crate::source::Joined;
 pub(crate) struct Parsed {
     /// Every function defined in the source whose parameters can be passed from outside.
     pub(crate) functions: Vec<Signature>,
+    /// The other functions, and why they cannot be called.
+    pub(crate) refused: Vec<(String, Mistake)>,
     /// The source with the target's qualifiers added; no line moves.
     pub(crate) text: String,
     pub(crate) needs: Needs,
@@ -38,7 +41,7 @@ pub(crate) struct Dialect<'a> {
 
 pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     let Dialect { target, classes } = dialect;
-    let joined = joined.text.as_str();
+    let Joined { text: joined, api } = joined;
     let masked = mask(joined);
     let mut parser = Parser::new();
     let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
@@ -49,8 +52,10 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         masked: &masked,
         target,
         classes,
+        api,
         typedefs: TypeNames::default(),
         functions: Vec::new(),
+        refused: Vec::new(),
         renamed: BTreeSet::new(),
         conditional: false,
         loop_helpers: Vec::new(),
@@ -62,19 +67,20 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     if let Some(error) = reader.error {
         return Err(error.at_file_line(joined));
     }
-    let Reader { mut functions, renamed, mut edits, .. } = reader;
+    let Reader { mut functions, refused, renamed, mut edits, .. } = reader;
     if target == DeviceKind::OpenCl {
         // There `long` has 64 bits, and `long long` 128 or none.
         let seconds = masked.marks.iter().filter(|mark| mark.kind == MarkKind::SecondLong);
         edits.extend(seconds.map(|mark| Edit { at: mark.at, remove: "long".len(), insert: "".into() }));
     }
+    let places = Places::of(joined);
     for function in &mut functions {
-        function.line = place_of(joined, function.line).1;
+        function.line = places.place(function.line).1;
     }
     let text = apply(joined, edits);
     let known = functions.iter().filter(|function| function.is_kernel).flat_map(|function| &function.loops);
     let strides = known.filter(|count| **count != Count::Unknown).count() < masked.loops.len();
-    Ok(Parsed { functions, text, needs: Needs { atomics: masked.uses_atomics, strides }, renamed })
+    Ok(Parsed { functions, refused, text, needs: Needs { atomics: masked.uses_atomics, strides }, renamed })
 }
 
 pub(crate) struct Reader<'a> {
@@ -82,8 +88,10 @@ pub(crate) struct Reader<'a> {
     pub(crate) masked: &'a Masked,
     pub(crate) target: DeviceKind,
     pub(crate) classes: &'a [String],
+    api: &'a [Range<usize>],
     pub(crate) typedefs: TypeNames,
     functions: Vec<Signature>,
+    refused: Vec<(String, Mistake)>,
     renamed: BTreeSet<String>,
     /// Whether the preprocessor decides if this is compiled at all.
     conditional: bool,
@@ -197,7 +205,7 @@ impl Reader<'_> {
         let Some(function) = find(declarator, "function_declarator") else { return };
         let is_kernel = self.has_mark(MarkKind::Kernel, previous_end, function.start_byte());
         let is_helper = self.has_mark(MarkKind::Function, previous_end, function.start_byte());
-        self.qualify_function(node, is_kernel, is_helper);
+        let is_static = self.qualify_function(node, is_kernel, is_helper);
         match check_loops(node, &self.masked.loops) {
             Ok(edits) => self.edits.extend(edits),
             Err(mistake) => self.error = self.error.take().or(Some(mistake)),
@@ -212,17 +220,21 @@ impl Reader<'_> {
         if !is_kernel && self.masked.loops.iter().any(|mark| node.byte_range().contains(&mark.at)) {
             self.loop_helpers.extend(function.child_by_field_name("declarator").map(|name| self.text(name)));
         }
-        if is_helper {
-            return;
-        }
+        let is_api = self.api.iter().any(|part| part.contains(&node.start_byte()));
         match self.signature(node, declarator, function, is_kernel) {
-            Ok(signature) => self.functions.push(signature),
+            Ok(signature) => {
+                let needs_description = is_api || !is_kernel && (is_helper || is_static);
+                self.functions.push(Signature { needs_description, ..signature });
+            }
             Err(mistake) if is_kernel && self.error.is_none() => self.error = Some(mistake),
-            Err(_) => {}
+            Err(mistake) => {
+                self.refused.extend(function.child_by_field_name("declarator").map(|name| (self.text(name), mistake)));
+            }
         }
     }
 
-    fn qualify_function(&mut self, node: Node, is_kernel: bool, is_helper: bool) {
+    /// Adds what the target needs, and says whether the function is static.
+    fn qualify_function(&mut self, node: Node, is_kernel: bool, is_helper: bool) -> bool {
         let mut cursor = node.walk();
         let storage: Vec<Node> = node.children(&mut cursor).filter(|child| child.kind() == "storage_class_specifier").collect();
         let has = |word: &str| storage.iter().any(|child| self.text(*child) == word);
@@ -233,7 +245,7 @@ impl Reader<'_> {
             let edits: Vec<Edit> =
                 repeated.map(|child| Edit { at: child.start_byte(), remove: child.byte_range().len(), insert: "".into() }).collect();
             self.edits.extend(edits);
-            return;
+            return is_static;
         }
         if is_inline && !is_static && matches!(self.target, DeviceKind::Cpu | DeviceKind::OpenCl) {
             self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "static ".into() });
@@ -241,6 +253,7 @@ impl Reader<'_> {
         if !is_helper && !matches!(self.target, DeviceKind::Cpu | DeviceKind::OpenCl) {
             self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "GPUFUN ".into() });
         }
+        is_static
     }
 
     fn signature(&mut self, node: Node, declarator: Node, function: Node, is_kernel: bool) -> Result<Signature, Mistake> {
@@ -248,15 +261,7 @@ impl Reader<'_> {
         let name_node = function.child_by_field_name("declarator").ok_or_else(|| mistake(function, "a function without a name".into()))?;
         let name = self.text(name_node);
         let list = function.child_by_field_name("parameters").ok_or_else(|| mistake(function, format!("`{name}` has no parameters")))?;
-        let returns_pointer = declarator.kind() != "function_declarator";
-        let returned = node.child_by_field_name("type").map(|ty| words(&self.text(ty))).unwrap_or_default();
-        let returns = match self.typedefs.scalar(&returned) {
-            _ if returns_pointer => return Err(mistake(node, format!("`{name}` returns a pointer"))),
-            Some(Scalar::Void) => None,
-            Some(Scalar::Value(dtype)) => Some(dtype),
-            Some(Scalar::Char) => Some(DType::I8),
-            None => return Err(mistake(node, format!("`{name}` returns `{}`, which is no scalar type", returned.join(" ")))),
-        };
+        let returns = self.returned(node, declarator, &name)?;
         if is_kernel && returns.is_some() && self.target != DeviceKind::Cpu {
             return Err(mistake(node, format!("kernel `{name}` returns a value, which only a CPU can do; write it through a pointer")));
         }
@@ -285,7 +290,8 @@ impl Reader<'_> {
             self.edits.push(Edit { at: body.start + 1, remove: 0, insert: insert.into() });
         }
         let (loops, loops_align) = read_loops(self.masked, body, &params, &self.loop_helpers);
-        Ok(Signature { loops, loops_align, name, params, returns, is_kernel, line: name_node.start_position().row })
+        let line = name_node.start_position().row;
+        Ok(Signature { loops, loops_align, name, params, returns, is_kernel, needs_description: false, line })
     }
 
     /// `(void)` says that there are no parameters.
@@ -445,7 +451,7 @@ mod tests {
         let align = |body: &str| {
             let helper = "GPUFUN int64_t f(int n) { return n; }\nGPUFUN void looped(int n) { VECTORIZE_OVER(k, n) END_VECTORIZE }\n";
             let text = format!("{helper}GPUKERN void g(int n, int m) {{ {body} }}");
-            parse(&text, DeviceKind::Cpu).unwrap().functions[0].loops_align
+            parse(&text, DeviceKind::Cpu).unwrap().functions.iter().find(|function| function.is_kernel).unwrap().loops_align
         };
         let twice =
             |first: &str, second: &str| format!("VECTORIZE_OVER(i, {first}) END_VECTORIZE VECTORIZE_OVER(j, {second}) END_VECTORIZE");

@@ -1,8 +1,11 @@
 //! From sources to the full text that a target's compiler is given, and to its binary.
 
+use std::collections::HashSet;
+
 use parloop_device::{CompileError, Compiler, DeviceKind, ModuleBinary};
 
 use crate::cache::{Cache, Key, Origin};
+use crate::description::KernelDescription;
 use crate::error::{KernelError, Result};
 use crate::options::CompileOptions;
 use crate::parse::{Dialect, parse};
@@ -13,8 +16,17 @@ use crate::source::{Source, join};
 
 /// A program for a target, not compiled yet.
 pub(crate) struct Prepared {
+    /// What can be called from outside.
     pub(crate) functions: Vec<Signature>,
+    /// The functions that cannot.
+    pub(crate) helpers: Vec<Helper>,
     pub(crate) source: String,
+}
+
+/// A function that cannot be called from outside.
+pub(crate) struct Helper {
+    pub(crate) name: String,
+    pub(crate) is_kernel: bool,
 }
 
 impl Prepared {
@@ -34,11 +46,24 @@ impl Prepared {
             source.push_str(&format!("#define {name} parloop_user_{name}\n"));
         }
         source.push_str(&parsed.text);
+        let described: HashSet<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
+        let known = |name: &str| parsed.functions.iter().any(|function| function.name == name);
+        for (name, mistake) in parsed.refused {
+            if described.contains(name.as_str()) && !known(&name) {
+                return Err(mistake.at_file_line(&joined.text));
+            }
+        }
+        let is_callable = |function: &Signature| {
+            let asked_for = !function.needs_description || described.contains(function.name.as_str());
+            asked_for && (function.is_kernel || target == DeviceKind::Cpu)
+        };
+        let (functions, others): (Vec<Signature>, Vec<Signature>) = parsed.functions.into_iter().partition(is_callable);
+        let helpers = others.into_iter().map(|function| Helper { name: function.name, is_kernel: function.is_kernel }).collect();
         if target == DeviceKind::Cpu {
             source.push_str("#line 1 \"<entries>\"\n");
-            parsed.functions.iter().for_each(|function| source.push_str(&cpu_entry(function)));
+            functions.iter().for_each(|function| source.push_str(&cpu_entry(function)));
         }
-        Ok(Prepared { functions: parsed.functions, source })
+        Ok(Prepared { functions, helpers, source })
     }
 
     pub(crate) fn save(&self, options: &CompileOptions) -> Result<()> {
@@ -92,7 +117,11 @@ fn cpu_entry(function: &Signature) -> String {
     };
     let arguments: Vec<String> = function.params.iter().enumerate().map(read).collect();
     let (name, count) = (&function.name, function.params.len());
-    let result = function.returns.map_or(String::new(), |dtype| format!("*({} *)args[{}] = ", dtype.c_name(), count + 1));
+    let result = match &function.returns {
+        None => String::new(),
+        Some(ParamType::Scalar(dtype)) => format!("*({} *)args[{}] = ", dtype.c_name(), count + 1),
+        Some(ParamType::Pointer { .. }) => format!("*(const volatile void **)args[{}] = ", count + 1),
+    };
     format!(
         "void parloop_entry_{name}(void **args, int64_t begin, int64_t end) {{ \
          parloop_this = (parloop_part){{begin, end, *(int64_t *)args[{count}]}}; {result}{name}({}); }}\n",

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_device::{Compiler, DeviceError, DeviceKind, Module, ModuleBinary, Stream};
+use parloop_device::{Compiler, Device, DeviceError, DeviceKind, Module, ModuleBinary, Stream};
 
 use crate::cache::{Cache, Origin};
 use crate::error::{KernelError, Result};
 use crate::grid::Grid;
 use crate::kernel::Kernel;
 use crate::options::CompileOptions;
-use crate::prepare::{Prepared, symbol};
+use crate::parse::{Dialect, parse};
+use crate::prepare::{Helper, Prepared, symbol};
 use crate::signature::Signature;
-use crate::source::Source;
+use crate::source::{Source, join};
 
 /// Compiled sources and the kernels in them. Clones are the same program.
 #[derive(Clone)]
@@ -23,8 +24,8 @@ pub struct Program {
 
 struct Inner {
     kernels: BTreeMap<String, Kernel>,
-    /// Functions that cannot be launched on this device.
-    helpers: Vec<String>,
+    /// Functions that cannot be called on this device.
+    helpers: Vec<Helper>,
     module: Module,
     source: String,
     origin: Origin,
@@ -47,43 +48,29 @@ impl Program {
     }
 
     fn link(prepared: Prepared, module: Module, stream: &Stream, options: &CompileOptions, origin: Origin) -> Result<Program> {
-        let is_cpu = stream.device().kind() == DeviceKind::Cpu;
         let mut kernels = BTreeMap::new();
-        let mut helpers = Vec::new();
         for signature in &prepared.functions {
-            if !signature.is_kernel && !is_cpu {
-                helpers.push(signature.name.clone());
-                continue;
-            }
             let function = module.function(&symbol(&signature.name, stream.device().kind()))?;
             let kernel = Kernel::new(signature.clone(), function, stream.clone(), Grid::Auto, None)?;
             kernels.insert(signature.name.clone(), kernel);
         }
         for description in &options.kernels {
-            let c_name = description.c_name.as_ref().unwrap_or(&description.name);
-            let found = || kernels.keys().cloned().collect();
-            let Some(kernel) = kernels.get(c_name) else {
-                return Err(missing(c_name, &helpers, stream, found()));
-            };
+            let c_name = description.c_name();
+            let kernel = kernels.get(c_name).ok_or_else(|| missing(c_name, &kernels, &prepared.helpers, stream.device()))?;
             let signature = description.check(kernel.signature())?;
             let kernel = Kernel::new(signature, kernel.function().clone(), stream.clone(), description.grid.clone(), description.block)?;
             kernels.insert(description.name.clone(), kernel);
         }
-        Ok(Program { inner: Arc::new(Inner { kernels, helpers, module, source: prepared.source, origin }) })
+        Ok(Program { inner: Arc::new(Inner { kernels, helpers: prepared.helpers, module, source: prepared.source, origin }) })
     }
 
     /// The kernel of that name.
     ///
     /// # Errors
-    /// [`KernelError::NoSuchKernel`], [`KernelError::NotAKernel`].
+    /// [`KernelError::NoSuchKernel`], [`KernelError::NotAKernel`], [`KernelError::NotDescribed`].
     pub fn kernel(&self, name: &str) -> Result<&Kernel> {
-        let inner = &*self.inner;
-        let found = || inner.kernels.keys().cloned().collect();
-        let device = inner.module.device();
-        inner.kernels.get(name).ok_or_else(|| match inner.helpers.iter().any(|helper| helper == name) {
-            true => KernelError::NotAKernel { name: name.into(), device: device.id().to_string() },
-            false => KernelError::NoSuchKernel { asked: name.into(), found: found() },
-        })
+        let Inner { kernels, helpers, module, .. } = &*self.inner;
+        kernels.get(name).ok_or_else(|| missing(name, kernels, helpers, module.device()))
     }
 
     /// All its kernels, by name.
@@ -121,7 +108,7 @@ impl fmt::Debug for Program {
 /// # Errors
 /// A mistake in the source, at its line.
 pub fn signatures(sources: &[Source], target: DeviceKind) -> Result<Vec<Signature>> {
-    Ok(Prepared::new(sources, &CompileOptions::default(), target)?.functions)
+    Ok(parse(&join(sources, target, &[])?, Dialect { target, classes: &[] })?.functions)
 }
 
 /// Compiles sources for a target whose device need not be here; what comes out is what that device loads.
@@ -142,9 +129,11 @@ pub fn compile_for(target: DeviceKind, compiler: &dyn Compiler, sources: &[Sourc
     prepared.build(compiler, options, Cache::user()).map(|(binary, _)| binary)
 }
 
-fn missing(c_name: &str, helpers: &[String], stream: &Stream, found: Vec<String>) -> KernelError {
-    if helpers.iter().any(|helper| helper == c_name) {
-        return KernelError::NotAKernel { name: c_name.into(), device: stream.device().id().to_string() };
+/// Why there is no kernel of that name.
+fn missing(name: &str, kernels: &BTreeMap<String, Kernel>, helpers: &[Helper], device: &Device) -> KernelError {
+    match helpers.iter().find(|helper| helper.name == name) {
+        Some(helper) if helper.is_kernel || device.kind() == DeviceKind::Cpu => KernelError::NotDescribed { name: name.into() },
+        Some(_) => KernelError::NotAKernel { name: name.into(), device: device.id().to_string() },
+        None => KernelError::NoSuchKernel { asked: name.into(), found: kernels.keys().cloned().collect() },
     }
-    KernelError::NoSuchKernel { asked: c_name.into(), found }
 }

@@ -13,10 +13,12 @@ pub struct Signature {
     pub name: String,
     /// Its parameters, in order.
     pub params: Vec<Param>,
-    /// What it returns; `None` is `void`.
-    pub returns: Option<DType>,
+    /// What it returns, which only a CPU gives back; `None` is `void`.
+    pub returns: Option<ParamType>,
     /// Whether it is marked `GPUKERN`; the others are functions, which only a CPU can call from outside.
     pub is_kernel: bool,
+    /// Whether only a description makes it callable from outside: it is static, `GPUFUN` or part of an API.
+    pub(crate) needs_description: bool,
     /// The counts of its `VECTORIZE_OVER` loops.
     pub(crate) loops: Vec<Count>,
     /// Whether iteration `i` of each of its loops falls to the same part of the work when CPU threads share it out, as it falls to
@@ -41,8 +43,10 @@ impl Signature {
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let returns = self.returns.map_or("void", DType::c_name);
-        write!(f, "{returns} {}{}", self.name, self.params_text())
+        match &self.returns {
+            Some(returns) => write!(f, "{returns} {}{}", self.name, self.params_text()),
+            None => write!(f, "void {}{}", self.name, self.params_text()),
+        }
     }
 }
 
@@ -55,7 +59,7 @@ pub struct Param {
     pub ty: ParamType,
 }
 
-/// The type of a parameter.
+/// The type of a parameter or of a returned value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParamType {
     /// A value.
@@ -69,7 +73,7 @@ pub enum ParamType {
     },
 }
 
-/// What a pointer parameter points at.
+/// What a pointer points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pointee {
     /// Scalars of one type.

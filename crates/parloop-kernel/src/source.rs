@@ -2,6 +2,7 @@
 //! put in place, and every line keeps its file and number.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use parloop_device::DeviceKind;
@@ -20,17 +21,18 @@ pub struct Source {
     name: String,
     text: String,
     folder: Option<PathBuf>,
+    is_api: bool,
 }
 
 impl Source {
     /// Source given as text.
     pub fn text(text: impl Into<String>) -> Source {
-        Source { name: "<source>".into(), text: text.into(), folder: None }
+        Source::named("<source>", text)
     }
 
     /// Source given as text, with the name that compiler messages show.
     pub fn named(name: impl Into<String>, text: impl Into<String>) -> Source {
-        Source { name: name.into(), text: text.into(), folder: None }
+        Source { name: name.into(), text: text.into(), folder: None, is_api: false }
     }
 
     /// Source read from a file; `#include "…"` looks in its folder first.
@@ -40,7 +42,28 @@ impl Source {
     pub fn file(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
         let text = read_text(path)?;
-        Ok(Source { name: path.display().to_string(), text, folder: path.parent().map(Path::to_owned) })
+        Ok(Source { name: path.display().to_string(), text, folder: path.parent().map(Path::to_owned), is_api: false })
+    }
+
+    /// The same source as the API of classes: of its many functions only those that are described can be called from outside.
+    ///
+    /// ```
+    /// use parloop_kernel::{CompileOptions, Context, KernelDescription, Scalar, Source, args};
+    /// let api = Source::named("api.h", "GPUFUN double twice(double x) { return 2 * x; }\ndouble thrice(double x) { return 3 * x; }").api();
+    /// let kernels = vec![KernelDescription { name: "twice".into(), ..Default::default() }];
+    /// let options = CompileOptions { kernels, ..Default::default() };
+    /// let prog = Context::open("cpu:1")?.compile_with(&[api], &options)?;
+    /// assert_eq!(prog.kernel("twice")?.call(args![4.0])?, Some(Scalar::Float(8.0)));
+    /// assert!(prog.kernel("thrice").is_err());
+    /// # Ok::<(), parloop_kernel::KernelError>(())
+    /// ```
+    pub fn api(self) -> Source {
+        Source { is_api: true, ..self }
+    }
+
+    /// Whether it is the [`api`](Self::api) of classes.
+    pub fn is_api(&self) -> bool {
+        self.is_api
     }
 
     /// The name that compiler messages show.
@@ -65,16 +88,32 @@ fn read_text(path: &Path) -> Result<String> {
 #[derive(Debug, Default)]
 pub(crate) struct Joined {
     pub(crate) text: String,
+    /// The parts of it that come from the API of classes.
+    pub(crate) api: Vec<Range<usize>>,
 }
 
 /// All sources as one text for `target`. `folders` are searched for the user's headers.
 pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<Joined> {
     let mut joiner = Joiner { target, folders, once: HashSet::new(), out: String::new() };
-    for (index, source) in sources.iter().enumerate() {
-        let name = if index > 0 && source.name == "<source>" { format!("<source {}>", index + 1) } else { source.name.clone() };
+    let mut api = Vec::new();
+    // Unnamed sources of each of the two kinds are counted.
+    let mut unnamed = [0, 0];
+    for source in sources {
+        let name = if source.name == "<source>" {
+            let count = &mut unnamed[usize::from(source.is_api)];
+            *count += 1;
+            let kind = if source.is_api { "api" } else { "source" };
+            if *count == 1 { format!("<{kind}>") } else { format!("<{kind} {count}>") }
+        } else {
+            source.name.clone()
+        };
+        let start = joiner.out.len();
         joiner.add(&name, &source.text, source.folder.as_deref(), 0)?;
+        if source.is_api {
+            api.push(start..joiner.out.len());
+        }
     }
-    Ok(Joined { text: joiner.out })
+    Ok(Joined { text: joiner.out, api })
 }
 
 struct Joiner<'a> {
@@ -286,7 +325,7 @@ mod tests {
 
     impl From<&str> for Joined {
         fn from(text: &str) -> Joined {
-            Joined { text: text.into() }
+            Joined { text: text.into(), api: vec![] }
         }
     }
 
@@ -335,6 +374,17 @@ mod tests {
         let text = join(&[source], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap().text;
         let expected = format!("#line 1 \"<source>\"\n#line 1 \"{}\"\n\nint x;\n#line 2 \"<source>\"\n\nint after;\n", header.display());
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn sources_without_a_name_are_counted_and_those_of_an_api_by_themselves() {
+        let sources =
+            [Source::text("a").api(), Source::named("b.h", "b").api(), Source::text("c"), Source::text("d").api(), Source::text("e")];
+        let joined = join(&sources, DeviceKind::Cpu, &[]).unwrap();
+        let names: Vec<&str> = joined.text.lines().filter_map(|line| line.strip_prefix("#line 1 ")).collect();
+        assert_eq!(names, ["\"<api>\"", "\"b.h\"", "\"<source>\"", "\"<api 2>\"", "\"<source 2>\""]);
+        let parts: Vec<&str> = joined.api.iter().filter_map(|part| joined.text[part.clone()].lines().last()).collect();
+        assert_eq!(parts, ["a", "b", "d"]);
     }
 
     #[test]

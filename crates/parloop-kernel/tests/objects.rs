@@ -133,7 +133,7 @@ fn a_type_that_is_no_class_is_refused_at_its_line() {
         let error = ctx.compile_with(&[Source::named("api.h", API), Source::text(SOURCE)], &options).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "<source 2>:2: parameter `c` of `scale` has type `Cells`, which is no scalar type and no pointer; name it among the classes \
+            "<source>:2: parameter `c` of `scale` has type `Cells`, which is no scalar type and no pointer; name it among the classes \
              if it is a pointer to an opaque struct"
         );
     });

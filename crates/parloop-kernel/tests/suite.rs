@@ -314,7 +314,12 @@ fn descriptions_are_checked_against_the_source() {
          `void axpy(double a, const double * x, double * y, int64_t n)` (line 4)"
     );
     assert!(compile(describe(good[..3].to_vec(), None)).unwrap_err().to_string().contains("was described with 3 arguments"));
-    assert!(compile(describe(good, Some(Some(DType::F64)))).unwrap_err().to_string().contains("was described with return type double"));
+    assert!(
+        compile(describe(good, Some(Some(scalar(DType::F64, None)))))
+            .unwrap_err()
+            .to_string()
+            .contains("was described with return type double")
+    );
 }
 
 #[test]

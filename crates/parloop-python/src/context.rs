@@ -205,6 +205,8 @@ impl Context {
     ///     Folders in which `#include` looks for your headers.
     /// arguments : list of str, optional
     ///     Further arguments for the target's compiler.
+    /// api : str, path, or a list of them, optional
+    ///     Sources in front of the others, of whose functions only those that `kernels` describes can be called.
     /// classes : list of class or str, optional
     ///     Classes of `parloop.objects`, or just names of types that are pointers to opaque structs; what is passed there is an object
     ///     of that class.
@@ -212,7 +214,7 @@ impl Context {
     ///     Changes each source's text before anything else.
     /// save_source_as : path, optional
     ///     Where to write the full source that the compiler is given.
-    #[pyo3(signature = (source, *, kernels=None, include=vec![], arguments=vec![], classes=vec![], source_hook=None, save_source_as=None))]
+    #[pyo3(signature = (source, *, kernels=None, include=vec![], arguments=vec![], api=None, classes=vec![], source_hook=None, save_source_as=None))]
     #[allow(clippy::too_many_arguments)] // the surface of one Python call; each goes to a field of the options
     fn compile<'py>(
         &self,
@@ -221,12 +223,15 @@ impl Context {
         kernels: Option<&Bound<'py, PyDict>>,
         include: Vec<PathBuf>,
         arguments: Vec<String>,
+        api: Option<&Bound<'py, PyAny>>,
         classes: Vec<Bound<'py, PyAny>>,
         source_hook: Option<&Bound<'py, PyAny>>,
         save_source_as: Option<PathBuf>,
     ) -> Result<Bound<'py, PyAny>> {
-        let sources = sources_of(source, source_hook)?;
         let (classes, types) = classes_of(&classes)?;
+        let mut sources = api.map(|api| sources_of(api, source_hook)).transpose()?.unwrap_or_default();
+        sources = sources.into_iter().map(ker::Source::api).collect();
+        sources.extend(sources_of(source, source_hook)?);
         let described = kernels.map(|kernels| kernel_descriptions(kernels, &classes)).transpose()?.unwrap_or_default();
         let options = ker::CompileOptions {
             include_folders: include,

@@ -122,7 +122,9 @@ fn kernel_class(error: &KernelError) -> Exception {
         KernelError::Compile { error, .. } => compile_class(error),
         KernelError::SourceFile { .. } | KernelError::Source { .. } | KernelError::SaveSource { .. } => Exception::SourceError,
         KernelError::Description { .. } => Exception::SourceError,
-        KernelError::NoSuchKernel { .. } | KernelError::NotAKernel { .. } => Exception::KernelNotFoundError,
+        KernelError::NoSuchKernel { .. } | KernelError::NotAKernel { .. } | KernelError::NotDescribed { .. } => {
+            Exception::KernelNotFoundError
+        }
         KernelError::OutOfRange { .. } => Exception::ArgumentRangeError,
         KernelError::ReadOnly { .. } | KernelError::NotContiguous { .. } | KernelError::Unaligned { .. } | KernelError::Overlap { .. } => {
             Exception::ArgumentValueError

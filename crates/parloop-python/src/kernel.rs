@@ -3,14 +3,15 @@
 
 use std::ffi::CString;
 
+use parloop_device::DType;
 use parloop_kernel as ker;
-use parloop_kernel::{Items, Scalar, Slots, Staging};
+use parloop_kernel::{Items, ParamType, Pointee, Scalar, Slots, Staging};
 use parloop_object as obj;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyString, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyString, PyTuple, PyType};
 
 use crate::argument::{Call, Given, Keep};
 use crate::error::Result;
@@ -96,7 +97,32 @@ impl Kernel {
         if call.objects.has_copies() {
             call.objects.take_back()?;
         }
-        Ok(to_python(py, returned)?)
+        Ok(self.to_python(py, returned)?)
+    }
+
+    /// What a call gives back.
+    fn to_python(&self, py: Python<'_>, value: Option<Scalar>) -> PyResult<Py<PyAny>> {
+        Ok(match value {
+            None => py.None(),
+            Some(Scalar::Bool(value)) => PyBool::new(py, value).to_owned().into_any().unbind(),
+            Some(Scalar::Int(value)) => value.into_pyobject(py)?.into_any().unbind(),
+            Some(Scalar::Float(value)) => PyFloat::new(py, value).into_any().unbind(),
+            Some(Scalar::Complex(value)) => PyComplex::from_doubles(py, value.re, value.im).into_any().unbind(),
+            Some(Scalar::Address(address)) => self.pointer_object(py, address)?,
+        })
+    }
+
+    /// A `parloop.Pointer` to what the kernel says that it returns.
+    fn pointer_object(&self, py: Python<'_>, address: u64) -> PyResult<Py<PyAny>> {
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let class = CLASS.import(py, "parloop._pointer", "Pointer")?;
+        let (dtype, name) = match &self.inner.signature().returns {
+            Some(ParamType::Pointer { to: Pointee::Scalar(dtype), .. }) => (Some(dtype.name()), None),
+            Some(ParamType::Pointer { to: Pointee::Char, .. }) => (Some(DType::I8.name()), None),
+            Some(ParamType::Pointer { to: Pointee::Class(name) | Pointee::Other(name), .. }) => (None, Some(name)),
+            _ => (None, None),
+        };
+        Ok(class.call1((address, dtype, name))?.unbind())
     }
 
     fn run(&self, py: Python<'_>, slots: &mut Slots, items: Option<Items>, staging: &Staging, holds: Holds) -> Result<Option<Scalar>> {
@@ -131,16 +157,6 @@ type Holds = smallvec::SmallVec<[obj::Hold; 2]>;
 struct Detached<'a>(&'a Staging);
 // SAFETY: the objects that lend the host data are borrowed for the whole call.
 unsafe impl Send for Detached<'_> {}
-
-fn to_python(py: Python<'_>, value: Option<Scalar>) -> PyResult<Py<PyAny>> {
-    Ok(match value {
-        None => py.None(),
-        Some(Scalar::Bool(value)) => PyBool::new(py, value).to_owned().into_any().unbind(),
-        Some(Scalar::Int(value)) => value.into_pyobject(py)?.into_any().unbind(),
-        Some(Scalar::Float(value)) => PyFloat::new(py, value).into_any().unbind(),
-        Some(Scalar::Complex(value)) => PyComplex::from_doubles(py, value.re, value.im).into_any().unbind(),
-    })
-}
 
 #[pymethods]
 impl Kernel {
@@ -283,7 +299,7 @@ impl BoundKernel {
             }
         }
         let returned = self.kernel.get().run(py, &mut self.slots.clone(), self.items, &Staging::default(), Holds::new())?;
-        Ok(to_python(py, returned)?)
+        Ok(self.kernel.get().to_python(py, returned)?)
     }
 }
 

@@ -200,7 +200,7 @@ fn description(name: String, kernel: &Bound<'_, PyAny>, classes: &[String]) -> R
         None => None,
     };
     let returns = match given("ret")? {
-        Some(ret) => Some(scalar_type(&ret)?),
+        Some(ret) => Some(described_return(&ret, classes)?),
         None => None,
     };
     let (grid, rule) = match given("grid")? {
@@ -222,6 +222,18 @@ fn described_param(arg: &Bound<'_, PyAny>, classes: &[String]) -> Result<ker::De
         pointer: arg.getattr("pointer")?.is_truthy()?,
         constant: Some(arg.getattr("const")?.is_truthy()?),
     })
+}
+
+/// What is returned: an `Arg`, or a type; `None` is void.
+fn described_return(ret: &Bound<'_, PyAny>, classes: &[String]) -> Result<Option<ker::DescribedParam>> {
+    if ret.hasattr("atype")? {
+        let described = described_param(ret, classes)?;
+        let is_void = described.dtype.is_none() && described.class.is_none() && !described.pointer;
+        return Ok(Some(described).filter(|_| !is_void));
+    }
+    let class = class_name(ret, classes)?;
+    let dtype = if class.is_some() { None } else { scalar_type(ret)? };
+    Ok(Some(ker::DescribedParam { dtype, class, ..Default::default() }))
 }
 
 /// The class that a type of an argument names: text that is one of the classes, or a Python class with `_c_type` and no `_dtype`.
@@ -255,9 +267,6 @@ pub fn classes_of(given: &[Bound<'_, PyAny>]) -> Result<(Vec<String>, Classes)> 
 fn scalar_type(object: &Bound<'_, PyAny>) -> Result<Option<DType>> {
     if object.is_none() {
         return Ok(None);
-    }
-    if let Ok(arg) = object.getattr("atype") {
-        return scalar_type(&arg);
     }
     Ok(Some(match object.getattr("_dtype") {
         Ok(dtype) => dtype_of(&dtype)?,

@@ -95,7 +95,7 @@ def class_sources(classes: Sequence[Any], checked: bool) -> tuple[list[Any], lis
     for cls in classes:
         api = class_api(cls, checked, len(sites))
         sites += api.sites
-        sources.append(Source(api.source, name=f"<C functions of {cls.__name__}>", api=True))
+        sources.append(Source(api.source, name=f"<C functions of {cls.__name__}>"))
         sources += [_as_source(source, f"<{cls.__name__}._extra_c_sources>") for source in getattr(cls, "_extra_c_sources", ())]
     return sources, sites
 
@@ -145,7 +145,7 @@ def build_kernels(
     extra = [getattr(cls, "_XoStruct", cls) for cls in extra_classes]
     classes = sort_classes([*classes_of(kernel_descriptions), *extra])
     from_classes, sites = class_sources(classes, checked)
-    everything = [*map(_as_source, extra_headers), *from_classes, *map(_as_source, sources or ())]
+    own = [_as_source(source) for source in sources or ()]
 
     def hook(text: str) -> str:
         for change in apply_to_source:
@@ -153,7 +153,8 @@ def build_kernels(
         return text
 
     program = context.compile(
-        everything,
+        own or [Source("", name="<no sources>")],
+        api=[*map(_as_source, extra_headers), *from_classes],
         kernels=dict(kernel_descriptions),
         include=list(include),
         arguments=list(extra_compile_args),

@@ -131,6 +131,7 @@ pub fn number(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
         },
         Scalar::Float(value) => PyFloat::new(py, value).into_any(),
         Scalar::Complex(value) => PyComplex::from_doubles(py, value.re, value.im).into_any(),
+        Scalar::Address(value) => value.into_pyobject(py)?.into_any(),
     })
 }
 

@@ -1,0 +1,62 @@
+"""Pointers that functions return."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Pointer(int):
+    """An address in host memory that a function returned, and what is there.
+
+    It is the integer, with the type of what it points at. Elements are read as ctypes reads them: nothing is known of how many there
+    are or whether the memory is still there, so that a wrong index or a pointer that outlived its memory reads anything or ends the
+    process.
+
+    Parameters
+    ----------
+    address : int
+        Where it points.
+    dtype : numpy dtype, optional
+        The type of the elements there, if they are scalars.
+    class_name : str, optional
+        The name of the C type there, if it is another.
+
+    Examples
+    --------
+    >>> import numpy as np, parloop as pl
+    >>> prog = pl.Context("cpu:1").compile("double *at(double *x, int64_t i) { return x + i; }")
+    >>> x = np.arange(4.0)
+    >>> p = prog.at(x, 1)
+    >>> p == x.ctypes.data + 8, p.dtype, p[0], p[2]
+    (True, dtype('float64'), 1.0, 3.0)
+    """
+
+    dtype: np.dtype[Any] | None
+    class_name: str | None
+
+    def __new__(cls, address: SupportsIndex, dtype: npt.DTypeLike | None = None, class_name: str | None = None) -> Pointer:
+        pointer = super().__new__(cls, operator.index(address))
+        pointer.dtype = None if dtype is None else np.dtype(dtype)
+        pointer.class_name = class_name
+        return pointer
+
+    def __getitem__(self, index: SupportsIndex) -> Any:
+        """The element `index` places on, which is not checked."""
+        if self.dtype is None:
+            raise TypeError(f"a pointer to {self.class_name or 'void'} has no elements to read")
+        if not self:
+            raise ValueError("the pointer is null")
+        place = int(self) + operator.index(index) * self.dtype.itemsize
+        return np.frombuffer((ctypes.c_char * self.dtype.itemsize).from_address(place), self.dtype)[0].item()
+
+    #: There is no last element.
+    __iter__ = None
+
+    def __repr__(self) -> str:
+        what = self.class_name or (self.dtype.name if self.dtype is not None else "void")
+        return f"<Pointer to {what} at {int(self):#x}>" if self else f"<null Pointer to {what}>"
