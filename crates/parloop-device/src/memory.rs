@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use crate::backend::{Growable, RawMemory, RawPinned};
-use crate::device::Device;
+use crate::device::{Device, DeviceKind};
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
+use crate::growable::{Export, GrowableMemory};
 
 /// Memory of a device, or a part of it. Clones share the memory; it is freed when the last of them goes.
 #[derive(Clone)]
@@ -18,13 +19,15 @@ pub struct Memory {
     growable: Option<Arc<Growable>>,
     /// That of `raw`, which every launch asks for; of a part of growable memory, where it begins there.
     handle: u64,
+    /// Bytes from what the handle names to the part; 0 where the handle is an address.
+    offset: usize,
     len: usize,
 }
 
 impl Memory {
     fn around(device: &Device, raw: Option<Arc<dyn RawMemory>>, len: usize) -> Memory {
         let handle = raw.as_ref().map_or(0, |raw| raw.handle());
-        Memory { device: device.clone(), raw, growable: None, handle, len }
+        Memory { device: device.clone(), raw, growable: None, handle, offset: 0, len }
     }
 
     pub(crate) fn allocate(device: &Device, len: usize) -> Result<Memory> {
@@ -37,7 +40,7 @@ impl Memory {
     pub(crate) fn of_growable(device: &Device, growable: &Arc<Growable>) -> Memory {
         let len = growable.place.len();
         let growable = (len > 0).then(|| growable.clone());
-        Memory { device: device.clone(), raw: None, growable, handle: 0, len }
+        Memory { device: device.clone(), raw: None, growable, handle: 0, offset: 0, len }
     }
 
     /// # Safety
@@ -71,6 +74,12 @@ impl Memory {
         }
     }
 
+    /// Bytes from what the [`handle`](Self::handle) names to the first byte: a part of a `cl_mem` begins there. An address is that of
+    /// the first byte itself, so that it is 0 on cpu, cuda and hip.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
     /// The address, where the host can use the memory directly (cpu devices).
     pub fn host_pointer(&self) -> Option<*mut u8> {
         match &self.growable {
@@ -92,14 +101,26 @@ impl Memory {
         if offset == 0 && len == self.len {
             return Ok(self.clone());
         }
-        let alignment = self.device.properties().memory_alignment;
-        if !offset.is_multiple_of(alignment) {
-            return Err(DeviceError::Misaligned { device: self.device.id().to_string(), offset, alignment });
+        if let Some(raw) = &self.raw {
+            let alignment = self.device.properties().memory_alignment;
+            if !offset.is_multiple_of(alignment) {
+                return Err(DeviceError::Misaligned { device: self.device.id().to_string(), offset, alignment });
+            }
+            return Ok(Memory::around(&self.device, Some(raw.clone().slice(offset, len)?), len));
         }
-        match &self.raw {
-            Some(raw) => Ok(Memory::around(&self.device, Some(raw.clone().slice(offset, len)?), len)),
-            None => Ok(Memory { handle: self.handle + offset as u64, len, ..self.clone() }),
-        }
+        let (handle, offset) = match self.device.kind() {
+            DeviceKind::OpenCl => (self.handle, self.offset + offset),
+            _ => (self.handle + offset as u64, 0),
+        };
+        Ok(Memory { handle, offset, len, ..self.clone() })
+    }
+
+    /// A hold on the address of the [`GrowableMemory`] that this is a part of; `None` for other memory, which never moves.
+    ///
+    /// # Errors
+    /// As [`GrowableMemory::export`].
+    pub fn export(&self) -> Result<Option<Export>> {
+        self.growable.as_ref().map(|growable| GrowableMemory::around(&self.device, growable).export()).transpose()
     }
 
     pub(crate) fn check_range(&self, operation: &'static str, offset: usize, len: usize) -> Result<()> {

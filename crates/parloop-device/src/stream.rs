@@ -60,7 +60,7 @@ impl Stream {
             return Ok(());
         }
         // SAFETY: `dst` is live memory of this device and the range was checked.
-        unsafe { self.raw.fill(dst.handle(), offset, len, value) }
+        unsafe { self.raw.fill(dst.handle(), dst.offset() + offset, len, value) }
     }
 
     /// Copies host bytes to `dst` from `offset` on; returns when `src` may be changed.
@@ -73,7 +73,7 @@ impl Stream {
             return Ok(());
         }
         // SAFETY: as in `fill`; `src` is borrowed until the call returns, which waits for it.
-        unsafe { self.raw.write(dst.handle(), offset, src.as_ptr(), src.len(), true) }
+        unsafe { self.raw.write(dst.handle(), dst.offset() + offset, src.as_ptr(), src.len(), true) }
     }
 
     /// Copies device bytes from `offset` on to `dst`; returns when they are there.
@@ -86,7 +86,7 @@ impl Stream {
             return Ok(());
         }
         // SAFETY: as in `fill`; `dst` is borrowed until the call returns, which waits for it.
-        unsafe { self.raw.read(src.handle(), offset, dst.as_mut_ptr(), dst.len(), true) }
+        unsafe { self.raw.read(src.handle(), src.offset() + offset, dst.as_mut_ptr(), dst.len(), true) }
     }
 
     /// Queues a copy of all of `src` to `dst` from `offset` on and returns at once.
@@ -100,7 +100,7 @@ impl Stream {
             return Ok(());
         }
         // SAFETY: as in `fill`; `src` waits for the event below before its bytes can be changed or freed.
-        unsafe { self.raw.write(dst.handle(), offset, src.pointer(), src.len(), false)? };
+        unsafe { self.raw.write(dst.handle(), dst.offset() + offset, src.pointer(), src.len(), false)? };
         self.keep_until_done(src)
     }
 
@@ -115,7 +115,7 @@ impl Stream {
             return Ok(());
         }
         // SAFETY: as in `fill`; `dst` waits for the event below before its bytes can be seen or freed.
-        unsafe { self.raw.read(src.handle(), offset, dst.pointer(), dst.len(), false)? };
+        unsafe { self.raw.read(src.handle(), src.offset() + offset, dst.pointer(), dst.len(), false)? };
         self.keep_until_done(dst)
     }
 
@@ -140,6 +140,7 @@ impl Stream {
         if len == 0 {
             return Ok(());
         }
+        let (dst_offset, src_offset) = (dst.offset() + dst_offset, src.offset() + src_offset);
         let (to, from) = if self.device.kind() == DeviceKind::OpenCl {
             (dst_offset as u64, src_offset as u64)
         } else {
@@ -205,7 +206,7 @@ impl Stream {
     }
 
     /// Queues `function`. `args[i]` points at a value of `sizes[i]` bytes, read before the call returns; for memory it is the
-    /// [`handle`](Memory::handle).
+    /// [`handle`](Memory::handle), which on OpenCL leads to the [`offset`](Memory::offset) before a part.
     ///
     /// # Errors
     /// [`DeviceError::InvalidLaunch`], [`DeviceError::OtherDevice`], or the driver's failure.
