@@ -91,6 +91,21 @@ fn short_memory_moves_once_when_it_is_held() {
 }
 
 #[test]
+fn an_address_that_was_released_is_given_to_others_without_its_bytes() {
+    let (device, stream) = cpu();
+    for len in [100, 5000, 600_000] {
+        let all: Vec<GrowableMemory> = (0..50).map(|_| device.allocate_growable(len).unwrap()).collect();
+        all.iter().for_each(|growable| stream.fill(&growable.memory(), 0, len, 1).unwrap());
+        let exports: Vec<Export> = all.iter().map(|growable| growable.export().unwrap()).collect();
+        all.iter().for_each(|growable| growable.grow(&stream, len * 2 + 10_000).unwrap());
+        drop(exports);
+        let others: Vec<GrowableMemory> = (0..100).map(|_| device.allocate_growable(len.max(4096)).unwrap()).collect();
+        others.iter().for_each(|growable| stream.fill(&growable.memory(), 0, growable.len(), 2).unwrap());
+        assert!(all.iter().all(|growable| peek(address(growable), len) == vec![1; len]));
+    }
+}
+
+#[test]
 fn neighbours_are_never_touched() {
     let (device, stream) = cpu();
     for len in [16, 100, 1500, 4096, 8192] {
