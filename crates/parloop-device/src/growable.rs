@@ -39,6 +39,10 @@ impl GrowableMemory {
         Ok(GrowableMemory { inner: device.raw.allocate_growable(len)?, device: device.clone() })
     }
 
+    pub(crate) fn around(device: &Device, inner: &Arc<Growable>) -> GrowableMemory {
+        GrowableMemory { device: device.clone(), inner: inner.clone() }
+    }
+
     /// The device it belongs to.
     pub fn device(&self) -> &Device {
         &self.device

@@ -7,6 +7,7 @@ use crate::backend::{Growable, RawMemory, RawPinned};
 use crate::device::{Device, DeviceKind};
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
+use crate::growable::{Export, GrowableMemory};
 
 /// Memory of a device, or a part of it. Clones share the memory; it is freed when the last of them goes.
 #[derive(Clone)]
@@ -103,6 +104,14 @@ impl Memory {
             _ => (self.handle + offset as u64, 0),
         };
         Ok(Memory { handle, offset, len, ..self.clone() })
+    }
+
+    /// A hold on the address of the [`GrowableMemory`] that this is a part of; `None` for other memory, which never moves.
+    ///
+    /// # Errors
+    /// As [`GrowableMemory::export`].
+    pub fn export(&self) -> Result<Option<Export>> {
+        self.growable.as_ref().map(|growable| GrowableMemory::around(&self.device, growable).export()).transpose()
     }
 
     pub(crate) fn check_range(&self, operation: &'static str, offset: usize, len: usize) -> Result<()> {

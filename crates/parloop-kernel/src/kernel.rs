@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_device::{DType, DeviceKind, Function, Launch, Memory, Stream};
+use parloop_device::{DType, DeviceKind, Export, Function, Launch, Memory, Stream};
 use smallvec::SmallVec;
 
 use crate::arg::{Arg, Checker, Scalar, Slot};
@@ -125,15 +125,17 @@ impl Kernel {
             Arg::Memory { memory, .. } | Arg::Object { memory, .. } => Some((*memory).clone()),
             _ => None,
         });
-        let memories = memories.collect();
+        let memories: Vec<Memory> = memories.collect();
         for (index, arg) in args.iter().enumerate().take(self.signature().params.len()) {
             if matches!(arg, Arg::Host { .. } | Arg::HostMut { .. } | Arg::Text(_)) {
                 let checker = Checker { signature: self.signature(), index };
                 return Err(checker.wrong_type("borrowed host data", "a bound call keeps device arrays and scalars only"));
             }
         }
+        // The slots have the addresses of this moment, so that growable memory has to stay where it is.
+        let holds = memories.iter().filter_map(|memory| memory.export().transpose()).collect::<Result<_, _>>()?;
         let prepared = self.prepare(args)?;
-        Ok(BoundKernel { kernel: self.clone(), slots: prepared.slots, _memories: memories })
+        Ok(BoundKernel { kernel: self.clone(), slots: prepared.slots, _memories: memories, _holds: holds })
     }
 
     fn prepare(&self, args: &mut [Arg<'_>]) -> Result<Prepared> {
@@ -399,6 +401,7 @@ pub struct BoundKernel {
     kernel: Kernel,
     slots: Slots,
     _memories: Vec<Memory>,
+    _holds: Vec<Export>,
 }
 
 impl BoundKernel {

@@ -4,7 +4,7 @@
 mod devices;
 
 use devices::on_every_device;
-use parloop_device::{DType, DeviceError, DeviceKind};
+use parloop_device::{DType, DeviceError, DeviceKind, Memory, as_bytes_mut};
 use parloop_kernel::{Arg, CompileOptions, Context, DescribedParam, Grid, KernelDescription, KernelError, Scalar, Source, args};
 
 const SOURCE: &str = "
@@ -376,4 +376,44 @@ fn short_ranges_run_on_the_calling_thread_and_long_ones_are_shared() {
     // Each of these items takes about a millisecond, so that the others have the time to wake up.
     run(300_000, 64);
     assert!(run(300_000, 64).len() > 1);
+}
+
+#[test]
+fn kernels_find_growable_memory_where_it_is() {
+    on_every_device(|ctx| {
+        let (device, stream) = (ctx.device(), ctx.stream());
+        let prog = ctx.compile(SOURCE).unwrap();
+        let axpy = prog.kernel("axpy").unwrap();
+        let x = ctx.array(&ramp(10)).unwrap();
+        let growable = device.allocate_growable(80).unwrap();
+        stream.fill(&growable.memory(), 0, 80, 0).unwrap();
+        let before = growable.memory();
+        let mut expected = vec![0.0; 10];
+        let read = |memory: &Memory| {
+            let mut values = vec![0.0; memory.len() / 8];
+            stream.read(memory, 0, as_bytes_mut(&mut values)).unwrap();
+            values
+        };
+        for len in [80, 4000, 8000] {
+            growable.grow(stream, len).unwrap();
+            axpy.call(args![0.5, &x, &before, 10]).unwrap();
+            expected.iter_mut().zip(ramp(10)).for_each(|(y, x)| *y += x);
+            assert_eq!(read(&before), expected);
+            assert_eq!(read(&growable.memory())[..10], expected);
+        }
+        // What is bound has its address for ever: a CPU keeps it, other devices say who holds it.
+        let mut bound = axpy.bind(args![0.5, &x, &before, 10]).unwrap();
+        let grown = growable.grow(stream, 1 << 20);
+        if device.kind() == DeviceKind::Cpu {
+            assert_eq!(grown, Ok(()));
+        } else {
+            assert!(matches!(grown, Err(DeviceError::AddressHeld { holds: 1, .. })), "{grown:?}");
+        }
+        bound.call().unwrap();
+        expected.iter_mut().zip(ramp(10)).for_each(|(y, x)| *y += x);
+        assert_eq!(read(&growable.memory())[..10], expected);
+        drop(bound);
+        growable.grow(stream, 2 << 20).unwrap();
+        assert_eq!(read(&before), expected);
+    });
 }

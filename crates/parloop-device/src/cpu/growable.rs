@@ -1,17 +1,16 @@
 //! Growable memory of a CPU.
 //!
-//! Short memory lies in slots, long memory in mappings of its own, all of it private. While nobody holds an address, growing moves the
+//! Short memory lies in pieces, long memory in mappings of its own, all of it private. While nobody holds an address, growing moves the
 //! content. While somebody does, the pages are mapped a second time at a longer range, and the addresses held show the same bytes.
 //!
-//! That is possible for memory that shares no page with other memory: the page where it ends must go on with its own bytes. Slots of up
+//! That is possible for memory that shares no page with other memory: the page where it ends must go on with its own bytes. Pieces of up
 //! to half a page lie side by side, since a page for each of a hundred thousand objects would be too dear; such memory moves to pages of
-//! its own when its address is held for the first time. Its old slot is kept as long as the memory, so that somebody who has the address
+//! its own when its address is held for the first time. Its old piece is kept as long as the memory, so that somebody who has the address
 //! from before, against the contract, reads old bytes and harms nobody else's.
 //!
 //! Pages become shared ones only when they are mapped a second time, and by a copy, which nobody may disturb: growing wants the memory to
 //! itself. If all pages were shared from the start, growing under a held address would need no copy, but every fork would have to copy
-//! every page by hand (see [`fork`](super::fork)), and huge pages would be lost. Memory that grows again with no address held
-//! is private again.
+//! every page by hand (see `fork.rs`), and huge pages would be lost. Memory that grows again with no address held is private again.
 //!
 //! Addresses are multiples of 16 for memory shorter than a cache line, of 64 for the rest, and of the page from half a page on.
 
@@ -23,7 +22,7 @@ use super::fork;
 use super::mirror::{self, Mirror, Object};
 use super::pages;
 use super::region::Region;
-use super::slab::{self, Slot};
+use super::slab::{self, Piece};
 use crate::backend::{Growable, Place, RawDevice, RawGrowable, RawStream};
 use crate::error::{DeviceError, Result};
 
@@ -38,19 +37,19 @@ struct State {
     /// Holds of the present address.
     holds: usize,
     earlier: Vec<Earlier>,
-    /// The slot from before the first hold.
-    first: Option<Box<Slot>>,
+    /// The piece from before the first hold.
+    first: Option<Box<Piece>>,
 }
 
 /// Where the bytes are.
 enum Present {
-    Block(Block),
+    Private(Private),
     Mirror(Box<Mirror>),
 }
 
 /// Private pages, or a part of one.
-enum Block {
-    Slot(Slot),
+enum Private {
+    Piece(Piece),
     Region(Region),
 }
 
@@ -62,51 +61,51 @@ struct Earlier {
 }
 
 enum EarlierPages {
-    Block { _exchanged: Exchanged },
+    Exchanged { _exchanged: Exchanged },
     Mirror { _mirror: Box<Mirror> },
 }
 
-/// A block after its pages were exchanged for those of an object.
+/// Private pages after they were exchanged for those of an object.
 struct Exchanged {
-    block: ManuallyDrop<Block>,
+    pages: ManuallyDrop<Private>,
     object: Object,
 }
 
 impl Drop for Exchanged {
     fn drop(&mut self) {
-        mirror::forget(self.object, self.block.address());
+        mirror::forget(self.object, self.pages.address());
         // SAFETY: taken once, as the value is being dropped.
-        match unsafe { ManuallyDrop::take(&mut self.block) } {
-            Block::Slot(slot) => {
-                // SAFETY: the slot has pages of its own, and nobody uses it any more.
-                let restored = unsafe { pages::map_private_at(slot.address(), slot.capacity()) };
+        match unsafe { ManuallyDrop::take(&mut self.pages) } {
+            Private::Piece(piece) => {
+                // SAFETY: the piece has pages of its own, and nobody uses it any more.
+                let restored = unsafe { pages::map_private_at(piece.address(), piece.capacity()) };
                 if restored.is_err() {
-                    // Nobody else may get shared pages, so that the slot is lost.
-                    mem::forget(slot);
+                    // Nobody else may get shared pages, so that the piece is lost.
+                    mem::forget(piece);
                 }
             }
             // SAFETY: nobody uses it any more.
-            Block::Region(region) => unsafe { region.unmap() },
+            Private::Region(region) => unsafe { region.unmap() },
         }
     }
 }
 
-impl Block {
-    fn allocate(len: usize) -> io::Result<Block> {
-        if len <= slab::LONGEST { Slot::allocate(len).map(Block::Slot) } else { Region::allocate(len).map(Block::Region) }
+impl Private {
+    fn allocate(len: usize) -> io::Result<Private> {
+        if len <= slab::LONGEST { Piece::allocate(len).map(Private::Piece) } else { Region::allocate(len).map(Private::Region) }
     }
 
     fn address(&self) -> usize {
         match self {
-            Block::Slot(slot) => slot.address(),
-            Block::Region(region) => region.address(),
+            Private::Piece(piece) => piece.address(),
+            Private::Region(region) => region.address(),
         }
     }
 
     fn capacity(&self) -> usize {
         match self {
-            Block::Slot(slot) => slot.capacity(),
-            Block::Region(region) => region.capacity(),
+            Private::Piece(piece) => piece.capacity(),
+            Private::Region(region) => region.capacity(),
         }
     }
 }
@@ -114,14 +113,14 @@ impl Block {
 impl Present {
     fn address(&self) -> usize {
         match self {
-            Present::Block(block) => block.address(),
+            Present::Private(pages) => pages.address(),
             Present::Mirror(mirror) => mirror.address(),
         }
     }
 
     fn capacity(&self) -> usize {
         match self {
-            Present::Block(block) => block.capacity(),
+            Present::Private(pages) => pages.capacity(),
             Present::Mirror(mirror) => mirror.capacity(),
         }
     }
@@ -134,14 +133,14 @@ impl State {
 
     /// Moves `used` bytes to a place of `len` bytes, while nobody holds an address.
     fn move_to_longer(&mut self, used: usize, len: usize) -> io::Result<()> {
-        if let Present::Block(Block::Region(region)) = &mut self.present {
+        if let Present::Private(Private::Region(region)) = &mut self.present {
             // SAFETY: no address is held, and growing has the memory to itself.
             return unsafe { region.lengthen(used, len) };
         }
-        let block = Block::allocate(len)?;
+        let pages = Private::allocate(len)?;
         // SAFETY: both have `used` bytes; growing has the memory to itself.
-        unsafe { pages::copy(self.present.address(), block.address(), used) };
-        self.present = Present::Block(block);
+        unsafe { pages::copy(self.present.address(), pages.address(), used) };
+        self.present = Present::Private(pages);
         self.first = None;
         Ok(())
     }
@@ -156,13 +155,13 @@ impl State {
     fn mirror_to(&mut self, used: usize, capacity: usize) -> io::Result<()> {
         let longer = match &self.present {
             Present::Mirror(mirror) => mirror.longer(capacity)?,
-            // SAFETY: a block whose address is held has pages of its own, and growing has the memory to itself.
-            Present::Block(block) => unsafe { Mirror::take_over(block.address(), block.capacity(), used, capacity)? },
+            // SAFETY: memory whose address is held has pages of its own, and growing has the memory to itself.
+            Present::Private(pages) => unsafe { Mirror::take_over(pages.address(), pages.capacity(), used, capacity)? },
         };
         let object = longer.first();
         let pages = match mem::replace(&mut self.present, Present::Mirror(Box::new(longer))) {
             Present::Mirror(mirror) => EarlierPages::Mirror { _mirror: mirror },
-            Present::Block(block) => EarlierPages::Block { _exchanged: Exchanged { block: ManuallyDrop::new(block), object } },
+            Present::Private(pages) => EarlierPages::Exchanged { _exchanged: Exchanged { pages: ManuallyDrop::new(pages), object } },
         };
         let holds = mem::take(&mut self.holds);
         if holds > 0 {
@@ -174,12 +173,12 @@ impl State {
 
     /// Moves memory that shares its page with other memory to pages of its own, while nobody holds an address.
     fn move_to_own_pages(&mut self, used: usize) -> io::Result<()> {
-        let Present::Block(Block::Slot(slot)) = &mut self.present else { return Ok(()) };
-        if !slot.has_own_pages() {
-            let own = Slot::allocate_pages(used)?;
+        let Present::Private(Private::Piece(piece)) = &mut self.present else { return Ok(()) };
+        if !piece.has_own_pages() {
+            let own = Piece::allocate_own_pages(used)?;
             // SAFETY: both have `used` bytes; the first hold has the memory to itself.
-            unsafe { pages::copy(slot.address(), own.address(), used) };
-            self.first = Some(Box::new(mem::replace(slot, own)));
+            unsafe { pages::copy(piece.address(), own.address(), used) };
+            self.first = Some(Box::new(mem::replace(piece, own)));
         }
         Ok(())
     }
@@ -187,9 +186,9 @@ impl State {
 
 impl CpuGrowable {
     pub(super) fn allocate(device: &dyn RawDevice, len: usize) -> Result<Arc<Growable>> {
-        let block = Block::allocate(len).map_err(|_| out_of_memory(device, len))?;
-        let place = Place::new(block.address() as u64, len, true);
-        let state = State { present: Present::Block(block), generation: 0, holds: 0, earlier: Vec::new(), first: None };
+        let pages = Private::allocate(len).map_err(|_| out_of_memory(device, len))?;
+        let place = Place::new(pages.address() as u64, len, true);
+        let state = State { present: Present::Private(pages), generation: 0, holds: 0, earlier: Vec::new(), first: None };
         Ok(Arc::new(Growable { place, raw: CpuGrowable { state: Mutex::new(state) } }))
     }
 
@@ -250,7 +249,26 @@ fn growth_error(device: &dyn RawDevice, len: usize, error: &io::Error) -> Device
         return out_of_memory(device, len);
     }
     let what = format!(
-        "grow memory to {len} bytes while its address is held, since the system does not map its pages twice ({error});          drop the views of it first, or give it its full length at creation"
+        "grow memory to {len} bytes while its address is held, since the system does not map its pages twice ({error}); \
+         drop the views of it first, or give it its full length at creation"
     );
     DeviceError::Unsupported { device: device.properties().id.to_string(), what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_that_maps_no_page_twice_is_named_with_what_to_do() {
+        let device = crate::cpu::open(Some(1)).unwrap();
+        let error = growth_error(&*device, 5000, &io::Error::from_raw_os_error(1));
+        assert_eq!(
+            error.to_string(),
+            "cpu:1 cannot do this: grow memory to 5000 bytes while its address is held, since the system does not map its pages twice \
+             (Operation not permitted (os error 1)); drop the views of it first, or give it its full length at creation"
+        );
+        let error = growth_error(&*device, 5000, &pages::no_room());
+        assert!(matches!(error, DeviceError::OutOfMemory { asked: 5000, free: Some(_), .. }), "{error:?}");
+    }
 }

@@ -27,6 +27,9 @@ struct Part {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Object(u64);
 
+/// Pages are exchanged in steps of so many bytes, so that large memory does not exist twice meanwhile.
+const STEP: usize = 64 << 20;
+
 /// Every object with all of its mappings, which a forked child needs to know.
 static OBJECTS: Mutex<Objects> = Mutex::new(Objects { known: BTreeMap::new(), next: 0 });
 
@@ -92,17 +95,23 @@ impl Mirror {
     pub(super) unsafe fn take_over(address: usize, len: usize, used: usize, capacity: usize) -> io::Result<Mirror> {
         let range = pages::map_shared(capacity)?;
         let mut objects = lock();
-        // SAFETY: the first is the caller's, the second was mapped above, and both have `used` bytes.
-        unsafe { pages::copy(address, range, used) };
-        // SAFETY: `range` was mapped at once and is longer than `len`; the pages at `address` are the caller's and were copied.
-        if let Err(error) = unsafe { pages::map_again(range, len, address) } {
-            // SAFETY: the pages at `address` are the caller's still, or gone; nobody has `range`.
-            unsafe {
-                pages::map_private_at(address, len)?;
-                pages::copy(range, address, used);
-                pages::unmap(range, capacity);
+        let mut done = 0;
+        while done < len {
+            let step = STEP.min(len - done);
+            // SAFETY: the first is the caller's, the second was mapped above and is longer than `len`.
+            unsafe { pages::copy(address + done, range + done, step.min(used.saturating_sub(done))) };
+            // SAFETY: `range` was mapped at once; the pages at `address + done` are the caller's and were copied.
+            if let Err(error) = unsafe { pages::map_again(range + done, step, address + done) } {
+                let (done, used) = (done + step, used.min(done + step));
+                // SAFETY: the pages up to `done` are the caller's, or gone; nobody has `range`.
+                unsafe {
+                    pages::map_private_at(address, done)?;
+                    pages::copy(range, address, used);
+                    pages::unmap(range, capacity);
+                }
+                return Err(error);
             }
-            return Err(error);
+            done += step;
         }
         let object = objects.add(used, vec![Mapping { address: range, len: capacity }, Mapping { address, len }]);
         Ok(Mirror { address: range, first: object, parts: vec![Part { object, len: capacity }] })

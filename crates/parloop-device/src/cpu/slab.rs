@@ -1,7 +1,7 @@
-//! Small memory: slots of some fifty sizes, cut from larger mappings, so that a slot costs no call to the system and no mapping.
+//! Small memory: pieces of some fifty sizes, cut from larger mappings, so that a piece costs no call to the system and no mapping.
 //!
-//! Slots of up to half a page lie side by side; longer ones begin at a page and end at one, so that nobody shares their pages. Threads
-//! start at different shards, each with a lock of its own; a slot goes back to the shard that it came from. A size keeps one empty slab
+//! Pieces of up to half a page lie side by side; longer ones begin at a page and end at one, so that nobody shares their pages. Threads
+//! start at different shards, each with a lock of its own; a piece goes back to the shard that it came from. A size keeps one empty slab
 //! in each shard, and gives others back to the system.
 
 use std::cell::Cell;
@@ -11,23 +11,23 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::pages;
 
-/// The longest slot; what is longer has a mapping of its own.
+/// The longest piece; what is longer has a mapping of its own.
 pub(super) const LONGEST: usize = 512 << 10;
 
-/// Slots of less than a cache line begin at multiples of this many bytes.
+/// Pieces of less than a cache line begin at multiples of this many bytes.
 const SHORTEST: usize = 16;
 const CACHE_LINE: usize = 64;
 
-/// Slabs are of this length, or of eight slots.
+/// Slabs are of this length, or of eight pieces.
 const SLAB: usize = 256 << 10;
-const LEAST_SLOTS: usize = 8;
+const LEAST_PIECES: usize = 8;
 
 const SHARDS: usize = 8;
 /// Four sizes to a power of two, from [`SHORTEST`] to [`LONGEST`].
 const CLASSES: usize = 4 * (LONGEST.ilog2() - SHORTEST.ilog2()) as usize + 1;
 
 /// A piece of memory; it goes back when dropped.
-pub(super) struct Slot {
+pub(super) struct Piece {
     address: usize,
     size: u32,
     slab: u32,
@@ -35,21 +35,21 @@ pub(super) struct Slot {
     shard: u8,
 }
 
-impl Slot {
-    /// A slot of at least `len` bytes, which are [`LONGEST`] at most. From [`CACHE_LINE`] bytes on it begins at a cache line.
+impl Piece {
+    /// A piece of at least `len` bytes, which are [`LONGEST`] at most. From [`CACHE_LINE`] bytes on it begins at a cache line.
     #[inline]
-    pub(super) fn allocate(len: usize) -> io::Result<Slot> {
-        Slot::of_size(slot_size(len, pages::page()))
+    pub(super) fn allocate(len: usize) -> io::Result<Piece> {
+        Piece::of_size(piece_size(len, pages::page()))
     }
 
-    /// A slot that shares its pages with nobody.
-    pub(super) fn allocate_pages(len: usize) -> io::Result<Slot> {
-        Slot::of_size(slot_size(len.max(pages::page()), pages::page()))
+    /// A piece that shares its pages with nobody.
+    pub(super) fn allocate_own_pages(len: usize) -> io::Result<Piece> {
+        Piece::of_size(piece_size(len.max(pages::page()), pages::page()))
     }
 
-    fn of_size(size: usize) -> io::Result<Slot> {
+    fn of_size(size: usize) -> io::Result<Piece> {
         let shard = home();
-        lock(shard).take(size).map(|(slab, index, address)| Slot { address, size: size as u32, slab, index, shard })
+        lock(shard).take(size).map(|(slab, index, address)| Piece { address, size: size as u32, slab, index, shard })
     }
 
     pub(super) fn address(&self) -> usize {
@@ -66,14 +66,14 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for Piece {
     fn drop(&mut self) {
         lock(self.shard).give(self.slab, self.index);
     }
 }
 
-/// The size of the slots that serve `len` bytes.
-fn slot_size(len: usize, page: usize) -> usize {
+/// The size of the pieces that serve `len` bytes.
+fn piece_size(len: usize, page: usize) -> usize {
     let len = len.max(1);
     // All steps are powers of two.
     let step = if len <= CACHE_LINE {
@@ -131,7 +131,7 @@ pub(super) struct Shard {
 }
 
 struct Class {
-    /// The slabs with free slots; the last one serves.
+    /// The slabs with free pieces; the last one serves.
     open: Vec<u32>,
     /// How many of them are empty.
     empty: u32,
@@ -140,8 +140,8 @@ struct Class {
 struct Slab {
     address: usize,
     size: u32,
-    slots: u16,
-    /// Slots from this one on were never used.
+    pieces: u16,
+    /// Pieces from this one on were never used.
     fresh: u16,
     free: Vec<u16>,
     live: u16,
@@ -156,14 +156,14 @@ impl Slab {
 }
 
 fn slab_len(size: usize) -> usize {
-    SLAB.max(LEAST_SLOTS * size)
+    SLAB.max(LEAST_PIECES * size)
 }
 
 impl Shard {
     const EMPTY: Shard =
         Shard { classes: [const { Class { open: Vec::new(), empty: 0 } }; CLASSES], slabs: Vec::new(), vacant: Vec::new() };
 
-    /// A slot of that size: its slab, its number and its address.
+    /// A piece of that size: its slab, its number and its address.
     #[inline]
     fn take(&mut self, size: usize) -> io::Result<(u32, u16, usize)> {
         let class = class_of(size);
@@ -178,7 +178,7 @@ impl Shard {
         });
         self.classes[class].empty -= u32::from(slab.live == 0);
         slab.live += 1;
-        if slab.live == slab.slots {
+        if slab.live == slab.pieces {
             self.classes[class].open.pop();
         }
         Ok((number, index, slab.address + usize::from(index) * size))
@@ -188,8 +188,8 @@ impl Shard {
     fn open_slab(&mut self, class: usize, size: usize) -> io::Result<u32> {
         let address = pages::map_private(slab_len(size))?;
         let open = &mut self.classes[class].open;
-        let slots = (slab_len(size) / size) as u16;
-        let slab = Slab { address, size: size as u32, slots, fresh: 0, free: Vec::new(), live: 0, place: open.len() as u32 };
+        let pieces = (slab_len(size) / size) as u16;
+        let slab = Slab { address, size: size as u32, pieces, fresh: 0, free: Vec::new(), live: 0, place: open.len() as u32 };
         let number = match self.vacant.pop() {
             Some(number) => {
                 self.slabs[number as usize] = slab;
@@ -209,7 +209,7 @@ impl Shard {
     fn give(&mut self, number: u32, index: u16) {
         let slab = &mut self.slabs[number as usize];
         let class = &mut self.classes[class_of(slab.size as usize)];
-        if slab.live == slab.slots {
+        if slab.live == slab.pieces {
             slab.place = class.open.len() as u32;
             class.open.push(number);
         }
@@ -235,7 +235,7 @@ impl Shard {
             self.slabs[moved as usize].place = place as u32;
         }
         self.vacant.push(number);
-        // SAFETY: the slab was mapped by `open_slab`, and none of its slots is in use.
+        // SAFETY: the slab was mapped by `open_slab`, and none of its pieces is in use.
         unsafe { pages::unmap(address, len) };
     }
 }
@@ -249,9 +249,9 @@ mod tests {
         for page in [4 << 10, 16 << 10, 64 << 10] {
             let mut seen = [0; CLASSES];
             for len in 1..=LONGEST {
-                let size = slot_size(len, page);
+                let size = piece_size(len, page);
                 let class = class_of(size);
-                assert!(size >= len && slot_size(size, page) == size);
+                assert!(size >= len && piece_size(size, page) == size);
                 assert!(seen[class] == 0 || seen[class] == size, "{size} and {} are both number {class}", seen[class]);
                 seen[class] = size;
                 assert!(len <= page / 2 || size.is_multiple_of(page));
@@ -269,7 +269,7 @@ mod tests {
         let size = 2048;
         let per_slab = slab_len(size) / size;
         let mut taken: Vec<(u32, u16, usize)> = (0..3 * per_slab).map(|_| shard.take(size).unwrap()).collect();
-        let mut addresses: Vec<usize> = taken.iter().map(|slot| slot.2).collect();
+        let mut addresses: Vec<usize> = taken.iter().map(|piece| piece.2).collect();
         addresses.sort_unstable();
         assert!(addresses.windows(2).all(|pair| pair[1] - pair[0] >= size));
         assert_eq!((shard.slabs.len(), shard.classes[class_of(size)].open.len()), (3, 0));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_was_freed_is_the_next_one_taken() {
+    fn a_piece_that_was_freed_is_the_next_one_taken() {
         let mut shard = Shard::EMPTY;
         let (slab, index, address) = shard.take(64).unwrap();
         shard.give(slab, index);
