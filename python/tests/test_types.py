@@ -150,7 +150,7 @@ def test_mypy_accepts_the_package_itself():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Context, pl.Array, pl.Device, pl.devices], ids=lambda owner: getattr(owner, "__name__", ""))
+@pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Context, pl.Context.plan_FFT, pl.Array, pl.Device, pl.devices], ids=lambda owner: getattr(owner, "__name__", ""))
 def test_the_examples_in_the_documentation_run(owner):
     tests = [doctest.DocTestParser().get_doctest(inspect.getdoc(owner) or "", {}, str(owner), None, 0)]
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)

@@ -54,6 +54,8 @@ pub enum KernelError {
     FftAxisTwice { axis: usize },
     #[error("an FFT of {dtype} was asked for, but only complex64 and complex128 can be transformed; convert the data first")]
     FftType { dtype: String },
+    #[error("an FFT of {given} was asked for, but only data without gaps, in C or Fortran order, can be transformed; pass a copy")]
+    FftGaps { given: String },
     #[error("this FFT was planned for {planned}, but {given} was given; plan one for that, or convert the data")]
     FftData { planned: String, given: String },
     #[error("an FFT works in place, but the data is read-only; pass a copy")]

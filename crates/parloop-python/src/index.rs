@@ -1,5 +1,6 @@
 //! Basic indexing (integers, slices, `...`, `None`) of an array's shape and strides, as NumPy does it.
 
+use parloop_kernel::Order;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
@@ -34,8 +35,21 @@ impl Layout {
 
     /// Whether the elements follow each other in C order without gaps.
     pub fn is_dense(&self) -> bool {
+        self.is_dense_along(self.shape.iter().zip(&self.strides).rev())
+    }
+
+    /// Whether the elements follow each other in that order without gaps.
+    pub fn is_dense_in(&self, order: Order) -> bool {
+        match order {
+            Order::C => self.is_dense(),
+            Order::Fortran => self.is_dense_along(self.shape.iter().zip(&self.strides)),
+        }
+    }
+
+    /// Whether there are no gaps, with the fastest axis first.
+    fn is_dense_along<'a>(&self, axes: impl Iterator<Item = (&'a usize, &'a isize)>) -> bool {
         let mut step = self.itemsize as isize;
-        for (&len, &stride) in self.shape.iter().zip(&self.strides).rev() {
+        for (&len, &stride) in axes {
             if len == 0 {
                 return true;
             }

@@ -7,6 +7,7 @@ mod device;
 mod dlpack;
 mod error;
 mod exceptions;
+mod fft;
 mod foreign;
 mod grid;
 mod hostbuffer;
@@ -52,6 +53,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<memory::Memory>()?;
     module.add_class::<memory::PinnedMemory>()?;
     module.add_class::<array::Array>()?;
+    module.add_class::<fft::FftPlan>()?;
     program::register(module)?;
     module.add_class::<nvml::Nvml>()?;
     hostbuffer::register(module)?;
