@@ -1,6 +1,7 @@
 //! `parloop._parloop`: the Python face. One thin file a class; `error.rs` is the one mapping of errors.
 
 mod argument;
+mod arithmetic;
 mod array;
 mod context;
 mod device;
