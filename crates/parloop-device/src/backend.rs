@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::device::{MemoryInfo, Properties};
 use crate::error::{CompileError, Result};
+use crate::fft::{FftDirection, FftShape};
 use crate::module::{Launch, ModuleBinary};
 use crate::moving::Moving;
 
@@ -45,6 +46,14 @@ pub(crate) trait RawDevice: Send + Sync {
     /// Later work on the other streams starts after what the default stream was given so far, where the driver does not see to it.
     fn order_after_default(&self) -> Result<()> {
         Ok(())
+    }
+    /// A transform of a library of the device's own, on that stream; `None` where it has none. `shape` is one that can be transformed.
+    fn plan_fft(&self, _stream: u64, _shape: &FftShape) -> Result<Option<Box<dyn RawFft>>> {
+        Ok(None)
+    }
+    /// Calls `work` for parts of `0..items` on the device's own threads, or for all of it on the calling one.
+    fn share(&self, items: u64, _expected_ns: f64, work: &(dyn Fn(u64, u64) + Sync)) {
+        work(0, items);
     }
 }
 
@@ -157,6 +166,15 @@ pub(crate) trait RawEvent: Send + Sync {
     fn wait(&self) -> Result<()>;
     /// Seconds from `earlier` to this event; both must be recorded and done.
     fn seconds_since(&self, earlier: &dyn RawEvent) -> Result<f64>;
+}
+
+/// A planned transform; given back when dropped.
+pub(crate) trait RawFft: Send + Sync {
+    /// Queues it on its stream.
+    ///
+    /// # Safety
+    /// As many elements as were planned for are at `address`, an address of this device and a multiple of their size.
+    unsafe fn run(&self, address: u64, direction: FftDirection) -> Result<()>;
 }
 
 /// Compiled code on a device.

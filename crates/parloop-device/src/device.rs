@@ -382,6 +382,14 @@ impl Device {
         Ok(Module { device: self.clone(), raw: self.raw.load(binary)? })
     }
 
+    /// Calls `work(begin, end)` for parts that make up `0..items`, on the threads of a CPU device if `expected_ns`, what all of it costs
+    /// one thread, is worth waking them. Elsewhere the calling thread does it all.
+    pub fn share(&self, items: u64, expected_ns: f64, work: impl Fn(u64, u64) + Sync) {
+        if items > 0 {
+            self.raw.share(items, expected_ns, &work);
+        }
+    }
+
     /// Waits for all work on this device.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Devices, memory, streams, events and modules: one face over CPU threads, OpenCL, CUDA and HIP.
 //!
-//! Every native library (libcuda, libnvrtc, libOpenCL, libamdhip64) is opened when it is first needed; a missing one is an error
+//! Every native library (libcuda, libnvrtc, libcufft, libOpenCL, libamdhip64, libhipfft) is opened when it is first needed; a missing one is an error
 //! that says how to get it. Nothing here knows about portable C, signatures or the compile cache: that is `parloop-kernel`.
 //!
 //! ```
@@ -20,6 +20,7 @@ mod device;
 mod dtype;
 mod error;
 mod event;
+mod fft;
 mod gpu;
 mod growable;
 pub mod hip;
@@ -35,6 +36,7 @@ pub use device::{Device, DeviceId, DeviceKind, MemoryInfo, PciAddress, Propertie
 pub use dtype::{DType, Element, as_bytes, as_bytes_mut};
 pub use error::{CompileError, DeviceError, Result};
 pub use event::Event;
+pub use fft::{DeviceFft, FftDirection, FftShape};
 pub use growable::{Export, GrowableMemory};
 pub use memory::{Memory, PinnedMemory};
 pub use module::{Function, Launch, Module, ModuleBinary};

@@ -8,6 +8,7 @@ use crate::backend::RawStream;
 use crate::device::{Device, DeviceKind};
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
+use crate::fft::{DeviceFft, FftShape};
 use crate::memory::{Memory, PinnedMemory};
 use crate::module::{Function, Launch};
 
@@ -225,7 +226,15 @@ impl Stream {
         unsafe { function.raw.launch(self.raw.handle(), launch, args, sizes) }
     }
 
-    fn check(&self, operation: &'static str, memory: &Memory, offset: usize, len: usize) -> Result<()> {
+    /// Plans a transform by the device's own library, to be run on this stream; `None` where the device has none (cpu, opencl).
+    ///
+    /// # Errors
+    /// [`DeviceError::LibraryMissing`], [`DeviceError::Unsupported`] for a shape that is none, or the library's failure.
+    pub fn plan_fft(&self, shape: &FftShape) -> Result<Option<DeviceFft>> {
+        DeviceFft::plan(self, shape)
+    }
+
+    pub(crate) fn check(&self, operation: &'static str, memory: &Memory, offset: usize, len: usize) -> Result<()> {
         self.device.check_same(memory.device(), operation)?;
         memory.check_range(operation, offset, len)?;
         if self.is_foreign {

@@ -99,6 +99,12 @@ impl<'a> From<&'a Memory> for Arg<'a> {
     }
 }
 
+impl<'a> From<&'a mut Memory> for Arg<'a> {
+    fn from(memory: &'a mut Memory) -> Self {
+        Arg::Memory { memory, dtype: None, writable: true }
+    }
+}
+
 impl<'a, T: Element> From<&'a [T]> for Arg<'a> {
     fn from(values: &'a [T]) -> Self {
         Arg::Host { bytes: as_bytes(values), dtype: T::DTYPE }

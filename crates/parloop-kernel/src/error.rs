@@ -54,6 +54,18 @@ pub enum KernelError {
     Unaligned { kernel: String, name: String, declared: String },
     #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap in part; pass a copy of one of them")]
     Overlap { kernel: String, first: String, second: String },
+    #[error("an FFT along axis {axis} was asked for, but {}", axes_there(*.ndim))]
+    FftAxis { axis: i64, ndim: usize },
+    #[error("an FFT along axis {axis} was asked for twice; name each axis once")]
+    FftAxisTwice { axis: usize },
+    #[error("an FFT of {dtype} was asked for, but only complex64 and complex128 can be transformed; convert the data first")]
+    FftType { dtype: String },
+    #[error("an FFT of {given} was asked for, but only data without gaps, in C or Fortran order, can be transformed; pass a copy")]
+    FftGaps { given: String },
+    #[error("this FFT was planned for {planned}, but {given} was given; plan one for that, or convert the data")]
+    FftData { planned: String, given: String },
+    #[error("an FFT works in place, but the data is read-only; pass a copy")]
+    FftReadOnly,
     #[error("the grid of kernel `{kernel}`: {reason}")]
     Grid { kernel: String, reason: String },
 }
@@ -70,6 +82,14 @@ fn list_names(found: &[String]) -> String {
 
 fn with_hint(hint: &str) -> String {
     if hint.is_empty() { String::new() } else { format!("; {hint}") }
+}
+
+fn axes_there(ndim: usize) -> String {
+    match ndim {
+        0 => "the data has no axes".into(),
+        1 => "the data has one axis; name axis 0".into(),
+        ndim => format!("the data has {ndim} axes; name some of 0 to {}", ndim - 1),
+    }
 }
 
 fn note_on_source(saved: &Option<PathBuf>) -> String {

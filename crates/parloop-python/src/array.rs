@@ -9,12 +9,13 @@ use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use crate::arithmetic;
 use crate::context::Context;
 use crate::device::Device;
 use crate::dlpack;
 use crate::error::Result;
 use crate::foreign::Foreign;
-use crate::index::Layout;
+use crate::index::{Layout, is_advanced};
 use crate::memory::Memory;
 use crate::ndarray::{NdArray, as_array, as_contiguous, empty, numpy_dtype, typestr};
 
@@ -273,10 +274,7 @@ impl Array {
             let bytes = self.layout.size() * self.dtype.size();
             self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes)?;
         } else {
-            let host = as_contiguous(&self.copy_to_host(py)?)?;
-            if let Some(values) = NdArray::of(&host)? {
-                out.write_dense(&values)?;
-            }
+            arithmetic::assign(py, &out, &Bound::new(py, self.clone())?.into_any())?;
         }
         Ok(out)
     }
@@ -285,39 +283,29 @@ impl Array {
         self.layout.shape.first().copied().ok_or_else(|| PyTypeError::new_err("an array without axes has no length"))
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
-        let layout = self.layout.select(index)?;
-        let part = Array { layout, ..self.clone() };
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        if is_advanced(index)? {
+            return Ok(arithmetic::indexing(py)?.call_method1("take", (slf, index))?);
+        }
+        let layout = this.layout.select(index)?;
+        let part = Array { layout, ..this.clone() };
         if part.layout.shape.is_empty() {
             return Ok(part.copy_to_host(py)?.get_item(())?);
         }
         Ok(Bound::new(py, part)?.into_any())
     }
 
-    fn __setitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<()> {
-        if !self.writeable {
+    fn __setitem__(slf: &Bound<'_, Self>, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<()> {
+        let (py, this) = (slf.py(), slf.get());
+        if !this.writeable {
             return Err(PyValueError::new_err("the array is read-only").into());
         }
-        let part = Array { layout: self.layout.select(index)?, ..self.clone() };
-        let value = match value.cast::<Array>() {
-            Ok(array) => array.get().copy_to_host(py)?,
-            Err(_) => value.clone(),
-        };
-        let stream = part.context.stream();
-        let (low, high) = part.layout.span();
-        if low == high {
+        if is_advanced(index)? {
+            arithmetic::indexing(py)?.call_method1("put", (slf, index, value))?;
             return Ok(());
         }
-        let raw = empty(py, &[high - low], DType::U8)?;
-        if !part.layout.is_dense() {
-            part.read_into(&raw, low, high - low)?;
-        }
-        part.view_of_bytes(py, &raw, low)?.set_item(pyo3::types::PyEllipsis::get(py), value)?;
-        if let Some(bytes) = NdArray::of(&raw)? {
-            // SAFETY: `raw` was made above with that many bytes and is borrowed here.
-            stream.write(&part.memory, low, unsafe { std::slice::from_raw_parts(bytes.pointer(), high - low) })?;
-        }
-        Ok(())
+        Ok(arithmetic::assign(py, &Array { layout: this.layout.select(index)?, ..this.clone() }, value)?)
     }
 
     #[getter]

@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::array::{Array, shape_of};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::fft::FftPlan;
 use crate::memory::PinnedMemory;
 use crate::ndarray::dtype_of;
 use crate::objects::buffer::Buffer;
@@ -289,6 +290,38 @@ impl Context {
         all.extend(args.iter());
         add.call(PyTuple::new(slf.py(), all)?, named)?;
         Ok(())
+    }
+
+    /// Plans Fourier transforms in place of arrays like `data`.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : Array or numpy.ndarray
+    ///     An array of complex64 or complex128 without gaps, in C or Fortran order. It is looked at, not changed.
+    /// axes : int or sequence of int
+    ///     The axes to transform along; negative ones count from the end.
+    ///
+    /// Returns
+    /// -------
+    /// FftPlan
+    ///     Its `transform(array)` and `itransform(array)` work on arrays of that shape, dtype and order.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, parloop as pl
+    /// >>> x = np.array([[1, 2], [3, 5]], complex)
+    /// >>> plan = pl.Context("cpu").plan_FFT(x, axes=-1)
+    /// >>> plan.transform(x)
+    /// >>> x
+    /// array([[ 3.+0.j, -1.+0.j],
+    ///        [ 8.+0.j, -2.+0.j]])
+    /// >>> plan.itransform(x)
+    /// >>> x
+    /// array([[1.+0.j, 2.+0.j],
+    ///        [3.+0.j, 5.+0.j]])
+    #[pyo3(name = "plan_FFT")]
+    fn plan_fft(&self, data: &Bound<'_, PyAny>, axes: &Bound<'_, PyAny>) -> Result<FftPlan> {
+        FftPlan::new(&self.inner, data, axes)
     }
 
     /// Page-locked host memory of so many zero bytes.

@@ -99,7 +99,7 @@ impl<'py> From<pyo3::CastIntoError<'py>> for Error {
 fn device_class(error: &DeviceError) -> Exception {
     match error {
         DeviceError::UnknownName { .. } | DeviceError::NotFound { .. } | DeviceError::Variable { .. } => Exception::DeviceNotFoundError,
-        DeviceError::DriverMissing { .. } => Exception::DriverMissingError,
+        DeviceError::DriverMissing { .. } | DeviceError::LibraryMissing { .. } => Exception::DriverMissingError,
         DeviceError::OutOfMemory { .. } => Exception::OutOfMemoryError,
         DeviceError::OutOfBounds { .. } => Exception::MemoryRangeError,
         DeviceError::OtherDevice { .. } => Exception::OtherDeviceError,
@@ -126,6 +126,8 @@ fn kernel_class(error: &KernelError) -> Exception {
             Exception::KernelNotFoundError
         }
         KernelError::OutOfRange { .. } => Exception::ArgumentRangeError,
+        KernelError::FftAxis { .. } | KernelError::FftAxisTwice { .. } | KernelError::FftData { .. } => Exception::ArgumentValueError,
+        KernelError::FftGaps { .. } | KernelError::FftReadOnly => Exception::ArgumentValueError,
         KernelError::ReadOnly { .. } | KernelError::NotContiguous { .. } | KernelError::Unaligned { .. } | KernelError::Overlap { .. } => {
             Exception::ArgumentValueError
         }

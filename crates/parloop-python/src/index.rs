@@ -1,8 +1,15 @@
-//! Basic indexing (integers, slices, `...`, `None`) of an array's shape and strides, as NumPy does it.
+//! Basic indexing (integers, slices, `...`, `None`) of an array's shape and strides, as NumPy does it. Indices that are arrays are left to
+//! `parloop._indexing`.
 
+use parloop_device::DType;
+use parloop_kernel::Order;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyEllipsis, PyList, PySlice, PyTuple, PyType};
+
+use crate::array::Array;
+use crate::ndarray::NdArray;
 
 /// Which elements of a memory an array has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +41,21 @@ impl Layout {
 
     /// Whether the elements follow each other in C order without gaps.
     pub fn is_dense(&self) -> bool {
+        self.is_dense_along(self.shape.iter().zip(&self.strides).rev())
+    }
+
+    /// Whether the elements follow each other in that order without gaps.
+    pub fn is_dense_in(&self, order: Order) -> bool {
+        match order {
+            Order::C => self.is_dense(),
+            Order::Fortran => self.is_dense_along(self.shape.iter().zip(&self.strides)),
+        }
+    }
+
+    /// Whether there are no gaps, with the fastest axis first.
+    fn is_dense_along<'a>(&self, axes: impl Iterator<Item = (&'a usize, &'a isize)>) -> bool {
         let mut step = self.itemsize as isize;
-        for (&len, &stride) in self.shape.iter().zip(&self.strides).rev() {
+        for (&len, &stride) in axes {
             if len == 0 {
                 return true;
             }
@@ -58,6 +78,16 @@ impl Layout {
             if reach < 0 { low += reach } else { high += reach }
         }
         (low as usize, high as usize + self.itemsize)
+    }
+
+    /// Whether there is a stride for each axis and all elements are in a memory of that size.
+    pub fn is_inside(&self, size: usize) -> bool {
+        let empty = self.shape.contains(&0);
+        let reach = |(&len, &stride): (&usize, &isize)| (len as i128 - 1).checked_mul(stride as i128);
+        let Some(reaches) = self.shape.iter().zip(&self.strides).map(reach).collect::<Option<Vec<i128>>>() else { return false };
+        let low = self.offset as i128 + reaches.iter().filter(|reach| **reach < 0).sum::<i128>();
+        let high = self.offset as i128 + reaches.iter().filter(|reach| **reach > 0).sum::<i128>() + self.itemsize as i128;
+        self.shape.len() == self.strides.len() && (if empty { self.offset <= size } else { low >= 0 && high <= size as i128 })
     }
 
     /// The layout that `index` selects.
@@ -118,7 +148,10 @@ impl Layout {
         }
         let integer = if item.is_instance_of::<PyBool>() { None } else { item.extract::<isize>().ok() };
         let index = integer.ok_or_else(|| {
-            PyTypeError::new_err(format!("an index is an integer, a slice, `...` or None, not {}; use .numpy() for more", type_name(item)))
+            PyTypeError::new_err(format!(
+                "an index is an integer, a slice, `...`, None, or an array of integers or truth values, not {}",
+                type_name(item)
+            ))
         })?;
         let place = if index < 0 { index + len } else { index };
         if !(0..len).contains(&place) {
@@ -127,6 +160,32 @@ impl Layout {
         out.offset = (out.offset as isize + place * stride) as usize;
         Ok(())
     }
+}
+
+/// Whether an index has arrays or truth values in it, which select elements one by one.
+pub fn is_advanced(index: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let is_array = |item: &Bound<'_, PyAny>| {
+        if item.is_instance_of::<PyList>() || item.is_instance_of::<PyBool>() {
+            return Ok(true);
+        }
+        if let Ok(array) = item.cast::<Array>() {
+            let array = array.get();
+            return Ok(!array.layout.shape.is_empty() || array.dtype == DType::Bool);
+        }
+        if let Some(array) = NdArray::of(item)? {
+            return Ok(!array.shape().is_empty() || array.dtype() == Some(DType::Bool));
+        }
+        is_numpy_bool(item)
+    };
+    match index.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().try_fold(false, |found, item| Ok(found || is_array(&item)?)),
+        Err(_) => is_array(index),
+    }
+}
+
+fn is_numpy_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static BOOL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    item.is_instance(BOOL.import(item.py(), "numpy", "bool_")?)
 }
 
 fn type_name(item: &Bound<'_, PyAny>) -> String {

@@ -1,12 +1,14 @@
 //! `parloop._parloop`: the Python face. One thin file a class; `error.rs` is the one mapping of errors.
 
 mod argument;
+mod arithmetic;
 mod array;
 mod context;
 mod device;
 mod dlpack;
 mod error;
 mod exceptions;
+mod fft;
 mod foreign;
 mod grid;
 mod hostbuffer;
@@ -53,6 +55,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<memory::Memory>()?;
     module.add_class::<memory::PinnedMemory>()?;
     module.add_class::<array::Array>()?;
+    module.add_class::<fft::FftPlan>()?;
     program::register(module)?;
     module.add_class::<nvml::Nvml>()?;
     hostbuffer::register(module)?;

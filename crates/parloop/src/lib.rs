@@ -31,11 +31,12 @@
 pub mod command;
 
 pub use parloop_device::{
-    CompileError, Complex32, Complex64, DType, Device, DeviceError, DeviceId, DeviceKind, Element, Event, Memory, PinnedMemory, Stream,
+    CompileError, Complex32, Complex64, DType, Device, DeviceError, DeviceId, DeviceKind, Element, Event, FftDirection, Memory,
+    PinnedMemory, Stream,
 };
 pub use parloop_kernel::{
-    Arg, Array, Cache, CompileOptions, Context, DescribedParam, Grid, Kernel, KernelDescription, KernelError, Program, Scalar, Signature,
-    Source, args,
+    Arg, Array, Cache, CompileOptions, Context, DescribedParam, FftPlan, Grid, Kernel, KernelDescription, KernelError, Order, Program,
+    Scalar, Signature, Source, args,
 };
 
 /// What most programs use.

@@ -103,6 +103,13 @@ impl RawDevice for CpuDevice {
     fn synchronize(&self) -> Result<()> {
         Ok(())
     }
+
+    fn share(&self, items: u64, expected_ns: f64, work: &(dyn Fn(u64, u64) + Sync)) {
+        match self.pool.crew_for(items, expected_ns) {
+            Some(crew) => crew.share(0, items, work),
+            None => work(0, items),
+        }
+    }
 }
 
 /// As many as the variable says, else as many as run at once.

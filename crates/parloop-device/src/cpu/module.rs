@@ -10,7 +10,7 @@ use std::time::Instant;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::pool::{Crew, Pool};
+use super::pool::{Crew, LEAST_SHARED_NS, Pool};
 use crate::backend::{RawFunction, RawModule};
 use crate::device::{DeviceId, Properties};
 use crate::error::{DeviceError, Result};
@@ -148,9 +148,6 @@ impl CpuFunction {
         (gain > crew.dispatch_ns && !doubtful).then_some(crew)
     }
 }
-
-/// No dispatch is cheaper than this, so that below it the threads need not even be asked.
-const LEAST_SHARED_NS: f64 = 500.0;
 
 /// Looking at the clock once more costs as much as some tens of small items.
 const LEAST_LOOK: u64 = 32;

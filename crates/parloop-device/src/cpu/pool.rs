@@ -46,6 +46,17 @@ impl Pool {
     }
 }
 
+impl Pool {
+    /// The threads, if there is more than one item and sharing them out gains more than it costs.
+    pub(super) fn crew_for(&self, items: u64, expected_ns: f64) -> Option<Crew> {
+        let gain = expected_ns * (1.0 - 1.0 / self.threads as f64);
+        if self.threads == 1 || items < 2 || gain < LEAST_SHARED_NS {
+            return None;
+        }
+        self.crew().filter(|crew| gain > crew.dispatch_ns)
+    }
+}
+
 impl Running {
     fn start(threads: usize, process: u32) -> Option<Running> {
         let pool = ThreadPoolBuilder::new().num_threads(threads - 1).thread_name(|index| format!("parloop-{index}")).build().ok()?;
@@ -88,6 +99,9 @@ impl Crew {
         });
     }
 }
+
+/// No dispatch is cheaper than this, so that below it the threads need not even be asked.
+pub(super) const LEAST_SHARED_NS: f64 = 500.0;
 
 /// Enough parts that a thread which is late does not hold up the rest for long.
 const PARTS_PER_THREAD: u64 = 8;

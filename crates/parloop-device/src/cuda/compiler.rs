@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::backend::Compiler;
+use crate::cuda::library_candidates;
 use crate::device::DeviceKind;
 use crate::error::CompileError;
 use crate::gpu::compiler::{ArchCompiler, CompilerCallNames, CompilerLibrary, Flavour, missing};
 use crate::gpu::driver::function_table;
-use crate::library::{open_first, package_folders, path_from_env};
+use crate::library::open_first;
 
 static NVRTC: Flavour = Flavour {
     kind: DeviceKind::Cuda,
@@ -55,7 +56,7 @@ fn library() -> Result<&'static CompilerLibrary, CompileError> {
     match LIBRARY.get() {
         Some(library) => Ok(library),
         None => {
-            let opened = open(&candidates())?;
+            let opened = open(&library_candidates("PARLOOP_NVRTC", &NAMES, "cuda_nvrtc"))?;
             Ok(LIBRARY.get_or_init(|| opened))
         }
     }
@@ -68,25 +69,6 @@ fn open(candidates: &[PathBuf]) -> Result<CompilerLibrary, CompileError> {
     })?;
     // SAFETY: a library of that name is NVRTC.
     unsafe { CompilerLibrary::new(&NVRTC, library, &path) }
-}
-
-/// Where NVRTC may be. A path that the user gives is the only one.
-fn candidates() -> Vec<PathBuf> {
-    if let Some(path) = path_from_env("PARLOOP_NVRTC") {
-        return vec![path];
-    }
-    let mut folders = Vec::new();
-    for home in ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(path_from_env) {
-        folders.extend([home.join("lib64"), home.join("lib")]);
-    }
-    for packages in package_folders() {
-        folders.extend([packages.join("nvidia/cu13/lib"), packages.join("nvidia/cuda_nvrtc/lib")]);
-    }
-    let in_folder = |folder: PathBuf| NAMES.map(|name| folder.join(name));
-    let mut candidates: Vec<PathBuf> = folders.into_iter().flat_map(in_folder).collect();
-    candidates.extend(NAMES.map(PathBuf::from));
-    candidates.extend(in_folder("/usr/local/cuda/lib64".into()));
-    candidates
 }
 
 function_table! {

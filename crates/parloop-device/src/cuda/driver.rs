@@ -7,10 +7,11 @@ use std::sync::{Arc, OnceLock};
 use cudarc::driver::sys;
 
 use crate::backend::Compiler;
-use crate::cuda::compiler;
+use crate::cuda::{compiler, fft};
 use crate::device::{DeviceId, DeviceKind, Properties};
 use crate::error::{CompileError, DeviceError, Result};
 use crate::gpu::driver::{Attributes, CallNames, Calls, Driver, Failure, PoolCallNames, PoolCalls, c_text, find, function_table};
+use crate::gpu::fft::FftLibrary;
 
 const CALLS: CallNames = CallNames {
     init: "cuInit",
@@ -134,10 +135,16 @@ impl Cuda {
         Ok(value)
     }
 
-    fn version(&self) -> String {
+    /// 12040 for CUDA 12.4.
+    fn version_number(&self) -> c_int {
         let mut version = 0;
         // SAFETY: `version` is a place for one number; a failure leaves it zero.
         unsafe { (self.calls.driver_version.function)(&mut version) };
+        version
+    }
+
+    fn version(&self) -> String {
+        let version = self.version_number();
         format!("CUDA {}.{}", version / 1000, version % 1000 / 10)
     }
 
@@ -215,5 +222,9 @@ impl Driver for Cuda {
 
     fn compiler(&self, arch: &str) -> Result<Arc<dyn Compiler>, CompileError> {
         compiler::compiler(arch)
+    }
+
+    fn fft(&self) -> Result<&'static FftLibrary> {
+        fft::library(self.version_number() / 1000)
     }
 }

@@ -90,15 +90,21 @@ impl<D: Driver> Context<D> {
     /// Memory that was freed may still wait for work, or lie in the pool in pieces: after that, another try.
     #[cold]
     fn allocate_after_trimming(&self, bytes: usize) -> Result<u64> {
+        self.trim()?;
+        match self.try_allocate(bytes) {
+            Err(Failure { code: code::OUT_OF_MEMORY, .. }) => Err(self.out_of_memory(bytes)),
+            result => result.map_err(|failure| self.error(failure)),
+        }
+    }
+
+    /// Gives the driver back what was freed and is kept for later.
+    pub(crate) fn trim(&self) -> Result<()> {
         self.synchronize()?;
         if let Some((pools, pool)) = self.pool() {
             // SAFETY: the pool is alive; giving back what it does not use concerns nobody.
             let _ = pools.trim.check(unsafe { (pools.trim.function)(pool, 0) });
         }
-        match self.try_allocate(bytes) {
-            Err(Failure { code: code::OUT_OF_MEMORY, .. }) => Err(self.out_of_memory(bytes)),
-            result => result.map_err(|failure| self.error(failure)),
-        }
+        Ok(())
     }
 
     /// How much host memory may be page-locked is not known.

@@ -3,12 +3,14 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex};
 
-use crate::backend::{Compiler, RawDevice, RawEvent, RawMemory, RawModule, RawPinned, RawStream};
+use crate::backend::{Compiler, RawDevice, RawEvent, RawFft, RawMemory, RawModule, RawPinned, RawStream};
 use crate::device::{DeviceId, MemoryInfo, PciAddress, Properties};
 use crate::error::{CompileError, DeviceError, Result};
+use crate::fft::FftShape;
 use crate::gpu::context::Context;
 use crate::gpu::driver::{Driver, Failure, code};
 use crate::gpu::event::GpuEvent;
+use crate::gpu::fft::GpuFft;
 use crate::gpu::memory::{GpuMemory, GpuPinned};
 use crate::gpu::module::GpuModule;
 use crate::gpu::stream::GpuStream;
@@ -184,5 +186,9 @@ impl<D: Driver> RawDevice for GpuDevice<D> {
 
     fn synchronize(&self) -> Result<()> {
         self.context()?.synchronize()
+    }
+
+    fn plan_fft(&self, stream: u64, shape: &FftShape) -> Result<Option<Box<dyn RawFft>>> {
+        Ok(Some(Box::new(GpuFft::plan(self.context()?, stream, shape)?)))
     }
 }

@@ -12,6 +12,7 @@ use libloading::Library;
 use crate::backend::Compiler;
 use crate::device::{DeviceId, DeviceKind, Properties};
 use crate::error::{CompileError, DeviceError};
+use crate::gpu::fft::FftLibrary;
 
 /// Codes that are the same in CUDA and HIP.
 pub(crate) mod code {
@@ -188,6 +189,8 @@ pub(crate) trait Driver: Send + Sync + Sized + 'static {
     /// Makes a context current in this thread. Called before all work, so it has to be cheap when there is nothing to do.
     fn make_current(&self, context: u64) -> Result<(), Failure>;
     fn compiler(&self, arch: &str) -> Result<Arc<dyn Compiler>, CompileError>;
+    /// The library of Fourier transforms.
+    fn fft(&self) -> Result<&'static FftLibrary, DeviceError>;
 }
 
 /// The address of a function in a library.

@@ -9,6 +9,7 @@ mod context;
 mod device;
 pub(crate) mod driver;
 mod event;
+pub(crate) mod fft;
 mod memory;
 mod module;
 mod stream;

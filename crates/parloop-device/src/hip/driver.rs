@@ -12,7 +12,8 @@ use crate::backend::Compiler;
 use crate::device::{DeviceId, DeviceKind, Properties};
 use crate::error::{CompileError, DeviceError, Result};
 use crate::gpu::driver::{Attributes, CallNames, Calls, Driver, Failure, PoolCallNames, PoolCalls, c_text, find, function_table};
-use crate::hip::{compiler, driver_candidates};
+use crate::gpu::fft::FftLibrary;
+use crate::hip::{compiler, driver_candidates, fft};
 use crate::library::open_first;
 
 const CALLS: CallNames = CallNames {
@@ -232,6 +233,10 @@ impl Driver for Hip {
 
     fn compiler(&self, arch: &str) -> Result<Arc<dyn Compiler>, CompileError> {
         compiler::compiler(arch)
+    }
+
+    fn fft(&self) -> Result<&'static FftLibrary> {
+        fft::library()
     }
 }
 

@@ -1,7 +1,8 @@
-//! AMD devices through libamdhip64, and their compiler hiprtc. The libraries are opened when first needed.
+//! AMD devices through libamdhip64, their compiler hiprtc, and their transforms hipFFT. The libraries are opened when first needed.
 
 mod compiler;
 mod driver;
+mod fft;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,0 +1,123 @@
+"""Reductions and products of arrays on a GPU.
+
+A reduction is done in stages, each of which leaves one value for 256, in an order that depends on the shape alone: the same array gives
+the same bits every time.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _operations
+from ._elementwise import compiled, join_axes, load, offset, place, strides, with_complex
+from ._operations import C_TYPES, convert
+from ._parloop import Array
+
+_TOGETHER = 256
+
+
+@functools.lru_cache(maxsize=1024)
+def _stage(name: str, source: str, computed: str, kept: int, reduced: int) -> str:
+    """One work item for each part of each result, with the axes that are kept and those that go."""
+    operation = _operations.binary(name, computed, computed)
+    c_type = C_TYPES[computed]
+    parameters = ["const int64_t n", "const int64_t parts", "const int64_t length"]
+    parameters += [f"const int64_t k_d{axis}" for axis in range(1, kept)] + [f"const int64_t r_d{axis}" for axis in range(1, reduced)]
+    parameters += ["GPUGLMEM char *z", "GPUGLMEM const char *x", "const int64_t x_at"]
+    parameters += strides("x", kept, "k_") + strides("x", reduced, "r_")
+    element = load("x", f"base{offset('x', reduced, 'r_')}", source)
+    first, further = (
+        f"""{place(index, reduced, "r_")}
+            const {C_TYPES[source]} given = {element};
+            const {c_type} b = {convert("given", source, computed)};"""
+        for index in ("part", "j")
+    )
+    text = f"""{operation.functions}
+GPUKERN void reduction({", ".join(parameters)}) {{
+    VECTORIZE_OVER(i, n)
+        const int64_t part = i % parts;
+        {place("i / parts", kept, "k_")}
+        const int64_t base = x_at{offset("x", kept, "k_")};
+        {c_type} a;
+        {{
+            {first}
+            a = b;
+        }}
+        for (int64_t j = part + parts; j < length; j += parts) {{
+            {further}
+            const {c_type} result = {operation.expression};
+            a = result;
+        }}
+        *(GPUGLMEM {c_type} *)(z + i * (int64_t)sizeof({c_type})) = a;
+    END_VECTORIZE
+}}
+"""
+    return with_complex(text, [source, computed])
+
+
+def reduce(name: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """NumPy's function `name` of all elements along `axes`, of which there are some, computed in `dtype`. Those axes are gone."""
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    shape = tuple(x.shape[axis] for axis in kept)
+    results = int(np.prod(shape, dtype=np.int64))
+    while True:
+        outer = join_axes([x.shape[axis] for axis in kept], [[x.strides[axis] for axis in kept]])
+        inner = join_axes([x.shape[axis] for axis in axes], [[x.strides[axis] for axis in axes]])
+        length = int(np.prod(inner.shape, dtype=np.int64))
+        parts = -(-length // _TOGETHER)
+        out = x.context.empty((results, parts), dtype)
+        source = _stage(name, x.dtype.name, dtype.name, len(outer.shape), len(inner.shape))
+        sizes = [results * parts, parts, length, *outer.shape[1:], *inner.shape[1:]]
+        compiled(x.context, source, "reduction")(*sizes, out.memory, x.memory, x.offset, *outer.strides[0], *inner.strides[0])
+        if parts == 1:
+            return out._view(list(shape), _dense(shape, dtype.itemsize), 0, dtype)
+        x, kept, axes = out, [0], [1]
+
+
+def _dense(shape: Sequence[int], itemsize: int) -> list[int]:
+    strides = [itemsize] * len(shape)
+    for axis in reversed(range(len(shape) - 1)):
+        strides[axis] = strides[axis + 1] * max(shape[axis + 1], 1)
+    return strides
+
+
+@functools.lru_cache(maxsize=256)
+def _product(first: str, second: str, computed: str) -> str:
+    """One work item for each result: `rows` of the first array with `columns` of the second."""
+    times, plus = _operations.binary("multiply", computed, computed), _operations.binary("add", computed, computed)
+    c_type = C_TYPES[computed]
+    text = f"""
+{c_type} plus({c_type} a, {c_type} b) {{ return {plus.expression}; }}
+{c_type} times({c_type} a, {c_type} b) {{ return {times.expression}; }}
+GPUKERN void product(const int64_t n, const int64_t columns, const int64_t length, GPUGLMEM char *z,
+                     GPUGLMEM const char *x, const int64_t x_at, const int64_t x_row, const int64_t x_step,
+                     GPUGLMEM const char *y, const int64_t y_at, const int64_t y_step, const int64_t y_column) {{
+    VECTORIZE_OVER(i, n)
+        const int64_t row = x_at + (i / columns) * x_row, column = y_at + (i % columns) * y_column;
+        const uint8_t zero = 0;
+        {c_type} sum = {convert("zero", "uint8", computed)};
+        for (int64_t j = 0; j < length; j++) {{
+            const {C_TYPES[first]} x_given = {load("x", "row + j * x_step", first)};
+            const {C_TYPES[second]} y_given = {load("y", "column + j * y_step", second)};
+            const {c_type} both = times({convert("x_given", first, computed)}, {convert("y_given", second, computed)});
+            sum = plus(sum, both);
+        }}
+        *(GPUGLMEM {c_type} *)(z + i * (int64_t)sizeof({c_type})) = sum;
+    END_VECTORIZE
+}}
+"""
+    return with_complex(text, [first, second, computed])
+
+
+def product(x: Array, y: Array, dtype: np.dtype[Any]) -> Array:
+    """The product of two matrices, whose inner lengths are equal."""
+    (rows, length), columns = x.shape, y.shape[1]
+    out = x.context.empty((rows, columns), dtype)
+    if out.size:
+        kernel = compiled(x.context, _product(x.dtype.name, y.dtype.name, dtype.name), "product")
+        kernel(out.size, columns, length, out.memory, x.memory, x.offset, *x.strides, y.memory, y.offset, *y.strides)
+    return out
