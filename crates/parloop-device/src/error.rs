@@ -29,6 +29,8 @@ pub enum DeviceError {
     AddressHeld { device: String, len: usize, asked: usize, holds: usize },
     #[error("{operation}: bytes {offset}..{offset}+{len} were asked for, but the memory has {size} bytes")]
     OutOfBounds { operation: &'static str, offset: usize, len: usize, size: usize },
+    #[error("{device}: data for a transform starts at multiples of {alignment} bytes only, not at {offset}; transform a copy instead")]
+    Misaligned { device: String, offset: usize, alignment: usize },
     #[error("{operation}: this belongs to device `{found}`, but the work is on `{expected}`; copy it there first")]
     OtherDevice { operation: &'static str, expected: String, found: String },
     #[error("{device} cannot do this: {what}")]

@@ -80,6 +80,10 @@ impl KernelDescription {
 
 impl DescribedParam {
     fn agrees(&self, ty: &ParamType) -> bool {
+        if self.dtype.is_none() && self.class.is_none() && !self.pointer {
+            // All is left to the source.
+            return true;
+        }
         match ty {
             ParamType::Scalar(dtype) => !self.pointer && self.class.is_none() && self.dtype.is_none_or(|described| described == *dtype),
             ParamType::Pointer { to, constant } => {

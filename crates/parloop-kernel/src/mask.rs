@@ -112,7 +112,8 @@ impl Masked {
                 self.marks.push(Mark { at: start, kind: MarkKind::SecondLong });
                 return end;
             }
-            "atomicAdd" => {
+            // Also `atomicAdd_f64` and the like, which headers may define.
+            word if word.starts_with("atomicAdd") => {
                 self.uses_atomics = true;
                 return end;
             }

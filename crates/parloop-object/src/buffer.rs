@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
-use parloop_device::{GrowableMemory, Memory, Stream};
+use parloop_device::{Export, GrowableMemory, Memory, Stream};
 use parloop_kernel::Context;
 
 use crate::alloc::Allocator;
@@ -211,6 +211,17 @@ impl Buffer {
         self.stream().fill(&self.memory(), old, bytes, 0)?;
         state.allocator.grow(capacity);
         Ok(state)
+    }
+
+    /// Keeps the present address good, also when the buffer grows; for views that others hold. Waits for launches that use it.
+    ///
+    /// # Errors
+    /// When the device has no room to move it to a place that can be kept.
+    pub fn export(&self) -> Result<Export> {
+        let state = self.inner.let_go.wait_while(self.state(), |state| state.holds > 0).unwrap_or_else(|e| e.into_inner());
+        let export = self.inner.memory.export()?;
+        drop(state);
+        Ok(export)
     }
 
     /// Keeps the memory where it is as long as the result lives: who grows the buffer waits. For the time of a launch.

@@ -1,6 +1,6 @@
 //! `parloop.Array`: typed elements in the memory of a device.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parloop_device as dev;
 use parloop_device::{DType, DeviceKind};
@@ -35,6 +35,8 @@ pub struct Array {
     pub writeable: bool,
     /// Keeps memory of other libraries alive.
     pub owner: Option<Arc<Py<PyAny>>>,
+    /// Holds the address of memory that grows, once it was given to others.
+    pub held: Arc<OnceLock<dev::Export>>,
 }
 
 /// A shape that a user gave: an integer or a sequence of them.
@@ -53,7 +55,7 @@ impl Array {
         let elements = shape.iter().try_fold(dtype.size(), |bytes, &len| bytes.checked_mul(len)).filter(|&n| n <= isize::MAX as usize);
         let memory = context.device().allocate(elements.ok_or_else(too_large)?)?;
         let layout = Layout::dense(shape, dtype.size());
-        Ok(Array { context: context.clone(), memory, dtype, layout, writeable: true, owner: None })
+        Ok(Array { context: context.clone(), memory, dtype, layout, writeable: true, owner: None, held: Arc::default() })
     }
 
     pub fn zero(&self, context: &ker::Context) -> Result<()> {
@@ -106,7 +108,15 @@ impl Array {
         // SAFETY: the protocol by which `foreign` was offered says that its elements live as long as `owner`, which is kept.
         let memory = unsafe { context.device().adopt_memory(foreign.pointer - offset as u64, end)? };
         let owner = Some(Arc::new(foreign.owner.unbind()));
-        Ok(Array { context: context.clone(), memory, dtype: foreign.dtype, layout, writeable: foreign.writeable, owner })
+        Ok(Array {
+            context: context.clone(),
+            memory,
+            dtype: foreign.dtype,
+            layout,
+            writeable: foreign.writeable,
+            owner,
+            held: Arc::default(),
+        })
     }
 
     fn write_dense(&self, values: &NdArray<'_, '_>) -> Result<()> {
@@ -182,7 +192,18 @@ impl Array {
         self.copy_to_host(slf.py())
     }
 
-    fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// From here on the address stays good as long as the array lives.
+    fn hold(&self) -> Result<()> {
+        if self.held.get().is_none()
+            && let Some(export) = self.memory.export()?
+        {
+            let _ = self.held.set(export);
+        }
+        Ok(())
+    }
+
+    fn interface<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        self.hold()?;
         let interface = PyDict::new(py);
         let address = if self.memory.is_empty() { 0 } else { self.memory.handle() + self.layout.offset as u64 };
         interface.set_item("version", 3)?;
@@ -309,17 +330,17 @@ impl Array {
     }
 
     #[getter]
-    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         if !self.is_cpu() {
-            return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not in host memory; use .numpy()"));
+            return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not in host memory; use .numpy()").into());
         }
         self.interface(py)
     }
 
     #[getter]
-    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         if !matches!(self.memory.device().kind(), DeviceKind::Cuda | DeviceKind::Hip) {
-            return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not in CUDA memory"));
+            return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not in CUDA memory").into());
         }
         let interface = self.interface(py)?;
         let handle = self.context.stream().handle();
@@ -362,6 +383,7 @@ impl Array {
         }
         let array = if copy == Some(true) { Bound::new(slf.py(), this.copy(slf.py())?)? } else { slf.clone() };
         let this = array.get().clone();
+        this.hold()?;
         // The consumer may use any stream, so what was queued on ours is waited for.
         slf.py().detach(|| this.context.stream().synchronize())?;
         Ok(dlpack::export(array.into_any(), id, this.memory.handle(), &this.layout, this.dtype)?)

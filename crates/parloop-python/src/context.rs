@@ -230,6 +230,7 @@ impl Context {
         save_source_as: Option<PathBuf>,
     ) -> Result<Bound<'py, PyAny>> {
         let (classes, types) = classes_of(&classes)?;
+        let api = api.filter(|api| api.len().is_ok_and(|count| count > 0));
         let mut sources = api.map(|api| sources_of(api, source_hook)).transpose()?.unwrap_or_default();
         sources = sources.into_iter().map(ker::Source::api).collect();
         sources.extend(sources_of(source, source_hook)?);

@@ -101,7 +101,7 @@ fn device_class(error: &DeviceError) -> Exception {
         DeviceError::UnknownName { .. } | DeviceError::NotFound { .. } | DeviceError::Variable { .. } => Exception::DeviceNotFoundError,
         DeviceError::DriverMissing { .. } | DeviceError::LibraryMissing { .. } => Exception::DriverMissingError,
         DeviceError::OutOfMemory { .. } => Exception::OutOfMemoryError,
-        DeviceError::OutOfBounds { .. } => Exception::MemoryRangeError,
+        DeviceError::OutOfBounds { .. } | DeviceError::Misaligned { .. } => Exception::MemoryRangeError,
         DeviceError::OtherDevice { .. } => Exception::OtherDeviceError,
         DeviceError::InvalidLaunch { .. } => Exception::LaunchError,
         DeviceError::Compile(error) => compile_class(error),

@@ -186,7 +186,7 @@ impl Kernel {
         for value in given.iter().flatten() {
             if let Some(object) = object_of(value)? {
                 // The address in the slots must stay good.
-                held._exports.push(object.get().body()?.view.buffer().growable().export()?);
+                held._exports.push(object.get().body()?.view.buffer().export()?);
             }
         }
         this.fill(&given, &mut call)?;

@@ -108,6 +108,7 @@ impl Buffer {
             layout,
             writeable: true,
             owner: Some(std::sync::Arc::new(owner.unbind())),
+            held: Default::default(),
         };
         Ok(Bound::new(py, array)?.into_any())
     }
@@ -392,7 +393,7 @@ impl Export {
         layout: &Layout,
     ) -> Result<Bound<'py, PyAny>> {
         debug_assert_eq!(buffer.kernel_context().device().kind(), DeviceKind::Cpu);
-        let guard = buffer.inner.growable().export()?;
+        let guard = buffer.inner.export()?;
         // Asked for again: taking the guard may have moved it.
         let base = buffer.inner.host_pointer().map_or(0, |pointer| pointer as usize);
         let interface = PyDict::new(py);

@@ -573,7 +573,16 @@ impl ArrayObject {
     /// The numbers as a NumPy array: a view on a CPU, a copy from elsewhere.
     fn to_nparray<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         let view = ArrayObject::nplike(slf)?;
-        if view.is_instance_of::<crate::array::Array>() { Ok(view.call_method0("numpy")?) } else { Ok(view) }
+        if !view.is_instance_of::<crate::array::Array>() {
+            return Ok(view);
+        }
+        // One copy of the bytes as they lie, with the axes in their order in memory, then put right.
+        let obj::Type::Array(ty) = &slf.as_super().get().body()?.ty.get().ty else { return Ok(view) };
+        let order = PyTuple::new(slf.py(), &ty.order)?;
+        let back =
+            PyTuple::new(slf.py(), (0..ty.order.len()).map(|axis| ty.order.iter().position(|&place| place == axis).unwrap_or(axis)))?;
+        let host = view.call_method1("transpose", (order,))?.call_method0("numpy")?;
+        Ok(host.call_method1("transpose", (back,))?)
     }
 }
 
