@@ -74,7 +74,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
-    const KNOWN: [&str; 6] = ["PARLOOP_DEVICE", "PARLOOP_CACHE_DIR", "PARLOOP_CC", "PARLOOP_THREADS", "PARLOOP_NVRTC", "PARLOOP_HIP"];
+    const KNOWN: [&str; 7] =
+        ["PARLOOP_DEVICE", "PARLOOP_CACHE_DIR", "PARLOOP_CC", "PARLOOP_THREADS", "PARLOOP_NVRTC", "PARLOOP_HIP", "PARLOOP_CHECKED"];
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     names.filter(|name| name.starts_with("PARLOOP_") && !KNOWN.contains(&name.as_str())).collect()
 }
