@@ -66,6 +66,8 @@ pub enum KernelError {
     FftData { planned: String, given: String },
     #[error("an FFT works in place, but the data is read-only; pass a copy")]
     FftReadOnly,
+    #[error("{}", failed_check(.kernel, .what, *.index, *.limit))]
+    Check { kernel: String, what: String, index: i64, limit: i64 },
     #[error("the grid of kernel `{kernel}`: {reason}")]
     Grid { kernel: String, reason: String },
 }
@@ -78,6 +80,14 @@ impl From<CompileError> for KernelError {
 
 fn list_names(found: &[String]) -> String {
     if found.is_empty() { "none: mark one with GPUKERN".into() } else { found.join(", ") }
+}
+
+/// A limit of -1 says that the reference itself is null.
+fn failed_check(kernel: &str, what: &str, index: i64, limit: i64) -> String {
+    match limit {
+        -1 => format!("kernel `{kernel}`: the reference {what} is null"),
+        _ => format!("kernel `{kernel}`: index {index} is outside 0..{limit} of {what}"),
+    }
 }
 
 fn with_hint(hint: &str) -> String {

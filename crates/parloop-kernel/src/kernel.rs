@@ -8,6 +8,7 @@ use parloop_device::{DType, DeviceKind, Export, Function, Launch, Memory, Stream
 use smallvec::SmallVec;
 
 use crate::arg::{Arg, Checker, Scalar, Slot};
+use crate::check::Check;
 use crate::error::{KernelError, Result};
 use crate::grid::{Count, Grid};
 use crate::signature::{ParamType, Pointee, Signature};
@@ -19,14 +20,22 @@ pub struct Kernel {
     inner: Arc<Inner>,
 }
 
+/// What a program knows of a kernel.
+#[derive(Clone)]
+pub(crate) struct Compiled {
+    pub(crate) signature: Signature,
+    pub(crate) function: Function,
+    /// Set in checked mode.
+    pub(crate) check: Option<Arc<Check>>,
+}
+
 struct Inner {
-    signature: Signature,
-    function: Function,
+    compiled: Compiled,
     stream: Stream,
     grid: Grid,
     block: Option<u32>,
-    /// Bytes of each argument of a launch: those of the slots, with range and returned value on a CPU and with two for a pointer
-    /// on OpenCL.
+    /// Bytes of each argument of a launch: those of the slots, with range and returned value on a CPU, and on OpenCL with two for a
+    /// pointer and with the record of checks.
     sizes: SmallVec<[usize; 20]>,
     /// The argument whose value is the range, when it is that simple.
     range_argument: Option<usize>,
@@ -47,29 +56,36 @@ type Pointers = SmallVec<[*mut c_void; 20]>;
 pub type Slots = SmallVec<[Slot; 20]>;
 
 impl Kernel {
-    pub(crate) fn new(signature: Signature, function: Function, stream: Stream, grid: Grid, block: Option<u32>) -> Result<Kernel> {
-        let kind = function.device().kind();
+    pub(crate) fn new(mut compiled: Compiled, stream: Stream, grid: Grid, block: Option<u32>) -> Result<Kernel> {
+        let kind = compiled.function.device().kind();
         let (is_cpu, has_pairs) = (kind == DeviceKind::Cpu, kind == DeviceKind::OpenCl);
         let size = |ty: &ParamType| match ty {
             ParamType::Scalar(dtype) => (dtype.size(), 1),
             ParamType::Pointer { .. } => (size_of::<u64>(), if has_pairs { 2 } else { 1 }),
         };
+        if has_pairs && !compiled.signature.is_recorded {
+            // It has no check that could fail, and no parameter for the record.
+            compiled.check = None;
+        }
+        let signature = &compiled.signature;
         let sizes = signature.params.iter().map(|param| size(&param.ty)).flat_map(|(size, count)| std::iter::repeat_n(size, count));
         let added = if is_cpu { CPU_SLOTS } else { 0 };
-        let sizes = sizes.chain(std::iter::repeat_n(size_of::<Slot>(), added)).collect();
+        let sizes = sizes.chain(std::iter::repeat_n(size_of::<Slot>(), added));
+        let record = compiled.check.iter().filter(|_| has_pairs).map(|_| size_of::<u64>());
+        let sizes = sizes.chain(record).collect();
         let range_argument = match (&grid, &*signature.loops) {
-            (Grid::Argument(name), _) => Some(integer_argument(&signature, name)?),
+            (Grid::Argument(name), _) => Some(integer_argument(signature, name)?),
             (Grid::Auto, [Count::Param(index)]) => Some(*index),
             _ => None,
         };
         let grid_is_loops = grid == Grid::Auto;
-        let inner = Inner { signature, function, stream, grid, block, sizes, range_argument, grid_is_loops, is_cpu, has_pairs };
+        let inner = Inner { compiled, stream, grid, block, sizes, range_argument, grid_is_loops, is_cpu, has_pairs };
         Ok(Kernel { inner: Arc::new(inner) })
     }
 
     /// What it takes and returns.
     pub fn signature(&self) -> &Signature {
-        &self.inner.signature
+        &self.inner.compiled.signature
     }
 
     /// The stream it is launched on.
@@ -79,7 +95,12 @@ impl Kernel {
 
     /// The compiled function.
     pub fn function(&self) -> &Function {
-        &self.inner.function
+        &self.inner.compiled.function
+    }
+
+    /// What the program knows of it.
+    pub(crate) fn compiled(&self) -> &Compiled {
+        &self.inner.compiled
     }
 
     /// The same kernel with another grid or block.
@@ -87,8 +108,7 @@ impl Kernel {
     /// # Errors
     /// [`KernelError::Grid`] when the grid names no integer argument.
     pub fn with_grid(&self, grid: Grid, block: Option<u32>) -> Result<Kernel> {
-        let Inner { signature, function, stream, .. } = &*self.inner;
-        Kernel::new(signature.clone(), function.clone(), stream.clone(), grid, block)
+        Kernel::new(self.inner.compiled.clone(), self.inner.stream.clone(), grid, block)
     }
 
     /// The same kernel, launched on another stream of its device.
@@ -96,11 +116,11 @@ impl Kernel {
     /// # Errors
     /// [`parloop_device::DeviceError::OtherDevice`].
     pub fn on(&self, stream: &Stream) -> Result<Kernel> {
-        let Inner { signature, function, grid, block, .. } = &*self.inner;
-        if !stream.device().same(function.device()) {
-            return Err(other_device(function, stream.device().id().to_string()));
+        let Inner { compiled, grid, block, .. } = &*self.inner;
+        if !stream.device().same(self.function().device()) {
+            return Err(other_device(self.function(), stream.device().id().to_string()));
         }
-        Kernel::new(signature.clone(), function.clone(), stream.clone(), grid.clone(), *block)
+        Kernel::new(compiled.clone(), stream.clone(), grid.clone(), *block)
     }
 
     /// Checks the arguments, launches, and for host data on a device waits and copies back. Nothing runs when an argument is wrong.
@@ -139,7 +159,7 @@ impl Kernel {
     }
 
     fn prepare(&self, args: &mut [Arg<'_>]) -> Result<Prepared> {
-        let signature = &self.inner.signature;
+        let signature = &self.inner.compiled.signature;
         if args.len() != signature.params.len() {
             return Err(wrong_count(signature, args.len()));
         }
@@ -187,8 +207,8 @@ impl Kernel {
     pub fn pointer_slot(&self, memory: &Memory, offset: usize) -> Result<Slot> {
         // CPU devices differ in their threads only: their memory is the host's.
         let is_host = || self.is_cpu() && memory.device().kind() == DeviceKind::Cpu;
-        if !memory.device().same(self.inner.function.device()) && !is_host() {
-            return Err(other_device(&self.inner.function, memory.device().id().to_string()));
+        if !memory.device().same(self.inner.compiled.function.device()) && !is_host() {
+            return Err(other_device(&self.inner.compiled.function, memory.device().id().to_string()));
         }
         if offset > memory.len() {
             return Err(parloop_device::DeviceError::OutOfBounds { operation: "argument", offset, len: 0, size: memory.len() }.into());
@@ -232,18 +252,36 @@ impl Kernel {
     /// Launches with slots that were checked, over so many items.
     ///
     /// # Errors
-    /// When the device fails.
+    /// When the device fails; [`KernelError::Check`] in checked mode.
     ///
     /// # Safety
     /// As [`launch`](Self::launch).
+    #[inline]
     pub unsafe fn launch_over(&self, slots: &mut Slots, items: Items) -> Result<Option<Scalar>> {
+        match &self.inner.compiled.check {
+            // SAFETY: the caller's promise is the one asked for.
+            None => unsafe { self.launch_unchecked(slots, items) },
+            Some(check) => {
+                let _turn = check.turn();
+                // SAFETY: as above.
+                let returned = unsafe { self.launch_unchecked(slots, items)? };
+                check.take(&self.inner.stream, &self.signature().name).map(|()| returned)
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`launch`](Self::launch).
+    unsafe fn launch_unchecked(&self, slots: &mut Slots, items: Items) -> Result<Option<Scalar>> {
         let inner = &*self.inner;
-        let count = inner.signature.params.len();
+        let count = inner.compiled.signature.params.len();
         debug_assert_eq!(slots.len(), count);
         let items = if inner.grid_is_loops { items } else { self.covering(slots, items)? };
         // What has no loops, what returns a value of all of them, and loops that cannot be cut alike, are done in one call.
-        let undivided = inner.signature.loops.is_empty() || inner.signature.returns.is_some() || !inner.signature.loops_align;
-        let nothing = inner.signature.loops.is_empty() && items == Items::Line(0);
+        let undivided = inner.compiled.signature.loops.is_empty()
+            || inner.compiled.signature.returns.is_some()
+            || !inner.compiled.signature.loops_align;
+        let nothing = inner.compiled.signature.loops.is_empty() && items == Items::Line(0);
         let range = match items {
             _ if undivided && self.is_cpu() && !nothing => 1,
             Items::Line(items) => items,
@@ -253,7 +291,7 @@ impl Kernel {
             return Ok(None);
         }
         // Loops are cut along one axis: items along others would do them again.
-        let items = if inner.signature.loops.is_empty() { items } else { Items::Line(range) };
+        let items = if inner.compiled.signature.loops.is_empty() { items } else { Items::Line(range) };
         if self.is_cpu() {
             slots.extend([[range, 0]; CPU_SLOTS]);
         }
@@ -262,13 +300,13 @@ impl Kernel {
         let result = self.shape(items, range).and_then(|launch| {
             // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
             // slot of the right type; the rest is the caller's promise.
-            let launched = unsafe { inner.stream.launch(&inner.function, &launch, &pointers, &inner.sizes) };
+            let launched = unsafe { inner.stream.launch(&inner.compiled.function, &launch, &pointers, &inner.sizes) };
             launched.map_err(KernelError::from)
         });
         let returned = if self.is_cpu() { slots.pop() } else { None };
         slots.truncate(count);
         result?;
-        Ok(inner.signature.returns.as_ref().zip(returned).map(|(ty, slot)| match ty {
+        Ok(inner.compiled.signature.returns.as_ref().zip(returned).map(|(ty, slot)| match ty {
             ParamType::Scalar(dtype) => decode(slot, *dtype),
             ParamType::Pointer { .. } => Scalar::Address(slot[0]),
         }))
@@ -277,13 +315,14 @@ impl Kernel {
     /// Where each argument is, with both words of a pointer.
     fn paired(&self, slots: &mut Slots) -> Pointers {
         let mut pointers = Pointers::new();
-        for (slot, param) in slots.iter_mut().zip(&self.inner.signature.params) {
+        for (slot, param) in slots.iter_mut().zip(&self.inner.compiled.signature.params) {
             let words = slot.as_mut_ptr();
             pointers.push(words.cast());
             if let ParamType::Pointer { .. } = param.ty {
                 pointers.push(words.wrapping_add(1).cast());
             }
         }
+        pointers.extend(self.inner.compiled.check.as_ref().map(|check| check.argument()));
         pointers
     }
 
@@ -294,7 +333,7 @@ impl Kernel {
         }
         match items {
             Items::Line(items) => {
-                let mut launch = Launch::over(items, inner.block, &inner.function)?;
+                let mut launch = Launch::over(items, inner.block, &inner.compiled.function)?;
                 if inner.block.is_none() && items < u64::from(launch.block[0]) {
                     // A block chosen by us holds no more items than were asked for: a kernel without loops runs once.
                     launch.block[0] = items as u32;
@@ -302,13 +341,13 @@ impl Kernel {
                 Ok(launch)
             }
             Items::Axes(axes) => {
-                let block = axes_block(axes, inner.block.unwrap_or(256).min(inner.function.max_block()));
+                let block = axes_block(axes, inner.block.unwrap_or(256).min(inner.compiled.function.max_block()));
                 let mut grid = [1; 3];
                 for axis in 0..3 {
                     let blocks = axes[axis].div_ceil(u64::from(block[axis]));
                     grid[axis] = u32::try_from(blocks).map_err(|_| self.grid_error(format!("{axes:?} work items are too many")))?;
                 }
-                Ok(Launch::grid(grid, block, &inner.function)?)
+                Ok(Launch::grid(grid, block, &inner.compiled.function)?)
             }
         }
     }
@@ -331,7 +370,7 @@ impl Kernel {
     fn loop_items(&self, slots: &Slots) -> Result<Option<u64>> {
         let argument = |index: usize| Some(self.integer(slots, index));
         let mut most = None;
-        for count in &self.inner.signature.loops {
+        for count in &self.inner.compiled.signature.loops {
             let items = match (count, count.evaluate(&argument)) {
                 (Count::Unknown, _) => return Ok(None),
                 (_, Some(items)) => items.max(0) as u64,
@@ -345,7 +384,7 @@ impl Kernel {
     /// Iterations are done only as far as the grid goes, so that a grid given by hand is made large enough for the loops.
     fn covering(&self, slots: &Slots, items: Items) -> Result<Items> {
         let nothing = matches!(items, Items::Line(0)) || matches!(items, Items::Axes(axes) if axes.contains(&0));
-        if nothing || self.inner.signature.loops.is_empty() {
+        if nothing || self.inner.compiled.signature.loops.is_empty() {
             return Ok(items);
         }
         let counted = self.loop_items(slots)?.unwrap_or(0);
@@ -357,12 +396,12 @@ impl Kernel {
 
     /// For loops whose count only the device code knows: enough items to keep the device busy. Loops cover any count.
     fn filling_range(&self) -> u64 {
-        let units = u64::from(self.inner.function.device().properties().compute_units);
+        let units = u64::from(self.inner.compiled.function.device().properties().compute_units);
         if self.is_cpu() { units * 64 } else { units * 2048 }
     }
 
     fn integer(&self, slots: &Slots, index: usize) -> i64 {
-        match self.inner.signature.params[index].ty {
+        match self.inner.compiled.signature.params[index].ty {
             ParamType::Scalar(dtype) => match decode(slots[index], dtype) {
                 Scalar::Int(value) => i64::try_from(value).unwrap_or(i64::MAX),
                 _ => 0,
@@ -372,13 +411,13 @@ impl Kernel {
     }
 
     fn grid_error(&self, reason: String) -> KernelError {
-        KernelError::Grid { kernel: self.inner.signature.name.clone(), reason }
+        KernelError::Grid { kernel: self.inner.compiled.signature.name.clone(), reason }
     }
 }
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<Kernel {} on {}>", self.signature(), self.inner.function.device().id())
+        write!(f, "<Kernel {} on {}>", self.signature(), self.inner.compiled.function.device().id())
     }
 }
 

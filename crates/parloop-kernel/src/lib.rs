@@ -6,6 +6,7 @@
 mod arg;
 mod array;
 mod cache;
+mod check;
 mod context;
 mod ctype;
 mod description;
@@ -24,6 +25,7 @@ mod parse;
 mod prelude;
 mod prepare;
 mod program;
+mod record;
 mod reserved;
 mod signature;
 mod source;

@@ -211,12 +211,12 @@ impl Bodies {
     }
 }
 
-fn is_word(byte: u8) -> bool {
+pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
 /// Up to the end of the line that no backslash continues.
-fn directive_len(rest: &[u8]) -> usize {
+pub(crate) fn directive_len(rest: &[u8]) -> usize {
     let mut at = 0;
     while let Some(end) = rest[at..].iter().position(|&b| b == b'\n') {
         let line = rest[at..at + end].trim_ascii_end();
@@ -228,11 +228,11 @@ fn directive_len(rest: &[u8]) -> usize {
     rest.len()
 }
 
-fn comment_len(rest: &[u8]) -> usize {
+pub(crate) fn comment_len(rest: &[u8]) -> usize {
     rest.windows(2).skip(2).position(|pair| pair == b"*/").map_or(rest.len(), |at| at + 4)
 }
 
-fn literal_len(rest: &[u8], quote: u8) -> usize {
+pub(crate) fn literal_len(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while at < rest.len() {
         match rest[at] {

@@ -4,13 +4,16 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use parloop_device::DeviceError;
+
 use crate::description::KernelDescription;
+use crate::error::Result;
 
 /// A change of every source's text before anything else is done with it.
 pub type SourceHook = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 /// How a program is compiled. The default is right for most.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct CompileOptions {
     /// Folders in which `#include` looks for the user's headers.
     pub include_folders: Vec<PathBuf>,
@@ -21,10 +24,43 @@ pub struct CompileOptions {
     /// Names which the sources use as types of parameters, and which are pointers to opaque structs
     /// (`typedef GPUGLMEM struct Cells_s *Cells;`): what is passed there is an object of that class.
     pub classes: Vec<String>,
+    /// Compiles in what stands under `#ifdef PARLOOP_CHECKED`: `PARLOOP_CHECK(ok, site, index, limit)` is the truth of `ok`, and the
+    /// first that is false in a launch makes the launch fail with [`KernelError::Check`](crate::KernelError::Check). Each launch is then waited for, and one
+    /// launch of a program is done at a time. The default is what the environment variable `PARLOOP_CHECKED` says.
+    pub checked: bool,
+    /// What each site of `PARLOOP_CHECK` checks, in words: `Multipole.knl`.
+    pub check_sites: Vec<String>,
     /// Changes each source's text first.
     pub source_hook: Option<SourceHook>,
     /// Where to write what the compiler is given.
     pub save_source_as: Option<PathBuf>,
+}
+
+impl Default for CompileOptions {
+    fn default() -> CompileOptions {
+        CompileOptions {
+            include_folders: Vec::new(),
+            arguments: Vec::new(),
+            kernels: Vec::new(),
+            classes: Vec::new(),
+            checked: checked_by_environment() == Ok(true),
+            check_sites: Vec::new(),
+            source_hook: None,
+            save_source_as: None,
+        }
+    }
+}
+
+/// What `PARLOOP_CHECKED` says.
+///
+/// # Errors
+/// [`DeviceError::Variable`] when it is neither 0 nor 1.
+pub(crate) fn checked_by_environment() -> Result<bool> {
+    match std::env::var("PARLOOP_CHECKED").unwrap_or_default().as_str() {
+        "" | "0" => Ok(false),
+        "1" => Ok(true),
+        other => Err(DeviceError::Variable { name: "PARLOOP_CHECKED", value: other.to_owned(), expected: "0 or 1".into() }.into()),
+    }
 }
 
 impl fmt::Debug for CompileOptions {
@@ -34,6 +70,8 @@ impl fmt::Debug for CompileOptions {
             .field("arguments", &self.arguments)
             .field("kernels", &self.kernels)
             .field("classes", &self.classes)
+            .field("checked", &self.checked)
+            .field("check_sites", &self.check_sites)
             .field("source_hook", &self.source_hook.is_some())
             .field("save_source_as", &self.save_source_as)
             .finish()

@@ -99,7 +99,7 @@ mod tests {
     use crate::source::Joined;
 
     fn parsed(text: &str) -> Result<Parsed> {
-        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()] })
+        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false })
     }
 
     fn opencl(text: &str) -> String {

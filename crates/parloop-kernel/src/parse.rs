@@ -13,6 +13,7 @@ use crate::grid::Count;
 use crate::loops::{check_loops, read_loops};
 use crate::mask::{MarkKind, Masked, mask};
 use crate::prelude::Needs;
+use crate::record::{Declared, pass_record};
 use crate::reserved::is_reserved;
 use crate::signature::{Param, Signature};
 use crate::source::Joined;
@@ -37,10 +38,12 @@ pub(crate) struct Dialect<'a> {
     pub(crate) target: DeviceKind,
     /// Names of types that are pointers to opaque structs.
     pub(crate) classes: &'a [String],
+    /// Whether checks are compiled in.
+    pub(crate) checked: bool,
 }
 
 pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
-    let Dialect { target, classes } = dialect;
+    let Dialect { target, classes, checked } = dialect;
     let Joined { text: joined, api } = joined;
     let masked = mask(joined);
     let mut parser = Parser::new();
@@ -57,6 +60,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         functions: Vec::new(),
         refused: Vec::new(),
         renamed: BTreeSet::new(),
+        declared: Vec::new(),
         conditional: false,
         loop_helpers: Vec::new(),
         edits: Vec::new(),
@@ -67,11 +71,16 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     if let Some(error) = reader.error {
         return Err(error.at_file_line(joined));
     }
-    let Reader { mut functions, refused, renamed, mut edits, .. } = reader;
+    let Reader { mut functions, refused, renamed, declared, mut edits, .. } = reader;
     if target == DeviceKind::OpenCl {
         // There `long` has 64 bits, and `long long` 128 or none.
         let seconds = masked.marks.iter().filter(|mark| mark.kind == MarkKind::SecondLong);
         edits.extend(seconds.map(|mark| Edit { at: mark.at, remove: "long".len(), insert: "".into() }));
+    }
+    if target == DeviceKind::OpenCl && checked {
+        let (changes, receivers) = pass_record(joined, &declared);
+        edits.extend(changes);
+        functions.iter_mut().for_each(|function| function.is_recorded = receivers.contains(&function.name));
     }
     let places = Places::of(joined);
     for function in &mut functions {
@@ -80,7 +89,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     let text = apply(joined, edits);
     let known = functions.iter().filter(|function| function.is_kernel).flat_map(|function| &function.loops);
     let strides = known.filter(|count| **count != Count::Unknown).count() < masked.loops.len();
-    Ok(Parsed { functions, refused, text, needs: Needs { atomics: masked.uses_atomics, strides }, renamed })
+    Ok(Parsed { functions, refused, text, needs: Needs { atomics: masked.uses_atomics, strides, checked }, renamed })
 }
 
 pub(crate) struct Reader<'a> {
@@ -93,6 +102,7 @@ pub(crate) struct Reader<'a> {
     functions: Vec<Signature>,
     refused: Vec<(String, Mistake)>,
     renamed: BTreeSet<String>,
+    declared: Vec<Declared>,
     /// Whether the preprocessor decides if this is compiled at all.
     conditional: bool,
     /// Functions with loops that are no kernels.
@@ -165,7 +175,11 @@ impl Reader<'_> {
         }
         let Some(declarator) = node.child_by_field_name("declarator") else { return };
         let qualified = [MarkKind::Function, MarkKind::Space, MarkKind::Other];
-        if self.has_mark(MarkKind::Kernel, previous_end, declarator.start_byte()) {
+        let is_kernel = self.has_mark(MarkKind::Kernel, previous_end, declarator.start_byte());
+        if let Some(function) = find(declarator, "function_declarator") {
+            self.declare(function, 0..0, is_kernel);
+        }
+        if is_kernel {
             return self.kernel_prototype(declarator);
         }
         if qualified.into_iter().any(|kind| self.has_mark(kind, previous_end, declarator.start_byte())) {
@@ -206,6 +220,7 @@ impl Reader<'_> {
         let is_kernel = self.has_mark(MarkKind::Kernel, previous_end, function.start_byte());
         let is_helper = self.has_mark(MarkKind::Function, previous_end, function.start_byte());
         let is_static = self.qualify_function(node, is_kernel, is_helper);
+        self.declare(function, node.child_by_field_name("body").map_or(0..0, |body| body.byte_range()), is_kernel);
         match check_loops(node, &self.masked.loops) {
             Ok(edits) => self.edits.extend(edits),
             Err(mistake) => self.error = self.error.take().or(Some(mistake)),
@@ -231,6 +246,17 @@ impl Reader<'_> {
                 self.refused.extend(function.child_by_field_name("declarator").map(|name| (self.text(name), mistake)));
             }
         }
+    }
+
+    /// Notes where a function's name and parameters stand.
+    fn declare(&mut self, function: Node, body: Range<usize>, is_kernel: bool) {
+        let (Some(name), Some(list)) = (function.child_by_field_name("declarator"), function.child_by_field_name("parameters")) else {
+            return;
+        };
+        let first = list.named_children(&mut list.walk()).find(|child| child.kind() != "comment");
+        let is_void = first.is_some_and(|first| self.is_void_list(first));
+        let (list, first) = (list.byte_range(), first.map(|first| first.byte_range()));
+        self.declared.push(Declared { name: self.text(name), at: name.start_byte(), list, first, is_void, body, is_kernel });
     }
 
     /// Adds what the target needs, and says whether the function is static.
@@ -291,7 +317,7 @@ impl Reader<'_> {
         }
         let (loops, loops_align) = read_loops(self.masked, body, &params, &self.loop_helpers);
         let line = name_node.start_position().row;
-        Ok(Signature { loops, loops_align, name, params, returns, is_kernel, needs_description: false, line })
+        Ok(Signature { loops, loops_align, name, params, returns, is_kernel, needs_description: false, is_recorded: false, line })
     }
 
     /// `(void)` says that there are no parameters.
@@ -321,7 +347,7 @@ mod tests {
     const LOCAL: &str = " GPUGLMEM double *x = (GPUGLMEM void *)(x__base + x__offset);";
 
     fn parse(text: &str, target: DeviceKind) -> Result<Parsed> {
-        super::parse(&Joined::from(text), Dialect { target, classes: &[] })
+        super::parse(&Joined::from(text), Dialect { target, classes: &[], checked: false })
     }
 
     fn signatures(text: &str, target: DeviceKind) -> Vec<String> {

@@ -7,7 +7,7 @@ use parloop_device::{CompileError, Compiler, DeviceKind, ModuleBinary};
 use crate::cache::{Cache, Key, Origin};
 use crate::description::KernelDescription;
 use crate::error::{KernelError, Result};
-use crate::options::CompileOptions;
+use crate::options::{CompileOptions, checked_by_environment};
 use crate::parse::{Dialect, parse};
 use crate::prelude::prelude;
 use crate::reserved::is_reserved;
@@ -39,8 +39,9 @@ impl Prepared {
             }
             None => sources,
         };
+        checked_by_environment()?;
         let joined = join(sources, target, &options.all_include_folders())?;
-        let parsed = parse(&joined, Dialect { target, classes: &options.classes })?;
+        let parsed = parse(&joined, Dialect { target, classes: &options.classes, checked: options.checked })?;
         let mut source = prelude(target, parsed.needs);
         for name in &parsed.renamed {
             source.push_str(&format!("#define {name} parloop_user_{name}\n"));

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use parloop_device::{Compiler, Device, DeviceError, DeviceKind, Module, ModuleBinary, Stream};
 
 use crate::cache::{Cache, Origin};
+use crate::check::Check;
 use crate::error::{KernelError, Result};
 use crate::grid::Grid;
-use crate::kernel::Kernel;
+use crate::kernel::{Compiled, Kernel};
 use crate::options::CompileOptions;
 use crate::parse::{Dialect, parse};
 use crate::prepare::{Helper, Prepared, symbol};
@@ -48,17 +49,18 @@ impl Program {
     }
 
     fn link(prepared: Prepared, module: Module, stream: &Stream, options: &CompileOptions, origin: Origin) -> Result<Program> {
+        let check = if options.checked { Some(Arc::new(Check::new(&module, &options.check_sites)?)) } else { None };
         let mut kernels = BTreeMap::new();
         for signature in &prepared.functions {
             let function = module.function(&symbol(&signature.name, stream.device().kind()))?;
-            let kernel = Kernel::new(signature.clone(), function, stream.clone(), Grid::Auto, None)?;
-            kernels.insert(signature.name.clone(), kernel);
+            let compiled = Compiled { signature: signature.clone(), function, check: check.clone() };
+            kernels.insert(signature.name.clone(), Kernel::new(compiled, stream.clone(), Grid::Auto, None)?);
         }
         for description in &options.kernels {
             let c_name = description.c_name();
             let kernel = kernels.get(c_name).ok_or_else(|| missing(c_name, &kernels, &prepared.helpers, stream.device()))?;
-            let signature = description.check(kernel.signature())?;
-            let kernel = Kernel::new(signature, kernel.function().clone(), stream.clone(), description.grid.clone(), description.block)?;
+            let compiled = Compiled { signature: description.check(kernel.signature())?, ..kernel.compiled().clone() };
+            let kernel = Kernel::new(compiled, stream.clone(), description.grid.clone(), description.block)?;
             kernels.insert(description.name.clone(), kernel);
         }
         Ok(Program { inner: Arc::new(Inner { kernels, helpers: prepared.helpers, module, source: prepared.source, origin }) })
@@ -108,7 +110,7 @@ impl fmt::Debug for Program {
 /// # Errors
 /// A mistake in the source, at its line.
 pub fn signatures(sources: &[Source], target: DeviceKind) -> Result<Vec<Signature>> {
-    Ok(parse(&join(sources, target, &[])?, Dialect { target, classes: &[] })?.functions)
+    Ok(parse(&join(sources, target, &[])?, Dialect { target, classes: &[], checked: false })?.functions)
 }
 
 /// Compiles sources for a target whose device need not be here; what comes out is what that device loads.

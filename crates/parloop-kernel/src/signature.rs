@@ -19,6 +19,8 @@ pub struct Signature {
     pub is_kernel: bool,
     /// Whether only a description makes it callable from outside: it is static, `GPUFUN` or part of an API.
     pub(crate) needs_description: bool,
+    /// Whether it receives the record of failed checks behind its parameters.
+    pub(crate) is_recorded: bool,
     /// The counts of its `VECTORIZE_OVER` loops.
     pub(crate) loops: Vec<Count>,
     /// Whether iteration `i` of each of its loops falls to the same part of the work when CPU threads share it out, as it falls to

@@ -211,11 +211,17 @@ impl Context {
     /// classes : list of class or str, optional
     ///     Classes of `parloop.objects`, or just names of types that are pointers to opaque structs; what is passed there is an object
     ///     of that class.
+    /// checked : bool, optional
+    ///     Whether bad indices and null references in the accessors of classes are errors (`CheckError`); each launch is then waited
+    ///     for. Left out, it is what the environment variable `PARLOOP_CHECKED` says.
+    /// check_sites : list of str, optional
+    ///     What each site of `PARLOOP_CHECK(ok, site, index, limit)` checks, in words.
     /// source_hook : callable, optional
     ///     Changes each source's text before anything else.
     /// save_source_as : path, optional
     ///     Where to write the full source that the compiler is given.
-    #[pyo3(signature = (source, *, kernels=None, include=vec![], arguments=vec![], api=None, classes=vec![], source_hook=None, save_source_as=None))]
+    #[pyo3(signature = (source, *, kernels=None, include=vec![], arguments=vec![], api=None, classes=vec![], checked=None,
+                        check_sites=vec![], source_hook=None, save_source_as=None))]
     #[allow(clippy::too_many_arguments)] // the surface of one Python call; each goes to a field of the options
     fn compile<'py>(
         &self,
@@ -226,6 +232,8 @@ impl Context {
         arguments: Vec<String>,
         api: Option<&Bound<'py, PyAny>>,
         classes: Vec<Bound<'py, PyAny>>,
+        checked: Option<bool>,
+        check_sites: Vec<String>,
         source_hook: Option<&Bound<'py, PyAny>>,
         save_source_as: Option<PathBuf>,
     ) -> Result<Bound<'py, PyAny>> {
@@ -235,14 +243,16 @@ impl Context {
         sources = sources.into_iter().map(ker::Source::api).collect();
         sources.extend(sources_of(source, source_hook)?);
         let described = kernels.map(|kernels| kernel_descriptions(kernels, &classes)).transpose()?.unwrap_or_default();
-        let options = ker::CompileOptions {
+        let mut options = ker::CompileOptions {
             include_folders: include,
             arguments,
             kernels: described.iter().map(|(description, _)| description.clone()).collect(),
             classes,
-            source_hook: None,
+            check_sites,
             save_source_as,
+            ..Default::default()
         };
+        options.checked = checked.unwrap_or(options.checked);
         let program = py.detach(|| self.inner.compile_with(&sources, &options))?;
         Program::make(py, program, described, &types)
     }

@@ -132,6 +132,7 @@ fn kernel_class(error: &KernelError) -> Exception {
             Exception::ArgumentValueError
         }
         KernelError::Grid { .. } => Exception::LaunchError,
+        KernelError::Check { .. } => Exception::CheckError,
         _ => Exception::ArgumentError,
     }
 }

@@ -46,6 +46,7 @@ exceptions! {
     UnknownFieldError: ObjectError, "TypeError", "A struct has no such field.";
     FreedError: ObjectError, "ReferenceError", "The memory of an object was freed.";
     BufferFreeError: ObjectError, "ValueError", "What was freed twice, or was never allocated.";
+    CheckError: ParloopError, "IndexError", "In checked mode: a kernel used an index outside its object, or a null reference.";
 }
 
 static CLASSES: PyOnceLock<Vec<Py<PyType>>> = PyOnceLock::new();

@@ -123,7 +123,8 @@ impl Program {
 /// >>> import parloop as pl
 /// >>> binary = pl.compile_for("cuda", "sm_90", "GPUKERN void f(double *x) { x[0] = 1; }")  # doctest: +SKIP
 #[pyfunction]
-#[pyo3(signature = (target, arch, source, *, include=vec![], arguments=vec![], classes=vec![]))]
+#[pyo3(signature = (target, arch, source, *, include=vec![], arguments=vec![], classes=vec![], checked=None))]
+#[allow(clippy::too_many_arguments)] // the surface of one Python call; each goes to a field of the options
 pub fn compile_for<'py>(
     py: Python<'py>,
     target: &str,
@@ -132,9 +133,11 @@ pub fn compile_for<'py>(
     include: Vec<PathBuf>,
     arguments: Vec<String>,
     classes: Vec<String>,
+    checked: Option<bool>,
 ) -> Result<Bound<'py, PyBytes>> {
     let sources = sources_of(source, None)?;
-    let options = ker::CompileOptions { include_folders: include, arguments, classes, ..Default::default() };
+    let mut options = ker::CompileOptions { include_folders: include, arguments, classes, ..Default::default() };
+    options.checked = checked.unwrap_or(options.checked);
     let (kind, compiler) = match target {
         "cpu" => (DeviceKind::Cpu, dev::cpu::compiler()),
         "cuda" => (DeviceKind::Cuda, dev::cuda::compiler(arch)),

@@ -74,11 +74,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
-    const KNOWN: [&str; 8] = [
+    const KNOWN: [&str; 9] = [
         "PARLOOP_DEVICE",
         "PARLOOP_CACHE_DIR",
         "PARLOOP_CC",
         "PARLOOP_THREADS",
+        "PARLOOP_CHECKED",
         "PARLOOP_NVRTC",
         "PARLOOP_HIP",
         "PARLOOP_CUFFT",

@@ -161,7 +161,8 @@ def build_kernels(
         source_hook=hook if apply_to_source else None,
         save_source_as=save_source_as,
         classes=classes,
-        **({"checked": True, "check_sites": sites} if checked else {}),
+        checked=checked,
+        check_sites=sites,
     )
     if save_as is not None:
         program.save(save_as)

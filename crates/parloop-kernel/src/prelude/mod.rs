@@ -1,4 +1,4 @@
-//! The text put in front of every portable kernel, for each target: qualifiers, loops, integer types and atomics.
+//! The text put in front of every portable kernel, for each target: qualifiers, loops, integer types, atomics and checks.
 
 use parloop_device::DeviceKind;
 
@@ -9,6 +9,8 @@ pub(crate) struct Needs {
     pub(crate) atomics: bool,
     /// Loops whose count the launch cannot know go on in steps of the grid, at a few percent of the bandwidth.
     pub(crate) strides: bool,
+    /// Checks in accessors, and the record of the first that fails.
+    pub(crate) checked: bool,
 }
 
 pub(crate) fn prelude(target: DeviceKind, needs: Needs) -> String {
@@ -23,6 +25,13 @@ pub(crate) fn prelude(target: DeviceKind, needs: Needs) -> String {
     text.push_str(include_str!("common.h"));
     if needs.atomics {
         text.push_str(atomics);
+    }
+    if needs.checked {
+        text.push_str(match target {
+            DeviceKind::Cpu => include_str!("check_cpu.h"),
+            DeviceKind::OpenCl => include_str!("check_opencl.h"),
+            DeviceKind::Cuda | DeviceKind::Hip => include_str!("check_device.h"),
+        });
     }
     text
 }

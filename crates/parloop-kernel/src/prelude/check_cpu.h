@@ -1,0 +1,19 @@
+#define PARLOOP_CHECKED 1
+/* The first failure of a launch. The threads of a launch are done when it is taken. */
+static struct { int64_t claimed, site, index, limit; } parloop_check_record;
+__attribute__((noinline, cold, unused)) static int parloop_check_failed(int64_t site, int64_t index, int64_t limit) {
+    int64_t nobody = 0;
+    if (__atomic_compare_exchange_n(&parloop_check_record.claimed, &nobody, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        parloop_check_record.site = site;
+        parloop_check_record.index = index;
+        parloop_check_record.limit = limit;
+    }
+    return 0;
+}
+void parloop_entry_parloop_take_check(void **args, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    memcpy(*(void **)args[0], &parloop_check_record, sizeof parloop_check_record);
+    parloop_check_record.claimed = 0;
+}
+#define PARLOOP_CHECK(OK, SITE, INDEX, LIMIT) \
+    ((OK) ? 1 : parloop_check_failed((int64_t)(SITE), (int64_t)(INDEX), (int64_t)(LIMIT)))

@@ -1,0 +1,229 @@
+//! Checked mode on OpenCL, whose programs need not have variables: the record of the first failed check is a buffer that a kernel
+//! receives behind its own arguments and passes on to every function that may fail. No line moves.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::edit::Edit;
+use crate::mask::{comment_len, directive_len, is_word, literal_len};
+
+/// A function that the source defines or declares.
+#[derive(Debug)]
+pub(crate) struct Declared {
+    pub(crate) name: String,
+    /// Where its name stands.
+    pub(crate) at: usize,
+    /// Its parameters, with their parentheses.
+    pub(crate) list: Range<usize>,
+    /// The first of them; `None` when there are none.
+    pub(crate) first: Option<Range<usize>>,
+    /// Whether the first is `void` and stands for none.
+    pub(crate) is_void: bool,
+    /// Empty for a prototype.
+    pub(crate) body: Range<usize>,
+    pub(crate) is_kernel: bool,
+}
+
+const CHECK: &str = "PARLOOP_CHECK";
+const PARAMETER: &str = "GPUGLMEM long *parloop_record";
+const ARGUMENT: &str = "parloop_record";
+
+/// The changes, and the names of the functions (kernels among them) that receive the record: those which check, or use what does.
+pub(crate) fn pass_record(text: &str, declared: &[Declared]) -> (Vec<Edit>, HashSet<String>) {
+    let scanned = Scanned::of(text);
+    let receivers = receivers(text, &scanned, declared);
+    let places: HashMap<usize, &Declared> = declared.iter().map(|function| (function.at, function)).collect();
+    let helpers: HashSet<&str> = declared.iter().filter(|function| !function.is_kernel).map(|function| function.name.as_str()).collect();
+    let mut edits = Vec::new();
+    for word in &scanned.words {
+        let name = &text[word.clone()];
+        if !receivers.contains(name) {
+            continue;
+        }
+        if let Some(function) = places.get(&word.start) {
+            edits.push(function.with_record());
+        } else if helpers.contains(name) {
+            edits.extend(call_with_record(text, word.end));
+        }
+    }
+    (edits, receivers)
+}
+
+impl Declared {
+    fn with_record(&self) -> Edit {
+        match &self.first {
+            None => Edit { at: self.list.start + 1, remove: 0, insert: PARAMETER.into() },
+            Some(void) if self.is_void => Edit { at: void.start, remove: void.len(), insert: PARAMETER.into() },
+            // The host counts the arguments of a kernel, so that there it comes last.
+            Some(_) if self.is_kernel => Edit { at: self.list.end - 1, remove: 0, insert: format!(", {PARAMETER}").into() },
+            Some(_) => Edit { at: self.list.start + 1, remove: 0, insert: format!("{PARAMETER}, ").into() },
+        }
+    }
+}
+
+/// `None` where the name is not called.
+fn call_with_record(text: &str, end: usize) -> Option<Edit> {
+    let open = next_sign(text, end).filter(|&at| text.as_bytes()[at] == b'(')?;
+    let is_empty = next_sign(text, open + 1).is_some_and(|at| text.as_bytes()[at] == b')');
+    let insert = if is_empty { ARGUMENT.into() } else { format!("{ARGUMENT}, ").into() };
+    Some(Edit { at: open + 1, remove: 0, insert })
+}
+
+/// Where the next sign is that is no space, comment or continued line.
+fn next_sign(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'/' if bytes[at..].starts_with(b"/*") => at += comment_len(&bytes[at..]),
+            b'\\' => at += 1,
+            byte if byte.is_ascii_whitespace() => at += 1,
+            _ => return Some(at),
+        }
+    }
+    None
+}
+
+/// The functions that check, or that use a function or a macro which does.
+fn receivers(text: &str, scanned: &Scanned, declared: &[Declared]) -> HashSet<String> {
+    let functions = declared.iter().map(|function| (function.name.as_str(), function.body.clone()));
+    let macros = scanned.macros.iter().map(|(name, range)| (&text[name.clone()], range.clone()));
+    let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (user, range) in functions.chain(macros) {
+        for word in scanned.words_in(range) {
+            users.entry(&text[word.clone()]).or_default().push(user);
+        }
+    }
+    let (mut found, mut open) = (HashSet::new(), vec![CHECK]);
+    while let Some(used) = open.pop() {
+        for user in users.get(used).into_iter().flatten() {
+            if found.insert(*user) {
+                open.push(user);
+            }
+        }
+    }
+    let names: HashSet<&str> = declared.iter().map(|function| function.name.as_str()).collect();
+    found.into_iter().filter(|name| names.contains(name)).map(str::to_owned).collect()
+}
+
+/// The words of a text outside comments and literals, and its macros.
+#[derive(Default)]
+struct Scanned {
+    words: Vec<Range<usize>>,
+    /// Where each macro's name and its whole definition stand.
+    macros: Vec<(Range<usize>, Range<usize>)>,
+}
+
+impl Scanned {
+    fn of(text: &str) -> Scanned {
+        let bytes = text.as_bytes();
+        let mut scanned = Scanned::default();
+        let (mut at, mut line_is_blank) = (0, true);
+        // The directive that the text at hand is part of, and whether its name and the macro's are still to come.
+        let mut define: Option<(Range<usize>, usize)> = None;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            if define.as_ref().is_some_and(|(range, _)| at >= range.end) {
+                define = None;
+            }
+            let next = match rest[0] {
+                b'#' if line_is_blank => {
+                    define = Some((at..at + directive_len(rest), 0));
+                    at + 1
+                }
+                b'/' if rest.starts_with(b"//") => at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len()),
+                b'/' if rest.starts_with(b"/*") => at + comment_len(rest),
+                quote @ (b'"' | b'\'') => at + literal_len(rest, quote),
+                byte if is_word(byte) => {
+                    let end = at + rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
+                    if let Some((range, count)) = &mut define {
+                        match *count {
+                            0 if &text[at..end] == "define" => *count = 1,
+                            1 => {
+                                scanned.macros.push((at..end, end..range.end.max(end)));
+                                *count = 2;
+                            }
+                            _ => *count = 2,
+                        }
+                    }
+                    scanned.words.push(at..end);
+                    end
+                }
+                _ => at + 1,
+            };
+            line_is_blank = if rest[0] == b'\n' { true } else { line_is_blank && rest[0].is_ascii_whitespace() };
+            at = next.max(at + 1);
+        }
+        scanned
+    }
+
+    fn words_in(&self, range: Range<usize>) -> &[Range<usize>] {
+        let place = |at: usize| self.words.partition_point(|word| word.start < at);
+        &self.words[place(range.start)..place(range.end).max(place(range.start))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parloop_device::DeviceKind;
+    use proptest::prelude::*;
+
+    use crate::parse::{Dialect, Parsed, parse};
+    use crate::source::Joined;
+
+    fn parsed(text: &str, checked: bool) -> Parsed {
+        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &[], checked }).unwrap()
+    }
+
+    const RECORD: &str = "GPUGLMEM long *parloop_record";
+
+    #[test]
+    fn what_checks_receives_the_record_and_what_does_not_stays_as_it_is() {
+        let text = "int get(int i);\n\
+                    GPUFUN int get(int i) { return PARLOOP_CHECK(i < 3, 0, i, 3) ? i : 0; }\n\
+                    int plain(int i) { return i; } // get(1)\n\
+                    int none(void) { return get (plain(\"get(\"[0])); }\n\
+                    GPUKERN void k(const int n) { none( /* nothing */ ); plain(n); }\n\
+                    GPUKERN void other(const int n) { plain(n); }\n\
+                    GPUKERN void empty() { VECTORIZE_OVER(i, get(7)) END_VECTORIZE }\n";
+        let expected = format!(
+            "GPUFUN int get({RECORD}, int i);\n\
+             GPUFUN int get({RECORD}, int i) {{ return PARLOOP_CHECK(i < 3, 0, i, 3) ? i : 0; }}\n\
+             int plain(int i) {{ return i; }} // get(1)\n\
+             int none({RECORD}) {{ return get (parloop_record, plain(\"get(\"[0])); }}\n\
+             GPUKERN void k(const int n, {RECORD}) {{ none(parloop_record /* nothing */ ); plain(n); }}\n\
+             GPUKERN void other(const int n) {{ plain(n); }}\n\
+             GPUKERN void empty({RECORD}) {{ VECTORIZE_OVER(i, get(parloop_record, 7)) END_VECTORIZE }}\n"
+        );
+        let checked = parsed(text, true);
+        assert_eq!(checked.text, expected);
+        let recorded: Vec<&str> = checked.functions.iter().filter(|f| f.is_kernel && f.is_recorded).map(|f| f.name.as_str()).collect();
+        assert_eq!(recorded, ["k", "empty"]);
+        assert_eq!(parsed(text, false).text, text.replacen("int get", "GPUFUN int get", 1));
+    }
+
+    #[test]
+    fn macros_that_check_are_followed() {
+        let text = "#define AT(i) \\\n    (get(i) + 1)\n#define MORE(i) AT(i)\n#define get_not 1\n\
+                    int get(int i) { return PARLOOP_CHECK(i, 0, i, 3); }\n\
+                    int use(int i) { return MORE(i); }\nint idle(int i) { return get_not; }\n";
+        let expected = format!(
+            "#define AT(i) \\\n    (get(parloop_record, i) + 1)\n#define MORE(i) AT(i)\n#define get_not 1\n\
+             int get({RECORD}, int i) {{ return PARLOOP_CHECK(i, 0, i, 3); }}\n\
+             int use({RECORD}, int i) {{ return MORE(i); }}\nint idle(int i) {{ return get_not; }}\n"
+        );
+        assert_eq!(parsed(text, true).text, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_rewritten_without_a_panic_and_keeps_its_lines(
+            text in "(#define |GPUKERN|void |int |f|g|PARLOOP_CHECK|[(){}*,;\\\\#\n é=/\"']){0,60}"
+        ) {
+            let dialect = Dialect { target: DeviceKind::OpenCl, classes: &[], checked: true };
+            if let Ok(parsed) = parse(&Joined::from(&*text), dialect) {
+                prop_assert_eq!(parsed.text.matches('\n').count(), text.matches('\n').count());
+            }
+        }
+    }
+}
