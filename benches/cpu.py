@@ -13,6 +13,7 @@ import tempfile
 import time
 
 import numpy as np
+from measure import Table, at_least, at_most, interleaved
 
 import parloop as pl
 
@@ -58,19 +59,6 @@ COMMENT_STYLE = """
 """
 
 
-def interleaved(calls, number, rounds=41, pause=0.0):
-    """The median seconds of each call, measured in turns, with a pause in which the threads of the one before go to sleep."""
-    samples = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            time.sleep(pause)
-            start = time.perf_counter()
-            for _ in range(number):
-                call()
-            samples[name].append((time.perf_counter() - start) / number)
-    return {name: statistics.median(times) for name, times in samples.items()}
-
-
 def in_new_process(program, *arguments, runs=9):
     """Medians of what a program prints in processes of its own."""
     printed = []
@@ -81,25 +69,6 @@ def in_new_process(program, *arguments, runs=9):
         imported, compiled, origin = done.stdout.split()[-3:]
         printed.append((float(imported), float(compiled), origin))
     return statistics.median(p[0] for p in printed), statistics.median(p[1] for p in printed), printed[-1][2]
-
-
-class Table:
-    def __init__(self):
-        self.figures = {}
-
-    def row(self, what, value, unit, target=None, limit=None):
-        """`target` says in words what the figure should be, `limit` is the number behind it."""
-        verdict = "" if limit is None else ("   holds: " if limit[0](value, limit[1]) else "   DOES NOT HOLD: ") + target
-        print(f"  {what:58s} {value:10.3f} {unit}{verdict}", flush=True)
-        self.figures[what] = value
-
-
-def at_most(value, bound):
-    return value <= bound
-
-
-def at_least(value, bound):
-    return value >= bound
 
 
 def build(folder):

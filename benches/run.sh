@@ -10,6 +10,7 @@ if [ ! -e $peers/.ready ]; then
     touch $peers/.ready
 fi
 PYTHONPATH=$PWD/python $peers/bin/python benches/cpu.py
+PYTHONPATH=$PWD/python $peers/bin/python benches/objects.py
 if .venv/bin/python -c 'import parloop as pl; pl.Device("cuda:0")' 2>/dev/null; then
     PYTHONPATH=$PWD/python $peers/bin/python benches/gpu.py
 fi

@@ -1,5 +1,6 @@
 //! Which parts of a buffer are taken: logarithmic allocation and freeing, and detection of frees that make no sense.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 
@@ -8,22 +9,22 @@ use crate::error::BufferError;
 /// How many blocks that might just fit are looked at before one that fits for certain is taken.
 const TRIES: usize = 8;
 
-/// The free and the taken parts of `0..capacity`.
-#[derive(Debug, Default)]
-pub struct Allocator {
+/// The free and the taken parts of `0..capacity`; each taken part can have an owner.
+#[derive(Debug)]
+pub struct Allocator<O> {
     capacity: usize,
     /// Free parts, start to end: disjoint, not empty, never touching each other.
     free: BTreeMap<usize, usize>,
     /// The same parts as (size, start).
     by_size: BTreeSet<(usize, usize)>,
-    /// Taken parts, start to size.
-    taken: BTreeMap<usize, usize>,
+    /// Taken parts, start to size and owner.
+    taken: BTreeMap<usize, (usize, Option<O>)>,
 }
 
-impl Allocator {
+impl<O> Allocator<O> {
     /// All of `0..capacity` is free.
-    pub fn new(capacity: usize) -> Allocator {
-        let mut allocator = Allocator::default();
+    pub fn new(capacity: usize) -> Allocator<O> {
+        let mut allocator = Allocator { capacity: 0, free: BTreeMap::new(), by_size: BTreeSet::new(), taken: BTreeMap::new() };
         allocator.grow(capacity);
         allocator
     }
@@ -48,10 +49,17 @@ impl Allocator {
         self.taken.len()
     }
 
-    /// The taken part that holds this offset, as (start, size).
-    pub fn holder(&self, offset: usize) -> Option<(usize, usize)> {
-        let (&start, &size) = self.taken.range(..=offset).next_back()?;
-        (offset < start + size).then_some((start, size))
+    /// The taken part that holds this offset, as (start, size), and its owner.
+    pub fn holder(&self, offset: usize) -> Option<(usize, usize, Option<&O>)> {
+        let (&start, (size, owner)) = self.taken.range(..=offset).next_back()?;
+        (offset < start + size).then_some((start, *size, owner.as_ref()))
+    }
+
+    /// Gives the part that was taken at this offset an owner.
+    pub fn set_owner(&mut self, offset: usize, owner: O) {
+        if let Some((_, place)) = self.taken.get_mut(&offset) {
+            *place = Some(owner);
+        }
     }
 
     /// Takes `size` bytes at a multiple of `alignment`, which is a power of two; `None` when no free part is large enough.
@@ -69,26 +77,25 @@ impl Allocator {
         self.remove_free(start, end);
         self.add_free(start, at);
         self.add_free(at + size, end);
-        self.taken.insert(at, size);
+        self.taken.insert(at, (size, None));
         Some(at)
     }
 
-    /// Frees a part that was taken.
+    /// Frees a part that was taken; its owner.
     ///
     /// # Errors
     /// What is not taken at all, or not as one part of that size.
-    pub fn free(&mut self, offset: usize, size: usize) -> Result<(), BufferError> {
+    pub fn free(&mut self, offset: usize, size: usize) -> Result<Option<O>, BufferError> {
         if offset.checked_add(size).is_none_or(|end| end > self.capacity) {
             return Err(BufferError::FreeOutside { offset, size, capacity: self.capacity });
         }
         if size == 0 {
-            return Ok(());
+            return Ok(None);
         }
-        match self.taken.get(&offset) {
-            Some(&taken) if taken == size => {}
+        let owner = match self.taken.entry(offset) {
+            Entry::Occupied(taken) if taken.get().0 == size => taken.remove().1,
             _ => return Err(self.bad_free(offset, size)),
-        }
-        self.taken.remove(&offset);
+        };
         let (mut start, mut end) = (offset, offset + size);
         if let Some((&before, &touching)) = self.free.range(..offset).next_back()
             && touching == offset
@@ -101,7 +108,7 @@ impl Allocator {
             end = after;
         }
         self.add_free(start, end);
-        Ok(())
+        Ok(owner)
     }
 
     /// Takes all but these parts, given as (start, end) in order.
@@ -112,11 +119,11 @@ impl Allocator {
             return Err(());
         }
         let capacity = self.capacity;
-        *self = Allocator { capacity, ..Allocator::default() };
+        *self = Allocator { capacity, free: BTreeMap::new(), by_size: BTreeSet::new(), taken: BTreeMap::new() };
         let mut start = 0;
         for &(free, end) in chunks.iter().chain([&(capacity, capacity)]) {
             if start < free {
-                self.taken.insert(start, free - start);
+                self.taken.insert(start, (free - start, None));
             }
             self.add_free(free, end);
             start = end;
@@ -126,9 +133,10 @@ impl Allocator {
 
     fn bad_free(&self, offset: usize, size: usize) -> BufferError {
         let end = offset + size;
-        let overlapping = self.taken.range(..end).next_back().filter(|&(&start, &taken)| start + taken > offset);
+        let overlapping =
+            self.taken.range(..end).next_back().map(|(&start, &(taken, _))| (start, taken)).filter(|(start, taken)| start + taken > offset);
         match overlapping {
-            Some((&start, &taken)) => BufferError::ForeignFree { offset, size, start, taken },
+            Some((start, taken)) => BufferError::ForeignFree { offset, size, start, taken },
             None => BufferError::DoubleFree { offset, size },
         }
     }
@@ -169,7 +177,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_joined_when_they_are_freed() {
-        let mut allocator = Allocator::new(64);
+        let mut allocator = Allocator::<()>::new(64);
         let parts: Vec<usize> = (0..4).map(|_| allocator.allocate(16, 8).unwrap()).collect();
         assert_eq!(parts, [0, 16, 32, 48]);
         assert_eq!(allocator.allocate(1, 1), None);
@@ -183,7 +191,7 @@ mod tests {
 
     #[test]
     fn frees_that_make_no_sense_are_told_apart_and_change_nothing() {
-        let mut allocator = Allocator::new(64);
+        let mut allocator = Allocator::<()>::new(64);
         allocator.allocate(16, 8).unwrap();
         allocator.allocate(16, 8).unwrap();
         allocator.free(0, 16).unwrap();
@@ -203,7 +211,7 @@ mod tests {
         /// Against the plainest allocator there is: one flag a byte.
         #[test]
         fn parts_never_overlap_and_no_byte_is_lost(steps in prop::collection::vec((0usize..4, 1usize..80, 0u32..6), 1..200)) {
-            let mut allocator = Allocator::new(256);
+            let mut allocator = Allocator::<()>::new(256);
             let mut flags = vec![false; 256];
             let mut live: Vec<(usize, usize)> = Vec::new();
             for (what, size, shift) in steps {
@@ -235,7 +243,7 @@ mod tests {
                 }
                 prop_assert_eq!(allocator.free_bytes(), flags.iter().filter(|taken| !**taken).count());
                 for (offset, size) in &live {
-                    prop_assert_eq!(allocator.holder(offset + size - 1), Some((*offset, *size)));
+                    prop_assert_eq!(allocator.holder(offset + size - 1), Some((*offset, *size, None)));
                 }
             }
         }

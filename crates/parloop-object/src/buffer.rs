@@ -49,9 +49,8 @@ struct Inner {
 }
 
 struct State {
-    allocator: Allocator,
-    /// Allocations that belong to objects, by their offsets.
-    owned: BTreeMap<usize, Weak<Allocation>>,
+    /// Parts that belong to objects have their allocations as owners.
+    allocator: Allocator<Weak<Allocation>>,
     /// How many hold the memory where it is.
     holds: usize,
 }
@@ -99,7 +98,7 @@ impl Buffer {
             return Err(BufferError::TooLarge);
         }
         let memory = context.device().allocate_growable(capacity)?;
-        let state = Mutex::new(State { allocator: Allocator::new(capacity), owned: BTreeMap::new(), holds: 0 });
+        let state = Mutex::new(State { allocator: Allocator::new(capacity), holds: 0 });
         Ok(Buffer { inner: Arc::new(Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Condvar::new() }) })
     }
 
@@ -236,12 +235,10 @@ impl Buffer {
     /// What was freed already, or was never allocated as such.
     pub fn free(&self, offset: usize, size: usize) -> Result<()> {
         let mut state = self.state();
-        state.allocator.free(offset, size)?;
-        if size > 0
-            && let Some(owner) = state.owned.remove(&offset).and_then(|owner| owner.upgrade())
-        {
+        let owner = state.allocator.free(offset, size)?;
+        drop(state); // the owner may be dropped here, and would look at the state
+        if let Some(owner) = owner.and_then(|owner| owner.upgrade()) {
             owner.freed.store(true, Ordering::Release);
-            drop(state); // the owner may be dropped here, and would look at the state
         }
         Ok(())
     }
@@ -273,7 +270,7 @@ impl Buffer {
         let buffer = if size == 0 { Weak::new() } else { Arc::downgrade(&self.inner) };
         let allocation = Arc::new(Allocation::new(buffer, offset, size));
         if size > 0 {
-            self.state().owned.insert(offset, Arc::downgrade(&allocation));
+            self.state().allocator.set_owner(offset, Arc::downgrade(&allocation));
         }
         Ok(allocation)
     }
@@ -281,8 +278,8 @@ impl Buffer {
     /// The allocation of the object in which this offset lies.
     pub fn owner(&self, offset: usize) -> Option<Arc<Allocation>> {
         let state = self.state();
-        let (start, _) = state.allocator.holder(offset)?;
-        state.owned.get(&start).and_then(Weak::upgrade)
+        let (_, _, owner) = state.allocator.holder(offset)?;
+        owner.and_then(Weak::upgrade)
     }
 
     fn check(&self, what: &'static str, offset: usize, len: usize) -> Result<()> {
@@ -293,12 +290,23 @@ impl Buffer {
         }
     }
 
+    /// Does something with host memory while it cannot move and no other thread does so; whether it is host memory.
+    fn on_host(&self, work: impl FnOnce(*mut u8)) -> bool {
+        let _state = self.state();
+        self.host_pointer().map(work).is_some()
+    }
+
     /// Copies bytes of the host to the buffer.
     ///
     /// # Errors
     /// Bytes outside of the buffer; the device's failure.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         self.check("a write", offset, bytes.len())?;
+        // SAFETY: the range lies inside the memory, and `bytes` are the caller's own.
+        if self.on_host(|base| unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.add(offset), bytes.len()) }) {
+            return Ok(());
+        }
+        let _hold = self.hold();
         Ok(self.stream().write(&self.memory(), offset, bytes)?)
     }
 
@@ -308,6 +316,11 @@ impl Buffer {
     /// Bytes outside of the buffer; the device's failure.
     pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<()> {
         self.check("a read", offset, bytes.len())?;
+        // SAFETY: as in `write`.
+        if self.on_host(|base| unsafe { std::ptr::copy_nonoverlapping(base.add(offset), bytes.as_mut_ptr(), bytes.len()) }) {
+            return Ok(());
+        }
+        let _hold = self.hold();
         Ok(self.stream().read(&self.memory(), offset, bytes)?)
     }
 
@@ -317,6 +330,11 @@ impl Buffer {
     /// Bytes outside of the buffer; the device's failure.
     pub fn fill(&self, offset: usize, len: usize, value: u8) -> Result<()> {
         self.check("a fill", offset, len)?;
+        // SAFETY: as in `write`.
+        if self.on_host(|base| unsafe { base.add(offset).write_bytes(value, len) }) {
+            return Ok(());
+        }
+        let _hold = self.hold();
         Ok(self.stream().fill(&self.memory(), offset, len, value)?)
     }
 
@@ -330,6 +348,7 @@ impl Buffer {
         let overlap = self.same(source) && offset < source_offset + len && source_offset < offset + len;
         if !overlap && self.context().device().same(source.context().device()) {
             source.finish_for(self)?;
+            let _holds = (self.hold(), source.hold());
             return Ok(self.stream().copy(&self.memory(), offset, &source.memory(), source_offset, len)?);
         }
         let mut bytes = vec![0; len];
@@ -435,8 +454,7 @@ impl Drop for Allocation {
         if let Some(inner) = self.buffer.upgrade() {
             let mut state = inner.state.lock().unwrap_or_else(|e| e.into_inner());
             let freed = state.allocator.free(self.offset, self.size);
-            debug_assert_eq!(freed, Ok(()));
-            state.owned.remove(&self.offset);
+            debug_assert!(freed.is_ok(), "{freed:?}");
         }
     }
 }

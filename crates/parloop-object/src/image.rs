@@ -18,16 +18,19 @@ use crate::view::{Result, View, indices, indices_in};
 /// Elements longer than this are copied to the buffer from where they are.
 const BORROW_FROM: usize = 4096;
 
+/// The bytes that an object of no fixed size is expected to have.
+const EXPECTED: usize = 128;
+
 /// The bytes of one object to be.
 #[derive(Default)]
 struct Image<'a> {
     /// What was put together here.
-    bytes: SmallVec<[u8; 256]>,
+    bytes: Vec<u8>,
     /// What comes from elsewhere, each before the byte of `bytes` at the given position.
     pieces: Vec<(usize, Piece<'a>)>,
     /// The bytes of all pieces.
     piece_bytes: usize,
-    links: SmallVec<[Link; 2]>,
+    links: Vec<Link>,
 }
 
 enum Piece<'a> {
@@ -135,7 +138,7 @@ impl<'a> Builder<'a> {
         let number = self.images.len();
         self.images.push(Image::default());
         self.types.push(ty.clone());
-        let mut image = Image::default();
+        let mut image = Image { bytes: Vec::with_capacity(ty.size().map_or(EXPECTED, |size| size.min(BORROW_FROM))), ..Image::default() };
         self.put(&mut image, ty, value, path)?;
         self.images[number] = image;
         Ok(number)

@@ -110,27 +110,23 @@ pub fn current_context(py: Python<'_>) -> Result<Bound<'_, Context>> {
     }
 }
 
-/// The context for which nothing is said, and the value of `PARLOOP_DEVICE` that it is for.
-static DEFAULT: std::sync::Mutex<Option<(std::ffi::OsString, Py<Context>)>> = std::sync::Mutex::new(None);
+/// The context for which nothing is said.
+static DEFAULT: std::sync::Mutex<Option<Py<Context>>> = std::sync::Mutex::new(None);
 
 /// Says which context is meant where nothing is said, for programs of packages that have one of their own.
 #[pyfunction]
 #[pyo3(name = "_set_default_context")]
 pub fn set_default_context(context: Py<Context>) {
-    let name = std::env::var_os("PARLOOP_DEVICE").unwrap_or_default();
-    *DEFAULT.lock().unwrap_or_else(|e| e.into_inner()) = Some((name, context));
+    *DEFAULT.lock().unwrap_or_else(|e| e.into_inner()) = Some(context);
 }
 
-/// The context for which nothing is said. It is one object as long as `PARLOOP_DEVICE` stays the same.
+/// The context for which nothing is said: one object, of the `PARLOOP_DEVICE` of the moment when it is first needed.
 fn default_context(py: Python<'_>) -> Result<Bound<'_, Context>> {
-    let name = std::env::var_os("PARLOOP_DEVICE").unwrap_or_default();
-    if let Some((known, context)) = &*DEFAULT.lock().unwrap_or_else(|e| e.into_inner())
-        && *known == name
-    {
+    if let Some(context) = &*DEFAULT.lock().unwrap_or_else(|e| e.into_inner()) {
         return Ok(context.bind(py).clone());
     }
     let context = Bound::new(py, Context::new(py, None)?)?;
-    *DEFAULT.lock().unwrap_or_else(|e| e.into_inner()) = Some((name, context.clone().unbind()));
+    *DEFAULT.lock().unwrap_or_else(|e| e.into_inner()) = Some(context.clone().unbind());
     Ok(context)
 }
 

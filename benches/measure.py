@@ -1,0 +1,36 @@
+"""What the benchmarks share: medians of interleaved rounds, and a table with verdicts."""
+
+import statistics
+import time
+
+
+def interleaved(calls, number, rounds=41, pause=0.0):
+    """The median seconds of each call, measured in turns, with a pause in which the threads of the one before go to sleep."""
+    samples = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            time.sleep(pause)
+            start = time.perf_counter()
+            for _ in range(number):
+                call()
+            samples[name].append((time.perf_counter() - start) / number)
+    return {name: statistics.median(times) for name, times in samples.items()}
+
+
+class Table:
+    def __init__(self):
+        self.figures = {}
+
+    def row(self, what, value, unit, target=None, limit=None):
+        """`target` says in words what the figure should be, `limit` is the number behind it."""
+        verdict = "" if limit is None else ("   holds: " if limit[0](value, limit[1]) else "   DOES NOT HOLD: ") + target
+        print(f"  {what:58s} {value:10.3f} {unit}{verdict}", flush=True)
+        self.figures[what] = value
+
+
+def at_most(value, bound):
+    return value <= bound
+
+
+def at_least(value, bound):
+    return value >= bound
