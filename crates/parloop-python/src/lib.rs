@@ -16,6 +16,7 @@ mod index;
 mod kernel;
 mod memory;
 mod ndarray;
+mod numpy_api;
 mod nvml;
 mod objects;
 mod program;

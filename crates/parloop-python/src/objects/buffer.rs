@@ -1,18 +1,19 @@
 //! `parloop.objects.Buffer`: memory in which objects are placed.
 
-use parloop_device::{DType, DeviceKind};
+use parloop_device::DType;
 use parloop_kernel as ker;
 use parloop_object as obj;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyDict};
 
 use crate::array::{Array, shape_of};
 use crate::context::Context;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::index::Layout;
-use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of, typestr};
+use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of};
+use crate::numpy_api;
 
 /// Memory of a context in which objects are placed. It grows when it must; objects keep their offsets and views stay valid.
 ///
@@ -98,8 +99,12 @@ impl Buffer {
         if high > capacity {
             return Err(obj::BufferError::OutOfBounds { what: "a view", offset: low, len: high - low, capacity }.into());
         }
-        if let Some(base) = self.inner.host_pointer() {
-            return Export::view(py, self, owner, base as usize, dtype, &layout);
+        if self.inner.host_pointer().is_some() {
+            let export = Bound::new(py, Export { _owner: owner.unbind(), guard: self.inner.export()? })?;
+            // The address that is held, which may be another one than before.
+            let base = export.get().guard.host_pointer().unwrap_or(std::ptr::dangling_mut());
+            // SAFETY: the elements lie inside the buffer, whose address stays good as long as the export lives.
+            return Ok(unsafe { numpy_api::view(export.into_any(), base, dtype, &layout)? });
         }
         let array = Array {
             context: self.kernel_context().clone(),
@@ -370,39 +375,6 @@ impl Buffer {
 /// What a NumPy view of a buffer holds: as long as it lives, its address stays good.
 #[pyclass(frozen, module = "parloop._parloop", name = "_Export")]
 pub struct Export {
-    interface: Py<PyDict>,
     _owner: Py<PyAny>,
-    _guard: parloop_device::Export,
-}
-
-#[pymethods]
-impl Export {
-    #[getter]
-    fn __array_interface__(&self, py: Python<'_>) -> Py<PyDict> {
-        self.interface.clone_ref(py)
-    }
-}
-
-impl Export {
-    fn view<'py>(
-        py: Python<'py>,
-        buffer: &Buffer,
-        owner: Bound<'py, PyAny>,
-        _base: usize,
-        dtype: DType,
-        layout: &Layout,
-    ) -> Result<Bound<'py, PyAny>> {
-        debug_assert_eq!(buffer.kernel_context().device().kind(), DeviceKind::Cpu);
-        let guard = buffer.inner.export()?;
-        // Asked for again: taking the guard may have moved it.
-        let base = buffer.inner.host_pointer().map_or(0, |pointer| pointer as usize);
-        let interface = PyDict::new(py);
-        interface.set_item("version", 3)?;
-        interface.set_item("typestr", typestr(dtype))?;
-        interface.set_item("shape", PyTuple::new(py, &layout.shape)?)?;
-        interface.set_item("strides", PyTuple::new(py, &layout.strides)?)?;
-        interface.set_item("data", (base + layout.offset, false))?;
-        let export = Export { interface: interface.unbind(), _owner: owner.unbind(), _guard: guard };
-        Ok(py.import("numpy")?.call_method1("asarray", (Bound::new(py, export)?,))?)
-    }
+    guard: parloop_device::Export,
 }

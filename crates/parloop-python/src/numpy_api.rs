@@ -1,0 +1,107 @@
+//! NumPy's own C functions, from the table that every version since 1.7 offers: for views of memory, which by way of Python cost
+//! microseconds.
+
+use std::ffi::{c_int, c_void};
+
+use parloop_device::DType;
+use pyo3::ffi::PyObject;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyCapsule;
+
+use crate::index::Layout;
+
+type NewArray = unsafe extern "C" fn(
+    class: *mut PyObject,
+    axes: c_int,
+    shape: *const isize,
+    kind: c_int,
+    strides: *const isize,
+    data: *mut c_void,
+    itemsize: c_int,
+    flags: c_int,
+    like: *mut PyObject,
+) -> *mut PyObject;
+type SetBase = unsafe extern "C" fn(array: *mut PyObject, base: *mut PyObject) -> c_int;
+
+/// Places in the table, which never change.
+const CLASS: usize = 2;
+const NEW: usize = 93;
+const SET_BASE: usize = 282;
+/// `NPY_ARRAY_WRITEABLE`
+const WRITEABLE: c_int = 0x400;
+
+struct Api {
+    class: *mut PyObject,
+    new: NewArray,
+    set_base: SetBase,
+}
+
+// SAFETY: the table and the class live as long as the process, and the functions are called while Python is held.
+unsafe impl Send for Api {}
+// SAFETY: as above.
+unsafe impl Sync for Api {}
+
+fn api(py: Python<'_>) -> PyResult<&'static Api> {
+    static API: PyOnceLock<Api> = PyOnceLock::new();
+    API.get_or_try_init(py, || {
+        let module = py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
+        let capsule = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
+        let table = capsule.pointer_checked(None)?.as_ptr().cast::<*mut c_void>();
+        // SAFETY: the table has these entries, of these types, in every NumPy of the versions 1 and 2; its capsule lives with NumPy.
+        unsafe {
+            Ok(Api {
+                class: (*table.add(CLASS)).cast(),
+                new: std::mem::transmute::<*mut c_void, NewArray>(*table.add(NEW)),
+                set_base: std::mem::transmute::<*mut c_void, SetBase>(*table.add(SET_BASE)),
+            })
+        }
+    })
+}
+
+/// A NumPy array over the elements at `base` plus the layout's offset. It holds `owner`.
+///
+/// # Safety
+/// The elements are there, and may be written, as long as `owner` lives.
+pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, layout: &Layout) -> PyResult<Bound<'py, PyAny>> {
+    let py = owner.py();
+    let api = api(py)?;
+    let shape: smallvec::SmallVec<[isize; 4]> = layout.shape.iter().map(|&dim| dim as isize).collect();
+    let kind = match dtype {
+        DType::Bool => 0,
+        DType::I8 => 1,
+        DType::U8 => 2,
+        DType::I16 => 3,
+        DType::U16 => 4,
+        DType::I32 => 5,
+        DType::U32 => 6,
+        // `long` is 64 bits wide on all our platforms, and is what NumPy calls int64.
+        DType::I64 => 7,
+        DType::U64 => 8,
+        DType::F32 => 11,
+        DType::F64 => 12,
+        DType::C64 => 14,
+        DType::C128 => 15,
+    };
+    // SAFETY: shape and strides have as many entries as there are axes; NumPy copies them, works out the other flags itself, and keeps
+    // the owner, whose reference it takes over, also when it fails.
+    unsafe {
+        let data = base.add(layout.offset).cast();
+        let array = (api.new)(
+            api.class,
+            shape.len() as c_int,
+            shape.as_ptr(),
+            kind,
+            layout.strides.as_ptr(),
+            data,
+            0,
+            WRITEABLE,
+            std::ptr::null_mut(),
+        );
+        let array = Bound::from_owned_ptr_or_err(py, array)?;
+        if (api.set_base)(array.as_ptr(), owner.into_ptr()) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(array)
+    }
+}
