@@ -13,4 +13,5 @@ PYTHONPATH=$PWD/python $peers/bin/python benches/cpu.py
 PYTHONPATH=$PWD/python $peers/bin/python benches/objects.py
 if .venv/bin/python -c 'import parloop as pl; pl.Device("cuda:0")' 2>/dev/null; then
     PYTHONPATH=$PWD/python $peers/bin/python benches/gpu.py
+    PYTHONPATH=$PWD/python $peers/bin/python benches/objects_gpu.py
 fi

@@ -10,6 +10,7 @@ use parloop_object::{ArrayShape, Home, Placement, Value, View};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use smallvec::SmallVec;
 
@@ -69,25 +70,27 @@ impl Object {
     }
 }
 
-/// A body on its way into an object of a Python class.
-#[pyclass(frozen)]
-struct Made(Mutex<Option<Body>>);
+/// Bodies on their way into objects of Python classes. Making one may make others meanwhile: the last one in is the first one out.
+static MADE: Mutex<Vec<Body>> = Mutex::new(Vec::new());
 
-fn taken(args: &Bound<'_, PyTuple>) -> OnceLock<Body> {
-    let made = if args.len() == 1 { args.get_item(0).ok() } else { None };
-    let made = made.and_then(|made| made.cast_into::<Made>().ok());
-    match made.and_then(|made| made.get().0.lock().unwrap_or_else(|e| e.into_inner()).take()) {
-        Some(body) => OnceLock::from(body),
-        None => OnceLock::new(),
-    }
+/// The arguments by which `__new__` knows that a body waits for it.
+fn from_made(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
+    static ARGUMENTS: PyOnceLock<Py<PyTuple>> = PyOnceLock::new();
+    let make = || Ok::<_, PyErr>(PyTuple::new(py, ["a body was made"])?.unbind());
+    Ok(ARGUMENTS.get_or_try_init(py, make)?.bind(py))
+}
+
+fn taken(args: &Bound<'_, PyTuple>) -> PyResult<OnceLock<Body>> {
+    let body = if args.is(from_made(args.py())?) { MADE.lock().unwrap_or_else(|e| e.into_inner()).pop() } else { None };
+    Ok(body.map_or_else(OnceLock::new, OnceLock::from))
 }
 
 /// An object of the type's class, without its `__init__`.
 fn make(py: Python<'_>, body: Body) -> Result<Bound<'_, PyAny>> {
     let ty = body.ty.clone_ref(py);
     let bind = ty.get().bind()?;
-    let made = Bound::new(py, Made(Mutex::new(Some(body))))?;
-    let args = PyTuple::new(py, [made])?;
+    let args = from_made(py)?;
+    MADE.lock().unwrap_or_else(|e| e.into_inner()).push(body);
     let base = if matches!(ty.get().ty, obj::Type::Array(_)) { py.get_type::<ArrayObject>() } else { py.get_type::<Object>() };
     let class = bind.class.bind(py);
     // SAFETY: the class inherits from `base`, whose `tp_new` takes any arguments and makes objects of subclasses too.
@@ -278,8 +281,8 @@ impl Object {
     /// Arguments belong to `__init__`.
     #[new]
     #[pyo3(signature = (*args, **_named))]
-    fn new(args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> Object {
-        Object { body: taken(args) }
+    fn new(args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<Object> {
+        Ok(Object { body: taken(args)? })
     }
 
     #[pyo3(signature = (*args, **named))]
@@ -495,8 +498,8 @@ impl ArrayObject {
 impl ArrayObject {
     #[new]
     #[pyo3(signature = (*args, **_named))]
-    fn new(args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<ArrayObject> {
-        PyClassInitializer::from(Object { body: taken(args) }).add_subclass(ArrayObject)
+    fn new(args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<PyClassInitializer<ArrayObject>> {
+        Ok(PyClassInitializer::from(Object { body: taken(args)? }).add_subclass(ArrayObject))
     }
 
     /// The number of items.
