@@ -51,8 +51,9 @@ struct Inner {
 struct State {
     /// Parts that belong to objects have their allocations as owners.
     allocator: Allocator<Weak<Allocation>>,
-    /// How many hold the memory where it is.
+    /// How many hold the memory where it is, and how many wait for them to let go.
     holds: usize,
+    waiting: usize,
 }
 
 /// Where in a buffer an object is put.
@@ -98,7 +99,7 @@ impl Buffer {
             return Err(BufferError::TooLarge);
         }
         let memory = context.device().allocate_growable(capacity)?;
-        let state = Mutex::new(State { allocator: Allocator::new(capacity), holds: 0 });
+        let state = Mutex::new(State { allocator: Allocator::new(capacity), holds: 0, waiting: 0 });
         Ok(Buffer { inner: Arc::new(Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Condvar::new() }) })
     }
 
@@ -203,7 +204,7 @@ impl Buffer {
     }
 
     fn grow_locked<'a>(&'a self, state: MutexGuard<'a, State>, bytes: usize) -> Result<MutexGuard<'a, State>> {
-        let mut state = self.inner.let_go.wait_while(state, |state| state.holds > 0).unwrap_or_else(|e| e.into_inner());
+        let mut state = self.wait_for_holds(state);
         let old = state.allocator.capacity();
         let capacity = old.checked_add(bytes).filter(|&capacity| capacity <= isize::MAX as usize).ok_or(BufferError::TooLarge)?;
         self.inner.memory.grow(self.stream(), capacity)?;
@@ -212,12 +213,19 @@ impl Buffer {
         Ok(state)
     }
 
+    fn wait_for_holds<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.waiting += 1;
+        let mut state = self.inner.let_go.wait_while(state, |state| state.holds > 0).unwrap_or_else(|e| e.into_inner());
+        state.waiting -= 1;
+        state
+    }
+
     /// Keeps the present address good, also when the buffer grows; for views that others hold. Waits for launches that use it.
     ///
     /// # Errors
     /// When the device has no room to move it to a place that can be kept.
     pub fn export(&self) -> Result<Export> {
-        let state = self.inner.let_go.wait_while(self.state(), |state| state.holds > 0).unwrap_or_else(|e| e.into_inner());
+        let state = self.wait_for_holds(self.state());
         let export = self.inner.memory.export()?;
         drop(state);
         Ok(export)
@@ -377,7 +385,8 @@ impl Drop for Hold {
     fn drop(&mut self) {
         let mut state = self.buffer.state();
         state.holds -= 1;
-        if state.holds == 0 {
+        // Telling nobody would still ask the system.
+        if state.holds == 0 && state.waiting > 0 {
             self.buffer.inner.let_go.notify_all();
         }
     }
