@@ -29,6 +29,15 @@ impl<O> Allocator<O> {
         allocator
     }
 
+    /// All of `0..capacity` is taken, as one part.
+    pub fn taken_whole(capacity: usize, owner: O) -> Allocator<O> {
+        let mut taken = BTreeMap::new();
+        if capacity > 0 {
+            taken.insert(0, (capacity, Some(owner)));
+        }
+        Allocator { capacity, free: BTreeMap::new(), by_size: BTreeSet::new(), taken }
+    }
+
     /// The size of all parts together.
     pub fn capacity(&self) -> usize {
         self.capacity

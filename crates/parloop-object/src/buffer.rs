@@ -56,6 +56,19 @@ struct State {
     waiting: usize,
 }
 
+impl Inner {
+    fn new(
+        context: &Context,
+        memory: GrowableMemory,
+        alignment: usize,
+        grow_step: Option<usize>,
+        allocator: Allocator<Weak<Allocation>>,
+    ) -> Inner {
+        let state = Mutex::new(State { allocator, holds: 0, waiting: 0 });
+        Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Condvar::new() }
+    }
+}
+
 /// Where in a buffer an object is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
@@ -94,13 +107,30 @@ impl Buffer {
         Buffer::uninitialised(context, size, SLOT, None)
     }
 
+    /// A buffer that one object fills, and the allocation of that object.
+    pub(crate) fn filled_by_one(context: &Context, size: usize) -> Result<(Buffer, Arc<Allocation>)> {
+        let memory = Buffer::memory_of(context, size)?;
+        let mut allocation = None;
+        let inner = Arc::new_cyclic(|inner| {
+            let owner = if size == 0 { Weak::new() } else { inner.clone() };
+            let made = Arc::new(Allocation::new(owner, 0, size));
+            let allocator = Allocator::taken_whole(size, Arc::downgrade(&made));
+            allocation = Some(made);
+            Inner::new(context, memory, SLOT, None, allocator)
+        });
+        Ok((Buffer { inner }, allocation.expect("invariant: it was made with the buffer")))
+    }
+
     fn uninitialised(context: &Context, capacity: usize, alignment: usize, grow_step: Option<usize>) -> Result<Buffer> {
+        let memory = Buffer::memory_of(context, capacity)?;
+        Ok(Buffer { inner: Arc::new(Inner::new(context, memory, alignment, grow_step, Allocator::new(capacity))) })
+    }
+
+    fn memory_of(context: &Context, capacity: usize) -> Result<GrowableMemory> {
         if capacity > isize::MAX as usize {
             return Err(BufferError::TooLarge);
         }
-        let memory = context.device().allocate_growable(capacity)?;
-        let state = Mutex::new(State { allocator: Allocator::new(capacity), holds: 0, waiting: 0 });
-        Ok(Buffer { inner: Arc::new(Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Condvar::new() }) })
+        Ok(context.device().allocate_growable(capacity)?)
     }
 
     /// The context it belongs to.

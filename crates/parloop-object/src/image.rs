@@ -1,10 +1,12 @@
 //! New objects: a value is laid out on the host as the bytes of its type, then placed in a buffer. Everything is checked before a
 //! buffer is touched, so that a value that does not fit changes nothing.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+
+use parloop_kernel::Context;
 
 use crate::buffer::{Allocation, Buffer, Placement};
 use crate::elements::{convert, gather};
@@ -115,12 +117,12 @@ impl<'a> Image<'a> {
 /// Objects to be, for one buffer.
 #[derive(Default)]
 pub(crate) struct Builder<'a> {
-    images: Vec<Image<'a>>,
-    types: Vec<Type>,
+    images: SmallVec<[Image<'a>; 1]>,
+    types: SmallVec<[Type; 1]>,
     /// The buffer that they are for, if it is there already.
     buffer: Option<Buffer>,
     /// Objects of other buffers that are copied because a reference needs them: (buffer, offset) to the number of the copy.
-    copies: HashMap<(usize, usize), usize>,
+    copies: BTreeMap<(usize, usize), usize>,
 }
 
 /// An object to be with everything that it refers to anew.
@@ -145,9 +147,23 @@ impl<'a> Builder<'a> {
     }
 
     /// The bytes of a buffer that has just room for all objects.
-    pub(crate) fn size(&self) -> usize {
+    fn size(&self) -> usize {
         let (last, others) = self.images.split_last().map_or((0, [].as_slice()), |(last, others)| (last.len(), others));
         others.iter().map(|image| slots(image.len())).sum::<usize>() + last
+    }
+
+    /// Places all objects in a new buffer of just their size; the first of them.
+    pub(crate) fn place_alone(self, context: &Context) -> Result<View> {
+        if let ([image], [ty]) = (&*self.images, &*self.types)
+            && image.links.is_empty()
+        {
+            let (buffer, allocation) = Buffer::filled_by_one(context, image.len())?;
+            image.write(&buffer, 0)?;
+            return Ok(View::new(buffer, 0, ty.clone(), Some(allocation)));
+        }
+        let buffer = Buffer::for_one(context, self.size())?;
+        let placed = self.place(&buffer, Placement::Aligned)?;
+        Ok(placed.views.into_iter().next().expect("invariant: the builder was given an object"))
     }
 
     /// Places all objects in a buffer and sets their references. On failure nothing is kept.

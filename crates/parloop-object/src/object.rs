@@ -39,13 +39,12 @@ impl Type {
         let buffer = if let Home::In(buffer, _) = home { Some(buffer.clone()) } else { None };
         let mut builder = Builder::new(buffer);
         builder.object(self, value, &Path::root(self.name()))?;
-        let placed = match home {
-            Home::Own(context) => {
-                let buffer = Buffer::for_one(context, builder.size())?;
-                builder.place(&buffer, Placement::Aligned)?
+        match home {
+            Home::Own(context) => builder.place_alone(context),
+            Home::In(buffer, placement) => {
+                let placed = builder.place(buffer, placement)?;
+                Ok(placed.views.into_iter().next().expect("invariant: the builder was given an object"))
             }
-            Home::In(buffer, placement) => builder.place(buffer, placement)?,
-        };
-        Ok(placed.views.into_iter().next().expect("invariant: the builder was given an object"))
+        }
     }
 }

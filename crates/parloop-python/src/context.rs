@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parloop_device as dev;
 use parloop_kernel as ker;
@@ -100,9 +101,15 @@ fn stack(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(STACK.get_or_try_init(py, make)?.bind(py))
 }
 
+/// Whether any context was ever entered: most programs have none, and looking costs more than the rest.
+static ENTERED: AtomicBool = AtomicBool::new(false);
+
 /// The context of the innermost `with ctx:`, else of `PARLOOP_DEVICE`, else of the CPU.
 #[pyfunction]
 pub fn current_context(py: Python<'_>) -> Result<Bound<'_, Context>> {
+    if !ENTERED.load(Ordering::Relaxed) {
+        return default_context(py);
+    }
     let open = stack(py)?.call_method0(pyo3::intern!(py, "get"))?.cast_into::<PyTuple>()?;
     match open.len() {
         0 => default_context(py),
@@ -337,6 +344,7 @@ impl Context {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Result<Bound<'_, Self>> {
+        ENTERED.store(true, Ordering::Relaxed);
         let stack = stack(slf.py())?;
         let open = stack.call_method0("get")?;
         stack.call_method1("set", (open.add((&slf,))?,))?;
