@@ -131,6 +131,16 @@ fn struct_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut Ke
 
 /// Fields by name, with defaults for those left out.
 pub fn fields_of<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+    fields_and_more(ty, dict, keep, |_, _| Ok(false))
+}
+
+/// Fields by name; names that are no fields are offered to `more`, which says whether it took them.
+pub fn fields_and_more<'a, 'py>(
+    ty: &ObjectType,
+    dict: &Bound<'py, PyDict>,
+    keep: &mut Keep<'py>,
+    mut more: impl FnMut(&Bound<'py, PyAny>, &Bound<'py, PyAny>) -> Result<bool>,
+) -> Result<Value<'a>> {
     let parts = ty.fields();
     let mut fields: Vec<(usize, Value<'a>)> = Vec::with_capacity(parts.len());
     let mut expected = 0;
@@ -140,6 +150,7 @@ pub fn fields_of<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut
             Some(_) => expected,
             None => match parts.iter().position(same) {
                 Some(index) => index,
+                None if more(&name, &value)? => continue,
                 None => position_by_text(ty, &name)?,
             },
         };

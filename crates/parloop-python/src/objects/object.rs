@@ -1,6 +1,6 @@
 //! `_Object` and `_ArrayObject`: what objects of all classes of `parloop.objects` are made of.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Mutex, OnceLock};
 
 use parloop_device::DType;
@@ -15,12 +15,13 @@ use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple, 
 use smallvec::SmallVec;
 
 use super::buffer::{Buffer, offset_of};
-use super::convert::{Keep, default_of, fields_of, scalar_of, value_of};
+use super::convert::{Keep, default_of, fields_and_more, fields_of, scalar_of, value_of};
 use super::types::{ObjectType, Parts};
 use crate::context::Context;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::index::Layout;
+use crate::runtime_class::run;
 
 /// An object in a buffer.
 #[pyclass(frozen, subclass, weakref, module = "parloop._parloop", name = "_Object")]
@@ -185,6 +186,7 @@ pub unsafe fn store(at: *mut u8, dtype: DType, value: &Bound<'_, PyAny>) -> bool
 }
 
 /// Where a user wants a new object.
+#[derive(Default)]
 struct Wanted<'py> {
     context: Option<Bound<'py, PyAny>>,
     buffer: Option<Bound<'py, PyAny>>,
@@ -192,9 +194,26 @@ struct Wanted<'py> {
 }
 
 impl<'py> Wanted<'py> {
+    /// Takes one of the named arguments, if it is about the placement.
+    fn offer(&mut self, name: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let py = name.py();
+        let same = |known: &Bound<'py, PyString>| Ok::<_, PyErr>(known.is(name) || known.as_any().eq(name)?);
+        let place = if same(pyo3::intern!(py, "_context"))? {
+            &mut self.context
+        } else if same(pyo3::intern!(py, "_buffer"))? {
+            &mut self.buffer
+        } else if same(pyo3::intern!(py, "_offset"))? {
+            &mut self.offset
+        } else {
+            return Ok(false);
+        };
+        *place = Some(value.clone()).filter(|value| !value.is_none());
+        Ok(true)
+    }
+
     /// Takes the placement out of the named arguments.
     fn take(named: Option<&Bound<'py, PyDict>>) -> PyResult<Wanted<'py>> {
-        let mut wanted = Wanted { context: None, buffer: None, offset: None };
+        let mut wanted = Wanted::default();
         let Some(named) = named else { return Ok(wanted) };
         let py = named.py();
         let pop = |name: &Bound<'py, PyString>| -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -276,6 +295,52 @@ fn value_from<'a, 'py>(
     }
 }
 
+impl Object {
+    /// What `__init__` does.
+    fn initialise<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>, named: Option<&Bound<'py, PyDict>>) -> Result<()> {
+        let py = slf.py();
+        let class = slf.get_type();
+        let ty = class.getattr(pyo3::intern!(py, "_type"))?.cast_into::<ObjectType>()?;
+        let bind = ty.get().bind()?;
+        let mut keep = Keep::new();
+        let (wanted, value) = match named {
+            Some(named) if args.is_empty() && !bind.pre_init && matches!(ty.get().ty, obj::Type::Struct(_)) => {
+                let mut wanted = Wanted::default();
+                let value = fields_and_more(ty.get(), named, &mut keep, |name, value| Ok(wanted.offer(name, value)?))?;
+                (wanted, value)
+            }
+            _ => Object::value_of_arguments(&class, ty.get(), args, named, &mut keep)?,
+        };
+        let (view, buffer) = wanted.place(py, ty.get(), value)?;
+        if slf.get().body.set(Body::new(view, ty.clone().unbind(), buffer)).is_err() {
+            return Err(PyRuntimeError::new_err("the object is made already").into());
+        }
+        if bind.post_init {
+            slf.call_method0("_post_init")?;
+        }
+        Ok(())
+    }
+
+    fn value_of_arguments<'a, 'py>(
+        class: &Bound<'py, PyType>,
+        ty: &ObjectType,
+        args: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+        keep: &mut Keep<'py>,
+    ) -> Result<(Wanted<'py>, Value<'a>)> {
+        let wanted = Wanted::take(named)?;
+        if !ty.bind()?.pre_init {
+            return Ok((wanted, value_from(ty, args, named, keep)?));
+        }
+        let changed = class.call_method("_pre_init", args, named)?;
+        let (args, named): (Bound<'_, PyTuple>, Bound<'_, PyDict>) = changed.extract()?;
+        let value = value_from(ty, &args, Some(&named), keep)?;
+        keep.push(args.into_any());
+        keep.push(named.into_any());
+        Ok((wanted, value))
+    }
+}
+
 #[pymethods]
 impl Object {
     /// Arguments belong to `__init__`.
@@ -283,35 +348,6 @@ impl Object {
     #[pyo3(signature = (*args, **_named))]
     fn new(args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<Object> {
         Ok(Object { body: taken(args)? })
-    }
-
-    #[pyo3(signature = (*args, **named))]
-    fn __init__<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>, named: Option<&Bound<'py, PyDict>>) -> Result<()> {
-        let py = slf.py();
-        let class = slf.get_type();
-        let ty = class.getattr(pyo3::intern!(py, "_type"))?.cast_into::<ObjectType>()?;
-        let wanted = Wanted::take(named)?;
-        let bind = ty.get().bind()?;
-        let mut keep = Keep::new();
-        let value = if bind.pre_init {
-            let changed = class.call_method("_pre_init", args, named)?;
-            let (args, named): (Bound<'_, PyTuple>, Bound<'_, PyDict>) = changed.extract()?;
-            let value = value_from(ty.get(), &args, Some(&named), &mut keep)?;
-            keep.push(args.into_any());
-            keep.push(named.into_any());
-            value
-        } else {
-            value_from(ty.get(), args, named, &mut keep)?
-        };
-        let (view, buffer) = wanted.place(py, ty.get(), value)?;
-        let body = Body::new(view, ty.clone().unbind(), buffer);
-        if slf.get().body.set(body).is_err() {
-            return Err(PyRuntimeError::new_err("the object is made already").into());
-        }
-        if bind.post_init {
-            slf.call_method0("_post_init")?;
-        }
-        Ok(())
     }
 
     /// The object of this class that is at an offset of a buffer.
@@ -655,24 +691,81 @@ unsafe extern "C" fn get_buffer(exporter: *mut PyObject, view: *mut c_void, flag
     }
 }
 
-/// Puts the classes into the module.
+/// `tp_init` of all objects. PyO3's own would copy the named arguments into another dictionary first.
+unsafe extern "C" fn init(object: *mut PyObject, args: *mut PyObject, named: *mut PyObject) -> c_int {
+    // SAFETY: Python calls us attached, with a live object, a tuple, and a dictionary or null.
+    let made = unsafe {
+        let py = Python::assume_attached();
+        let args = pyo3::Borrowed::from_ptr(py, args);
+        let named = pyo3::Borrowed::from_ptr_or_opt(py, named);
+        run::<Object>(object, |object| {
+            let args = args.cast::<PyTuple>()?;
+            let named = named.map(|named| named.cast::<PyDict>()).transpose()?;
+            Object::initialise(object, &args, named.as_deref())?;
+            Ok(py.None())
+        })
+    };
+    if made.is_null() {
+        return -1;
+    }
+    // SAFETY: the reference that `run` gave.
+    unsafe { ffi::Py_DECREF(made) };
+    0
+}
+
+/// `tp_new` of all objects: that of PyO3, without the arguments, which belong to `__init__`.
+///
+/// # Safety
+/// As Python calls it, for a subclass of `base`.
+unsafe fn new_of(base: *mut ffi::PyTypeObject, class: *mut ffi::PyTypeObject, args: *mut PyObject) -> *mut PyObject {
+    // SAFETY: Python holds the interpreter while it calls us; `base` is a class of PyO3, whose `tp_new` makes objects of subclasses too.
+    unsafe {
+        let py = Python::assume_attached();
+        let args = match from_made(py) {
+            Ok(made) if made.as_ptr() == args => made.clone(),
+            _ => PyTuple::empty(py),
+        };
+        let new: ffi::newfunc = std::mem::transmute(ffi::PyType_GetSlot(base, ffi::Py_tp_new));
+        new(class, args.as_ptr(), std::ptr::null_mut())
+    }
+}
+
+unsafe extern "C" fn new_object(class: *mut ffi::PyTypeObject, args: *mut PyObject, _named: *mut PyObject) -> *mut PyObject {
+    // SAFETY: as Python calls it; only subclasses of `Object` have it.
+    unsafe { new_of(Python::assume_attached().get_type::<Object>().as_type_ptr(), class, args) }
+}
+
+unsafe extern "C" fn new_array(class: *mut ffi::PyTypeObject, args: *mut PyObject, _named: *mut PyObject) -> *mut PyObject {
+    // SAFETY: as Python calls it; only subclasses of `ArrayObject` have it.
+    unsafe { new_of(Python::assume_attached().get_type::<ArrayObject>().as_type_ptr(), class, args) }
+}
+
+/// Puts the classes into the module: subclasses of those of PyO3 with the slots that it does not give them, or not fast enough.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    module.add_class::<Object>()?;
-    let base = py.get_type::<ArrayObject>();
-    let mut slots = [
-        ffi::PyType_Slot { slot: GET_BUFFER, pfunc: get_buffer as *mut c_void },
-        ffi::PyType_Slot { slot: 0, pfunc: std::ptr::null_mut() },
+    let slot = |slot, pfunc| ffi::PyType_Slot { slot, pfunc };
+    let end = || slot(0, std::ptr::null_mut());
+    let mut object_slots = [slot(ffi::Py_tp_new, new_object as *mut c_void), slot(ffi::Py_tp_init, init as *mut c_void), end()];
+    let mut array_slots = [
+        slot(ffi::Py_tp_new, new_array as *mut c_void),
+        slot(ffi::Py_tp_init, init as *mut c_void),
+        slot(GET_BUFFER, get_buffer as *mut c_void),
+        end(),
     ];
+    module.add("_Object", subclass(&py.get_type::<Object>(), c"parloop._parloop._Object", &mut object_slots)?)?;
+    module.add("_ArrayObject", subclass(&py.get_type::<ArrayObject>(), c"parloop._parloop._ArrayObject", &mut array_slots)?)
+}
+
+fn subclass<'py>(base: &Bound<'py, PyType>, name: &'static CStr, slots: &mut [ffi::PyType_Slot]) -> PyResult<Bound<'py, PyAny>> {
     let mut spec = ffi::PyType_Spec {
-        name: c"parloop._parloop._ArrayObject".as_ptr(),
+        name: name.as_ptr(),
         basicsize: base.getattr("__basicsize__")?.extract()?,
         itemsize: 0,
         flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as _,
         slots: slots.as_mut_ptr(),
     };
-    let bases = PyTuple::new(py, [&base])?;
-    // SAFETY: the specification is complete, its name lives for ever, and objects are as large as those of the base class.
-    let class = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpecWithBases(&mut spec, bases.as_ptr()))? };
-    module.add("_ArrayObject", class)
+    let bases = PyTuple::new(base.py(), [base])?;
+    // SAFETY: the specification is complete, its name lives for ever, its list of slots has an end, and objects are as large as those
+    // of the base class.
+    unsafe { Bound::from_owned_ptr_or_err(base.py(), ffi::PyType_FromSpecWithBases(&mut spec, bases.as_ptr())) }
 }
