@@ -22,6 +22,7 @@ pub use buffer::{Allocation, Buffer, DEFAULT_CAPACITY, Hold, Placement};
 pub use capi::{ApiFunction, ApiOptions, ApiParam, ApiType, ClassApi, UnionMethod, class_api, in_dependency_order};
 pub use error::{BufferError, ObjectError, TypeError};
 pub use object::Home;
+pub use scalar::to_bytes as number_bytes;
 pub use types::{
     ArrayType, Field, MAX_AXES, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, Place, RefType, SLOT, StructType, Type, UnionType, scalar_name, slots,
     strides_of,

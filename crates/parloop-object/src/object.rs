@@ -3,6 +3,7 @@
 use parloop_kernel::Context;
 
 use crate::buffer::{Buffer, Placement};
+use crate::error::ObjectError;
 use crate::image::Builder;
 use crate::path::Path;
 use crate::types::Type;
@@ -19,6 +20,23 @@ pub enum Home<'a> {
 }
 
 impl Type {
+    /// Makes an object of these bytes, which must be those of the type: of static size and without references.
+    ///
+    /// # Errors
+    /// Bytes for a type that has no fixed bytes, or not as many as it has; a buffer that cannot grow.
+    pub fn make_of_bytes(&self, bytes: &[u8], home: Home<'_>) -> Result<View> {
+        if self.size() != Some(bytes.len()) || self.has_refs() {
+            let (ty, given) = (self.name().to_owned(), format!("{} bytes", bytes.len()));
+            return Err(ObjectError::WrongType { path: "the object".into(), ty, given });
+        }
+        let (buffer, allocation) = match home {
+            Home::Own(context) => Buffer::filled_by_one(context, bytes.len())?,
+            Home::In(buffer, placement) => (buffer.clone(), buffer.place(bytes.len(), placement)?),
+        };
+        buffer.write(allocation.offset(), bytes)?;
+        Ok(View::new(buffer, allocation.offset(), self.clone(), Some(allocation)))
+    }
+
     /// Makes an object with this value. It lives until the last view of it goes, and nothing refers to it any more.
     ///
     /// ```

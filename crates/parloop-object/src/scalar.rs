@@ -3,8 +3,11 @@
 use parloop_device::DType;
 use parloop_kernel::{Scalar, ScalarMisfit, decode, encode};
 
-/// The bytes of a number of this type; whole floating-point numbers are taken for integers.
-pub(crate) fn to_bytes(value: Scalar, dtype: DType) -> Result<[u8; 16], ScalarMisfit> {
+/// The bytes of a number of this type, of which as many count as the type has; whole floating-point numbers are taken for integers.
+///
+/// # Errors
+/// A number of another kind, or one that does not fit.
+pub fn to_bytes(value: Scalar, dtype: DType) -> Result<[u8; 16], ScalarMisfit> {
     let value = match value {
         Scalar::Float(float) if dtype.is_integer() && float.fract() == 0.0 && float.abs() < 2f64.powi(64) => Scalar::Int(float as i128),
         Scalar::Float(_) if dtype.is_integer() => return Err(ScalarMisfit::Range),

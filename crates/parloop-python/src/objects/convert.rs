@@ -163,6 +163,39 @@ pub fn fields_and_more<'a, 'py>(
     Ok(Value::Fields(fields))
 }
 
+/// The bytes of a struct of numbers, from fields by name; other names are offered to `more`.
+pub fn plain_fields<'py>(
+    ty: &ObjectType,
+    defaults: &[u8],
+    dict: &Bound<'py, PyDict>,
+    mut more: impl FnMut(&Bound<'py, PyAny>, &Bound<'py, PyAny>) -> Result<bool>,
+) -> Result<SmallVec<[u8; 128]>> {
+    let (parts, obj::Type::Struct(structure)) = (ty.fields(), &ty.ty) else { return Err(misfit(ty, dict)) };
+    let mut bytes = SmallVec::from_slice(defaults);
+    let mut expected = 0;
+    for (name, value) in dict {
+        let same = |part: &super::types::FieldPart| part.name.as_ptr() == name.as_ptr();
+        let index = match parts.get(expected).filter(|part| same(part)) {
+            Some(_) => expected,
+            None => match parts.iter().position(same) {
+                Some(index) => index,
+                None if more(&name, &value)? => continue,
+                None => position_by_text(ty, &name)?,
+            },
+        };
+        expected = index + 1;
+        let field = &structure.fields[index];
+        let (Some(dtype), obj::Place::At(at)) = (field.ty.scalar(), field.place) else { return Err(misfit(ty, &value)) };
+        let number = within(ty, index, scalar_of(&value).and_then(|number| number.ok_or_else(|| misfit(parts[index].ty.get(), &value))))?;
+        let number = obj::number_bytes(number, dtype).map_err(|_| {
+            let path = format!("{}.{}", structure.name, field.name);
+            obj::ObjectError::OutOfRange { path, value: number.to_string(), dtype }
+        })?;
+        bytes[at..at + dtype.size()].copy_from_slice(&number[..dtype.size()]);
+    }
+    Ok(bytes)
+}
+
 /// Says which field a value was for, where the error came from Python's side and cannot know.
 fn within<T>(ty: &ObjectType, index: usize, result: Result<T>) -> Result<T> {
     result.map_err(|error| {

@@ -15,7 +15,7 @@ use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple, 
 use smallvec::SmallVec;
 
 use super::buffer::{Buffer, offset_of};
-use super::convert::{Keep, default_of, fields_and_more, fields_of, scalar_of, value_of};
+use super::convert::{Keep, default_of, fields_and_more, fields_of, plain_fields, scalar_of, value_of};
 use super::types::{ObjectType, Parts};
 use crate::context::Context;
 use crate::error::Result;
@@ -243,13 +243,13 @@ impl<'py> Wanted<'py> {
         }
     }
 
-    fn place(&self, py: Python<'py>, ty: &ObjectType, value: Value<'_>) -> Result<(View, Py<Buffer>)> {
+    fn place(&self, py: Python<'py>, make: impl FnOnce(Home<'_>) -> Result<View>) -> Result<(View, Py<Buffer>)> {
         let Some(buffer) = &self.buffer else {
             if self.offset.is_some() {
                 return Err(PyValueError::new_err("Cannot set `_offset` without `_buffer`").into());
             }
             let (context, kernel) = Context::object_of(self.context.as_ref(), py)?;
-            let view = ty.ty.make(value, Home::Own(&kernel))?;
+            let view = make(Home::Own(&kernel))?;
             let buffer = Buffer::new(py, &context, view.buffer().clone())?;
             return Ok((view, buffer));
         };
@@ -260,7 +260,7 @@ impl<'py> Wanted<'py> {
             let reason = format!("Mismatched buffer ({buffer}) and context ({context}): give one of them");
             return Err(PyValueError::new_err(reason).into());
         }
-        let view = ty.ty.make(value, Home::In(&buffer.get().inner, self.placement()?))?;
+        let view = make(Home::In(&buffer.get().inner, self.placement()?))?;
         Ok((view, buffer.clone().unbind()))
     }
 }
@@ -302,16 +302,24 @@ impl Object {
         let class = slf.get_type();
         let ty = class.getattr(pyo3::intern!(py, "_type"))?.cast_into::<ObjectType>()?;
         let bind = ty.get().bind()?;
-        let mut keep = Keep::new();
-        let (wanted, value) = match named {
-            Some(named) if args.is_empty() && !bind.pre_init && matches!(ty.get().ty, obj::Type::Struct(_)) => {
-                let mut wanted = Wanted::default();
-                let value = fields_and_more(ty.get(), named, &mut keep, |name, value| Ok(wanted.offer(name, value)?))?;
-                (wanted, value)
+        let by_name = named.filter(|_| args.is_empty() && !bind.pre_init);
+        let mut wanted = Wanted::default();
+        let (view, buffer) = match (by_name, &ty.get().plain, &ty.get().ty) {
+            (Some(named), Some(defaults), _) => {
+                let bytes = plain_fields(ty.get(), defaults, named, |name, value| Ok(wanted.offer(name, value)?))?;
+                wanted.place(py, |home| Ok(ty.get().ty.make_of_bytes(&bytes, home)?))?
             }
-            _ => Object::value_of_arguments(&class, ty.get(), args, named, &mut keep)?,
+            (Some(named), None, obj::Type::Struct(_)) => {
+                let mut keep = Keep::new();
+                let value = fields_and_more(ty.get(), named, &mut keep, |name, value| Ok(wanted.offer(name, value)?))?;
+                wanted.place(py, |home| Ok(ty.get().ty.make(value, home)?))?
+            }
+            _ => {
+                let mut keep = Keep::new();
+                let (wanted, value) = Object::value_of_arguments(&class, ty.get(), args, named, &mut keep)?;
+                wanted.place(py, |home| Ok(ty.get().ty.make(value, home)?))?
+            }
         };
-        let (view, buffer) = wanted.place(py, ty.get(), value)?;
         if slf.get().body.set(Body::new(view, ty.clone().unbind(), buffer)).is_err() {
             return Err(PyRuntimeError::new_err("the object is made already").into());
         }

@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
+use super::convert::scalar_of;
 use crate::error::Result;
 use crate::ndarray::dtype_of;
 
@@ -17,6 +18,8 @@ pub struct ObjectType {
     pub parts: Parts,
     /// Whether a value left out means more than zeros: some field inside has a default of its own.
     pub has_defaults: bool,
+    /// Of a struct that holds numbers only: its bytes when nothing is given.
+    pub plain: Option<Vec<u8>>,
     bound: OnceLock<Bind>,
 }
 
@@ -57,7 +60,25 @@ impl ObjectType {
             Parts::Item(item) => item.get().has_defaults,
             _ => false,
         };
-        ObjectType { ty, parts, has_defaults, bound: OnceLock::new() }
+        ObjectType { ty, parts, has_defaults, plain: None, bound: OnceLock::new() }
+    }
+
+    /// The bytes of a struct of numbers with their defaults; None for what is more, or has defaults that are no numbers.
+    fn plain_bytes(&self, py: Python<'_>) -> Option<Vec<u8>> {
+        let obj::Type::Struct(structure) = &self.ty else { return None };
+        let mut bytes = vec![0; structure.size?];
+        for (field, part) in structure.fields.iter().zip(self.fields()) {
+            let (dtype, obj::Place::At(at)) = (field.ty.scalar()?, field.place) else { return None };
+            match &part.default {
+                FieldDefault::None => {}
+                FieldDefault::Value(value) => {
+                    let number = scalar_of(value.bind(py)).ok()??;
+                    bytes[at..at + dtype.size()].copy_from_slice(&obj::number_bytes(number, dtype).ok()?[..dtype.size()]);
+                }
+                FieldDefault::Factory(_) => return None,
+            }
+        }
+        Some(bytes)
     }
 
     pub fn bind(&self) -> PyResult<&Bind> {
@@ -101,7 +122,7 @@ impl ObjectType {
 
     /// The type of a struct: (name, type, default, default factory) of each field.
     #[staticmethod]
-    fn structure(name: &str, fields: Vec<DeclaredField<'_>>) -> Result<ObjectType> {
+    fn structure(py: Python<'_>, name: &str, fields: Vec<DeclaredField<'_>>) -> Result<ObjectType> {
         let declared: Vec<_> =
             fields.iter().map(|(name, ty, _, _)| Ok((name.to_str()?.to_owned(), ty.get().ty.clone()))).collect::<PyResult<_>>()?;
         let ty = obj::StructType::with_fields(name, declared)?;
@@ -114,7 +135,9 @@ impl ObjectType {
                 (None, None) => FieldDefault::None,
             },
         };
-        Ok(ObjectType::of(ty, Parts::Fields(fields.into_iter().map(part).collect())))
+        let mut made = ObjectType::of(ty, Parts::Fields(fields.into_iter().map(part).collect()));
+        made.plain = made.plain_bytes(py);
+        Ok(made)
     }
 
     /// The type of an array; without a name it gets the usual one.
