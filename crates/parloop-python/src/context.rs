@@ -15,7 +15,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::memory::PinnedMemory;
 use crate::ndarray::dtype_of;
-use crate::program::{Program, kernel_descriptions, sources_of};
+use crate::program::{Program, described_anew, kernel_descriptions, sources_of};
 use crate::stream::{Event, Stream};
 
 /// A device with a stream: where arrays live and kernels run.
@@ -207,6 +207,22 @@ impl Context {
         options.checked = checked.unwrap_or(options.checked);
         let program = py.detach(|| self.inner.compile_with(&sources, &options))?;
         Program::make(py, program, described)
+    }
+
+    /// Loads a program that `Program.save` wrote; no compiler is needed. Load only files that you trust: what is in them is run.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file.
+    /// kernels : dict of Kernel, optional
+    ///     Further descriptions of what is in it.
+    #[pyo3(signature = (path, kernels=None))]
+    fn load<'py>(&self, py: Python<'py>, path: PathBuf, kernels: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
+        let program = py.detach(|| self.inner.load(path))?;
+        let described = kernels.map(|kernels| described_anew(&program, kernels)).transpose()?.unwrap_or_default();
+        let descriptions: Vec<ker::KernelDescription> = described.iter().map(|(description, _)| description.clone()).collect();
+        Program::make(py, program.describe(&descriptions)?, described)
     }
 
     /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array.

@@ -38,6 +38,7 @@ exceptions! {
     ArgumentError: ParloopError, "TypeError", "An argument does not fit the kernel's signature.";
     ArgumentValueError: ArgumentError, "ValueError", "An argument's value or array cannot be used.";
     ArgumentRangeError: ArgumentError, "OverflowError", "A number does not fit into the declared type.";
+    ProgramFileError: ParloopError, "ValueError", "A program cannot be saved, or a file holds none that could be loaded here.";
     CheckError: ParloopError, "IndexError", "In checked mode: a kernel used an index outside its object, or a null reference.";
 }
 
