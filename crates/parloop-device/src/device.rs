@@ -274,6 +274,23 @@ impl Device {
         self.raw.properties()
     }
 
+    /// What a compiled binary depends on besides the kind of device: the instructions of a CPU (its architecture, then the sets it
+    /// has), the driver and the device of OpenCL, the architecture of a GPU.
+    ///
+    /// ```
+    /// use parloop_device::Device;
+    /// assert!(Device::open("cpu:1")?.binary_target().starts_with(std::env::consts::ARCH));
+    /// # Ok::<(), parloop_device::DeviceError>(())
+    /// ```
+    pub fn binary_target(&self) -> String {
+        let properties = self.properties();
+        match self.kind() {
+            DeviceKind::Cpu => cpu::instructions().to_owned(),
+            DeviceKind::OpenCl => format!("{}, {}", properties.name, properties.driver),
+            DeviceKind::Cuda | DeviceKind::Hip => properties.arch.clone(),
+        }
+    }
+
     /// Free and total memory at this moment.
     ///
     /// # Errors

@@ -63,6 +63,8 @@ pub enum Origin {
     Disk,
     Memory,
     Compiled,
+    /// Saved by [`Program::save`](crate::Program::save).
+    File,
 }
 
 const DEFAULT_LIMIT: u64 = 1 << 30;

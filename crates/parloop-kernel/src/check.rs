@@ -35,6 +35,11 @@ impl Check {
         Ok(Check { sites: sites.to_vec(), handle: memory.handle(), memory, taker, turn: Mutex::new(()) })
     }
 
+    /// What each site checks, in words.
+    pub(crate) fn sites(&self) -> &[String] {
+        &self.sites
+    }
+
     /// Holds the record for a launch.
     pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().unwrap_or_else(|e| e.into_inner())

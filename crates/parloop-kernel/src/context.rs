@@ -1,11 +1,14 @@
 //! Contexts: a device, a stream on it, and the way to arrays and programs.
 
 use std::fmt;
+use std::path::Path;
 
 use parloop_device::{Device, Element, Stream};
 
 use crate::array::Array;
 use crate::cache::Cache;
+#[cfg(doc)]
+use crate::error::KernelError;
 use crate::error::Result;
 use crate::options::CompileOptions;
 use crate::program::Program;
@@ -88,6 +91,29 @@ impl Context {
     /// As [`compile_with`](Self::compile_with).
     pub fn compile_cached(&self, sources: &[Source], options: &CompileOptions, cache: &Cache) -> Result<Program> {
         Program::compile(&self.stream, sources, options, cache)
+    }
+
+    /// Loads a program that [`Program::save`] wrote. No compiler is needed and no process started. Load only files that you trust as
+    /// you trust a program: what is in them is run.
+    ///
+    /// ```
+    /// use parloop_kernel::{Context, args};
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("twice.prog");
+    /// let ctx = Context::open("cpu:1")?;
+    /// ctx.compile("GPUKERN void twice(double *x, int n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }")?.save(&path)?;
+    ///
+    /// let mut x = vec![1.0, 2.0];
+    /// ctx.load(&path)?.kernel("twice")?.call(args![&mut x, 2])?;
+    /// assert_eq!(x, [2.0, 4.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`KernelError::ProgramFile`], [`KernelError::NoProgram`], [`KernelError::Damaged`], [`KernelError::OtherVersion`],
+    /// [`KernelError::OtherTarget`]; what the driver says when it refuses the binary.
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<Program> {
+        Program::load(&self.stream, path.as_ref())
     }
 
     /// An array with these values.

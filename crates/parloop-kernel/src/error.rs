@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use parloop_device::{CompileError, DType, DeviceError};
 
+use crate::saved::VERSION;
+
 /// A source, a signature, an argument or a launch is not right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -19,6 +21,20 @@ pub enum KernelError {
     Source { file: String, line: usize, reason: String },
     #[error("the full source could not be saved as {path}: {reason}")]
     SaveSource { path: PathBuf, reason: String },
+    #[error("program file {} could not be {action}: {reason}", .path.display())]
+    ProgramFile { path: PathBuf, action: &'static str, reason: String },
+    #[error("{} is no program that parloop saved", .path.display())]
+    NoProgram { path: PathBuf },
+    #[error("program file {} is damaged: its content is not what was saved; save the program again", .path.display())]
+    Damaged { path: PathBuf },
+    #[error(
+        "program file {} was saved by parloop {saved} in format {format}, but this is parloop {VERSION}, which reads format {reads}; \
+         compile and save the program again",
+        .path.display()
+    )]
+    OtherVersion { path: PathBuf, saved: String, format: u32, reads: u32 },
+    #[error("program file {} is for {saved}, but {device} is {found}; compile the program for this device", .path.display())]
+    OtherTarget { path: PathBuf, saved: String, device: String, found: String },
     #[error("the program has no kernel `{asked}`; it has {}", list_names(.found))]
     NoSuchKernel { asked: String, found: Vec<String> },
     #[error("`{name}` is a plain function: only a GPUKERN function can be launched on {device}")]

@@ -98,9 +98,9 @@ impl Kernel {
         &self.inner.compiled.function
     }
 
-    /// What the program knows of it.
-    pub(crate) fn compiled(&self) -> &Compiled {
-        &self.inner.compiled
+    /// The grid it is launched with, and the work items of a block.
+    pub(crate) fn grid(&self) -> (&Grid, Option<u32>) {
+        (&self.inner.grid, self.inner.block)
     }
 
     /// The same kernel with another grid or block.

@@ -26,7 +26,7 @@ pub struct CompileOptions {
     pub classes: Vec<String>,
     /// Compiles in what stands under `#ifdef PARLOOP_CHECKED`: `PARLOOP_CHECK(ok, site, index, limit)` is the truth of `ok`, and the
     /// first that is false in a launch makes the launch fail with [`KernelError::Check`](crate::KernelError::Check). Each launch is then waited for, and one
-    /// launch of a program is done at a time. The default is what the environment variable `PARLOOP_CHECKED` says.
+    /// launch of a program is done at a time; a program without a check pays nothing. The default is what the environment variable `PARLOOP_CHECKED` says.
     pub checked: bool,
     /// What each site of `PARLOOP_CHECK` checks, in words: `Multipole.knl`.
     pub check_sites: Vec<String>,

@@ -20,6 +20,8 @@ pub(crate) struct Prepared {
     pub(crate) functions: Vec<Signature>,
     /// The functions that cannot.
     pub(crate) helpers: Vec<Helper>,
+    /// Whether it has checks that may fail.
+    pub(crate) checked: bool,
     pub(crate) source: String,
 }
 
@@ -41,7 +43,9 @@ impl Prepared {
         };
         checked_by_environment()?;
         let joined = join(sources, target, &options.all_include_folders())?;
-        let parsed = parse(&joined, Dialect { target, classes: &options.classes, checked: options.checked })?;
+        // A program without a check is none that must be looked at after each launch.
+        let checked = options.checked && joined.text.contains("PARLOOP_CHECK");
+        let parsed = parse(&joined, Dialect { target, classes: &options.classes, checked })?;
         let mut source = prelude(target, parsed.needs);
         for name in &parsed.renamed {
             source.push_str(&format!("#define {name} parloop_user_{name}\n"));
@@ -64,7 +68,7 @@ impl Prepared {
             source.push_str("#line 1 \"<entries>\"\n");
             functions.iter().for_each(|function| source.push_str(&cpu_entry(function)));
         }
-        Ok(Prepared { functions, helpers, source })
+        Ok(Prepared { functions, helpers, checked, source })
     }
 
     pub(crate) fn save(&self, options: &CompileOptions) -> Result<()> {

@@ -110,6 +110,14 @@ impl fmt::Display for ParamType {
 }
 
 impl ParamType {
+    /// The class whose object it is.
+    pub fn class(&self) -> Option<&str> {
+        match self {
+            ParamType::Pointer { to: Pointee::Class(name), .. } => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether host data given for it must be copied back after a launch.
     pub fn is_written(&self) -> bool {
         matches!(self, ParamType::Pointer { constant: false, .. })

@@ -172,6 +172,18 @@ fn without_checked_mode_there_is_no_macro_and_nothing_is_paid() {
 }
 
 #[test]
+fn a_program_without_a_check_pays_nothing_in_checked_mode() {
+    on_every_device(|ctx| {
+        let options = CompileOptions { checked: true, ..Default::default() };
+        let prog = ctx.compile_with(&[Source::text("GPUKERN void k(GPUGLMEM double *x) { x[0] = 1; }")], &options).unwrap();
+        assert!(!prog.source().contains("parloop_check"));
+        let mut x = vec![0.0];
+        prog.kernel("k").unwrap().call(args![&mut x]).unwrap();
+        assert_eq!(x, [1.0]);
+    });
+}
+
+#[test]
 fn a_kernel_of_checked_opencl_receives_the_record_only_if_it_may_fail() {
     on_every_device(|ctx| {
         if ctx.device().kind() == DeviceKind::OpenCl {

@@ -18,7 +18,7 @@ use crate::fft::FftPlan;
 use crate::memory::PinnedMemory;
 use crate::ndarray::dtype_of;
 use crate::objects::buffer::Buffer;
-use crate::program::{Program, classes_of, kernel_descriptions, sources_of};
+use crate::program::{Program, classes_in, classes_of, described_anew, kernel_descriptions, sources_of};
 use crate::stream::{Event, Stream};
 
 /// A device with a stream: where arrays live and kernels run.
@@ -258,6 +258,23 @@ impl Context {
         options.checked = checked.unwrap_or(options.checked);
         let program = py.detach(|| self.inner.compile_with(&sources, &options))?;
         Program::make(py, program, described, &types)
+    }
+
+    /// Loads a program that `Program.save` wrote; no compiler is needed. Load only files that you trust: what is in them is run.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file.
+    /// kernels : dict of Kernel, optional
+    ///     Further descriptions of what is in it.
+    #[pyo3(signature = (path, kernels=None))]
+    fn load<'py>(&self, py: Python<'py>, path: PathBuf, kernels: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
+        let program = py.detach(|| self.inner.load(path))?;
+        let described = kernels.map(|kernels| described_anew(&program, kernels)).transpose()?.unwrap_or_default();
+        let descriptions: Vec<ker::KernelDescription> = described.iter().map(|(description, _)| description.clone()).collect();
+        let types = kernels.map(classes_in).transpose()?.unwrap_or_default();
+        Program::make(py, program.describe(&descriptions)?, described, &types)
     }
 
     /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array.

@@ -133,6 +133,8 @@ fn kernel_class(error: &KernelError) -> Exception {
         }
         KernelError::Grid { .. } => Exception::LaunchError,
         KernelError::Check { .. } => Exception::CheckError,
+        KernelError::ProgramFile { .. } | KernelError::NoProgram { .. } | KernelError::Damaged { .. } => Exception::ProgramFileError,
+        KernelError::OtherVersion { .. } | KernelError::OtherTarget { .. } => Exception::ProgramFileError,
         _ => Exception::ArgumentError,
     }
 }

@@ -46,6 +46,7 @@ exceptions! {
     UnknownFieldError: ObjectError, "TypeError", "A struct has no such field.";
     FreedError: ObjectError, "ReferenceError", "The memory of an object was freed.";
     BufferFreeError: ObjectError, "ValueError", "What was freed twice, or was never allocated.";
+    ProgramFileError: ParloopError, "ValueError", "A program cannot be saved, or a file holds none that could be loaded here.";
     CheckError: ParloopError, "IndexError", "In checked mode: a kernel used an index outside its object, or a null reference.";
 }
 

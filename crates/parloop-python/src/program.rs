@@ -97,25 +97,81 @@ impl Program {
         Ok(slf.getattr("__dict__")?.cast_into::<PyDict>()?.copy()?)
     }
 
-    /// The full source, as the compiler was given it.
+    /// The full source, as the compiler was given it; empty for a program that was loaded from a file.
     #[getter]
     fn source(&self) -> &str {
         self.inner.source()
     }
 
-    /// `compiled`, or where in the cache it was found: `disk`, `memory`.
+    /// `compiled`, or where in the cache it was found: `disk`, `memory`; `file` for a program that was loaded from one.
     #[getter]
     fn origin(&self) -> &'static str {
         match self.inner.origin() {
             ker::Origin::Compiled => "compiled",
             ker::Origin::Disk => "disk",
             ker::Origin::Memory => "memory",
+            ker::Origin::File => "file",
         }
+    }
+
+    /// Writes the program to a file, with which `Context.load` has it again without a compiler.
+    ///
+    /// The file is for this kind of device, this architecture and this version of parloop. Grids that are Python functions are not
+    /// saved: describe their kernels again when the file is loaded.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     Where to write it; a file that is there is replaced.
+    fn save(slf: &Bound<'_, Self>, path: PathBuf) -> Result<()> {
+        let inner = slf.get().inner.forget(&computed_grids(slf)?)?;
+        Ok(slf.py().detach(|| inner.save(path))?)
+    }
+
+    /// The same program with kernels under these descriptions as well.
+    ///
+    /// Parameters
+    /// ----------
+    /// kernels : dict of Kernel
+    ///     Descriptions that are checked against the source, and grids.
+    fn describe<'py>(slf: &Bound<'py, Self>, kernels: &Bound<'py, PyDict>) -> Result<Bound<'py, PyAny>> {
+        let inner = &slf.get().inner;
+        let described = described_anew(inner, kernels)?;
+        let descriptions: Vec<ker::KernelDescription> = described.iter().map(|(description, _)| description.clone()).collect();
+        let names: Vec<String> = descriptions.iter().map(|description| description.name.clone()).collect();
+        let program = Program::make(slf.py(), inner.describe(&descriptions)?, described, &classes_in(kernels)?)?;
+        // The others stay the objects they are, with grids that Rust does not know.
+        let attributes = program.getattr("__dict__")?.cast_into::<PyDict>()?;
+        for (name, kernel) in Program::kernels(slf)?.iter() {
+            if !names.contains(&name.extract()?) {
+                attributes.set_item(name, kernel)?;
+            }
+        }
+        Ok(program)
     }
 
     fn __repr__(&self) -> String {
         format!("{:?}", self.inner)
     }
+}
+
+/// Descriptions of a program's kernels, in which text may name one of its classes.
+pub fn described_anew(program: &ker::Program, kernels: &Bound<'_, PyDict>) -> Result<Vec<(ker::KernelDescription, GridRule)>> {
+    let classes: Vec<String> = program.classes().into_iter().map(str::to_owned).collect();
+    kernel_descriptions(kernels, &classes)
+}
+
+/// The names of the kernels whose grid Python computes.
+fn computed_grids(program: &Bound<'_, Program>) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for (name, kernel) in Program::kernels(program)?.iter() {
+        if let Ok(kernel) = kernel.cast::<Kernel>()
+            && !matches!(kernel.get().rule, GridRule::Own)
+        {
+            names.push(name.extract()?);
+        }
+    }
+    Ok(names)
 }
 
 /// Compiles portable C for a target whose device need not be here, and returns the binary.
@@ -264,6 +320,23 @@ pub fn classes_of(given: &[Bound<'_, PyAny>]) -> Result<(Vec<String>, Classes)> 
         }
     }
     Ok((names, types))
+}
+
+/// The types of the objects that described kernels take.
+pub fn classes_in(kernels: &Bound<'_, PyDict>) -> Result<Classes> {
+    let mut types = Classes::new();
+    for kernel in kernels.values() {
+        let args = kernel.getattr("args")?;
+        if args.is_none() {
+            continue;
+        }
+        for arg in args.try_iter()? {
+            if let Ok(ty) = type_of(&arg?.getattr("atype")?) {
+                types.insert(ty.get().ty.name().to_owned(), ty.get().ty.clone());
+            }
+        }
+    }
+    Ok(types)
 }
 
 /// A scalar type by any of its names: ours, NumPy's, or a class with `_dtype`; `None` for None.

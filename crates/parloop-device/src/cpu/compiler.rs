@@ -142,6 +142,40 @@ fn native_arch() -> &'static str {
     })
 }
 
+/// The architecture and the sets of instructions that `-march=native` may use: a binary runs where all of them are.
+pub(crate) fn instructions() -> &'static str {
+    static INSTRUCTIONS: OnceLock<String> = OnceLock::new();
+    INSTRUCTIONS.get_or_init(|| {
+        let flags = cpuinfo_line("flags").map(|flags| used_by_compilers(&flags)).or_else(|| cpuinfo_line("Features"));
+        [std::env::consts::ARCH, flags.unwrap_or_default().as_str()].join(" ").trim_end().to_owned()
+    })
+}
+
+/// Of an x86 CPU's many flags, those that name instructions which a compiler chooses by itself.
+fn used_by_compilers(flags: &str) -> String {
+    const FAMILIES: [&str; 5] = ["sse", "avx", "amx", "bmi", "fma"];
+    const SINGLE: [&str; 16] = [
+        "pni",
+        "ssse3",
+        "abm",
+        "adx",
+        "aes",
+        "cx16",
+        "f16c",
+        "gfni",
+        "lahf_lm",
+        "movbe",
+        "pclmulqdq",
+        "popcnt",
+        "sha_ni",
+        "vaes",
+        "vpclmulqdq",
+        "xop",
+    ];
+    let is_used = |flag: &&str| SINGLE.contains(flag) || FAMILIES.iter().any(|family| flag.starts_with(family));
+    flags.split_whitespace().filter(is_used).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +188,13 @@ mod tests {
             "no compiler for cpu kernels was found: tried cc, gcc, clang, ziglang (Python package); \
              install one with `apt-get install gcc` or `pip install ziglang`, or name one in PARLOOP_CC"
         );
+    }
+
+    #[test]
+    fn instructions_are_the_architecture_and_what_compilers_use_of_the_flags() {
+        assert_eq!(used_by_compilers("fpu sse2 ht pni avx512_vnni md_clear fma popcnt ibrs bmi2"), "sse2 pni avx512_vnni fma popcnt bmi2");
+        assert_eq!(instructions().split(' ').next(), Some(std::env::consts::ARCH));
+        assert!(!instructions().ends_with(' '));
     }
 
     #[test]

@@ -19,6 +19,8 @@ use std::sync::Arc;
 use crate::backend::{Compiler, RawDevice};
 use crate::error::{CompileError, Result};
 
+pub(crate) use compiler::instructions;
+
 /// The most threads a CPU device may have.
 pub const MAX_THREADS: usize = 1024;
 
