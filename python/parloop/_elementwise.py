@@ -135,7 +135,7 @@ def _source(name: str, forms: tuple[Form, ...], computed: tuple[str, ...], out: 
 ARGUMENTS = {"cuda": ["--fmad=false"], "hip": ["-ffp-contract=off"], "opencl": [], "cpu": []}
 _MOST_DEVICES = 16
 _MOST_KERNELS = 1024
-_compiled: dict[Device, dict[str, tuple[CompiledKernel, int]]] = {}
+_compiled: dict[Device, dict[tuple[str, str], tuple[CompiledKernel, int]]] = {}
 
 
 def compiled(context: Context, source: str, name: str) -> CompiledKernel:
@@ -146,12 +146,12 @@ def compiled(context: Context, source: str, name: str) -> CompiledKernel:
         while len(_compiled) >= _MOST_DEVICES:
             _compiled.pop(next(iter(_compiled)), None)
         kernels = _compiled.setdefault(device, {})
-    found = kernels.get(source)
+    found = kernels.get((source, name))
     if found is None:
         kernel = context.compile(source, arguments=ARGUMENTS[device.kind]).kernels[name]
         while len(kernels) >= _MOST_KERNELS:
             kernels.pop(next(iter(kernels)), None)
-        found = kernels[source] = (kernel, stream.handle)
+        found = kernels[source, name] = (kernel, stream.handle)
     kernel, handle = found
     return kernel if handle == stream.handle else kernel.on(stream)
 

@@ -152,10 +152,10 @@ def _converted(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     host = np.asarray(value)
     if host.dtype.kind not in "biufc":
         return np.asarray(value, dtype)
-    if host.dtype.kind in "iu" and dtype.kind in "iu" and not is_array:
-        limits = np.iinfo(dtype)
+    if host.dtype.kind in "iu" and dtype.kind in "biu" and not is_array:
+        least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         for extreme in (host.min(initial=0), host.max(initial=0)):
-            if not limits.min <= int(extreme) <= limits.max:
+            if not least <= int(extreme) <= most:
                 raise OverflowError(f"the integer {int(extreme)} does not fit into {dtype.name}")
         return host.astype(dtype)
     _check_cast(host.dtype, dtype)
