@@ -156,6 +156,19 @@ def compiled(context: Context, source: str, name: str) -> CompiledKernel:
     return kernel if handle == stream.handle else kernel.on(stream)
 
 
+def is_aligned(x: Array) -> bool:
+    """Whether all elements lie at addresses at which a GPU can read and write them."""
+    size = min(x.dtype.itemsize, 8)
+    first = x.offset + (x.memory.handle if x.device.kind in ("cuda", "hip") else 0)
+    return first % size == 0 and all(stride % size == 0 for length, stride in zip(x.shape, x.strides) if length > 1)
+
+
+def check_aligned(x: Array) -> None:
+    """An array of another library may have elements between those addresses; a copy can be read, but only the array itself be changed."""
+    if not is_aligned(x):
+        raise ValueError("the array's elements lie at odd addresses, between two elements of their type; change a copy")
+
+
 def run(name: str, out: Array, operands: Sequence[Operand], computed: Sequence[np.dtype[Any]]) -> None:
     """Sets every element of `out` to NumPy's function `name` of the operands, each converted to its `computed` type first.
 
@@ -163,6 +176,7 @@ def run(name: str, out: Array, operands: Sequence[Operand], computed: Sequence[n
     """
     if out.size == 0:
         return
+    check_aligned(out)
     arrays = [out, *(operand for operand in operands if isinstance(operand, Array))]
     axes = join_axes(out.shape, [broadcast_strides(array, out.shape) for array in arrays])
     forms = tuple(Form(operand.dtype.name, isinstance(operand, Array)) for operand in operands)

@@ -85,6 +85,7 @@ def put(x: Array, index: Any, value: Any) -> None:
         assign(x.context.array(new), value)
         host[index] = new
         return
+    _elementwise.check_aligned(x)
     places = _places(x, index)
     values = x.context.empty(places.shape, x.dtype)
     assign(values, value)

@@ -1,11 +1,13 @@
 """Arithmetic of arrays: on every device what NumPy gives, or NumPy's error."""
 
 import operator
+import os
 import warnings
 
+import kernels
 import numpy as np
 import pytest
-from conftest import open_context
+from conftest import missing, open_context, run_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -389,6 +391,18 @@ def test_many_axes_are_one_or_several(ctx):
     assert np.array_equal((x.transpose(order)[:, ::-1] * x[0]).numpy(), values.transpose(order)[:, ::-1] * values[0])
 
 
+def test_elements_at_odd_addresses_are_read_but_not_changed(gpu):
+    values = np.arange(4.0)
+    raw = gpu.array(np.frombuffer(b"\0" + values.tobytes(), np.uint8).copy())
+    x = raw._view([4], [8], 1, "float64")
+    assert (x + 1).tolist() == [1, 2, 3, 4] and (-x).tolist() == [0, -1, -2, -3] and x.sum() == 6 and x[[1, 3]].tolist() == [1, 3]
+    words = "the array's elements lie at odd addresses, between two elements of their type; change a copy"
+    for change in (lambda: operator.iadd(x, 1), lambda: x.__setitem__([0], 1), lambda: x[::2].__setitem__(0, 1) or x[::2].__setitem__(..., 1)):
+        with pytest.raises(ValueError) as caught:
+            change()
+        assert str(caught.value) == words
+
+
 # comparisons ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -531,39 +545,35 @@ def test_products_that_do_not_fit_are_refused(ctx):
 # kernels --------------------------------------------------------------------------------------------------------------------------
 
 
-def generated_sources():
-    """A source for every operation and type, as kernels are made of them."""
-    from parloop import _arithmetic, _elementwise, _indexing, _operations, _reduction
-
-    for dtype in DTYPES:
-        probe = np.ones(1, dtype)
-        for name in [*_arithmetic._SYMBOLS, *_arithmetic._COMPARISONS]:
-            result = outcome(getattr(np, name), probe, probe)
-            if not isinstance(result, type):
-                computed = dtype if name in _arithmetic._COMPARISONS else result.dtype.name
-                forms = (_elementwise.Form(dtype, True), _elementwise.Form(dtype, False))
-                yield _elementwise._source(name, forms, (computed, computed), result.dtype.name, 2)
-        for name in ("negative", "absolute", "invert", "positive", "conjugate"):
-            result = outcome(getattr(np, name), probe)
-            if not isinstance(result, type) and (name != "conjugate" or np.dtype(dtype).kind == "c"):
-                yield _elementwise._source(name, (_elementwise.Form(dtype, True),), (dtype,), result.dtype.name, 1)
-        for name in ("add", "multiply", "minimum", "maximum"):
-            if dtype != "bool" or name in ("minimum", "maximum"):
-                yield _reduction._stage(name, "float32", dtype, 1, 2)
-        yield _reduction._product(dtype, "int16", dtype)
-    for size in _indexing._MOVED:
-        yield _indexing._mover(size)
-    yield _elementwise._source("less", (_elementwise.Form("int8", True), _elementwise.Form("uint64", True)), ("int64", "uint64"), "bool", 0)
-    for source in _operations.C_TYPES:
-        for target in _operations.C_TYPES:
-            yield _elementwise._source("positive", (_elementwise.Form(source, True),), (target,), target, 1)
-
-
 def test_every_kernel_compiles_for_cuda(nvrtc):
-    sources = list(generated_sources())
+    sources = list(kernels.arithmetic())
     assert len(sources) > 300
     # One translation unit for many kernels, each in a namespace of its own: a compilation alone takes most of its time to start.
     for begin in range(0, len(sources), 50):
         spaces = [f"namespace part{number} {{\n{text}\n}}" for number, text in enumerate(sources[begin : begin + 50])]
         code = "\n".join(space.replace("GPUKERN void ", f"GPUKERN void k{number}_") for number, space in enumerate(spaces))
         pl.compile_for("cuda", "sm_90", code, arguments=["--fmad=false"])
+
+
+def test_kernels_compile_for_hip_without_a_gpu():
+    """In a process of its own: the clang inside Debian's hiprtc and the one inside PoCL cannot share one."""
+    result = run_python(
+        """
+        import parloop as pl
+        import kernels
+        try:
+            pl.compile_for("hip", "gfx90a", kernels.ONCE)
+        except pl.CompilerMissingError as error:
+            print("MISSING", error)
+            raise SystemExit
+        # Some of all kinds: a compilation takes its time.
+        for source in list(kernels.arithmetic())[::7]:
+            pl.compile_for("hip", "gfx90a", source, arguments=["-ffp-contract=off"])
+        print("COMPILED")
+        """,
+        env={"PYTHONPATH": os.path.dirname(__file__)},
+        timeout=300,
+    )
+    if result.startswith("MISSING"):
+        missing(f"AMD's hiprtc ({result})")
+    assert result.strip() == "COMPILED"
