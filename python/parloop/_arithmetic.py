@@ -108,9 +108,7 @@ def _on_device(context: Context, operand: Other, dtype: np.dtype[Any]) -> _eleme
 
 def aligned(x: Array) -> Array:
     """The array, or a copy where its elements lie at addresses at which a GPU cannot read them."""
-    size = min(x.dtype.itemsize, 8)
-    first = x.offset + (x.memory.handle if x.device.kind in ("cuda", "hip") else 0)
-    if first % size == 0 and all(stride % size == 0 for length, stride in zip(x.shape, x.strides) if length > 1):
+    if _elementwise.is_aligned(x):
         return x
     return x.context.array(x.numpy())
 

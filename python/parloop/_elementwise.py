@@ -135,7 +135,7 @@ def _source(name: str, forms: tuple[Form, ...], computed: tuple[str, ...], out: 
 ARGUMENTS = {"cuda": ["--fmad=false"], "hip": ["-ffp-contract=off"], "opencl": [], "cpu": []}
 _MOST_DEVICES = 16
 _MOST_KERNELS = 1024
-_compiled: dict[Device, dict[str, tuple[CompiledKernel, int]]] = {}
+_compiled: dict[Device, dict[tuple[str, str], tuple[CompiledKernel, int]]] = {}
 
 
 def compiled(context: Context, source: str, name: str) -> CompiledKernel:
@@ -146,14 +146,27 @@ def compiled(context: Context, source: str, name: str) -> CompiledKernel:
         while len(_compiled) >= _MOST_DEVICES:
             _compiled.pop(next(iter(_compiled)), None)
         kernels = _compiled.setdefault(device, {})
-    found = kernels.get(source)
+    found = kernels.get((source, name))
     if found is None:
         kernel = context.compile(source, arguments=ARGUMENTS[device.kind]).kernels[name]
         while len(kernels) >= _MOST_KERNELS:
             kernels.pop(next(iter(kernels)), None)
-        found = kernels[source] = (kernel, stream.handle)
+        found = kernels[source, name] = (kernel, stream.handle)
     kernel, handle = found
     return kernel if handle == stream.handle else kernel.on(stream)
+
+
+def is_aligned(x: Array) -> bool:
+    """Whether all elements lie at addresses at which a GPU can read and write them."""
+    size = min(x.dtype.itemsize, 8)
+    first = x.offset + (x.memory.handle if x.device.kind in ("cuda", "hip") else 0)
+    return first % size == 0 and all(stride % size == 0 for length, stride in zip(x.shape, x.strides) if length > 1)
+
+
+def check_aligned(x: Array) -> None:
+    """An array of another library may have elements between those addresses; a copy can be read, but only the array itself be changed."""
+    if not is_aligned(x):
+        raise ValueError("the array's elements lie at odd addresses, between two elements of their type; change a copy")
 
 
 def run(name: str, out: Array, operands: Sequence[Operand], computed: Sequence[np.dtype[Any]]) -> None:
@@ -163,6 +176,7 @@ def run(name: str, out: Array, operands: Sequence[Operand], computed: Sequence[n
     """
     if out.size == 0:
         return
+    check_aligned(out)
     arrays = [out, *(operand for operand in operands if isinstance(operand, Array))]
     axes = join_axes(out.shape, [broadcast_strides(array, out.shape) for array in arrays])
     forms = tuple(Form(operand.dtype.name, isinstance(operand, Array)) for operand in operands)

@@ -85,6 +85,7 @@ def put(x: Array, index: Any, value: Any) -> None:
         assign(x.context.array(new), value)
         host[index] = new
         return
+    _elementwise.check_aligned(x)
     places = _places(x, index)
     values = x.context.empty(places.shape, x.dtype)
     assign(values, value)
@@ -152,10 +153,10 @@ def _converted(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     host = np.asarray(value)
     if host.dtype.kind not in "biufc":
         return np.asarray(value, dtype)
-    if host.dtype.kind in "iu" and dtype.kind in "iu" and not is_array:
-        limits = np.iinfo(dtype)
+    if host.dtype.kind in "iu" and dtype.kind in "biu" and not is_array:
+        least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         for extreme in (host.min(initial=0), host.max(initial=0)):
-            if not limits.min <= int(extreme) <= limits.max:
+            if not least <= int(extreme) <= most:
                 raise OverflowError(f"the integer {int(extreme)} does not fit into {dtype.name}")
         return host.astype(dtype)
     _check_cast(host.dtype, dtype)

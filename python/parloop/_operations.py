@@ -155,7 +155,7 @@ T inverse(T a) {
 T op(T a, T b) {
     if (b.re == 0 && b.im == 0) return make_T(1, 0);
     if (a.re == 0 && a.im == 0) {
-        const R nothing = b.re > 0 && b.im == 0 ? (R)0 : (R)0 / a.re;
+        const R nothing = b.re > 0 ? (R)0 : (R)0 / a.re;
         return make_T(nothing, nothing);
     }
     if (b.im == 0 && b.re == floor(b.re) && fabs(b.re) < 100) {

@@ -175,3 +175,39 @@ ALL = {
     **{f"atomics of {c_type}": atomics(c_type) for c_type in ATOMIC_TYPES},
     **{f"scalars of {c_type}": store(c_type) for c_type in [*ATOMIC_TYPES, "bool", "size_t", "unsigned long long", "char"]},
 }
+
+
+def arithmetic():
+    """A source for every operation of arrays on every type, as they are made on a GPU."""
+    import numpy as np
+
+    from parloop import _arithmetic, _elementwise, _indexing, _operations, _reduction
+
+    def result_of(name, *probes):
+        try:
+            return getattr(np, name)(*probes).dtype.name
+        except TypeError:
+            return None
+
+    dtypes = list(_operations.C_TYPES)
+    for dtype in dtypes:
+        probe = np.ones(1, dtype)
+        forms = (_elementwise.Form(dtype, True), _elementwise.Form(dtype, False))
+        for name in [*_arithmetic._SYMBOLS, *_arithmetic._COMPARISONS]:
+            result = result_of(name, probe, probe)
+            if result is not None:
+                computed = dtype if name in _arithmetic._COMPARISONS else result
+                yield _elementwise._source(name, forms, (computed, computed), result, 2)
+        for name in ("negative", "absolute", "invert", *(["conjugate"] if _operations.is_complex(dtype) else [])):
+            result = result_of(name, probe)
+            if result is not None:
+                yield _elementwise._source(name, forms[:1], (dtype,), result, 1)
+        for name in ("minimum", "maximum", *(["add", "multiply"] if dtype != "bool" else [])):
+            yield _reduction._stage(name, "float32", dtype, 1, 2)
+        yield _reduction._product(dtype, "int16", dtype)
+        for target in dtypes:
+            yield _elementwise._source("positive", forms[:1], (target,), target, 1)
+    for size in _indexing._MOVED:
+        yield _indexing._mover(size)
+    mixed = (_elementwise.Form("int8", True), _elementwise.Form("uint64", True))
+    yield _elementwise._source("less", mixed, ("int64", "uint64"), "bool", 0)

@@ -21,10 +21,24 @@ use crate::ndarray::{NdArray, as_array, as_contiguous, empty, numpy_dtype, types
 
 /// An array in the memory of a context's device. Slices share its memory.
 ///
+/// Operators, comparisons, reductions, indices and views are NumPy's: types of results, broadcasting, errors. Results are arrays of the
+/// same context, and single numbers are NumPy's scalars. Operands are arrays of the same device, numbers, and NumPy's arrays, which
+/// are copied to the device.
+///
+/// On a CPU NumPy does it, in the memory that both share. On a GPU kernels do it, which are compiled when first needed and kept in the
+/// compile cache; nothing is copied to the host but the number that a reduction gives, and an index that is a mask or an array of
+/// integers, whose places are found on the host. Where NumPy warns, of a division by zero for example, a GPU gives the same value
+/// without a word: integers divided by zero are zero. What a float out of range, or not-a-number, becomes as an integer depends on the device.
+///
+/// An assignment converts to a type of the same kind or a higher one; `astype` converts to any.
+///
 /// >>> import numpy as np, parloop as pl
 /// >>> x = pl.Context("cpu:1").array(np.arange(6.0))
 /// >>> x[1::2].numpy()
 /// array([1., 3., 5.])
+/// >>> x[x > 3] += 10
+/// >>> (2 * x.reshape(2, 3) + [0, 1, 2]).sum(axis=0).tolist()
+/// [6.0, 32.0, 38.0]
 #[pyclass(frozen, module = "parloop")]
 #[derive(Clone)]
 pub struct Array {
