@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -40,11 +41,13 @@ def array_class(item: Any, shape: Any) -> type[Array]:
     key = (id(item), dims, order)
     known = _classes.get(key)
     found = known() if known is not None else None
-    if found is None or found._itemtype is not item:
-        ty = _ObjectType.array(item._type, dims, order)
-        found = MetaArray(ty.name, (Array,), {"_itemtype": item, "_shape": dims, "_order": order, "__module__": "parloop.objects"})
-        _classes[key] = weakref.ref(found)
-    return found
+    if found is not None and found._itemtype is item:
+        return found
+    ty = _ObjectType.array(item._type, dims, order)
+    body = {"_itemtype": item, "_shape": dims, "_order": order, "__module__": "parloop.objects"}
+    made: Any = MetaArray(ty.name, (Array,), body)
+    _classes[key] = weakref.ref(made)
+    return made  # type: ignore[no-any-return]
 
 
 class MetaArray(CApi):
@@ -53,15 +56,22 @@ class MetaArray(CApi):
     _type: _ObjectType
     _itemtype: Any
     _class_shape: tuple[int | None, ...]
+    _order: tuple[int, ...]
+    _c_type: str
+    _has_refs: bool
+    _data_offset: int
+    _is_static_shape: bool
+    _is_static_type: bool
+    _dshape_idx: list[int]
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaArray:
-        base = next((getattr(base, "_itemtype", None) and base for base in bases), None)
+        base: Any = next((base for base in bases if getattr(base, "_itemtype", None) is not None), None)
         if "_itemtype" in body:
             item, shape, order = body["_itemtype"], tuple(body.get("_shape", ())), body.get("_order", "C")
             if "_shape" not in body:
                 raise ValueError(f"array {name} needs a _shape")
         elif base is not None:
-            item, shape, order = base._itemtype, base._class_shape, base._order  # type: ignore[attr-defined]
+            item, shape, order = base._itemtype, base._class_shape, base._order
         else:
             return super().__new__(cls, name, bases, body)
         axes = len(shape)
@@ -82,7 +92,8 @@ class MetaArray(CApi):
         ty.set_class(new)
         return new
 
-    def __getitem__(cls, shape: Any) -> type[Array]:
+    # Any, since it also is the type of a field in the body of a struct.
+    def __getitem__(cls, shape: Any) -> Any:
         return array_class(cls, shape)
 
     # What a class says of all its objects; each object has the same names for itself.
@@ -110,7 +121,7 @@ class MetaArray(CApi):
     def _get_n_items(cls) -> int:
         if not cls._is_static_shape:
             raise ValueError("Cannot get n items from dynamic shapes")
-        return int(np.prod(cls._class_shape))
+        return math.prod(dim or 0 for dim in cls._class_shape)
 
     def _inspect_args(cls, *args: Any) -> Info:
         value = None

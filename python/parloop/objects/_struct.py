@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from .._description import Arg, Kernel
 from .._parloop import Buffer, Field, _Object, _ObjectType
-from ._array import Array, array_class
+from ._array import array_class
 from ._capi import CApi
 from ._ref import MetaUnionRef
 from ._scalar import Info, Scalar
@@ -48,6 +48,12 @@ class MetaStruct(CApi):
 
     _type: _ObjectType
     _fields: list[Field]
+    _s_fields: list[Field]
+    _d_fields: list[Field]
+    _c_type: str
+    _has_refs: bool
+    _extra_c_sources: list[Any]
+    _depends_on: list[Any]
     _kernels: dict[str, Kernel]
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaStruct:
@@ -81,7 +87,7 @@ class MetaStruct(CApi):
         add_methods(new)
         return new
 
-    def __getitem__(cls, shape: Any) -> type[Array]:
+    def __getitem__(cls, shape: Any) -> Any:
         return array_class(cls, shape)
 
     @property
@@ -94,10 +100,8 @@ class MetaStruct(CApi):
     def _inspect_args(cls, *args: Any, **named: Any) -> Info:
         made = cls(*args, **named)
         offsets = {field.index: made._field_offset(field.index) - made._offset for field in cls._d_fields}
-        info = Info(size=made._get_size(), value=args[0] if len(args) == 1 else named)
-        if offsets:
-            info._offsets = offsets
-        return info
+        known: dict[str, Any] = {"_offsets": offsets} if offsets else {}
+        return Info(size=made._get_size(), value=args[0] if len(args) == 1 else named, **known)
 
     def __repr__(cls) -> str:
         return f"<struct {cls.__name__}>"
