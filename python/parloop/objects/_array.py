@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 import weakref
 from collections.abc import Iterator
@@ -37,7 +38,11 @@ _classes: dict[tuple[int, tuple[int | None, ...], tuple[int, ...]], weakref.ref[
 
 def array_class(item: Any, shape: Any) -> type[Array]:
     """The class of arrays of `item` with this shape; the same class whenever it is asked for."""
-    dims, order = split_shape(shape)
+    return array_class_in_order(item, *split_shape(shape))
+
+
+def array_class_in_order(item: Any, dims: tuple[int | None, ...], order: tuple[int, ...]) -> type[Array]:
+    """The class of arrays of `item` with these dimensions, and with their axes from the slowest to the fastest in `order`."""
     key = (id(item), dims, order)
     known = _classes.get(key)
     found = known() if known is not None else None
@@ -131,6 +136,17 @@ class MetaArray(CApi):
         return Info(size=made._get_size(), shape=made._shape, strides=made._strides, value=value, items=len(made))
 
 
+def _reduce_class(cls: MetaArray) -> str | tuple[Any, ...]:
+    known = _classes.get((id(getattr(cls, "_itemtype", None)), getattr(cls, "_class_shape", ()), getattr(cls, "_order", ())))
+    if known is not None and known() is cls:
+        return array_class_in_order, (cls._itemtype, cls._class_shape, cls._order)
+    return cls.__qualname__
+
+
+# Classes that were made from brackets are found again by what they are made of.
+copyreg.pickle(MetaArray, _reduce_class)
+
+
 class Array(_ArrayObject, metaclass=MetaArray):
     """An array in a buffer. Its shape is fixed when it is made.
 
@@ -211,14 +227,14 @@ class Array(_ArrayObject, metaclass=MetaArray):
     def _to_dict(self) -> Any:
         if isinstance(self._itemtype, Scalar):
             return self.to_nparray().tolist()
-        from ._ref import MetaUnionRef, Ref
+        from ._ref import MetaUnionRef
 
-        is_reference = isinstance(self._itemtype, (Ref, MetaUnionRef))
+        is_union = isinstance(self._itemtype, MetaUnionRef)
         out = np.empty(self._dims, dtype=object)
         for index in np.ndindex(*self._dims):
             item = self[index]
             value = item._to_dict() if hasattr(item, "_to_dict") else item
-            out[index] = (type(item).__name__, value) if is_reference and item is not None else value
+            out[index] = (type(item).__name__, value) if is_union and item is not None else value
         return out.tolist()
 
     def __repr__(self) -> str:

@@ -54,6 +54,9 @@ class Ref(FieldType, metaclass=_MetaRef):
     def __repr__(self) -> str:
         return f"<ref {self.__name__}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ref, (self._reftype,)
+
 
 class MetaUnionRef(CApi):
     """The class of union references."""

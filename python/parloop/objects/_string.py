@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any, ClassVar
 
 from .._parloop import Buffer, _Object, _ObjectType
@@ -51,6 +52,18 @@ class MetaString(type):
 
     def __repr__(cls) -> str:
         return cls.__name__
+
+
+def _reduce_class(cls: MetaString) -> str | tuple[Any, ...]:
+    size = cls.__dict__.get("_fixed")
+    return cls.__qualname__ if size is None or cls.__name__ != f"String{size}" else (_fixed_class, (size,))
+
+
+def _fixed_class(size: int) -> Any:
+    return String.fixed(size)
+
+
+copyreg.pickle(MetaString, _reduce_class)
 
 
 class String(_Object, metaclass=MetaString):
