@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import parloop as pl
+import parloop.objects as xo
 from parloop import _parloop
 
 PACKAGE = Path(pl.__file__).parent
@@ -41,7 +42,7 @@ def test_every_public_name_is_in_the_stub_and_nothing_else():
 
 def own_names(cls):
     """The names that the class, or a base class of ours, defines."""
-    ours = [base for base in cls.__mro__ if base.__module__ in ("parloop", "parloop._parloop")]
+    ours = [base for base in cls.__mro__ if base.__module__ in ("parloop", "parloop.objects", "parloop._parloop")]
     return {name for base in ours for name in vars(base)}
 
 
@@ -52,9 +53,10 @@ COMMON = {"__doc__", "__module__", "__new__", "__repr__", "__dict__", "__weakref
 
 @pytest.mark.parametrize("name", [name for name, value in vars(_parloop).items() if inspect.isclass(value) and not issubclass(value, BaseException)])
 def test_every_member_of_every_class_is_in_the_stub_and_nothing_else(name):
-    stub = defined(STUB.body)[name]
+    stubs = [defined(STUB.body)[name]]
+    stubs += [defined(STUB.body)[base.id] for base in stubs[0].bases]
     found = {member for member in own_names(getattr(_parloop, name)) if member not in COMMON}
-    described = {member for member in defined(stub.body) if member not in COMMON}
+    described = {member for stub in stubs for member in defined(stub.body) if member not in COMMON}
     # Kernels are attributes of a program.
     assert described - {"__getattr__"} == found
 
@@ -92,7 +94,7 @@ def test_parameters_have_the_names_and_defaults_that_the_stub_says():
 
 def test_the_package_exports_the_public_names_only():
     internal = {"run_command", "add_package_folders", "unknown_variables"}
-    assert set(pl.__all__) == public(dir(_parloop)) - internal | {"Arg", "Kernel", "Pointer", "__version__"}
+    assert set(pl.__all__) == public(dir(_parloop)) - internal | {"Arg", "Kernel", "Pointer", "Source", "__version__"}
     assert all(hasattr(pl, name) for name in pl.__all__)
 
 
@@ -124,6 +126,62 @@ def axpy(name: str | None = None) -> float:
 '''
 
 
+OBJECTS = '''
+import numpy as np
+import parloop as pl
+import parloop.objects as xo
+
+
+class Point(xo.Struct):
+    x = xo.Float64
+    name = xo.String
+    values = xo.Float64[:, 3]
+    charge = xo.Field(xo.Int32, default=1)
+    area = xo.CProperty(body="return 1;", ret=xo.Float64)
+
+
+class Shape(xo.UnionRef):
+    _reftypes = (Point,)
+
+
+class Line(xo.Struct):
+    begin = xo.Field(Point)
+    end = xo.Ref(Point)
+    points = xo.Field(Point[:])
+    fixed = xo.Field(Point[3])
+    shapes = xo.Field(Shape[:])
+    shape = xo.Field(Shape)
+    inner = Point
+
+
+class Element(xo.HybridClass):
+    _xofields = {"length": xo.Float64}
+
+
+def use(ctx: pl.Context) -> float:
+    p = Point(x=1.0, name="p", values=np.zeros((2, 3)), _context=ctx)
+    p.x = 3
+    p.x += 1
+    p.name = "q"
+    p.charge = 3
+    length: int = len(p.name) + p.values[0, 0]
+    line = Line(begin=p)
+    line.begin = p
+    line.begin.x = 4
+    line.end = p
+    line.points[0].x = 2
+    line.shape = p
+    print(line.inner.x, xo.Float64[:](3)[1], xo.String("a").to_str(), p._buffer.capacity)
+    e = Element(length=3)
+    e.length = 5
+    ctx.add_kernels(sources=[""], kernels={"k": xo.Kernel(args=[xo.Arg(Point, name="p")])})
+    ctx.kernels.k(p=p)
+    b: xo.Buffer = ctx.new_buffer(100)
+    at: int = b.allocate(3)
+    return float(p.x + e.length + p.area + length + at)
+'''
+
+
 def mypy(tmp_path, text):
     file = tmp_path / "usage.py"
     file.write_text(text)
@@ -143,14 +201,26 @@ def test_mypy_accepts_right_code_and_finds_mistakes(tmp_path):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
-def test_mypy_accepts_the_package_itself():
-    files = [str(PACKAGE / name) for name in ("__init__.py", "__main__.py", "_description.py", "_pointer.py", "_operations.py", "_elementwise.py", "_reduction.py", "_arithmetic.py", "_indexing.py", "_parloop.pyi")]
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", "/dev/null", *files]
+def test_mypy_takes_fields_of_objects_for_any_value_and_finds_mistakes_around_them(tmp_path):
+    result = mypy(tmp_path, OBJECTS)
+    assert result.returncode == 0, result.stdout + result.stderr
+    result = mypy(tmp_path, OBJECTS + "\nPoint(x=1).nothing\nreveal_type(Point().x)\nPoint()._buffer.allocate('x')\n")
+    assert result.returncode == 1
+    for words in ('"Point" has no attribute "nothing"', 'Revealed type is "Any"', '"allocate" of "Buffer" has incompatible type "str"'):
+        assert words in result.stdout, result.stdout
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_mypy_accepts_the_package_itself(tmp_path):
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path), "-p", "parloop"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Pointer, pl.Context, pl.Context.plan_FFT, pl.Array, pl.Device, pl.devices], ids=lambda owner: getattr(owner, "__name__", ""))
+CLASSES = [getattr(xo, name) for name in ("Array", "CMethod", "HybridClass", "JEncoder", "LinkedArray", "Ref", "Scalar", "String", "Struct", "UnionRef")]
+
+
+@pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Pointer, pl.Context, pl.Context.plan_FFT, pl.Array, pl.Device, pl.devices, xo, xo.Buffer, *CLASSES], ids=lambda owner: getattr(owner, "__name__", ""))
 def test_the_examples_in_the_documentation_run(owner):
     tests = [doctest.DocTestParser().get_doctest(inspect.getdoc(owner) or "", {}, str(owner), None, 0)]
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)

@@ -29,7 +29,7 @@ impl Layout {
         let mut step = itemsize as isize;
         for (stride, &len) in strides.iter_mut().zip(shape).rev() {
             *stride = step;
-            step *= len.max(1) as isize;
+            step = step.wrapping_mul(len.max(1) as isize);
         }
         Layout { shape: shape.to_vec(), strides, offset: 0, itemsize }
     }

@@ -92,7 +92,7 @@ impl Kernel {
         self.sort(py, arguments, &mut given)?;
         self.fill(&given, &mut call)?;
         let items = self.items(py, &given)?;
-        let holds = std::mem::take(&mut call.objects.holds);
+        let holds = call.objects.hold(&mut call.slots, self.inner.function().device().kind());
         let returned = self.run(py, &mut call.slots, items, &call.staging, holds)?;
         if call.objects.has_copies() {
             call.objects.take_back()?;
@@ -183,10 +183,13 @@ impl Kernel {
         let (mut given, mut call) = (Given::new(), Call::default());
         this.sort(py, arguments, &mut given)?;
         let mut held = Held::default();
+        let mut views = Vec::new();
         for value in given.iter().flatten() {
             if let Some(object) = object_of(value)? {
                 // The address in the slots must stay good.
-                held._exports.push(object.get().body()?.view.buffer().export()?);
+                let view = &object.get().body()?.view;
+                held._exports.push(view.buffer().export()?);
+                views.push(view.clone());
             }
         }
         this.fill(&given, &mut call)?;
@@ -198,6 +201,8 @@ impl Kernel {
             return Err(PyValueError::new_err(reason).into());
         }
         let items = this.items(py, &given)?;
+        // The exports keep the addresses from here on.
+        drop(call.objects.hold(&mut call.slots, this.inner.function().device().kind()));
         let mut arrays = Vec::new();
         for (index, value) in given.iter().enumerate() {
             if let Some(value) = value
@@ -213,7 +218,7 @@ impl Kernel {
                 Keep::Text(text) => held.texts.push(text),
             }
         }
-        let bound = BoundKernel { kernel: slf.clone().unbind(), slots: call.slots, items, arrays, objects, _held: held };
+        let bound = BoundKernel { kernel: slf.clone().unbind(), slots: call.slots, items, arrays, objects, views, _held: held };
         Ok(classes(py)?.bound.make(py, bound)?)
     }
 
@@ -272,6 +277,7 @@ pub struct BoundKernel {
     items: Option<Items>,
     arrays: Vec<BoundArray>,
     objects: Vec<Py<PyAny>>,
+    views: Vec<obj::View>,
     _held: Held,
 }
 
@@ -297,6 +303,9 @@ impl BoundKernel {
                 let name = &self.kernel.get().inner.signature().params[bound.index].name;
                 return Err(PyValueError::new_err(format!("array `{name}` was resized after it was bound; bind it again")).into());
             }
+        }
+        for view in &self.views {
+            view.check_alive()?;
         }
         let returned = self.kernel.get().run(py, &mut self.slots.clone(), self.items, &Staging::default(), Holds::new())?;
         Ok(self.kernel.get().to_python(py, returned)?)

@@ -22,6 +22,9 @@
 array([1., 2., 3.])
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from .._description import Arg as Arg
 from .._description import Kernel as Kernel
 from .._parloop import Buffer as Buffer
@@ -61,8 +64,13 @@ from ._scalar import (
     UInt32 as UInt32,
     UInt64 as UInt64,
 )
-from ._string import String as String
 from ._struct import Struct as Struct
 from ._struct import ThisClass as ThisClass
+
+if _TYPE_CHECKING:
+    # In the body of a struct a class is an alias to type checkers; `name = String` is to be a field that they know nothing of.
+    String: _Any
+else:
+    from ._string import String as String
 
 __all__ = [name for name in dir() if not name.startswith("_")]

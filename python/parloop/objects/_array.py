@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copyreg
+import math
 import weakref
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -36,15 +38,21 @@ _classes: dict[tuple[int, tuple[int | None, ...], tuple[int, ...]], weakref.ref[
 
 def array_class(item: Any, shape: Any) -> type[Array]:
     """The class of arrays of `item` with this shape; the same class whenever it is asked for."""
-    dims, order = split_shape(shape)
+    return array_class_in_order(item, *split_shape(shape))
+
+
+def array_class_in_order(item: Any, dims: tuple[int | None, ...], order: tuple[int, ...]) -> type[Array]:
+    """The class of arrays of `item` with these dimensions, and with their axes from the slowest to the fastest in `order`."""
     key = (id(item), dims, order)
     known = _classes.get(key)
     found = known() if known is not None else None
-    if found is None or found._itemtype is not item:
-        ty = _ObjectType.array(item._type, dims, order)
-        found = MetaArray(ty.name, (Array,), {"_itemtype": item, "_shape": dims, "_order": order, "__module__": "parloop.objects"})
-        _classes[key] = weakref.ref(found)
-    return found
+    if found is not None and found._itemtype is item:
+        return found
+    ty = _ObjectType.array(item._type, dims, order)
+    body = {"_itemtype": item, "_shape": dims, "_order": order, "__module__": "parloop.objects"}
+    made: Any = MetaArray(ty.name, (Array,), body)
+    _classes[key] = weakref.ref(made)
+    return made  # type: ignore[no-any-return]
 
 
 class MetaArray(CApi):
@@ -53,15 +61,22 @@ class MetaArray(CApi):
     _type: _ObjectType
     _itemtype: Any
     _class_shape: tuple[int | None, ...]
+    _order: tuple[int, ...]
+    _c_type: str
+    _has_refs: bool
+    _data_offset: int
+    _is_static_shape: bool
+    _is_static_type: bool
+    _dshape_idx: list[int]
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaArray:
-        base = next((getattr(base, "_itemtype", None) and base for base in bases), None)
+        base: Any = next((base for base in bases if getattr(base, "_itemtype", None) is not None), None)
         if "_itemtype" in body:
             item, shape, order = body["_itemtype"], tuple(body.get("_shape", ())), body.get("_order", "C")
             if "_shape" not in body:
                 raise ValueError(f"array {name} needs a _shape")
         elif base is not None:
-            item, shape, order = base._itemtype, base._class_shape, base._order  # type: ignore[attr-defined]
+            item, shape, order = base._itemtype, base._class_shape, base._order
         else:
             return super().__new__(cls, name, bases, body)
         axes = len(shape)
@@ -82,7 +97,8 @@ class MetaArray(CApi):
         ty.set_class(new)
         return new
 
-    def __getitem__(cls, shape: Any) -> type[Array]:
+    # Any, since it also is the type of a field in the body of a struct.
+    def __getitem__(cls, shape: Any) -> Any:
         return array_class(cls, shape)
 
     # What a class says of all its objects; each object has the same names for itself.
@@ -110,7 +126,7 @@ class MetaArray(CApi):
     def _get_n_items(cls) -> int:
         if not cls._is_static_shape:
             raise ValueError("Cannot get n items from dynamic shapes")
-        return int(np.prod(cls._class_shape))
+        return math.prod(dim or 0 for dim in cls._class_shape)
 
     def _inspect_args(cls, *args: Any) -> Info:
         value = None
@@ -118,6 +134,17 @@ class MetaArray(CApi):
             value = args[0]
         made = cls(*args)
         return Info(size=made._get_size(), shape=made._shape, strides=made._strides, value=value, items=len(made))
+
+
+def _reduce_class(cls: MetaArray) -> str | tuple[Any, ...]:
+    known = _classes.get((id(getattr(cls, "_itemtype", None)), getattr(cls, "_class_shape", ()), getattr(cls, "_order", ())))
+    if known is not None and known() is cls:
+        return array_class_in_order, (cls._itemtype, cls._class_shape, cls._order)
+    return cls.__qualname__
+
+
+# Classes that were made from brackets are found again by what they are made of.
+copyreg.pickle(MetaArray, _reduce_class)
 
 
 class Array(_ArrayObject, metaclass=MetaArray):
@@ -200,14 +227,14 @@ class Array(_ArrayObject, metaclass=MetaArray):
     def _to_dict(self) -> Any:
         if isinstance(self._itemtype, Scalar):
             return self.to_nparray().tolist()
-        from ._ref import MetaUnionRef, Ref
+        from ._ref import MetaUnionRef
 
-        is_reference = isinstance(self._itemtype, (Ref, MetaUnionRef))
+        is_union = isinstance(self._itemtype, MetaUnionRef)
         out = np.empty(self._dims, dtype=object)
         for index in np.ndindex(*self._dims):
             item = self[index]
             value = item._to_dict() if hasattr(item, "_to_dict") else item
-            out[index] = (type(item).__name__, value) if is_reference and item is not None else value
+            out[index] = (type(item).__name__, value) if is_union and item is not None else value
         return out.tolist()
 
     def __repr__(self) -> str:

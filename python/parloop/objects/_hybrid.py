@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._parloop import Buffer, current_context
 from ._ref import Ref
 from ._scalar import Scalar
-from ._struct import Struct
+from ._struct import MetaStruct, Struct
 
 
 class JEncoder(json.JSONEncoder):
@@ -34,7 +34,7 @@ class JEncoder(json.JSONEncoder):
 class _DressedField:
     """A field of the struct as an attribute of the hybrid: arrays of numbers as NumPy-like views, structs dressed."""
 
-    def __init__(self, name: str, struct: type[Struct]) -> None:
+    def __init__(self, name: str, struct: Any) -> None:
         self.name = name
         ftype = getattr(struct, name).ftype
         self.is_array = isinstance(getattr(ftype, "_itemtype", None), Scalar)
@@ -81,7 +81,7 @@ def _fields_of(bases: tuple[type, ...], body: dict[str, Any]) -> dict[str, Any]:
     if "_xofields" in body:
         fields = dict(body["_xofields"])
     else:
-        filled = [base._xofields for base in bases if getattr(base, "_xofields", None)]
+        filled = [found for base in bases if (found := getattr(base, "_xofields", None))]
         if len(filled) > 1:
             raise ValueError(f"Multiple bases have _xofields: {bases}")
         fields = dict(filled[0]) if filled else {}
@@ -108,7 +108,7 @@ class MetaHybridClass(type):
             "_depends_on": [getattr(other, "_XoStruct", other) for other in body.get("_depends_on", ())],
             "_kernels": body.get("_kernels", {}),
         }
-        struct = type(Struct)(body.get("_cname", f"{name}Data"), (Struct,), struct_body)
+        struct = MetaStruct(body.get("_cname", f"{name}Data"), (Struct,), struct_body)
         struct.__qualname__ = f"{body.get('__qualname__', name)}._XoStruct"
         new = super().__new__(cls, name, bases, body)
         new._XoStruct = struct  # type: ignore[attr-defined]
@@ -121,7 +121,7 @@ class MetaHybridClass(type):
             setattr(new, rename.get(field, field), _DressedField(field, struct))
         if "_kernels" in body:
             new._kernels = struct._kernels  # type: ignore[attr-defined]
-        struct._DressingClass = new
+        struct._DressingClass = new  # type: ignore[attr-defined]
         return new
 
 
@@ -152,6 +152,11 @@ class HybridClass(metaclass=MetaHybridClass):
     _overridable = True
     _force_moveable = False
     _xobject: Any
+
+    if TYPE_CHECKING:
+        # The fields are named at run time.
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, _xobject: Any = None, **named: Any) -> None:
         self.xoinitialize(_xobject=_xobject, **named)

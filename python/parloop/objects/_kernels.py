@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._description import Arg, Kernel, Source
+from .._description import Arg, Kernel
+from .._description import Source as Source
 from .._parloop import Context, KernelNotFoundError
 
 
@@ -152,7 +153,7 @@ def build_kernels(
             text = change(text)
         return text
 
-    program = context.compile(
+    program: Any = context.compile(
         own or [Source("", name="<no sources>")],
         api=[*map(_as_source, extra_headers), *from_classes],
         kernels=dict(kernel_descriptions),
@@ -179,7 +180,7 @@ def add_kernels(
     context.kernels.update(build_kernels(context, kernels or {}, sources, **options))
 
 
-def load_kernels(context: Context, path: str | os.PathLike[str], kernel_descriptions: Mapping[str, Kernel]) -> dict[str, Any]:
+def load_kernels(context: Any, path: str | os.PathLike[str], kernel_descriptions: Mapping[str, Kernel]) -> dict[str, Any]:
     """The kernels that `build_kernels(save_as=path)` kept, without a compiler."""
     program = context.load(path, kernels=dict(kernel_descriptions))
     return {name: getattr(program, name) for name in kernel_descriptions}

@@ -9,8 +9,11 @@ from typing import Any
 
 from .._description import Arg, Kernel
 from ._capi import c_type
+from ._scalar import Scalar
 
-_NAME = re.compile(r"(\w+)\s*\(")
+#: The type, the name and the parameters of a function, without its marks.
+_DECLARATION = re.compile(r"([\w\s*]*?)\s*\b(\w+)\s*\(([^()]*)\)")
+_MARKS = re.compile(r"\b(GPUFUN|GPUKERN|static|inline|extern)\b|/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 class CFunction:
@@ -52,21 +55,26 @@ class CFunction:
         self.ret = ret
         self.n_threads = n_threads
         self.c_name = ""
+        #: Its result and its parameters (type and name), in C.
+        self.returned = "void"
+        self.params: list[tuple[str, str]] = []
 
     def bind(self, owner: Any, name: str) -> str:
         """Makes it a function of the class; the C text that the class needs for it."""
         qualifier = "GPUKERN" if self.is_kernel else "GPUFUN"
         if self.body is not None and self.header is None:
             self.c_name = f"{owner.__name__}_{name}"
-            ret = "void" if self.ret is None else c_type(self.ret)
-            params = [f"{owner.__name__} self"] if self.takes_object else []
-            params += [f"{c_type(arg)} {arg.name}" for arg in self.args]
-            return f"{qualifier} {ret} {self.c_name}({', '.join(params) or 'void'}) {{\n{self.body}\n}}\n"
+            self.returned = "void" if self.ret is None else c_type(self.ret)
+            self.params = [(owner.__name__, "self")] if self.takes_object else []
+            self.params += [(c_type(arg), str(arg.name)) for arg in self.args]
+            params = ", ".join(f"{ctype} {name}" for ctype, name in self.params) or "void"
+            return f"{qualifier} {self.returned} {self.c_name}({params}) {{\n{self.body}\n}}\n"
         text = self.source if self.source is not None else str(self.header).rstrip().rstrip(";")
-        found = _NAME.search(text)
+        found = _DECLARATION.search(_MARKS.sub(" ", text))
         if found is None:
             raise ValueError(f"{owner.__name__}.{name}: no function was found in `{text.strip()[:60]}`")
-        self.c_name = found[1]
+        self.returned, self.c_name = found[1].strip() or "void", found[2]
+        self.params = [_parameter(param) for param in found[3].split(",") if param.strip() not in ("", "void")]
         marked = text if re.search(r"\b(GPUFUN|GPUKERN)\b|/\*gpu(fun|kern)\*/", text) else f"{qualifier} {text.lstrip()}"
         if self.source is not None:
             return marked + "\n"
@@ -145,7 +153,7 @@ def _compiled(owner: Any, function: CFunction, context: Any) -> Any:
     key = (id(owner), function.c_name)
     if key not in known:
         on_cpu = context.device.kind == "cpu"
-        if on_cpu or function.is_kernel or function.ret is None:
+        if on_cpu or function.is_kernel:
             grid = function.n_threads if function.is_kernel else None
             kernel = Kernel(c_name=function.c_name, n_threads=grid)
             built = build_kernels(context, {function.name: kernel}, [], extra_classes=[owner])
@@ -158,19 +166,41 @@ def _compiled(owner: Any, function: CFunction, context: Any) -> Any:
 def _through_array(owner: Any, function: CFunction, context: Any) -> Any:
     from ._kernels import build_kernels
 
-    ret = function.ret.atype if isinstance(function.ret, Arg) else function.ret
-    params = ([(owner.__name__, "self")] if function.takes_object else []) + [(c_type(arg), str(arg.name)) for arg in function.args]
-    declared = ", ".join([*(f"{ctype} {name}" for ctype, name in params), f"GPUGLMEM {c_type(ret)} *result"])
+    declared = [f"{ctype} {name}" for ctype, name in function.params]
+    call = f"{function.c_name}({', '.join(name for _, name in function.params)})"
     name = f"{function.c_name}_kernel"
-    source = f"GPUKERN void {name}({declared}) {{ *result = {function.c_name}({', '.join(name for _, name in params)}); }}"
+    if function.returned == "void":
+        source = f"GPUKERN void {name}({', '.join(declared)}) {{ {call}; }}"
+        return build_kernels(context, {name: Kernel(n_threads=1)}, [source], extra_classes=[owner])[name]
+    dtype = _result_dtype(owner, function)
+    declared.append(f"GPUGLMEM {function.returned} *result")
+    source = f"GPUKERN void {name}({', '.join(declared)}) {{ *result = {call}; }}"
     kernel = build_kernels(context, {name: Kernel(n_threads=1)}, [source], extra_classes=[owner])[name]
 
     def run(*args: Any, **named: Any) -> Any:
-        result = context.zeros(1, ret._dtype)
+        result = context.zeros(1, dtype)
         kernel(*args, result=result, **named)
         return result.numpy()[0].item()
 
     return run
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    """The type and the name of a parameter."""
+    found = re.fullmatch(r"\s*(.*?)\s*(\w+)\s*", text, re.DOTALL)
+    return (found[1], found[2]) if found is not None else (text, "")
+
+
+def _result_dtype(owner: Any, function: CFunction) -> Any:
+    """The type of what a function returns by way of an array."""
+    from . import _scalar
+
+    known = {scalar._c_type: scalar._dtype for scalar in vars(_scalar).values() if isinstance(scalar, Scalar)}
+    known |= {"int": known["int32_t"], "unsigned": known["uint32_t"], "long": known["int64_t"], "_Bool": known["bool"]}
+    name = function.returned.removeprefix("const ").strip()
+    if name not in known:
+        raise TypeError(f"{owner.__name__}.{function.name}: a result of type `{name}` cannot be taken from a GPU; return a number")
+    return known[name]
 
 
 def add_methods(cls: Any) -> None:

@@ -10,7 +10,8 @@ VERSION = 1
 
 
 def reduce(item: Any) -> tuple[Any, ...]:
-    """How to make the object again."""
+    """How to make the object again. Fails for one whose memory was freed."""
+    item._get_size()
     return _object, (VERSION, type(item), type(item)._type.name, type(item)._type.size, item._buffer, item._offset)
 
 
@@ -34,7 +35,7 @@ def _object(version: int, cls: Any, name: str, size: int | None, buffer: Buffer,
         raise ObjectValueError(
             f"the pickle holds a {name} of {size} bytes, but class {cls.__name__} has objects of {cls._type.size}; it was changed since"
         )
-    return cls._from_buffer(buffer, offset)
+    return cls._at(buffer, offset)
 
 
 def _check(version: int, name: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .._parloop import Buffer, _Object, _ObjectType
-from ._array import Array, array_class
+from ._array import array_class
 from ._capi import CApi
-from ._scalar import Info
+from ._scalar import FieldType, Info
 
 
 class _MetaRef(type):
@@ -15,7 +15,7 @@ class _MetaRef(type):
         return cls(target)
 
 
-class Ref(metaclass=_MetaRef):
+class Ref(FieldType, metaclass=_MetaRef):
     """The type of a reference: `Ref(T)` or `Ref[T]`. None is null.
 
     An object of the same buffer is referred to; anything else is copied into the buffer first.
@@ -42,7 +42,7 @@ class Ref(metaclass=_MetaRef):
     def __call__(self, *args: Any) -> Any:
         return self._reftype(*args) if args else None
 
-    def __getitem__(self, shape: Any) -> type[Array]:
+    def __getitem__(self, shape: Any) -> Any:
         return array_class(self, shape)
 
     def _inspect_args(self, value: Any = None) -> Info:
@@ -54,6 +54,9 @@ class Ref(metaclass=_MetaRef):
     def __repr__(self) -> str:
         return f"<ref {self.__name__}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ref, (self._reftype,)
+
 
 class MetaUnionRef(CApi):
     """The class of union references."""
@@ -61,6 +64,7 @@ class MetaUnionRef(CApi):
     _type: _ObjectType
     _reftypes: tuple[Any, ...]
     _methods: list[Any]
+    _c_type: str
     _has_refs = True
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaUnionRef:
@@ -75,7 +79,7 @@ class MetaUnionRef(CApi):
     def _size(cls) -> int:
         return 16
 
-    def __getitem__(cls, shape: Any) -> type[Array]:
+    def __getitem__(cls, shape: Any) -> Any:
         return array_class(cls, shape)
 
     def _get_inner_types(cls) -> list[Any]:

@@ -8,11 +8,17 @@ import numpy as np
 
 from .._parloop import Buffer, _ObjectType
 
-if TYPE_CHECKING:
-    from ._array import Array
+
+class FieldType:
+    """A type that is an object of Python and no class. In the body of a struct it is a field, whose values type checkers know nothing of."""
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any: ...
+        def __set__(self, instance: Any, value: Any) -> None: ...
 
 
-class Scalar:
+class Scalar(FieldType):
     """The type of a number. Call it to convert a value; index it to make an array type: `Float64[:]`, `Float64[3, 4]`.
 
     >>> import parloop.objects as xo
@@ -34,7 +40,7 @@ class Scalar:
     def __call__(self, value: Any = 0) -> Any:
         return self._dtype.type(value)
 
-    def __getitem__(self, shape: Any) -> type[Array]:
+    def __getitem__(self, shape: Any) -> Any:
         from ._array import array_class
 
         return array_class(self, shape)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any, ClassVar
 
 from .._parloop import Buffer, _Object, _ObjectType
-from ._array import Array, array_class
+from ._array import array_class
 from ._scalar import Info
 
 _SLOT = 8
@@ -24,14 +25,14 @@ class MetaString(type):
         new._type.set_class(new)
         return new
 
-    def __getitem__(cls, shape: Any) -> type[Array]:
+    def __getitem__(cls, shape: Any) -> Any:
         return array_class(cls, shape)
 
     @property
     def _size(cls) -> int | None:
         return cls._type.size
 
-    def fixed(cls, size: int) -> type[String]:
+    def fixed(cls, size: int) -> Any:
         """The class of strings that all take `size` bytes, 8 of them for the size and one for the closing NUL."""
         if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
             raise ValueError("String needs a positive integer")
@@ -51,6 +52,18 @@ class MetaString(type):
 
     def __repr__(cls) -> str:
         return cls.__name__
+
+
+def _reduce_class(cls: MetaString) -> str | tuple[Any, ...]:
+    size = cls.__dict__.get("_fixed")
+    return cls.__qualname__ if size is None or cls.__name__ != f"String{size}" else (_fixed_class, (size,))
+
+
+def _fixed_class(size: int) -> Any:
+    return String.fixed(size)
+
+
+copyreg.pickle(MetaString, _reduce_class)
 
 
 class String(_Object, metaclass=MetaString):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from .._description import Arg, Kernel
-from .._parloop import Buffer, Field, _Object, _ObjectType
-from ._array import Array, array_class
+from .._parloop import Buffer, Field, UnknownFieldError, _Object, _ObjectType
+from ._array import array_class
 from ._capi import CApi
 from ._ref import MetaUnionRef
 from ._scalar import Info, Scalar
@@ -20,6 +20,13 @@ class ThisClass:
 
 def _is_type(value: Any) -> bool:
     return isinstance(getattr(value, "_type", None), _ObjectType) or hasattr(value, "_XoStruct")
+
+
+def _type_of(struct: str, name: str, ftype: Any) -> _ObjectType:
+    """The type behind the class of a field."""
+    if not _is_type(ftype):
+        raise TypeError(f"{struct}.{name}: {ftype!r} is no type of parloop.objects")
+    return _plain(ftype)._type  # type: ignore[no-any-return]
 
 
 def _plain(ftype: Any) -> Any:
@@ -48,6 +55,12 @@ class MetaStruct(CApi):
 
     _type: _ObjectType
     _fields: list[Field]
+    _s_fields: list[Field]
+    _d_fields: list[Field]
+    _c_type: str
+    _has_refs: bool
+    _extra_c_sources: list[Any]
+    _depends_on: list[Any]
     _kernels: dict[str, Kernel]
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaStruct:
@@ -61,7 +74,7 @@ class MetaStruct(CApi):
             elif not key.startswith("__") and _is_type(value):
                 declared[key] = Field(_plain(value))
         new = super().__new__(cls, name, bases, {**body, **declared})
-        parts = [(key, _plain(field.ftype)._type, field.default, field.default_factory) for key, field in declared.items()]
+        parts = [(key, _type_of(name, key, field.ftype), field.default, field.default_factory) for key, field in declared.items()]
         ty = _ObjectType.structure(name, parts)
         for index, field in enumerate(declared.values()):
             field._set_owner(ty, index)
@@ -81,7 +94,7 @@ class MetaStruct(CApi):
         add_methods(new)
         return new
 
-    def __getitem__(cls, shape: Any) -> type[Array]:
+    def __getitem__(cls, shape: Any) -> Any:
         return array_class(cls, shape)
 
     @property
@@ -94,10 +107,8 @@ class MetaStruct(CApi):
     def _inspect_args(cls, *args: Any, **named: Any) -> Info:
         made = cls(*args, **named)
         offsets = {field.index: made._field_offset(field.index) - made._offset for field in cls._d_fields}
-        info = Info(size=made._get_size(), value=args[0] if len(args) == 1 else named)
-        if offsets:
-            info._offsets = offsets
-        return info
+        known: dict[str, Any] = {"_offsets": offsets} if offsets else {}
+        return Info(size=made._get_size(), value=args[0] if len(args) == 1 else named, **known)
 
     def __repr__(cls) -> str:
         return f"<struct {cls.__name__}>"
@@ -152,7 +163,11 @@ class Struct(_Object, metaclass=MetaStruct):
 
     def _get_offset(self, name: str) -> int:
         """Where in the buffer the field is."""
-        return self._field_offset(getattr(type(self), name).index)
+        found = next((field for field in self._fields if field.name == name), None)
+        if found is None:
+            fields = ", ".join(self)
+            raise UnknownFieldError(f"{type(self).__name__} has no field `{name}`; its fields are {fields}")
+        return self._field_offset(found.index)
 
     def _to_dict(self) -> dict[str, Any]:
         """Its values by field, nested, such that an object of the class can be made from them again."""

@@ -15,8 +15,8 @@ use crate::kernel::Kernel;
 /// What a call does with its objects.
 #[derive(Default)]
 pub struct Objects {
-    /// Keeps their memory where it is while the kernel runs.
-    pub holds: SmallVec<[Hold; 2]>,
+    /// The arguments that are objects of the kernel's device, with their buffers and their offsets in them.
+    placed: SmallVec<[(usize, obj::Buffer, usize); 2]>,
     /// Objects of other devices, with the copies that the kernel gets.
     copies: Vec<Copied>,
 }
@@ -36,6 +36,19 @@ impl Objects {
         Ok(())
     }
 
+    /// Puts the addresses of the objects into the slots and keeps their memory there. No code of Python may run before they are let go:
+    /// it could grow the buffers, which waits for them.
+    #[inline]
+    pub fn hold(&mut self, slots: &mut [Slot], kind: DeviceKind) -> SmallVec<[Hold; 2]> {
+        let hold = |(index, buffer, offset): (usize, obj::Buffer, usize)| {
+            let hold = buffer.hold();
+            let handle = buffer.growable().handle();
+            slots[index] = if kind == DeviceKind::OpenCl { [handle, offset as u64] } else { [handle + offset as u64, 0] };
+            hold
+        };
+        self.placed.drain(..).map(hold).collect()
+    }
+
     /// Whether objects had to be copied.
     pub fn has_copies(&self) -> bool {
         !self.copies.is_empty()
@@ -43,7 +56,7 @@ impl Objects {
 }
 
 impl Kernel {
-    /// The slot of an object.
+    /// The slot of an object, which is filled when its memory is held.
     pub fn object_slot(&self, index: usize, to: &Pointee, constant: bool, object: &Object, objects: &mut Objects) -> Result<Slot> {
         let body = object.body()?;
         body.view.check_alive()?;
@@ -56,18 +69,12 @@ impl Kernel {
             self.copied(body, !constant, objects)?
         };
         let buffer = view.buffer();
-        let hold = buffer.hold();
-        let offset = view.offset() + at;
-        let slot = if own.kind() == DeviceKind::OpenCl {
-            [buffer.growable().handle(), offset as u64]
-        } else {
-            [buffer.growable().handle() + offset as u64, 0]
-        };
+        let placed = (index, buffer.clone(), view.offset() + at);
         if self.inner.stream().is_foreign() {
             buffer.memory().note_foreign_use();
         }
-        objects.holds.push(hold);
-        Ok(slot)
+        objects.placed.push(placed);
+        Ok([0, 0])
     }
 
     /// Checks that the object may be passed; where what is passed begins in it.

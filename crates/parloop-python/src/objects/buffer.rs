@@ -5,7 +5,7 @@ use parloop_kernel as ker;
 use parloop_object as obj;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
 
 use crate::array::{Array, shape_of};
 use crate::context::Context;
@@ -73,9 +73,17 @@ fn with_bytes<T>(source: &Bound<'_, PyAny>, use_them: impl FnOnce(&[u8]) -> Resu
     } else {
         let numpy = source.py().import("numpy")?;
         let refuse =
-            |_| PyTypeError::new_err(format!("bytes come from arrays, buffers and objects with the buffer protocol, not {source}"));
-        numpy.call_method1("frombuffer", (source, "u1")).or_else(|_| as_array(source, None)).map_err(refuse)?
+            |()| PyTypeError::new_err(format!("bytes come from arrays, buffers and objects with the buffer protocol, not {source}"));
+        let found = numpy.call_method1("frombuffer", (source, "u1"));
+        if found.is_err() && !source.hasattr("__array__")? && !source.hasattr("__array_interface__")? && !source.is_instance_of::<PyList>()
+        {
+            return Err(refuse(()).into());
+        }
+        found.or_else(|_| as_array(source, None)).map_err(|_| refuse(()))?
     };
+    if array.getattr("dtype")?.getattr("hasobject")?.is_truthy()? {
+        return Err(PyTypeError::new_err("an array of Python objects has no bytes of its own").into());
+    }
     let dense = as_contiguous(&array)?;
     let Some(found) = NdArray::of(&dense)? else { return Err(PyTypeError::new_err("numpy gave no array").into()) };
     let len: usize = dense.getattr("nbytes")?.extract()?;
@@ -94,10 +102,10 @@ impl Buffer {
 
     /// A view of elements: a NumPy array on a CPU, an `Array` elsewhere. It keeps `owner` alive.
     pub fn view<'py>(&self, py: Python<'py>, owner: Bound<'py, PyAny>, dtype: DType, layout: Layout) -> Result<Bound<'py, PyAny>> {
-        let (low, high) = layout.span();
         let capacity = self.inner.capacity();
-        if high > capacity {
-            return Err(obj::BufferError::OutOfBounds { what: "a view", offset: low, len: high - low, capacity }.into());
+        if !layout.is_inside(capacity) {
+            let len = layout.shape.iter().try_fold(layout.itemsize, |len, &dim| len.checked_mul(dim)).unwrap_or(usize::MAX);
+            return Err(obj::BufferError::OutOfBounds { what: "a view", offset: layout.offset, len, capacity }.into());
         }
         if self.inner.host_pointer().is_some() {
             let export = Bound::new(py, Export { _owner: owner.unbind(), guard: self.inner.export()? })?;
@@ -297,6 +305,14 @@ impl Buffer {
         } else {
             slf.py().import("numpy")?.call_method1("frombuffer", (dest, "i1"))?
         };
+        let (itemsize, len): (usize, usize) = (dest.getattr("dtype")?.getattr("itemsize")?.extract()?, dest.len()?);
+        if itemsize != 1 {
+            return Err(PyTypeError::new_err("bytes are copied to an array of elements of one byte; give a view of it as int8").into());
+        }
+        if start.checked_add(nbytes).is_none_or(|end| end > len) {
+            let reason = format!("{nbytes} bytes at {start} were asked for, the destination has {len}");
+            return Err(Exception::MemoryRangeError.error(reason).into());
+        }
         let slice = pyo3::types::PySlice::new(slf.py(), start as isize, (start + nbytes) as isize, 1);
         Ok(dest.set_item(slice, view)?)
     }

@@ -78,7 +78,8 @@ pub fn scalar_of(object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
             return Ok(Some(Scalar::Int(found.into())));
         }
         let wide = object.extract::<i128>();
-        return wide.map(|value| Some(Scalar::Int(value))).map_err(|_| PyOverflowError::new_err(format!("{object} is too large")).into());
+        let too_large = |_| Exception::ObjectRangeError.error(format!("{object} does not fit into any type of number")).into();
+        return wide.map(|value| Some(Scalar::Int(value))).map_err(too_large);
     }
     if object.is_instance_of::<PyFloat>() {
         return Ok(Some(Scalar::Float(object.extract()?)));
@@ -213,12 +214,13 @@ fn within<T>(ty: &ObjectType, index: usize, result: Result<T>) -> Result<T> {
 
 fn position_by_text(ty: &ObjectType, name: &Bound<'_, PyAny>) -> Result<usize> {
     let obj::Type::Struct(structure) = &ty.ty else { return Err(misfit(ty, name)) };
-    let text = name.cast::<PyString>()?.to_str()?;
+    // What is no text is no field either, whatever it reads like.
+    let found = name.cast::<PyString>().ok().and_then(|text| structure.field(text.to_str().ok()?));
     let unknown = || {
         let fields = structure.fields.iter().map(|field| field.name.clone()).collect();
-        obj::ObjectError::NoSuchField { path: structure.name.clone(), field: text.to_owned(), fields }
+        obj::ObjectError::NoSuchField { path: structure.name.clone(), field: name.to_string(), fields }
     };
-    Ok(structure.field(text).ok_or_else(unknown)?.0)
+    Ok(found.ok_or_else(unknown)?.0)
 }
 
 fn positional_fields<'a, 'py>(ty: &ObjectType, tuple: &Bound<'py, PyTuple>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
@@ -316,8 +318,16 @@ fn array_of<'a, 'py>(ty: &ObjectType, array: &obj::ArrayType, object: &Bound<'py
     if let Some(found) = NdArray::of(object)? {
         return from_numpy(ty, item, found, object, keep);
     }
-    if let Ok(object) = object.cast::<Object>() {
-        return Ok(Value::Object(object.get().body()?.view.clone()));
+    if let Ok(given) = object.cast::<Object>() {
+        let body = given.get().body()?;
+        if let (obj::Type::Array(from), Some(dtype)) = (&body.ty.get().ty, item.ty.scalar())
+            && from.item.scalar().is_some_and(|given| given != dtype)
+        {
+            // Numbers of another type are converted, if each of them fits.
+            let host = object.call_method0(pyo3::intern!(object.py(), "to_nparray"))?;
+            return array_of(ty, array, &host, keep);
+        }
+        return Ok(Value::Object(body.view.clone()));
     }
     if let Ok(found) = object.cast::<Array>() {
         let host = found.get().to_numpy(object)?;
@@ -420,13 +430,37 @@ fn from_numpy<'a, 'py>(
         return Ok(Value::Elements(Elements { bytes: Cow::Borrowed(bytes), start, dtype, shape, strides }));
     }
     if item.ty.scalar().is_some() && found.dtype().is_none() && !matches!(&*found.dtype_name(), "object") {
-        return Err(misfit(ty, object));
+        let native = native_numbers(object)?.ok_or_else(|| misfit(ty, object))?;
+        return array_of_native(ty, item, &native, keep);
     }
     let mut items = Vec::with_capacity(found.size());
     for value in object.call_method0("ravel")?.call_method0("tolist")?.try_iter()? {
         items.push(value_of(item, &value?, keep)?);
     }
     Ok(Value::Items { shape, items })
+}
+
+/// The array with numbers of a type that we know: in our byte order, and half and long floats as doubles. None where it has no numbers.
+fn native_numbers<'py>(object: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyAny>>> {
+    let dtype = object.getattr("dtype")?;
+    let kind: String = dtype.getattr("kind")?.extract()?;
+    let swapped = dtype.call_method1("newbyteorder", ("=",))?;
+    let native = match &*kind {
+        "i" | "u" => swapped,
+        "f" if swapped.getattr("itemsize")?.extract::<usize>()? == 4 => swapped,
+        "f" => PyString::new(object.py(), DType::F64.name()).into_any(),
+        "c" if swapped.getattr("itemsize")?.extract::<usize>()? == 8 => swapped,
+        "c" => PyString::new(object.py(), DType::C128.name()).into_any(),
+        _ => return Ok(None),
+    };
+    Ok(Some(object.call_method1("astype", (native,))?))
+}
+
+fn array_of_native<'a, 'py>(ty: &ObjectType, item: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+    match NdArray::of(object)? {
+        Some(found) if found.dtype().is_some() => from_numpy(ty, item, found, object, keep),
+        _ => Err(misfit(ty, object)),
+    }
 }
 
 /// Numbers of a nested sequence with so many axes, as bytes of `dtype`.

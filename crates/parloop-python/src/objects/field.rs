@@ -124,6 +124,11 @@ impl Field {
         set(&body.view.field_at(bound.index)?, bound.ty.get(), value).map_err(|error| self.named(error))
     }
 
+    fn __delete__(&self, instance: &Bound<'_, PyAny>) -> Result<()> {
+        let (_, bound) = self.of(instance)?;
+        Err(PyAttributeError::new_err(format!("Field {} cannot be deleted", bound.name.bind(instance.py()))).into())
+    }
+
     fn __repr__(&self, py: Python<'_>) -> String {
         match self.bound.get() {
             Some(bound) => format!("<field {} {} of {}>", bound.index, bound.name.bind(py), bound.owner.get().ty),
@@ -172,6 +177,10 @@ impl Field {
             let message = error.value(py).to_string();
             let ty = bound.ty.get().ty.name();
             match message.strip_prefix(ty) {
+                Some(rest) if rest.starts_with(" was asked for") => {
+                    let named = format!("{}.{}: {message}", bound.owner.get().ty, bound.name.bind(py));
+                    PyErr::from_type(error.get_type(py), named).into()
+                }
                 Some(rest) if rest.starts_with([':', ' ']) => {
                     let named = format!("{}.{}{rest}", bound.owner.get().ty, bound.name.bind(py));
                     PyErr::from_type(error.get_type(py), named).into()

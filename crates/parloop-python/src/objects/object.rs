@@ -372,6 +372,15 @@ impl Object {
         }
     }
 
+    /// As `_from_buffer`, but always an object of the class: no text for a string.
+    #[classmethod]
+    fn _at<'py>(class: &Bound<'py, PyType>, buffer: &Bound<'py, Buffer>, offset: isize) -> Result<Bound<'py, PyAny>> {
+        let py = class.py();
+        let ty = class.getattr(pyo3::intern!(py, "_type"))?.cast_into::<ObjectType>()?.unbind();
+        let view = View::at(&buffer.get().inner, offset_of(offset)?, &ty.get().ty)?;
+        make(py, Body::new(view, ty, buffer.clone().unbind()))
+    }
+
     /// The buffer that holds it.
     #[getter]
     fn _buffer(&self, py: Python<'_>) -> Result<Py<Buffer>> {
@@ -392,7 +401,9 @@ impl Object {
 
     /// Its bytes, counted.
     fn _get_size(&self) -> Result<usize> {
-        Ok(self.body()?.view.size()?)
+        let view = &self.body()?.view;
+        view.check_alive()?;
+        Ok(view.size()?)
     }
 
     /// Gives it another value of the same size.

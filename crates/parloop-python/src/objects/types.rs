@@ -167,9 +167,9 @@ impl ObjectType {
     }
 
     /// Says which class the objects of the type have, for the rest of its life.
-    #[pyo3(signature = (class, pre_init=false, post_init=false))]
-    fn set_class(&self, class: &Bound<'_, PyType>, pre_init: bool, post_init: bool) -> PyResult<()> {
-        let bind = Bind { class: class.clone().unbind(), pre_init, post_init };
+    #[pyo3(signature = (owner, pre_init=false, post_init=false))]
+    fn set_class(&self, owner: &Bound<'_, PyType>, pre_init: bool, post_init: bool) -> PyResult<()> {
+        let bind = Bind { class: owner.clone().unbind(), pre_init, post_init };
         self.bound.set(bind).map_err(|_| PyRuntimeError::new_err(format!("type {} has a class already", self.ty)))
     }
 

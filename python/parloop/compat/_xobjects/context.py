@@ -192,7 +192,7 @@ def _with_name(name: str, kernel: Kernel) -> Kernel:
 
 
 def _module_file(name: str, folder: Path) -> Path:
-    return folder / (name + sysconfig.get_config_var("EXT_SUFFIX"))
+    return folder / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
 class ContextCpu(XContext):
@@ -227,7 +227,7 @@ class ContextCpu(XContext):
 
     @property
     def splike_lib(self) -> Any:
-        import scipy
+        import scipy  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         return scipy
 

@@ -17,7 +17,8 @@ def get_a_buffer(context: Any = None, buffer: Any = None, size: int | None = Non
     """The buffer given, or a new one of the context."""
     if buffer is not None:
         return buffer
-    return (context or context_default).new_buffer(size)
+    context = context or context_default
+    return context.new_buffer() if size is None else context.new_buffer(size)
 
 
 def allocate_on_buffer(size: int, context: Any = None, buffer: Any = None, offset: Any = None) -> tuple[Any, int]:
