@@ -43,6 +43,11 @@ impl Allocator {
         self.free.iter().map(|(&start, &end)| (start, end))
     }
 
+    /// The bytes that are free up to the end.
+    pub fn free_at_end(&self) -> usize {
+        self.free.last_key_value().filter(|&(_, &end)| end == self.capacity).map_or(0, |(start, end)| end - start)
+    }
+
     /// The number of parts taken.
     pub fn taken(&self) -> usize {
         self.taken.len()

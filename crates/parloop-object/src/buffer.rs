@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
-use parloop_device::{Export, GrowableMemory, Memory, Stream};
+use parloop_device::{DeviceError, Export, GrowableMemory, Memory, Stream};
 use parloop_kernel::Context;
 
 use crate::alloc::Allocator;
@@ -50,8 +50,10 @@ struct Inner {
 
 struct State {
     allocator: Allocator,
-    /// Allocations that belong to objects, by their offsets.
-    owned: BTreeMap<usize, Weak<Allocation>>,
+    /// Allocations that belong to objects, by their offsets, with their numbers.
+    owned: BTreeMap<usize, (u64, Weak<Allocation>)>,
+    /// The number of the next one: another object may get the same offset.
+    next_number: u64,
     /// How many hold the memory where it is.
     holds: usize,
 }
@@ -99,7 +101,7 @@ impl Buffer {
             return Err(BufferError::TooLarge);
         }
         let memory = context.device().allocate_growable(capacity)?;
-        let state = Mutex::new(State { allocator: Allocator::new(capacity), owned: BTreeMap::new(), holds: 0 });
+        let state = Mutex::new(State { allocator: Allocator::new(capacity), owned: BTreeMap::new(), next_number: 0, holds: 0 });
         Ok(Buffer { inner: Arc::new(Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Condvar::new() }) })
     }
 
@@ -183,14 +185,29 @@ impl Buffer {
         if !alignment.is_power_of_two() {
             return Err(BufferError::Alignment { alignment });
         }
-        let mut state = self.state();
+        self.allocate_locked(self.state(), size, alignment).map(|(_, offset)| offset)
+    }
+
+    fn allocate_locked<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        size: usize,
+        alignment: usize,
+    ) -> Result<(MutexGuard<'a, State>, usize)> {
         loop {
             if let Some(offset) = state.allocator.allocate(size, alignment) {
-                return Ok(offset);
+                return Ok((state, offset));
             }
             let needed = size.checked_add(alignment - 1).ok_or(BufferError::TooLarge)?;
             let capacity = state.allocator.capacity();
-            let more = if needed > capacity { needed } else { self.inner.grow_step.unwrap_or(capacity).max(1) };
+            let more = if needed > capacity {
+                needed
+            } else {
+                // As many steps at once as are missing after what is free at the end: each one moves the memory.
+                let step = self.inner.grow_step.unwrap_or(capacity).max(1);
+                let missing = size.saturating_sub(state.allocator.free_at_end());
+                step.saturating_mul(missing.div_ceil(step).max(1))
+            };
             state = self.grow_locked(state, more)?;
         }
     }
@@ -226,8 +243,26 @@ impl Buffer {
 
     /// Keeps the memory where it is as long as the result lives: who grows the buffer waits. For the time of a launch.
     pub fn hold(&self) -> Hold {
-        self.state().holds += 1;
+        self.hold_here();
         Hold { buffer: self.clone() }
+    }
+
+    pub(crate) fn hold_here(&self) {
+        self.state().holds += 1;
+    }
+
+    pub(crate) fn release(&self) {
+        let mut state = self.state();
+        state.holds -= 1;
+        if state.holds == 0 {
+            self.inner.let_go.notify_all();
+        }
+    }
+
+    /// Uses the memory on the host while nobody moves it.
+    fn still<T>(&self, work: impl FnOnce(&Stream, &Memory) -> Result<T, DeviceError>) -> Result<T> {
+        let _hold = Still::new(self);
+        Ok(work(self.stream(), &self.memory())?)
     }
 
     /// Frees what was allocated. An object there is told that its memory is gone.
@@ -238,7 +273,7 @@ impl Buffer {
         let mut state = self.state();
         state.allocator.free(offset, size)?;
         if size > 0
-            && let Some(owner) = state.owned.remove(&offset).and_then(|owner| owner.upgrade())
+            && let Some(owner) = state.owned.remove(&offset).and_then(|(_, owner)| owner.upgrade())
         {
             owner.freed.store(true, Ordering::Release);
             drop(state); // the owner may be dropped here, and would look at the state
@@ -266,14 +301,16 @@ impl Buffer {
             Placement::Packed => 1,
             Placement::At(offset) => {
                 self.check("an object", offset, size)?;
-                return Ok(Arc::new(Allocation::new(Weak::new(), offset, size)));
+                return Ok(Arc::new(Allocation::new(Weak::new(), 0, offset, size)));
             }
         };
-        let offset = self.allocate_aligned(size, alignment)?;
+        let (mut state, offset) = self.allocate_locked(self.state(), size, alignment)?;
         let buffer = if size == 0 { Weak::new() } else { Arc::downgrade(&self.inner) };
-        let allocation = Arc::new(Allocation::new(buffer, offset, size));
+        let number = state.next_number;
+        let allocation = Arc::new(Allocation::new(buffer, number, offset, size));
         if size > 0 {
-            self.state().owned.insert(offset, Arc::downgrade(&allocation));
+            state.next_number += 1;
+            state.owned.insert(offset, (number, Arc::downgrade(&allocation)));
         }
         Ok(allocation)
     }
@@ -282,7 +319,7 @@ impl Buffer {
     pub fn owner(&self, offset: usize) -> Option<Arc<Allocation>> {
         let state = self.state();
         let (start, _) = state.allocator.holder(offset)?;
-        state.owned.get(&start).and_then(Weak::upgrade)
+        state.owned.get(&start).and_then(|(_, owner)| owner.upgrade())
     }
 
     fn check(&self, what: &'static str, offset: usize, len: usize) -> Result<()> {
@@ -299,7 +336,7 @@ impl Buffer {
     /// Bytes outside of the buffer; the device's failure.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         self.check("a write", offset, bytes.len())?;
-        Ok(self.stream().write(&self.memory(), offset, bytes)?)
+        self.still(|stream, memory| stream.write(memory, offset, bytes))
     }
 
     /// Copies bytes of the buffer to the host.
@@ -308,7 +345,7 @@ impl Buffer {
     /// Bytes outside of the buffer; the device's failure.
     pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<()> {
         self.check("a read", offset, bytes.len())?;
-        Ok(self.stream().read(&self.memory(), offset, bytes)?)
+        self.still(|stream, memory| stream.read(memory, offset, bytes))
     }
 
     /// Sets bytes of the buffer.
@@ -317,7 +354,7 @@ impl Buffer {
     /// Bytes outside of the buffer; the device's failure.
     pub fn fill(&self, offset: usize, len: usize, value: u8) -> Result<()> {
         self.check("a fill", offset, len)?;
-        Ok(self.stream().fill(&self.memory(), offset, len, value)?)
+        self.still(|stream, memory| stream.fill(memory, offset, len, value))
     }
 
     /// Copies bytes of another buffer, or of this one; on the device where both are on the same one.
@@ -330,7 +367,8 @@ impl Buffer {
         let overlap = self.same(source) && offset < source_offset + len && source_offset < offset + len;
         if !overlap && self.context().device().same(source.context().device()) {
             source.finish_for(self)?;
-            return Ok(self.stream().copy(&self.memory(), offset, &source.memory(), source_offset, len)?);
+            let _hold = Still::new(source);
+            return self.still(|stream, memory| stream.copy(memory, offset, &source.memory(), source_offset, len));
         }
         let mut bytes = vec![0; len];
         source.read(source_offset, &mut bytes)?;
@@ -356,11 +394,23 @@ pub struct Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut state = self.buffer.state();
-        state.holds -= 1;
-        if state.holds == 0 {
-            self.buffer.inner.let_go.notify_all();
-        }
+        self.buffer.release();
+    }
+}
+
+/// A hold for less than a call.
+struct Still<'a>(&'a Buffer);
+
+impl<'a> Still<'a> {
+    fn new(buffer: &'a Buffer) -> Still<'a> {
+        buffer.hold_here();
+        Still(buffer)
+    }
+}
+
+impl Drop for Still<'_> {
+    fn drop(&mut self) {
+        self.0.release();
     }
 }
 
@@ -369,6 +419,8 @@ impl Drop for Hold {
 pub struct Allocation {
     /// Nowhere for objects whose memory is not ours to free.
     buffer: Weak<Inner>,
+    /// By which the buffer knows it from others that were at its offset before.
+    number: u64,
     offset: usize,
     size: usize,
     freed: AtomicBool,
@@ -383,8 +435,8 @@ impl fmt::Debug for Inner {
 }
 
 impl Allocation {
-    fn new(buffer: Weak<Inner>, offset: usize, size: usize) -> Allocation {
-        Allocation { buffer, offset, size, freed: AtomicBool::new(false), referred: Mutex::default() }
+    fn new(buffer: Weak<Inner>, number: u64, offset: usize, size: usize) -> Allocation {
+        Allocation { buffer, number, offset, size, freed: AtomicBool::new(false), referred: Mutex::default() }
     }
 
     /// Where it begins.
@@ -434,9 +486,12 @@ impl Drop for Allocation {
         }
         if let Some(inner) = self.buffer.upgrade() {
             let mut state = inner.state.lock().unwrap_or_else(|e| e.into_inner());
-            let freed = state.allocator.free(self.offset, self.size);
-            debug_assert_eq!(freed, Ok(()));
-            state.owned.remove(&self.offset);
+            // Who freed it by hand while its last holder went has taken it off the list.
+            if state.owned.get(&self.offset).is_some_and(|(number, _)| *number == self.number) {
+                state.owned.remove(&self.offset);
+                let freed = state.allocator.free(self.offset, self.size);
+                debug_assert_eq!(freed, Ok(()));
+            }
         }
     }
 }
