@@ -1,6 +1,8 @@
 //! Arguments: what a caller gives for a parameter, and the checks that it fits.
 
+use std::any::Any;
 use std::ffi::CStr;
+use std::fmt;
 
 use parloop_device::{Complex32, Complex64, DType, Element, Memory, as_bytes, as_bytes_mut};
 
@@ -46,6 +48,13 @@ pub enum Arg<'a> {
         /// Whether the kernel may write to it.
         writable: bool,
     },
+    /// An object in memory that moves as it grows; it stays where it is while the kernel is launched.
+    Placed {
+        /// The object.
+        object: &'a dyn PlacedObject,
+        /// Whether the kernel may write to it.
+        writable: bool,
+    },
     /// Host data that the kernel only reads; copied to a device that cannot see it.
     Host {
         /// Its bytes.
@@ -64,6 +73,27 @@ pub enum Arg<'a> {
     Text(&'a CStr),
     /// The null pointer.
     Null,
+}
+
+/// An object of a class in memory that moves as it grows, and that can be freed by hand.
+pub trait PlacedObject: fmt::Debug + Sync {
+    /// The memory, which follows when it moves.
+    fn memory(&self) -> &Memory;
+    /// Where the object begins in it.
+    fn offset(&self) -> usize;
+    /// The name of its class.
+    fn class(&self) -> &str;
+    /// Whether its memory was not freed.
+    fn is_alive(&self) -> bool;
+    /// Keeps the memory where it is until [`release`](Self::release): who makes it grow waits.
+    fn hold(&self);
+    /// Ends one [`hold`](Self::hold).
+    fn release(&self);
+    /// Keeps the object and the address of its memory as long as the result lives, for a bound kernel.
+    ///
+    /// # Errors
+    /// When the device cannot keep the address.
+    fn keep(&self) -> Result<Box<dyn Any + Send + Sync>>;
 }
 
 macro_rules! scalar_args {
@@ -241,6 +271,12 @@ impl Checker<'_> {
         KernelError::ReadOnly { kernel, name, declared, given }
     }
 
+    /// The memory of the object was freed.
+    pub(crate) fn freed(&self, class: &str) -> KernelError {
+        let (kernel, name, _) = self.names();
+        KernelError::Freed { kernel, name, class: class.into() }
+    }
+
     /// The array has gaps.
     pub fn not_contiguous(&self) -> KernelError {
         let (kernel, name, declared) = self.names();
@@ -321,8 +357,8 @@ fn array_of(dtype: Option<DType>) -> String {
     dtype.map_or_else(|| "memory".into(), |dtype| format!("an array of {dtype}"))
 }
 
-impl std::fmt::Display for Scalar {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Scalar::Bool(value) => value.fmt(f),
             Scalar::Int(value) => value.fmt(f),

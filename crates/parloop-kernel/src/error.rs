@@ -61,6 +61,8 @@ pub enum KernelError {
         "argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the {given} is read-only; declare it const or pass a copy"
     )]
     ReadOnly { kernel: String, name: String, declared: String, given: &'static str },
+    #[error("argument `{name}` of kernel `{kernel}`: the memory of this `{class}` object was freed; pass one that is there")]
+    Freed { kernel: String, name: String, class: String },
     #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array is not contiguous; pass a contiguous copy")]
     NotContiguous { kernel: String, name: String, declared: String },
     #[error(

@@ -201,7 +201,7 @@ impl FftPlan {
                 misfit(Some(dtype), bytes.len())?;
                 self.run_host(bytes, direction)
             }
-            Arg::Scalar(_) | Arg::Text(_) | Arg::Object { .. } | Arg::Null => Err(self.misfit("no array".into())),
+            Arg::Scalar(_) | Arg::Text(_) | Arg::Object { .. } | Arg::Placed { .. } | Arg::Null => Err(self.misfit("no array".into())),
         }
     }
 

@@ -1,13 +1,14 @@
 //! Kernels: one function of a compiled program, its argument check and its launch.
 
+use std::any::Any;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_device::{DType, DeviceKind, Export, Function, Launch, Memory, Stream};
+use parloop_device::{DType, DeviceKind, Function, Launch, Memory, Stream};
 use smallvec::SmallVec;
 
-use crate::arg::{Arg, Checker, Scalar, Slot};
+use crate::arg::{Arg, Checker, PlacedObject, Scalar, Slot};
 use crate::check::Check;
 use crate::error::{KernelError, Result};
 use crate::grid::{Count, Grid};
@@ -129,8 +130,8 @@ impl Kernel {
     /// Which argument does not fit, or why the device failed.
     pub fn call(&self, args: &mut [Arg<'_>]) -> Result<Option<Scalar>> {
         let mut prepared = self.prepare(args)?;
-        // SAFETY: `prepare` checked the arguments against the signature; memory and host data are borrowed until this returns, and
-        // staged host data is waited for in `copy_back`.
+        // SAFETY: `prepare` checked the arguments against the signature; memory and host data are borrowed until this returns, objects
+        // are held where they are until then, and staged host data is waited for in `copy_back`.
         let returned = unsafe { self.launch(&mut prepared.slots)? };
         prepared.staging.copy_back(&self.inner.stream, args)?;
         Ok(returned)
@@ -142,10 +143,9 @@ impl Kernel {
     /// As [`call`](Self::call), and for host data on a GPU.
     pub fn bind(&self, args: &mut [Arg<'_>]) -> Result<BoundKernel> {
         let memories = args.iter().filter_map(|arg| match arg {
-            Arg::Memory { memory, .. } | Arg::Object { memory, .. } => Some((*memory).clone()),
+            Arg::Memory { memory, .. } | Arg::Object { memory, .. } => Some(*memory),
             _ => None,
         });
-        let memories: Vec<Memory> = memories.collect();
         for (index, arg) in args.iter().enumerate().take(self.signature().params.len()) {
             if matches!(arg, Arg::Host { .. } | Arg::HostMut { .. } | Arg::Text(_)) {
                 let checker = Checker { signature: self.signature(), index };
@@ -153,17 +153,25 @@ impl Kernel {
             }
         }
         // The slots have the addresses of this moment, so that growable memory has to stay where it is.
-        let holds = memories.iter().filter_map(|memory| memory.export().transpose()).collect::<Result<_, _>>()?;
+        let mut kept: Vec<Kept> = Vec::new();
+        for memory in memories {
+            kept.push(Box::new((memory.clone(), memory.export()?)));
+        }
+        for arg in args.iter() {
+            if let Arg::Placed { object, .. } = arg {
+                kept.push(object.keep()?);
+            }
+        }
         let prepared = self.prepare(args)?;
-        Ok(BoundKernel { kernel: self.clone(), slots: prepared.slots, _memories: memories, _holds: holds })
+        Ok(BoundKernel { kernel: self.clone(), slots: prepared.slots, _kept: kept })
     }
 
-    fn prepare(&self, args: &mut [Arg<'_>]) -> Result<Prepared> {
+    fn prepare<'a>(&self, args: &mut [Arg<'a>]) -> Result<Prepared<'a>> {
         let signature = &self.inner.compiled.signature;
         if args.len() != signature.params.len() {
             return Err(wrong_count(signature, args.len()));
         }
-        let mut prepared = Prepared { slots: Slots::new(), staging: Staging::default() };
+        let mut prepared = Prepared { slots: Slots::new(), staging: Staging::default(), holds: Holds::default() };
         for (index, arg) in args.iter_mut().enumerate() {
             let checker = Checker { signature, index };
             let slot = match arg {
@@ -175,6 +183,14 @@ impl Kernel {
                 Arg::Object { memory, offset, class, writable } => {
                     checker.object(class, *writable)?;
                     self.pointer_slot(memory, *offset)?
+                }
+                Arg::Placed { object, writable } => {
+                    checker.object(object.class(), *writable)?;
+                    prepared.holds.hold(*object);
+                    if !object.is_alive() {
+                        return Err(checker.freed(object.class()));
+                    }
+                    self.pointer_slot(object.memory(), object.offset())?
                 }
                 Arg::Host { bytes, dtype } => {
                     checker.elements(Some(*dtype), false)?;
@@ -430,17 +446,37 @@ pub enum Items {
     Axes([u64; 3]),
 }
 
-struct Prepared {
+struct Prepared<'a> {
     slots: Slots,
     staging: Staging,
+    holds: Holds<'a>,
 }
+
+/// Objects that stay where they are as long as this lives.
+#[derive(Default)]
+struct Holds<'a>(SmallVec<[&'a dyn PlacedObject; 2]>);
+
+impl<'a> Holds<'a> {
+    fn hold(&mut self, object: &'a dyn PlacedObject) {
+        object.hold();
+        self.0.push(object);
+    }
+}
+
+impl Drop for Holds<'_> {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|object| object.release());
+    }
+}
+
+/// Memory that must live and stay where it is.
+type Kept = Box<dyn Any + Send + Sync>;
 
 /// A kernel with its arguments, ready to run again and again.
 pub struct BoundKernel {
     kernel: Kernel,
     slots: Slots,
-    _memories: Vec<Memory>,
-    _holds: Vec<Export>,
+    _kept: Vec<Kept>,
 }
 
 impl BoundKernel {
@@ -449,7 +485,7 @@ impl BoundKernel {
     /// # Errors
     /// When the device fails.
     pub fn call(&mut self) -> Result<Option<Scalar>> {
-        // SAFETY: the slots were checked when they were bound, and the memory in them is kept alive by `_memories`.
+        // SAFETY: the slots were checked when they were bound, and the memory in them is kept alive where it is by `_kept`.
         unsafe { self.kernel.launch(&mut self.slots) }
     }
 }

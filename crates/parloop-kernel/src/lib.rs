@@ -35,7 +35,7 @@ mod staging;
 
 pub use parloop_device::DeviceKind;
 
-pub use arg::{Arg, Checker, Scalar, ScalarMisfit, Slot, encode};
+pub use arg::{Arg, Checker, PlacedObject, Scalar, ScalarMisfit, Slot, encode};
 pub use array::Array;
 pub use cache::{Cache, CacheInfo, Key, Origin};
 pub use context::Context;

@@ -53,6 +53,11 @@ impl<O> Allocator<O> {
         self.free.iter().map(|(&start, &end)| (start, end))
     }
 
+    /// The bytes that are free up to the end.
+    pub fn free_at_end(&self) -> usize {
+        self.free.last_key_value().filter(|&(_, &end)| end == self.capacity).map_or(0, |(start, end)| end - start)
+    }
+
     /// The number of parts taken.
     pub fn taken(&self) -> usize {
         self.taken.len()
@@ -62,6 +67,11 @@ impl<O> Allocator<O> {
     pub fn holder(&self, offset: usize) -> Option<(usize, usize, Option<&O>)> {
         let (&start, (size, owner)) = self.taken.range(..=offset).next_back()?;
         (offset < start + size).then_some((start, *size, owner.as_ref()))
+    }
+
+    /// The owner of the part that was taken at this offset.
+    pub fn owner_at(&self, offset: usize) -> Option<&O> {
+        self.taken.get(&offset).and_then(|(_, owner)| owner.as_ref())
     }
 
     /// Gives the part that was taken at this offset an owner.

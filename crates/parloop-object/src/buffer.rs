@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
-use parloop_device::{Export, GrowableMemory, Memory, Stream};
+use parloop_device::{DeviceError, Export, GrowableMemory, Memory, Stream};
 use parloop_kernel::Context;
 
 use crate::alloc::Allocator;
@@ -213,14 +213,29 @@ impl Buffer {
         if !alignment.is_power_of_two() {
             return Err(BufferError::Alignment { alignment });
         }
-        let mut state = self.state();
+        self.allocate_locked(self.state(), size, alignment).map(|(_, offset)| offset)
+    }
+
+    fn allocate_locked<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        size: usize,
+        alignment: usize,
+    ) -> Result<(MutexGuard<'a, State>, usize)> {
         loop {
             if let Some(offset) = state.allocator.allocate(size, alignment) {
-                return Ok(offset);
+                return Ok((state, offset));
             }
             let needed = size.checked_add(alignment - 1).ok_or(BufferError::TooLarge)?;
             let capacity = state.allocator.capacity();
-            let more = if needed > capacity { needed } else { self.inner.grow_step.unwrap_or(capacity).max(1) };
+            let more = if needed > capacity {
+                needed
+            } else {
+                // As many steps at once as are missing after what is free at the end: each one moves the memory.
+                let step = self.inner.grow_step.unwrap_or(capacity).max(1);
+                let missing = size.saturating_sub(state.allocator.free_at_end());
+                step.saturating_mul(missing.div_ceil(step).max(1))
+            };
             state = self.grow_locked(state, more)?;
         }
     }
@@ -263,8 +278,27 @@ impl Buffer {
 
     /// Keeps the memory where it is as long as the result lives: who grows the buffer waits. For the time of a launch.
     pub fn hold(&self) -> Hold {
-        self.state().holds += 1;
+        self.hold_here();
         Hold { buffer: self.clone() }
+    }
+
+    pub(crate) fn hold_here(&self) {
+        self.state().holds += 1;
+    }
+
+    pub(crate) fn release(&self) {
+        let mut state = self.state();
+        state.holds -= 1;
+        // Telling nobody would still ask the system.
+        if state.holds == 0 && state.waiting > 0 {
+            self.inner.let_go.notify_all();
+        }
+    }
+
+    /// Uses the memory on the host while nobody moves it.
+    fn still<T>(&self, work: impl FnOnce(&Stream, &Memory) -> Result<T, DeviceError>) -> Result<T> {
+        let _hold = Still::new(self);
+        Ok(work(self.stream(), &self.memory())?)
     }
 
     /// Frees what was allocated. An object there is told that its memory is gone.
@@ -304,11 +338,11 @@ impl Buffer {
                 return Ok(Arc::new(Allocation::new(Weak::new(), offset, size)));
             }
         };
-        let offset = self.allocate_aligned(size, alignment)?;
+        let (mut state, offset) = self.allocate_locked(self.state(), size, alignment)?;
         let buffer = if size == 0 { Weak::new() } else { Arc::downgrade(&self.inner) };
         let allocation = Arc::new(Allocation::new(buffer, offset, size));
         if size > 0 {
-            self.state().allocator.set_owner(offset, Arc::downgrade(&allocation));
+            state.allocator.set_owner(offset, Arc::downgrade(&allocation));
         }
         Ok(allocation)
     }
@@ -344,8 +378,7 @@ impl Buffer {
         if self.on_host(|base| unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.add(offset), bytes.len()) }) {
             return Ok(());
         }
-        let _hold = self.hold();
-        Ok(self.stream().write(&self.memory(), offset, bytes)?)
+        self.still(|stream, memory| stream.write(memory, offset, bytes))
     }
 
     /// Copies bytes of the buffer to the host.
@@ -358,8 +391,7 @@ impl Buffer {
         if self.on_host(|base| unsafe { std::ptr::copy_nonoverlapping(base.add(offset), bytes.as_mut_ptr(), bytes.len()) }) {
             return Ok(());
         }
-        let _hold = self.hold();
-        Ok(self.stream().read(&self.memory(), offset, bytes)?)
+        self.still(|stream, memory| stream.read(memory, offset, bytes))
     }
 
     /// Sets bytes of the buffer.
@@ -372,8 +404,7 @@ impl Buffer {
         if self.on_host(|base| unsafe { base.add(offset).write_bytes(value, len) }) {
             return Ok(());
         }
-        let _hold = self.hold();
-        Ok(self.stream().fill(&self.memory(), offset, len, value)?)
+        self.still(|stream, memory| stream.fill(memory, offset, len, value))
     }
 
     /// Copies bytes of another buffer, or of this one; on the device where both are on the same one.
@@ -386,8 +417,8 @@ impl Buffer {
         let overlap = self.same(source) && offset < source_offset + len && source_offset < offset + len;
         if !overlap && self.context().device().same(source.context().device()) {
             source.finish_for(self)?;
-            let _holds = (self.hold(), source.hold());
-            return Ok(self.stream().copy(&self.memory(), offset, &source.memory(), source_offset, len)?);
+            let _hold = Still::new(source);
+            return self.still(|stream, memory| stream.copy(memory, offset, &source.memory(), source_offset, len));
         }
         let mut bytes = vec![0; len];
         source.read(source_offset, &mut bytes)?;
@@ -413,12 +444,23 @@ pub struct Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut state = self.buffer.state();
-        state.holds -= 1;
-        // Telling nobody would still ask the system.
-        if state.holds == 0 && state.waiting > 0 {
-            self.buffer.inner.let_go.notify_all();
-        }
+        self.buffer.release();
+    }
+}
+
+/// A hold for less than a call.
+struct Still<'a>(&'a Buffer);
+
+impl<'a> Still<'a> {
+    fn new(buffer: &'a Buffer) -> Still<'a> {
+        buffer.hold_here();
+        Still(buffer)
+    }
+}
+
+impl Drop for Still<'_> {
+    fn drop(&mut self) {
+        self.0.release();
     }
 }
 
@@ -492,8 +534,11 @@ impl Drop for Allocation {
         }
         if let Some(inner) = self.buffer.upgrade() {
             let mut state = inner.state.lock().unwrap_or_else(|e| e.into_inner());
-            let freed = state.allocator.free(self.offset, self.size);
-            debug_assert!(freed.is_ok(), "{freed:?}");
+            // Who freed it by hand while its last holder went has taken it off the list, and another may have its place.
+            if state.allocator.owner_at(self.offset).is_some_and(|owner| std::ptr::eq(owner.as_ptr(), self)) {
+                let freed = state.allocator.free(self.offset, self.size);
+                debug_assert!(freed.is_ok(), "{freed:?}");
+            }
         }
     }
 }

@@ -199,17 +199,26 @@ impl<'a> Edit<'a> {
         }
     }
 
-    fn apply(self, view: &View) -> Result<()> {
+    fn apply(mut self, view: &View) -> Result<()> {
         let buffer = view.buffer();
+        if self.steps.len() > 1 {
+            // A part of this buffer is taken as it is before the first step, which may write to it.
+            for (_, step) in &mut self.steps {
+                if let Step::Object(given, bytes) = step
+                    && given.buffer().same(buffer)
+                {
+                    let mut copy: SmallVec<[u8; 16]> = smallvec::smallvec![0; *bytes];
+                    given.read(0, &mut copy)?;
+                    *step = Step::Bytes(copy);
+                }
+            }
+        }
         // New objects first: only they can fail for want of room.
         let placed = self.builder.place(buffer, Placement::Aligned)?.views;
         for (offset, step) in &self.steps {
             match step {
                 Step::Bytes(bytes) => buffer.write(*offset, bytes)?,
-                Step::Elements(elements) => {
-                    let bytes = elements.count() * elements.dtype.size();
-                    buffer.write(*offset, &elements.bytes[elements.start..elements.start + bytes])?;
-                }
+                Step::Elements(elements) => buffer.write(*offset, elements.dense_bytes())?,
                 Step::Object(given, bytes) => buffer.copy_from(*offset, given.buffer(), given.offset(), *bytes)?,
             }
         }

@@ -1,6 +1,7 @@
 //! What can go wrong with types, buffers and objects, as data.
 
 use parloop_device::{DType, DeviceError};
+use parloop_kernel::KernelError;
 
 /// A type cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +61,8 @@ pub enum ObjectError {
     Buffer(#[from] BufferError),
     #[error(transparent)]
     Type(#[from] TypeError),
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     #[error("{path} is of type {ty}, but {given} was given")]
     WrongType { path: String, ty: String, given: String },
     #[error("{path}: {value} does not fit into {dtype}")]
@@ -80,6 +83,8 @@ pub enum ObjectError {
     NotAMember { path: String, members: Vec<String>, given: String },
     #[error("{path}: the size of an object is fixed when it is made: it has {has} bytes, but the value needs {needs}")]
     Size { path: String, has: usize, needs: usize },
+    #[error("a reference of type {ty} is null, but the Rust type that it is read as has no null; wrap it in an Option")]
+    Null { ty: String },
     #[error("the memory of this {ty} object was freed")]
     Freed { ty: String },
     #[error("{path}: its bytes make no sense ({what}); they were overwritten, or never were such an object")]

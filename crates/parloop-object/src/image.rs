@@ -13,7 +13,7 @@ use crate::elements::{convert, gather};
 use crate::error::ObjectError;
 use crate::path::Path;
 use crate::scalar;
-use crate::types::{ArrayType, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, Place, SLOT, StructType, Type, UnionType, slots, strides_of};
+use crate::types::{ArrayType, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, Place, SLOT, StructType, Type, UnionType, count_of, slots, strides_of};
 use crate::value::{Elements, Value};
 use crate::view::{Result, View, indices, indices_in};
 
@@ -104,7 +104,7 @@ impl<'a> Image<'a> {
             at += position - written;
             written = *position;
             match piece {
-                Piece::Elements(elements) => buffer.write(at, &elements.bytes[elements.start..elements.start + piece.len()])?,
+                Piece::Elements(elements) => buffer.write(at, elements.dense_bytes())?,
                 Piece::Zeros(len) => buffer.fill(at, *len, 0)?,
                 Piece::Object(view, len) => buffer.copy_from(at, view.buffer(), view.offset(), *len)?,
             }
@@ -289,6 +289,9 @@ impl<'a> Builder<'a> {
             }
             other => return Err(wrong(ty, &other, path)),
         };
+        if let Some((_, value)) = given.iter().find(|(index, _)| *index >= structure.fields.len()) {
+            return Err(wrong(ty, value, path));
+        }
         let mut take = |index: usize| {
             let found = given.iter_mut().find(|(at, _)| *at == index);
             found.map_or(Value::Default, |(_, value)| std::mem::replace(value, Value::Default))
@@ -369,7 +372,7 @@ impl<'a> Builder<'a> {
                 if elements.count() * dtype.size() >= BORROW_FROM {
                     image.piece(Piece::Elements(elements));
                 } else {
-                    image.bytes.extend_from_slice(&elements.bytes[elements.start..elements.start + elements.count() * dtype.size()]);
+                    image.bytes.extend_from_slice(elements.dense_bytes());
                 }
                 Ok(())
             }
@@ -494,7 +497,7 @@ pub(crate) fn shape_for(array: &ArrayType, value: &Value<'_>, ty: &Type, path: &
     };
     match value {
         Value::Elements(elements) if array.item.scalar().is_some() && elements.is_sound() => whole(&elements.shape),
-        Value::Items { shape, items } if items.len() == shape.iter().product::<usize>() => whole(shape),
+        Value::Items { shape, items } if items.len() == count_of(shape) => whole(shape),
         Value::Shape(dims) if dims.len() == array.dynamic_axes() => {
             let mut dims = dims.iter();
             Ok(array.shape.iter().map(|dim| dim.unwrap_or_else(|| dims.next().copied().unwrap_or(0))).collect())

@@ -1,6 +1,20 @@
 //! Typed objects in the memory of any device: their types and bytes, the buffers that hold them, views of them on the host, and the
 //! C functions by which kernels read and write them.
 //!
+//! Rust types are types of objects by [`Object`], and are placed by [`PlaceObjects`]:
+//!
+//! ```
+//! use parloop_kernel::Context;
+//! use parloop_object::{Object, PlaceObjects};
+//!
+//! #[derive(Object)]
+//! struct Particle { x: Vec<f64>, name: String }
+//!
+//! let probe = Context::open("cpu")?.place(&Particle { x: vec![0.0, 1.0], name: "probe".into() })?;
+//! assert_eq!(probe.get()?.x, [0.0, 1.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The way of the data: a [`Value`] → the bytes of its [`Type`], checked → a place in a [`Buffer`] → a [`View`].
 
 mod alloc;
@@ -12,7 +26,10 @@ mod error;
 mod image;
 mod object;
 mod path;
+mod placed;
 mod scalar;
+mod sources;
+pub mod typed;
 mod types;
 mod value;
 mod view;
@@ -22,7 +39,11 @@ pub use buffer::{Allocation, Buffer, DEFAULT_CAPACITY, Hold, Placement};
 pub use capi::{ApiFunction, ApiOptions, ApiParam, ApiType, ClassApi, UnionMethod, class_api, in_dependency_order};
 pub use error::{BufferError, ObjectError, TypeError};
 pub use object::Home;
+pub use parloop_derive::Object;
+pub use placed::{PlaceObjects, Placed};
 pub use scalar::to_bytes as number_bytes;
+pub use sources::{ObjectOptions, class_sources};
+pub use typed::{Nullable, Object, StructObject};
 pub use types::{
     ArrayType, Field, MAX_AXES, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, Place, RefType, SLOT, StructType, Type, UnionType, scalar_name, slots,
     strides_of,

@@ -26,6 +26,11 @@ pub const fn slots(size: usize) -> usize {
     (size + (SLOT - 1)) & !(SLOT - 1)
 }
 
+/// The items of a shape, or the largest number if they cannot be counted.
+pub(crate) fn count_of(shape: &[usize]) -> usize {
+    if shape.contains(&0) { 0 } else { shape.iter().fold(1, |count: usize, &dim| count.saturating_mul(dim)) }
+}
+
 /// The type of an object or of a part of one. Clones are cheap and the same type.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Type {

@@ -6,6 +6,7 @@ use parloop_device::{DType, Element, as_bytes};
 use parloop_kernel::Scalar;
 use smallvec::SmallVec;
 
+use crate::types::{MAX_BYTES, count_of};
 use crate::view::View;
 
 /// A value for an object or a part of one.
@@ -62,14 +63,22 @@ impl<'a> Elements<'a> {
         let mut stride = dtype.size() as isize;
         for axis in (0..shape.len()).rev() {
             strides[axis] = stride;
-            stride *= shape[axis] as isize;
+            stride = stride.saturating_mul(isize::try_from(shape[axis]).unwrap_or(isize::MAX));
         }
         Elements { bytes, start: 0, dtype, shape, strides }
     }
 
     /// The number of numbers.
     pub fn count(&self) -> usize {
-        self.shape.iter().product()
+        count_of(&self.shape)
+    }
+
+    /// The bytes of numbers that lie side by side in order.
+    pub(crate) fn dense_bytes(&self) -> &[u8] {
+        match self.count() * self.dtype.size() {
+            0 => &[],
+            len => &self.bytes[self.start..self.start + len],
+        }
     }
 
     /// Where the number with this index is.
@@ -80,15 +89,16 @@ impl<'a> Elements<'a> {
 
     /// Whether each number lies inside `bytes`.
     pub(crate) fn is_sound(&self) -> bool {
-        if self.count() == 0 {
-            return true;
-        }
+        self.shape.len() == self.strides.len() && (self.count() == 0 || self.count() < MAX_BYTES / 16 && self.reaches())
+    }
+
+    fn reaches(&self) -> bool {
         let (mut low, mut high) = (self.start as i128, self.start as i128);
         for (&dim, &stride) in self.shape.iter().zip(&self.strides) {
             let reach = (dim as i128 - 1) * stride as i128;
             if reach < 0 { low += reach } else { high += reach }
         }
-        low >= 0 && high + self.dtype.size() as i128 <= self.bytes.len() as i128 && self.shape.len() == self.strides.len()
+        low >= 0 && high + self.dtype.size() as i128 <= self.bytes.len() as i128
     }
 }
 

@@ -11,7 +11,7 @@ use crate::buffer::{Allocation, Buffer};
 use crate::error::ObjectError;
 use crate::path::Path;
 use crate::scalar;
-use crate::types::{ArrayType, MAX_BYTES, NULL_OFFSET, Place, SLOT, StructType, Type, strides_of};
+use crate::types::{ArrayType, MAX_BYTES, NULL_OFFSET, Place, SLOT, StructType, Type, count_of, strides_of};
 
 pub(crate) type Result<T, E = ObjectError> = std::result::Result<T, E>;
 
@@ -38,7 +38,7 @@ pub struct ArrayShape {
 impl ArrayShape {
     /// The number of items.
     pub fn count(&self) -> usize {
-        self.shape.iter().product()
+        count_of(&self.shape)
     }
 
     /// Where the item, or the word with its offset, is; `None` for an index outside.
@@ -65,12 +65,16 @@ impl View {
     }
 
     fn checked(self) -> Result<View> {
-        let size = self.size()?;
-        let capacity = self.buffer.capacity();
-        if self.offset.checked_add(size).is_none_or(|end| end > capacity) {
-            return Err(self.corrupt("it reaches beyond its buffer"));
-        }
+        self.fits(self.size()?)?;
         Ok(self)
+    }
+
+    /// Whether so many bytes of it are inside its buffer; what is read of a size is not to be trusted before.
+    fn fits(&self, size: usize) -> Result<()> {
+        match self.offset.checked_add(size) {
+            Some(end) if end <= self.buffer.capacity() => Ok(()),
+            _ => Err(self.corrupt("it reaches beyond its buffer")),
+        }
     }
 
     fn corrupt(&self, what: &'static str) -> ObjectError {
@@ -122,7 +126,8 @@ impl View {
             Some(size) => Ok(size),
             None => {
                 let size = self.word(0)?;
-                usize::try_from(size).ok().filter(|&size| size >= SLOT).ok_or_else(|| self.corrupt("its size"))
+                let size = usize::try_from(size).ok().filter(|&size| size >= SLOT).ok_or_else(|| self.corrupt("its size"))?;
+                self.fits(size).map(|()| size)
             }
         }
     }
@@ -225,7 +230,8 @@ impl View {
         let strides = strides_of(&shape, &ty.order, ty.item.size().unwrap_or(SLOT)).ok_or_else(|| self.corrupt("its shape"))?;
         let shape = ArrayShape { shape, strides: strides.into(), data: ty.data_offset };
         let needed = shape.count().checked_mul(ty.item.size().unwrap_or(SLOT)).and_then(|bytes| bytes.checked_add(ty.data_offset));
-        if needed.is_none_or(|needed| needed > usize::try_from(words[0]).unwrap_or(0)) {
+        let size = self.size()?;
+        if needed.is_none_or(|needed| needed > size) {
             return Err(self.corrupt("its shape"));
         }
         Ok(shape)
