@@ -220,19 +220,31 @@ impl Kernel {
     ///
     /// # Errors
     /// When the memory is of another device, or has no such byte ([`parloop_device::DeviceError::OutOfBounds`]); its end is one.
+    #[inline]
     pub fn pointer_slot(&self, memory: &Memory, offset: usize) -> Result<Slot> {
-        // CPU devices differ in their threads only: their memory is the host's.
-        let is_host = || self.is_cpu() && memory.device().kind() == DeviceKind::Cpu;
-        if !memory.device().same(self.inner.compiled.function.device()) && !is_host() {
-            return Err(other_device(&self.inner.compiled.function, memory.device().id().to_string()));
-        }
-        if offset > memory.len() {
-            return Err(parloop_device::DeviceError::OutOfBounds { operation: "argument", offset, len: 0, size: memory.len() }.into());
+        if !self.can_use(memory) || offset > memory.len() {
+            return Err(self.no_pointer(memory, offset));
         }
         if self.inner.stream.is_foreign() {
             memory.note_foreign_use();
         }
         Ok(if self.inner.has_pairs { [memory.handle(), (memory.offset() + offset) as u64] } else { [memory.handle() + offset as u64, 0] })
+    }
+
+    #[inline]
+    fn can_use(&self, memory: &Memory) -> bool {
+        // CPU devices differ in their threads only: their memory is the host's.
+        let is_host = || self.is_cpu() && memory.device().kind() == DeviceKind::Cpu;
+        memory.device().same(self.function().device()) || is_host()
+    }
+
+    /// Why there is no pointer to that byte.
+    #[cold]
+    fn no_pointer(&self, memory: &Memory, offset: usize) -> KernelError {
+        match self.can_use(memory) {
+            true => parloop_device::DeviceError::OutOfBounds { operation: "argument", offset, len: 0, size: memory.len() }.into(),
+            false => other_device(self.function(), memory.device().id().to_string()),
+        }
     }
 
     fn text_slot(&self, checker: &Checker<'_>, text: &CStr, staging: &mut Staging) -> Result<Slot> {
@@ -311,8 +323,12 @@ impl Kernel {
         if self.is_cpu() {
             slots.extend([[range, 0]; CPU_SLOTS]);
         }
-        let pointers: Pointers =
-            if inner.has_pairs { self.paired(slots) } else { slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()).collect() };
+        let mut pointers = Pointers::new();
+        if inner.has_pairs {
+            self.pair(slots, &mut pointers);
+        } else {
+            pointers.extend(slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()));
+        }
         let result = self.shape(items, range).and_then(|launch| {
             // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
             // slot of the right type; the rest is the caller's promise.
@@ -329,8 +345,8 @@ impl Kernel {
     }
 
     /// Where each argument is, with both words of a pointer.
-    fn paired(&self, slots: &mut Slots) -> Pointers {
-        let mut pointers = Pointers::new();
+    #[inline(never)]
+    fn pair(&self, slots: &mut Slots, pointers: &mut Pointers) {
         for (slot, param) in slots.iter_mut().zip(&self.inner.compiled.signature.params) {
             let words = slot.as_mut_ptr();
             pointers.push(words.cast());
@@ -339,7 +355,6 @@ impl Kernel {
             }
         }
         pointers.extend(self.inner.compiled.check.as_ref().map(|check| check.argument()));
-        pointers
     }
 
     fn shape(&self, items: Items, range: u64) -> Result<Launch> {
