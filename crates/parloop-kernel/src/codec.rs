@@ -256,7 +256,7 @@ mod tests {
         let text = "GPUKERN void a(const double *x, int64_t n, int16_t m, char *s, void *v, struct S *o) {\n\
                         VECTORIZE_OVER(i, (n - 2) * m / 3 % 5 + 0x10) END_VECTORIZE VECTORIZE_OVER(j, f(n)) END_VECTORIZE }\n\
                     const char *b(bool flag) { return 0; }\nstatic inline float _Complex c(void) { return 0; }";
-        signatures(&[Source::text(text)], DeviceKind::Cpu).unwrap()
+        signatures(&[Source::text(text)], DeviceKind::Cpu, &[]).unwrap()
     }
 
     fn written(signature: &Signature) -> Vec<u8> {

@@ -182,19 +182,20 @@ impl fmt::Debug for Program {
     }
 }
 
-/// The functions that sources define, as `target` would see them; nothing is compiled.
+/// The functions that sources define, as `target` would see them; nothing is compiled. `classes` are types that are pointers to opaque
+/// structs.
 ///
 /// ```
 /// use parloop_kernel::{DeviceKind, Source, signatures};
-/// let found = signatures(&[Source::text("GPUKERN void f(const double *x, int n) {}")], DeviceKind::Cuda)?;
+/// let found = signatures(&[Source::text("GPUKERN void f(const double *x, int n) {}")], DeviceKind::Cuda, &[])?;
 /// assert_eq!(found[0].to_string(), "void f(const double * x, int32_t n)");
 /// # Ok::<(), parloop_kernel::KernelError>(())
 /// ```
 ///
 /// # Errors
 /// A mistake in the source, at its line.
-pub fn signatures(sources: &[Source], target: DeviceKind) -> Result<Vec<Signature>> {
-    Ok(parse(&join(sources, target, &[])?, Dialect { target, classes: &[], checked: false })?.functions)
+pub fn signatures(sources: &[Source], target: DeviceKind, classes: &[String]) -> Result<Vec<Signature>> {
+    Ok(parse(&join(sources, target, &[])?, Dialect { target, classes, checked: false })?.functions)
 }
 
 /// Compiles sources for a target whose device need not be here; what comes out is what that device loads.

@@ -202,7 +202,7 @@ mod tests {
 
     fn sample() -> SavedProgram {
         let text = "GPUKERN void k(double *x, int64_t n) { VECTORIZE_OVER(i, n + 1) END_VECTORIZE }\nint f(int x) { return x; }";
-        let functions = signatures(&[Source::text(text)], DeviceKind::Cpu).unwrap();
+        let functions = signatures(&[Source::text(text)], DeviceKind::Cpu, &[]).unwrap();
         let kernels = vec![SavedKernel { name: "mine".into(), signature: functions[0].clone(), grid: Grid::Items(3), block: Some(4) }];
         let check_sites = Some(vec!["A.b".into()]);
         SavedProgram { kind: DeviceKind::Cuda, target: "sm_90".into(), check_sites, functions, kernels, binary: vec![1, 2, 3] }

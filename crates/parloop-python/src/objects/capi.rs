@@ -1,5 +1,6 @@
 //! The C functions of a class, for Python.
 
+use parloop_kernel as ker;
 use parloop_object as obj;
 use pyo3::prelude::*;
 
@@ -46,4 +47,22 @@ pub fn class_api(py: Python<'_>, ty: &ObjectType, methods: Vec<Method>, checked:
     };
     let functions = api.functions.iter().map(function).collect::<PyResult<_>>()?;
     Ok(ClassApi { source: api.source, functions, sites: api.sites })
+}
+
+/// What a C function of this name in a source takes and returns: the C type of the result (None for void), and the C types and names of
+/// its parameters.
+#[pyfunction]
+#[pyo3(name = "_c_signature")]
+pub fn c_signature(source: &str, name: &str, classes: Vec<String>) -> Result<(Option<String>, Vec<(String, String)>)> {
+    let found = ker::signatures(&[ker::Source::text(source)], ker::DeviceKind::Cpu, &classes)?;
+    let Some(function) = found.iter().find(|function| function.name == name) else {
+        let found = found.into_iter().map(|function| function.name).collect();
+        return Err(ker::KernelError::NoSuchKernel { asked: name.to_owned(), found }.into());
+    };
+    let c_type = |ty: &ker::ParamType| match ty {
+        ker::ParamType::Pointer { to: ker::Pointee::Class(_), .. } | ker::ParamType::Scalar(_) => ty.to_string(),
+        ker::ParamType::Pointer { .. } => format!("GPUGLMEM {ty}"),
+    };
+    let params = function.params.iter().map(|param| (c_type(&param.ty), param.name.clone())).collect();
+    Ok((function.returns.as_ref().map(c_type), params))
 }

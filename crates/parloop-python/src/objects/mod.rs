@@ -19,6 +19,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<capi::ClassApi>()?;
     module.add_class::<capi::ApiFunction>()?;
     module.add_function(wrap_pyfunction!(capi::class_api, module)?)?;
+    module.add_function(wrap_pyfunction!(capi::c_signature, module)?)?;
     object::register(module)?;
     field::register(module)
 }
