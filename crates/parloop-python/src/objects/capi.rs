@@ -49,11 +49,14 @@ pub fn class_api(py: Python<'_>, ty: &ObjectType, methods: Vec<Method>, checked:
     Ok(ClassApi { source: api.source, functions, sites: api.sites })
 }
 
+/// The C type of the result, and the C types and names of the parameters.
+type CSignature = (Option<String>, Vec<(String, String)>);
+
 /// What a C function of this name in a source takes and returns: the C type of the result (None for void), and the C types and names of
 /// its parameters.
 #[pyfunction]
 #[pyo3(name = "_c_signature")]
-pub fn c_signature(source: &str, name: &str, classes: Vec<String>) -> Result<(Option<String>, Vec<(String, String)>)> {
+pub fn c_signature(source: &str, name: &str, classes: Vec<String>) -> Result<CSignature> {
     let found = ker::signatures(&[ker::Source::text(source)], ker::DeviceKind::Cpu, &classes)?;
     let Some(function) = found.iter().find(|function| function.name == name) else {
         let found = found.into_iter().map(|function| function.name).collect();
