@@ -1,16 +1,21 @@
-//! Buffers: memory of a device in which objects are placed, and the allocations that keep objects alive.
+//! Buffers: memory of a device in which objects are placed. `buffer/allocation.rs` is what keeps objects alive, `buffer/transfer.rs`
+//! the copies between a buffer and the host or another buffer.
+
+mod allocation;
+mod transfer;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
-use parloop_device::{DeviceError, Export, GrowableMemory, Memory, Stream};
+use parloop_device::{Export, GrowableMemory, Memory, Stream};
 use parloop_kernel::Context;
 
 use crate::alloc::Allocator;
 use crate::error::BufferError;
 use crate::types::SLOT;
+
+pub use allocation::Allocation;
 
 /// The capacity of a buffer for which none is asked.
 pub const DEFAULT_CAPACITY: usize = 1 << 20;
@@ -259,12 +264,6 @@ impl Buffer {
         }
     }
 
-    /// Uses the memory on the host while nobody moves it.
-    fn still<T>(&self, work: impl FnOnce(&Stream, &Memory) -> Result<T, DeviceError>) -> Result<T> {
-        let _hold = Still::new(self);
-        Ok(work(self.stream(), &self.memory())?)
-    }
-
     /// Frees what was allocated. An object there is told that its memory is gone.
     ///
     /// # Errors
@@ -275,7 +274,7 @@ impl Buffer {
         if size > 0
             && let Some(owner) = state.owned.remove(&offset).and_then(|(_, owner)| owner.upgrade())
         {
-            owner.freed.store(true, Ordering::Release);
+            owner.mark_freed();
             drop(state); // the owner may be dropped here, and would look at the state
         }
         Ok(())
@@ -321,64 +320,6 @@ impl Buffer {
         let (start, _) = state.allocator.holder(offset)?;
         state.owned.get(&start).and_then(|(_, owner)| owner.upgrade())
     }
-
-    fn check(&self, what: &'static str, offset: usize, len: usize) -> Result<()> {
-        let capacity = self.capacity();
-        match offset.checked_add(len) {
-            Some(end) if end <= capacity => Ok(()),
-            _ => Err(BufferError::OutOfBounds { what, offset, len, capacity }),
-        }
-    }
-
-    /// Copies bytes of the host to the buffer.
-    ///
-    /// # Errors
-    /// Bytes outside of the buffer; the device's failure.
-    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
-        self.check("a write", offset, bytes.len())?;
-        self.still(|stream, memory| stream.write(memory, offset, bytes))
-    }
-
-    /// Copies bytes of the buffer to the host.
-    ///
-    /// # Errors
-    /// Bytes outside of the buffer; the device's failure.
-    pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<()> {
-        self.check("a read", offset, bytes.len())?;
-        self.still(|stream, memory| stream.read(memory, offset, bytes))
-    }
-
-    /// Sets bytes of the buffer.
-    ///
-    /// # Errors
-    /// Bytes outside of the buffer; the device's failure.
-    pub fn fill(&self, offset: usize, len: usize, value: u8) -> Result<()> {
-        self.check("a fill", offset, len)?;
-        self.still(|stream, memory| stream.fill(memory, offset, len, value))
-    }
-
-    /// Copies bytes of another buffer, or of this one; on the device where both are on the same one.
-    ///
-    /// # Errors
-    /// Bytes outside of a buffer; a device's failure.
-    pub fn copy_from(&self, offset: usize, source: &Buffer, source_offset: usize, len: usize) -> Result<()> {
-        self.check("a copy to", offset, len)?;
-        source.check("a copy from", source_offset, len)?;
-        let overlap = self.same(source) && offset < source_offset + len && source_offset < offset + len;
-        if !overlap && self.context().device().same(source.context().device()) {
-            source.finish_for(self)?;
-            let _hold = Still::new(source);
-            return self.still(|stream, memory| stream.copy(memory, offset, &source.memory(), source_offset, len));
-        }
-        let mut bytes = vec![0; len];
-        source.read(source_offset, &mut bytes)?;
-        self.write(offset, &bytes)
-    }
-
-    /// Work on another stream of the same device is waited for before it is read on ours.
-    fn finish_for(&self, reader: &Buffer) -> Result<()> {
-        if self.stream().handle() == reader.stream().handle() { Ok(()) } else { Ok(self.stream().synchronize()?) }
-    }
 }
 
 impl fmt::Debug for Buffer {
@@ -398,100 +339,8 @@ impl Drop for Hold {
     }
 }
 
-/// A hold for less than a call.
-struct Still<'a>(&'a Buffer);
-
-impl<'a> Still<'a> {
-    fn new(buffer: &'a Buffer) -> Still<'a> {
-        buffer.hold_here();
-        Still(buffer)
-    }
-}
-
-impl Drop for Still<'_> {
-    fn drop(&mut self) {
-        self.0.release();
-    }
-}
-
-/// The memory of one object. It is freed when the last holder goes: the object, views of its parts, and objects that refer to it.
-#[derive(Debug)]
-pub struct Allocation {
-    /// Nowhere for objects whose memory is not ours to free.
-    buffer: Weak<Inner>,
-    /// By which the buffer knows it from others that were at its offset before.
-    number: u64,
-    offset: usize,
-    size: usize,
-    freed: AtomicBool,
-    /// What the references in it refer to, by the offsets of their slots in the buffer.
-    referred: Mutex<BTreeMap<usize, Arc<Allocation>>>,
-}
-
 impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("buffer")
-    }
-}
-
-impl Allocation {
-    fn new(buffer: Weak<Inner>, number: u64, offset: usize, size: usize) -> Allocation {
-        Allocation { buffer, number, offset, size, freed: AtomicBool::new(false), referred: Mutex::default() }
-    }
-
-    /// Where it begins.
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-
-    /// Its size in bytes.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Whether its memory was freed by hand.
-    #[inline]
-    pub fn is_freed(&self) -> bool {
-        self.freed.load(Ordering::Acquire)
-    }
-
-    /// What the reference at this offset of the buffer refers to is kept, and what it referred to is let go.
-    pub(crate) fn refer(&self, slot: usize, target: Option<Arc<Allocation>>) {
-        let mut referred = self.referred.lock().unwrap_or_else(|e| e.into_inner());
-        let old = match target {
-            Some(target) => referred.insert(slot, target),
-            None => referred.remove(&slot),
-        };
-        drop(referred); // dropping `old` may free a long chain
-        drop(old);
-    }
-}
-
-impl Drop for Allocation {
-    fn drop(&mut self) {
-        // Long chains of references are let go one by one, not one inside the other.
-        let mut chain: Vec<Arc<Allocation>> = Vec::new();
-        let let_go = |allocation: &mut Allocation, chain: &mut Vec<Arc<Allocation>>| {
-            let referred = allocation.referred.get_mut().unwrap_or_else(|e| e.into_inner());
-            chain.extend(std::mem::take(referred).into_values());
-        };
-        let_go(self, &mut chain);
-        while let Some(next) = chain.pop() {
-            if let Some(mut last) = Arc::into_inner(next) {
-                let_go(&mut last, &mut chain);
-            }
-        }
-        if self.is_freed() {
-            return;
-        }
-        if let Some(inner) = self.buffer.upgrade() {
-            let mut state = inner.state.lock().unwrap_or_else(|e| e.into_inner());
-            // Who freed it by hand while its last holder went has taken it off the list.
-            if state.owned.get(&self.offset).is_some_and(|(number, _)| *number == self.number) {
-                state.owned.remove(&self.offset);
-                let freed = state.allocator.free(self.offset, self.size);
-                debug_assert_eq!(freed, Ok(()));
-            }
-        }
     }
 }

@@ -56,6 +56,7 @@ struct Everything {
     first: Element,
     line: Vec<Option<Element>>,
     drift: Option<Box<Drift>>,
+    #[allow(clippy::box_collection)] // a reference to a list
     strengths: Option<Box<Vec<f64>>>,
     pairs: [Option<Box<Multipole>>; 2],
     inner: Vec<Multipole>,
