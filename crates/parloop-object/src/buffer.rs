@@ -1,16 +1,20 @@
-//! Buffers: memory of a device in which objects are placed, and the allocations that keep objects alive.
+//! Buffers: memory of a device in which objects are placed. `buffer/allocation.rs` is what keeps objects alive, `buffer/transfer.rs`
+//! the copies between a buffer and the host or another buffer.
 
-use std::collections::BTreeMap;
+mod allocation;
+mod transfer;
+
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
-use parloop_device::{DeviceError, Export, GrowableMemory, Memory, Stream};
+use parloop_device::{Export, GrowableMemory, Memory, Stream};
 use parloop_kernel::Context;
 
 use crate::alloc::Allocator;
 use crate::error::BufferError;
 use crate::types::SLOT;
+
+pub use allocation::Allocation;
 
 /// The capacity of a buffer for which none is asked.
 pub const DEFAULT_CAPACITY: usize = 1 << 20;
@@ -295,12 +299,6 @@ impl Buffer {
         }
     }
 
-    /// Uses the memory on the host while nobody moves it.
-    fn still<T>(&self, work: impl FnOnce(&Stream, &Memory) -> Result<T, DeviceError>) -> Result<T> {
-        let _hold = Still::new(self);
-        Ok(work(self.stream(), &self.memory())?)
-    }
-
     /// Frees what was allocated. An object there is told that its memory is gone.
     ///
     /// # Errors
@@ -310,7 +308,7 @@ impl Buffer {
         let owner = state.allocator.free(offset, size)?;
         drop(state); // the owner may be dropped here, and would look at the state
         if let Some(owner) = owner.and_then(|owner| owner.upgrade()) {
-            owner.freed.store(true, Ordering::Release);
+            owner.mark_freed();
         }
         Ok(())
     }
@@ -353,82 +351,6 @@ impl Buffer {
         let (_, _, owner) = state.allocator.holder(offset)?;
         owner.and_then(Weak::upgrade)
     }
-
-    fn check(&self, what: &'static str, offset: usize, len: usize) -> Result<()> {
-        let capacity = self.capacity();
-        match offset.checked_add(len) {
-            Some(end) if end <= capacity => Ok(()),
-            _ => Err(BufferError::OutOfBounds { what, offset, len, capacity }),
-        }
-    }
-
-    /// Does something with host memory while it cannot move and no other thread does so; whether it is host memory.
-    fn on_host(&self, work: impl FnOnce(*mut u8)) -> bool {
-        let _state = self.state();
-        self.host_pointer().map(work).is_some()
-    }
-
-    /// Copies bytes of the host to the buffer.
-    ///
-    /// # Errors
-    /// Bytes outside of the buffer; the device's failure.
-    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
-        self.check("a write", offset, bytes.len())?;
-        // SAFETY: the range lies inside the memory, and `bytes` are the caller's own.
-        if self.on_host(|base| unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.add(offset), bytes.len()) }) {
-            return Ok(());
-        }
-        self.still(|stream, memory| stream.write(memory, offset, bytes))
-    }
-
-    /// Copies bytes of the buffer to the host.
-    ///
-    /// # Errors
-    /// Bytes outside of the buffer; the device's failure.
-    pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<()> {
-        self.check("a read", offset, bytes.len())?;
-        // SAFETY: as in `write`.
-        if self.on_host(|base| unsafe { std::ptr::copy_nonoverlapping(base.add(offset), bytes.as_mut_ptr(), bytes.len()) }) {
-            return Ok(());
-        }
-        self.still(|stream, memory| stream.read(memory, offset, bytes))
-    }
-
-    /// Sets bytes of the buffer.
-    ///
-    /// # Errors
-    /// Bytes outside of the buffer; the device's failure.
-    pub fn fill(&self, offset: usize, len: usize, value: u8) -> Result<()> {
-        self.check("a fill", offset, len)?;
-        // SAFETY: as in `write`.
-        if self.on_host(|base| unsafe { base.add(offset).write_bytes(value, len) }) {
-            return Ok(());
-        }
-        self.still(|stream, memory| stream.fill(memory, offset, len, value))
-    }
-
-    /// Copies bytes of another buffer, or of this one; on the device where both are on the same one.
-    ///
-    /// # Errors
-    /// Bytes outside of a buffer; a device's failure.
-    pub fn copy_from(&self, offset: usize, source: &Buffer, source_offset: usize, len: usize) -> Result<()> {
-        self.check("a copy to", offset, len)?;
-        source.check("a copy from", source_offset, len)?;
-        let overlap = self.same(source) && offset < source_offset + len && source_offset < offset + len;
-        if !overlap && self.context().device().same(source.context().device()) {
-            source.finish_for(self)?;
-            let _hold = Still::new(source);
-            return self.still(|stream, memory| stream.copy(memory, offset, &source.memory(), source_offset, len));
-        }
-        let mut bytes = vec![0; len];
-        source.read(source_offset, &mut bytes)?;
-        self.write(offset, &bytes)
-    }
-
-    /// Work on another stream of the same device is waited for before it is read on ours.
-    fn finish_for(&self, reader: &Buffer) -> Result<()> {
-        if self.stream().handle() == reader.stream().handle() { Ok(()) } else { Ok(self.stream().synchronize()?) }
-    }
 }
 
 impl fmt::Debug for Buffer {
@@ -448,97 +370,8 @@ impl Drop for Hold {
     }
 }
 
-/// A hold for less than a call.
-struct Still<'a>(&'a Buffer);
-
-impl<'a> Still<'a> {
-    fn new(buffer: &'a Buffer) -> Still<'a> {
-        buffer.hold_here();
-        Still(buffer)
-    }
-}
-
-impl Drop for Still<'_> {
-    fn drop(&mut self) {
-        self.0.release();
-    }
-}
-
-/// The memory of one object. It is freed when the last holder goes: the object, views of its parts, and objects that refer to it.
-#[derive(Debug)]
-pub struct Allocation {
-    /// Nowhere for objects whose memory is not ours to free.
-    buffer: Weak<Inner>,
-    offset: usize,
-    size: usize,
-    freed: AtomicBool,
-    /// What the references in it refer to, by the offsets of their slots in the buffer.
-    referred: Mutex<BTreeMap<usize, Arc<Allocation>>>,
-}
-
 impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("buffer")
-    }
-}
-
-impl Allocation {
-    fn new(buffer: Weak<Inner>, offset: usize, size: usize) -> Allocation {
-        Allocation { buffer, offset, size, freed: AtomicBool::new(false), referred: Mutex::default() }
-    }
-
-    /// Where it begins.
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-
-    /// Its size in bytes.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Whether its memory was freed by hand.
-    #[inline]
-    pub fn is_freed(&self) -> bool {
-        self.freed.load(Ordering::Acquire)
-    }
-
-    /// What the reference at this offset of the buffer refers to is kept, and what it referred to is let go.
-    pub(crate) fn refer(&self, slot: usize, target: Option<Arc<Allocation>>) {
-        let mut referred = self.referred.lock().unwrap_or_else(|e| e.into_inner());
-        let old = match target {
-            Some(target) => referred.insert(slot, target),
-            None => referred.remove(&slot),
-        };
-        drop(referred); // dropping `old` may free a long chain
-        drop(old);
-    }
-}
-
-impl Drop for Allocation {
-    fn drop(&mut self) {
-        // Long chains of references are let go one by one, not one inside the other.
-        let mut chain: Vec<Arc<Allocation>> = Vec::new();
-        let let_go = |allocation: &mut Allocation, chain: &mut Vec<Arc<Allocation>>| {
-            let referred = allocation.referred.get_mut().unwrap_or_else(|e| e.into_inner());
-            chain.extend(std::mem::take(referred).into_values());
-        };
-        let_go(self, &mut chain);
-        while let Some(next) = chain.pop() {
-            if let Some(mut last) = Arc::into_inner(next) {
-                let_go(&mut last, &mut chain);
-            }
-        }
-        if self.is_freed() {
-            return;
-        }
-        if let Some(inner) = self.buffer.upgrade() {
-            let mut state = inner.state.lock().unwrap_or_else(|e| e.into_inner());
-            // Who freed it by hand while its last holder went has taken it off the list, and another may have its place.
-            if state.allocator.owner_at(self.offset).is_some_and(|owner| std::ptr::eq(owner.as_ptr(), self)) {
-                let freed = state.allocator.free(self.offset, self.size);
-                debug_assert!(freed.is_ok(), "{freed:?}");
-            }
-        }
     }
 }

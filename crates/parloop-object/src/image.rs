@@ -229,10 +229,7 @@ impl<'a> Builder<'a> {
     pub(crate) fn target(&mut self, ty: &Type, value: Value<'a>, path: &Path<'_>) -> Result<Option<Target>> {
         match value {
             Value::Null | Value::Default => Ok(None),
-            Value::Object(view) if matches!(view.ty(), Type::Ref(_) | Type::Union(_)) => match view.target()? {
-                Some(target) => self.target(ty, Value::Object(target), path),
-                None => Ok(None),
-            },
+            // What is referred to may be a reference itself.
             Value::Object(view) if view.ty() == ty => {
                 view.check_alive()?;
                 if self.buffer.as_ref().is_some_and(|buffer| buffer.same(view.buffer())) {
@@ -245,6 +242,10 @@ impl<'a> Builder<'a> {
                 self.copies.insert(key, self.images.len());
                 self.object(ty, Value::Object(view), path).map(|number| Some(Target::New(number)))
             }
+            Value::Object(view) if matches!(view.ty(), Type::Ref(_) | Type::Union(_)) => match view.target()? {
+                Some(target) => self.target(ty, Value::Object(target), path),
+                None => Ok(None),
+            },
             other => self.object(ty, other, path).map(|number| Some(Target::New(number))),
         }
     }

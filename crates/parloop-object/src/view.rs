@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_device::{DType, Element, as_bytes_mut};
+use parloop_device::Element;
 use parloop_kernel::Scalar;
 use smallvec::SmallVec;
 
@@ -342,24 +342,14 @@ impl View {
             return Err(self.wrong(&format!("an array of {}", T::DTYPE)));
         }
         let shape = self.array_shape()?;
-        let mut values = vec![T::ZERO; shape.count()];
-        self.read_dense(&shape, T::DTYPE, as_bytes_mut(&mut values))?;
-        Ok(values)
-    }
-
-    fn read_dense(&self, shape: &ArrayShape, dtype: DType, bytes: &mut [u8]) -> Result<()> {
+        self.check_alive()?;
+        let raw: Vec<T> = self.buffer.read_numbers(self.offset + shape.data, shape.count())?;
         let order = &self.array_type()?.order;
         if order.iter().copied().eq(0..order.len()) {
-            return self.read(shape.data, bytes);
+            return Ok(raw);
         }
-        let mut raw = vec![0; bytes.len()];
-        self.read(shape.data, &mut raw)?;
-        let size = dtype.size();
-        for (index, out) in indices(&shape.shape).zip(bytes.chunks_exact_mut(size)) {
-            let at: usize = index.iter().zip(&shape.strides).map(|(i, stride)| i * stride).sum();
-            out.copy_from_slice(&raw[at..at + size]);
-        }
-        Ok(())
+        let place = |index: SmallVec<[usize; 4]>| index.iter().zip(&shape.strides).map(|(i, stride)| i * stride).sum::<usize>();
+        Ok(indices(&shape.shape).map(|index| raw[place(index) / size_of::<T>()]).collect())
     }
 
     /// The path by which messages call it.

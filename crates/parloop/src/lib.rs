@@ -25,8 +25,34 @@
 //! # Ok::<(), parloop::KernelError>(())
 //! ```
 //!
-//! The layers are crates of their own: [`parloop_device`] (devices, memory, streams, events, modules) and [`parloop_kernel`]
-//! (portable C, signatures, the compile cache, launch).
+//! Typed objects are structs of Rust in the memory of any device. [`Object`](derive@Object) gives a struct its layout and its C functions, which kernels
+//! use to read and write it in place: `Beam_get_x(beam, i)`, `Beam_set_x(beam, i, value)`, `Beam_len_x(beam)`. Python lays out the
+//! same bytes and writes the same functions.
+//!
+//! ```
+//! use parloop::prelude::*;
+//!
+//! #[derive(Object, Debug, PartialEq)]
+//! struct Beam { charge: f64, x: Vec<f64>, name: String }
+//!
+//! let ctx = Context::open("cpu")?;
+//! let prog = ctx.compile_with_objects(
+//!     "GPUKERN void move_by(Beam beam, const double step) {
+//!          VECTORIZE_OVER(i, Beam_len_x(beam))
+//!              Beam_set_x(beam, i, Beam_get_x(beam, i) + step);
+//!          END_VECTORIZE
+//!      }",
+//!     &[Beam::object_type()],
+//!     &ObjectOptions::default(),
+//! )?;
+//! let mut beam = ctx.place(&Beam { charge: 1.0, x: vec![0.0, 1.0], name: "probe".into() })?;
+//! prog.kernel("move_by")?.call(args![&mut beam, 0.5])?;
+//! assert_eq!(beam.get()?, Beam { charge: 1.0, x: vec![0.5, 1.5], name: "probe".into() });
+//! # Ok::<(), parloop::ObjectError>(())
+//! ```
+//!
+//! The layers are crates of their own: [`parloop_device`] (devices, memory, streams, events, modules), [`parloop_kernel`]
+//! (portable C, signatures, the compile cache, launch) and [`parloop_object`] (types, buffers, views, C functions of objects).
 
 pub mod command;
 
@@ -39,7 +65,15 @@ pub use parloop_kernel::{
     Scalar, Signature, Source, args,
 };
 
+pub use parloop_derive::FacadeObject as Object;
+pub use parloop_object as objects;
+pub use parloop_object::typed::Object;
+pub use parloop_object::{Buffer, BufferError, ObjectError, ObjectOptions, PlaceObjects, Placed, View};
+
 /// What most programs use.
 pub mod prelude {
-    pub use crate::{Array, CompileOptions, Context, DType, Device, DeviceKind, Grid, Kernel, KernelError, Program, Source, args};
+    pub use crate::{
+        Array, Buffer, CompileOptions, Context, DType, Device, DeviceKind, Grid, Kernel, KernelError, Object, ObjectError, ObjectOptions,
+        PlaceObjects, Placed, Program, Source, args,
+    };
 }

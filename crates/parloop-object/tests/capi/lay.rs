@@ -24,18 +24,19 @@ pub enum Value {
 pub struct Placed {
     pub ty: Type,
     pub at: usize,
-    size: usize,
-    parts: Parts,
+    pub size: usize,
+    pub parts: Parts,
 }
 
+/// What a value in memory is made of.
 #[derive(Clone, Debug)]
-enum Parts {
+pub enum Parts {
     Nothing,
     Number(i64),
     Fields(Vec<(String, Placed)>),
     Items { shape: Vec<usize>, strides: Vec<usize>, items: Vec<(Vec<usize>, Placed)> },
     Target(Option<Box<Placed>>),
-    Member(Option<(usize, usize)>),
+    Member(Option<(usize, Box<Placed>)>),
 }
 
 /// Lays `value` at `offset` of fresh bytes; what references refer to comes after it.
@@ -126,7 +127,7 @@ fn write(bytes: &mut Vec<u8>, at: usize, ty: &Type, value: &Value) -> Placed {
         (Type::Union(ty), Value::Member(id, value)) => {
             word(bytes, at + SLOT, *id as i64);
             let placed = append(bytes, at, &ty.members[*id], value);
-            Parts::Member(Some((*id, placed.at)))
+            Parts::Member(Some((*id, Box::new(placed))))
         }
         _ => panic!("{value:?} is no {ty:?}"),
     };
@@ -193,17 +194,22 @@ fn write_items(bytes: &mut Vec<u8>, at: usize, size: usize, ty: &parloop_object:
     }
     let data = at + header(ty);
     let mut next = data + SLOT * items.len();
+    let place = |number: usize| data + indices_of(number, shape).iter().zip(&strides).map(|(index, stride)| index * stride).sum::<usize>();
+    // Items are laid as they lie, and listed in C order.
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|&number| place(number));
     let mut placed = Vec::new();
-    for (number, item) in items.iter().enumerate() {
-        let indices = indices_of(number, shape);
-        let mut start = data + indices.iter().zip(&strides).map(|(index, stride)| index * stride).sum::<usize>();
+    for number in order {
+        let (item, mut start) = (&items[number], place(number));
         if is_dynamic(&ty.item) {
             word(bytes, start, (next - at) as i64);
             start = next;
             next += slots(size_of(&ty.item, item));
         }
-        placed.push((indices, write(bytes, start, &ty.item, item)));
+        placed.push((number, (indices_of(number, shape), write(bytes, start, &ty.item, item))));
     }
+    placed.sort_by_key(|(number, _)| *number);
+    let placed = placed.into_iter().map(|(_, item)| item).collect();
     Parts::Items { shape: shape.to_vec(), strides, items: placed }
 }
 
@@ -217,7 +223,7 @@ fn indices_of(mut number: usize, shape: &[usize]) -> Vec<usize> {
 }
 
 /// The bytes of a number; the imaginary part of a complex one is its negative.
-fn encode(dtype: DType, number: i64) -> Vec<u8> {
+pub fn encode(dtype: DType, number: i64) -> Vec<u8> {
     match dtype {
         DType::F32 => (number as f32).to_le_bytes().to_vec(),
         DType::F64 => (number as f64).to_le_bytes().to_vec(),
@@ -267,8 +273,8 @@ impl Placed {
                 items.iter().for_each(|(indices, item)| item.read(&call.item(indices), steps));
             }
             Parts::Member(member) => {
-                steps.push(Step::Int(call.plain("typeid", ""), member.map_or(-1, |(id, _)| id as i64)));
-                steps.push(Step::At(call.plain("member", ""), member.map(|(_, at)| at)));
+                steps.push(Step::Int(call.plain("typeid", ""), member.as_ref().map_or(-1, |(id, _)| *id as i64)));
+                steps.push(Step::At(call.plain("member", ""), member.as_ref().map(|(_, placed)| placed.at)));
             }
             Parts::Target(_) => {}
         }

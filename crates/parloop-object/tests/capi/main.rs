@@ -3,6 +3,7 @@
 mod behaviour;
 mod checked;
 mod lay;
+mod plans;
 mod probe;
 mod random;
 mod samples;

@@ -1,0 +1,84 @@
+//! The memory of one object: it is freed with its last holder, and so is what it refers to.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use super::Inner;
+
+/// The memory of one object. It is freed when the last holder goes: the object, views of its parts, and objects that refer to it.
+#[derive(Debug)]
+pub struct Allocation {
+    /// Nowhere for objects whose memory is not ours to free.
+    buffer: Weak<Inner>,
+    offset: usize,
+    size: usize,
+    freed: AtomicBool,
+    /// What the references in it refer to, by the offsets of their slots in the buffer.
+    referred: Mutex<BTreeMap<usize, Arc<Allocation>>>,
+}
+
+impl Allocation {
+    pub(super) fn new(buffer: Weak<Inner>, offset: usize, size: usize) -> Allocation {
+        Allocation { buffer, offset, size, freed: AtomicBool::new(false), referred: Mutex::default() }
+    }
+
+    /// Where it begins.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(super) fn mark_freed(&self) {
+        self.freed.store(true, Ordering::Release);
+    }
+
+    /// Whether its memory was freed by hand.
+    #[inline]
+    pub fn is_freed(&self) -> bool {
+        self.freed.load(Ordering::Acquire)
+    }
+
+    /// What the reference at this offset of the buffer refers to is kept, and what it referred to is let go.
+    pub(crate) fn refer(&self, slot: usize, target: Option<Arc<Allocation>>) {
+        let mut referred = self.referred.lock().unwrap_or_else(|e| e.into_inner());
+        let old = match target {
+            Some(target) => referred.insert(slot, target),
+            None => referred.remove(&slot),
+        };
+        drop(referred); // dropping `old` may free a long chain
+        drop(old);
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        // Long chains of references are let go one by one, not one inside the other.
+        let mut chain: Vec<Arc<Allocation>> = Vec::new();
+        let let_go = |allocation: &mut Allocation, chain: &mut Vec<Arc<Allocation>>| {
+            let referred = allocation.referred.get_mut().unwrap_or_else(|e| e.into_inner());
+            chain.extend(std::mem::take(referred).into_values());
+        };
+        let_go(self, &mut chain);
+        while let Some(next) = chain.pop() {
+            if let Some(mut last) = Arc::into_inner(next) {
+                let_go(&mut last, &mut chain);
+            }
+        }
+        if self.is_freed() {
+            return;
+        }
+        if let Some(inner) = self.buffer.upgrade() {
+            let mut state = inner.state.lock().unwrap_or_else(|e| e.into_inner());
+            // Who freed it by hand while its last holder went has taken it off the list, and another may have its place.
+            if state.allocator.owner_at(self.offset).is_some_and(|owner| std::ptr::eq(owner.as_ptr(), self)) {
+                let freed = state.allocator.free(self.offset, self.size);
+                debug_assert!(freed.is_ok(), "{freed:?}");
+            }
+        }
+    }
+}
