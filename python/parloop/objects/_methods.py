@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._description import Arg, Kernel
 from ._capi import c_type
@@ -142,41 +143,52 @@ class _Call:
         return f"<C function {self.function.c_name}>"
 
 
-_runners: weakref.WeakKeyDictionary[Any, dict[tuple[int, str], Any]] = weakref.WeakKeyDictionary()
+_Runners: TypeAlias = "weakref.WeakKeyDictionary[Any, dict[str, Any]]"
+_runners: weakref.WeakKeyDictionary[Any, _Runners] = weakref.WeakKeyDictionary()
 
 
 def _compiled(owner: Any, function: CFunction, context: Any) -> Any:
-    """The function compiled for a context; on a GPU a result comes by way of an array of one element."""
+    """The function compiled for a context, with all others of its class."""
+    known = _runners.setdefault(context, weakref.WeakKeyDictionary())
+    if owner not in known:
+        known[owner] = _compile_all(owner, context)
+    if function.c_name not in known[owner]:
+        raise _no_number(owner, function)
+    return known[owner][function.c_name]
+
+
+def _compile_all(owner: Any, context: Any) -> dict[str, Any]:
+    """The functions of a class by their C names. On a GPU those that are no kernels run in kernels of one work item."""
     from ._kernels import build_kernels
 
-    known = _runners.setdefault(context, {})
-    key = (id(owner), function.c_name)
-    if key not in known:
-        on_cpu = context.device.kind == "cpu"
+    functions = {function.c_name: function for function in vars(owner).values() if isinstance(function, CFunction)}
+    on_cpu = context.device.kind == "cpu"
+    kernels: dict[str, Kernel] = {}
+    wrappers: list[str] = []
+    for name, function in functions.items():
         if on_cpu or function.is_kernel:
-            grid = function.n_threads if function.is_kernel else None
-            kernel = Kernel(c_name=function.c_name, n_threads=grid)
-            built = build_kernels(context, {function.name: kernel}, [], extra_classes=[owner])
-            known[key] = built[function.name]
-        else:
-            known[key] = _through_array(owner, function, context)
-    return known[key]
+            kernels[name] = Kernel(c_name=name, n_threads=function.n_threads if function.is_kernel else None)
+        elif function.returned == "void" or _c_name(function) in _dtypes():
+            kernels[name] = Kernel(c_name=f"{name}_kernel", n_threads=1)
+            wrappers.append(_wrapper(function))
+    built = build_kernels(context, kernels, wrappers, extra_classes=[owner])
+    for name, kernel in built.items():
+        if not on_cpu and not functions[name].is_kernel and functions[name].returned != "void":
+            built[name] = _through_array(kernel, context, _dtypes()[_c_name(functions[name])])
+    return built
 
 
-def _through_array(owner: Any, function: CFunction, context: Any) -> Any:
-    from ._kernels import build_kernels
-
+def _wrapper(function: CFunction) -> str:
+    """A kernel that calls the function, and puts its result into an array of one element."""
     declared = [f"{ctype} {name}" for ctype, name in function.params]
     call = f"{function.c_name}({', '.join(name for _, name in function.params)})"
-    name = f"{function.c_name}_kernel"
-    if function.returned == "void":
-        source = f"GPUKERN void {name}({', '.join(declared)}) {{ {call}; }}"
-        return build_kernels(context, {name: Kernel(n_threads=1)}, [source], extra_classes=[owner])[name]
-    dtype = _result_dtype(owner, function)
-    declared.append(f"GPUGLMEM {function.returned} *result")
-    source = f"GPUKERN void {name}({', '.join(declared)}) {{ *result = {call}; }}"
-    kernel = build_kernels(context, {name: Kernel(n_threads=1)}, [source], extra_classes=[owner])[name]
+    if function.returned != "void":
+        declared.append(f"GPUGLMEM {_c_name(function)} *result")
+        call = f"*result = {call}"
+    return f"GPUKERN void {function.c_name}_kernel({', '.join(declared)}) {{ {call}; }}\n"
 
+
+def _through_array(kernel: Any, context: Any, dtype: Any) -> Any:
     def run(*args: Any, **named: Any) -> Any:
         result = context.zeros(1, dtype)
         kernel(*args, result=result, **named)
@@ -191,16 +203,24 @@ def _parameter(text: str) -> tuple[str, str]:
     return (found[1], found[2]) if found is not None else (text, "")
 
 
-def _result_dtype(owner: Any, function: CFunction) -> Any:
-    """The type of what a function returns by way of an array."""
+def _c_name(function: CFunction) -> str:
+    """The C type of a function's result, without qualifiers."""
+    return function.returned.removeprefix("const ").strip()
+
+
+@functools.cache
+def _dtypes() -> dict[str, Any]:
+    """The types of numbers by their names in C."""
     from . import _scalar
 
-    known = {scalar._c_type: scalar._dtype for scalar in vars(_scalar).values() if isinstance(scalar, Scalar)}
-    known |= {"int": known["int32_t"], "unsigned": known["uint32_t"], "long": known["int64_t"], "_Bool": known["bool"]}
-    name = function.returned.removeprefix("const ").strip()
-    if name not in known:
-        raise TypeError(f"{owner.__name__}.{function.name}: a result of type `{name}` cannot be taken from a GPU; return a number")
-    return known[name]
+    known = {scalar._c_type: scalar._dtype for scalar in vars(_scalar).values() if isinstance(scalar, Scalar) and scalar._dtype.kind != "c"}
+    return {**known, "int": known["int32_t"], "unsigned": known["uint32_t"], "long": known["int64_t"], "_Bool": known["bool"]}
+
+
+def _no_number(owner: Any, function: CFunction) -> TypeError:
+    return TypeError(
+        f"{owner.__name__}.{function.name}: a result of type `{_c_name(function)}` cannot be taken from a GPU; return a number"
+    )
 
 
 def add_methods(cls: Any) -> None:

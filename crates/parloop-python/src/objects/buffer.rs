@@ -5,7 +5,7 @@ use parloop_kernel as ker;
 use parloop_object as obj;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyMemoryView};
 
 use crate::array::{Array, shape_of};
 use crate::context::Context;
@@ -75,8 +75,8 @@ fn with_bytes<T>(source: &Bound<'_, PyAny>, use_them: impl FnOnce(&[u8]) -> Resu
         let refuse =
             |()| PyTypeError::new_err(format!("bytes come from arrays, buffers and objects with the buffer protocol, not {source}"));
         let found = numpy.call_method1("frombuffer", (source, "u1"));
-        if found.is_err() && !source.hasattr("__array__")? && !source.hasattr("__array_interface__")? && !source.is_instance_of::<PyList>()
-        {
+        let is_array = source.hasattr("__array__")? || source.hasattr("__array_interface__")?;
+        if found.is_err() && !is_array && !source.is_instance_of::<PyList>() && !source.is_instance_of::<PyMemoryView>() {
             return Err(refuse(()).into());
         }
         found.or_else(|_| as_array(source, None)).map_err(|_| refuse(()))?

@@ -343,11 +343,22 @@ fn array_of<'a, 'py>(ty: &ObjectType, array: &obj::ArrayType, object: &Bound<'py
         let mut bytes = Vec::new();
         let mut shape = Shape::new();
         numbers(ty, object, array.shape.len(), dtype, &mut shape, &mut bytes)?;
+        complete(array, &mut shape);
         return Ok(Value::Elements(Elements::dense(Cow::Owned(bytes), dtype, shape)));
     }
     let (mut shape, mut items) = (Shape::new(), Vec::new());
     nested(ty, item, object, array.shape.len(), &mut shape, &mut items, keep)?;
+    complete(array, &mut shape);
     Ok(Value::Items { shape, items })
+}
+
+/// An empty list says nothing of the axes below it: they are as long as the type says.
+fn complete(array: &obj::ArrayType, shape: &mut Shape) {
+    if let Some(empty) = shape.iter().position(|&dim| dim == 0) {
+        for (dim, fixed) in shape.iter_mut().zip(&array.shape).skip(empty + 1) {
+            *dim = fixed.unwrap_or(*dim);
+        }
+    }
 }
 
 /// The dimensions that an integer, or a tuple of as many as the type leaves open, gives.

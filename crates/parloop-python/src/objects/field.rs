@@ -181,7 +181,7 @@ impl Field {
                     let named = format!("{}.{}: {message}", bound.owner.get().ty, bound.name.bind(py));
                     PyErr::from_type(error.get_type(py), named).into()
                 }
-                Some(rest) if rest.starts_with([':', ' ']) => {
+                Some(rest) if rest.starts_with([':', ' ', '.', '[']) => {
                     let named = format!("{}.{}{rest}", bound.owner.get().ty, bound.name.bind(py));
                     PyErr::from_type(error.get_type(py), named).into()
                 }

@@ -576,6 +576,7 @@ impl ArrayObject {
             // SAFETY: the item lies inside the array.
             return Ok(unsafe { load(slf.py(), base.add(at), dtype)? });
         }
+        body.view.check_alive()?;
         wrap(slf.py(), body.view.item_in(shape, &index)?, item, &body.buffer)
     }
 
@@ -598,6 +599,7 @@ impl ArrayObject {
                 return Ok(());
             }
         }
+        body.view.check_alive()?;
         let view = body.view.item_in(shape, &index)?;
         set(&view, item.get(), value)
     }
