@@ -15,6 +15,7 @@ use crate::error::BufferError;
 use crate::types::SLOT;
 
 pub use allocation::Allocation;
+use allocation::Owner;
 
 /// The capacity of a buffer for which none is asked.
 pub const DEFAULT_CAPACITY: usize = 1 << 20;
@@ -54,21 +55,17 @@ struct Inner {
 
 struct State {
     /// Parts that belong to objects have their allocations as owners.
-    allocator: Allocator<Weak<Allocation>>,
+    allocator: Allocator<Owner>,
     /// How many hold the memory where it is, and how many wait for them to let go.
     holds: usize,
     waiting: usize,
+    /// The number of the next object: another may have had the same offset.
+    next_number: u64,
 }
 
 impl Inner {
-    fn new(
-        context: &Context,
-        memory: GrowableMemory,
-        alignment: usize,
-        grow_step: Option<usize>,
-        allocator: Allocator<Weak<Allocation>>,
-    ) -> Inner {
-        let state = Mutex::new(State { allocator, holds: 0, waiting: 0 });
+    fn new(context: &Context, memory: GrowableMemory, alignment: usize, grow_step: Option<usize>, allocator: Allocator<Owner>) -> Inner {
+        let state = Mutex::new(State { allocator, holds: 0, waiting: 0, next_number: 1 });
         Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Condvar::new() }
     }
 }
@@ -117,8 +114,8 @@ impl Buffer {
         let mut allocation = None;
         let inner = Arc::new_cyclic(|inner| {
             let owner = if size == 0 { Weak::new() } else { inner.clone() };
-            let made = Arc::new(Allocation::new(owner, 0, size));
-            let allocator = Allocator::taken_whole(size, Arc::downgrade(&made));
+            let made = Arc::new(Allocation::new(owner, 0, 0, size));
+            let allocator = Allocator::taken_whole(size, Owner { number: 0, allocation: Arc::downgrade(&made) });
             allocation = Some(made);
             Inner::new(context, memory, SLOT, None, allocator)
         });
@@ -307,7 +304,7 @@ impl Buffer {
         let mut state = self.state();
         let owner = state.allocator.free(offset, size)?;
         drop(state); // the owner may be dropped here, and would look at the state
-        if let Some(owner) = owner.and_then(|owner| owner.upgrade()) {
+        if let Some(owner) = owner.and_then(|owner| owner.allocation.upgrade()) {
             owner.mark_freed();
         }
         Ok(())
@@ -333,14 +330,16 @@ impl Buffer {
             Placement::Packed => 1,
             Placement::At(offset) => {
                 self.check("an object", offset, size)?;
-                return Ok(Arc::new(Allocation::new(Weak::new(), offset, size)));
+                return Ok(Arc::new(Allocation::new(Weak::new(), 0, offset, size)));
             }
         };
         let (mut state, offset) = self.allocate_locked(self.state(), size, alignment)?;
         let buffer = if size == 0 { Weak::new() } else { Arc::downgrade(&self.inner) };
-        let allocation = Arc::new(Allocation::new(buffer, offset, size));
+        let number = state.next_number;
+        let allocation = Arc::new(Allocation::new(buffer, number, offset, size));
         if size > 0 {
-            state.allocator.set_owner(offset, Arc::downgrade(&allocation));
+            state.next_number += 1;
+            state.allocator.set_owner(offset, Owner { number, allocation: Arc::downgrade(&allocation) });
         }
         Ok(allocation)
     }
@@ -349,7 +348,7 @@ impl Buffer {
     pub fn owner(&self, offset: usize) -> Option<Arc<Allocation>> {
         let state = self.state();
         let (_, _, owner) = state.allocator.holder(offset)?;
-        owner.and_then(Weak::upgrade)
+        owner.and_then(|owner| owner.allocation.upgrade())
     }
 }
 

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-__all__ = ["install", "provided"]
+__all__ = ["install", "installed", "provided"]
 
 
 @functools.cache
@@ -60,7 +60,12 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_loader(fullname, _Alias(ours + dot + rest))
 
 
+def installed() -> bool:
+    """Whether imports of the provided names mean our modules."""
+    return any(isinstance(finder, _Finder) for finder in sys.meta_path)
+
+
 def install() -> None:
     """Makes imports of the provided names mean our modules, from here on in this process."""
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+    if not installed():
         sys.meta_path.insert(0, _Finder(provided()))

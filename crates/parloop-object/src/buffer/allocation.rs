@@ -11,6 +11,8 @@ use super::Inner;
 pub struct Allocation {
     /// Nowhere for objects whose memory is not ours to free.
     buffer: Weak<Inner>,
+    /// By which the buffer knows it from others that were at its offset before.
+    number: u64,
     offset: usize,
     size: usize,
     freed: AtomicBool,
@@ -18,9 +20,16 @@ pub struct Allocation {
     referred: Mutex<BTreeMap<usize, Arc<Allocation>>>,
 }
 
+/// What a buffer knows of the object in one of its parts.
+#[derive(Debug)]
+pub(super) struct Owner {
+    pub(super) number: u64,
+    pub(super) allocation: Weak<Allocation>,
+}
+
 impl Allocation {
-    pub(super) fn new(buffer: Weak<Inner>, offset: usize, size: usize) -> Allocation {
-        Allocation { buffer, offset, size, freed: AtomicBool::new(false), referred: Mutex::default() }
+    pub(super) fn new(buffer: Weak<Inner>, number: u64, offset: usize, size: usize) -> Allocation {
+        Allocation { buffer, number, offset, size, freed: AtomicBool::new(false), referred: Mutex::default() }
     }
 
     /// Where it begins.
@@ -75,7 +84,7 @@ impl Drop for Allocation {
         if let Some(inner) = self.buffer.upgrade() {
             let mut state = inner.state.lock().unwrap_or_else(|e| e.into_inner());
             // Who freed it by hand while its last holder went has taken it off the list, and another may have its place.
-            if state.allocator.owner_at(self.offset).is_some_and(|owner| std::ptr::eq(owner.as_ptr(), self)) {
+            if state.allocator.owner_at(self.offset).is_some_and(|owner| owner.number == self.number) {
                 let freed = state.allocator.free(self.offset, self.size);
                 debug_assert!(freed.is_ok(), "{freed:?}");
             }
