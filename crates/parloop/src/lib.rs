@@ -2,7 +2,7 @@
 //!
 //! # A tour
 //!
-//! A [`Context`](prelude::Context) is a device with a stream. It holds arrays and compiles portable C; kernels and the types of their
+//! A [`Context`] is a device with a stream. It holds arrays and compiles portable C; kernels and the types of their
 //! arguments come from the source, and a call that does not fit is an error before anything runs.
 //!
 //! ```
@@ -25,9 +25,9 @@
 //! # Ok::<(), parloop::KernelError>(())
 //! ```
 //!
-//! Typed objects are structs of Rust in the memory of any device. [`Object`](derive@Object) gives a struct its layout and its C functions, which kernels
-//! use to read and write it in place: `Beam_get_x(beam, i)`, `Beam_set_x(beam, i, value)`, `Beam_len_x(beam)`. Python lays out the
-//! same bytes and writes the same functions.
+//! Typed objects are Rust structs in the memory of any device. [`Object`](derive@Object) gives a struct its layout and its C
+//! functions, by which kernels read and write it in place: `Beam_get_x(beam, i)`, `Beam_set_x(beam, i, value)`, `Beam_len_x(beam)`.
+//! Python lays out the same bytes and writes the same functions.
 //!
 //! ```
 //! use parloop::prelude::*;
