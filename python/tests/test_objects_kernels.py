@@ -385,6 +385,48 @@ def test_c_functions_that_say_nothing_or_too_much_are_refused(ctx):
         assert words(made.f, TypeError) == "S.f: a result of type `GPUGLMEM int64_t *` cannot be taken from a GPU; return a number"
 
 
+class Base(xo.Struct):
+    x = xo.Float64
+    twice = xo.CMethod("double Base_twice(Base self) { return 2 * Base_get_x(self); }")
+    seven = xo.CFunction("int32_t Base_seven(void) { return 7; }")
+
+
+def test_c_methods_belong_to_their_own_class(ctx):
+    class Derived(Base):
+        y = xo.Float64
+
+    item = Derived(x=1, _context=ctx)
+    assert words(item.twice, TypeError) == "Base_twice takes objects of Base, not of Derived; write twice again for that class"
+    assert item.seven() == 7 and Base(x=2, _context=ctx).twice() == 4
+
+
+def test_parts_and_wholes_of_another_device_are_not_written_at_once(ctx):
+    source = "GPUKERN void both(double *a, Cells c) { VECTORIZE_OVER(i, 1) a[0] = 9; Cells_set_n(c, 5); END_VECTORIZE }"
+    kernel = xo.build_kernels(ctx, {"both": Kernel(args=[Arg(xo.Float64, pointer=True, name="a"), CELLS])}, [source])["both"]
+    near, far = cells(_context=ctx), cells(_context=open_context(DEVICES[-1] if ctx.device.kind == "cpu" else "cpu:1"))
+    kernel(a=near.a, c=near)
+    assert (near.n, near.a[0]) == (5, 9)
+    assert words(lambda: kernel(a=far.a, c=far), ValueError) == (
+        "the ArrNFloat64 and the Cells of another device overlap, and the kernel writes to them; copy the whole to its device first"
+    )
+    assert far._to_dict() == cells()._to_dict()
+
+
+class Orders(xo.Struct):
+    rows = xo.Float64[:, :]
+    columns = xo.Float64[:1, :0]
+
+
+@pytest.mark.xfail(strict=True, reason="parloop-object: arrays of all orders have one name, and the functions of one order stand for all")
+def test_the_functions_of_array_classes_know_their_order(ctx):
+    source = """GPUKERN void get(Orders o, double *out) { VECTORIZE_OVER(i, 1)
+        out[0] = ArrNxMFloat64_get(Orders_getp_rows(o), 0, 1); out[1] = ArrNxMFloat64_get(Orders_getp_columns(o), 0, 1); END_VECTORIZE }"""
+    built = xo.build_kernels(ctx, {"get": Kernel(args=[Arg(Orders, name="o"), Arg(xo.Float64, pointer=True, name="out")])}, [source])
+    out = np.zeros(2)
+    built["get"](o=Orders(rows=[[1, 2], [3, 4]], columns=[[1, 2], [3, 4]], _context=ctx), out=out)
+    assert out.tolist() == [2, 2]
+
+
 def test_checked_mode_finds_bad_indices_and_null_references(ctx):
     source = """GPUKERN void set(Cells c, int64_t i) { VECTORIZE_OVER(j, 1) Cells_set_a(c, i, 7.0); END_VECTORIZE }
     GPUKERN void through(Cells c) { VECTORIZE_OVER(j, 1) Cells_set_ref(c, 1, 7.0); END_VECTORIZE }"""
