@@ -274,6 +274,28 @@ def test_descriptions_are_checked_against_the_source(ctx):
     assert message == "the program has no kernel `nothing`; it has add, double_ref, first, raw, scale"
 
 
+@pytest.mark.parametrize("atype", ["Cells", Cells, None], ids=["name", "class", "nothing"])
+def test_a_description_names_a_class(ctx, atype):
+    described = Kernel(args=[Arg(atype, name="cells"), Arg("float64")])
+    api = [cls._gen_c_api() for cls in (xo.Float64[:], Cells)]
+    prog = ctx.compile(SOURCE, api=api, classes=[xo.Float64[:], Cells], kernels={"scale": described})
+    item = cells(_context=ctx)
+    prog.scale(cells=item, by=5.0)
+    assert numbers(item.a) == [5, 10, 15]
+
+
+def test_a_class_may_be_written_in_c_alone(ctx):
+    source = """typedef GPUGLMEM struct Pair_s *Pair;
+    GPUFUN GPUGLMEM double *Pair_getp(const Pair p, int64_t i) { return (GPUGLMEM double *)p + i; }
+    GPUKERN void swap(Pair p) { VECTORIZE_OVER(i, 1) double first = *Pair_getp(p, 0); *Pair_getp(p, 0) = *Pair_getp(p, 1); *Pair_getp(p, 1) = first; END_VECTORIZE }"""
+    prog, memory, out = ctx.compile(source, classes=["Pair"]), ctx.device.allocate(16), np.zeros(2)
+    ctx.default_stream.write(memory, np.array([1.0, 2.0]))
+    prog.swap(memory)
+    ctx.default_stream.read(memory, out)
+    assert out.tolist() == [2, 1]
+    assert words(lambda: prog.swap(cells(_context=ctx)), TypeError) == "argument `p` of kernel `swap` is declared `Pair`, but an object of class `Cells` was given"
+
+
 def test_a_type_that_is_not_among_the_classes_is_refused(ctx):
     message = words(lambda: ctx.compile(SOURCE), pl.SourceError)
     assert message == (
