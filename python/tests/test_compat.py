@@ -79,9 +79,10 @@ def test_the_peers_modules_are_ours(script, tmp_path):
 
 def test_ours_come_before_an_installed_peer_and_other_names_are_imported_as_ever(script, tmp_path):
     script("raise RuntimeError('the peer itself')", "PybindGPU.py")
-    script("answer = 42", "xobjects.py")
-    done = run(tmp_path, script("import PybindGPU, xobjects; print(PybindGPU.__name__, xobjects.answer)"))
-    assert (done.stdout, done.stderr) == ("parloop.gpu 42\n", "")
+    script("raise RuntimeError('the peer itself')", "xobjects.py")
+    script("answer = 42", "mine.py")
+    done = run(tmp_path, script("import PybindGPU, xobjects, mine; print(PybindGPU.__name__, xobjects.__name__, mine.answer)"))
+    assert (done.stdout, done.stderr) == ("parloop.gpu parloop.compat._xobjects 42\n", "")
     done = run(tmp_path, script("import of_nobody"))
     assert "ModuleNotFoundError: No module named 'of_nobody'" in done.stderr
 

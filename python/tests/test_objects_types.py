@@ -1,6 +1,8 @@
 """The bytes of objects, word by word, and what classes say of their objects."""
 
+import gc
 import struct
+import weakref
 
 import numpy as np
 import pytest
@@ -157,6 +159,24 @@ def test_array_classes_have_the_usual_names_and_are_made_once():
     assert xo.Float64[:, 3] is xo.Float64[:, 3] and Item[:] is Item[:]
     assert xo.Float64[:1, :0] is not xo.Float64[:, :]
     assert xo.Float64[:1, :0]._order == (1, 0)
+
+
+def test_a_class_that_nobody_uses_is_freed():
+    def make():
+        class Passing(xo.Struct):
+            a = xo.Field(xo.Int64, default_factory=lambda: 1)
+            b = xo.Ref(xo.Float64[:])
+            c = xo.String[:]
+
+        class Either(xo.UnionRef):
+            _reftypes = (Passing,)
+
+        assert Either[:]([Passing(c=1), None])[0].a == 1
+        return [weakref.ref(cls) for cls in (Passing, Either, Passing[:], Either[:])]
+
+    classes = make()
+    gc.collect()
+    assert [cls() for cls in classes] == [None] * 4
 
 
 def test_classes_say_what_all_their_objects_have():

@@ -182,38 +182,47 @@ def use(ctx: pl.Context) -> float:
 '''
 
 
-def mypy(tmp_path, text):
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """What mypy found out about numpy and parloop once."""
+    return tmp_path_factory.mktemp("mypy")
+
+
+def run_mypy(cache, *arguments, **options):
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(cache), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+def mypy(tmp_path, cache, text):
     file = tmp_path / "usage.py"
     file.write_text(text)
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache"), str(file)]
-    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    return run_mypy(cache, str(file), cwd=tmp_path)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
-def test_mypy_accepts_right_code_and_finds_mistakes(tmp_path):
-    result = mypy(tmp_path, USAGE)
+def test_mypy_accepts_right_code_and_finds_mistakes(tmp_path, cache):
+    result = mypy(tmp_path, cache, USAGE)
     assert result.returncode == 0, result.stdout + result.stderr
     wrong = USAGE + "\n\npl.Context().zeros('three').numpy(1)\npl.Device('cpu').memory_free.x\nprint(pl.nothing)\n"
-    result = mypy(tmp_path, wrong)
+    result = mypy(tmp_path, cache, wrong)
     assert result.returncode == 1
     for words in ('"zeros" of "Context" has incompatible type', 'Too many arguments for "numpy"', '"int" has no attribute "x"', "has no attribute"):
         assert words in result.stdout, result.stdout
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
-def test_mypy_takes_fields_of_objects_for_any_value_and_finds_mistakes_around_them(tmp_path):
-    result = mypy(tmp_path, OBJECTS)
+def test_mypy_takes_fields_of_objects_for_any_value_and_finds_mistakes_around_them(tmp_path, cache):
+    result = mypy(tmp_path, cache, OBJECTS)
     assert result.returncode == 0, result.stdout + result.stderr
-    result = mypy(tmp_path, OBJECTS + "\nPoint(x=1).nothing\nreveal_type(Point().x)\nPoint()._buffer.allocate('x')\n")
+    result = mypy(tmp_path, cache, OBJECTS + "\nPoint(x=1).nothing\nreveal_type(Point().x)\nPoint()._buffer.allocate('x')\n")
     assert result.returncode == 1
     for words in ('"Point" has no attribute "nothing"', 'Revealed type is "Any"', '"allocate" of "Buffer" has incompatible type "str"'):
         assert words in result.stdout, result.stdout
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
-def test_mypy_accepts_the_package_itself(tmp_path):
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path), "-p", "parloop"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+def test_mypy_accepts_the_package_itself(cache):
+    result = run_mypy(cache, "-p", "parloop", cwd=PACKAGE.parent)
     assert result.returncode == 0, result.stdout + result.stderr
 
 

@@ -92,6 +92,9 @@ impl Kernel {
         self.sort(py, arguments, &mut given)?;
         self.fill(&given, &mut call)?;
         let items = self.items(py, &given)?;
+        if call.objects.has_copies() {
+            call.objects.check_copies()?;
+        }
         let holds = call.objects.hold(&mut call.slots, self.inner.function().device().kind());
         let returned = self.run(py, &mut call.slots, items, &call.staging, holds)?;
         if call.objects.has_copies() {

@@ -150,6 +150,12 @@ _runners: weakref.WeakKeyDictionary[Any, _Runners] = weakref.WeakKeyDictionary()
 def _compiled(owner: Any, function: CFunction, context: Any) -> Any:
     """The function compiled for a context, with all others of its class."""
     known = _runners.setdefault(context, weakref.WeakKeyDictionary())
+    definer = next((base for base in owner.__mro__ if function in vars(base).values()), owner)
+    if function.takes_object and definer is not owner:
+        raise TypeError(
+            f"{function.c_name} takes objects of {definer.__name__}, not of {owner.__name__}; write {function.name} again for that class"
+        )
+    owner = definer
     if owner not in known:
         known[owner] = _compile_all(owner, context)
     if function.c_name not in known[owner]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, ClassVar
 
 from .._parloop import Buffer, _Object, _ObjectType
@@ -10,7 +11,19 @@ from ._capi import CApi
 from ._scalar import FieldType, Info
 
 
+_refs: weakref.WeakValueDictionary[int, Ref] = weakref.WeakValueDictionary()
+
+
 class _MetaRef(type):
+    """Makes one type for each target, so that arrays of references are of one class too."""
+
+    def __call__(cls, target: Any) -> Any:
+        target = getattr(target, "_XoStruct", target)
+        found = _refs.get(id(target))
+        if found is None:
+            found = _refs[id(target)] = super().__call__(target)
+        return found
+
     def __getitem__(cls, target: Any) -> Any:
         return cls(target)
 
@@ -34,7 +47,7 @@ class Ref(FieldType, metaclass=_MetaRef):
     _size = 8
 
     def __init__(self, target: Any) -> None:
-        self._reftype = getattr(target, "_XoStruct", target)
+        self._reftype = target
         self._type = _ObjectType.reference(self._reftype._type)
         self.__name__ = self._type.name
         self._c_type = self.__name__

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::object::{Body, Object};
 use crate::error::Result;
+use crate::exceptions::Exception;
 use crate::kernel::Kernel;
 
 /// What a call does with its objects.
@@ -32,6 +33,22 @@ impl Objects {
     pub fn take_back(&self) -> Result<()> {
         for copied in self.copies.iter().filter(|copied| copied.written) {
             copied.original.take_back(&copied.copy)?;
+        }
+        Ok(())
+    }
+
+    /// Fails where two copies are of overlapping objects and the kernel writes to one of them: the other would take it back.
+    pub fn check_copies(&self) -> Result<()> {
+        for (index, one) in self.copies.iter().enumerate() {
+            for other in &self.copies[..index] {
+                if (one.written || other.written) && overlap(&one.original, &other.original)? {
+                    let (one, other) = (one.original.ty(), other.original.ty());
+                    let reason = format!(
+                        "the {other} and the {one} of another device overlap, and the kernel writes to them; copy the whole to its device first"
+                    );
+                    return Err(Exception::ArgumentValueError.error(reason).into());
+                }
+            }
         }
         Ok(())
     }
@@ -123,6 +140,12 @@ impl Kernel {
         objects.copies[index].written |= written;
         Ok(&objects.copies[index].copy)
     }
+}
+
+/// Whether two objects share bytes.
+fn overlap(one: &View, other: &View) -> Result<bool> {
+    let (first, second) = (one.offset()..one.offset() + one.size()?, other.offset()..other.offset() + other.size()?);
+    Ok(one.buffer().same(other.buffer()) && first.start < second.end && second.start < first.end)
 }
 
 /// The object behind an argument: itself, or the struct inside a hybrid.

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use parloop_device::DType;
 use parloop_object as obj;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -122,6 +123,16 @@ impl Field {
             }
         }
         set(&body.view.field_at(bound.index)?, bound.ty.get(), value).map_err(|error| self.named(error))
+    }
+
+    /// See `_ObjectType`.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        visit.call(&self.ftype)?;
+        visit.call(&self.default)?;
+        visit.call(&self.default_factory)?;
+        let Some(bound) = self.bound.get() else { return Ok(()) };
+        visit.call(&bound.owner)?;
+        visit.call(&bound.ty)
     }
 
     fn __delete__(&self, instance: &Bound<'_, PyAny>) -> Result<()> {

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use parloop_object as obj;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
@@ -212,6 +213,24 @@ impl ObjectType {
     #[getter]
     fn strides(&self) -> Option<Vec<usize>> {
         if let obj::Type::Array(ty) = &self.ty { ty.strides.clone() } else { None }
+    }
+
+    /// Python's collector frees classes that nobody uses: they and their types refer to each other.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        match &self.parts {
+            Parts::None => {}
+            Parts::Fields(fields) => {
+                for field in fields {
+                    visit.call(&field.ty)?;
+                    if let FieldDefault::Value(value) | FieldDefault::Factory(value) = &field.default {
+                        visit.call(value)?;
+                    }
+                }
+            }
+            Parts::Item(part) | Parts::Target(part) => visit.call(part)?,
+            Parts::Members(members) => members.iter().try_for_each(|member| visit.call(member))?,
+        }
+        self.bound.get().map_or(Ok(()), |bind| visit.call(&bind.class))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
