@@ -126,6 +126,7 @@ def test_views_of_a_buffer_write_to_it(ctx):
 
 BAD = [
     (lambda b: b.read(60, 8), IndexError, "a read of 8 bytes at 60 does not fit into a buffer of 64 bytes"),
+    (lambda b: b.read(0, 2**62), IndexError, f"a read of {2**62} bytes at 0 does not fit into a buffer of 64 bytes"),
     (lambda b: b.read(-1, 1), IndexError, "offset -1 is before the buffer's beginning"),
     (lambda b: b.write(b"12345678", 60), IndexError, "a write of 8 bytes at 60 does not fit into a buffer of 64 bytes"),
     (lambda b: b.write(b"1234", 0, 8), IndexError, "8 bytes were asked for, the source has 4"),
