@@ -126,6 +126,7 @@ def test_views_of_a_buffer_write_to_it(ctx):
 
 BAD = [
     (lambda b: b.read(60, 8), IndexError, "a read of 8 bytes at 60 does not fit into a buffer of 64 bytes"),
+    (lambda b: b.read(0, 2**62), IndexError, f"a read of {2**62} bytes at 0 does not fit into a buffer of 64 bytes"),
     (lambda b: b.read(-1, 1), IndexError, "offset -1 is before the buffer's beginning"),
     (lambda b: b.write(b"12345678", 60), IndexError, "a write of 8 bytes at 60 does not fit into a buffer of 64 bytes"),
     (lambda b: b.write(b"1234", 0, 8), IndexError, "8 bytes were asked for, the source has 4"),
@@ -180,14 +181,15 @@ def test_no_two_allocations_share_a_byte(steps):
         assert buffer.get_free() == buffer.capacity - sum(taken.values()) == sum(chunk.size for chunk in buffer.chunks)
 
 
-def test_many_frees_are_quick():
+def test_as_many_frees_as_would_take_minutes_if_each_looked_at_all_chunks():
     buffer = open_context("cpu:1").new_buffer(1 << 20)
-    offsets = [buffer.allocate(16) for _ in range(20_000)]
-    began = time.monotonic()
-    for offset in offsets[::2] + offsets[1::2]:
+    offsets = [buffer.allocate(16) for _ in range(60_000)]
+    for offset in offsets[::2]:
         buffer.free(offset, 16)
-    assert time.monotonic() - began < 5, "xobjects took 15 s for half as many"
-    assert buffer.get_free() == buffer.capacity
+    assert len(buffer.chunks) >= 30_000
+    for offset in offsets[1::2]:
+        buffer.free(offset, 16)
+    assert buffer.get_free() == buffer.capacity and len(buffer.chunks) == 1
 
 
 def test_an_object_frees_its_memory_with_the_last_reference(ctx):

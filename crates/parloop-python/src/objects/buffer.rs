@@ -227,7 +227,11 @@ impl Buffer {
 
     /// A copy of the bytes there.
     fn read<'py>(&self, py: Python<'py>, offset: isize, nbytes: usize) -> Result<Bound<'py, PyByteArray>> {
-        let offset = offset_of(offset)?;
+        let (offset, capacity) = (offset_of(offset)?, self.inner.capacity());
+        // Looked at before room is made for them.
+        if offset.checked_add(nbytes).is_none_or(|end| end > capacity) {
+            return Err(obj::BufferError::OutOfBounds { what: "a read", offset, len: nbytes, capacity }.into());
+        }
         let mut failed = Ok(());
         let bytes = PyByteArray::new_with(py, nbytes, |bytes| {
             failed = self.inner.read(offset, bytes);
