@@ -439,13 +439,27 @@ class Orders(xo.Struct):
     columns = xo.Float64[:1, :0]
 
 
-@pytest.mark.xfail(strict=True, reason="parloop-object: arrays of all orders have one name, and the functions of one order stand for all")
-def test_the_functions_of_array_classes_know_their_order(ctx):
-    source = """GPUKERN void get(Orders o, double *out) { VECTORIZE_OVER(i, 1)
-        out[0] = ArrNxMFloat64_get(Orders_getp_rows(o), 0, 1); out[1] = ArrNxMFloat64_get(Orders_getp_columns(o), 0, 1); END_VECTORIZE }"""
-    built = xo.build_kernels(ctx, {"get": Kernel(args=[Arg(Orders, name="o"), Arg(xo.Float64, pointer=True, name="out")])}, [source])
+class Columns(xo.Float64[:1, :0]):
+    pass
+
+
+class NamedOrders(xo.Struct):
+    rows = xo.Float64[:, :]
+    columns = Columns
+
+
+def test_array_classes_of_another_order_need_a_name_of_their_own(ctx):
+    described = {"get": Kernel(args=[Arg(Orders, name="o"), Arg(xo.Float64, pointer=True, name="out")])}
+    assert words(lambda: xo.build_kernels(ctx, described, ["GPUKERN void get(Orders o, double *out) {}"]), ValueError) == (
+        "two classes with different bytes are named ArrNxMFloat64; kernels know classes by name, so give one of them another "
+        "(for arrays: `class Other(ArrNxMFloat64): pass`)"
+    )
+    source = """GPUKERN void get(NamedOrders o, double *out) { VECTORIZE_OVER(i, 1)
+        out[0] = ArrNxMFloat64_get(NamedOrders_getp_rows(o), 0, 1); out[1] = Columns_get(NamedOrders_getp_columns(o), 0, 1); END_VECTORIZE }"""
+    described = {"get": Kernel(args=[Arg(NamedOrders, name="o"), Arg(xo.Float64, pointer=True, name="out")])}
+    built = xo.build_kernels(ctx, described, [source])
     out = np.zeros(2)
-    built["get"](o=Orders(rows=[[1, 2], [3, 4]], columns=[[1, 2], [3, 4]], _context=ctx), out=out)
+    built["get"](o=NamedOrders(rows=[[1, 2], [3, 4]], columns=[[1, 2], [3, 4]], _context=ctx), out=out)
     assert out.tolist() == [2, 2]
 
 
@@ -498,3 +512,18 @@ def test_classes_compile_for_hip_without_a_gpu():
     if printed.startswith("MISSING"):
         missing(f"AMD's hiprtc ({printed})")
     assert printed.strip() == "True"
+
+
+def test_kernels_are_kept_in_a_file_and_loaded_without_a_compiler(ctx, tmp_path):
+    source = "GPUKERN void more(Cells c, int64_t by) { VECTORIZE_OVER(i, 1) Cells_set_n(c, Cells_get_n(c) + by); END_VECTORIZE }"
+    described = {"more": Kernel(args=[CELLS, Arg(xo.Int64, name="by")])}
+    path = tmp_path / "kernels.bin"
+    xo.build_kernels(ctx, described, [source], save_as=path)
+    item = cells(_context=ctx)
+    before = item.n
+    loaded = xo.load_kernels(ctx, path, described)
+    loaded["more"](c=item, by=3)
+    assert item.n == before + 3
+    assert words(lambda: loaded["more"](c=Orders(rows=(1, 1), columns=(1, 1), _context=ctx), by=3), TypeError) == (
+        "argument `c` of kernel `more` is declared `Cells`, but an object of class `Orders` was given"
+    )

@@ -38,9 +38,11 @@ impl View {
         self.take_back_once(copy, &mut HashSet::new())
     }
 
-    fn take_back_once(&self, copy: &View, seen: &mut HashSet<usize>) -> Result<()> {
+    fn take_back_once(&self, copy: &View, seen: &mut HashSet<(usize, String)>) -> Result<()> {
         self.check_alive()?;
-        if !seen.insert(copy.offset()) && matches!(self.ty(), Type::Struct(_) | Type::Array(_)) && self.ty().has_refs() {
+        // A struct may begin with another: the offset alone does not tell them apart.
+        let can_come_again = matches!(self.ty(), Type::Struct(_) | Type::Array(_)) && self.ty().has_refs();
+        if can_come_again && !seen.insert((copy.offset(), self.ty().name().to_owned())) {
             return Ok(());
         }
         match self.ty() {

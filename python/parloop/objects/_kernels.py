@@ -51,10 +51,21 @@ def classes_of(kernels: Mapping[str, Kernel]) -> list[Any]:
 
 
 def sort_classes(classes: Iterable[Any]) -> list[Any]:
-    """The classes and all that they need, each once by name, those that others need first. The last of a name counts."""
-    by_name = {cls.__name__: cls for cls in classes}
+    """The classes and all that they need, each once by name, those that others need first."""
+    by_name: dict[str, Any] = {}
     order: dict[str, Any] = {}
     path: list[str] = []
+
+    def known(cls: Any) -> Any:
+        """The class that stands for all of its name, which must have the same bytes."""
+        first = by_name.setdefault(cls.__name__, cls)
+        if first is not cls and first._type != cls._type:
+            raise ValueError(
+                f"two classes with different bytes are named {cls.__name__}; kernels know classes by name, so give one of them another "
+                f"(for arrays: `class Other({cls.__name__}): pass`)"
+            )
+        by_name[cls.__name__] = cls
+        return cls
 
     def visit(cls: Any) -> None:
         name = cls.__name__
@@ -66,12 +77,12 @@ def sort_classes(classes: Iterable[Any]) -> list[Any]:
         inner = cls._get_inner_types() if hasattr(cls, "_get_inner_types") else []
         for other in [*inner, *getattr(cls, "_depends_on", ())]:
             other = getattr(other, "_XoStruct", other)
-            visit(by_name.get(other.__name__, other))
+            visit(known(other))
         path.pop()
         order[name] = cls
 
-    for cls in list(by_name.values()):
-        visit(cls)
+    for cls in list(map(known, classes)):
+        visit(known(cls))
     return [cls for cls in order.values() if hasattr(cls, "_gen_c_api")]
 
 

@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from .._description import Arg, Kernel
+from .._parloop import _c_signature
 from ._capi import c_type
+from ._kernels import build_kernels, sort_classes
 from ._scalar import Scalar
-
-#: The type, the name and the parameters of a function, without its marks.
-_DECLARATION = re.compile(r"([\w\s*]*?)\s*\b(\w+)\s*\(([^()]*)\)")
-_MARKS = re.compile(r"\b(GPUFUN|GPUKERN|static|inline|extern)\b|/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 class CFunction:
@@ -71,11 +69,11 @@ class CFunction:
             params = ", ".join(f"{ctype} {name}" for ctype, name in self.params) or "void"
             return f"{qualifier} {self.returned} {self.c_name}({params}) {{\n{self.body}\n}}\n"
         text = self.source if self.source is not None else str(self.header).rstrip().rstrip(";")
-        found = _DECLARATION.search(_MARKS.sub(" ", text))
+        found = _c_signature(text if self.source is not None else f"{text} {{}}", [cls.__name__ for cls in sort_classes([owner])])
         if found is None:
             raise ValueError(f"{owner.__name__}.{name}: no function was found in `{text.strip()[:60]}`")
-        self.returned, self.c_name = found[1].strip() or "void", found[2]
-        self.params = [_parameter(param) for param in found[3].split(",") if param.strip() not in ("", "void")]
+        self.c_name, returned, self.params = found
+        self.returned = returned or "void"
         marked = text if re.search(r"\b(GPUFUN|GPUKERN)\b|/\*gpu(fun|kern)\*/", text) else f"{qualifier} {text.lstrip()}"
         if self.source is not None:
             return marked + "\n"
@@ -165,8 +163,6 @@ def _compiled(owner: Any, function: CFunction, context: Any) -> Any:
 
 def _compile_all(owner: Any, context: Any) -> dict[str, Any]:
     """The functions of a class by their C names. On a GPU those that are no kernels run in kernels of one work item."""
-    from ._kernels import build_kernels
-
     functions = {function.c_name: function for function in vars(owner).values() if isinstance(function, CFunction)}
     on_cpu = context.device.kind == "cpu"
     kernels: dict[str, Kernel] = {}
@@ -201,12 +197,6 @@ def _through_array(kernel: Any, context: Any, dtype: Any) -> Any:
         return result.numpy()[0].item()
 
     return run
-
-
-def _parameter(text: str) -> tuple[str, str]:
-    """The type and the name of a parameter."""
-    found = re.fullmatch(r"\s*(.*?)\s*(\w+)\s*", text, re.DOTALL)
-    return (found[1], found[2]) if found is not None else (text, "")
 
 
 def _c_name(function: CFunction) -> str:

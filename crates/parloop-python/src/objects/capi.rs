@@ -49,23 +49,20 @@ pub fn class_api(py: Python<'_>, ty: &ObjectType, methods: Vec<Method>, checked:
     Ok(ClassApi { source: api.source, functions, sites: api.sites })
 }
 
-/// The C type of the result, and the C types and names of the parameters.
-type CSignature = (Option<String>, Vec<(String, String)>);
+/// The name, the C type of the result, and the C types and names of the parameters.
+type CSignature = (String, Option<String>, Vec<(String, String)>);
 
-/// What a C function of this name in a source takes and returns: the C type of the result (None for void), and the C types and names of
-/// its parameters.
+/// The first C function that a source defines: its name, the C type of its result (None for void), and the C types and names of its
+/// parameters; None when there is none.
 #[pyfunction]
 #[pyo3(name = "_c_signature")]
-pub fn c_signature(source: &str, name: &str, classes: Vec<String>) -> Result<CSignature> {
+pub fn c_signature(source: &str, classes: Vec<String>) -> Result<Option<CSignature>> {
     let found = ker::signatures(&[ker::Source::text(source)], ker::DeviceKind::Cpu, &classes)?;
-    let Some(function) = found.iter().find(|function| function.name == name) else {
-        let found = found.into_iter().map(|function| function.name).collect();
-        return Err(ker::KernelError::NoSuchKernel { asked: name.to_owned(), found }.into());
-    };
+    let Some(function) = found.first() else { return Ok(None) };
     let c_type = |ty: &ker::ParamType| match ty {
         ker::ParamType::Pointer { to: ker::Pointee::Class(_), .. } | ker::ParamType::Scalar(_) => ty.to_string(),
         ker::ParamType::Pointer { .. } => format!("GPUGLMEM {ty}"),
     };
     let params = function.params.iter().map(|param| (c_type(&param.ty), param.name.clone())).collect();
-    Ok((function.returns.as_ref().map(c_type), params))
+    Ok(Some((function.name.clone(), function.returns.as_ref().map(c_type), params)))
 }
