@@ -93,7 +93,7 @@ def main():
     for _ in range(5):
         ctx.synchronize()
         start = time.perf_counter()
-        copy = Triad(triad)
+        copy = Triad(triad, _context=ctx)
         ctx.synchronize()
         copies.append(time.perf_counter() - start)
         del copy

@@ -1,6 +1,7 @@
 """Pickling: objects come back with their bytes, their buffers and their devices, in this process and in others."""
 
 import copy
+import os
 import pickle
 import textwrap
 
@@ -128,7 +129,7 @@ def test_a_pickle_is_read_by_another_process(ctx, tmp_path, in_new_process):
             a = xo.Float64[:1, :0]
             r = xo.Ref(xo.Float64[:])[:]
     """))
-    env = {"PYTHONPATH": str(tmp_path)}
+    env = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])}
     file = tmp_path / "shape.pickle"
     in_new_process(f"""
         import pickle, parloop, shapes_of_test as s

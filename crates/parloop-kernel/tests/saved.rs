@@ -143,7 +143,8 @@ fn a_program_for_one_kind_of_device_is_refused_by_the_others() {
         compile(&Context::on(from.default_stream().unwrap()), false).save(&path).unwrap();
         for to in devices() {
             let loaded = Context::on(to.default_stream().unwrap()).load(&path);
-            if from.kind() == to.kind() {
+            // Two OpenCL devices may have different drivers.
+            if from.kind() == to.kind() && (from.kind() != DeviceKind::OpenCl || from.same(&to)) {
                 assert!(loaded.is_ok(), "{loaded:?}");
                 continue;
             }
