@@ -9,7 +9,8 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::object::{Object, load, set, store, wrap};
+use super::number::{load, store};
+use super::object::{Object, set, wrap};
 use super::types::ObjectType;
 use crate::error::Result;
 

@@ -2,11 +2,15 @@
 //! these in `python/parloop/objects`.
 
 pub mod argument;
+mod array;
 pub mod buffer;
 mod capi;
 mod convert;
 pub mod field;
+mod make;
+mod number;
 pub mod object;
+mod slots;
 pub mod types;
 
 use pyo3::prelude::*;
@@ -20,6 +24,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<capi::ApiFunction>()?;
     module.add_function(wrap_pyfunction!(capi::class_api, module)?)?;
     module.add_function(wrap_pyfunction!(capi::c_signature, module)?)?;
-    object::register(module)?;
+    slots::register(module)?;
     field::register(module)
 }
