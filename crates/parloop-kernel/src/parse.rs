@@ -11,7 +11,7 @@ use crate::edit::{Edit, Mistake, Places, apply};
 use crate::error::Result;
 use crate::grid::Count;
 use crate::loops::{check_loops, read_loops};
-use crate::mask::{MarkKind, Masked, mask};
+use crate::mask::{Mark, MarkKind, Masked, mask};
 use crate::prelude::Needs;
 use crate::record::{Declared, pass_record};
 use crate::reserved::is_reserved;
@@ -219,6 +219,9 @@ impl Reader<'_> {
         let Some(function) = find(declarator, "function_declarator") else { return };
         let is_kernel = self.has_mark(MarkKind::Kernel, previous_end, function.start_byte());
         let is_helper = self.has_mark(MarkKind::Function, previous_end, function.start_byte());
+        if is_kernel {
+            self.give_c_linkage(node, previous_end..function.start_byte());
+        }
         let is_static = self.qualify_function(node, is_kernel, is_helper);
         self.declare(function, node.child_by_field_name("body").map_or(0..0, |body| body.byte_range()), is_kernel);
         match check_loops(node, &self.masked.loops) {
@@ -260,6 +263,18 @@ impl Reader<'_> {
     }
 
     /// Adds what the target needs, and says whether the function is static.
+    /// A kernel is found by its name: CUDA's own word for one leaves out what GPUKERN says, that C++ shall not change the name.
+    fn give_c_linkage(&mut self, node: Node, before: Range<usize>) {
+        let has_linkage = std::iter::successors(node.parent(), Node::parent).any(|outer| outer.kind() == "linkage_specification");
+        if has_linkage || !matches!(self.target, DeviceKind::Cuda | DeviceKind::Hip) {
+            return;
+        }
+        let own_word = |mark: &&Mark| mark.kind == MarkKind::Kernel && self.joined[mark.at..].starts_with("__global__");
+        if let Some(at) = self.masked.marks_in(before).iter().find(own_word).map(|mark| mark.at) {
+            self.edits.push(Edit { at, remove: 0, insert: "extern \"C\" ".into() });
+        }
+    }
+
     fn qualify_function(&mut self, node: Node, is_kernel: bool, is_helper: bool) -> bool {
         let mut cursor = node.walk();
         let storage: Vec<Node> = node.children(&mut cursor).filter(|child| child.kind() == "storage_class_specifier").collect();
@@ -352,6 +367,19 @@ mod tests {
 
     fn signatures(text: &str, target: DeviceKind) -> Vec<String> {
         parse(text, target).unwrap().functions.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn kernels_by_the_word_of_cuda_keep_their_names() {
+        for text in [
+            "__global__ void f(double *x) {}",
+            "extern \"C\" __global__ void f(double *x) {}",
+            "extern \"C\" {\n__global__ void f(double *x) {} }",
+        ] {
+            for target in [DeviceKind::Cuda, DeviceKind::Hip] {
+                assert_eq!(parse(text, target).unwrap().text.matches("extern \"C\"").count(), 1, "{text}");
+            }
+        }
     }
 
     #[test]
