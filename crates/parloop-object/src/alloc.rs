@@ -115,18 +115,20 @@ impl<O> Allocator<O> {
             Entry::Occupied(taken) if taken.get().0 == size => taken.remove().1,
             _ => return Err(self.bad_free(offset, size)),
         };
-        let (mut start, mut end) = (offset, offset + size);
-        if let Some((&before, &touching)) = self.free.range(..offset).next_back()
-            && touching == offset
-        {
-            self.remove_free(before, touching);
-            start = before;
-        }
-        if let Some(&after) = self.free.get(&end) {
-            self.remove_free(end, after);
+        let mut end = offset + size;
+        // A free part behind is looked for and taken away in one step; one in front only becomes longer.
+        if let Some(after) = self.free.remove(&end) {
+            self.by_size.remove(&(after - end, end));
             end = after;
         }
-        self.add_free(start, end);
+        match self.free.range_mut(..offset).next_back() {
+            Some((&before, touching)) if *touching == offset => {
+                *touching = end;
+                self.by_size.remove(&(offset - before, before));
+                self.by_size.insert((end - before, before));
+            }
+            _ => self.add_free(offset, end),
+        }
         Ok(owner)
     }
 

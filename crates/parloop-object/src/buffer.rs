@@ -279,8 +279,13 @@ impl Buffer {
 
     /// Keeps the memory where it is as long as the result lives: who grows the buffer waits. For the time of a launch.
     pub fn hold(&self) -> Hold {
+        self.clone().into_hold()
+    }
+
+    /// As [`hold`](Self::hold).
+    pub fn into_hold(self) -> Hold {
         self.hold_here();
-        Hold { buffer: self.clone() }
+        Hold { buffer: self }
     }
 
     pub(crate) fn hold_here(&self) {
@@ -361,6 +366,13 @@ impl fmt::Debug for Buffer {
 /// A hold on a buffer's memory; see [`Buffer::hold`].
 pub struct Hold {
     buffer: Buffer,
+}
+
+impl Hold {
+    /// The buffer that is held.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
 }
 
 impl Drop for Hold {

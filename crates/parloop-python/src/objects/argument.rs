@@ -58,8 +58,8 @@ impl Objects {
     #[inline]
     pub fn hold(&mut self, slots: &mut [Slot], kind: DeviceKind) -> SmallVec<[Hold; 2]> {
         let hold = |(index, buffer, offset): (usize, obj::Buffer, usize)| {
-            let hold = buffer.hold();
-            let handle = buffer.growable().handle();
+            let hold = buffer.into_hold();
+            let handle = hold.buffer().growable().handle();
             slots[index] = if kind == DeviceKind::OpenCl { [handle, offset as u64] } else { [handle + offset as u64, 0] };
             hold
         };
