@@ -122,9 +122,8 @@ def binary(name: str, x: Array, other: Any, reflected: bool) -> Any:
     if operand is None:
         return NotImplemented
     first, second = (operand, x) if reflected else (x, operand)
-    ufunc = getattr(np, name)
     if on_cpu(x):
-        return result(x.context, ufunc(_host(first), _host(second)))
+        return result(x.context, _by_numpy(name)(_host(first), _host(second)))
     shape = np.broadcast_shapes(_shape(first), _shape(second))
     constant = _constant_comparison(name, first, second)
     if constant is not None:
@@ -168,10 +167,15 @@ def _compute(name: str, out: Array, first: Other, second: Other, computed: tuple
     _elementwise.run(name, out, operands, computed)
 
 
+def _by_numpy(name: str) -> Any:
+    """NumPy's function for an operation. That for powers is its operator, which gives truth values to the power of 2 another type."""
+    return operator.pow if name == "power" else getattr(np, name)
+
+
 def _types(name: str, first: Other, second: Other) -> tuple[np.dtype[Any], tuple[np.dtype[Any], np.dtype[Any]]]:
     """The type of the result, and those to which the operands are converted first."""
     probes = _probe(first), _probe(second)
-    dtype: np.dtype[Any] = getattr(np, name)(*probes).dtype
+    dtype: np.dtype[Any] = _by_numpy(name)(*probes).dtype
     if name not in _COMPARISONS:
         return dtype, (dtype, dtype)
     if "qQ->?" in np.less.types:

@@ -577,3 +577,9 @@ def test_kernels_compile_for_hip_without_a_gpu():
     if result.startswith("MISSING"):
         missing(f"AMD's hiprtc ({result})")
     assert result.strip() == "COMPILED"
+
+
+def test_truth_values_to_the_power_of_two_have_numpys_type(ctx):
+    values = np.array([True, False])
+    for exponent in (2, 3, np.int64(2)):
+        assert_same(ctx.array(values) ** exponent, values**exponent, True)
