@@ -9,9 +9,10 @@ use std::sync::OnceLock;
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi::{self, Py_ssize_t, PyObject};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::ndarray::NdArray;
+use crate::runtime_class::make_class;
 
 /// `Py_buffer`, the same from Python 3.10 on.
 #[repr(C)]
@@ -175,27 +176,15 @@ fn fill(exporter: &Bound<'_, PyAny>, view: &mut Buffer, flags: c_int) -> PyResul
     Ok(())
 }
 
-/// The class with the buffer protocol added.
-fn make_class(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
-    let base = py.get_type::<HostBuffer>();
+/// Puts the class into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let base = module.py().get_type::<HostBuffer>();
     let mut slots = [
         ffi::PyType_Slot { slot: GET_BUFFER, pfunc: get_buffer as *mut c_void },
         ffi::PyType_Slot { slot: 0, pfunc: std::ptr::null_mut() },
     ];
-    let mut spec = ffi::PyType_Spec {
-        name: c"parloop._parloop._HostBuffer".as_ptr(),
-        basicsize: base.getattr("__basicsize__")?.extract()?,
-        itemsize: 0,
-        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as _,
-        slots: slots.as_mut_ptr(),
-    };
-    let bases = PyTuple::new(py, [&base])?;
-    // SAFETY: the specification is complete, its name lives for ever, and objects are as large as those of the base class.
-    let class = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpecWithBases(&mut spec, bases.as_ptr()))? };
-    Ok(class.cast_into::<PyType>()?)
-}
-
-/// Puts the class into the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("_HostBuffer", make_class(module.py())?)
+    let size = base.getattr("__basicsize__")?.extract()?;
+    // SAFETY: one slot, of ours, and the end; objects are as large as those of the base.
+    let class = unsafe { make_class(&base, c"parloop._parloop._HostBuffer", size, ffi::Py_TPFLAGS_BASETYPE, &mut slots)? };
+    module.add("_HostBuffer", class)
 }

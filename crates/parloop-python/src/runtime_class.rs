@@ -65,7 +65,9 @@ impl RuntimeClass {
         match slot {
             Slot::GetAttribute(function) => {
                 let mut slots = [ffi::PyType_Slot { slot: ffi::Py_tp_getattro, pfunc: function as *mut c_void }, end];
-                Ok(RuntimeClass { class: make_class(&base, name, size, 0, &mut slots)?, call: None })
+                // SAFETY: one slot and the end, in objects of the same size.
+                let class = unsafe { make_class(&base, name, size, 0, &mut slots)? };
+                Ok(RuntimeClass { class, call: None })
             }
             Slot::Call(function) => {
                 let offset = size.next_multiple_of(align_of::<Vectorcall>());
@@ -79,7 +81,8 @@ impl RuntimeClass {
                     ffi::PyType_Slot { slot: ffi::Py_tp_call, pfunc: PyVectorcall_Call as *mut c_void },
                     end,
                 ];
-                let class = make_class(&base, name, offset + size_of::<Vectorcall>(), HAVE_VECTORCALL, &mut slots)?;
+                // SAFETY: the members are leaked above, and objects have room for the function behind what the base needs.
+                let class = unsafe { make_class(&base, name, offset + size_of::<Vectorcall>(), HAVE_VECTORCALL, &mut slots)? };
                 Ok(RuntimeClass { class, call: Some((offset, function)) })
             }
         }
@@ -101,7 +104,12 @@ impl RuntimeClass {
     }
 }
 
-fn make_class(
+/// A class with these slots.
+///
+/// # Safety
+/// The list of slots ends with an empty one and each fits its number; what they point at lives for ever; objects have `size` bytes, no fewer
+/// than those of the base.
+pub unsafe fn make_class(
     base: &Bound<'_, PyType>,
     name: &'static CStr,
     size: usize,

@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, P
 use smallvec::SmallVec;
 
 use super::object::Object;
-use super::types::{FieldDefault, ObjectType, Parts};
+use super::types::{FieldDefault, FieldPart, ObjectType, Parts};
 use crate::argument::{describe, plain_number};
 use crate::array::Array;
 use crate::error::{Error, Result};
@@ -146,14 +146,10 @@ pub fn fields_and_more<'a, 'py>(
     let mut fields: Vec<(usize, Value<'a>)> = Vec::with_capacity(parts.len());
     let mut expected = 0;
     for (name, value) in dict {
-        let same = |part: &super::types::FieldPart| part.name.as_ptr() == name.as_ptr();
-        let index = match parts.get(expected).filter(|part| same(part)) {
-            Some(_) => expected,
-            None => match parts.iter().position(same) {
-                Some(index) => index,
-                None if more(&name, &value)? => continue,
-                None => position_by_text(ty, &name)?,
-            },
+        let index = match interned_position(parts, expected, &name) {
+            Some(index) => index,
+            None if more(&name, &value)? => continue,
+            None => position_by_text(ty, &name)?,
         };
         expected = index + 1;
         fields.push((index, within(ty, index, value_of(parts[index].ty.get(), &value, keep))?));
@@ -175,14 +171,10 @@ pub fn plain_fields<'py>(
     let mut bytes = SmallVec::from_slice(defaults);
     let mut expected = 0;
     for (name, value) in dict {
-        let same = |part: &super::types::FieldPart| part.name.as_ptr() == name.as_ptr();
-        let index = match parts.get(expected).filter(|part| same(part)) {
-            Some(_) => expected,
-            None => match parts.iter().position(same) {
-                Some(index) => index,
-                None if more(&name, &value)? => continue,
-                None => position_by_text(ty, &name)?,
-            },
+        let index = match interned_position(parts, expected, &name) {
+            Some(index) => index,
+            None if more(&name, &value)? => continue,
+            None => position_by_text(ty, &name)?,
         };
         expected = index + 1;
         let field = &structure.fields[index];
@@ -212,7 +204,15 @@ fn within<T>(ty: &ObjectType, index: usize, result: Result<T>) -> Result<T> {
     })
 }
 
-fn position_by_text(ty: &ObjectType, name: &Bound<'_, PyAny>) -> Result<usize> {
+/// The position of a field by the very object that its name is; names usually come in the order of the fields.
+#[inline]
+fn interned_position(parts: &[FieldPart], expected: usize, name: &Bound<'_, PyAny>) -> Option<usize> {
+    let same = |part: &FieldPart| part.name.as_ptr() == name.as_ptr();
+    if parts.get(expected).is_some_and(same) { Some(expected) } else { parts.iter().position(same) }
+}
+
+/// The position of a field by its name as text.
+pub fn position_by_text(ty: &ObjectType, name: &Bound<'_, PyAny>) -> Result<usize> {
     let obj::Type::Struct(structure) = &ty.ty else { return Err(misfit(ty, name)) };
     // What is no text is no field either, whatever it reads like.
     let found = name.cast::<PyString>().ok().and_then(|text| structure.field(text.to_str().ok()?));

@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use super::array::ArrayObject;
 use super::buffer::{Buffer, offset_of};
-use super::convert::{Keep, scalar_of, value_of};
+use super::convert::{Keep, position_by_text, scalar_of, value_of};
 use super::number::number;
 use super::types::{ObjectType, Parts};
 use crate::error::Result;
@@ -179,13 +179,7 @@ impl Object {
     /// Gives it another value of the same size.
     fn _update(&self, value: &Bound<'_, PyAny>) -> Result<()> {
         let body = self.body()?;
-        let mut keep = Keep::new();
-        let ty = body.ty.get();
-        let value = match (&ty.ty, value.cast::<PyDict>()) {
-            (obj::Type::Struct(_), Ok(dict)) => given_fields(ty, dict, &mut keep)?,
-            _ => value_of(ty, value, &mut keep)?,
-        };
-        Ok(body.view.set(value)?)
+        set(&body.view, body.ty.get(), value)
     }
 
     /// What a reference refers to, None for null.
@@ -230,14 +224,9 @@ impl Object {
 
 /// Fields by name, and no others: those left out keep their values.
 fn given_fields<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
-    let obj::Type::Struct(structure) = &ty.ty else { return Err(PyTypeError::new_err("only a struct has fields").into()) };
     let mut fields = Vec::new();
     for (name, value) in dict {
-        let name: String = name.extract()?;
-        let Some((index, _)) = structure.field(&name) else {
-            let fields = structure.fields.iter().map(|field| field.name.clone()).collect();
-            return Err(obj::ObjectError::NoSuchField { path: structure.name.clone(), field: name, fields }.into());
-        };
+        let index = position_by_text(ty, &name)?;
         let part = ty.fields()[index].ty.get();
         let value = match value.cast::<PyDict>() {
             Ok(dict) if matches!(part.ty, obj::Type::Struct(_)) => given_fields(part, dict, keep)?,

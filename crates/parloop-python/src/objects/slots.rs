@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::array::ArrayObject;
 use super::object::{Object, from_made};
-use crate::runtime_class::run;
+use crate::runtime_class::{make_class, run};
 
 unsafe extern "C" {
     fn PyObject_GetBuffer(exporter: *mut PyObject, view: *mut c_void, flags: c_int) -> c_int;
@@ -107,16 +107,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_ArrayObject", subclass(&py.get_type::<ArrayObject>(), c"parloop._parloop._ArrayObject", &mut array_slots)?)
 }
 
-fn subclass<'py>(base: &Bound<'py, PyType>, name: &'static CStr, slots: &mut [ffi::PyType_Slot]) -> PyResult<Bound<'py, PyAny>> {
-    let mut spec = ffi::PyType_Spec {
-        name: name.as_ptr(),
-        basicsize: base.getattr("__basicsize__")?.extract()?,
-        itemsize: 0,
-        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as _,
-        slots: slots.as_mut_ptr(),
-    };
-    let bases = PyTuple::new(base.py(), [base])?;
-    // SAFETY: the specification is complete, its name lives for ever, its list of slots has an end, and objects are as large as those
-    // of the base class.
-    unsafe { Bound::from_owned_ptr_or_err(base.py(), ffi::PyType_FromSpecWithBases(&mut spec, bases.as_ptr())) }
+fn subclass(base: &Bound<'_, PyType>, name: &'static CStr, slots: &mut [ffi::PyType_Slot]) -> PyResult<Py<PyType>> {
+    let size = base.getattr("__basicsize__")?.extract()?;
+    // SAFETY: the lists of `register`, which end with an empty slot; the functions are ours and objects are as large as those of the base.
+    unsafe { make_class(base, name, size, ffi::Py_TPFLAGS_BASETYPE, slots) }
 }
