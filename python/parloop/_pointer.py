@@ -52,7 +52,8 @@ class Pointer(int):
         if not self:
             raise ValueError("the pointer is null")
         place = int(self) + operator.index(index) * self.dtype.itemsize
-        return np.frombuffer((ctypes.c_char * self.dtype.itemsize).from_address(place), self.dtype)[0].item()
+        element = (ctypes.c_char * self.dtype.itemsize).from_address(place)
+        return np.frombuffer(memoryview(element), self.dtype)[0].item()
 
     #: There is no last element.
     __iter__ = None

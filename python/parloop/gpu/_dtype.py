@@ -50,7 +50,7 @@ dtype.__size__ = types.SimpleNamespace(name="__size__", value=len(SUPPORTED_DTYP
 
 def buffer_format(element: np.dtype[Any]) -> str:
     """The format by which the buffer protocol names a type."""
-    return memoryview(np.empty(0, element)).format
+    return np.empty(0, element).data.format
 
 
 Order = Literal["C", "F"]
