@@ -1,0 +1,58 @@
+//! What can go wrong: text that is no set, a missing library, numbers that do not fit.
+
+/// Why a question about integer sets has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IslError {
+    /// The text is no set: `n*m`, a word that is not known, a missing bracket.
+    #[error("{reason}\n  {text}\n  {:>width$}", "^", width = .at + 1)]
+    Syntax {
+        /// What is wrong, and what to write instead.
+        reason: String,
+        /// The line of the text.
+        text: String,
+        /// The column (in characters) of the mistake in that line.
+        at: usize,
+    },
+    /// libisl is not there.
+    #[error("libisl was not found: {reason}; install Debian's libisl23 or PyPI's islpy, or name the file in PARLOOP_ISL")]
+    Missing {
+        /// What was tried.
+        reason: String,
+    },
+    /// A coefficient, or a constant, is beyond 64 bits.
+    #[error("a coefficient of `{what}` does not fit into 64 bits")]
+    Overflow {
+        /// The set or expression.
+        what: String,
+    },
+    /// The dimension is not one of the set's.
+    #[error("`{name}` is not a dimension or a parameter of `{set}`")]
+    UnknownName {
+        /// The name asked for.
+        name: String,
+        /// The set.
+        set: String,
+    },
+    /// The set goes on for ever in that direction.
+    #[error("`{name}` has no {which} in `{set}`")]
+    Unbounded {
+        /// The dimension.
+        name: String,
+        /// `largest value` or `smallest value`.
+        which: &'static str,
+        /// The set.
+        set: String,
+    },
+    /// isl gave up.
+    #[error("isl could not {what}: {message}")]
+    Isl {
+        /// What was asked.
+        what: &'static str,
+        /// What isl says.
+        message: String,
+    },
+}
+
+/// The result of a question.
+pub type Result<T> = std::result::Result<T, IslError>;

@@ -1,0 +1,10 @@
+//! Loop kernels: what to compute over which integers, transformed, scheduled and written for one target.
+//!
+//! The way of the data: text → `parse` → `create` (a [`LoopKernel`](syntax::LoopKernel) in a [`Program`](syntax::Program)) → transformations →
+//! `prepare` (callables resolved, types and descriptors inferred, reductions realised, checks, schedule) → `lower` (a C-like tree) →
+//! `target` (text and launches) → `run`.
+
+pub mod callable;
+pub mod syntax;
+
+pub use parloop_isl::{Affine, Name, Set};

@@ -1,0 +1,155 @@
+//! Instructions: what is done for each point of their inames.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::Name;
+
+use super::{Expr, Type};
+
+/// What an instruction does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum InstructionKind {
+    /// `lhs = rhs`.
+    Assign(Assignment),
+    /// `a, b = f(x)`: a call with several results, or with arrays as results.
+    Call(CallInstruction),
+    /// Text in C.
+    C(CInstruction),
+    /// Everything before it is done, and seen, before anything after it.
+    Barrier {
+        /// Among which work items.
+        scope: SyncScope,
+        /// Which memory is made seen.
+        memory: MemoryKind,
+    },
+    /// Nothing: a place for dependencies.
+    Nop,
+}
+
+/// `lhs = rhs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Assignment {
+    /// A variable, subscript, linear subscript, sub-array or look-up.
+    pub lhs: Expr,
+    /// Its value.
+    pub rhs: Expr,
+    /// How the write is made indivisible.
+    pub atomic: Option<Atomicity>,
+    /// Set when the assignment declares its left side: `<>x = …`, `<float32> x = …`.
+    pub declares: Option<TemporaryType>,
+}
+
+/// `a, [i]: b[i] = f(x)`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CallInstruction {
+    /// Where the results go, in order; may be none.
+    pub lhs: Vec<Expr>,
+    /// An [`Expr::Call`], or an [`Expr::Reduction`] of several results.
+    pub rhs: Expr,
+    /// For each result whether the assignment declares it.
+    pub declares: Vec<Option<TemporaryType>>,
+}
+
+/// Text in C, with what it reads and writes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CInstruction {
+    /// The text.
+    pub code: String,
+    /// Names that the text uses, and what they stand for: `(name in C, expression)`.
+    pub bindings: Vec<(Name, Expr)>,
+    /// Names of variables it reads.
+    pub reads: BTreeSet<Name>,
+    /// What it writes.
+    pub writes: Vec<Expr>,
+}
+
+/// The type of a temporary that an assignment declares.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TemporaryType {
+    /// `<>`: inferred.
+    Inferred,
+    /// `<float32>`.
+    Given(Type),
+}
+
+/// Indivisible writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Atomicity {
+    /// `atomic`: read, change and write as one.
+    Update,
+    /// `atomic=init`: the first value, seen by all updates that depend on it.
+    Init,
+}
+
+/// Which work items wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SyncScope {
+    /// Those of a group.
+    Local,
+    /// All of the launch.
+    Global,
+    /// Either (in `nosync` alone).
+    Any,
+}
+
+/// Which memory a barrier makes seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum MemoryKind {
+    Local,
+    Global,
+}
+
+/// One instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Instruction {
+    /// Its name, unique in the kernel.
+    pub id: Name,
+    /// What it does.
+    pub kind: InstructionKind,
+    /// Instructions that come before it.
+    pub depends_on: BTreeSet<Name>,
+    /// Whether no dependencies may be added by themselves.
+    pub depends_on_is_final: bool,
+    /// Instructions with which it needs no barrier.
+    pub nosync: BTreeSet<(Name, SyncScope)>,
+    /// Groups it is part of.
+    pub groups: BTreeSet<Name>,
+    /// Groups none of whose instructions may be between two of its own nor half done around it.
+    pub conflicts: BTreeSet<Name>,
+    /// The inames for each point of which it is done.
+    pub within_inames: BTreeSet<Name>,
+    /// Whether no inames may be added by themselves.
+    pub within_inames_is_final: bool,
+    /// Larger goes first where the dependencies leave a choice.
+    pub priority: i32,
+    /// It is done where all of these hold.
+    pub predicates: BTreeSet<Expr>,
+    /// Names of the user's.
+    pub tags: BTreeSet<Name>,
+}
+
+impl Instruction {
+    /// An instruction that depends on nothing and runs once.
+    pub fn bare(id: impl Into<Name>, kind: InstructionKind) -> Instruction {
+        Instruction {
+            id: id.into(),
+            kind,
+            depends_on: BTreeSet::new(),
+            depends_on_is_final: false,
+            nosync: BTreeSet::new(),
+            groups: BTreeSet::new(),
+            conflicts: BTreeSet::new(),
+            within_inames: BTreeSet::new(),
+            within_inames_is_final: false,
+            priority: 0,
+            predicates: BTreeSet::new(),
+            tags: BTreeSet::new(),
+        }
+    }
+
+    /// `lhs = rhs`.
+    pub fn assign(id: impl Into<Name>, lhs: Expr, rhs: Expr) -> Instruction {
+        Instruction::bare(id, InstructionKind::Assign(Assignment { lhs, rhs, atomic: None, declares: None }))
+    }
+}

@@ -1,0 +1,123 @@
+//! Kernels: domains, instructions and data under one name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use parloop_device::DType;
+use parloop_isl::{Name, Set};
+
+use super::{Argument, Expr, InameTag, Instruction, Temporary};
+
+/// How far a kernel has come; each phase forbids what an earlier one allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// As written.
+    Parsed,
+    /// No unknown call that generation would reach.
+    Resolved,
+    /// No untyped name.
+    Typed,
+    /// Every callee knows layout, shape and address space of its arguments.
+    Described,
+    /// No reduction or scan is left in an expression.
+    Realised,
+}
+
+/// What is known of an iname.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Iname {
+    /// How it is run, and names of the user's.
+    pub tags: BTreeSet<InameTag>,
+}
+
+/// `f(x, y) := e`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SubstitutionRule {
+    /// Its name.
+    pub name: Name,
+    /// Names that stand for what it is called with.
+    pub parameters: Vec<Name>,
+    /// What it stands for.
+    pub body: Expr,
+}
+
+/// Text in front of the code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Preamble {
+    /// Where among the others: they are sorted by this, and one of each is written.
+    pub key: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Choices of the user's about code and checks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct KernelOptions {
+    /// Every index is checked while it runs.
+    pub checked: bool,
+    /// Bounds are proved before any code is made (`enforce_bounds_check` and its like).
+    pub check_bounds: bool,
+    /// Missing global barriers are put in rather than reported.
+    pub insert_global_barriers: bool,
+    /// Comments of instruction ids in the code.
+    pub annotate: bool,
+    /// Results by name instead of by position.
+    pub return_dict: bool,
+    /// Arguments that are not given may have any value that fits.
+    pub skip_arg_checks: bool,
+    /// Warnings that are not given.
+    pub silenced: BTreeSet<Name>,
+    /// Further flags for the target's compiler.
+    pub build_options: Vec<String>,
+    /// Options that say nothing to this compiler, kept as given.
+    pub other: BTreeMap<Name, String>,
+}
+
+impl Default for KernelOptions {
+    fn default() -> KernelOptions {
+        KernelOptions {
+            checked: false,
+            check_bounds: true,
+            insert_global_barriers: true,
+            annotate: false,
+            return_dict: false,
+            skip_arg_checks: false,
+            silenced: BTreeSet::new(),
+            build_options: Vec::new(),
+            other: BTreeMap::new(),
+        }
+    }
+}
+
+/// One kernel. Transformations make others of it; nothing is changed in place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LoopKernel {
+    /// Its name, which is that of the function in the code.
+    pub name: Name,
+    /// The values of its inames: a forest. A parameter of a domain is an iname of another, an integer argument or temporary, or free.
+    pub domains: Vec<Set>,
+    /// What is done, in the order written.
+    pub instructions: Vec<Arc<Instruction>>,
+    /// What it is called with, in order.
+    pub arguments: Vec<Argument>,
+    /// Its own variables.
+    pub temporaries: BTreeMap<Name, Temporary>,
+    /// Its inames: exactly the dimensions of its domains.
+    pub inames: BTreeMap<Name, Iname>,
+    /// Names for expressions.
+    pub substitutions: BTreeMap<Name, SubstitutionRule>,
+    /// What is promised of the parameters: a set without dimensions.
+    pub assumptions: Set,
+    /// Chains of inames, outer first, that loops must nest in.
+    pub priorities: BTreeSet<Vec<Name>>,
+    /// Text in front of the code.
+    pub preambles: BTreeSet<Preamble>,
+    /// The type of indices.
+    pub index_type: DType,
+    /// The type that arithmetic of literals starts from, if given.
+    pub default_type: Option<DType>,
+    /// Choices about code and checks.
+    pub options: KernelOptions,
+    /// How far it has come.
+    pub phase: Phase,
+}

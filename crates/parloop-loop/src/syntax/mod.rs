@@ -1,0 +1,18 @@
+//! The data of the compiler: expressions, instructions, kernels and programs. Plain values, comparable and printable; nothing here
+//! computes more than a look at its own fields.
+
+mod data;
+mod expr;
+mod instruction;
+mod kernel;
+mod program;
+mod tag;
+mod types;
+
+pub use data::{AddressSpace, Argument, ArgumentKind, DimTag, Initializer, Layout, Offset, Shape, Stride, Temporary};
+pub use expr::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, SubArray, UnaryOp};
+pub use instruction::{Assignment, Atomicity, CallInstruction, CInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType};
+pub use kernel::{Iname, KernelOptions, LoopKernel, Phase, Preamble, SubstitutionRule};
+pub use program::{Program, Target};
+pub use tag::InameTag;
+pub use types::{ClassField, ClassType, Type};

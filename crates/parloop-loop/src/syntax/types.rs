@@ -1,0 +1,60 @@
+//! Types of values in a kernel.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parloop_device::DType;
+use parloop_isl::Name;
+
+/// The type of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Type {
+    /// A number or truth value.
+    Scalar(DType),
+    /// So many numbers side by side, as OpenCL's `float4`.
+    Vector(DType, u8),
+    /// A typed object; it is only read and written through the functions of its class.
+    Class(Arc<ClassType>),
+    /// A type that only the target knows, by its name there.
+    Opaque(Name),
+}
+
+/// A class of typed objects, as far as kernels see it: `p.x[i]` is a call of `get` of field `x`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClassType {
+    /// Its name in C.
+    pub name: Name,
+    /// Its fields by name, nested ones with dots: `x`, `inner.y`.
+    pub fields: BTreeMap<Name, ClassField>,
+    /// The C functions of the class (and of the classes it is made of), in portable C.
+    pub api: Arc<str>,
+}
+
+/// A number, or an array of numbers, in an object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClassField {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// How many indices it takes; 0 for a number.
+    pub axes: usize,
+    /// The function `get(object, i, …)`.
+    pub getter: Name,
+    /// The function `set(object, i, …, value)`.
+    pub setter: Name,
+}
+
+impl Type {
+    /// The scalar type that it is.
+    pub fn scalar(&self) -> Option<DType> {
+        match self {
+            Type::Scalar(dtype) => Some(*dtype),
+            _ => None,
+        }
+    }
+}
+
+impl From<DType> for Type {
+    fn from(dtype: DType) -> Type {
+        Type::Scalar(dtype)
+    }
+}
