@@ -1,0 +1,1 @@
+//! Tests of the loop compiler, one module an area, in one binary.
