@@ -4,7 +4,10 @@
 //! `prepare` (callables resolved, types and descriptors inferred, reductions realised, checks, schedule) → `lower` (a C-like tree) →
 //! `target` (text and launches) → `run`.
 
+pub mod affine;
 pub mod callable;
+pub mod names;
 pub mod syntax;
+mod walk;
 
 pub use parloop_isl::{Affine, Name, Set};
