@@ -5,6 +5,7 @@
 //! `target` (text and launches) → `run`.
 
 pub mod callable;
+pub mod schedule;
 pub mod syntax;
 
 pub use parloop_isl::{Affine, Name, Set};
