@@ -7,6 +7,7 @@
 pub mod affine;
 pub mod callable;
 pub mod names;
+pub mod reduce;
 pub mod schedule;
 pub mod syntax;
 mod walk;
