@@ -6,8 +6,12 @@
 
 pub mod affine;
 pub mod callable;
+pub mod fold;
+pub mod layout;
+pub mod matching;
 pub mod names;
 pub mod reduce;
+pub mod parse;
 pub mod schedule;
 pub mod syntax;
 mod walk;
