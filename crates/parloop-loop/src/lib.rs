@@ -6,7 +6,9 @@
 
 pub mod affine;
 pub mod callable;
+pub mod matching;
 pub mod names;
+pub mod parse;
 pub mod schedule;
 pub mod syntax;
 mod walk;
