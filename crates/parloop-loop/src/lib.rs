@@ -6,6 +6,8 @@
 
 pub mod affine;
 pub mod callable;
+pub mod fold;
+pub mod layout;
 pub mod matching;
 pub mod names;
 pub mod parse;
