@@ -9,6 +9,7 @@ pub mod callable;
 pub mod matching;
 pub mod names;
 pub mod parse;
+mod print;
 pub mod schedule;
 pub mod syntax;
 mod walk;

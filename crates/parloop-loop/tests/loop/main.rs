@@ -1,1 +1,3 @@
 //! Tests of the loop compiler, one module an area, in one binary.
+
+mod expressions;
