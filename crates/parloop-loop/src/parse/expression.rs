@@ -34,9 +34,9 @@ pub(crate) enum Level {
 }
 
 /// How many brackets and prefix operators may be inside each other.
-const MAX_DEPTH: usize = 200;
+const MAX_DEPTH: usize = 100;
 /// How deep the tree of an expression may be, where a chain `a + b + c` counts each operator.
-const MAX_HEIGHT: usize = 1000;
+const MAX_HEIGHT: usize = 500;
 
 /// An expression, and how deep its tree is.
 #[derive(Clone, Debug)]
@@ -248,6 +248,7 @@ impl<'t> Parser<'t> {
 
     /// `a < b`, and `a < b < c` as `a < b and b < c`.
     fn comparison(&mut self, left: Node) -> Result<Node, ParseError> {
+        let first = self.at;
         let mut left = left;
         let mut all: Option<Node> = None;
         while let Some((Level::Compare, Infix::Compare(op))) = self.operator() {
@@ -255,10 +256,11 @@ impl<'t> Parser<'t> {
             let right = self.operation(Level::Shift)?;
             let heights = [left.height, right.height];
             let one = Node::over(Expr::compare(op, left.expr, right.expr.clone()), &heights);
-            all = Some(match all {
+            let joined = match all {
                 Some(before) => binary(BinaryOp::And, before, one),
                 None => one,
-            });
+            };
+            all = Some(self.check_height(joined, first)?);
             left = right;
         }
         Ok(all.unwrap_or(left))
