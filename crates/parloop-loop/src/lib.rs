@@ -10,10 +10,12 @@ pub mod fold;
 pub mod layout;
 pub mod matching;
 pub mod names;
-pub mod reduce;
 pub mod parse;
+pub mod reduce;
+pub mod run;
 pub mod schedule;
 pub mod syntax;
+pub mod transform;
 mod walk;
 
 pub use parloop_isl::{Affine, Name, Set};
