@@ -32,7 +32,9 @@ pub enum InameError {
         name: Name,
     },
     /// The axes of a call's array would change.
-    #[error("iname `{iname}` sweeps array `{array}` for a call, whose axes would change; split, join or map inames of the called kernel instead")]
+    #[error(
+        "iname `{iname}` sweeps array `{array}` for a call, whose axes would change; split, join or map inames of the called kernel instead"
+    )]
     Swept {
         /// The iname.
         iname: Name,
@@ -40,7 +42,9 @@ pub enum InameError {
         array: Name,
     },
     /// An instruction runs over some of the inames alone.
-    #[error("instruction `{instruction}` is within `{present}` but not within `{absent}`; inames that are replaced together must be used together")]
+    #[error(
+        "instruction `{instruction}` is within `{present}` but not within `{absent}`; inames that are replaced together must be used together"
+    )]
     Partly {
         /// The instruction.
         instruction: Name,
@@ -58,7 +62,9 @@ pub enum InameError {
         absent: Name,
     },
     /// A domain depends on an iname that is replaced for some of its users.
-    #[error("the bounds of `{dim}` depend on `{iname}`, and instructions inside and outside of the query use `{dim}`; duplicate `{dim}` for one of them first")]
+    #[error(
+        "the bounds of `{dim}` depend on `{iname}`, and instructions inside and outside of the query use `{dim}`; duplicate `{dim}` for one of them first"
+    )]
     SharedDomain {
         /// The iname that is replaced.
         iname: Name,
@@ -161,7 +167,11 @@ fn in_reduction(reduction: &Arc<Reduction>, groups: &[Group], hidden: &[Name]) -
             (Some(_), None) => inames = in_list(&inames, group),
         }
     }
-    Ok(Expr::Reduction(if inames == reduction.inames { reduction.clone() } else { Arc::new(Reduction { inames, ..(**reduction).clone() }) }))
+    Ok(Expr::Reduction(if inames == reduction.inames {
+        reduction.clone()
+    } else {
+        Arc::new(Reduction { inames, ..(**reduction).clone() })
+    }))
 }
 
 fn in_sub_array(part: &Arc<SubArray>, groups: &[Group]) -> Result<Expr, InameError> {
@@ -187,7 +197,7 @@ fn in_within(instruction: &Arc<Instruction>, groups: &[Group]) -> Result<Arc<Ins
                 return Err(InameError::Partly { instruction, present: present.clone(), absent: absent.clone() });
             }
             (Some(_), None) => {
-                group.old.iter().for_each(|iname| drop(within.remove(iname)));
+                within.retain(|iname| !group.old.contains(iname));
                 within.extend(group.new.iter().cloned());
             }
         }

@@ -102,11 +102,15 @@ fn change_rules<E>(kernel: &LoopKernel, scope: &Scope, change: &mut Change<'_, E
         bodies.insert(rule.name.clone(), from_leaves(&rule.body, &rule.parameters, change)?);
     }
     // Shared rules that change, or that use one that does.
-    let mut shared: BTreeSet<Name> =
-        bodies.iter().filter(|(name, body)| kept.contains(*name) && kernel.substitutions[*name].body != **body).map(|(name, _)| name.clone()).collect();
+    let mut shared: BTreeSet<Name> = bodies
+        .iter()
+        .filter(|(name, body)| kept.contains(*name) && kernel.substitutions[*name].body != **body)
+        .map(|(name, _)| name.clone())
+        .collect();
     loop {
         let users = bodies.keys().filter(|name| kept.contains(*name) && !shared.contains(*name));
-        let more: Vec<Name> = users.filter(|name| !rules_in(&kernel.substitutions[*name].body, kernel).is_disjoint(&shared)).cloned().collect();
+        let more: Vec<Name> =
+            users.filter(|name| !rules_in(&kernel.substitutions[*name].body, kernel).is_disjoint(&shared)).cloned().collect();
         if more.is_empty() {
             break;
         }
@@ -178,10 +182,7 @@ pub(crate) fn rules_used_by<'a>(kernel: &LoopKernel, instructions: impl Iterator
 
 /// The inames that instructions use: those they are within, and those that their reductions and sub-arrays, or those of the rules they
 /// use, run over.
-pub(crate) fn inames_used_by<'a>(
-    kernel: &LoopKernel,
-    instructions: impl Iterator<Item = &'a Arc<Instruction>> + Clone,
-) -> BTreeSet<Name> {
+pub(crate) fn inames_used_by<'a>(kernel: &LoopKernel, instructions: impl Iterator<Item = &'a Arc<Instruction>> + Clone) -> BTreeSet<Name> {
     let mut found = BTreeSet::new();
     for instruction in instructions.clone() {
         found.extend(instruction.within_inames.iter().cloned());
