@@ -1,1 +1,2 @@
 //! Tests of the loop compiler, one module an area, in one binary.
+mod schedule;
