@@ -10,7 +10,6 @@ mod set_temporary_address_space;
 mod split_iname;
 pub mod step;
 mod tag_inames;
-pub mod step;
 
 pub use assume::{AssumeError, assume, assume_set};
 pub use expand_subst::{ExpandSubstError, called_rules, expand_calls, expand_subst, remove_unused_rules, rule_call};
@@ -21,4 +20,3 @@ pub use set_temporary_address_space::{SetTemporaryAddressSpaceError, set_tempora
 pub use split_iname::{Split, SplitError, split_iname};
 pub use step::{Arguments, Step, StepError, StepValue};
 pub use tag_inames::{TagChoice, TagInamesError, Tags, tag_inames, untag_inames};
-pub use step::{Arguments, Step, StepError, StepValue};
