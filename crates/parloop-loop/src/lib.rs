@@ -6,12 +6,17 @@
 
 pub mod affine;
 pub mod callable;
+pub mod fold;
+pub mod layout;
 pub mod matching;
 pub mod names;
 pub mod parse;
 mod print;
+pub mod reduce;
+pub mod run;
 pub mod schedule;
 pub mod syntax;
+pub mod transform;
 mod walk;
 
 pub use parloop_isl::{Affine, Name, Set};
