@@ -33,7 +33,9 @@ pub enum PrecomputeError {
         near: Near,
     },
     /// Nobody calls the rule with arguments that are affine in inames and parameters.
-    #[error("precompute of `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments made of inames and parameters alone")]
+    #[error(
+        "precompute of `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments made of inames and parameters alone"
+    )]
     NoUses {
         /// The kernel.
         kernel: Name,
@@ -85,7 +87,9 @@ pub enum PrecomputeError {
         given: usize,
     },
     /// The given footprint is not affine.
-    #[error("precompute of `{rule}`: argument {argument} of the footprint is not made of inames and parameters by sums and constant factors")]
+    #[error(
+        "precompute of `{rule}`: argument {argument} of the footprint is not made of inames and parameters by sums and constant factors"
+    )]
     FootprintNotAffine {
         /// The rule.
         rule: Name,
@@ -103,7 +107,9 @@ pub enum PrecomputeError {
         iname: Name,
     },
     /// Existing inames have other values than are needed.
-    #[error("precompute of `{rule}`: its values are needed for `{needed}`, but the inames given have `{has}`; give names that are not in use")]
+    #[error(
+        "precompute of `{rule}`: its values are needed for `{needed}`, but the inames given have `{has}`; give names that are not in use"
+    )]
     OtherDomain {
         /// The rule.
         rule: Name,

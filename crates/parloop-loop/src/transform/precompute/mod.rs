@@ -291,7 +291,7 @@ impl<'a> Job<'a> {
             result.domains.push(needed.to_params(&aliases).rename(&|name| inner.get(name).cloned()));
         }
         for (axis, name) in loops.iter().filter(|(_, name)| new.contains(name)) {
-            result.inames.insert(name.clone(), Iname { tags: self.tag(*axis, name).into_iter().collect() });
+            result.inames.insert(name.clone(), Iname { tags: self.tag(*axis, name).into_iter().collect(), ..Iname::default() });
         }
         Ok(())
     }
@@ -381,13 +381,7 @@ impl<'a> Job<'a> {
     }
 
     /// `temporary[loops] = the rule at the box's beginning plus the loops`.
-    fn compute(
-        &self,
-        id: &Name,
-        temporary: &Name,
-        footprint: &Footprint,
-        loops: &[(usize, Name)],
-    ) -> Result<Instruction, PrecomputeError> {
+    fn compute(&self, id: &Name, temporary: &Name, footprint: &Footprint, loops: &[(usize, Name)]) -> Result<Instruction, PrecomputeError> {
         let mut by: BTreeMap<Name, Expr> = BTreeMap::new();
         for (axis, source) in self.sources.iter().enumerate() {
             let base = &footprint.bases[axis];
@@ -409,7 +403,10 @@ impl<'a> Job<'a> {
         let rhs = self.rule.body.substitute(&by);
         let mut within_inames = self.outer.clone();
         within_inames.extend(loops.iter().map(|(_, name)| name.clone()));
-        Ok(Instruction { within_inames, ..Instruction::assign(id.clone(), place_of(temporary, loops.iter().map(|(_, n)| Expr::var(n)).collect()), rhs) })
+        Ok(Instruction {
+            within_inames,
+            ..Instruction::assign(id.clone(), place_of(temporary, loops.iter().map(|(_, n)| Expr::var(n)).collect()), rhs)
+        })
     }
 
     /// The value of a parameter that is no storage axis: the same in all calls, and not swept.
