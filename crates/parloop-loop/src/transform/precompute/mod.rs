@@ -20,7 +20,7 @@ use crate::syntax::{
     AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Shape, SubstitutionRule, SyncScope,
     Temporary, Type,
 };
-use crate::transform::expand_subst::{expand_calls, remove_unused_rules};
+use crate::transform::expand_subst::{expand_calls, used_rules};
 
 pub use error::PrecomputeError;
 use footprint::{Footprint, FootprintError, Question, domain_of};
@@ -160,7 +160,7 @@ impl<'a> Job<'a> {
         }
         let calls = calls(kernel, what, rule)?;
         let mut reads = expand_calls(&rule.body, &kernel.substitutions, &rule.name, &|_| true)?.variables();
-        rule.parameters.iter().for_each(|parameter| drop(reads.remove(parameter)));
+        reads.retain(|name| !rule.parameters.contains(name));
 
         let is_iname = |name: &Name| kernel.inames.contains_key(name);
         let in_arguments: BTreeSet<Name> = calls.iter().flatten().flat_map(Affine::names).filter(is_iname).collect();
@@ -241,7 +241,8 @@ impl<'a> Job<'a> {
             added.push(Arc::new(Instruction { depends_on: BTreeSet::from([id]), ..barrier }));
         }
         insert_before_users(&mut result, &users, added);
-        remove_unused_rules(&mut result);
+        let (before, after) = (used_rules(self.kernel), used_rules(&result));
+        result.substitutions.retain(|name, _| after.contains(name) || !before.contains(name));
         Ok(result)
     }
 
