@@ -31,7 +31,7 @@ pub(super) fn functions(dialect: &dyn Dialect, dtype: DType, both: bool) -> Stri
     ));
     text.push_str(&format!("{head}int {prefix}_eq({two}) {{ return a.x == b.x && a.y == b.y; }}\n"));
     text.push_str(&format!(
-        "{head}{pair} {prefix}_pow({two}) {{\n  if (b.x == 0 && b.y == 0) return {prefix}_make(1, 0);\n  \
+        "{head}{pair} {prefix}_power({two}) {{\n  if (b.x == 0 && b.y == 0) return {prefix}_make(1, 0);\n  \
          if (a.x == 0 && a.y == 0) return {prefix}_make(0, 0);\n  {number} const l = {log}({sqrt}(a.x, a.y)), t = {atan2}(a.y, a.x);\n  \
          {number} const r = {exp}(b.x * l - b.y * t), u = b.y * l + b.x * t;\n  return {prefix}_make(r * {cos}(u), r * {sin}(u));\n}}\n"
     ));

@@ -252,7 +252,7 @@ impl Writer<'_> {
             }
             Routine::Power if dtype.is_complex() => {
                 self.needs.insert(Need::Complex(dtype));
-                complex_name(dtype, "pow")
+                complex_name(dtype, "power")
             }
             _ => {
                 self.needs.insert(Need::Routine(routine, dtype));
