@@ -19,6 +19,7 @@ pub use assume::{AssumeError, assume, assume_set};
 pub use expand_subst::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
 pub use extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 pub use fix_parameters::{FixParametersError, Fixed, fix_parameters};
+pub(crate) use precompute::domain_of;
 pub use precompute::{FetchTag, Precompute, PrecomputeError, precompute};
 pub use prioritize_loops::{PrioritizeLoopsError, prioritize_loops};
 pub use replace::InameError;
