@@ -1,0 +1,251 @@
+//! What can be wrong in a kernel that is being made, and what is only worth a warning.
+
+use std::fmt;
+
+use parloop_isl::{IslError, Name};
+
+use super::dim_tags::DimTagError;
+use crate::parse::ParseError;
+use crate::syntax::Expr;
+
+/// Why a kernel cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum CreateError {
+    // ---- text ----
+    /// An instruction is no instruction.
+    #[error("{0}")]
+    Instructions(ParseError),
+    /// A domain is no set.
+    #[error("domain {number}: {error}")]
+    Domain { number: usize, error: IslError },
+    /// The assumptions are no conditions.
+    #[error("assumptions `{text}`: {error}")]
+    Assumptions { text: String, error: IslError },
+    /// A question to the solver failed.
+    #[error("{what}: {error}")]
+    Solver { what: String, error: IslError },
+
+    // ---- names ----
+    #[error("`{name}` is no name; names are letters, digits and `_`, and do not begin with a digit")]
+    BadName { name: String },
+    #[error("domain {number} has the iname `{iname}`, which is one of domain {first} already; rename one of them")]
+    InameTwice { iname: Name, first: usize, number: usize },
+    #[error("`{name}` is {second} but also {first}; rename one of them")]
+    NameTwice { name: Name, first: NameKind, second: NameKind },
+    #[error("two instructions have the id `{id}`; ids must differ (`id_prefix={id}` chooses one that does)")]
+    IdTwice { id: Name },
+    #[error("instruction `{instruction}` uses `{name}`, which is no iname, argument, temporary or substitution rule{}; declare it, or put `...` among the data to have arguments found", Suggestion(.suggestion))]
+    UndefinedName { instruction: Name, name: Name, suggestion: Option<Name> },
+    #[error("instruction `{instruction}` is to be within iname `{iname}`, but no domain has it{}", Suggestion(.suggestion))]
+    UnknownIname { instruction: Name, iname: Name, suggestion: Option<Name> },
+    #[error("instruction `{instruction}` reduces over `{iname}`, but no domain has that iname{}", Suggestion(.suggestion))]
+    UnknownReductionIname { instruction: Name, iname: Name, suggestion: Option<Name> },
+    #[error("instruction `{instruction}` sweeps a sub-array with `{iname}`, but no domain has that iname{}", Suggestion(.suggestion))]
+    UnknownSweepIname { instruction: Name, iname: Name, suggestion: Option<Name> },
+    #[error("instruction `{instruction}` depends on `{pattern}`, but no instruction is called so{}", Suggestion(.suggestion))]
+    UnknownDependency { instruction: Name, pattern: String, suggestion: Option<Name> },
+    #[error("instruction `{instruction}` has `nosync` with `{pattern}`, but no instruction is called so{}", Suggestion(.suggestion))]
+    UnknownNosync { instruction: Name, pattern: String, suggestion: Option<Name> },
+    #[error("instruction `{instruction}` duplicates `{iname}` (`dup=`), but is not within that iname")]
+    DuplicateOutside { instruction: Name, iname: Name },
+    #[error("instruction `{instruction}` duplicates `{iname}` as `{copy}` (`dup=`), but that name is taken")]
+    DuplicateTaken { instruction: Name, iname: Name, copy: Name },
+
+    // ---- data ----
+    #[error("the shape `{text}` of `{name}` cannot be read: {reason}")]
+    Shape { name: Name, text: String, reason: String },
+    #[error("the strides `{text}` of `{name}` cannot be read: {reason}")]
+    Strides { name: Name, text: String, reason: String },
+    #[error("the offset `{text}` of `{name}` cannot be read: {reason}")]
+    Offset { name: Name, text: String, reason: String },
+    #[error("`{name}`: {error}")]
+    DimTags { name: Name, error: DimTagError },
+    #[error("`{name}` has {axes} axes, but strides, dim tags or axis names for {found}")]
+    AxesDiffer { name: Name, found: usize, axes: usize },
+    #[error("two axes of `{name}` are called `{axis}`")]
+    DoubleAxisName { name: Name, axis: Name },
+    #[error("image `{name}` needs a shape of one to three axes")]
+    ImageShape { name: Name },
+    #[error("the type `{ty}` of `{name}` is not known; use a name of NumPy's, such as `float32`")]
+    UnknownType { name: Name, ty: String },
+    #[error("argument `{name}` is neither input nor output; it must be one of them")]
+    NoDirection { name: Name },
+
+    // ---- what is written ----
+    #[error("instruction `{instruction}` writes `{lhs}`, which is no variable, subscript, sub-array or field")]
+    BadLeftSide { instruction: Name, lhs: Expr },
+    #[error("instruction `{instruction}` writes `{name}`, which is {kind}; only arrays and temporaries can be written")]
+    BadDestination { instruction: Name, name: Name, kind: NameKind },
+    #[error("instruction `{instruction}` writes `{name}`, which is not declared{}; declare it, or write `<>{name} = …` for a temporary", Suggestion(.suggestion))]
+    UndeclaredDestination { instruction: Name, name: Name, suggestion: Option<Name> },
+    #[error("instruction `{instruction}` declares the temporary `{name}`, which is {kind} already; leave out the `<>`")]
+    DeclaredTwice { instruction: Name, name: Name, kind: NameKind },
+    #[error("`{name}` bounds a loop, so exactly one instruction must write it; found {}", Count(.writers))]
+    LoopBoundWriters { name: Name, writers: Vec<Name> },
+
+    // ---- how data is used ----
+    #[error("`{name}` is used with {first} and with {second} indices (instruction `{instruction}`)")]
+    IndexCounts { name: Name, first: usize, second: usize, instruction: Name },
+    #[error("`{name}` has {axes} axes, but instruction `{instruction}` uses it with {found} indices: `{access}`")]
+    IndexCount { name: Name, axes: usize, found: usize, instruction: Name, access: Expr },
+    #[error("the shape of `{name}` cannot be found: the index of `{access}` in instruction `{instruction}` is not affine in inames and parameters; give `{name}` a shape")]
+    ShapeNotAffine { name: Name, access: Expr, instruction: Name },
+    #[error("the shape of `{name}` cannot be found: axis {axis} has no single largest index over its accesses ({reason}); give `{name}` a shape")]
+    ShapeNotStatic { name: Name, axis: usize, reason: String },
+
+    // ---- calls, slices, rules ----
+    #[error("instruction `{instruction}`: the slice `{slice}` stands outside of a call; write a loop: an iname with a domain, and `{name}[i]`")]
+    SliceOutsideCall { instruction: Name, name: Name, slice: Expr },
+    #[error("instruction `{instruction}`: `{name}` is sliced, so its shape must be known; give `{name}` a shape")]
+    SliceOfUnknown { instruction: Name, name: Name },
+    #[error("instruction `{instruction}`: the step of slice `{slice}` must be an integer other than 0")]
+    SliceStep { instruction: Name, slice: Expr },
+    #[error("instruction `{instruction}`: slice `{slice}` goes up to a negative index; count from the beginning (`n - 1` for the last but one)")]
+    SliceNegative { instruction: Name, slice: Expr },
+    #[error("instruction `{instruction}`: the limits of slice `{slice}` (axis length `{length}`) are not affine in parameters")]
+    SliceNotAffine { instruction: Name, slice: Expr, length: Expr },
+    #[error("instruction `{instruction}` assigns an array, but its right side is no call; write a loop over the elements")]
+    ArrayAssignment { instruction: Name },
+    #[error("substitution rule `{rule}` is defined twice")]
+    RuleTwice { rule: Name },
+    #[error("substitution rule `{rule}` takes {expected} arguments, but is used with {found}: `{usage}`")]
+    RuleArity { rule: Name, expected: usize, found: usize, usage: Expr },
+    #[error("substitution rule `{rule}` uses itself: {}", Chain(.chain))]
+    RuleCycle { rule: Name, chain: Vec<Name> },
+    #[error("instruction `{instruction}` has both `dup=` and `cse(…)`; take the common subexpression out of it by hand")]
+    DuplicateWithCse { instruction: Name },
+    #[error("fixed parameter `{name}`: {reason}")]
+    FixedParameter { name: Name, reason: String },
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum NameKind {
+    Iname,
+    ValueArgument,
+    ConstantArgument,
+    Argument,
+    Temporary,
+    ReadOnlyTemporary,
+    Substitution,
+    Parameter,
+}
+
+impl fmt::Display for NameKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NameKind::Iname => "an iname",
+            NameKind::ValueArgument => "an argument passed by value",
+            NameKind::ConstantArgument => "an argument in constant memory",
+            NameKind::Argument => "an argument",
+            NameKind::Temporary => "a temporary",
+            NameKind::ReadOnlyTemporary => "a read-only temporary",
+            NameKind::Substitution => "a substitution rule",
+            NameKind::Parameter => "a parameter of a domain",
+        })
+    }
+}
+
+/// Something in a kernel that may be a mistake.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Warning {
+    #[error("instruction `{instruction}` is put within {} because of what it reads; say so with a `for` block or `inames=`", Names(.inames))]
+    InferredInames { instruction: Name, inames: Vec<Name> },
+    #[error("temporary `{name}` is read, but never written")]
+    ReadNotWritten { name: Name },
+    #[error("instruction `{instruction}` reads `{name}`, which {} write; say on which of them it depends (`dep=`)", Names(.writers))]
+    SeveralWriters { instruction: Name, name: Name, writers: Vec<Name> },
+    #[error("iname `{iname}` is used by no instruction")]
+    UnusedIname { iname: Name },
+    #[error("argument `{name}` is used by no instruction")]
+    UnusedArgument { name: Name },
+}
+
+impl Warning {
+    /// The name by which it can be silenced ([`KernelOptions::silenced`](crate::syntax::KernelOptions::silenced)).
+    pub fn name(&self) -> String {
+        match self {
+            Warning::InferredInames { .. } => "inferred_iname".to_owned(),
+            Warning::ReadNotWritten { name } => format!("read_no_write({name})"),
+            Warning::SeveralWriters { name, .. } => format!("several_writers({name})"),
+            Warning::UnusedIname { .. } => "unused_inames".to_owned(),
+            Warning::UnusedArgument { .. } => "unused_arguments".to_owned(),
+        }
+    }
+}
+
+struct Suggestion<'a>(&'a Option<Name>);
+
+impl fmt::Display for Suggestion<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(name) => write!(f, " (did you mean `{name}`?)"),
+            None => Ok(()),
+        }
+    }
+}
+
+struct Names<'a>(&'a [Name]);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.0.iter().enumerate() {
+            write!(f, "{}`{name}`", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+struct Count<'a>(&'a [Name]);
+
+impl fmt::Display for Count<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("none"),
+            writers => write!(f, "{}: {}", writers.len(), Names(writers)),
+        }
+    }
+}
+
+struct Chain<'a>(&'a [Name]);
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.0.iter().enumerate() {
+            write!(f, "{}`{name}`", if index == 0 { "" } else { " → " })?;
+        }
+        Ok(())
+    }
+}
+
+/// The name that was probably meant: one that differs in few letters.
+pub(super) fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a Name>) -> Option<Name> {
+    let most = (name.chars().count() / 3).clamp(1, 3);
+    among
+        .into_iter()
+        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|&(far, candidate)| far <= most && far < candidate.chars().count().max(1))
+        .min()
+        .map(|(_, candidate)| candidate.clone())
+}
+
+/// How many letters must be put in, left out or changed.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
