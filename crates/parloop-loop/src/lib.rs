@@ -10,6 +10,7 @@ pub mod fold;
 pub mod layout;
 pub mod matching;
 pub mod names;
+pub mod reduce;
 pub mod parse;
 pub mod schedule;
 pub mod syntax;

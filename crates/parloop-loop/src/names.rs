@@ -1,6 +1,7 @@
-//! Names that are not taken yet.
+//! Names that are not taken yet, and names that were perhaps meant.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 
 use parloop_isl::Name;
 
@@ -31,7 +32,10 @@ impl UniqueNames {
         let mut taken: BTreeSet<Name> = kernel.inames.keys().cloned().collect();
         taken.extend(kernel.temporaries.keys().cloned());
         taken.extend(kernel.arguments.iter().map(|argument| argument.name.clone()));
-        taken.extend(kernel.substitutions.keys().cloned());
+        for rule in kernel.substitutions.values() {
+            taken.insert(rule.name.clone());
+            taken.extend(rule.parameters.iter().cloned());
+        }
         taken.extend(kernel.domains.iter().flat_map(|domain| domain.params().iter().cloned()));
         taken.insert(kernel.name.clone());
         UniqueNames { taken, next: HashMap::new() }
@@ -63,4 +67,65 @@ impl UniqueNames {
     pub fn take(&mut self, name: &Name) -> bool {
         self.taken.insert(name.clone())
     }
+}
+
+/// What may have been meant by a name that is not known: the end of a message.
+///
+/// ```
+/// use parloop_loop::names::Near;
+/// let known = ["i_inner".into(), "j".into()];
+/// assert_eq!(Near::of("i_iner", &known).to_string(), "; did you mean `i_inner`?");
+/// assert_eq!(Near::of("k", &known).to_string(), "; there are `i_inner`, `j`");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Near {
+    close: Option<Name>,
+    known: Vec<Name>,
+}
+
+impl Near {
+    /// The names that a message lists at most.
+    const LISTED: usize = 8;
+
+    /// The nearest of the known names.
+    pub fn of<'a>(name: &str, known: impl IntoIterator<Item = &'a Name>) -> Near {
+        let known: BTreeSet<&Name> = known.into_iter().collect();
+        let close = known
+            .iter()
+            .map(|candidate| (distance(name, candidate), *candidate))
+            .filter(|(distance, candidate)| 3 * distance <= name.chars().count().max(candidate.chars().count()))
+            .min()
+            .map(|(_, candidate)| candidate.clone());
+        Near { close, known: known.into_iter().take(Near::LISTED + 1).cloned().collect() }
+    }
+}
+
+impl fmt::Display for Near {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.close, self.known.as_slice()) {
+            (Some(close), _) => write!(f, "; did you mean `{close}`?"),
+            (None, []) => f.write_str("; there is none"),
+            (None, [only]) => write!(f, "; there is `{only}`"),
+            (None, known) if known.len() <= Near::LISTED => {
+                let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+                write!(f, "; there are {}", known.join(", "))
+            }
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+/// How many letters must be put in, taken out or changed to make one word of the other.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, &b) in right.iter().enumerate() {
+            let changed = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[right.len()]
 }

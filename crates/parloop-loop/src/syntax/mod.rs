@@ -16,5 +16,5 @@ pub use instruction::{
 };
 pub use kernel::{Iname, KernelOptions, LoopKernel, Phase, Preamble, SubstitutionRule};
 pub use program::{Program, Target};
-pub use tag::InameTag;
+pub use tag::{InameTag, TagError};
 pub use types::{ClassField, ClassType, Type};
