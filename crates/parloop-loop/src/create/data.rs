@@ -479,9 +479,12 @@ fn read_list(text: &str) -> Result<Vec<Expr>, String> {
         Some(inside) if split_at_commas(inner).len() == 1 && !inside.contains(['(', ')']) => inside,
         _ => inner,
     };
-    split_at_commas(inner.trim().trim_end_matches(','))
+    let inner = inner.trim().trim_end_matches(',');
+    if inner.is_empty() {
+        return Ok(Vec::new());
+    }
+    split_at_commas(inner)
         .into_iter()
-        .filter(|part| !part.is_empty())
         .map(|part| parse::expression(part).map_err(|error| error.to_string()))
         .collect()
 }

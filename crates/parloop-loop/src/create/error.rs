@@ -5,6 +5,7 @@ use std::fmt;
 use parloop_isl::{IslError, Name};
 
 use super::dim_tags::DimTagError;
+use crate::names::Near;
 use crate::parse::ParseError;
 use crate::syntax::Expr;
 
@@ -36,18 +37,18 @@ pub enum CreateError {
     NameTwice { name: Name, first: NameKind, second: NameKind },
     #[error("two instructions have the id `{id}`; ids must differ (`id_prefix={id}` chooses one that does)")]
     IdTwice { id: Name },
-    #[error("instruction `{instruction}` uses `{name}`, which is no iname, argument, temporary or substitution rule{}; declare it, or put `...` among the data to have arguments found", Suggestion(.suggestion))]
-    UndefinedName { instruction: Name, name: Name, suggestion: Option<Name> },
-    #[error("instruction `{instruction}` is to be within iname `{iname}`, but no domain has it{}", Suggestion(.suggestion))]
-    UnknownIname { instruction: Name, iname: Name, suggestion: Option<Name> },
-    #[error("instruction `{instruction}` reduces over `{iname}`, but no domain has that iname{}", Suggestion(.suggestion))]
-    UnknownReductionIname { instruction: Name, iname: Name, suggestion: Option<Name> },
-    #[error("instruction `{instruction}` sweeps a sub-array with `{iname}`, but no domain has that iname{}", Suggestion(.suggestion))]
-    UnknownSweepIname { instruction: Name, iname: Name, suggestion: Option<Name> },
-    #[error("instruction `{instruction}` depends on `{pattern}`, but no instruction is called so{}", Suggestion(.suggestion))]
-    UnknownDependency { instruction: Name, pattern: String, suggestion: Option<Name> },
-    #[error("instruction `{instruction}` has `nosync` with `{pattern}`, but no instruction is called so{}", Suggestion(.suggestion))]
-    UnknownNosync { instruction: Name, pattern: String, suggestion: Option<Name> },
+    #[error("instruction `{instruction}` uses `{name}`, which is not declared (`...` among the data has arguments found){near}")]
+    UndefinedName { instruction: Name, name: Name, near: Near },
+    #[error("instruction `{instruction}` is to be within iname `{iname}`, but no domain has it{near}")]
+    UnknownIname { instruction: Name, iname: Name, near: Near },
+    #[error("instruction `{instruction}` reduces over `{iname}`, but no domain has that iname{near}")]
+    UnknownReductionIname { instruction: Name, iname: Name, near: Near },
+    #[error("instruction `{instruction}` sweeps a sub-array with `{iname}`, but no domain has that iname{near}")]
+    UnknownSweepIname { instruction: Name, iname: Name, near: Near },
+    #[error("instruction `{instruction}` depends on `{pattern}`, but no instruction is called so{near}")]
+    UnknownDependency { instruction: Name, pattern: String, near: Near },
+    #[error("instruction `{instruction}` has `nosync` with `{pattern}`, but no instruction is called so{near}")]
+    UnknownNosync { instruction: Name, pattern: String, near: Near },
     #[error("instruction `{instruction}` duplicates `{iname}` (`dup=`), but is not within that iname")]
     DuplicateOutside { instruction: Name, iname: Name },
     #[error("instruction `{instruction}` duplicates `{iname}` as `{copy}` (`dup=`), but that name is taken")]
@@ -78,8 +79,8 @@ pub enum CreateError {
     BadLeftSide { instruction: Name, lhs: Expr },
     #[error("instruction `{instruction}` writes `{name}`, which is {kind}; only arrays and temporaries can be written")]
     BadDestination { instruction: Name, name: Name, kind: NameKind },
-    #[error("instruction `{instruction}` writes `{name}`, which is not declared{}; declare it, or write `<>{name} = …` for a temporary", Suggestion(.suggestion))]
-    UndeclaredDestination { instruction: Name, name: Name, suggestion: Option<Name> },
+    #[error("instruction `{instruction}` writes `{name}`, which is not declared (`<>{name} = …` declares a temporary){near}")]
+    UndeclaredDestination { instruction: Name, name: Name, near: Near },
     #[error("instruction `{instruction}` declares the temporary `{name}`, which is {kind} already; leave out the `<>`")]
     DeclaredTwice { instruction: Name, name: Name, kind: NameKind },
     #[error("`{name}` bounds a loop, so exactly one instruction must write it; found {}", Count(.writers))]
@@ -158,12 +159,8 @@ pub enum Warning {
     InferredInames { instruction: Name, inames: Vec<Name> },
     #[error("temporary `{name}` is read, but never written")]
     ReadNotWritten { name: Name },
-    #[error("instruction `{instruction}` reads `{name}`, which {} write; say on which of them it depends (`dep=`)", Names(.writers))]
-    SeveralWriters { instruction: Name, name: Name, writers: Vec<Name> },
     #[error("iname `{iname}` is used by no instruction")]
     UnusedIname { iname: Name },
-    #[error("argument `{name}` is used by no instruction")]
-    UnusedArgument { name: Name },
 }
 
 impl Warning {
@@ -172,20 +169,7 @@ impl Warning {
         match self {
             Warning::InferredInames { .. } => "inferred_iname".to_owned(),
             Warning::ReadNotWritten { name } => format!("read_no_write({name})"),
-            Warning::SeveralWriters { name, .. } => format!("several_writers({name})"),
             Warning::UnusedIname { .. } => "unused_inames".to_owned(),
-            Warning::UnusedArgument { .. } => "unused_arguments".to_owned(),
-        }
-    }
-}
-
-struct Suggestion<'a>(&'a Option<Name>);
-
-impl fmt::Display for Suggestion<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(name) => write!(f, " (did you mean `{name}`?)"),
-            None => Ok(()),
         }
     }
 }
@@ -221,31 +205,4 @@ impl fmt::Display for Chain<'_> {
         }
         Ok(())
     }
-}
-
-/// The name that was probably meant: one that differs in few letters.
-pub(super) fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a Name>) -> Option<Name> {
-    let most = (name.chars().count() / 3).clamp(1, 3);
-    among
-        .into_iter()
-        .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|&(far, candidate)| far <= most && far < candidate.chars().count().max(1))
-        .min()
-        .map(|(_, candidate)| candidate.clone())
-}
-
-/// How many letters must be put in, left out or changed.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
 }
