@@ -1,8 +1,11 @@
 //! Patterns for names and queries for instructions: `id:init*`, `writes:a and not tag:input`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use parloop_isl::Name;
+
+use crate::syntax::{Instruction, LoopKernel};
 
 /// A pattern for names: `*` stands for any text, `?` for one character.
 ///
@@ -85,4 +88,23 @@ pub enum Query {
     Iname(Glob),
     /// `in_kernel:a*`: the kernel's name fits.
     InKernel(Glob),
+}
+
+impl Query {
+    /// Whether the instruction, which is one of the kernel's, is meant.
+    pub fn matches(&self, kernel: &LoopKernel, instruction: &Instruction) -> bool {
+        let any = |glob: &Glob, names: &BTreeSet<Name>| names.iter().any(|name| glob.matches(name));
+        match self {
+            Query::All => true,
+            Query::And(left, right) => left.matches(kernel, instruction) && right.matches(kernel, instruction),
+            Query::Or(left, right) => left.matches(kernel, instruction) || right.matches(kernel, instruction),
+            Query::Not(inner) => !inner.matches(kernel, instruction),
+            Query::Id(glob) => glob.matches(&instruction.id),
+            Query::Tag(glob) => any(glob, &instruction.tags),
+            Query::Writes(glob) => any(glob, &instruction.writes()),
+            Query::Reads(glob) => any(glob, &instruction.reads()),
+            Query::Iname(glob) => any(glob, &instruction.within_inames),
+            Query::InKernel(glob) => glob.matches(&kernel.name),
+        }
+    }
 }
