@@ -302,8 +302,8 @@ pub(super) struct Read {
     pub temporaries: Vec<Temporary>,
     /// Whether the order of axes was said, so that the default does not hold.
     pub order_given: bool,
-    /// The order that is said for axes whose number is not known yet.
-    pub order: Option<Order>,
+    /// Whether strides are found in each call.
+    pub auto_strides: bool,
 }
 
 impl Data {
@@ -315,7 +315,7 @@ impl Data {
             arguments: Vec::new(),
             temporaries: Vec::new(),
             order_given: self.order.is_some() || self.tags != Tags::ByOrder,
-            order: self.order,
+            auto_strides: self.tags == Tags::AutoStrides || self.order == Some(Order::Auto),
         };
         for name in self.names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             check_name(name)?;

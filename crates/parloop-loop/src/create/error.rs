@@ -7,7 +7,8 @@ use parloop_isl::{IslError, Name};
 use super::dim_tags::DimTagError;
 use crate::names::Near;
 use crate::parse::ParseError;
-use crate::syntax::Expr;
+use crate::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
+use crate::transform::ExpandSubstError;
 
 /// Why a kernel cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -16,14 +17,16 @@ use crate::syntax::Expr;
 pub enum CreateError {
     // ---- text ----
     /// An instruction is no instruction.
-    #[error("{0}")]
-    Instructions(ParseError),
+    #[error(transparent)]
+    Instructions(#[from] ParseError),
     /// A domain is no set.
     #[error("domain {number}: {error}")]
     Domain { number: usize, error: IslError },
     /// The assumptions are no conditions.
     #[error("assumptions `{text}`: {error}")]
     Assumptions { text: String, error: IslError },
+    #[error("assumptions are about parameters, but `{iname}` is an iname; put the condition into its domain")]
+    AssumptionOnIname { iname: Name },
     /// A question to the solver failed.
     #[error("{what}: {error}")]
     Solver { what: String, error: IslError },
@@ -39,6 +42,10 @@ pub enum CreateError {
     IdTwice { id: Name },
     #[error("instruction `{instruction}` uses `{name}`, which is not declared (`...` among the data has arguments found){near}")]
     UndefinedName { instruction: Name, name: Name, near: Near },
+    #[error("`{name}` is a parameter of a domain, but not declared (`...` among the data has arguments found){near}")]
+    UndefinedParameter { name: Name, near: Near },
+    #[error("the {what} of `{array}` uses `{name}`, which is not declared (`...` among the data has arguments found){near}")]
+    UndefinedInLayout { array: Name, what: &'static str, name: Name, near: Near },
     #[error("instruction `{instruction}` is to be within iname `{iname}`, but no domain has it{near}")]
     UnknownIname { instruction: Name, iname: Name, near: Near },
     #[error("instruction `{instruction}` reduces over `{iname}`, but no domain has that iname{near}")]
@@ -49,6 +56,8 @@ pub enum CreateError {
     UnknownDependency { instruction: Name, pattern: String, near: Near },
     #[error("instruction `{instruction}` has `nosync` with `{pattern}`, but no instruction is called so{near}")]
     UnknownNosync { instruction: Name, pattern: String, near: Near },
+    #[error("instruction `{instruction}` depends on itself")]
+    DependsOnItself { instruction: Name },
     #[error("instruction `{instruction}` duplicates `{iname}` (`dup=`), but is not within that iname")]
     DuplicateOutside { instruction: Name, iname: Name },
     #[error("instruction `{instruction}` duplicates `{iname}` as `{copy}` (`dup=`), but that name is taken")]
@@ -91,6 +100,8 @@ pub enum CreateError {
     IndexCounts { name: Name, first: usize, second: usize, instruction: Name },
     #[error("`{name}` has {axes} axes, but instruction `{instruction}` uses it with {found} indices: `{access}`")]
     IndexCount { name: Name, axes: usize, found: usize, instruction: Name, access: Expr },
+    #[error("`{name}` is an array of {axes} axes, but instruction `{instruction}` uses it without indices")]
+    NoIndices { name: Name, axes: usize, instruction: Name },
     #[error("the shape of `{name}` cannot be found: the index of `{access}` in instruction `{instruction}` is not affine in inames and parameters; give `{name}` a shape")]
     ShapeNotAffine { name: Name, access: Expr, instruction: Name },
     #[error("the shape of `{name}` cannot be found: axis {axis} has no single largest index over its accesses ({reason}); give `{name}` a shape")]
@@ -111,10 +122,11 @@ pub enum CreateError {
     ArrayAssignment { instruction: Name },
     #[error("substitution rule `{rule}` is defined twice")]
     RuleTwice { rule: Name },
-    #[error("substitution rule `{rule}` takes {expected} arguments, but is used with {found}: `{usage}`")]
-    RuleArity { rule: Name, expected: usize, found: usize, usage: Expr },
-    #[error("substitution rule `{rule}` uses itself: {}", Chain(.chain))]
-    RuleCycle { rule: Name, chain: Vec<Name> },
+    #[error("substitution rule `{rule}` has two parameters called `{parameter}`")]
+    RuleParameterTwice { rule: Name, parameter: Name },
+    /// A rule is used wrongly.
+    #[error(transparent)]
+    Rule(#[from] ExpandSubstError),
     #[error("instruction `{instruction}` has both `dup=` and `cse(…)`; take the common subexpression out of it by hand")]
     DuplicateWithCse { instruction: Name },
     #[error("fixed parameter `{name}`: {reason}")]
@@ -133,6 +145,20 @@ pub enum NameKind {
     ReadOnlyTemporary,
     Substitution,
     Parameter,
+}
+
+impl NameKind {
+    pub(super) fn of_argument(argument: &Argument) -> NameKind {
+        match &argument.kind {
+            ArgumentKind::Value => NameKind::ValueArgument,
+            ArgumentKind::Array { space: AddressSpace::Constant, .. } => NameKind::ConstantArgument,
+            _ => NameKind::Argument,
+        }
+    }
+
+    pub(super) fn of_temporary(temporary: &Temporary) -> NameKind {
+        if temporary.read_only { NameKind::ReadOnlyTemporary } else { NameKind::Temporary }
+    }
 }
 
 impl fmt::Display for NameKind {
@@ -193,16 +219,5 @@ impl fmt::Display for Count<'_> {
             [] => f.write_str("none"),
             writers => write!(f, "{}: {}", writers.len(), Names(writers)),
         }
-    }
-}
-
-struct Chain<'a>(&'a [Name]);
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, name) in self.0.iter().enumerate() {
-            write!(f, "{}`{name}`", if index == 0 { "" } else { " → " })?;
-        }
-        Ok(())
     }
 }

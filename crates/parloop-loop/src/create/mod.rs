@@ -29,10 +29,10 @@ pub use builder::{Built, DomainText, KernelBuilder};
 pub use data::{Data, Order, TypeName, read_type};
 pub use dim_tags::{DimTagError, parse_dim_tag_list, parse_dim_tags};
 pub use error::{CreateError, NameKind, Warning};
-pub use rules::expand_rules;
 
 use crate::parse::{Draft, Which};
 use crate::syntax::{Instruction, LoopKernel, Offset, Program, SubstitutionRule, SyncScope};
+use crate::transform::expand_calls;
 
 /// A step of the making of a kernel.
 type Step = fn(&mut Making) -> Result<(), CreateError>;
@@ -43,12 +43,13 @@ const STEPS: &[Step] = &[
     domains::read_assumptions,
     common_subexpressions::expand,
     identify::name_instructions,
-    rules::check_rules,
+    rules::collect_rules,
     arguments::read_data,
     declare::make_temporaries,
     arguments::guess_arguments,
     checks::check_names,
     checks::check_inames,
+    checks::check_writes,
     dependencies::add_sequential,
     slices::realise_slices,
     // Temporaries carry inames from who writes them to who reads them, so they come first.
@@ -61,7 +62,6 @@ const STEPS: &[Step] = &[
     arguments::apply_default_order,
     dependencies::resolve,
     dependencies::add_single_writers,
-    checks::check_writes,
     checks::check_uses,
 ];
 
@@ -116,42 +116,23 @@ impl Making {
             return Ok(self.kernel.instructions.clone());
         }
         let expand = |instruction: &Arc<Instruction>| {
-            instruction.try_map_exprs(&mut |expr| expand_rules(expr, &self.kernel.substitutions)).map(Arc::new)
+            let rules = &self.kernel.substitutions;
+            let expanded = instruction.try_map_exprs(&mut |expr| expand_calls(expr, rules, &instruction.id, &|_| true))?;
+            Ok(Arc::new(expanded))
         };
         self.kernel.instructions.iter().map(expand).collect()
     }
 
-    /// What a name stands for.
-    fn kind_of(&self, name: &str) -> Option<NameKind> {
-        use crate::syntax::{AddressSpace, ArgumentKind};
+    /// What each name stands for.
+    fn kinds(&self) -> BTreeMap<Name, NameKind> {
         let kernel = &self.kernel;
-        if kernel.inames.contains_key(name) {
-            return Some(NameKind::Iname);
-        }
-        if let Some(argument) = kernel.arguments.iter().find(|argument| argument.name == name) {
-            return Some(match &argument.kind {
-                ArgumentKind::Value => NameKind::ValueArgument,
-                ArgumentKind::Array { space: AddressSpace::Constant, .. } => NameKind::ConstantArgument,
-                _ => NameKind::Argument,
-            });
-        }
-        if let Some(temporary) = kernel.temporaries.get(name) {
-            return Some(if temporary.read_only { NameKind::ReadOnlyTemporary } else { NameKind::Temporary });
-        }
-        if kernel.substitutions.contains_key(name) {
-            return Some(NameKind::Substitution);
-        }
-        kernel.domains.iter().any(|domain| domain.params().iter().any(|param| param == name)).then_some(NameKind::Parameter)
-    }
-
-    /// All names that can be read.
-    fn known_names(&self) -> BTreeSet<Name> {
-        let kernel = &self.kernel;
-        let mut known: BTreeSet<Name> = kernel.inames.keys().cloned().collect();
-        known.extend(kernel.arguments.iter().map(|argument| argument.name.clone()));
-        known.extend(kernel.temporaries.keys().cloned());
-        known.extend(kernel.substitutions.keys().cloned());
-        known
+        let params = kernel.domains.iter().flat_map(|domain| domain.params()).chain(kernel.assumptions.params());
+        let mut kinds: BTreeMap<Name, NameKind> = params.map(|param| (param.clone(), NameKind::Parameter)).collect();
+        kinds.extend(kernel.substitutions.keys().map(|rule| (rule.clone(), NameKind::Substitution)));
+        kinds.extend(kernel.temporaries.values().map(|temporary| (temporary.name.clone(), NameKind::of_temporary(temporary))));
+        kinds.extend(kernel.arguments.iter().map(|argument| (argument.name.clone(), NameKind::of_argument(argument))));
+        kinds.extend(kernel.inames.keys().map(|iname| (iname.clone(), NameKind::Iname)));
+        kinds
     }
 
     /// Which instructions write each name.
