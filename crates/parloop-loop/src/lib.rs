@@ -15,6 +15,7 @@ pub mod reduce;
 pub mod run;
 pub mod schedule;
 pub mod syntax;
+pub mod transform;
 mod walk;
 
 pub use parloop_isl::{Affine, Name, Set};

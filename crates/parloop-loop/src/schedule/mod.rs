@@ -2,13 +2,23 @@
 //!
 //! What lives here is the data and how it prints; `order` sorts, `barrier` synchronises, `launches` splits, `sizes` measures.
 
+mod error;
+mod facts;
+mod innermost;
+mod nest;
+mod order;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::syntax::{Expr, Instruction, LoopKernel, MemoryKind, SyncScope};
+pub use error::ScheduleError;
+pub(crate) use facts::Facts;
+pub use facts::Placement;
+
+use crate::syntax::{Expr, Instruction, LoopKernel, MemoryKind, Program, SyncScope};
 
 /// A kernel with a place for each of its instructions.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +79,18 @@ pub enum Step {
         /// What is done for each value.
         body: Vec<Step>,
     },
+}
+
+/// Gives each instruction of a kernel of the program its place.
+///
+/// # Errors
+/// Loops or dependencies that have no order; see [`ScheduleError`].
+pub fn schedule(_program: &Program, kernel: &LoopKernel) -> Result<Schedule, ScheduleError> {
+    let facts = Facts::of(kernel);
+    let nest = nest::nest(&facts)?;
+    let body = order::order(&facts, &nest)?;
+    let launch = Launch { name: kernel.name.clone(), body, groups: Vec::new(), group_size: Vec::new(), host_inames: Vec::new() };
+    Ok(Schedule { kernel: kernel.clone(), launches: vec![launch], steps: vec![Step::Launch(0)] })
 }
 
 impl Schedule {
