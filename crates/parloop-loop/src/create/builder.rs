@@ -12,6 +12,7 @@ use crate::parse::{self, Draft, Which, Within};
 use crate::syntax::{
     Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, Program, SubstitutionRule, Target, Temporary,
 };
+use crate::transform::Fixed;
 
 /// A set, or the text of one.
 #[derive(Clone, Debug)]
@@ -63,7 +64,7 @@ pub struct KernelBuilder {
     default_order: Order,
     default_offset: Offset,
     assumptions: Option<DomainText>,
-    fixed: BTreeMap<Name, i64>,
+    fixed: BTreeMap<Name, Fixed>,
     sequential: bool,
     options: KernelOptions,
     target: Option<Target>,
@@ -199,8 +200,8 @@ impl KernelBuilder {
     }
 
     /// A parameter or an argument that is this number.
-    pub fn fixed_parameter(mut self, name: impl Into<Name>, value: i64) -> Self {
-        self.fixed.insert(name.into(), value);
+    pub fn fixed_parameter(mut self, name: impl Into<Name>, value: impl Into<Fixed>) -> Self {
+        self.fixed.insert(name.into(), value.into());
         self
     }
 

@@ -7,6 +7,7 @@ use parloop_isl::{IslError, Name, Set};
 use super::error::CreateError;
 use super::{DomainText, Making};
 use crate::syntax::Iname;
+use crate::transform;
 
 /// Reads the domains. Each iname is in one of them.
 pub(super) fn read_domains(making: &mut Making) -> Result<(), CreateError> {
@@ -55,4 +56,12 @@ fn read_conditions(text: &str) -> Result<Set, IslError> {
     } else {
         Set::parse(&format!("{{ : {conditions} }}"))
     }
+}
+
+/// Puts numbers in the place of parameters that are fixed.
+pub(super) fn fix_parameters(making: &mut Making) -> Result<(), CreateError> {
+    if !making.fixed.is_empty() {
+        making.kernel = transform::fix_parameters(&making.kernel, &making.fixed)?;
+    }
+    Ok(())
 }

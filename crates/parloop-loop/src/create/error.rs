@@ -8,7 +8,7 @@ use super::dim_tags::DimTagError;
 use crate::names::Near;
 use crate::parse::ParseError;
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
-use crate::transform::ExpandSubstError;
+use crate::transform::{ExpandSubstError, FixParametersError};
 
 /// Why a kernel cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -52,6 +52,8 @@ pub enum CreateError {
     UnknownReductionIname { instruction: Name, iname: Name, near: Near },
     #[error("instruction `{instruction}` sweeps a sub-array with `{iname}`, but no domain has that iname{near}")]
     UnknownSweepIname { instruction: Name, iname: Name, near: Near },
+    #[error("a loop priority names the iname `{iname}`, but no domain has it{near}")]
+    UnknownPriorityIname { iname: Name, near: Near },
     #[error("instruction `{instruction}` depends on `{pattern}`, but no instruction is called so{near}")]
     UnknownDependency { instruction: Name, pattern: String, near: Near },
     #[error("instruction `{instruction}` has `nosync` with `{pattern}`, but no instruction is called so{near}")]
@@ -104,6 +106,8 @@ pub enum CreateError {
     NoIndices { name: Name, axes: usize, instruction: Name },
     #[error("the shape of `{name}` cannot be found: the index of `{access}` in instruction `{instruction}` is not affine in inames and parameters; give `{name}` a shape")]
     ShapeNotAffine { name: Name, access: Expr, instruction: Name },
+    #[error("the shape of `{name}` cannot be found: `{access}` in instruction `{instruction}` goes by the place in memory; give `{name}` a shape")]
+    ShapeOfLinear { name: Name, access: Expr, instruction: Name },
     #[error("the shape of `{name}` cannot be found: axis {axis} has no single largest index over its accesses ({reason}); give `{name}` a shape")]
     ShapeNotStatic { name: Name, axis: usize, reason: String },
 
@@ -129,8 +133,9 @@ pub enum CreateError {
     Rule(#[from] ExpandSubstError),
     #[error("instruction `{instruction}` has both `dup=` and `cse(…)`; take the common subexpression out of it by hand")]
     DuplicateWithCse { instruction: Name },
-    #[error("fixed parameter `{name}`: {reason}")]
-    FixedParameter { name: Name, reason: String },
+    /// A parameter cannot be fixed.
+    #[error(transparent)]
+    FixedParameters(#[from] FixParametersError),
 }
 
 /// What a name stands for.

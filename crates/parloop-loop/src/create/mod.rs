@@ -32,7 +32,7 @@ pub use error::{CreateError, NameKind, Warning};
 
 use crate::parse::{Draft, Which};
 use crate::syntax::{Instruction, LoopKernel, Offset, Program, SubstitutionRule, SyncScope};
-use crate::transform::expand_calls;
+use crate::transform::{Fixed, expand_calls};
 
 /// A step of the making of a kernel.
 type Step = fn(&mut Making) -> Result<(), CreateError>;
@@ -99,7 +99,7 @@ struct Making {
     default_order: Order,
     default_offset: Offset,
     sequential: bool,
-    fixed: BTreeMap<Name, i64>,
+    fixed: BTreeMap<Name, Fixed>,
     /// One for each instruction of the kernel.
     pending: Vec<Pending>,
     /// Arrays of which the order of axes was said.
