@@ -1,4 +1,6 @@
 //! Tests of the loop compiler, one module an area, in one binary.
+
+mod expressions;
 mod schedule;
 
 mod layout;
