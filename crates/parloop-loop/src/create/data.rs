@@ -427,49 +427,11 @@ impl TypeName {
     }
 }
 
-/// The type of that name: NumPy's (`float32`, `np.float32`, `f4`), C's (`float`, `double`, `int`), or OpenCL's vectors (`float4`).
-pub fn read_type(text: &str) -> Option<Type> {
+/// The type of that name; NumPy's prefix may stand before it (`np.float32`).
+fn read_type(text: &str) -> Option<Type> {
     let text = text.trim();
-    let text = ["np.", "numpy.", "np:"].iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text);
-    if let Some(dtype) = DType::from_name(text) {
-        return Some(dtype.into());
-    }
-    let scalar = match text {
-        "?" | "b1" | "bool_" => DType::Bool,
-        "i1" | "char" => DType::I8,
-        "i2" | "short" => DType::I16,
-        "i4" | "int" | "i" => DType::I32,
-        "i8" | "long" | "l" => DType::I64,
-        "u1" | "uchar" => DType::U8,
-        "u2" | "ushort" => DType::U16,
-        "u4" | "uint" => DType::U32,
-        "u8" | "ulong" => DType::U64,
-        "f4" | "float" | "single" | "f" => DType::F32,
-        "f8" | "double" | "d" => DType::F64,
-        "c8" | "F" => DType::C64,
-        "c16" | "D" | "complex" => DType::C128,
-        _ => return vector_type(text),
-    };
-    Some(scalar.into())
-}
-
-fn vector_type(text: &str) -> Option<Type> {
-    let digits = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-    let lanes: u8 = digits.parse().ok().filter(|lanes| [2, 3, 4, 8, 16].contains(lanes))?;
-    let element = match &text[..text.len() - digits.len()] {
-        "char" => DType::I8,
-        "uchar" => DType::U8,
-        "short" => DType::I16,
-        "ushort" => DType::U16,
-        "int" => DType::I32,
-        "uint" => DType::U32,
-        "long" => DType::I64,
-        "ulong" => DType::U64,
-        "float" => DType::F32,
-        "double" => DType::F64,
-        _ => return None,
-    };
-    Some(Type::Vector(element, lanes))
+    let bare = ["np.", "numpy.", "np:"].iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text);
+    parse::type_name(bare)
 }
 
 /// Expressions with commas between them; `()` and the empty text are none, brackets around all are taken off.

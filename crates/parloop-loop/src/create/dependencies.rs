@@ -1,6 +1,6 @@
 //! Dependencies: patterns and queries become ids; readers depend on the only writer; or all follow each other.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parloop_isl::Name;
@@ -93,15 +93,22 @@ impl Lookup<'_> {
     }
 }
 
-/// Makes who reads a variable that one instruction alone writes depend on that one, unless its dependencies are final.
+/// Makes who reads a variable that one instruction alone writes depend on that one, unless its dependencies are final. A loop reads its
+/// bounds.
 pub(super) fn add_single_writers(making: &mut Making) -> Result<(), CreateError> {
     let writers = making.writers();
     let expanded = making.expanded()?;
+    let bounds = data_dependent_bounds(&making.kernel);
     let mut unwritten: BTreeSet<Name> = BTreeSet::new();
     let mut added: Vec<BTreeSet<Name>> = Vec::with_capacity(expanded.len());
     for (index, instruction) in expanded.iter().enumerate() {
         let mut depends_on = BTreeSet::new();
-        for name in instruction.reads() {
+        let mut reads = instruction.reads();
+        if !bounds.is_empty() {
+            let loops = instruction.within_inames.iter().cloned().chain(instruction.reduction_inames());
+            reads.extend(loops.filter_map(|iname| bounds.get(&iname)).flatten().cloned());
+        }
+        for name in reads {
             match writers.get(&name).map(Vec::as_slice) {
                 Some(&[writer]) if writer != index && !instruction.depends_on_is_final => {
                     depends_on.insert(making.kernel.instructions[writer].id.clone());
@@ -124,4 +131,16 @@ pub(super) fn add_single_writers(making: &mut Making) -> Result<(), CreateError>
         making.warn(Warning::ReadNotWritten { name });
     }
     Ok(())
+}
+
+/// The temporaries that bound each iname.
+fn data_dependent_bounds(kernel: &LoopKernel) -> BTreeMap<Name, Vec<Name>> {
+    let mut bounds = BTreeMap::new();
+    for domain in &kernel.domains {
+        let temporaries: Vec<Name> = domain.params().iter().filter(|param| kernel.temporaries.contains_key(*param)).cloned().collect();
+        if !temporaries.is_empty() {
+            bounds.extend(domain.dims().iter().map(|iname| (iname.clone(), temporaries.clone())));
+        }
+    }
+    bounds
 }

@@ -131,6 +131,9 @@ impl<'a> Search<'a> {
         let Some(&first) = writers.next() else { return BTreeSet::new() };
         let mut carried: BTreeSet<Name> = implicit(first).cloned().collect();
         for &writer in writers {
+            if carried.is_empty() {
+                break;
+            }
             let other: BTreeSet<&Name> = implicit(writer).collect();
             carried.retain(|iname| other.contains(iname));
         }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use parloop_isl::{Name, Set};
 
 pub use builder::{Built, DomainText, KernelBuilder};
-pub use data::{Data, Order, TypeName, read_type};
+pub use data::{Data, Order, TypeName};
 pub use dim_tags::{DimTagError, parse_dim_tag_list, parse_dim_tags};
 pub use error::{CreateError, NameKind, Warning};
 
