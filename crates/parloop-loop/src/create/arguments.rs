@@ -27,7 +27,8 @@ pub(super) fn read_data(making: &mut Making) -> Result<(), CreateError> {
             }
             Datum::Given(data) => {
                 let read = data.read()?;
-                let names = read.arguments.iter().map(|argument| &argument.name).chain(read.temporaries.iter().map(|temporary| &temporary.name));
+                let names =
+                    read.arguments.iter().map(|argument| &argument.name).chain(read.temporaries.iter().map(|temporary| &temporary.name));
                 let names: Vec<Name> = names.cloned().collect();
                 if read.order_given {
                     making.ordered.extend(names.iter().cloned());
@@ -174,7 +175,9 @@ impl Uses {
     fn note_declared(&mut self, instruction: &Instruction) {
         let declared: Vec<&Expr> = match &instruction.kind {
             InstructionKind::Assign(assignment) if assignment.declares.is_some() => vec![&assignment.lhs],
-            InstructionKind::Call(call) => call.lhs.iter().zip(&call.declares).filter(|(_, declares)| declares.is_some()).map(|(lhs, _)| lhs).collect(),
+            InstructionKind::Call(call) => {
+                call.lhs.iter().zip(&call.declares).filter(|(_, declares)| declares.is_some()).map(|(lhs, _)| lhs).collect()
+            }
             _ => return,
         };
         for name in declared.into_iter().filter_map(Expr::written_name) {
@@ -205,7 +208,9 @@ pub(super) fn apply_default_order(making: &mut Making) -> Result<(), CreateError
         let by_default = !making.ordered.contains(name) && layout.dim_tags.is_empty();
         let auto = making.auto_strides.contains(name) || (by_default && making.default_order == Order::Auto);
         match &layout.shape {
-            Shape::Known(lengths) if auto && layout.dim_tags.is_empty() => layout.dim_tags = vec![DimTag::Stride(Stride::Auto); lengths.len()],
+            Shape::Known(lengths) if auto && layout.dim_tags.is_empty() => {
+                layout.dim_tags = vec![DimTag::Stride(Stride::Auto); lengths.len()]
+            }
             _ if by_default && making.default_order == Order::Fortran => layout.fortran_order = true,
             _ => {}
         }

@@ -14,7 +14,7 @@ use crate::syntax::{ArgumentKind, Expr, Instruction, InstructionKind, Layout, Lo
 /// Every name that is used is declared.
 pub(super) fn check_names(making: &mut Making) -> Result<(), CreateError> {
     let kinds = making.kinds();
-    for (name, second) in duplicated(&making.kernel) {
+    if let Some((name, second)) = duplicated(&making.kernel) {
         return Err(CreateError::NameTwice { first: NameKind::Iname, second, name });
     }
     // Where arguments are found from names, every name is one.

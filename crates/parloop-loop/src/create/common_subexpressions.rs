@@ -141,7 +141,8 @@ fn used_names(making: &Making) -> Vec<Name> {
     let mut used: Vec<Name> = making.kernel.inames.keys().cloned().collect();
     for draft in &making.drafts {
         used.extend(draft.id.clone());
-        let probe = crate::syntax::Instruction { predicates: draft.predicates.clone(), ..crate::syntax::Instruction::bare("", draft.kind.clone()) };
+        let probe =
+            crate::syntax::Instruction { predicates: draft.predicates.clone(), ..crate::syntax::Instruction::bare("", draft.kind.clone()) };
         used.extend(probe.reads());
         used.extend(probe.writes());
     }

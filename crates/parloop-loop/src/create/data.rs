@@ -8,9 +8,7 @@ use parloop_isl::Name;
 use super::dim_tags::{parse_dim_tag_list, parse_dim_tags, split_at_commas};
 use super::error::CreateError;
 use crate::parse;
-use crate::syntax::{
-    AddressSpace, Argument, ArgumentKind, DimTag, Expr, Initializer, Layout, Offset, Shape, Stride, Temporary, Type,
-};
+use crate::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Expr, Initializer, Layout, Offset, Shape, Stride, Temporary, Type};
 
 /// The order in which axes vary in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -373,7 +371,9 @@ impl Data {
             ShapeText::Auto => Shape::Auto,
             ShapeText::Unknown => Shape::Unknown,
             ShapeText::Known(lengths) => Shape::Known(lengths.clone()),
-            ShapeText::Text(text) => Shape::Known(read_list(text).map_err(|reason| CreateError::Shape { name: names(), text: text.clone(), reason })?),
+            ShapeText::Text(text) => {
+                Shape::Known(read_list(text).map_err(|reason| CreateError::Shape { name: names(), text: text.clone(), reason })?)
+            }
         };
         let axes = match (&shape, &self.axis_names) {
             (Shape::Known(lengths), _) => Some(lengths.len()),
@@ -407,9 +407,11 @@ impl Data {
         let offset = match &self.offset {
             None => Offset::Zero,
             Some(Ok(offset)) => offset.clone(),
-            Some(Err(text)) => Offset::Given(
-                parse::expression(text).map_err(|error| CreateError::Offset { name: names(), text: text.clone(), reason: error.to_string() })?,
-            ),
+            Some(Err(text)) => Offset::Given(parse::expression(text).map_err(|error| CreateError::Offset {
+                name: names(),
+                text: text.clone(),
+                reason: error.to_string(),
+            })?),
         };
         Ok(Layout { shape, dim_tags, fortran_order: self.order == Some(Order::Fortran), offset, axis_names: self.axis_names.clone() })
     }
@@ -420,9 +422,7 @@ impl TypeName {
     pub(super) fn read(&self, what: &str) -> Result<Type, CreateError> {
         match &self.0 {
             TypeText::Known(ty) => Ok(ty.clone()),
-            TypeText::Text(text) => {
-                read_type(text).ok_or_else(|| CreateError::UnknownType { name: what.into(), ty: text.clone() })
-            }
+            TypeText::Text(text) => read_type(text).ok_or_else(|| CreateError::UnknownType { name: what.into(), ty: text.clone() }),
         }
     }
 }
@@ -445,15 +445,16 @@ fn read_list(text: &str) -> Result<Vec<Expr>, String> {
     if inner.is_empty() {
         return Ok(Vec::new());
     }
-    split_at_commas(inner)
-        .into_iter()
-        .map(|part| parse::expression(part).map_err(|error| error.to_string()))
-        .collect()
+    split_at_commas(inner).into_iter().map(|part| parse::expression(part).map_err(|error| error.to_string())).collect()
 }
 
 /// Names are those of C.
 pub(super) fn check_name(name: &str) -> Result<(), CreateError> {
     let mut characters = name.chars();
     let first = characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    if first && characters.all(|c| c.is_ascii_alphanumeric() || c == '_') { Ok(()) } else { Err(CreateError::BadName { name: name.to_owned() }) }
+    if first && characters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        Ok(())
+    } else {
+        Err(CreateError::BadName { name: name.to_owned() })
+    }
 }

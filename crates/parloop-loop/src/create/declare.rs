@@ -25,8 +25,16 @@ pub(super) fn make_temporaries(making: &mut Making) -> Result<(), CreateError> {
                 TemporaryType::Given(ty) => Some(ty),
             };
             let layout = Layout::c_order(Shape::Auto);
-            let temporary =
-                Temporary { name: name.clone(), ty, layout, space: None, initializer: None, read_only: false, base_storage: None, tags: Default::default() };
+            let temporary = Temporary {
+                name: name.clone(),
+                ty,
+                layout,
+                space: None,
+                initializer: None,
+                read_only: false,
+                base_storage: None,
+                tags: Default::default(),
+            };
             making.kernel.temporaries.insert(name, temporary);
         }
         clear(&mut Arc::make_mut(&mut making.kernel.instructions[index]).kind);
@@ -37,15 +45,8 @@ pub(super) fn make_temporaries(making: &mut Making) -> Result<(), CreateError> {
 fn declared(kind: &InstructionKind) -> Vec<(Name, TemporaryType)> {
     let named = |lhs: &Expr, ty: &TemporaryType| lhs.written_name().map(|name| (name.clone(), ty.clone()));
     match kind {
-        InstructionKind::Assign(assignment) => {
-            assignment.declares.iter().filter_map(|ty| named(&assignment.lhs, ty)).collect()
-        }
-        InstructionKind::Call(call) => call
-            .lhs
-            .iter()
-            .zip(&call.declares)
-            .filter_map(|(lhs, ty)| named(lhs, ty.as_ref()?))
-            .collect(),
+        InstructionKind::Assign(assignment) => assignment.declares.iter().filter_map(|ty| named(&assignment.lhs, ty)).collect(),
+        InstructionKind::Call(call) => call.lhs.iter().zip(&call.declares).filter_map(|(lhs, ty)| named(lhs, ty.as_ref()?)).collect(),
         _ => Vec::new(),
     }
 }

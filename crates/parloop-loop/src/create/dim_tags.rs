@@ -204,7 +204,9 @@ fn place(read: &[Written], text: &str) -> Result<Vec<DimTag>, DimTagError> {
     let least = read.iter().filter_map(Written::any_level).min().unwrap_or(0);
     let padding_below = |level: i64| {
         read.iter().find_map(|tag| match tag {
-            Written::Level { level: Level::Order(below) | Level::Number(below), pad_to } if below.checked_add(1) == Some(level) => Some(*pad_to),
+            Written::Level { level: Level::Order(below) | Level::Number(below), pad_to } if below.checked_add(1) == Some(level) => {
+                Some(*pad_to)
+            }
             _ => None,
         })
     };
@@ -216,7 +218,10 @@ fn place(read: &[Written], text: &str) -> Result<Vec<DimTag>, DimTagError> {
             Written::Fixed { stride, .. } => DimTag::Stride(stride.clone()),
             Written::Level { level: Level::Order(level) | Level::Number(level), .. } => {
                 let pad_to = padding_below(*level).unwrap_or(1);
-                DimTag::Stride(Stride::Nested { level: usize::try_from(level - least).expect("invariant: the least level is subtracted"), pad_to })
+                DimTag::Stride(Stride::Nested {
+                    level: usize::try_from(level - least).expect("invariant: the least level is subtracted"),
+                    pad_to,
+                })
             }
         })
         .collect())

@@ -5,9 +5,13 @@ use super::error::CreateError;
 
 /// Copies inames for the instructions that ask for it.
 pub(super) fn duplicate_inames(making: &mut Making) -> Result<(), CreateError> {
-    for (index, pending) in making.pending.iter().enumerate() {
-        for (iname, copy) in &pending.duplicate {
-            let _ = (index, iname, copy);
+    for (instruction, pending) in making.kernel.instructions.iter().zip(&making.pending) {
+        if let Some((iname, _)) = pending.duplicate.first() {
+            return Err(CreateError::Duplicate {
+                instruction: instruction.id.clone(),
+                iname: iname.clone(),
+                reason: "not supported".to_owned(),
+            });
         }
     }
     Ok(())

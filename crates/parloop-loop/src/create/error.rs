@@ -62,8 +62,8 @@ pub enum CreateError {
     DependsOnItself { instruction: Name },
     #[error("instruction `{instruction}` duplicates `{iname}` (`dup=`), but is not within that iname")]
     DuplicateOutside { instruction: Name, iname: Name },
-    #[error("instruction `{instruction}` duplicates `{iname}` as `{copy}` (`dup=`), but that name is taken")]
-    DuplicateTaken { instruction: Name, iname: Name, copy: Name },
+    #[error("instruction `{instruction}` cannot have a copy of `{iname}` (`dup=`): {reason}")]
+    Duplicate { instruction: Name, iname: Name, reason: String },
 
     // ---- data ----
     #[error("the shape `{text}` of `{name}` cannot be read: {reason}")]
@@ -104,21 +104,31 @@ pub enum CreateError {
     IndexCount { name: Name, axes: usize, found: usize, instruction: Name, access: Expr },
     #[error("`{name}` is an array of {axes} axes, but instruction `{instruction}` uses it without indices")]
     NoIndices { name: Name, axes: usize, instruction: Name },
-    #[error("the shape of `{name}` cannot be found: the index of `{access}` in instruction `{instruction}` is not affine in inames and parameters; give `{name}` a shape")]
+    #[error(
+        "the shape of `{name}` cannot be found: the index of `{access}` in instruction `{instruction}` is not affine in inames and parameters; give `{name}` a shape"
+    )]
     ShapeNotAffine { name: Name, access: Expr, instruction: Name },
-    #[error("the shape of `{name}` cannot be found: `{access}` in instruction `{instruction}` goes by the place in memory; give `{name}` a shape")]
+    #[error(
+        "the shape of `{name}` cannot be found: `{access}` in instruction `{instruction}` goes by the place in memory; give `{name}` a shape"
+    )]
     ShapeOfLinear { name: Name, access: Expr, instruction: Name },
-    #[error("the shape of `{name}` cannot be found: axis {axis} has no single largest index over its accesses ({reason}); give `{name}` a shape")]
+    #[error(
+        "the shape of `{name}` cannot be found: axis {axis} has no single largest index over its accesses ({reason}); give `{name}` a shape"
+    )]
     ShapeNotStatic { name: Name, axis: usize, reason: String },
 
     // ---- calls, slices, rules ----
-    #[error("instruction `{instruction}`: the slice `{slice}` stands outside of a call; write a loop: an iname with a domain, and `{name}[i]`")]
+    #[error(
+        "instruction `{instruction}`: the slice `{slice}` stands outside of a call; write a loop: an iname with a domain, and `{name}[i]`"
+    )]
     SliceOutsideCall { instruction: Name, name: Name, slice: Expr },
     #[error("instruction `{instruction}`: `{name}` is sliced, so its shape must be known; give `{name}` a shape")]
     SliceOfUnknown { instruction: Name, name: Name },
     #[error("instruction `{instruction}`: the step of slice `{slice}` must be an integer other than 0")]
     SliceStep { instruction: Name, slice: Expr },
-    #[error("instruction `{instruction}`: slice `{slice}` goes up to a negative index; count from the beginning (`n - 1` for the last but one)")]
+    #[error(
+        "instruction `{instruction}`: slice `{slice}` goes up to a negative index; count from the beginning (`n - 1` for the last but one)"
+    )]
     SliceNegative { instruction: Name, slice: Expr },
     #[error("instruction `{instruction}`: the limits of slice `{slice}` (axis length `{length}`) are not affine in parameters")]
     SliceNotAffine { instruction: Name, slice: Expr, length: Expr },

@@ -46,12 +46,16 @@ struct Walk<'a, 'b> {
 impl<'a> Walk<'a, '_> {
     fn visit(&mut self, expr: &'a Expr) {
         match expr {
-            Expr::Subscript(array, indices) => self.note(array.written_name().filter(|_| matches!(**array, Expr::Variable(_))), expr, Some(indices)),
+            Expr::Subscript(array, indices) => {
+                self.note(array.written_name().filter(|_| matches!(**array, Expr::Variable(_))), expr, Some(indices))
+            }
             Expr::LinearSubscript(array, _) => self.note(array.written_name(), expr, None),
-            Expr::SubArray(part) => return self.within(&part.inames, &mut |walk| {
-                walk.note(Some(&part.array), expr, Some(&part.indices));
-                part.indices.iter().for_each(|index| walk.visit(index));
-            }),
+            Expr::SubArray(part) => {
+                return self.within(&part.inames, &mut |walk| {
+                    walk.note(Some(&part.array), expr, Some(&part.indices));
+                    part.indices.iter().for_each(|index| walk.visit(index));
+                });
+            }
             Expr::Reduction(reduction) => {
                 return self.within(&reduction.inames, &mut |walk| reduction.operands.iter().for_each(|operand| walk.visit(operand)));
             }
@@ -72,7 +76,7 @@ impl<'a> Walk<'a, '_> {
     fn within(&mut self, inames: &[Name], inside: &mut dyn FnMut(&mut Self)) {
         let added: Vec<Name> = inames.iter().filter(|iname| self.inames.insert((*iname).clone())).cloned().collect();
         inside(self);
-        added.iter().for_each(|iname| drop(self.inames.remove(iname)));
+        self.inames.retain(|iname| !added.contains(iname));
     }
 
     fn choice(&mut self, parts: &'a [Expr; 3]) {
@@ -127,7 +131,8 @@ pub(super) struct Ranges<'a> {
 
 impl<'a> Ranges<'a> {
     pub fn of(kernel: &'a LoopKernel, constants: BTreeSet<Name>) -> Ranges<'a> {
-        let home = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index))).collect();
+        let home =
+            kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index))).collect();
         Ranges { kernel, home, constants }
     }
 

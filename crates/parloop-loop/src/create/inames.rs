@@ -93,7 +93,9 @@ impl<'a> Search<'a> {
             }
         }
         // Which loops an instruction ends up in is not known yet: all wait for data-dependent bounds.
-        for name in self.params_of.values().flat_map(|params| params.iter()).filter(|name| self.making.kernel.temporaries.contains_key(*name)) {
+        for name in
+            self.params_of.values().flat_map(|params| params.iter()).filter(|name| self.making.kernel.temporaries.contains_key(*name))
+        {
             readers.insert(name.clone(), (0..self.reads.len()).collect());
         }
         readers
@@ -103,11 +105,13 @@ impl<'a> Search<'a> {
     fn grow(&mut self, index: usize, instruction: &Instruction) -> bool {
         let before = self.within[index].len();
         let reduced = instruction.reduction_inames();
-        let from_reads: Vec<Name> = self.reads[index].iter().flat_map(|name| self.carried_by(name)).filter(|iname| !reduced.contains(iname)).collect();
+        let from_reads: Vec<Name> =
+            self.reads[index].iter().flat_map(|name| self.carried_by(name)).filter(|iname| !reduced.contains(iname)).collect();
         self.within[index].extend(from_reads);
         loop {
             let count = self.within[index].len();
-            let bounds: Vec<&Name> = self.within[index].iter().filter_map(|iname| self.params_of.get(iname)).flat_map(|params| params.iter()).collect();
+            let bounds: Vec<&Name> =
+                self.within[index].iter().filter_map(|iname| self.params_of.get(iname)).flat_map(|params| params.iter()).collect();
             let mut found: Vec<Name> = Vec::new();
             for param in bounds {
                 if self.making.kernel.inames.contains_key(param) {

@@ -71,7 +71,9 @@ fn shape_of(name: &Name, accesses: &[Access<'_>], ranges: &Ranges<'_>, is_tempor
     }
     let affine: Vec<(&Access<'_>, Vec<Affine>)> = accesses
         .iter()
-        .filter_map(|access| Some((access, access.indices?.iter().map(|index| ranges.index(index, &access.inames)).collect::<Option<Vec<Affine>>>()?)))
+        .filter_map(|access| {
+            Some((access, access.indices?.iter().map(|index| ranges.index(index, &access.inames)).collect::<Option<Vec<Affine>>>()?))
+        })
         .collect();
     let unknown = |access: &Access<'_>| match axes {
         // Strides of one axis need no length, so an argument can do without.

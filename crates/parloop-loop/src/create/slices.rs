@@ -23,7 +23,11 @@ pub(super) fn realise_slices(making: &mut Making) -> Result<(), CreateError> {
     let mut domains = Vec::new();
     for index in 0..making.kernel.instructions.len() {
         let instruction = &making.kernel.instructions[index];
-        if !instruction.exprs().into_iter().any(|expr| expr.any(&mut |inner| matches!(inner, Expr::Call(_) | Expr::Slice(_) | Expr::SubArray(_)))) {
+        if !instruction
+            .exprs()
+            .into_iter()
+            .any(|expr| expr.any(&mut |inner| matches!(inner, Expr::Call(_) | Expr::Slice(_) | Expr::SubArray(_))))
+        {
             continue;
         }
         let mut realiser = Realiser { making, shapes: &shapes, names: &mut names, domains: &mut domains, instruction };
@@ -199,7 +203,9 @@ fn limits(parts: &[Option<Expr>; 3], length: &Expr, iname: &Name) -> Result<(Exp
     let affine = |expr: &Expr| to_affine(expr).ok_or(Wrong::NotAffine);
     let step = match &parts[2] {
         None => 1,
-        Some(step) => affine(step).ok().and_then(|step| step.as_constant()).filter(|&step| step != 0 && step != i64::MIN).ok_or(Wrong::Step)?,
+        Some(step) => {
+            affine(step).ok().and_then(|step| step.as_constant()).filter(|&step| step != 0 && step != i64::MIN).ok_or(Wrong::Step)?
+        }
     };
     let one = Affine::constant(1);
     let overflow = |_| Wrong::NotAffine;

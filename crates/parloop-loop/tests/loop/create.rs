@@ -3,8 +3,8 @@
 use parloop_device::DType;
 use parloop_loop::create::{CreateError, Data, KernelBuilder, Order, Warning, make_kernel, parse_dim_tags};
 use parloop_loop::syntax::{
-    AddressSpace, ArgumentKind, DimTag, Expr, Initializer, Instruction, InstructionKind, KernelOptions, LoopKernel, Offset, Shape, Stride, SyncScope,
-    Target,
+    AddressSpace, ArgumentKind, DimTag, Expr, Initializer, Instruction, InstructionKind, KernelOptions, LoopKernel, Offset, Shape, Stride,
+    SyncScope, Target,
 };
 use parloop_loop::{Name, Set};
 
@@ -40,12 +40,13 @@ fn describe(kernel: &LoopKernel) -> String {
             other => format!("{}: {other:?}", argument.name),
         })
         .collect();
-    let temporaries: Vec<String> =
-        kernel.temporaries.values().map(|temporary| format!("<>{}{}", temporary.name, shape(&temporary.layout.shape)).replace("[]", "")).collect();
-    let instructions = kernel
-        .instructions
-        .iter()
-        .map(|insn| format!("{} in {} after {}", insn.id, words(&insn.within_inames), words(&insn.depends_on)));
+    let temporaries: Vec<String> = kernel
+        .temporaries
+        .values()
+        .map(|temporary| format!("<>{}{}", temporary.name, shape(&temporary.layout.shape)).replace("[]", ""))
+        .collect();
+    let instructions =
+        kernel.instructions.iter().map(|insn| format!("{} in {} after {}", insn.id, words(&insn.within_inames), words(&insn.depends_on)));
     let parts = [arguments.join(", "), temporaries.join(", ")].into_iter().filter(|part| !part.is_empty());
     parts.chain(instructions).collect::<Vec<_>>().join("; ")
 }
@@ -55,12 +56,7 @@ fn kernel(domains: &[&str], instructions: &str) -> Result<LoopKernel, CreateErro
 }
 
 const ACCEPTED: &[Row] = &[
-    Row {
-        title: "scale",
-        domains: &["{[i]: 0<=i<n}"],
-        instructions: "out[i] = 2*a[i]",
-        gives: "a[n], n, out[n]; insn in i after -",
-    },
+    Row { title: "scale", domains: &["{[i]: 0<=i<n}"], instructions: "out[i] = 2*a[i]", gives: "a[n], n, out[n]; insn in i after -" },
     Row {
         title: "matmul",
         domains: &["{[i,j,k]: 0<=i,j,k<n}"],
@@ -133,12 +129,7 @@ const ACCEPTED: &[Row] = &[
         instructions: "out[i] = sum(j, a[j])",
         gives: "a[-1 + n], n, out[n]; insn in i after -",
     },
-    Row {
-        title: "reversed",
-        domains: &["{[i]: 0<=i<n}"],
-        instructions: "out[i] = a[n-1-i]",
-        gives: "a[n], n, out[n]; insn in i after -",
-    },
+    Row { title: "reversed", domains: &["{[i]: 0<=i<n}"], instructions: "out[i] = a[n-1-i]", gives: "a[n], n, out[n]; insn in i after -" },
     Row {
         title: "strided",
         domains: &["{[i]: 0<=i<n}"],
@@ -163,12 +154,7 @@ const ACCEPTED: &[Row] = &[
         instructions: "out[i] = a[i] + a[ind[i]]",
         gives: "a[n], ind[n], n, out[n]; insn in i after -",
     },
-    Row {
-        title: "modulo",
-        domains: &["{[i]: 0<=i<n}"],
-        instructions: "out[i] = a[i % 7]",
-        gives: "a[7], n, out[n]; insn in i after -",
-    },
+    Row { title: "modulo", domains: &["{[i]: 0<=i<n}"], instructions: "out[i] = a[i % 7]", gives: "a[7], n, out[n]; insn in i after -" },
     Row {
         title: "floor division",
         domains: &["{[i]: 0<=i<16}"],
@@ -181,12 +167,7 @@ const ACCEPTED: &[Row] = &[
         instructions: "out[i] = 0 {id=zero}\nout[i] = out[i] + a[i] {id=more, dep=zero}",
         gives: "a[n], n, out[n]; zero in i after -; more in i after zero",
     },
-    Row {
-        title: "self reference",
-        domains: &["{[i]: 0<=i<n}"],
-        instructions: "x[i] = x[i] + 1",
-        gives: "n, x[n]; insn in i after -",
-    },
+    Row { title: "self reference", domains: &["{[i]: 0<=i<n}"], instructions: "x[i] = x[i] + 1", gives: "n, x[n]; insn in i after -" },
     Row {
         title: "for block",
         domains: &["{[i,j]: 0<=i,j<n}"],
@@ -295,12 +276,7 @@ const ACCEPTED: &[Row] = &[
         instructions: "out[i] = 1",
         gives: "m, n, out[n]; insn in i after -",
     },
-    Row {
-        title: "no iname",
-        domains: &[],
-        instructions: "x = y + 1",
-        gives: "x[], y; insn in - after -",
-    },
+    Row { title: "no iname", domains: &[], instructions: "x = y + 1", gives: "x[], y; insn in - after -" },
     Row {
         title: "several reductions",
         domains: &["{[i,j]: 0<=i,j<n}"],
@@ -350,18 +326,24 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
     let n_and = |names: &str| over_i("out[i] = a[i]").data(Data::value("n")).data(Data::global(names));
     let mistakes: Vec<(KernelBuilder, &str)> = vec![
         // domains and names
-        (
-            over_i("out[i] = 1").domain("{[i]: 0<=i<5}"),
-            "domain 2 has the iname `i`, which is one of domain 1 already; rename one of them",
-        ),
+        (over_i("out[i] = 1").domain("{[i]: 0<=i<5}"), "domain 2 has the iname `i`, which is one of domain 1 already; rename one of them"),
         (over_i("out[i] = 1").name("2fast"), "`2fast` is no name; names are letters, digits and `_`, and do not begin with a digit"),
         (n_and("a, out, i"), "`i` is an argument but also an iname; rename one of them"),
         (n_and("a, out, a"), "`a` is an argument but also an argument; rename one of them"),
         (n_and("a, out").data(Data::temporary("a")), "`a` is a temporary but also an argument; rename one of them"),
         (over_i("i(x) := 2*x\nout[i] = 1"), "`i` is a substitution rule but also an iname; rename one of them"),
-        (over_i("f(x) := x\nout[i] = f(1)").data(Data::global("f")).rest(), "`f` is an argument but also a substitution rule; rename one of them"),
-        (over_i("a[i] = 1 {id=x}\nb[i] = 2 {id=x}"), "two instructions have the id `x`; ids must differ (`id_prefix=x` chooses one that does)"),
-        (n_and("a, b"), "instruction `insn` writes `out`, which is not declared (`<>out = …` declares a temporary); there are `a`, `b`, `i`, `n`"),
+        (
+            over_i("f(x) := x\nout[i] = f(1)").data(Data::global("f")).rest(),
+            "`f` is an argument but also a substitution rule; rename one of them",
+        ),
+        (
+            over_i("a[i] = 1 {id=x}\nb[i] = 2 {id=x}"),
+            "two instructions have the id `x`; ids must differ (`id_prefix=x` chooses one that does)",
+        ),
+        (
+            n_and("a, b"),
+            "instruction `insn` writes `out`, which is not declared (`<>out = …` declares a temporary); there are `a`, `b`, `i`, `n`",
+        ),
         (
             over_i("out[i] = alhpa*a[i]").data(Data::value("n, alpha")).data(Data::global("a, out")),
             "instruction `insn` uses `alhpa`, which is not declared (`...` among the data has arguments found); there are `a`, `alpha`, `i`, `n`, `out`",
@@ -374,7 +356,10 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             over_i("out[i] = 1").data(Data::global("out").shape("n, width")).data(Data::value("n")),
             "the shape, strides or offset of `out` uses `width`, which is not declared (`...` among the data has arguments found); there are `i`, `n`, `out`",
         ),
-        (over_i("out[i] = 1").assumptions("i > 0"), "assumptions are about parameters, but `i` is an iname; put the condition into its domain"),
+        (
+            over_i("out[i] = 1").assumptions("i > 0"),
+            "assumptions are about parameters, but `i` is an iname; put the condition into its domain",
+        ),
         // inames
         (over_i("out[i] = 1 {inames=i:jj}"), "instruction `insn` is to be within iname `jj`, but no domain has it; there is `i`"),
         (
@@ -392,7 +377,10 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             over_i("a[i] = 1 {id=first}\nb[i] = 1 {dep=frist}"),
             "instruction `insn` depends on `frist`, but no instruction is called so; there are `first`, `insn`",
         ),
-        (over_i("a[i] = 1 {id=first}\nb[i] = 1 {dep=init*}"), "instruction `insn` depends on `init*`, but no instruction is called so; there are `first`, `insn`"),
+        (
+            over_i("a[i] = 1 {id=first}\nb[i] = 1 {dep=init*}"),
+            "instruction `insn` depends on `init*`, but no instruction is called so; there are `first`, `insn`",
+        ),
         (over_i("a[i] = 1 {id=first, dep=first}"), "instruction `first` depends on itself"),
         (
             over_i("a[i] = 1 {id=first}\nb[i] = 1 {nosync=second}"),
@@ -400,7 +388,10 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         ),
         // what is written
         (over_i("i = 1"), "instruction `insn` writes `i`, which is an iname; only arrays and temporaries can be written"),
-        (over_i("n = 1"), "instruction `insn` writes `n`, which is an argument passed by value; only arrays and temporaries can be written"),
+        (
+            over_i("n = 1"),
+            "instruction `insn` writes `n`, which is an argument passed by value; only arrays and temporaries can be written",
+        ),
         (
             over_i("c[i] = 1").data(Data::constant("c")).rest(),
             "instruction `insn` writes `c`, which is an argument in constant memory; only arrays and temporaries can be written",
@@ -409,7 +400,10 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             over_i("t[i] = 1").data(Data::temporary("t").shape("n").read_only(true)).rest(),
             "instruction `insn` writes `t`, which is a read-only temporary; only arrays and temporaries can be written",
         ),
-        (over_i("f(x) := x\nf = a[i]"), "instruction `insn` writes `f`, which is a substitution rule; only arrays and temporaries can be written"),
+        (
+            over_i("f(x) := x\nf = a[i]"),
+            "instruction `insn` writes `f`, which is a substitution rule; only arrays and temporaries can be written",
+        ),
         (over_i("<> t = 1\n<> t = 2"), "instruction `insn_0` declares the temporary `t`, which is a temporary already; leave out the `<>`"),
         (
             over_i("<> a = 1").data(Data::global("a")).rest(),
@@ -429,7 +423,10 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             over_i("out[i] = a[i]").data(Data::global("a").shape("n, n")).rest(),
             "`a` has 2 axes, but instruction `insn` uses it with 1 indices: `a[i]`",
         ),
-        (over_i("out[i] = alpha[i]").data(Data::value("alpha")).rest(), "`alpha` has 0 axes, but instruction `insn` uses it with 1 indices: `alpha[i]`"),
+        (
+            over_i("out[i] = alpha[i]").data(Data::value("alpha")).rest(),
+            "`alpha` has 0 axes, but instruction `insn` uses it with 1 indices: `alpha[i]`",
+        ),
         (
             over_i("out[i] = a + 1").data(Data::global("a").shape("n")).rest(),
             "`a` is an array of 1 axes, but instruction `insn` uses it without indices",
@@ -447,15 +444,36 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             "the shape of `a` cannot be found: `a[[2*i]]` in instruction `insn` goes by the place in memory; give `a` a shape",
         ),
         // data
-        (n_and("a, out").data(Data::global("b").dtype("flaot32")), "the type `flaot32` of `b` is not known; use a name of NumPy's, such as `float32`"),
+        (
+            n_and("a, out").data(Data::global("b").dtype("flaot32")),
+            "the type `flaot32` of `b` is not known; use a name of NumPy's, such as `float32`",
+        ),
         (n_and("a, out").data(Data::global("b").shape("n").dim_tags("c,c")), "`b`: dim tags `c,c` are 2, but the array has 1 axes"),
-        (n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("c,N0")), "`b`: dim tags `c,N0` mix an order (`c`, `f`) with nesting levels (`N0`, `N1`); use one of the two"),
-        (n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("N0,N0")), "`b`: dim tags `N0,N0` use nesting level 0 twice; each axis needs a level of its own"),
-        (n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("N0,N2")), "`b`: dim tags `N0,N2` leave out nesting level 1; levels must follow each other"),
-        (n_and("a, out").data(Data::global("b").shape("n").dim_tags("rows")), "`b`: `rows` is no dim tag; use `c`, `f`, `N0`, `N1`, …, `stride:EXPR`, `stride:auto`, `sep` or `vec`"),
-        (n_and("a, out").data(Data::global("b").shape("n").dim_tags("N0(pad=x)")), "`b`: the padding in dim tag `N0(pad=x)` must be a whole number of elements, at least 1"),
+        (
+            n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("c,N0")),
+            "`b`: dim tags `c,N0` mix an order (`c`, `f`) with nesting levels (`N0`, `N1`); use one of the two",
+        ),
+        (
+            n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("N0,N0")),
+            "`b`: dim tags `N0,N0` use nesting level 0 twice; each axis needs a level of its own",
+        ),
+        (
+            n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("N0,N2")),
+            "`b`: dim tags `N0,N2` leave out nesting level 1; levels must follow each other",
+        ),
+        (
+            n_and("a, out").data(Data::global("b").shape("n").dim_tags("rows")),
+            "`b`: `rows` is no dim tag; use `c`, `f`, `N0`, `N1`, …, `stride:EXPR`, `stride:auto`, `sep` or `vec`",
+        ),
+        (
+            n_and("a, out").data(Data::global("b").shape("n").dim_tags("N0(pad=x)")),
+            "`b`: the padding in dim tag `N0(pad=x)` must be a whole number of elements, at least 1",
+        ),
         (n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("vec,vec")), "`b`: dim tags `vec,vec` have more than one `vec` axis"),
-        (n_and("a, out").data(Data::global("b").shape("n").dim_tags("c->0")), "`b`: dim tag `c->0` names an axis of an image; arrays have one axis in memory, leave out the `->`"),
+        (
+            n_and("a, out").data(Data::global("b").shape("n").dim_tags("c->0")),
+            "`b`: dim tag `c->0` names an axis of an image; arrays have one axis in memory, leave out the `->`",
+        ),
         (
             n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("N0:stride:3,N1")),
             "`b`: dim tags `N0:stride:3,N1`: the stride of level 1 cannot be computed from the given stride of a lower level; give both or none",
@@ -463,7 +481,10 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         (n_and("a, out").data(Data::global("b").shape("n,n").strides("1")), "`b` has 2 axes, but strides, dim tags or axis names for 1"),
         (n_and("a, out").data(Data::global("b").shape("n,n").axis_names(["x", "x"])), "two axes of `b` are called `x`"),
         (n_and("a, out").data(Data::image("b")), "image `b` needs a shape of one to three axes"),
-        (n_and("a, out").data(Data::global("b").is_input(false).is_output(false)), "argument `b` is neither input nor output; it must be one of them"),
+        (
+            n_and("a, out").data(Data::global("b").is_input(false).is_output(false)),
+            "argument `b` is neither input nor output; it must be one of them",
+        ),
         // slices, rules, copies
         (
             over_i("out[:] = 2*a[:]").data(Data::global("a, out").shape("n")).rest(),
