@@ -11,6 +11,7 @@ pub mod layout;
 pub mod matching;
 pub mod names;
 pub mod parse;
+mod print;
 pub mod reduce;
 pub mod run;
 pub mod schedule;

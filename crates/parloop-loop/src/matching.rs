@@ -108,3 +108,40 @@ impl Query {
         }
     }
 }
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Levels: 0 for `or`, 1 for `and`, 2 for the rest.
+        fn at_least(query: &Query, least: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            let level = match query {
+                Query::Or(..) => 0,
+                Query::And(..) => 1,
+                _ => 2,
+            };
+            if level >= least { query.fmt(f) } else { write!(f, "({query})") }
+        }
+        match self {
+            Query::All => f.write_str("all"),
+            Query::And(a, b) => {
+                at_least(a, 1, f)?;
+                f.write_str(" and ")?;
+                at_least(b, 2, f)
+            }
+            Query::Or(a, b) => {
+                at_least(a, 0, f)?;
+                f.write_str(" or ")?;
+                at_least(b, 1, f)
+            }
+            Query::Not(a) => {
+                f.write_str("not ")?;
+                at_least(a, 2, f)
+            }
+            Query::Id(glob) => write!(f, "id:{glob}"),
+            Query::Tag(glob) => write!(f, "tag:{glob}"),
+            Query::Writes(glob) => write!(f, "writes:{glob}"),
+            Query::Reads(glob) => write!(f, "reads:{glob}"),
+            Query::Iname(glob) => write!(f, "iname:{glob}"),
+            Query::InKernel(glob) => write!(f, "in_kernel:{glob}"),
+        }
+    }
+}

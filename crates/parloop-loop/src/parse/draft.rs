@@ -6,7 +6,7 @@ use std::ops::Range;
 use parloop_isl::Name;
 
 use crate::matching::{Glob, Query};
-use crate::syntax::{Expr, InstructionKind, SubstitutionRule, SyncScope};
+use crate::syntax::{Expr, Instruction, InstructionKind, SubstitutionRule, SyncScope};
 
 /// What stands in a text of instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,5 +90,36 @@ impl Draft {
             tags: BTreeSet::new(),
             duplicate: Vec::new(),
         }
+    }
+
+    /// The instruction, when nothing is left to choose or to look up: it has an id, names others by their ids, and copies no inames.
+    /// This is how instructions that were printed are read.
+    pub fn exact(&self) -> Option<Instruction> {
+        let named = |which: &Which| match which {
+            Which::Named(glob) => glob.as_name().cloned(),
+            Which::Query(_) => None,
+        };
+        if !self.duplicate.is_empty() {
+            return None;
+        }
+        let (within_inames, within_inames_is_final) = match &self.within {
+            Within::Auto => (BTreeSet::new(), false),
+            Within::Added(inames) => (inames.clone(), false),
+            Within::Final(inames) => (inames.clone(), true),
+        };
+        Some(Instruction {
+            id: self.id.clone()?,
+            kind: self.kind.clone(),
+            depends_on: self.depends_on.iter().map(named).collect::<Option<_>>()?,
+            depends_on_is_final: self.depends_on_is_final,
+            nosync: self.nosync.iter().map(|(which, scope)| Some((named(which)?, *scope))).collect::<Option<_>>()?,
+            groups: self.groups.clone(),
+            conflicts: self.conflicts.clone(),
+            within_inames,
+            within_inames_is_final,
+            priority: self.priority,
+            predicates: self.predicates.clone(),
+            tags: self.tags.clone(),
+        })
     }
 }

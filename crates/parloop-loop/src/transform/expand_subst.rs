@@ -54,7 +54,8 @@ pub fn expand_subst(kernel: &LoopKernel, within: &Query) -> Result<LoopKernel, E
         let expand = &mut |expr: &Expr| expand_calls(expr, &kernel.substitutions, &instruction.id, &|_| true);
         *instruction = Arc::new(instruction.try_map_exprs(expand)?);
     }
-    remove_unused_rules(&mut result);
+    let used = used_rules(&result);
+    result.substitutions.retain(|name, _| used.contains(name));
     Ok(result)
 }
 
@@ -100,15 +101,13 @@ fn collect_called(expr: &Expr, rules: &BTreeMap<Name, SubstitutionRule>, found: 
     });
 }
 
-/// Takes away the rules that no instruction and no used rule calls.
-pub fn remove_unused_rules(kernel: &mut LoopKernel) {
+/// The rules that instructions call, directly or through other rules.
+pub fn used_rules(kernel: &LoopKernel) -> BTreeSet<Name> {
     let mut used = BTreeSet::new();
-    for instruction in &kernel.instructions {
-        for expr in instruction.exprs() {
-            collect_called(expr, &kernel.substitutions, &mut used);
-        }
+    for expr in kernel.instructions.iter().flat_map(|instruction| instruction.exprs()) {
+        collect_called(expr, &kernel.substitutions, &mut used);
     }
-    kernel.substitutions.retain(|name, _| used.contains(name));
+    used
 }
 
 struct Expansion<'a> {

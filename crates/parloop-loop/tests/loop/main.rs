@@ -1,4 +1,7 @@
 //! Tests of the loop compiler, one module an area, in one binary.
+
+mod expressions;
+mod instructions;
 mod schedule;
 
 mod layout;
