@@ -45,7 +45,12 @@ pub enum AddDependencyError {
 /// When a query finds none, or an instruction would come before itself.
 pub fn add_dependency(kernel: &LoopKernel, dependents: &Query, depends_on: &Query) -> Result<LoopKernel, AddDependencyError> {
     let found = |query: &Query| -> BTreeSet<Name> {
-        kernel.instructions.iter().filter(|instruction| query.matches(kernel, instruction)).map(|instruction| instruction.id.clone()).collect()
+        kernel
+            .instructions
+            .iter()
+            .filter(|instruction| query.matches(kernel, instruction))
+            .map(|instruction| instruction.id.clone())
+            .collect()
     };
     let dependencies = found(depends_on);
     if dependencies.is_empty() {
@@ -61,15 +66,43 @@ pub fn add_dependency(kernel: &LoopKernel, dependents: &Query, depends_on: &Quer
         Ok::<_, AddDependencyError>(Arc::new(Instruction { depends_on, ..(**instruction).clone() }))
     })?;
     let result = LoopKernel { instructions, ..kernel.clone() };
-    for instruction in scope.instructions(&result, true) {
-        let before = before(&result, &instruction.id);
-        if before.contains(&instruction.id) {
-            let graph = dependencies.iter().find(|id| **id == instruction.id || self::before(&result, id).contains(&instruction.id));
-            let dependency = graph.unwrap_or(&instruction.id).clone();
-            return Err(AddDependencyError::Cycle { dependent: instruction.id.clone(), dependency });
+    if !has_cycle(&result) {
+        return Ok(result);
+    }
+    let pairs =
+        scope.instructions(kernel, true).flat_map(|dependent| dependencies.iter().map(move |dependency| (&dependent.id, dependency)));
+    let culprit =
+        pairs.into_iter().find(|(dependent, dependency)| dependent != dependency && before(&result, dependency).contains(*dependent));
+    match culprit {
+        Some((dependent, dependency)) => Err(AddDependencyError::Cycle { dependent: dependent.clone(), dependency: dependency.clone() }),
+        // The cycle was there before.
+        None => Ok(result),
+    }
+}
+
+/// Whether some instruction comes before itself.
+fn has_cycle(kernel: &LoopKernel) -> bool {
+    let mut waits_for: BTreeMap<&Name, usize> = kernel.instructions.iter().map(|instruction| (&instruction.id, 0)).collect();
+    let mut after: BTreeMap<&Name, Vec<&Name>> = BTreeMap::new();
+    for instruction in &kernel.instructions {
+        for dependency in instruction.depends_on.iter().filter(|id| waits_for.contains_key(*id)).collect::<Vec<_>>() {
+            after.entry(dependency).or_default().push(&instruction.id);
+            *waits_for.entry(&instruction.id).or_default() += 1;
         }
     }
-    Ok(result)
+    let mut ready: Vec<&Name> = waits_for.iter().filter(|(_, count)| **count == 0).map(|(id, _)| *id).collect();
+    let mut done = 0;
+    while let Some(id) = ready.pop() {
+        done += 1;
+        for next in after.get(id).into_iter().flatten() {
+            let count = waits_for.entry(next).or_default();
+            *count -= 1;
+            if *count == 0 {
+                ready.push(next);
+            }
+        }
+    }
+    done < kernel.instructions.len()
 }
 
 /// The instructions that come before one by its dependencies, and theirs.

@@ -48,7 +48,9 @@ pub enum AddNoSyncError {
         side: &'static str,
     },
     /// No pair depends on each other.
-    #[error("no instruction that matches `{sink}` depends on, or conflicts by its groups with, one that matches `{source_query}`; force it if it is meant nevertheless")]
+    #[error(
+        "no instruction that matches `{sink}` depends on, or conflicts by its groups with, one that matches `{source_query}`; force it if it is meant nevertheless"
+    )]
     NoPair {
         /// The later ones.
         sink: Query,

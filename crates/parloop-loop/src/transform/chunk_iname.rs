@@ -16,7 +16,9 @@ use crate::syntax::{BinaryOp, Expr, LoopKernel};
 #[non_exhaustive]
 pub enum ChunkError {
     /// The values of the iname depend on another one, or another one's on it.
-    #[error("iname `{iname}` cannot be divided into chunks: its values in `{domain}` are not those from one bound to another that depend on parameters alone")]
+    #[error(
+        "iname `{iname}` cannot be divided into chunks: its values in `{domain}` are not those from one bound to another that depend on parameters alone"
+    )]
     NoBox {
         /// The iname.
         iname: Name,

@@ -127,7 +127,9 @@ fn fix_parameter(kernel: &LoopKernel, name: &Name, value: Fixed) -> Result<LoopK
     result.temporaries = kernel
         .temporaries
         .iter()
-        .map(|(name, temporary)| (name.clone(), Temporary { layout: in_layout(&temporary.layout, &|expr| folded(&expr.substitute(&by))), ..temporary.clone() }))
+        .map(|(name, temporary)| {
+            (name.clone(), Temporary { layout: in_layout(&temporary.layout, &|expr| folded(&expr.substitute(&by))), ..temporary.clone() })
+        })
         .collect();
     Ok(result)
 }

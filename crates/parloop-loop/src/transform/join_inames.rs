@@ -74,7 +74,9 @@ pub enum JoinError {
         second: Name,
     },
     /// The number of values is not known.
-    #[error("iname `{iname}` has no constant number of values in `{domain}`; only the first of joined inames, which varies slowest, may have none")]
+    #[error(
+        "iname `{iname}` has no constant number of values in `{domain}`; only the first of joined inames, which varies slowest, may have none"
+    )]
     NoLength {
         /// The iname.
         iname: Name,
@@ -113,7 +115,11 @@ pub fn join_inames(kernel: &LoopKernel, join: &Join) -> Result<LoopKernel, JoinE
     let mut affines = Vec::new();
     let mut stride = 1;
     for (index, iname) in join.inames.iter().enumerate().rev() {
-        let (first, length) = if index == 0 { (slowest_first(home, iname)?, None) } else { box_of(home, iname).map(|(first, length)| (first, Some(length)))? };
+        let (first, length) = if index == 0 {
+            (slowest_first(home, iname)?, None)
+        } else {
+            box_of(home, iname).map(|(first, length)| (first, Some(length)))?
+        };
         let (value, affine) = part(&name, stride, length, &first)?;
         values.insert(iname.clone(), value);
         affines.push((iname.clone(), affine));

@@ -63,7 +63,9 @@ pub fn rename_argument(kernel: &LoopKernel, old: &str, new: &str) -> Result<Loop
     let layout = |layout: &Layout| in_layout(layout, &|expr| expr.substitute(&by));
     let argument = |argument: &Argument| {
         let kind = match &argument.kind {
-            ArgumentKind::Array { space, layout: old, alignment } => ArgumentKind::Array { space: *space, layout: layout(old), alignment: *alignment },
+            ArgumentKind::Array { space, layout: old, alignment } => {
+                ArgumentKind::Array { space: *space, layout: layout(old), alignment: *alignment }
+            }
             kind => kind.clone(),
         };
         let name = if argument.name == old { new.clone() } else { argument.name.clone() };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use parloop_isl::{Affine, Name, Set};
+use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::replace::{self, Group, InameError};
 use super::rewrite::{self, Scope};
@@ -99,6 +99,12 @@ pub enum RenameInamesError {
     /// The tags of the inames do not go together.
     #[error(transparent)]
     Tag(#[from] TagInamesError),
+}
+
+impl From<IslError> for RenameInamesError {
+    fn from(error: IslError) -> RenameInamesError {
+        RenameInamesError::Iname(error.into())
+    }
 }
 
 /// Renames an iname; its tags go with it.
@@ -200,7 +206,9 @@ fn merge(kernel: &LoopKernel, scope: &Scope, old: &Name, new: &Name) -> Result<L
         let used_outside = domain.dims().iter().any(|dim| outside.contains(dim));
         match (domain.has_dim(old), domain.has_dim(new)) {
             (false, _) if !depends => result.domains.push(domain.clone()),
-            (false, _) if !stays || (used_inside.is_some() && !used_outside) => result.domains.push(domain.substitute(old, &Affine::name(new))?),
+            (false, _) if !stays || (used_inside.is_some() && !used_outside) => {
+                result.domains.push(domain.substitute(old, &Affine::name(new))?)
+            }
             (true, true) if !stays => result.domains.push(domain.project_out(std::slice::from_ref(old))?),
             // What else the domain has depends on the iname as it would on one of an outer domain.
             (true, false) if !stays => {

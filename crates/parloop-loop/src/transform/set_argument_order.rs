@@ -47,7 +47,11 @@ pub fn set_argument_order(kernel: &LoopKernel, order: &[Name]) -> Result<LoopKer
         }
         let found = kernel.arguments.iter().find(|argument| argument.name == *name);
         let near = || Near::of(name, kernel.arguments.iter().map(|argument| &argument.name));
-        arguments.push(found.cloned().ok_or_else(|| ArgumentOrderError::Unknown { kernel: kernel.name.clone(), argument: name.clone(), near: near() })?);
+        arguments.push(found.cloned().ok_or_else(|| ArgumentOrderError::Unknown {
+            kernel: kernel.name.clone(),
+            argument: name.clone(),
+            near: near(),
+        })?);
     }
     let missing: Vec<Name> = kernel.arguments.iter().map(|argument| argument.name.clone()).filter(|name| !order.contains(name)).collect();
     if !missing.is_empty() {
