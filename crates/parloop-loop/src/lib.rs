@@ -6,6 +6,8 @@
 
 pub mod affine;
 pub mod callable;
+pub mod create;
+pub mod domain;
 pub mod fold;
 pub mod layout;
 pub mod matching;
