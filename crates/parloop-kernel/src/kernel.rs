@@ -129,10 +129,23 @@ impl Kernel {
     /// # Errors
     /// Which argument does not fit, or why the device failed.
     pub fn call(&self, args: &mut [Arg<'_>]) -> Result<Option<Scalar>> {
+        self.call_as(args, |kernel, slots| kernel.items(slots))
+    }
+
+    /// [`call`](Self::call) over so many items, whatever grid the kernel has.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub fn call_over(&self, args: &mut [Arg<'_>], items: Items) -> Result<Option<Scalar>> {
+        self.call_as(args, |_, _| Ok(items))
+    }
+
+    fn call_as(&self, args: &mut [Arg<'_>], items: impl FnOnce(&Kernel, &Slots) -> Result<Items>) -> Result<Option<Scalar>> {
         let mut prepared = self.prepare(args)?;
+        let items = items(self, &prepared.slots)?;
         // SAFETY: `prepare` checked the arguments against the signature; memory and host data are borrowed until this returns, objects
         // are held where they are until then, and staged host data is waited for in `copy_back`.
-        let returned = unsafe { self.launch(&mut prepared.slots)? };
+        let returned = unsafe { self.launch_over(&mut prepared.slots, items)? };
         prepared.staging.copy_back(&self.inner.stream, args)?;
         Ok(returned)
     }
@@ -313,7 +326,7 @@ impl Kernel {
         let range = match items {
             _ if undivided && self.is_cpu() && !nothing => 1,
             Items::Line(items) => items,
-            Items::Axes([x, y, z]) => x.saturating_mul(y).saturating_mul(z),
+            Items::Axes([x, y, z]) | Items::Blocks { grid: [x, y, z], .. } => x.saturating_mul(y).saturating_mul(z),
         };
         if range == 0 {
             return Ok(None);
@@ -380,6 +393,13 @@ impl Kernel {
                 }
                 Ok(Launch::grid(grid, block, &inner.compiled.function)?)
             }
+            Items::Blocks { grid: blocks, block } => {
+                let mut grid = [1; 3];
+                for axis in 0..3 {
+                    grid[axis] = u32::try_from(blocks[axis]).map_err(|_| self.grid_error(format!("{blocks:?} blocks are too many")))?;
+                }
+                Ok(Launch::grid(grid, block, &inner.compiled.function)?)
+            }
         }
     }
 
@@ -422,6 +442,7 @@ impl Kernel {
         Ok(match items {
             Items::Line(items) => Items::Line(items.max(counted)),
             Items::Axes([x, y, z]) => Items::Axes([x.max(counted), y, z]),
+            Items::Blocks { .. } => return Err(self.grid_error("a grid of blocks was given for a kernel with VECTORIZE_OVER loops".into())),
         })
     }
 
@@ -459,6 +480,14 @@ pub enum Items {
     Line(u64),
     /// So many along each axis.
     Axes([u64; 3]),
+    /// On a GPU: so many blocks along each axis, each of so many items. For kernels without `VECTORIZE_OVER` loops, which know their
+    /// own places in the grid.
+    Blocks {
+        /// Blocks along each axis.
+        grid: [u64; 3],
+        /// Work items of a block along each axis.
+        block: [u32; 3],
+    },
 }
 
 struct Prepared<'a> {

@@ -4,7 +4,7 @@ mod devices;
 
 use devices::on_every_device;
 use parloop_device::{DType, DeviceError, Memory, as_bytes, as_bytes_mut};
-use parloop_kernel::{Arg, Context, KernelError, Slots, args};
+use parloop_kernel::{Arg, Context, DeviceKind, Items, KernelError, Slots, args};
 
 const SOURCE: &str = "
 GPUKERN void add(GPUGLMEM const int32_t *RESTRICT x, GPUGLMEM int32_t *y, const int64_t n) {
@@ -138,5 +138,38 @@ fn a_pointer_slot_leads_to_a_byte_of_the_memory_or_to_its_end() {
         let error = add.pointer_slot(&x, 33).unwrap_err();
         assert_eq!(error, KernelError::Device(DeviceError::OutOfBounds { operation: "argument", offset: 33, len: 0, size: 32 }));
         assert_eq!(error.to_string(), "argument: bytes 33..33+0 were asked for, but the memory has 32 bytes");
+    });
+}
+
+#[test]
+fn kernels_in_the_words_of_their_target_run_over_a_grid_of_blocks() {
+    let opencl = "
+__kernel void __attribute__ ((reqd_work_group_size(4, 2, 1))) place(__global int *__restrict__ out, __global int const *__restrict__ one, int const n)
+{
+  int const x = get_group_id(0) * 4 + get_local_id(0);
+  int const y = get_group_id(1) * 2 + get_local_id(1);
+  if (x < n)
+    out[y * n + x] = 100 * y + x + one[0];
+}";
+    let cuda = "
+extern \"C\" __global__ void __launch_bounds__(8) place(int *__restrict__ out, int const *__restrict__ one, int const n)
+{
+  int const x = blockIdx.x * 4 + threadIdx.x;
+  int const y = blockIdx.y * 2 + threadIdx.y;
+  if (x < n)
+    out[y * n + x] = 100 * y + x + one[0];
+}";
+    on_every_device(|ctx| {
+        let source = match ctx.device().kind() {
+            DeviceKind::Cpu => return,
+            DeviceKind::OpenCl => opencl,
+            _ => cuda,
+        };
+        let prog = ctx.compile(source).unwrap();
+        let (mut out, one) = (ctx.zeros::<i32>(6 * 10).unwrap(), ctx.array(&[1i32]).unwrap());
+        let blocks = Items::Blocks { grid: [3, 3, 1], block: [4, 2, 1] };
+        prog.kernel("place").unwrap().call_over(args![&mut out, &one, 10], blocks).unwrap();
+        let expected: Vec<i32> = (0..6).flat_map(|y| (0..10).map(move |x| 100 * y + x + 1)).collect();
+        assert_eq!(out.to_vec().unwrap(), expected);
     });
 }

@@ -4,7 +4,21 @@
 //! `prepare` (callables resolved, types and descriptors inferred, reductions realised, checks, schedule) → `lower` (a C-like tree) →
 //! `target` (text and launches) → `run`.
 
+pub mod affine;
 pub mod callable;
+pub mod create;
+pub mod domain;
+pub mod fold;
+pub mod layout;
+pub mod matching;
+pub mod names;
+pub mod parse;
+mod print;
+pub mod reduce;
+pub mod run;
+pub mod schedule;
 pub mod syntax;
+pub mod transform;
+mod walk;
 
 pub use parloop_isl::{Affine, Name, Set};

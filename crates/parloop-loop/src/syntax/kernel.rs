@@ -28,6 +28,8 @@ pub enum Phase {
 pub struct Iname {
     /// How it is run, and names of the user's.
     pub tags: BTreeSet<InameTag>,
+    /// How many of its first and last values get code of their own, so that the code for those between needs fewer conditions.
+    pub slabs: (u32, u32),
 }
 
 /// `f(x, y) := e`.

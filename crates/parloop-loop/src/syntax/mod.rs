@@ -11,8 +11,10 @@ mod types;
 
 pub use data::{AddressSpace, Argument, ArgumentKind, DimTag, Initializer, Layout, Offset, Shape, Stride, Temporary};
 pub use expr::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, SubArray, UnaryOp};
-pub use instruction::{Assignment, Atomicity, CallInstruction, CInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType};
+pub use instruction::{
+    Assignment, Atomicity, CInstruction, CallInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
+};
 pub use kernel::{Iname, KernelOptions, LoopKernel, Phase, Preamble, SubstitutionRule};
 pub use program::{Program, Target};
-pub use tag::InameTag;
+pub use tag::{InameTag, TagError};
 pub use types::{ClassField, ClassType, Type};

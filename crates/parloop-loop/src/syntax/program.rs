@@ -51,7 +51,12 @@ impl Program {
     pub fn of(kernel: LoopKernel) -> Program {
         let name = kernel.name.clone();
         let entry: Arc<dyn Callable> = Arc::new(crate::callable::CallableKernel::of(kernel));
-        Program { callables: BTreeMap::from([(name.clone(), entry)]), entrypoints: BTreeSet::from([name]), target: None, lookups: Vec::new() }
+        Program {
+            callables: BTreeMap::from([(name.clone(), entry)]),
+            entrypoints: BTreeSet::from([name]),
+            target: None,
+            lookups: Vec::new(),
+        }
     }
 
     /// The kernel of that name.

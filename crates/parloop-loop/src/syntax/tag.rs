@@ -1,4 +1,7 @@
-//! Tags of inames: how a loop is run.
+//! Tags of inames: how a loop is run, and how that is written.
+
+use std::fmt;
+use std::str::FromStr;
 
 use parloop_isl::Name;
 
@@ -38,5 +41,72 @@ impl InameTag {
     /// Whether different values run at once: on different work items, lanes or in instruction-level parallelism.
     pub fn is_concurrent(&self) -> bool {
         self.is_parallel() || matches!(self, InameTag::Vector | InameTag::Ilp | InameTag::IlpSequential)
+    }
+
+    /// Whether it says where the iname is run, of which there is one answer: all but hints and names.
+    pub fn is_placing(&self) -> bool {
+        !matches!(self, InameTag::UnrollHint | InameTag::Name(_))
+    }
+}
+
+/// Text that is no tag.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own")]
+pub struct TagError {
+    /// The text.
+    pub text: String,
+}
+
+/// Reads `g.0`, `l.auto`, `unr` … ; a name of the user's is written with `@` in front.
+///
+/// ```
+/// use parloop_loop::syntax::InameTag;
+/// assert_eq!("g.1".parse(), Ok(InameTag::Group(1)));
+/// assert_eq!(InameTag::Local(0).to_string(), "l.0");
+/// assert!("g.x".parse::<InameTag>().is_err());
+/// ```
+impl FromStr for InameTag {
+    type Err = TagError;
+
+    fn from_str(text: &str) -> Result<InameTag, TagError> {
+        let axis = |prefix: &str| {
+            let digits = text.strip_prefix(prefix)?;
+            digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u8>().ok()).flatten()
+        };
+        let tag = match text {
+            "for" => InameTag::Loop,
+            "ord" => InameTag::Ordered,
+            "unr" => InameTag::Unroll,
+            "unr_hint" => InameTag::UnrollHint,
+            "vec" => InameTag::Vector,
+            "ilp" | "ilp.unr" => InameTag::Ilp,
+            "ilp.seq" => InameTag::IlpSequential,
+            "l.auto" => InameTag::LocalAuto,
+            _ => match (axis("g."), axis("l."), text.strip_prefix('@')) {
+                (Some(axis), _, _) => InameTag::Group(axis),
+                (_, Some(axis), _) => InameTag::Local(axis),
+                (_, _, Some(name)) if !name.is_empty() => InameTag::Name(name.into()),
+                _ => return Err(TagError { text: text.to_owned() }),
+            },
+        };
+        Ok(tag)
+    }
+}
+
+impl fmt::Display for InameTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InameTag::Group(axis) => write!(f, "g.{axis}"),
+            InameTag::Local(axis) => write!(f, "l.{axis}"),
+            InameTag::LocalAuto => f.write_str("l.auto"),
+            InameTag::Unroll => f.write_str("unr"),
+            InameTag::UnrollHint => f.write_str("unr_hint"),
+            InameTag::Vector => f.write_str("vec"),
+            InameTag::Ilp => f.write_str("ilp"),
+            InameTag::IlpSequential => f.write_str("ilp.seq"),
+            InameTag::Loop => f.write_str("for"),
+            InameTag::Ordered => f.write_str("ord"),
+            InameTag::Name(name) => write!(f, "@{name}"),
+        }
     }
 }

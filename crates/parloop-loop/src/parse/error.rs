@@ -1,0 +1,233 @@
+//! Mistakes in text, and where they are: the line, with a caret under the place.
+
+use std::fmt;
+use std::ops::Range;
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Mistake {
+    /// Something else should stand here.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What may stand here.
+        expected: String,
+        /// What does.
+        found: String,
+    },
+    /// A character that means nothing here.
+    #[error("`{character}` has no meaning here")]
+    Character {
+        /// It.
+        character: char,
+    },
+    /// A text without its closing quote.
+    #[error("the text has no closing {quote}")]
+    UnclosedText {
+        /// The quote.
+        quote: &'static str,
+    },
+    /// A number that cannot be read.
+    #[error("`{text}` is not a number: {reason}")]
+    Number {
+        /// As written.
+        text: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Brackets, or operators, inside each other beyond measure.
+    #[error("the expression is nested more than {limit} levels deep: give a part of it a name with a temporary or a substitution rule")]
+    TooDeep {
+        /// How deep it may be.
+        limit: usize,
+    },
+    /// A type that is not known.
+    #[error("`{name}` is not a type{}: use a NumPy name such as `float32` or `int64`", suggest(.nearest))]
+    Type {
+        /// As written.
+        name: String,
+        /// A name that is much like it.
+        nearest: Option<String>,
+    },
+    /// A function of the language with too many or too few arguments.
+    #[error("`{function}` takes {expected}, but is given {found}")]
+    Arguments {
+        /// Its name.
+        function: String,
+        /// What it takes.
+        expected: String,
+        /// What it is given.
+        found: String,
+    },
+    /// A left side that is no place to write to.
+    #[error("`{found}` is no place to write to: the left side is a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`")]
+    LeftSide {
+        /// As written.
+        found: String,
+    },
+    /// Several left sides, or none, and a right side that is no call.
+    #[error("{count} take their values from one call or one reduction such as `argmax`, but `{found}` is neither")]
+    NotACall {
+        /// How many left sides there are, in words.
+        count: &'static str,
+        /// The right side.
+        found: String,
+    },
+    /// An option that is not known.
+    #[error("there is no option `{name}`{}", suggest(.nearest))]
+    Option {
+        /// As written.
+        name: String,
+        /// One that is much like it.
+        nearest: Option<String>,
+    },
+    /// An option with a value that it cannot have.
+    #[error("option `{option}` takes {expected}, found `{found}`")]
+    OptionValue {
+        /// The option.
+        option: String,
+        /// What it takes.
+        expected: &'static str,
+        /// As written.
+        found: String,
+    },
+    /// An option where it cannot be.
+    #[error("option `{option}` cannot be given {place}")]
+    OptionPlace {
+        /// The option.
+        option: String,
+        /// Where it was.
+        place: &'static str,
+    },
+    /// A bracket or block without its end.
+    #[error("`{open}` has no closing `{close}`")]
+    Unclosed {
+        /// What opens it.
+        open: String,
+        /// What would close it.
+        close: String,
+    },
+    /// The end of a bracket or block that is not open.
+    #[error("`{close}` closes nothing")]
+    Unopened {
+        /// As written.
+        close: String,
+    },
+    /// `else` or `elif` that belongs to no `if`.
+    #[error("`{word}` needs an `if` block around it, but the innermost block is {inside}")]
+    NoIf {
+        /// As written.
+        word: &'static str,
+        /// What block there is.
+        inside: &'static str,
+    },
+    /// A name that is given twice.
+    #[error("{what} `{name}` is there already")]
+    Twice {
+        /// What it names.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+fn suggest(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+/// A mistake in a text, with its place.
+///
+/// ```
+/// let error = parloop_loop::parse::expression("a[i + ]").unwrap_err();
+/// assert_eq!(error.to_string(), "line 1, column 7: expected an expression, found `]`\n  a[i + ]\n        ^");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// What is wrong.
+    pub mistake: Box<Mistake>,
+    /// The bytes of the text that it is about.
+    pub span: Range<usize>,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// How many characters of the line it is about, at least 1.
+    pub length: usize,
+    /// The line.
+    pub text: String,
+}
+
+impl ParseError {
+    /// A mistake at those bytes of the text.
+    pub fn at(text: &str, span: Range<usize>, mistake: Mistake) -> ParseError {
+        let start = floor_boundary(text, span.start);
+        let end = floor_boundary(text, span.end.max(start));
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
+        let shown = text[line_start..line_end].trim_end();
+        ParseError {
+            mistake: Box::new(mistake),
+            span,
+            line: text[..start].matches('\n').count() + 1,
+            column: text[line_start..start].chars().count() + 1,
+            length: text[start..end.min(line_end)].chars().count().max(1),
+            text: shown.to_owned(),
+        }
+    }
+
+    /// The same mistake in a larger text, of which the one it was found in begins at that byte.
+    pub fn within(self, text: &str, offset: usize) -> ParseError {
+        let span = self.span.start + offset..self.span.end + offset;
+        ParseError::at(text, span, *self.mistake)
+    }
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "line {}, column {}: {}", self.line, self.column, self.mistake)?;
+        // Tabs are kept so that the caret stays under its place.
+        let before: String = self.text.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let pad = (self.column - 1).saturating_sub(before.chars().count());
+        write!(f, "  {}\n  {before}{}{}", self.text, " ".repeat(pad), "^".repeat(self.length))
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// The candidate that differs least from a name, if it differs little.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let limit = (name.chars().count() / 3).clamp(1, 3);
+    candidates
+        .into_iter()
+        .map(|candidate| (edits(name, candidate), candidate))
+        .filter(|&(edits, _)| edits <= limit)
+        .min()
+        .map(|(_, candidate)| candidate.to_owned())
+}
+
+/// How many characters must be put in, taken out or changed to make one of the other. Names beyond any sensible length are far from all.
+fn edits(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,81 @@
+//! Names of types: NumPy's, with vectors as `float32x4`.
+
+use parloop_device::DType;
+
+use super::error::nearest;
+use crate::syntax::Type;
+
+/// NumPy's other names for types that there are.
+const ALIASES: [(&str, DType); 38] = [
+    ("bool_", DType::Bool),
+    ("b1", DType::Bool),
+    ("byte", DType::I8),
+    ("i1", DType::I8),
+    ("short", DType::I16),
+    ("i2", DType::I16),
+    ("h", DType::I16),
+    ("intc", DType::I32),
+    ("i4", DType::I32),
+    ("i", DType::I32),
+    ("int", DType::I64),
+    ("int_", DType::I64),
+    ("intp", DType::I64),
+    ("long", DType::I64),
+    ("longlong", DType::I64),
+    ("i8", DType::I64),
+    ("l", DType::I64),
+    ("ubyte", DType::U8),
+    ("u1", DType::U8),
+    ("ushort", DType::U16),
+    ("u2", DType::U16),
+    ("uintc", DType::U32),
+    ("u4", DType::U32),
+    ("uint", DType::U64),
+    ("uintp", DType::U64),
+    ("u8", DType::U64),
+    ("single", DType::F32),
+    ("f4", DType::F32),
+    ("f", DType::F32),
+    ("float", DType::F64),
+    ("float_", DType::F64),
+    ("double", DType::F64),
+    ("f8", DType::F64),
+    ("d", DType::F64),
+    ("csingle", DType::C64),
+    ("c8", DType::C64),
+    ("complex", DType::C128),
+    ("c16", DType::C128),
+];
+
+/// The type of that name, as NumPy has it, or as OpenCL's vectors are written here: `float32x4`.
+///
+/// ```
+/// use parloop_loop::parse::type_name;
+/// use parloop_device::DType;
+/// assert_eq!(type_name("double"), Some(DType::F64.into()));
+/// ```
+pub fn type_name(name: &str) -> Option<Type> {
+    if let Some(dtype) = scalar_name(name) {
+        return Some(dtype.into());
+    }
+    let (dtype, lanes) = name.rsplit_once('x')?;
+    let lanes = match lanes {
+        "2" => 2,
+        "3" => 3,
+        "4" => 4,
+        "8" => 8,
+        "16" => 16,
+        _ => return None,
+    };
+    Some(Type::Vector(DType::from_name(dtype)?, lanes))
+}
+
+/// The scalar type of that name.
+pub(crate) fn scalar_name(name: &str) -> Option<DType> {
+    DType::from_name(name).or_else(|| ALIASES.iter().find(|(alias, _)| *alias == name).map(|&(_, dtype)| dtype))
+}
+
+/// The name of a type that is much like this one.
+pub(super) fn nearest_type(name: &str) -> Option<String> {
+    nearest(name, DType::ALL.into_iter().map(DType::name))
+}

@@ -1,0 +1,50 @@
+//! Reductions that one work item does alone: `acc = start`, `acc = acc + e` for each point, then `acc` in the place of the reduction.
+
+use parloop_isl::Name;
+
+use super::ReduceError;
+use super::realize::{Realized, Realizer};
+use crate::syntax::{Expr, Instruction, Reduction};
+
+impl Realizer<'_> {
+    /// Over the inames `alone`; guard, inames and dependencies are those of `like`.
+    pub(super) fn sequential(&mut self, reduction: &Reduction, alone: &[Name], like: &Instruction) -> Result<Realized, ReduceError> {
+        let label = alone.iter().map(Name::as_str).collect::<Vec<_>>().join("_");
+        let operand_types = self.operand_types(reduction, like)?;
+        let types = operand_types.as_ref().map(|types| reduction.op.result_types(types));
+        let accumulators = self.privates(&format!("acc_{label}"), types.as_deref(), reduction.op.arity());
+        let start = reduction.op.neutral(types.as_deref())?;
+        let started = self.assignments(&accumulators, &start, &format!("{}_{label}_init", like.id), like);
+
+        let mut inner = like.clone();
+        inner.within_inames.extend(alone.iter().cloned());
+        inner.depends_on.extend(started);
+        let after = self.update(reduction, &accumulators, &format!("{}_{label}_update", like.id), &inner)?;
+        Ok(Realized { results: accumulators, after, within: None })
+    }
+
+    /// `accumulators = accumulators ⊕ operands`, as `like` says.
+    pub(super) fn update(
+        &mut self,
+        reduction: &Reduction,
+        accumulators: &[Expr],
+        id: &str,
+        like: &Instruction,
+    ) -> Result<Vec<Name>, ReduceError> {
+        let op = &reduction.op;
+        if op.arity() == 1 {
+            return Ok(self.assignments(accumulators, &op.combine(accumulators, &reduction.operands)?, id, like));
+        }
+        // Each result is computed from all of them as they were: through names of their own.
+        let operand_types = self.operand_types(reduction, like)?;
+        let types = operand_types.as_ref().map(|types| op.result_types(types));
+        let mut like = like.clone();
+        let values = self.privates("value", operand_types.as_deref(), op.arity());
+        let read = self.assignments(&values, &reduction.operands, &format!("{id}_value"), &like);
+        like.depends_on.extend(read);
+        let next = self.privates("next", types.as_deref(), op.arity());
+        let made = self.assignments(&next, &op.combine(accumulators, &values)?, &format!("{id}_next"), &like);
+        like.depends_on.extend(made);
+        Ok(self.assignments(accumulators, &next, id, &like))
+    }
+}

@@ -1,0 +1,364 @@
+//! What a call of a kernel needs: which arguments, of which types and shapes, and how the sizes follow from the arrays that are given.
+//! Nothing here touches a device.
+
+use parloop_device::DType;
+use parloop_isl::Name;
+use smallvec::SmallVec;
+
+use super::RunError;
+use super::formula::Formula;
+use crate::layout::{Axis, Hidden};
+use crate::syntax::{ArgumentKind, LoopKernel, Type};
+
+/// The arguments of a kernel, and how a call completes them.
+#[derive(Clone, Debug)]
+pub struct CallPlan {
+    kernel: Name,
+    args: Vec<PlannedArg>,
+    /// The names of the integers that formulas use, by place.
+    names: Vec<Name>,
+    /// For each integer that is an argument: its place among the arguments.
+    sources: Vec<Source>,
+}
+
+/// Where an integer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The value of that argument; shapes may tell it.
+    Argument(usize),
+    /// The stride of that argument's array along an axis.
+    Stride(usize, usize),
+    /// Where that argument's array begins in its memory; 0, since arrays are passed by where they begin.
+    Offset,
+}
+
+/// One argument.
+#[derive(Clone, Debug)]
+pub struct PlannedArg {
+    /// Its name.
+    pub name: Name,
+    /// What it is.
+    pub kind: PlannedKind,
+    /// Whether its value on entry matters.
+    pub is_input: bool,
+    /// Whether it is written.
+    pub is_output: bool,
+}
+
+/// What an argument is.
+#[derive(Clone, Debug)]
+pub enum PlannedKind {
+    /// A number; the place of its value among the integers, if formulas use it.
+    Value {
+        /// Its type.
+        dtype: DType,
+        /// Its place.
+        place: Option<usize>,
+    },
+    /// An array.
+    Array {
+        /// The type of its elements.
+        dtype: DType,
+        /// Elements side by side that are one index apart along no axis: the lanes of its vector axis.
+        shape: Option<Vec<Formula>>,
+        /// For each axis the stride it must have, in elements; `None` is any, which the call passes along.
+        strides: Vec<Option<Formula>>,
+    },
+    /// A typed object of that class.
+    Object(Name),
+}
+
+impl PlannedKind {
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
+        matches!(self, PlannedKind::Array { .. })
+    }
+
+    /// The class whose object it is.
+    pub fn class(&self) -> Option<&Name> {
+        match self {
+            PlannedKind::Object(class) => Some(class),
+            _ => None,
+        }
+    }
+}
+
+/// What a caller gives for an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// Nothing: a size that shapes tell, or an output to be made.
+    Missing,
+    /// An integer.
+    Int(i64),
+    /// Another number, which no formula uses.
+    Number,
+    /// An array.
+    Array(GivenArray),
+    /// A typed object.
+    Object,
+}
+
+/// The shape of an array that is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenArray {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// The lengths of its axes.
+    pub shape: SmallVec<[i64; 4]>,
+    /// Distances along its axes, in bytes.
+    pub strides: SmallVec<[i64; 4]>,
+}
+
+/// The integers of a call, by place.
+pub type Values = SmallVec<[Option<i64>; 8]>;
+
+impl CallPlan {
+    /// The plan of a kernel whose types are known.
+    ///
+    /// # Errors
+    /// [`RunError::NoFormula`] for a shape or stride that the host cannot compute, [`RunError::Untyped`].
+    pub fn of(kernel: &LoopKernel) -> Result<CallPlan, RunError> {
+        let written = kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect::<std::collections::BTreeSet<_>>();
+        let read = kernel.instructions.iter().flat_map(|instruction| instruction.reads()).collect::<std::collections::BTreeSet<_>>();
+        let mut plan = CallPlan { kernel: kernel.name.clone(), args: Vec::new(), names: Vec::new(), sources: Vec::new() };
+        for (index, argument) in kernel.arguments.iter().enumerate() {
+            if let (ArgumentKind::Value, Some(Type::Scalar(dtype))) = (&argument.kind, &argument.ty)
+                && dtype.is_integer()
+            {
+                plan.names.push(argument.name.clone());
+                plan.sources.push(Source::Argument(index));
+            }
+            if let ArgumentKind::Array { layout, .. } = &argument.kind {
+                for (name, hidden) in layout.hidden_parameters(&argument.name) {
+                    plan.names.push(name);
+                    plan.sources.push(match hidden {
+                        Hidden::Stride(axis) => Source::Stride(index, axis),
+                        Hidden::Offset => Source::Offset,
+                    });
+                }
+            }
+        }
+        for argument in &kernel.arguments {
+            let kind = plan.kind(argument)?;
+            let is_output = argument.is_output.unwrap_or_else(|| written.contains(&argument.name));
+            let is_input = argument.is_input.unwrap_or_else(|| !is_output || read.contains(&argument.name));
+            plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output });
+        }
+        Ok(plan)
+    }
+
+    fn kind(&self, argument: &crate::syntax::Argument) -> Result<PlannedKind, RunError> {
+        let untyped = || RunError::Untyped { kernel: self.kernel.clone(), argument: argument.name.clone() };
+        let dtype = match &argument.ty {
+            Some(Type::Scalar(dtype) | Type::Vector(dtype, _)) => *dtype,
+            Some(Type::Class(class)) => return Ok(PlannedKind::Object(class.name.clone())),
+            Some(Type::Opaque(_)) | None => return Err(untyped()),
+        };
+        let formula = |expr: &crate::syntax::Expr| {
+            self.formula(expr).map_err(|part| RunError::NoFormula { argument: argument.name.clone(), part: format!("{part:?}") })
+        };
+        match &argument.kind {
+            ArgumentKind::Array { layout, .. } => {
+                let shape = layout.lengths().map(|lengths| lengths.iter().map(formula).collect::<Result<Vec<_>, _>>()).transpose()?;
+                let axes = layout.axes(&argument.name)?;
+                let strides = axes.iter().enumerate().map(|(axis, kind)| match kind {
+                    Axis::Stride(expr) if !self.is_hidden_stride(argument, axis) => formula(expr).map(Some),
+                    _ => Ok(None),
+                });
+                Ok(PlannedKind::Array { dtype, shape, strides: strides.collect::<Result<_, _>>()? })
+            }
+            ArgumentKind::Value => Ok(PlannedKind::Value { dtype, place: self.place(&argument.name) }),
+            ArgumentKind::Object | ArgumentKind::Image(_) => Err(untyped()),
+        }
+    }
+
+    fn is_hidden_stride(&self, argument: &crate::syntax::Argument, axis: usize) -> bool {
+        self.place(&crate::layout::stride_parameter(&argument.name, axis)).is_some()
+    }
+
+    /// The kernel's name.
+    pub fn kernel(&self) -> &Name {
+        &self.kernel
+    }
+
+    /// How many integers formulas may use.
+    pub(super) fn integers(&self) -> usize {
+        self.names.len()
+    }
+
+    /// An error about a name that is none of the arguments.
+    pub fn unknown(&self, name: &str) -> RunError {
+        let names = self.args.iter().map(|arg| arg.name.as_str()).collect::<Vec<_>>().join(", ");
+        RunError::UnknownArgument { kernel: self.kernel.clone(), argument: name.into(), names }
+    }
+
+    pub(super) fn place(&self, name: &Name) -> Option<usize> {
+        self.names.iter().position(|known| known == name)
+    }
+
+    /// The formula of an integer expression of the kernel's parameters.
+    ///
+    /// # Errors
+    /// The part that is none.
+    pub fn formula(&self, expr: &crate::syntax::Expr) -> Result<Formula, crate::syntax::Expr> {
+        Formula::of(expr, &mut |name| self.place(name))
+    }
+
+    /// The arguments, in order.
+    pub fn args(&self) -> &[PlannedArg] {
+        &self.args
+    }
+
+    /// The place of an argument by its name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.args.iter().position(|arg| arg.name == name)
+    }
+
+    /// The integers of a call: as given, or as the shapes of arrays say. Every array is checked against what they say.
+    ///
+    /// # Errors
+    /// Which argument is missing or does not fit, with both shapes.
+    pub fn resolve(&self, given: &[Given]) -> Result<Values, RunError> {
+        let mut values: Values = SmallVec::from_elem(None, self.names.len());
+        for (place, source) in self.sources.iter().enumerate() {
+            values[place] = match *source {
+                Source::Argument(index) => match &given[index] {
+                    Given::Int(value) => Some(*value),
+                    _ => None,
+                },
+                Source::Stride(index, axis) => match &given[index] {
+                    Given::Array(array) => self.whole_stride(index, array, axis)?,
+                    _ => None,
+                },
+                Source::Offset => Some(0),
+            };
+        }
+        self.deduce(given, &mut values);
+        for (place, source) in self.sources.iter().enumerate() {
+            if let (Source::Argument(index), None) = (source, values[place]) {
+                return Err(RunError::Missing { kernel: self.kernel.clone(), argument: self.args[*index].name.clone() });
+            }
+        }
+        for (arg, given) in self.args.iter().zip(given) {
+            self.check(arg, given, &values)?;
+        }
+        Ok(values)
+    }
+
+    /// Sizes from the shapes of the arrays that are given, as often as one tells another.
+    fn deduce(&self, given: &[Given], values: &mut Values) {
+        let mut progress = true;
+        while progress && values.contains(&None) {
+            progress = false;
+            for (arg, given) in self.args.iter().zip(given) {
+                let (PlannedKind::Array { shape: Some(shape), .. }, Given::Array(array)) = (&arg.kind, given) else { continue };
+                for (formula, &length) in shape.iter().zip(&array.shape) {
+                    for place in 0..values.len() {
+                        if values[place].is_none()
+                            && let Some(value) = formula.solve(place, length, values)
+                        {
+                            values[place] = Some(value);
+                            progress = true;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(&self, arg: &PlannedArg, given: &Given, values: &Values) -> Result<(), RunError> {
+        match (&arg.kind, given) {
+            (PlannedKind::Array { dtype, shape, strides }, Given::Array(array)) => {
+                if array.dtype != *dtype {
+                    let (expected, found) = (*dtype, array.dtype);
+                    return Err(RunError::WrongType { kernel: self.kernel.clone(), argument: arg.name.clone(), expected, found });
+                }
+                if let Some(shape) = shape {
+                    let expected = self.evaluate(arg, shape, values)?;
+                    if expected[..] != array.shape[..] {
+                        let found = array.shape.to_vec();
+                        let (kernel, argument) = (self.kernel.clone(), arg.name.clone());
+                        return Err(RunError::WrongShape { kernel, argument, expected: expected.to_vec(), found });
+                    }
+                }
+                self.check_strides(arg, strides, array, values)
+            }
+            (PlannedKind::Array { .. }, Given::Missing) if arg.is_output && !arg.is_input => Ok(()),
+            (PlannedKind::Value { place: Some(_), .. }, Given::Missing | Given::Int(_)) => Ok(()),
+            (PlannedKind::Value { place: None, .. }, Given::Int(_) | Given::Number) => Ok(()),
+            (PlannedKind::Object(_), Given::Object) => Ok(()),
+            (_, Given::Missing) => Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() }),
+            (kind, _) => {
+                let expected = match kind {
+                    PlannedKind::Value { dtype, .. } => format!("a number of type {}", dtype.name()),
+                    PlannedKind::Array { dtype, .. } => format!("an array of {}", dtype.name()),
+                    PlannedKind::Object(class) => format!("an object of class {class}"),
+                };
+                Err(RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected })
+            }
+        }
+    }
+
+    fn check_strides(&self, arg: &PlannedArg, strides: &[Option<Formula>], array: &GivenArray, values: &Values) -> Result<(), RunError> {
+        // Memory of no elements, or along an axis of one, has no distances.
+        if array.shape.contains(&0) {
+            return Ok(());
+        }
+        let size = array.dtype.size() as i64;
+        for (axis, formula) in strides.iter().enumerate() {
+            let Some(formula) = formula else { continue };
+            let expected = formula.evaluate(values).ok_or_else(|| self.overflow(arg))?;
+            if array.shape.get(axis).is_some_and(|&length| length > 1) && Some(array.strides[axis]) != expected.checked_mul(size) {
+                let (kernel, argument, found) = (self.kernel.clone(), arg.name.clone(), array.strides[axis]);
+                return Err(RunError::WrongStride { kernel, argument, axis, expected: expected.saturating_mul(size), found });
+            }
+        }
+        Ok(())
+    }
+
+    fn whole_stride(&self, index: usize, array: &GivenArray, axis: usize) -> Result<Option<i64>, RunError> {
+        let Some(&stride) = array.strides.get(axis) else { return Ok(None) };
+        let size = array.dtype.size() as i64;
+        if stride % size != 0 {
+            let (kernel, argument) = (self.kernel.clone(), self.args[index].name.clone());
+            return Err(RunError::BrokenStride { kernel, argument, axis, found: stride, size });
+        }
+        Ok(Some(stride / size))
+    }
+
+    /// The shape of an output that is to be made.
+    ///
+    /// # Errors
+    /// [`RunError::Missing`] when its shape is not known, [`RunError::NegativeLength`].
+    pub fn output_shape(&self, arg: &PlannedArg, values: &Values) -> Result<SmallVec<[i64; 4]>, RunError> {
+        let PlannedKind::Array { shape: Some(shape), .. } = &arg.kind else {
+            return Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() });
+        };
+        let shape = self.evaluate(arg, shape, values)?;
+        match shape.iter().position(|&length| length < 0) {
+            Some(axis) => {
+                let (kernel, argument) = (self.kernel.clone(), arg.name.clone());
+                Err(RunError::NegativeLength { kernel, argument, axis, length: shape[axis] })
+            }
+            None => Ok(shape),
+        }
+    }
+
+    /// The strides, in elements, of an output that is to be made; `None` along an axis that may have any.
+    pub fn output_strides(&self, arg: &PlannedArg, values: &Values) -> Result<SmallVec<[Option<i64>; 4]>, RunError> {
+        let PlannedKind::Array { strides, .. } = &arg.kind else { return Ok(SmallVec::new()) };
+        let stride = |formula: &Option<Formula>| match formula {
+            Some(formula) => formula.evaluate(values).map(Some).ok_or_else(|| self.overflow(arg)),
+            None => Ok(None),
+        };
+        strides.iter().map(stride).collect()
+    }
+
+    fn evaluate(&self, arg: &PlannedArg, formulas: &[Formula], values: &Values) -> Result<SmallVec<[i64; 4]>, RunError> {
+        formulas.iter().map(|formula| formula.evaluate(values).ok_or_else(|| self.overflow(arg))).collect()
+    }
+
+    fn overflow(&self, arg: &PlannedArg) -> RunError {
+        RunError::Overflow { kernel: self.kernel.clone(), argument: arg.name.clone() }
+    }
+}

@@ -1,0 +1,53 @@
+//! Running kernels: sizes from shapes (`formula`, `call`), compilation and launches.
+
+use parloop_device::DType;
+use parloop_isl::Name;
+
+use crate::layout::LayoutError;
+
+mod call;
+mod formula;
+
+pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
+pub use formula::{Formula, FormulaOp};
+
+/// Why a call cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum RunError {
+    #[error("kernel `{kernel}`: argument `{argument}` is missing, and no array that was given tells it")]
+    Missing { kernel: Name, argument: Name },
+    #[error(
+        "kernel `{kernel}`: argument `{argument}` has no type that can be passed from outside; give it one, or pass an array from which it is known"
+    )]
+    Untyped { kernel: Name, argument: Name },
+    #[error(
+        "argument `{argument}`: `{part}` in its shape or strides cannot be computed before the call; use integers and integer arguments"
+    )]
+    NoFormula { argument: Name, part: String },
+    #[error("kernel `{kernel}`: argument `{argument}` is an array of {}, but the kernel was made for {}", found.name(), expected.name())]
+    WrongType { kernel: Name, argument: Name, expected: DType, found: DType },
+    #[error("kernel `{kernel}`: argument `{argument}` has shape {found:?}, but {expected:?} is needed")]
+    WrongShape { kernel: Name, argument: Name, expected: Vec<i64>, found: Vec<i64> },
+    #[error(
+        "kernel `{kernel}`: argument `{argument}` has a stride of {found} bytes along axis {axis}, but the kernel was made for {expected}; pass a contiguous copy, or declare it with strides=\"auto\""
+    )]
+    WrongStride { kernel: Name, argument: Name, axis: usize, expected: i64, found: i64 },
+    #[error(
+        "kernel `{kernel}`: argument `{argument}` has a stride of {found} bytes along axis {axis}, which is no multiple of its element's {size}"
+    )]
+    BrokenStride { kernel: Name, argument: Name, axis: usize, found: i64, size: i64 },
+    #[error("kernel `{kernel}`: argument `{argument}` must be {expected}")]
+    WrongKind { kernel: Name, argument: Name, expected: String },
+    #[error("kernel `{kernel}`: output `{argument}` would have length {length} along axis {axis}")]
+    NegativeLength { kernel: Name, argument: Name, axis: usize, length: i64 },
+    #[error("kernel `{kernel}`: a length or stride of `{argument}` does not fit into 64 bits")]
+    Overflow { kernel: Name, argument: Name },
+    #[error("kernel `{kernel}` has no argument `{argument}`; it has {names}")]
+    UnknownArgument { kernel: Name, argument: Name, names: String },
+    #[error("argument `{argument}` has an axis whose indices are arrays of their own, which a call from Rust cannot pass")]
+    Separate { argument: Name },
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+}

@@ -1,0 +1,124 @@
+//! What scheduling and checking ask of a kernel again and again, looked up once: where inames live, how they are run, who writes what.
+
+use std::collections::{BTreeSet, HashMap};
+
+use parloop_isl::{IslError, Name, Set};
+
+use crate::syntax::{Argument, InameTag, LoopKernel};
+
+/// How an iname becomes code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Placement {
+    /// A loop.
+    Loop,
+    /// A loop around as few instructions as can be, as often as it takes: `ilp` and `vec`.
+    Innermost,
+    /// The index of the work-group along that axis.
+    Group(u8),
+    /// The index of the work item in its group along that axis.
+    Local(u8),
+    /// A local axis that is yet to be chosen.
+    LocalAuto,
+}
+
+impl Placement {
+    /// What the tags of an iname make of it.
+    pub fn of(tags: &BTreeSet<InameTag>) -> Placement {
+        let placement = tags.iter().find_map(|tag| match tag {
+            InameTag::Group(axis) => Some(Placement::Group(*axis)),
+            InameTag::Local(axis) => Some(Placement::Local(*axis)),
+            InameTag::LocalAuto => Some(Placement::LocalAuto),
+            InameTag::Vector | InameTag::Ilp | InameTag::IlpSequential => Some(Placement::Innermost),
+            _ => None,
+        });
+        placement.unwrap_or(Placement::Loop)
+    }
+
+    /// Whether different values are run by different work items.
+    pub fn is_parallel(self) -> bool {
+        matches!(self, Placement::Group(_) | Placement::Local(_) | Placement::LocalAuto)
+    }
+}
+
+/// Look-ups into one kernel.
+pub(crate) struct Facts<'k> {
+    pub kernel: &'k LoopKernel,
+    /// The position of each instruction.
+    pub position: HashMap<&'k Name, usize>,
+    /// How each iname is run.
+    pub placement: HashMap<&'k Name, Placement>,
+    /// For each iname the domain that it is a dimension of.
+    pub home: HashMap<&'k Name, usize>,
+    /// For each iname its place in the order of declaration.
+    pub declared: HashMap<&'k Name, usize>,
+    /// What each instruction writes, and the names that it reads.
+    pub writes: Vec<BTreeSet<Name>>,
+    pub reads: Vec<BTreeSet<Name>>,
+    pub arguments: HashMap<&'k Name, &'k Argument>,
+    /// The instructions that write a variable, in order.
+    pub writers: HashMap<Name, Vec<usize>>,
+}
+
+impl<'k> Facts<'k> {
+    pub fn of(kernel: &'k LoopKernel) -> Facts<'k> {
+        let position = kernel.instructions.iter().enumerate().map(|(at, instruction)| (&instruction.id, at)).collect();
+        let placement = kernel.inames.iter().map(|(name, iname)| (name, Placement::of(&iname.tags))).collect();
+        let mut home = HashMap::new();
+        let mut declared = HashMap::new();
+        for (at, domain) in kernel.domains.iter().enumerate() {
+            for iname in domain.dims() {
+                home.insert(iname, at);
+                let place = declared.len();
+                declared.insert(iname, place);
+            }
+        }
+        let writes: Vec<BTreeSet<Name>> = kernel.instructions.iter().map(|instruction| instruction.writes()).collect();
+        let reads = kernel.instructions.iter().map(|instruction| instruction.reads()).collect();
+        let mut writers: HashMap<Name, Vec<usize>> = HashMap::new();
+        for (at, names) in writes.iter().enumerate() {
+            for name in names {
+                writers.entry(name.clone()).or_default().push(at);
+            }
+        }
+        let arguments = kernel.arguments.iter().map(|argument| (&argument.name, argument)).collect();
+        Facts { kernel, position, placement, home, declared, writes, reads, arguments, writers }
+    }
+
+    /// How the iname is run; names that are no inames are loops.
+    pub fn placement(&self, iname: &Name) -> Placement {
+        self.placement.get(iname).copied().unwrap_or(Placement::Loop)
+    }
+
+    /// The parameters of the domain that an iname is a dimension of.
+    pub fn bound_names(&self, iname: &Name) -> &'k [Name] {
+        match self.home.get(iname) {
+            Some(&at) => self.kernel.domains[at].params(),
+            None => &[],
+        }
+    }
+    /// Whether any iname is run by different work items.
+    pub fn is_parallel(&self) -> bool {
+        self.placement.values().any(|placement| placement.is_parallel())
+    }
+
+    /// The points of some inames and of all that their bounds need: the domains that they are dimensions of, joined.
+    pub fn domain<'n>(&self, inames: impl IntoIterator<Item = &'n Name>) -> Result<Set, IslError>
+    where
+        'k: 'n,
+    {
+        let mut needed: BTreeSet<usize> = BTreeSet::new();
+        let mut open: Vec<&'n Name> = inames.into_iter().collect();
+        while let Some(iname) = open.pop() {
+            if let Some(&at) = self.home.get(iname)
+                && needed.insert(at)
+            {
+                open.extend(self.kernel.domains[at].params());
+            }
+        }
+        let mut domains = needed.into_iter().map(|at| &self.kernel.domains[at]);
+        match domains.next() {
+            None => Ok(Set::universe(&[], &[])),
+            Some(first) => domains.try_fold(first.clone(), |joined, domain| joined.join(domain)),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Schedules: the order in which instructions run, as trees of loops, one tree for each launch.
+//!
+//! What lives here is the data and how it prints; `order` sorts, `barrier` synchronises, `launches` splits, `sizes` measures.
+
+mod access;
+mod barrier;
+mod error;
+mod facts;
+mod innermost;
+mod keep;
+mod launches;
+mod local_axes;
+mod nest;
+mod order;
+mod race;
+mod sizes;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use parloop_isl::{Affine, Name};
+
+pub use error::ScheduleError;
+pub(crate) use facts::Facts;
+pub use facts::Placement;
+pub use local_axes::{LocalAxesError, assign_automatic_axes};
+pub use sizes::Sizes;
+
+use barrier::Pass;
+use race::Races;
+
+use crate::syntax::{Expr, Instruction, LoopKernel, MemoryKind, Program, SyncScope};
+
+/// A kernel with a place for each of its instructions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    /// The kernel as scheduled: where values live across launches it has further temporaries and instructions.
+    pub kernel: LoopKernel,
+    /// The launches, in the order in which they are first run.
+    pub launches: Vec<Launch>,
+    /// What the host does: each launch once, in loops where a global barrier was inside one.
+    pub steps: Vec<Step>,
+}
+
+/// One function on the device, run by a grid of work items.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// The name of the function: the kernel's, with a number from the second on.
+    pub name: Name,
+    /// What each work item does.
+    pub body: Vec<Node>,
+    /// How many work-groups there are along each axis, in terms of the kernel's parameters; at most three, none when no iname is tagged.
+    pub groups: Vec<Expr>,
+    /// How many work items a group has along each axis; at most three.
+    pub group_size: Vec<u64>,
+    /// The inames of host loops around the launch, outermost first: it is passed their values.
+    pub host_inames: Vec<Name>,
+}
+
+/// A step of a work item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// The body for each value of the iname, in order (unrolled, vectorised and `ilp` inames too: their tags say how).
+    ///
+    /// Where a barrier is inside, all work items of the group must make the same turns: the loop runs over every value that any value of the
+    /// local inames gives, and the conditions of the domain are put around the instructions instead.
+    Loop {
+        /// The iname.
+        iname: Name,
+        /// What is done for each value.
+        body: Vec<Node>,
+    },
+    /// The instruction of that id. Barriers that are instructions are [`Node::Barrier`] instead.
+    Run(Name),
+    /// All work items of the group wait for each other. In a [`Launch`] the scope is always local. A barrier for global memory is one for local
+    /// memory too.
+    Barrier {
+        /// Among which work items.
+        scope: SyncScope,
+        /// Which memory is made seen.
+        memory: MemoryKind,
+    },
+}
+
+/// A step of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The launch of that index.
+    Launch(usize),
+    /// The steps for each value of the iname, whose bounds are known to the host.
+    Loop {
+        /// The iname.
+        iname: Name,
+        /// What is done for each value.
+        body: Vec<Step>,
+    },
+}
+
+/// Gives each instruction of a kernel of the program its place.
+///
+/// # Errors
+/// Loops or dependencies that have no order; see [`ScheduleError`].
+pub fn schedule(program: &Program, kernel: &LoopKernel) -> Result<Schedule, ScheduleError> {
+    let facts = Facts::of(kernel);
+    let nest = nest::nest(&facts)?;
+    let body = order::order(&facts, &nest)?;
+    let body = insert_global_barriers(&facts, body)?;
+    let (mut launches, steps) = launches::split(&facts, body)?;
+    if launches.len() > 1 && !program.entrypoints.contains(&kernel.name) {
+        return Err(ScheduleError::BarrierInCallee { kernel: kernel.name.clone() });
+    }
+    let kernel = keep::keep(&facts, &mut launches, &steps)?.unwrap_or_else(|| kernel.clone());
+    finish_launches(&kernel, &mut launches)?;
+    Ok(Schedule { kernel, launches, steps })
+}
+
+fn insert_global_barriers(facts: &Facts<'_>, body: Vec<Node>) -> Result<Vec<Node>, ScheduleError> {
+    if !facts.is_parallel() {
+        return Ok(body);
+    }
+    let races = Races::of(facts)?;
+    let pass = Pass { scope: SyncScope::Global, only_check: !facts.kernel.options.insert_global_barriers };
+    barrier::insert(facts, &races, pass, body, &[])
+}
+
+/// Local barriers and sizes.
+fn finish_launches(kernel: &LoopKernel, launches: &mut [Launch]) -> Result<(), ScheduleError> {
+    let facts = Facts::of(kernel);
+    if !facts.is_parallel() {
+        return Ok(());
+    }
+    let races = Races::of(&facts)?;
+    for launch in launches {
+        let body = std::mem::take(&mut launch.body);
+        let pass = Pass { scope: SyncScope::Local, only_check: false };
+        launch.body = barrier::insert(&facts, &races, pass, body, &launch.host_inames)?;
+        barrier::check_uniform(&facts, &launch.body, &mut Vec::new())?;
+        let ids = launch.instructions();
+        let instructions = ids.into_iter().filter_map(|id| facts.position.get(id)).map(|&at| &*kernel.instructions[at]);
+        let Sizes { groups, group_size } = sizes::group_and_local_sizes(&facts, instructions)?;
+        (launch.groups, launch.group_size) = (groups, group_size);
+    }
+    Ok(())
+}
+
+/// The value of an iname that work item 0, or group 0, of its axis has: its smallest, in terms of parameters.
+///
+/// # Errors
+/// An iname without a smallest value.
+pub fn axis_base(kernel: &LoopKernel, iname: &Name) -> Result<Affine, ScheduleError> {
+    sizes::axis_base(&Facts::of(kernel), iname)
+}
+
+impl Schedule {
+    /// The kernel's instructions by id.
+    pub fn instructions(&self) -> HashMap<&Name, &Arc<Instruction>> {
+        self.kernel.instructions.iter().map(|instruction| (&instruction.id, instruction)).collect()
+    }
+}
+
+impl Launch {
+    /// The ids of the instructions that it runs, in order.
+    pub fn instructions(&self) -> Vec<&Name> {
+        fn collect<'a>(nodes: &'a [Node], ids: &mut Vec<&'a Name>) {
+            for node in nodes {
+                match node {
+                    Node::Loop { body, .. } => collect(body, ids),
+                    Node::Run(id) => ids.push(id),
+                    Node::Barrier { .. } => {}
+                }
+            }
+        }
+        let mut ids = Vec::new();
+        collect(&self.body, &mut ids);
+        ids
+    }
+}
+
+impl Node {
+    fn write(&self, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:1$}", "", 2 * depth)?;
+        match self {
+            Node::Loop { iname, body } => {
+                writeln!(f, "for {iname}")?;
+                body.iter().try_for_each(|node| node.write(depth + 1, f))
+            }
+            Node::Run(id) => writeln!(f, "run {id}"),
+            Node::Barrier { scope, memory } => {
+                let scope = if *scope == SyncScope::Global { "global" } else { "local" };
+                let memory = if *memory == MemoryKind::Global { "global" } else { "local" };
+                writeln!(f, "barrier {scope}, {memory} memory")
+            }
+        }
+    }
+}
+
+/// A tree, one line for each loop, instruction and barrier.
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.steps {
+            self.write_step(step, 0, f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Schedule {
+    fn write_step(&self, step: &Step, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:1$}", "", 2 * depth)?;
+        match step {
+            Step::Launch(index) => {
+                let launch = &self.launches[*index];
+                writeln!(f, "launch {}", launch.name)?;
+                launch.body.iter().try_for_each(|node| node.write(depth + 1, f))
+            }
+            Step::Loop { iname, body } => {
+                writeln!(f, "on the host: for {iname}")?;
+                body.iter().try_for_each(|step| self.write_step(step, depth + 1, f))
+            }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! `add_prefetch`: what is read of an array over a sweep is fetched into a temporary first.
+//!
+//! It extracts a substitution rule for the reads and computes that ahead; here is what is particular to arrays.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::{Affine, Constraint, Name, Set};
+
+use super::expand_subst::{ExpandSubstError, expand_calls};
+use super::extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
+use super::precompute::{FetchTag, Precompute, PrecomputeError, precompute};
+use crate::affine::to_affine;
+use crate::matching::Query;
+use crate::names::{Near, UniqueNames};
+use crate::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Iname, Layout, LoopKernel, Type};
+
+/// What is fetched, for which sweep, and where to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefetch {
+    /// The array.
+    pub array: Name,
+    /// The inames through all values of which the reads are swept.
+    pub sweep_inames: Vec<Name>,
+    /// Indices that say what is fetched, where `:` is the whole axis; empty: those of all reads in the selected instructions.
+    pub footprint: Vec<Vec<Expr>>,
+    /// Names for the loops that fetch, one for each axis; those that are not given are `a_dim_0` and so on.
+    pub inames: Vec<Option<Name>>,
+    /// The inames around these loops. `None`: those that the reads depend on.
+    pub outer_inames: Option<BTreeSet<Name>>,
+    /// How these loops are run.
+    pub default_tag: FetchTag,
+    /// Whether the whole bounding box may be fetched, where what is read is not convex.
+    pub bounding_box: bool,
+    /// The name of the temporary; `None`: `a_fetch`.
+    pub temporary: Option<Name>,
+    /// The memory of the temporary; `None`: found from how it is used.
+    pub space: Option<AddressSpace>,
+    /// The name of the rule that stands for a read while this runs; `None`: `a_fetch_rule`. The instruction is called so too.
+    pub rule: Option<Name>,
+    /// The id of the instruction that fetches.
+    pub instruction_id: Option<Name>,
+    /// The instructions whose reads are replaced.
+    pub within: Query,
+}
+
+impl Prefetch {
+    /// All reads of an array over a sweep, with everything else chosen.
+    pub fn new(array: impl Into<Name>, sweep_inames: impl IntoIterator<Item = Name>) -> Prefetch {
+        Prefetch {
+            array: array.into(),
+            sweep_inames: sweep_inames.into_iter().collect(),
+            footprint: Vec::new(),
+            inames: Vec::new(),
+            outer_inames: None,
+            default_tag: FetchTag::AsSweep,
+            bounding_box: false,
+            temporary: None,
+            space: None,
+            rule: None,
+            instruction_id: None,
+            within: Query::All,
+        }
+    }
+}
+
+/// Why an array cannot be fetched so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddPrefetchError {
+    /// There is no such array.
+    #[error("add_prefetch: kernel `{kernel}` has no array `{array}`{near}")]
+    UnknownArray {
+        /// The kernel.
+        kernel: Name,
+        /// The name asked for.
+        array: Name,
+        /// What may have been meant.
+        near: Near,
+    },
+    /// Nobody reads it.
+    #[error("add_prefetch: no selected instruction of kernel `{kernel}` reads `{array}`")]
+    NotRead {
+        /// The kernel.
+        kernel: Name,
+        /// The array.
+        array: Name,
+    },
+    /// A footprint with another number of indices.
+    #[error("add_prefetch: `{array}` has {axes} axes, but a footprint has {indices} indices")]
+    FootprintIndices {
+        /// The array.
+        array: Name,
+        /// Its axes.
+        axes: usize,
+        /// The indices.
+        indices: usize,
+    },
+    /// A slice that is not the whole axis.
+    #[error("add_prefetch: index {axis} of a footprint of `{array}` is part of an axis; only `:`, the whole of it, can be fetched")]
+    PartialSlice {
+        /// The array.
+        array: Name,
+        /// The axis, counted from 0.
+        axis: usize,
+    },
+    /// The length of a whole axis is not affine.
+    #[error("add_prefetch: the length of axis {axis} of `{array}` is not known or not affine, so `:` says nothing; write its indices")]
+    AxisLength {
+        /// The array.
+        array: Name,
+        /// The axis, counted from 0.
+        axis: usize,
+    },
+    /// Names for more axes than there are.
+    #[error("add_prefetch: `{array}` has {axes} axes, but {given} names for loops were given")]
+    TooManyNames {
+        /// The array.
+        array: Name,
+        /// Its axes.
+        axes: usize,
+        /// The names.
+        given: usize,
+    },
+    /// The rule that stands for a read cannot be made.
+    #[error(transparent)]
+    Extract(#[from] ExtractSubstError),
+    /// The values cannot be computed ahead.
+    #[error("add_prefetch of `{array}`: {reason}")]
+    Precompute {
+        /// The array.
+        array: Name,
+        /// Why not.
+        reason: PrecomputeError,
+    },
+    /// A call of a rule does not fit it.
+    #[error(transparent)]
+    Rule(#[from] ExpandSubstError),
+}
+
+/// Fetches what is read of an array over a sweep into a temporary, from which the reads then take it.
+///
+/// ```
+/// use parloop_loop::create::make_kernel;
+/// use parloop_loop::transform::{Prefetch, add_prefetch};
+/// let program = make_kernel("{[o, i]: 0<=o<n and 0<=i<16}", "b[o, i] = a[16*o + 15 - i]")?;
+/// let kernel = add_prefetch(program.entry().unwrap(), &Prefetch::new("a", ["i".into()]))?;
+/// assert_eq!(kernel.instructions[0].rhs()[0].to_string(), "a[a_dim_0 + 16*o]");
+/// assert_eq!(kernel.instructions[1].rhs()[0].to_string(), "a_fetch[-i + 15]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`AddPrefetchError`].
+pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, AddPrefetchError> {
+    let (layout, ty) = find_array(kernel, what)?;
+    let axes = axis_count(kernel, what, layout)?;
+    if what.inames.len() > axes {
+        return Err(AddPrefetchError::TooManyNames { array: what.array.clone(), axes, given: what.inames.len() });
+    }
+    let mut names = UniqueNames::of_variables(kernel);
+    let rule = what.rule.clone().unwrap_or_else(|| names.make(&format!("{}_fetch_rule", what.array)));
+    let temporary = what.temporary.clone().unwrap_or_else(|| names.make(&format!("{}_fetch", what.array)));
+    let parameters: Vec<Name> = (0..axes).map(|axis| names.make(&parameter_name(what, layout, axis))).collect();
+
+    let template = match axes {
+        0 => Expr::var(what.array.clone()),
+        _ => Expr::subscript(what.array.clone(), parameters.iter().map(Expr::var)),
+    };
+    let extract = ExtractSubst { name: rule.clone(), template, parameters, within: what.within.clone() };
+    let ready = extract_subst(kernel, &extract).map_err(|error| match error {
+        ExtractSubstError::NoMatch { kernel, .. } => AddPrefetchError::NotRead { kernel, array: what.array.clone() },
+        error => error.into(),
+    })?;
+    let Sweep { mut kernel, sweep_inames, footprint, helpers } = whole_axes(ready, what, layout, axes)?;
+    let ahead = Precompute {
+        footprint,
+        inames: what.inames.clone(),
+        outer_inames: what.outer_inames.clone(),
+        default_tag: what.default_tag.clone(),
+        bounding_box: what.bounding_box,
+        temporary: Some(temporary),
+        ty,
+        space: what.space,
+        instruction_id: what.instruction_id.clone(),
+        within: what.within.clone(),
+        ..Precompute::new(rule.clone(), sweep_inames)
+    };
+    kernel = precompute(&kernel, &ahead).map_err(|reason| AddPrefetchError::Precompute { array: what.array.clone(), reason })?;
+    kernel.inames.retain(|iname, _| !helpers.contains(iname));
+    kernel.domains.retain(|domain| domain.dims().is_empty() || !domain.dims().iter().all(|dim| helpers.contains(dim)));
+    forget_rule(&mut kernel, &rule)?;
+    Ok(kernel)
+}
+
+fn find_array<'a>(kernel: &'a LoopKernel, what: &Prefetch) -> Result<(&'a Layout, Option<Type>), AddPrefetchError> {
+    if let Some(temporary) = kernel.temporaries.get(&what.array) {
+        return Ok((&temporary.layout, temporary.ty.clone()));
+    }
+    let argument = kernel.arguments.iter().find(|argument| argument.name == what.array);
+    if let Some(Argument { kind: ArgumentKind::Array { layout, .. }, ty, .. }) = argument {
+        return Ok((layout, ty.clone()));
+    }
+    let is_array = |argument: &&Argument| matches!(argument.kind, ArgumentKind::Array { .. });
+    let arrays = kernel.arguments.iter().filter(is_array).map(|argument| &argument.name);
+    let near = Near::of(&what.array, arrays.chain(kernel.temporaries.keys()));
+    Err(AddPrefetchError::UnknownArray { kernel: kernel.name.clone(), array: what.array.clone(), near })
+}
+
+/// The number of axes: of the shape if it is known, else of the first read.
+fn axis_count(kernel: &LoopKernel, what: &Prefetch, layout: &Layout) -> Result<usize, AddPrefetchError> {
+    if let Some(axes) = layout.axis_count() {
+        return Ok(axes);
+    }
+    let mut found = None;
+    for instruction in &kernel.instructions {
+        for expr in instruction.exprs() {
+            expr.visit(&mut |inner| match inner {
+                Expr::Subscript(array, indices) if **array == Expr::var(&what.array) => found = found.or(Some(indices.len())),
+                _ => {}
+            });
+        }
+    }
+    found.ok_or_else(|| AddPrefetchError::NotRead { kernel: kernel.name.clone(), array: what.array.clone() })
+}
+
+fn parameter_name(what: &Prefetch, layout: &Layout, axis: usize) -> String {
+    match (what.inames.get(axis), &layout.axis_names) {
+        (Some(Some(name)), _) => name.to_string(),
+        (_, Some(names)) if axis < names.len() => format!("{}_dim_{}", what.array, names[axis]),
+        _ => format!("{}_dim_{axis}", what.array),
+    }
+}
+
+/// A kernel in which whole axes are swept by inames of their own, which are of no use afterwards.
+struct Sweep {
+    kernel: LoopKernel,
+    sweep_inames: Vec<Name>,
+    footprint: Vec<Vec<Expr>>,
+    helpers: BTreeSet<Name>,
+}
+
+fn whole_axes(kernel: LoopKernel, what: &Prefetch, layout: &Layout, axes: usize) -> Result<Sweep, AddPrefetchError> {
+    let mut names = UniqueNames::of_variables(&kernel);
+    let mut sweep = Sweep { kernel, sweep_inames: what.sweep_inames.clone(), footprint: Vec::new(), helpers: BTreeSet::new() };
+    for indices in &what.footprint {
+        if indices.len() != axes {
+            return Err(AddPrefetchError::FootprintIndices { array: what.array.clone(), axes, indices: indices.len() });
+        }
+        let mut plain = Vec::with_capacity(axes);
+        for (axis, index) in indices.iter().enumerate() {
+            let Expr::Slice(parts) = index else {
+                plain.push(index.clone());
+                continue;
+            };
+            if parts.iter().any(Option::is_some) {
+                return Err(AddPrefetchError::PartialSlice { array: what.array.clone(), axis });
+            }
+            let length = layout.lengths().and_then(|lengths| to_affine(lengths.get(axis)?));
+            let iname = names.make(&format!("{}_fetch_axis_{axis}", what.array));
+            let domain = length.and_then(|length| range(&iname, &length));
+            let domain = domain.ok_or_else(|| AddPrefetchError::AxisLength { array: what.array.clone(), axis })?;
+            sweep.kernel.domains.push(domain);
+            sweep.kernel.inames.insert(iname.clone(), Iname::default());
+            sweep.sweep_inames.push(iname.clone());
+            plain.push(Expr::var(&iname));
+            sweep.helpers.insert(iname);
+        }
+        sweep.footprint.push(plain);
+    }
+    Ok(sweep)
+}
+
+/// `0 <= iname < length`.
+fn range(iname: &Name, length: &Affine) -> Option<Set> {
+    let value = Affine::name(iname.clone());
+    let below = length.sub(&value).ok()?.sub(&Affine::constant(1)).ok()?;
+    Some(Set::bounded(std::slice::from_ref(iname), vec![Constraint::not_negative(value), Constraint::not_negative(below)]))
+}
+
+/// Reads outside of the footprint become plain reads again.
+fn forget_rule(kernel: &mut LoopKernel, rule: &Name) -> Result<(), ExpandSubstError> {
+    let Some(rule) = kernel.substitutions.get(rule).cloned() else { return Ok(()) };
+    let rules = [(rule.name.clone(), rule.clone())].into();
+    for instruction in &mut kernel.instructions {
+        let expand = &mut |expr: &Expr| expand_calls(expr, &rules, &instruction.id, &|_| true);
+        *instruction = std::sync::Arc::new(instruction.try_map_exprs(expand)?);
+    }
+    for other in kernel.substitutions.values_mut() {
+        other.body = expand_calls(&other.body, &rules, &other.name, &|_| true)?;
+    }
+    kernel.substitutions.remove(&rule.name);
+    Ok(())
+}

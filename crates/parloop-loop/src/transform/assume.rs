@@ -1,0 +1,81 @@
+//! `assume`: what is promised of the parameters of the domains.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::{IslError, Name, Set};
+
+use crate::names::Near;
+use crate::syntax::LoopKernel;
+
+/// Why that cannot be assumed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssumeError {
+    /// The assumption is about something that is no parameter.
+    #[error("`{name}` is no parameter of the domains of kernel `{kernel}`, so nothing can be assumed of it{near}")]
+    NoParameter {
+        /// The kernel.
+        kernel: Name,
+        /// The name.
+        name: Name,
+        /// What may have been meant.
+        near: Near,
+    },
+    /// A set with dimensions.
+    #[error("an assumption is a set without dimensions, such as `{{ : n >= 1}}`, not `{set}`")]
+    Dimensions {
+        /// The set.
+        set: String,
+    },
+    /// Nothing fulfils all assumptions.
+    #[error("kernel `{kernel}` assumes `{present}` already; no values of the parameters fulfil `{added}` too")]
+    Contradiction {
+        /// The kernel.
+        kernel: Name,
+        /// What is assumed already.
+        present: String,
+        /// What was to be assumed too.
+        added: String,
+    },
+    /// The text is no condition.
+    #[error(transparent)]
+    Isl(#[from] IslError),
+}
+
+/// Promises something of the parameters, such as `n mod 4 = 0 and n >= 4`, in isl's notation for conditions. Bounds are then simpler, and
+/// whoever calls the kernel is held to it.
+///
+/// # Errors
+/// When the text is no condition, is about something else than parameters, or contradicts what is assumed already.
+pub fn assume(kernel: &LoopKernel, condition: &str) -> Result<LoopKernel, AssumeError> {
+    assume_set(kernel, &Set::parse(&format!("{{ : {condition} }}"))?)
+}
+
+/// [`assume`] with a set without dimensions.
+///
+/// # Errors
+/// As [`assume`].
+pub fn assume_set(kernel: &LoopKernel, assumption: &Set) -> Result<LoopKernel, AssumeError> {
+    if !assumption.dims().is_empty() {
+        return Err(AssumeError::Dimensions { set: assumption.to_string() });
+    }
+    let parameters = parameters(kernel);
+    if let Some(name) = assumption.params().iter().find(|name| !parameters.contains(*name)) {
+        let (kernel, near) = (kernel.name.clone(), Near::of(name, &parameters));
+        return Err(AssumeError::NoParameter { kernel, name: name.clone(), near });
+    }
+    let assumptions = kernel.assumptions.join(assumption)?;
+    if assumptions.is_empty()? {
+        let (present, added) = (kernel.assumptions.to_string(), assumption.to_string());
+        return Err(AssumeError::Contradiction { kernel: kernel.name.clone(), present, added });
+    }
+    Ok(LoopKernel { assumptions, ..kernel.clone() })
+}
+
+/// The parameters of the domains that are no inames, and the numbers that the kernel is called with.
+fn parameters(kernel: &LoopKernel) -> BTreeSet<Name> {
+    let of_domains = kernel.domains.iter().flat_map(|domain| domain.params());
+    let passed =
+        kernel.arguments.iter().filter(|argument| argument.kind == crate::syntax::ArgumentKind::Value).map(|argument| &argument.name);
+    of_domains.chain(passed).filter(|name| !kernel.inames.contains_key(*name)).cloned().collect()
+}

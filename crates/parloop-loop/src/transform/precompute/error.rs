@@ -1,0 +1,192 @@
+//! Why nothing can be computed ahead.
+
+use parloop_isl::{IslError, Name, Set};
+
+use crate::names::Near;
+use crate::syntax::AddressSpace;
+use crate::transform::expand_subst::ExpandSubstError;
+
+/// Why values of a rule cannot be computed ahead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PrecomputeError {
+    /// There is no such rule.
+    #[error("precompute: kernel `{kernel}` has no substitution rule `{rule}`{near}")]
+    UnknownRule {
+        /// The kernel.
+        kernel: Name,
+        /// The name asked for.
+        rule: Name,
+        /// What may have been meant.
+        near: Near,
+    },
+    /// There is no such iname.
+    #[error("precompute of `{rule}`: kernel `{kernel}` has no iname `{iname}`{near}")]
+    UnknownIname {
+        /// The kernel.
+        kernel: Name,
+        /// The rule.
+        rule: Name,
+        /// The name asked for.
+        iname: Name,
+        /// What may have been meant.
+        near: Near,
+    },
+    /// Nobody calls the rule with arguments that are affine in inames and parameters.
+    #[error(
+        "precompute of `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments made of inames and parameters alone"
+    )]
+    NoUses {
+        /// The kernel.
+        kernel: Name,
+        /// The rule.
+        rule: Name,
+    },
+    /// A sweep that changes nothing.
+    #[error("precompute of `{rule}`: sweep iname `{iname}` is neither in the arguments of its calls nor in the rule; leave it out")]
+    UnusedSweep {
+        /// The rule.
+        rule: Name,
+        /// The iname.
+        iname: Name,
+    },
+    /// An axis that is neither a parameter of the rule nor a swept iname.
+    #[error("precompute of `{rule}`: storage axis `{axis}` is neither a parameter of the rule nor an iname of the kernel")]
+    UnknownStorageAxis {
+        /// The rule.
+        rule: Name,
+        /// The axis.
+        axis: Name,
+    },
+    /// An argument that differs has no axis.
+    #[error("precompute of `{rule}`: its parameter `{parameter}` has different values in one sweep, so it must be a storage axis")]
+    MissingStorageAxis {
+        /// The rule.
+        rule: Name,
+        /// The parameter.
+        parameter: Name,
+    },
+    /// A name is in use.
+    #[error("precompute of `{rule}`: `{name}` is a name in kernel `{kernel}` already; choose another one")]
+    Taken {
+        /// The kernel.
+        kernel: Name,
+        /// The rule.
+        rule: Name,
+        /// The name.
+        name: Name,
+    },
+    /// The given footprint does not fit the rule.
+    #[error("precompute of `{rule}`: the rule takes {takes} arguments, but a footprint has {given}")]
+    FootprintArguments {
+        /// The rule.
+        rule: Name,
+        /// How many it takes.
+        takes: usize,
+        /// How many were given.
+        given: usize,
+    },
+    /// The given footprint is not affine.
+    #[error(
+        "precompute of `{rule}`: argument {argument} of the footprint is not made of inames and parameters by sums and constant factors"
+    )]
+    FootprintNotAffine {
+        /// The rule.
+        rule: Name,
+        /// Which argument, counted from 0.
+        argument: usize,
+    },
+    /// An existing iname is to fill an axis of one place.
+    #[error("precompute of `{rule}`: axis {axis} has one place alone, so iname `{iname}` cannot run over it; leave it out")]
+    ShortAxis {
+        /// The rule.
+        rule: Name,
+        /// The axis, counted from 0.
+        axis: usize,
+        /// The iname.
+        iname: Name,
+    },
+    /// Existing inames have other values than are needed.
+    #[error(
+        "precompute of `{rule}`: its values are needed for `{needed}`, but the inames given have `{has}`; give names that are not in use"
+    )]
+    OtherDomain {
+        /// The rule.
+        rule: Name,
+        /// What is needed.
+        needed: Box<Set>,
+        /// What the inames have.
+        has: Box<Set>,
+    },
+    /// The footprint is not bounded.
+    #[error(
+        "precompute of `{rule}`: what is needed along axis {axis} has no length in terms of the kernel's parameters; sweep further inames, \
+         or give more outer inames"
+    )]
+    Unbounded {
+        /// The rule.
+        rule: Name,
+        /// The axis, counted from 0.
+        axis: usize,
+    },
+    /// The footprint has no points.
+    #[error("precompute of `{rule}`: no value is ever needed: the domain of its users is empty")]
+    Empty {
+        /// The rule.
+        rule: Name,
+    },
+    /// The footprint is no set that a nest of loops runs over.
+    #[error("precompute of `{rule}`: the values needed, `{footprint}`, are not convex; ask for their bounding box")]
+    NotConvex {
+        /// The rule.
+        rule: Name,
+        /// The footprint.
+        footprint: Box<Set>,
+    },
+    /// The temporary is there, with another number of axes.
+    #[error("precompute of `{rule}`: temporary `{temporary}` has {has} axes, but {needed} are needed; choose another name for it")]
+    TemporaryAxes {
+        /// The rule.
+        rule: Name,
+        /// The temporary.
+        temporary: Name,
+        /// Its axes.
+        has: usize,
+        /// Those needed.
+        needed: usize,
+    },
+    /// The temporary is there, and its shape cannot be widened.
+    #[error("precompute of `{rule}`: temporary `{temporary}` is there with a shape that is no constant; choose another name for it")]
+    TemporaryShape {
+        /// The rule.
+        rule: Name,
+        /// The temporary.
+        temporary: Name,
+    },
+    /// The temporary is there, of another type.
+    #[error("precompute of `{rule}`: temporary `{temporary}` is there with another type; choose another name for it")]
+    TemporaryType {
+        /// The rule.
+        rule: Name,
+        /// The temporary.
+        temporary: Name,
+    },
+    /// The temporary is there, in another memory.
+    #[error("precompute of `{rule}`: temporary `{temporary}` lives in {has:?} memory, not in {wanted:?}; choose another name for it")]
+    TemporarySpace {
+        /// The rule.
+        rule: Name,
+        /// The temporary.
+        temporary: Name,
+        /// Where it lives.
+        has: AddressSpace,
+        /// Where it shall live.
+        wanted: AddressSpace,
+    },
+    /// A call of a rule does not fit it.
+    #[error(transparent)]
+    Rule(#[from] ExpandSubstError),
+    /// The solver has no answer.
+    #[error("precompute: {0}")]
+    Solver(#[from] IslError),
+}

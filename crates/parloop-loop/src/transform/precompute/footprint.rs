@@ -1,0 +1,193 @@
+//! Footprints: which values a swept access takes, the box that stores them, and the loops that fill it.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::{Affine, IslError, Name, Set};
+
+use crate::syntax::LoopKernel;
+
+/// What a footprint is asked for.
+pub(super) struct Question<'a> {
+    pub kernel: &'a LoopKernel,
+    /// The inames that are swept.
+    pub sweep: &'a BTreeSet<Name>,
+    /// The inames around the loops that fill the box: it may differ from one of their values to the next.
+    pub outer: &'a BTreeSet<Name>,
+    /// A name for each axis of the box, in use nowhere else.
+    pub axes: &'a [Name],
+    /// What is taken along the axes, for each access.
+    pub accesses: &'a [Vec<Affine>],
+}
+
+/// Why there is no such footprint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FootprintError {
+    Solver(IslError),
+    /// Along that axis it is not bounded, or its length has no bound that the kernel's parameters give.
+    Unbounded(usize),
+    /// Nothing is taken for any parameters.
+    Empty,
+    /// It has holes or dents.
+    NotConvex(Set),
+}
+
+impl From<IslError> for FootprintError {
+    fn from(error: IslError) -> FootprintError {
+        FootprintError::Solver(error)
+    }
+}
+
+/// The values taken, as a set over the axes, and the box around them.
+pub(super) struct Footprint {
+    /// Over the axes; inames around are parameters.
+    set: Set,
+    /// What holds for the parameters and the inames around.
+    context: Set,
+    /// Where the box begins along each axis.
+    pub bases: Vec<Affine>,
+    /// How long it is, in terms of the kernel's parameters.
+    pub lengths: Vec<Affine>,
+}
+
+impl Question<'_> {
+    pub(super) fn answer(&self) -> Result<Footprint, FootprintError> {
+        let mut set: Option<Set> = None;
+        for access in self.accesses {
+            let image = self.image(access)?;
+            set = Some(match set {
+                Some(set) => set.union(&image)?,
+                None => image,
+            });
+        }
+        let set = set.ok_or(FootprintError::Empty)?.simplify()?;
+        if set.is_empty()? {
+            return Err(FootprintError::Empty);
+        }
+        let outer: Vec<Name> = self.parameters().into_iter().collect();
+        let context = domain_of(self.kernel, &outer)?.project_onto(&outer)?.to_params(&outer);
+        let mut footprint = Footprint { set, context, bases: Vec::new(), lengths: Vec::new() };
+        for axis in 0..self.axes.len() {
+            let (base, length) = self.measure(&footprint.set, axis)?;
+            footprint.bases.push(base);
+            footprint.lengths.push(length);
+        }
+        Ok(footprint)
+    }
+
+    /// Whether everything that an access takes, swept, is in the footprint.
+    pub(super) fn covers(&self, footprint: &Footprint, access: &[Affine]) -> Result<bool, IslError> {
+        self.image(access)?.is_subset(&footprint.set)
+    }
+
+    /// The inames around that are not swept.
+    fn parameters(&self) -> BTreeSet<Name> {
+        self.outer.difference(self.sweep).cloned().collect()
+    }
+
+    /// What an access takes while the sweep inames, and all that are not around, have any of their values.
+    fn image(&self, access: &[Affine]) -> Result<Set, IslError> {
+        let parameters = self.parameters();
+        let mut inames: Vec<Name> = parameters.iter().cloned().collect();
+        inames.extend(access.iter().flat_map(Affine::names).filter(|name| self.kernel.inames.contains_key(name)));
+        let domain = domain_of(self.kernel, &inames)?;
+        let parameters: Vec<Name> = parameters.into_iter().filter(|name| domain.has_dim(name)).collect();
+        let functions: Vec<(Name, Affine)> = self.axes.iter().cloned().zip(access.iter().cloned()).collect();
+        domain.to_params(&parameters).image(&functions)
+    }
+
+    /// Where the box begins along an axis, and how long it is: of all limits from below, the one that leaves the shortest box.
+    fn measure(&self, set: &Set, axis: usize) -> Result<(Affine, Affine), FootprintError> {
+        let name = &self.axes[axis];
+        let line = set.project_onto(std::slice::from_ref(name))?.hull()?;
+        let outer: Vec<Name> = line.params().iter().filter(|param| self.outer.contains(*param)).cloned().collect();
+        let plane = line.add_dims(&outer);
+        let mut best: Option<(Affine, Affine)> = None;
+        for bound in line.bounds(name)?.lower {
+            let base = match bound.divisor {
+                1 => bound.affine,
+                divisor => Affine::floor(&bound.affine.add(&Affine::constant(divisor - 1))?, divisor)?,
+            };
+            let length = Affine::name(name.clone()).sub(&base)?.add(&Affine::constant(1))?;
+            // The axis itself is free as a name once its values are gone from the set.
+            let lengths = plane.image(&[(length_name(name), length)])?;
+            let longest = match lengths.static_max(&length_name(name), &self.kernel.assumptions) {
+                Ok(longest) => longest,
+                Err(IslError::Unbounded { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if best.as_ref().is_none_or(|(_, known)| rank(&longest) < rank(known)) {
+                best = Some((base, longest));
+            }
+        }
+        best.ok_or(FootprintError::Unbounded(axis))
+    }
+}
+
+fn length_name(axis: &Name) -> Name {
+    format!("{axis}_length").into()
+}
+
+/// Constants before others, short before long.
+fn rank(length: &Affine) -> (usize, i64) {
+    (length.names().len(), length.constant_term())
+}
+
+impl Footprint {
+    /// Whether the box has more than one place along the axis.
+    pub(super) fn is_wide(&self, axis: usize) -> bool {
+        self.lengths[axis].as_constant() != Some(1)
+    }
+
+    /// The values of the loops that fill the box, each counted from the box's beginning: the footprint, or all of the box around it.
+    /// `loops` has a name for each wide axis.
+    pub(super) fn loops(&self, axes: &[Name], loops: &[(usize, Name)], all_of_box: bool) -> Result<Set, FootprintError> {
+        let mut set = if all_of_box { self.surrounding(axes)? } else { self.convex()? };
+        for (axis, name) in loops {
+            let value = Affine::name(name.clone()).add(&self.bases[*axis])?;
+            set = set.add_dims(std::slice::from_ref(name)).substitute(&axes[*axis], &value)?;
+        }
+        let names: Vec<Name> = loops.iter().map(|(_, name)| name.clone()).collect();
+        let set = set.project_onto(&names)?;
+        Ok(set.gist(&self.context.add_dims(&names))?)
+    }
+
+    fn convex(&self) -> Result<Set, FootprintError> {
+        if self.set.pieces().len() == 1 {
+            return Ok(self.set.clone());
+        }
+        let hull = self.set.hull()?;
+        match hull.is_subset(&self.set)? {
+            true => Ok(hull),
+            false => Err(FootprintError::NotConvex(self.set.clone())),
+        }
+    }
+
+    fn surrounding(&self, axes: &[Name]) -> Result<Set, IslError> {
+        let mut surrounding = Set::universe(&[], &[]);
+        for axis in axes {
+            surrounding = surrounding.join(&self.set.project_onto(std::slice::from_ref(axis))?.hull()?)?;
+        }
+        Ok(surrounding)
+    }
+
+    /// What holds for the parameters and the inames around.
+    pub(super) fn context(&self) -> &Set {
+        &self.context
+    }
+}
+
+/// The values of the inames together with what bounds them: all domains that have one of them or that they depend on, and the assumptions.
+pub(crate) fn domain_of(kernel: &LoopKernel, inames: &[Name]) -> Result<Set, IslError> {
+    let mut wanted: BTreeSet<Name> = inames.iter().cloned().collect();
+    let mut taken = vec![false; kernel.domains.len()];
+    let mut set = Set::universe(&[], &[]);
+    loop {
+        let next = (0..taken.len()).find(|&index| !taken[index] && kernel.domains[index].dims().iter().any(|dim| wanted.contains(dim)));
+        let Some(index) = next else { break };
+        taken[index] = true;
+        let domain = &kernel.domains[index];
+        wanted.extend(domain.params().iter().filter(|param| kernel.inames.contains_key(*param)).cloned());
+        set = set.join(domain)?;
+    }
+    set.join(&kernel.assumptions)
+}

@@ -1,0 +1,512 @@
+//! `precompute`: values of a substitution rule are computed ahead of their use and stored in a temporary.
+//!
+//! `footprint` says which values, `uses` finds and replaces the calls of the rule, `order` says when; here all is put together.
+
+mod error;
+mod footprint;
+mod order;
+mod uses;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use parloop_isl::{Affine, Name, Set};
+
+use crate::affine::from_affine;
+use crate::fold;
+use crate::matching::Query;
+use crate::names::{Near, UniqueNames};
+use crate::syntax::{
+    AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Shape, SubstitutionRule, SyncScope,
+    Temporary, Type,
+};
+use crate::transform::expand_subst::{expand_calls, used_rules};
+
+pub use error::PrecomputeError;
+pub(crate) use footprint::domain_of;
+use footprint::{Footprint, FootprintError, Question};
+
+/// How the loops that compute ahead are run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum FetchTag {
+    /// As plain loops.
+    #[default]
+    Untagged,
+    /// `l.auto` where a swept iname runs on a local axis, so that the work items of a group share the work; else as plain loops.
+    AsSweep,
+    /// With that tag.
+    Given(InameTag),
+}
+
+/// What is computed ahead, for which sweep, and where it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Precompute {
+    /// The rule whose values are computed.
+    pub rule: Name,
+    /// The inames through all values of which the calls of the rule are swept.
+    pub sweep_inames: Vec<Name>,
+    /// Arguments of calls that say what is computed; empty: those of all calls in the selected instructions.
+    pub footprint: Vec<Vec<Expr>>,
+    /// The axes of the temporary: parameters of the rule, and inames. `None`: swept inames that are in no argument, then all parameters.
+    pub storage_axes: Option<Vec<Name>>,
+    /// Names for the loops that compute, one for each storage axis; those that are not given are chosen. Existing inames must have the
+    /// values that are needed.
+    pub inames: Vec<Option<Name>>,
+    /// The inames around these loops. `None`: those that the values depend on.
+    pub outer_inames: Option<BTreeSet<Name>>,
+    /// Tags for loops, by storage axis or by the loop's name.
+    pub axis_tags: BTreeMap<Name, InameTag>,
+    /// The tag for all others.
+    pub default_tag: FetchTag,
+    /// Whether the whole bounding box may be computed, where what is needed is not convex.
+    pub bounding_box: bool,
+    /// The name of the temporary; one that is there is used if it fits.
+    pub temporary: Option<Name>,
+    /// The type of the temporary; `None`: inferred.
+    pub ty: Option<Type>,
+    /// The memory of the temporary; `None`: found from how it is used.
+    pub space: Option<AddressSpace>,
+    /// The id of the instruction that computes.
+    pub instruction_id: Option<Name>,
+    /// The instructions whose calls of the rule are replaced.
+    pub within: Query,
+}
+
+impl Precompute {
+    /// The values of a rule over a sweep, with everything else chosen.
+    pub fn new(rule: impl Into<Name>, sweep_inames: impl IntoIterator<Item = Name>) -> Precompute {
+        Precompute {
+            rule: rule.into(),
+            sweep_inames: sweep_inames.into_iter().collect(),
+            footprint: Vec::new(),
+            storage_axes: None,
+            inames: Vec::new(),
+            outer_inames: None,
+            axis_tags: BTreeMap::new(),
+            default_tag: FetchTag::Untagged,
+            bounding_box: false,
+            temporary: None,
+            ty: None,
+            space: None,
+            instruction_id: None,
+            within: Query::All,
+        }
+    }
+}
+
+/// Computes the values of a substitution rule ahead of their use.
+///
+/// All calls of the rule are swept through the sweep inames; what they need then, the footprint, is computed by loops of its own into a
+/// temporary just as large as the box around it, and the calls read that. Axes of length one are left out.
+///
+/// ```
+/// use parloop_loop::create::make_kernel;
+/// use parloop_loop::transform::{Precompute, precompute};
+/// let text = "f(x) := 2*a[x]\nb[i, j] = f(i + j) + f(i + j + 1)";
+/// let program = make_kernel("{[i, j]: 0<=i<n and 0<=j<16}", text)?;
+/// let kernel = precompute(program.entry().unwrap(), &Precompute::new("f", ["j".into()]))?;
+/// assert_eq!(kernel.instructions[1].rhs()[0].to_string(), "f_0[j] + f_0[j + 1]");
+/// assert_eq!(kernel.instructions[0].rhs()[0].to_string(), "2*a[i + x]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`PrecomputeError`].
+pub fn precompute(kernel: &LoopKernel, what: &Precompute) -> Result<LoopKernel, PrecomputeError> {
+    let Some(rule) = kernel.substitutions.get(&what.rule) else {
+        let near = Near::of(&what.rule, kernel.substitutions.keys());
+        return Err(PrecomputeError::UnknownRule { kernel: kernel.name.clone(), rule: what.rule.clone(), near });
+    };
+    let kernel = uses::call_directly(kernel, &what.rule, &what.within)?;
+    let job = Job::plan(&kernel, what, rule)?;
+    let question = job.question();
+    let footprint = question.answer().map_err(|error| job.footprint_error(error))?;
+    job.build(&footprint)
+}
+
+/// What an axis of the temporary stands for.
+enum Source {
+    /// A parameter of the rule.
+    Parameter(usize),
+    /// An iname in what the rule stands for.
+    Iname(Name),
+}
+
+struct Job<'a> {
+    kernel: &'a LoopKernel,
+    what: &'a Precompute,
+    rule: &'a SubstitutionRule,
+    sweep: BTreeSet<Name>,
+    outer: BTreeSet<Name>,
+    /// The calls that make the footprint, by the rule's parameters.
+    calls: Vec<Vec<Affine>>,
+    sources: Vec<Source>,
+    /// Names of the axes in sets.
+    axes: Vec<Name>,
+    /// What the calls take along the axes.
+    accesses: Vec<Vec<Affine>>,
+    /// What the value is made of: arrays, temporaries, inames.
+    reads: BTreeSet<Name>,
+}
+
+impl<'a> Job<'a> {
+    fn plan(kernel: &'a LoopKernel, what: &'a Precompute, rule: &'a SubstitutionRule) -> Result<Job<'a>, PrecomputeError> {
+        let all_inames = what.sweep_inames.iter().chain(what.outer_inames.iter().flatten());
+        for iname in all_inames {
+            if !kernel.inames.contains_key(iname) {
+                let near = Near::of(iname, kernel.inames.keys());
+                let (kernel, rule) = (kernel.name.clone(), rule.name.clone());
+                return Err(PrecomputeError::UnknownIname { kernel, rule, iname: iname.clone(), near });
+            }
+        }
+        let calls = calls(kernel, what, rule)?;
+        let mut reads = expand_calls(&rule.body, &kernel.substitutions, &rule.name, &|_| true)?.variables();
+        reads.retain(|name| !rule.parameters.contains(name));
+
+        let is_iname = |name: &Name| kernel.inames.contains_key(name);
+        let in_arguments: BTreeSet<Name> = calls.iter().flatten().flat_map(Affine::names).filter(is_iname).collect();
+        let in_value: BTreeSet<Name> = reads.iter().filter(|name| is_iname(name)).cloned().collect();
+        let sweep: BTreeSet<Name> = what.sweep_inames.iter().cloned().collect();
+        if let Some(iname) = what.sweep_inames.iter().find(|iname| !in_arguments.contains(*iname) && !in_value.contains(*iname)) {
+            return Err(PrecomputeError::UnusedSweep { rule: rule.name.clone(), iname: iname.clone() });
+        }
+        let sources = sources(kernel, what, rule, &in_arguments)?;
+        let outer = what.outer_inames.clone().unwrap_or_else(|| {
+            let is_user = |user: &Instruction| {
+                what.within.matches(kernel, user) && user.exprs().into_iter().any(|expr| calls_rule(expr, kernel, &rule.name))
+            };
+            let shared = order::inames_of_writers(kernel, &reads, &is_user);
+            in_arguments.union(&in_value).chain(&shared).filter(|iname| !sweep.contains(*iname)).cloned().collect()
+        });
+        let mut names = UniqueNames::of_variables(kernel);
+        let axes = (0..sources.len()).map(|axis| names.make(&format!("box_{axis}"))).collect();
+        let mut job = Job { kernel, what, rule, sweep, outer, calls, sources, axes, accesses: Vec::new(), reads };
+        job.accesses = job.calls.iter().map(|call| job.access(call)).collect();
+        Ok(job)
+    }
+
+    fn question(&self) -> Question<'_> {
+        Question { kernel: self.kernel, sweep: &self.sweep, outer: &self.outer, axes: &self.axes, accesses: &self.accesses }
+    }
+
+    /// What a call takes along the axes.
+    fn access(&self, call: &[Affine]) -> Vec<Affine> {
+        let along = |source: &Source| match source {
+            Source::Parameter(index) => call[*index].clone(),
+            Source::Iname(iname) => Affine::name(iname.clone()),
+        };
+        self.sources.iter().map(along).collect()
+    }
+
+    fn footprint_error(&self, error: FootprintError) -> PrecomputeError {
+        let rule = self.rule.name.clone();
+        match error {
+            FootprintError::Solver(error) => PrecomputeError::Solver(error),
+            FootprintError::Unbounded(axis) => PrecomputeError::Unbounded { rule, axis },
+            FootprintError::Empty => PrecomputeError::Empty { rule },
+            FootprintError::NotConvex(footprint) => PrecomputeError::NotConvex { rule, footprint: Box::new(footprint) },
+        }
+    }
+
+    fn taken(&self, name: &Name) -> PrecomputeError {
+        PrecomputeError::Taken { kernel: self.kernel.name.clone(), rule: self.rule.name.clone(), name: name.clone() }
+    }
+
+    fn build(&self, footprint: &Footprint) -> Result<LoopKernel, PrecomputeError> {
+        let mut names = UniqueNames::of_variables(self.kernel);
+        let loops = self.loops(footprint, &mut names)?;
+        let mut result = self.kernel.clone();
+        self.add_loops(&mut result, footprint, &loops)?;
+
+        let temporary = match &self.what.temporary {
+            Some(name) => name.clone(),
+            None => names.make(&self.rule.name),
+        };
+        let lengths: Vec<Expr> = loops.iter().map(|(axis, _)| from_affine(&footprint.lengths[*axis])).collect();
+        let stored = self.temporary(&temporary, &loops, lengths)?;
+        result.temporaries.insert(temporary.clone(), stored);
+
+        let mut ids = UniqueNames::of_instructions(self.kernel);
+        let id = match &self.what.instruction_id {
+            Some(id) if ids.take(id) => id.clone(),
+            Some(id) => return Err(self.taken(id)),
+            None => ids.make(&self.rule.name),
+        };
+        let users = self.replace_calls(&mut result, footprint, &loops, &temporary)?;
+        let compute = self.compute(&id, &temporary, footprint, &loops)?;
+        let depends_on = order::dependencies(self.kernel, &users, &self.reads);
+        let mut added = vec![Arc::new(Instruction { depends_on, ..compute })];
+        if self.what.space == Some(AddressSpace::Global) {
+            let kind = InstructionKind::Barrier { scope: SyncScope::Global, memory: MemoryKind::Global };
+            let barrier = Instruction::bare(ids.make(&format!("{}_barrier", self.rule.name)), kind);
+            added.push(Arc::new(Instruction { depends_on: BTreeSet::from([id]), ..barrier }));
+        }
+        insert_before_users(&mut result, &users, added);
+        let (before, after) = (used_rules(self.kernel), used_rules(&result));
+        result.substitutions.retain(|name, _| after.contains(name) || !before.contains(name));
+        Ok(result)
+    }
+
+    /// The loops that compute: the axis, and the iname, of each axis that is longer than one.
+    fn loops(&self, footprint: &Footprint, names: &mut UniqueNames) -> Result<Vec<(usize, Name)>, PrecomputeError> {
+        let mut loops = Vec::new();
+        for (axis, source) in self.sources.iter().enumerate() {
+            let given = self.what.inames.get(axis).and_then(Option::as_ref);
+            if !footprint.is_wide(axis) {
+                match given.filter(|iname| self.kernel.inames.contains_key(*iname)) {
+                    Some(iname) => return Err(PrecomputeError::ShortAxis { rule: self.rule.name.clone(), axis, iname: iname.clone() }),
+                    None => continue,
+                }
+            }
+            let name = match (given, source) {
+                (Some(name), _) if self.kernel.inames.contains_key(name) || names.take(name) => name.clone(),
+                (Some(name), _) => return Err(self.taken(name)),
+                (None, Source::Parameter(index)) => names.make(&self.rule.parameters[*index]),
+                (None, Source::Iname(iname)) => names.make(&format!("{}_{iname}", self.rule.name)),
+            };
+            loops.push((axis, name));
+        }
+        Ok(loops)
+    }
+
+    /// Gives the kernel the inames of the loops, with their domain and their tags.
+    fn add_loops(&self, result: &mut LoopKernel, footprint: &Footprint, loops: &[(usize, Name)]) -> Result<(), PrecomputeError> {
+        if loops.is_empty() {
+            return Ok(());
+        }
+        let (old, new): (Vec<Name>, Vec<Name>) =
+            loops.iter().map(|(_, name)| name.clone()).partition(|name| self.kernel.inames.contains_key(name));
+        // Existing inames may be around the loops too: within sets the loops have names of their own until they are compared.
+        let mut names = UniqueNames::of_variables(self.kernel);
+        let mut inner: BTreeMap<Name, Name> = BTreeMap::new();
+        for name in &old {
+            inner.insert(names.make("loop"), name.clone());
+        }
+        let alias = |name: &Name| inner.iter().find(|(_, old)| *old == name).map_or_else(|| name.clone(), |(alias, _)| alias.clone());
+        let aliased: Vec<(usize, Name)> = loops.iter().map(|(axis, name)| (*axis, alias(name))).collect();
+        let needed = footprint.loops(&self.axes, &aliased, self.what.bounding_box).map_err(|error| self.footprint_error(error))?;
+        if !old.is_empty() {
+            self.check_existing(footprint, &needed, &inner)?;
+        }
+        if !new.is_empty() {
+            let aliases: Vec<Name> = inner.keys().cloned().collect();
+            result.domains.push(needed.to_params(&aliases).rename(&|name| inner.get(name).cloned()));
+        }
+        for (axis, name) in loops.iter().filter(|(_, name)| new.contains(name)) {
+            result.inames.insert(name.clone(), Iname { tags: self.tag(*axis, name).into_iter().collect(), ..Iname::default() });
+        }
+        Ok(())
+    }
+
+    /// Existing inames must have just the values that are needed.
+    fn check_existing(&self, footprint: &Footprint, needed: &Set, inner: &BTreeMap<Name, Name>) -> Result<(), PrecomputeError> {
+        let aliases: Vec<Name> = inner.keys().cloned().collect();
+        let needed = needed.project_onto(&aliases)?;
+        let old: Vec<Name> = inner.values().cloned().collect();
+        let around: Vec<Name> = self.outer.iter().filter(|name| !self.sweep.contains(*name) && !old.contains(name)).cloned().collect();
+        let wanted: Vec<Name> = old.iter().chain(&around).cloned().collect();
+        let has = domain_of(self.kernel, &wanted)?.project_onto(&wanted)?.to_params(&around);
+        let has = has.rename(&|name| inner.iter().find(|(_, old)| *old == name).map(|(alias, _)| alias.clone()));
+        let context = footprint.context().add_dims(&aliases);
+        if needed.join(&context)?.is_equal(&has.join(&context)?)? {
+            return Ok(());
+        }
+        let (needed, has) = (needed.rename(&|name| inner.get(name).cloned()), has.rename(&|name| inner.get(name).cloned()));
+        Err(PrecomputeError::OtherDomain { rule: self.rule.name.clone(), needed: Box::new(needed), has: Box::new(has) })
+    }
+
+    fn tag(&self, axis: usize, name: &Name) -> Option<InameTag> {
+        let source = match &self.sources[axis] {
+            Source::Parameter(index) => &self.rule.parameters[*index],
+            Source::Iname(iname) => iname,
+        };
+        let given = self.what.axis_tags.get(name).or_else(|| self.what.axis_tags.get(source));
+        given.cloned().or_else(|| match &self.what.default_tag {
+            FetchTag::Untagged => None,
+            FetchTag::Given(tag) => Some(tag.clone()),
+            FetchTag::AsSweep => {
+                let is_local = |tag: &InameTag| matches!(tag, InameTag::Local(_) | InameTag::LocalAuto);
+                let tags = self.sweep.iter().filter_map(|iname| self.kernel.inames.get(iname)).flat_map(|iname| &iname.tags);
+                tags.into_iter().any(is_local).then_some(InameTag::LocalAuto)
+            }
+        })
+    }
+
+    fn temporary(&self, name: &Name, loops: &[(usize, Name)], lengths: Vec<Expr>) -> Result<Temporary, PrecomputeError> {
+        let Some(old) = self.kernel.temporaries.get(name) else {
+            if self.what.temporary.is_some() && !UniqueNames::of_variables(self.kernel).take(name) {
+                return Err(self.taken(name));
+            }
+            let axis_names = Some(loops.iter().map(|(_, name)| name.clone()).collect());
+            return Ok(Temporary {
+                name: name.clone(),
+                ty: self.what.ty.clone(),
+                layout: Layout { axis_names, ..Layout::c_order(Shape::Known(lengths)) },
+                space: self.what.space,
+                initializer: None,
+                read_only: false,
+                base_storage: None,
+                tags: BTreeSet::new(),
+            });
+        };
+        self.widened(old, lengths)
+    }
+
+    /// A temporary that is there, large enough for both uses.
+    fn widened(&self, old: &Temporary, lengths: Vec<Expr>) -> Result<Temporary, PrecomputeError> {
+        let (rule, temporary) = (self.rule.name.clone(), old.name.clone());
+        let known = match &old.layout.shape {
+            Shape::Known(known) => known.clone(),
+            _ => return Err(PrecomputeError::TemporaryShape { rule, temporary }),
+        };
+        if known.len() != lengths.len() {
+            return Err(PrecomputeError::TemporaryAxes { rule, temporary, has: known.len(), needed: lengths.len() });
+        }
+        let longer = |(old, new): (&Expr, &Expr)| match (fold::as_int(old), fold::as_int(new)) {
+            (Some(a), Some(b)) => Some(Expr::int(a.max(b))),
+            _ => (old == new).then(|| old.clone()),
+        };
+        let Some(shape) = known.iter().zip(&lengths).map(longer).collect::<Option<Vec<Expr>>>() else {
+            return Err(PrecomputeError::TemporaryShape { rule, temporary });
+        };
+        let ty = match (&old.ty, &self.what.ty) {
+            (Some(old), Some(new)) if old != new => return Err(PrecomputeError::TemporaryType { rule, temporary }),
+            (old, new) => old.clone().or_else(|| new.clone()),
+        };
+        let space = match (old.space, self.what.space) {
+            (Some(has), Some(wanted)) if has != wanted => {
+                return Err(PrecomputeError::TemporarySpace { rule, temporary, has, wanted });
+            }
+            (old, new) => old.or(new),
+        };
+        Ok(Temporary { ty, space, layout: Layout { shape: Shape::Known(shape), ..old.layout.clone() }, ..old.clone() })
+    }
+
+    /// `temporary[loops] = the rule at the box's beginning plus the loops`.
+    fn compute(&self, id: &Name, temporary: &Name, footprint: &Footprint, loops: &[(usize, Name)]) -> Result<Instruction, PrecomputeError> {
+        let mut by: BTreeMap<Name, Expr> = BTreeMap::new();
+        for (axis, source) in self.sources.iter().enumerate() {
+            let base = &footprint.bases[axis];
+            let value = match loops.iter().find(|(wide, _)| *wide == axis) {
+                Some((_, name)) => base.add(&Affine::name(name.clone()))?,
+                None => base.clone(),
+            };
+            let name = match source {
+                Source::Parameter(index) => &self.rule.parameters[*index],
+                Source::Iname(iname) => iname,
+            };
+            by.insert(name.clone(), from_affine(&value));
+        }
+        for (index, parameter) in self.rule.parameters.iter().enumerate() {
+            if !by.contains_key(parameter) {
+                by.insert(parameter.clone(), from_affine(&self.only_value(index, parameter)?));
+            }
+        }
+        let rhs = self.rule.body.substitute(&by);
+        let mut within_inames = self.outer.clone();
+        within_inames.extend(loops.iter().map(|(_, name)| name.clone()));
+        Ok(Instruction {
+            within_inames,
+            ..Instruction::assign(id.clone(), place_of(temporary, loops.iter().map(|(_, n)| Expr::var(n)).collect()), rhs)
+        })
+    }
+
+    /// The value of a parameter that is no storage axis: the same in all calls, and not swept.
+    fn only_value(&self, index: usize, parameter: &Name) -> Result<Affine, PrecomputeError> {
+        let mut values = self.calls.iter().map(|call| &call[index]);
+        let first = values.next().filter(|first| first.names().is_disjoint(&self.sweep) && values.all(|value| value == *first));
+        let missing = || PrecomputeError::MissingStorageAxis { rule: self.rule.name.clone(), parameter: parameter.clone() };
+        first.cloned().ok_or_else(missing)
+    }
+
+    /// Puts stored values in the place of calls; gives the ids of their instructions.
+    fn replace_calls(
+        &self,
+        result: &mut LoopKernel,
+        footprint: &Footprint,
+        loops: &[(usize, Name)],
+        temporary: &Name,
+    ) -> Result<BTreeSet<Name>, PrecomputeError> {
+        // Calls that made the footprint are inside of it; others are asked for, each once.
+        let mut inside: BTreeMap<Vec<Affine>, bool> = self.accesses.iter().map(|access| (access.clone(), true)).collect();
+        let question = self.question();
+        for call in uses::affine_calls(self.kernel, &self.rule.name, &self.what.within) {
+            let access = self.access(&call);
+            if !inside.contains_key(&access) {
+                let covered = question.covers(footprint, &access)?;
+                inside.insert(access, covered);
+            }
+        }
+        let stored = |call: &[Affine]| {
+            let access = self.access(call);
+            if !inside.get(&access).copied().unwrap_or(false) {
+                return None;
+            }
+            let index = |(axis, _): &(usize, Name)| access[*axis].sub(&footprint.bases[*axis]).ok().map(|index| from_affine(&index));
+            Some(place_of(temporary, loops.iter().map(index).collect::<Option<Vec<Expr>>>()?))
+        };
+        Ok(uses::replace_calls(result, &self.rule.name, &self.what.within, &stored))
+    }
+}
+
+/// The calls that make the footprint, by the rule's parameters.
+fn calls(kernel: &LoopKernel, what: &Precompute, rule: &SubstitutionRule) -> Result<Vec<Vec<Affine>>, PrecomputeError> {
+    let mut calls = Vec::new();
+    for args in &what.footprint {
+        let (takes, given) = (rule.parameters.len(), args.len());
+        if takes != given {
+            return Err(PrecomputeError::FootprintArguments { rule: rule.name.clone(), takes, given });
+        }
+        calls.push(uses::affine_arguments(kernel, args).ok_or_else(|| {
+            let is_bad = |arg: &Expr| uses::affine_arguments(kernel, std::slice::from_ref(arg)).is_none();
+            PrecomputeError::FootprintNotAffine { rule: rule.name.clone(), argument: args.iter().position(is_bad).unwrap_or(0) }
+        })?);
+    }
+    if calls.is_empty() {
+        calls = uses::affine_calls(kernel, &rule.name, &what.within);
+    }
+    match calls.is_empty() {
+        true => Err(PrecomputeError::NoUses { kernel: kernel.name.clone(), rule: rule.name.clone() }),
+        false => Ok(calls),
+    }
+}
+
+/// What the axes of the temporary stand for.
+fn sources(
+    kernel: &LoopKernel,
+    what: &Precompute,
+    rule: &SubstitutionRule,
+    in_arguments: &BTreeSet<Name>,
+) -> Result<Vec<Source>, PrecomputeError> {
+    let Some(axes) = &what.storage_axes else {
+        let extra = what.sweep_inames.iter().filter(|iname| !in_arguments.contains(*iname)).cloned().map(Source::Iname);
+        return Ok(extra.chain((0..rule.parameters.len()).map(Source::Parameter)).collect());
+    };
+    let source = |axis: &Name| match rule.parameters.iter().position(|parameter| parameter == axis) {
+        Some(index) => Ok(Source::Parameter(index)),
+        None if kernel.inames.contains_key(axis) => Ok(Source::Iname(axis.clone())),
+        None => Err(PrecomputeError::UnknownStorageAxis { rule: rule.name.clone(), axis: axis.clone() }),
+    };
+    axes.iter().map(source).collect()
+}
+
+fn calls_rule(expr: &Expr, kernel: &LoopKernel, rule: &Name) -> bool {
+    expr.any(&mut |inner| super::expand_subst::rule_call(inner, &kernel.substitutions).is_some_and(|(called, _)| called.name == *rule))
+}
+
+fn place_of(temporary: &Name, indices: Vec<Expr>) -> Expr {
+    match indices.is_empty() {
+        true => Expr::var(temporary.clone()),
+        false => Expr::subscript(temporary.clone(), indices),
+    }
+}
+
+/// Puts instructions in front of the first user and lets all users wait for them.
+fn insert_before_users(kernel: &mut LoopKernel, users: &BTreeSet<Name>, added: Vec<Arc<Instruction>>) {
+    let ids: Vec<Name> = added.iter().map(|instruction| instruction.id.clone()).collect();
+    let first = kernel.instructions.iter().position(|instruction| users.contains(&instruction.id)).unwrap_or(0);
+    for instruction in kernel.instructions.iter_mut().filter(|instruction| users.contains(&instruction.id)) {
+        Arc::make_mut(instruction).depends_on.extend(ids.iter().cloned());
+    }
+    kernel.instructions.splice(first..first, added);
+}

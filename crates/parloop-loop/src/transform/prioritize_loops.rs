@@ -1,0 +1,68 @@
+//! `prioritize_loops`: which loops are outside of which.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parloop_isl::Name;
+
+use super::replace::{self, InameError};
+use crate::syntax::LoopKernel;
+
+/// Why loops cannot be ordered so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PrioritizeLoopsError {
+    /// A loop would be outside of itself.
+    #[error("loops cannot nest as {}: each is to be outside of the next one, by this and earlier priorities", chain(.cycle))]
+    Cycle {
+        /// The inames of the cycle, the first one again at the end.
+        cycle: Vec<Name>,
+    },
+    /// There is no such iname.
+    #[error(transparent)]
+    Iname(#[from] InameError),
+}
+
+fn chain(inames: &[Name]) -> String {
+    inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<String>>().join(", ")
+}
+
+/// Says that loops nest in that order, the first one outermost. All calls together must leave an order.
+///
+/// # Errors
+/// When there is no such iname, or the order contradicts itself or an earlier one.
+pub fn prioritize_loops(kernel: &LoopKernel, inames: &[Name]) -> Result<LoopKernel, PrioritizeLoopsError> {
+    for iname in inames {
+        replace::known(kernel, iname)?;
+    }
+    let mut result = kernel.clone();
+    result.priorities.insert(inames.to_vec());
+    match find_cycle(&result.priorities) {
+        Some(cycle) => Err(PrioritizeLoopsError::Cycle { cycle }),
+        None => Ok(result),
+    }
+}
+
+/// Inames each of which is outside of the next, by some chain, and the last of which is the first again.
+fn find_cycle(chains: &BTreeSet<Vec<Name>>) -> Option<Vec<Name>> {
+    let mut inside: BTreeMap<&Name, BTreeSet<&Name>> = BTreeMap::new();
+    for pair in chains.iter().flat_map(|chain| chain.windows(2)) {
+        inside.entry(&pair[0]).or_default().insert(&pair[1]);
+    }
+    let mut done = BTreeSet::new();
+    inside.keys().find_map(|start| {
+        let mut path: Vec<&Name> = Vec::new();
+        let mut open: Vec<(&Name, usize)> = vec![(start, 0)];
+        while let Some((iname, depth)) = open.pop() {
+            path.truncate(depth);
+            if let Some(first) = path.iter().position(|on_path| *on_path == iname) {
+                path.push(iname);
+                return Some(path[first..].iter().map(|iname| (*iname).clone()).collect());
+            }
+            if done.insert(iname) {
+                path.push(iname);
+                open.extend(inside.get(iname).into_iter().flatten().map(|next| (*next, depth + 1)));
+            }
+        }
+        None
+    })
+}

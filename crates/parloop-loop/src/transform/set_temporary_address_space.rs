@@ -1,0 +1,65 @@
+//! `set_temporary_address_space`: which memory a temporary lives in.
+
+use parloop_isl::Name;
+
+use crate::names::Near;
+use crate::syntax::{AddressSpace, LoopKernel};
+
+/// Why a temporary cannot live there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetTemporaryAddressSpaceError {
+    /// There is none of that name.
+    #[error("set_temporary_address_space: kernel `{kernel}` has no temporary `{name}`{near}")]
+    UnknownTemporary {
+        /// The kernel.
+        kernel: Name,
+        /// The name asked for.
+        name: Name,
+        /// What may have been meant.
+        near: Near,
+    },
+    /// Constant memory is never written, but the temporary is.
+    #[error("set_temporary_address_space: `{name}` is written by `{instruction}`, so it cannot live in constant memory; choose global")]
+    Written {
+        /// The temporary.
+        name: Name,
+        /// Who writes it.
+        instruction: Name,
+    },
+}
+
+/// The kernel with those temporaries in that memory.
+///
+/// ```
+/// use parloop_loop::syntax::AddressSpace;
+/// use parloop_loop::transform::set_temporary_address_space;
+/// # use parloop_loop::create::make_kernel;
+/// let program = make_kernel("{[i]: 0<=i<16}", "<>t[i] = 2*a[i] {id=fill}\nb[i] = t[15-i] {dep=fill}")?;
+/// let kernel = set_temporary_address_space(program.entry().unwrap(), &["t".into()], AddressSpace::Local)?;
+/// assert_eq!(kernel.temporaries["t"].space, Some(AddressSpace::Local));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When there is no such temporary, or when it is written and the memory is constant.
+pub fn set_temporary_address_space(
+    kernel: &LoopKernel,
+    temporaries: &[Name],
+    space: AddressSpace,
+) -> Result<LoopKernel, SetTemporaryAddressSpaceError> {
+    let mut result = kernel.clone();
+    for name in temporaries {
+        let Some(temporary) = result.temporaries.get_mut(name) else {
+            let near = Near::of(name, kernel.temporaries.keys());
+            return Err(SetTemporaryAddressSpaceError::UnknownTemporary { kernel: kernel.name.clone(), name: name.clone(), near });
+        };
+        if space == AddressSpace::Constant
+            && let Some(writer) = kernel.instructions.iter().find(|instruction| instruction.writes().contains(name))
+        {
+            return Err(SetTemporaryAddressSpaceError::Written { name: name.clone(), instruction: writer.id.clone() });
+        }
+        temporary.space = Some(space);
+    }
+    Ok(result)
+}
