@@ -109,8 +109,8 @@ impl Solver {
     fn matrix(&self, constraints: &[&Constraint], names: Names<'_>) -> Result<Handle<'_, isl_mat>> {
         let columns = 1 + names.params.len() + names.dims.len();
         // SAFETY: the context is alive.
-        let mut matrix =
-            Handle { raw: unsafe { (self.api.isl_mat_alloc)(self.ctx, constraints.len() as c_uint, columns as c_uint) }, solver: self };
+        let raw = unsafe { (self.api.isl_mat_alloc)(self.ctx, constraints.len() as c_uint, columns as c_uint) };
+        let mut matrix = Handle { raw, solver: self };
         let mut row_values = vec![0; columns];
         for (row, constraint) in constraints.iter().enumerate() {
             row_values.fill(0);
@@ -197,8 +197,8 @@ impl Solver {
         let mut pieces = Vec::new();
         for place in 0..count {
             // SAFETY: the place is inside the list.
-            let piece =
-                Handle { raw: unsafe { (self.api.isl_basic_set_list_get_basic_set)(list.raw, place) }, solver: self }.check(READ)?;
+            let raw = unsafe { (self.api.isl_basic_set_list_get_basic_set)(list.raw, place) };
+            let piece = Handle { raw, solver: self }.check(READ)?;
             pieces.extend(normalise(self.read_piece(&piece, names)?));
         }
         if self.failed() {
