@@ -3,6 +3,7 @@
 mod create;
 mod expressions;
 mod instructions;
-mod schedule;
-
+mod kernels;
 mod layout;
+mod schedule;
+mod types;
