@@ -1,23 +1,27 @@
 //! Reductions become instructions: accumulators that are set, updated for each point and then used.
 //!
-//! `op` says what each reduction does, `sequential` realises those that one work item does alone.
+//! `op` says what each reduction does; `realize` goes through a kernel; `sequential` has those that one work item does alone, `local`
+//! those of the work items of a group, `scan` those whose results grow along a loop.
 
 use parloop_device::DType;
-use parloop_isl::Name;
+use parloop_isl::{IslError, Name};
 
 use crate::syntax::ReductionOp;
 
+mod local;
 mod op;
+mod realize;
+mod scan;
 mod sequential;
 
-pub use sequential::realize_sequential;
+pub use realize::{Realization, Scan, TypeOf, realize};
 
 /// Why a reduction cannot become instructions.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReduceError {
     /// The result of no points is not known.
-    #[error("reduction `{op:?}` over values of type {}: there is no value to start from; use numbers that have an order", dtype.name())]
+    #[error("reduction `{op}` over values of type {}: there is no value to start from; use numbers that have an order", dtype.name())]
     NoNeutralElement {
         /// The reduction.
         op: ReductionOp,
@@ -33,7 +37,7 @@ pub enum ReduceError {
         name: Name,
     },
     /// A reduction of pairs got one value, or the other way round.
-    #[error("instruction `{instruction}`: reduction `{op:?}` takes {expected} values, but {found} were given")]
+    #[error("instruction `{instruction}`: reduction `{op}` takes {expected} values, but {found} were given")]
     WrongArity {
         /// The instruction.
         instruction: Name,
@@ -44,24 +48,83 @@ pub enum ReduceError {
         /// How many there are.
         found: usize,
     },
-    /// It has two results but stands where one value is needed.
-    #[error("instruction `{instruction}`: reduction `{op:?}` has {results} results; write `value, index = …`")]
-    SeveralResults {
+    /// Results and left sides differ in number.
+    #[error("instruction `{instruction}`: reduction `{op}` has {results} results, but {expected} are taken")]
+    WrongResults {
         /// The instruction.
         instruction: Name,
         /// The reduction.
         op: ReductionOp,
-        /// How many.
+        /// How many it has.
         results: usize,
+        /// How many the instruction takes.
+        expected: usize,
     },
-    /// What it reduces has no type that numbers have.
-    #[error("instruction `{instruction}`: the type of `{operand}` is not known: {reason}")]
+    /// The type of what is reduced decides where to start, and is not known.
+    #[error("instruction `{instruction}`: the type of what `{op}` reduces is not known: {reason}")]
     Untyped {
         /// The instruction.
         instruction: Name,
-        /// What it reduces.
-        operand: String,
+        /// The reduction.
+        op: ReductionOp,
         /// Why.
         reason: String,
     },
+    /// It would need all groups.
+    #[error(
+        "instruction `{instruction}`: the reduction runs over `{iname}`, whose values are different work-groups; reduce inside each group first and over the groups in a second instruction"
+    )]
+    OverGroups {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+    },
+    /// Two local inames at once.
+    #[error(
+        "instruction `{instruction}`: the reduction runs over two local axes, `{first}` and `{second}`; split it with split_reduction_inward, or tag one of them otherwise"
+    )]
+    TwoLocalAxes {
+        /// The instruction.
+        instruction: Name,
+        /// One.
+        first: Name,
+        /// The other.
+        second: Name,
+    },
+    /// Local memory needs a number.
+    #[error(
+        "instruction `{instruction}`: how many values `{iname}` has must be a number to reserve local memory, but it is `{extent}`; use fix_parameters or split it"
+    )]
+    NotConstant {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+        /// What is known of it.
+        extent: String,
+    },
+    /// It was to become a scan and is none.
+    #[error("instruction `{instruction}`: the reduction over `{scan}` is no scan: {reason}")]
+    NotTriangular {
+        /// The instruction.
+        instruction: Name,
+        /// The iname of the reduction.
+        scan: Name,
+        /// What does not fit.
+        reason: String,
+    },
+    /// A scan over groups, or over lanes.
+    #[error("instruction `{instruction}`: a scan along `{sweep}` cannot be done with the tag `{tag}`; leave it a loop or tag it l.N")]
+    ScanTag {
+        /// The instruction.
+        instruction: Name,
+        /// The iname along which results grow.
+        sweep: Name,
+        /// Its tag.
+        tag: String,
+    },
+    /// The solver has no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
 }

@@ -14,6 +14,12 @@ impl ReductionOp {
         }
     }
 
+    /// Whether what it starts from depends on the types of what it reduces.
+    pub fn needs_types(&self) -> bool {
+        use ReductionOp::{Product, SegmentedProduct, SegmentedSum, Sum};
+        !matches!(self, Sum | Product | SegmentedSum | SegmentedProduct)
+    }
+
     /// The types of the results, for the types of the operands.
     pub fn result_types(&self, operands: &[DType]) -> Vec<DType> {
         match self {
@@ -22,11 +28,15 @@ impl ReductionOp {
         }
     }
 
-    /// The results of no points at all, for results of these types.
+    /// The results of no points at all, for results of these types; they may be missing where [`needs_types`](Self::needs_types) is false.
     ///
     /// # Errors
     /// [`ReduceError::NoNeutralElement`]: complex numbers have no largest, a registered reduction has none that is known here.
-    pub fn neutral(&self, types: &[DType]) -> Result<Vec<Expr>, ReduceError> {
+    pub fn neutral(&self, types: Option<&[DType]>) -> Result<Vec<Expr>, ReduceError> {
+        let Some(types) = types else {
+            let start = if matches!(self, ReductionOp::Product | ReductionOp::SegmentedProduct) { 1 } else { 0 };
+            return Ok([Expr::int(start), Expr::int(0)].into_iter().take(self.arity()).collect());
+        };
         let first = types[0];
         let missing = || ReduceError::NoNeutralElement { op: self.clone(), dtype: first };
         Ok(match self {
@@ -98,5 +108,23 @@ fn extreme(dtype: DType, float: f64, integer: fn((i128, i128)) -> i128) -> Optio
         DType::F32 | DType::F64 => Some(Expr::Literal(Literal::Float(float.to_bits(), Some(dtype)))),
         DType::Bool | DType::C64 | DType::C128 => None,
         _ => dtype.integer_range().map(|range| Expr::Literal(Literal::Int(integer(range), Some(dtype)))),
+    }
+}
+
+impl std::fmt::Display for ReductionOp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ReductionOp::Sum => "sum",
+            ReductionOp::Product => "product",
+            ReductionOp::Max => "max",
+            ReductionOp::Min => "min",
+            ReductionOp::Any => "any",
+            ReductionOp::All => "all",
+            ReductionOp::ArgMax => "argmax",
+            ReductionOp::ArgMin => "argmin",
+            ReductionOp::SegmentedSum => "segmented_sum",
+            ReductionOp::SegmentedProduct => "segmented_product",
+            ReductionOp::Custom(name) => name,
+        })
     }
 }

@@ -68,6 +68,21 @@ pub enum PlannedKind {
     Object(Name),
 }
 
+impl PlannedKind {
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
+        matches!(self, PlannedKind::Array { .. })
+    }
+
+    /// The class whose object it is.
+    pub fn class(&self) -> Option<&Name> {
+        match self {
+            PlannedKind::Object(class) => Some(class),
+            _ => None,
+        }
+    }
+}
+
 /// What a caller gives for an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
@@ -161,7 +176,23 @@ impl CallPlan {
         self.place(&crate::layout::stride_parameter(&argument.name, axis)).is_some()
     }
 
-    fn place(&self, name: &Name) -> Option<usize> {
+    /// The kernel's name.
+    pub fn kernel(&self) -> &Name {
+        &self.kernel
+    }
+
+    /// How many integers formulas may use.
+    pub(super) fn integers(&self) -> usize {
+        self.names.len()
+    }
+
+    /// An error about a name that is none of the arguments.
+    pub fn unknown(&self, name: &str) -> RunError {
+        let names = self.args.iter().map(|arg| arg.name.as_str()).collect::<Vec<_>>().join(", ");
+        RunError::UnknownArgument { kernel: self.kernel.clone(), argument: name.into(), names }
+    }
+
+    pub(super) fn place(&self, name: &Name) -> Option<usize> {
         self.names.iter().position(|known| known == name)
     }
 

@@ -44,6 +44,10 @@ pub enum RunError {
     NegativeLength { kernel: Name, argument: Name, axis: usize, length: i64 },
     #[error("kernel `{kernel}`: a length or stride of `{argument}` does not fit into 64 bits")]
     Overflow { kernel: Name, argument: Name },
+    #[error("kernel `{kernel}` has no argument `{argument}`; it has {names}")]
+    UnknownArgument { kernel: Name, argument: Name, names: String },
+    #[error("argument `{argument}` has an axis whose indices are arrays of their own, which a call from Rust cannot pass")]
+    Separate { argument: Name },
     #[error(transparent)]
     Layout(#[from] LayoutError),
 }

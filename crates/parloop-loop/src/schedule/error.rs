@@ -139,12 +139,10 @@ pub enum ScheduleError {
     },
     /// Work items would not all come to a barrier.
     #[error(
-        "a barrier is needed for `{variable}` inside the loop over `{iname}`, but work items of one group can make different numbers of turns, since \
-         its bounds need `{bound}`"
+        "a barrier is needed inside the loop over `{iname}`, but work items of one group can make different numbers of turns, since its bounds need \
+         `{bound}`"
     )]
     DivergentBarrier {
-        /// The variable that is synchronised, or the id of the barrier.
-        variable: Name,
         /// The loop.
         iname: Name,
         /// What its bounds depend on.

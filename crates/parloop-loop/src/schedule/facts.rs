@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use parloop_isl::Name;
+use parloop_isl::{IslError, Name, Set};
 
-use crate::syntax::{InameTag, LoopKernel};
+use crate::syntax::{Argument, InameTag, LoopKernel};
 
 /// How an iname becomes code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,6 +54,7 @@ pub(crate) struct Facts<'k> {
     /// What each instruction writes, and the names that it reads.
     pub writes: Vec<BTreeSet<Name>>,
     pub reads: Vec<BTreeSet<Name>>,
+    pub arguments: HashMap<&'k Name, &'k Argument>,
     /// The instructions that write a variable, in order.
     pub writers: HashMap<Name, Vec<usize>>,
 }
@@ -79,7 +80,8 @@ impl<'k> Facts<'k> {
                 writers.entry(name.clone()).or_default().push(at);
             }
         }
-        Facts { kernel, position, placement, home, declared, writes, reads, writers }
+        let arguments = kernel.arguments.iter().map(|argument| (&argument.name, argument)).collect();
+        Facts { kernel, position, placement, home, declared, writes, reads, arguments, writers }
     }
 
     /// How the iname is run; names that are no inames are loops.
@@ -92,6 +94,31 @@ impl<'k> Facts<'k> {
         match self.home.get(iname) {
             Some(&at) => self.kernel.domains[at].params(),
             None => &[],
+        }
+    }
+    /// Whether any iname is run by different work items.
+    pub fn is_parallel(&self) -> bool {
+        self.placement.values().any(|placement| placement.is_parallel())
+    }
+
+    /// The points of some inames and of all that their bounds need: the domains that they are dimensions of, joined.
+    pub fn domain<'n>(&self, inames: impl IntoIterator<Item = &'n Name>) -> Result<Set, IslError>
+    where
+        'k: 'n,
+    {
+        let mut needed: BTreeSet<usize> = BTreeSet::new();
+        let mut open: Vec<&'n Name> = inames.into_iter().collect();
+        while let Some(iname) = open.pop() {
+            if let Some(&at) = self.home.get(iname)
+                && needed.insert(at)
+            {
+                open.extend(self.kernel.domains[at].params());
+            }
+        }
+        let mut domains = needed.into_iter().map(|at| &self.kernel.domains[at]);
+        match domains.next() {
+            None => Ok(Set::universe(&[], &[])),
+            Some(first) => domains.try_fold(first.clone(), |joined, domain| joined.join(domain)),
         }
     }
 }

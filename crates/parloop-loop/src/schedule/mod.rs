@@ -2,21 +2,33 @@
 //!
 //! What lives here is the data and how it prints; `order` sorts, `barrier` synchronises, `launches` splits, `sizes` measures.
 
+mod access;
+mod barrier;
 mod error;
 mod facts;
 mod innermost;
+mod keep;
+mod launches;
+mod local_axes;
 mod nest;
 mod order;
+mod race;
+mod sizes;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_isl::Name;
+use parloop_isl::{Affine, Name};
 
 pub use error::ScheduleError;
 pub(crate) use facts::Facts;
 pub use facts::Placement;
+pub use local_axes::{LocalAxesError, assign_automatic_axes};
+pub use sizes::Sizes;
+
+use barrier::Pass;
+use race::Races;
 
 use crate::syntax::{Expr, Instruction, LoopKernel, MemoryKind, Program, SyncScope};
 
@@ -50,6 +62,9 @@ pub struct Launch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     /// The body for each value of the iname, in order (unrolled, vectorised and `ilp` inames too: their tags say how).
+    ///
+    /// Where a barrier is inside, all work items of the group must make the same turns: the loop runs over every value that any value of the
+    /// local inames gives, and the conditions of the domain are put around the instructions instead.
     Loop {
         /// The iname.
         iname: Name,
@@ -58,7 +73,8 @@ pub enum Node {
     },
     /// The instruction of that id. Barriers that are instructions are [`Node::Barrier`] instead.
     Run(Name),
-    /// All work items of the group wait for each other. In a [`Launch`] the scope is always local.
+    /// All work items of the group wait for each other. In a [`Launch`] the scope is always local. A barrier for global memory is one for local
+    /// memory too.
     Barrier {
         /// Among which work items.
         scope: SyncScope,
@@ -85,12 +101,55 @@ pub enum Step {
 ///
 /// # Errors
 /// Loops or dependencies that have no order; see [`ScheduleError`].
-pub fn schedule(_program: &Program, kernel: &LoopKernel) -> Result<Schedule, ScheduleError> {
+pub fn schedule(program: &Program, kernel: &LoopKernel) -> Result<Schedule, ScheduleError> {
     let facts = Facts::of(kernel);
     let nest = nest::nest(&facts)?;
     let body = order::order(&facts, &nest)?;
-    let launch = Launch { name: kernel.name.clone(), body, groups: Vec::new(), group_size: Vec::new(), host_inames: Vec::new() };
-    Ok(Schedule { kernel: kernel.clone(), launches: vec![launch], steps: vec![Step::Launch(0)] })
+    let body = insert_global_barriers(&facts, body)?;
+    let (mut launches, steps) = launches::split(&facts, body)?;
+    if launches.len() > 1 && !program.entrypoints.contains(&kernel.name) {
+        return Err(ScheduleError::BarrierInCallee { kernel: kernel.name.clone() });
+    }
+    let kernel = keep::keep(&facts, &mut launches, &steps)?.unwrap_or_else(|| kernel.clone());
+    finish_launches(&kernel, &mut launches)?;
+    Ok(Schedule { kernel, launches, steps })
+}
+
+fn insert_global_barriers(facts: &Facts<'_>, body: Vec<Node>) -> Result<Vec<Node>, ScheduleError> {
+    if !facts.is_parallel() {
+        return Ok(body);
+    }
+    let races = Races::of(facts)?;
+    let pass = Pass { scope: SyncScope::Global, only_check: !facts.kernel.options.insert_global_barriers };
+    barrier::insert(facts, &races, pass, body, &[])
+}
+
+/// Local barriers and sizes.
+fn finish_launches(kernel: &LoopKernel, launches: &mut [Launch]) -> Result<(), ScheduleError> {
+    let facts = Facts::of(kernel);
+    if !facts.is_parallel() {
+        return Ok(());
+    }
+    let races = Races::of(&facts)?;
+    for launch in launches {
+        let body = std::mem::take(&mut launch.body);
+        let pass = Pass { scope: SyncScope::Local, only_check: false };
+        launch.body = barrier::insert(&facts, &races, pass, body, &launch.host_inames)?;
+        barrier::check_uniform(&facts, &launch.body, &mut Vec::new())?;
+        let ids = launch.instructions();
+        let instructions = ids.into_iter().filter_map(|id| facts.position.get(id)).map(|&at| &*kernel.instructions[at]);
+        let Sizes { groups, group_size } = sizes::group_and_local_sizes(&facts, instructions)?;
+        (launch.groups, launch.group_size) = (groups, group_size);
+    }
+    Ok(())
+}
+
+/// The value of an iname that work item 0, or group 0, of its axis has: its smallest, in terms of parameters.
+///
+/// # Errors
+/// An iname without a smallest value.
+pub fn axis_base(kernel: &LoopKernel, iname: &Name) -> Result<Affine, ScheduleError> {
+    sizes::axis_base(&Facts::of(kernel), iname)
 }
 
 impl Schedule {

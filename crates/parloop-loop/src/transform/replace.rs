@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use parloop_isl::{IslError, Name, Set};
+use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::rewrite::{self, Scope};
 use crate::names::{Near, UniqueNames};
@@ -93,6 +93,11 @@ pub(crate) fn fresh(kernel: &LoopKernel, names: &mut UniqueNames, wanted: Option
     }
 }
 
+/// A set with an expression in the place of a name, if it has that name.
+pub(crate) fn put(set: &Set, name: &Name, by: &Affine) -> Result<Set, IslError> {
+    if set.has_dim(name) || set.params().contains(name) { set.substitute(name, by) } else { Ok(set.clone()) }
+}
+
 /// Inames that are replaced together.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
@@ -122,7 +127,7 @@ impl Group {
 }
 
 /// A list of inames in order, each once, with those of a group replaced at the first place of any of them.
-fn in_list(inames: &[Name], group: &Group) -> Vec<Name> {
+pub(crate) fn in_list(inames: &[Name], group: &Group) -> Vec<Name> {
     let mut list: Vec<Name> = Vec::with_capacity(inames.len() + 1);
     for iname in inames {
         let replaced = if group.old.contains(iname) { group.new.as_slice() } else { std::slice::from_ref(iname) };

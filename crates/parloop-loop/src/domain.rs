@@ -1,0 +1,70 @@
+//! The forest of domains: which domain has an iname, which domains its bounds lean on, and all of them joined.
+
+use std::collections::{BTreeSet, HashMap};
+
+use parloop_isl::{IslError, Name, Set};
+
+use crate::syntax::LoopKernel;
+
+/// Where each iname is, for many questions about one kernel.
+#[derive(Clone, Debug)]
+pub struct Forest<'k> {
+    kernel: &'k LoopKernel,
+    homes: HashMap<&'k Name, usize>,
+}
+
+impl<'k> Forest<'k> {
+    /// Of that kernel.
+    pub fn of(kernel: &'k LoopKernel) -> Forest<'k> {
+        let dims = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index)));
+        Forest { kernel, homes: dims.collect() }
+    }
+
+    /// The index of the domain that has the iname.
+    pub fn home(&self, iname: &str) -> Option<usize> {
+        self.homes.get(&Name::from(iname)).copied()
+    }
+
+    /// The domains whose inames are parameters of that one.
+    pub fn parents(&self, domain: usize) -> BTreeSet<usize> {
+        self.kernel.domains[domain].params().iter().filter_map(|param| self.homes.get(param).copied()).collect()
+    }
+
+    /// The domains that have the inames, and all that these lean on, in the order of the kernel.
+    pub fn needed<'a>(&self, inames: impl IntoIterator<Item = &'a Name>) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut open: Vec<usize> = inames.into_iter().filter_map(|iname| self.homes.get(iname).copied()).collect();
+        while let Some(domain) = open.pop() {
+            if found.insert(domain) {
+                open.extend(self.parents(domain));
+            }
+        }
+        found
+    }
+
+    /// Those domains joined: a set over all of their inames. What is promised of the parameters is not in it.
+    ///
+    /// # Errors
+    /// When a number does not fit.
+    pub fn domain_of<'a>(&self, inames: impl IntoIterator<Item = &'a Name>) -> Result<Set, IslError> {
+        let mut needed = self.needed(inames).into_iter().map(|index| &self.kernel.domains[index]);
+        let Some(first) = needed.next() else { return Ok(Set::universe(&[], &[])) };
+        needed.try_fold(first.clone(), |joined, domain| joined.join(domain))
+    }
+}
+
+impl LoopKernel {
+    /// The domains that have the inames, and all that these lean on, joined: a set over all of their inames.
+    ///
+    /// # Errors
+    /// When a number does not fit.
+    pub fn domain_of(&self, inames: &BTreeSet<Name>) -> Result<Set, IslError> {
+        Forest::of(self).domain_of(inames)
+    }
+
+    /// The names on which loops depend and that are no inames: sizes, and integers that the kernel computes.
+    pub fn parameters(&self) -> BTreeSet<Name> {
+        let params = self.domains.iter().chain([&self.assumptions]).flat_map(|domain| domain.params());
+        params.filter(|param| !self.inames.contains_key(*param)).cloned().collect()
+    }
+}

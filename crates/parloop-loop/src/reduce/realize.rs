@@ -1,0 +1,293 @@
+//! Goes through a kernel and realises its reductions, innermost last.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use parloop_device::DType;
+use parloop_isl::Name;
+
+use super::ReduceError;
+use crate::names::UniqueNames;
+use crate::syntax::{AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, Shape, Temporary, UnaryOp};
+
+/// The type of an expression of the kernel, or why it has none.
+pub type TypeOf<'a> = dyn Fn(&LoopKernel, &Expr) -> Result<DType, String> + 'a;
+
+/// Which reductions are realised, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Realization {
+    /// Only those of these instructions; `None` is all.
+    pub only: Option<BTreeSet<Name>>,
+    /// Whether they are scans.
+    pub scan: Scan,
+    /// The iname along which results of scans grow, if it was said.
+    pub sweep: Option<Name>,
+}
+
+/// Whether reductions become scans.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scan {
+    /// Never.
+    #[default]
+    No,
+    /// Where they can.
+    WherePossible,
+    /// All of them; an error where one cannot.
+    Always,
+}
+
+/// Realises the reductions of a kernel. Types that are not known are left to inference, where the reduction does not need them.
+///
+/// A reduction in a branch of `a if c else b` is done where the branch is taken. One inside another becomes part of its update.
+///
+/// # Errors
+/// [`ReduceError`]; the kernel is as it was.
+pub fn realize(kernel: &LoopKernel, how: &Realization, type_of: &TypeOf<'_>) -> Result<LoopKernel, ReduceError> {
+    let mut realizer = Realizer {
+        names: UniqueNames::of_variables(kernel),
+        ids: UniqueNames::of_instructions(kernel),
+        kernel: kernel.clone(),
+        how,
+        type_of,
+        added: Vec::new(),
+    };
+    let mut done = Vec::with_capacity(kernel.instructions.len());
+    for instruction in &kernel.instructions {
+        let is_asked = how.only.as_ref().is_none_or(|only| only.contains(&instruction.id));
+        if !is_asked || !instruction.exprs().into_iter().any(has_reduction) {
+            done.push(instruction.clone());
+            continue;
+        }
+        let mut work = VecDeque::from([(**instruction).clone()]);
+        while let Some(instruction) = work.pop_front() {
+            let realized = realizer.instruction(&instruction)?;
+            // Updates may hold inner reductions, which are realised in turn.
+            for added in realizer.added.drain(..) {
+                match added.exprs().into_iter().any(has_reduction) {
+                    true => work.push_back(added),
+                    false => done.push(Arc::new(added)),
+                }
+            }
+            done.push(Arc::new(realized));
+        }
+    }
+    realizer.kernel.instructions = done;
+    Ok(realizer.kernel)
+}
+
+fn has_reduction(expr: &Expr) -> bool {
+    expr.any(&mut |inside| matches!(inside, Expr::Reduction(_)))
+}
+
+pub(super) struct Realizer<'a> {
+    pub(super) kernel: LoopKernel,
+    pub(super) names: UniqueNames,
+    pub(super) ids: UniqueNames,
+    pub(super) how: &'a Realization,
+    pub(super) type_of: &'a TypeOf<'a>,
+    /// Instructions made for the one at hand.
+    pub(super) added: Vec<Instruction>,
+}
+
+/// Where a reduction stands.
+pub(super) struct Place<'a> {
+    pub(super) instruction: &'a Instruction,
+    /// What holds where its value is needed, beside the instruction's own predicates.
+    conditions: BTreeSet<Expr>,
+}
+
+/// What stands in the place of a reduction.
+pub(super) struct Realized {
+    /// Its results.
+    pub(super) results: Vec<Expr>,
+    /// What must be done before they are used.
+    pub(super) after: Vec<Name>,
+    /// An iname that who uses them must be within: that of the work item which has them.
+    pub(super) within: Option<Name>,
+}
+
+impl Realizer<'_> {
+    fn instruction(&mut self, instruction: &Instruction) -> Result<Instruction, ReduceError> {
+        let mut uses = Uses::default();
+        if let InstructionKind::Call(call) = &instruction.kind
+            && let Expr::Reduction(reduction) = &call.rhs
+        {
+            let realized = self.reduction(reduction, &Place { instruction, conditions: BTreeSet::new() })?;
+            if realized.results.len() != call.lhs.len() {
+                let (instruction, op, results) = (instruction.id.clone(), reduction.op.clone(), realized.results.len());
+                return Err(ReduceError::WrongResults { instruction, op, results, expected: call.lhs.len() });
+            }
+            uses.take(&realized);
+            return Ok(self.assign_results(&uses.applied(instruction), &call.lhs, &realized.results));
+        }
+        let realized = instruction.try_map_exprs(&mut |expr| match has_reduction(expr) {
+            true => self.expr(expr, &Place { instruction, conditions: BTreeSet::new() }, &mut uses),
+            false => Ok(expr.clone()),
+        })?;
+        Ok(uses.applied(&realized))
+    }
+
+    /// `a, b = acc_a, acc_b`: one assignment for each result; the last keeps the instruction's id and waits for the others.
+    fn assign_results(&mut self, instruction: &Instruction, lhs: &[Expr], results: &[Expr]) -> Instruction {
+        let mut last = instruction.clone();
+        for (index, (lhs, result)) in lhs.iter().zip(results).enumerate() {
+            let kind = Instruction::assign(instruction.id.clone(), lhs.clone(), result.clone()).kind;
+            if index + 1 == results.len() {
+                return Instruction { kind, ..last };
+            }
+            let id = self.ids.make(&format!("{}_result", instruction.id));
+            self.added.push(Instruction { kind, id: id.clone(), ..instruction.clone() });
+            last.depends_on.insert(id);
+        }
+        last
+    }
+
+    fn expr(&mut self, expr: &Expr, place: &Place<'_>, uses: &mut Uses) -> Result<Expr, ReduceError> {
+        match expr {
+            Expr::Reduction(reduction) => {
+                let mut realized = self.reduction(reduction, place)?;
+                if realized.results.len() != 1 {
+                    let (instruction, op, results) = (place.instruction.id.clone(), reduction.op.clone(), realized.results.len());
+                    return Err(ReduceError::WrongResults { instruction, op, results, expected: 1 });
+                }
+                uses.take(&realized);
+                Ok(realized.results.remove(0))
+            }
+            Expr::If(parts) => {
+                let condition = self.expr(&parts[0], place, uses)?;
+                let yes = place.where_holds(condition.clone());
+                let no = place.where_holds(Expr::Unary(UnaryOp::Not, Arc::new(condition.clone())));
+                Ok(Expr::choose(condition, self.expr(&parts[1], &yes, uses)?, self.expr(&parts[2], &no, uses)?))
+            }
+            _ => expr.try_map_children(&mut |child| self.expr(child, place, uses)),
+        }
+    }
+
+    fn reduction(&mut self, reduction: &Reduction, place: &Place<'_>) -> Result<Realized, ReduceError> {
+        let (instruction, op) = (place.instruction, &reduction.op);
+        if reduction.operands.len() != op.arity() {
+            let (expected, found) = (op.arity(), reduction.operands.len());
+            return Err(ReduceError::WrongArity { instruction: instruction.id.clone(), op: op.clone(), expected, found });
+        }
+        // The guard of what is made for it; dependencies are the instruction's.
+        let predicates = instruction.predicates.union(&place.conditions).cloned().collect();
+        let like = Instruction { predicates, ..instruction.clone() };
+        match self.how.scan {
+            Scan::No => {}
+            Scan::Always => return self.scan(reduction, &like),
+            Scan::WherePossible => match self.scan(reduction, &like) {
+                Err(ReduceError::NotTriangular { .. }) => {}
+                done => return done,
+            },
+        }
+        let (alone, shared) = self.by_tag(reduction, instruction)?;
+        match shared {
+            None => self.sequential(reduction, &alone, &like),
+            Some(iname) => self.local(reduction, &alone, &iname, &like),
+        }
+    }
+
+    /// The inames that each work item runs through by itself, and the one that the items of a group share, if there is one.
+    fn by_tag(&self, reduction: &Reduction, instruction: &Instruction) -> Result<(Vec<Name>, Option<Name>), ReduceError> {
+        let (mut alone, mut shared) = (Vec::new(), None);
+        for iname in &reduction.inames {
+            match self.placement(iname) {
+                Some(InameTag::Group(_)) => {
+                    return Err(ReduceError::OverGroups { instruction: instruction.id.clone(), iname: iname.clone() });
+                }
+                Some(InameTag::Local(_) | InameTag::LocalAuto) => {
+                    if let Some(first) = shared.replace(iname.clone()) {
+                        let (instruction, second) = (instruction.id.clone(), iname.clone());
+                        return Err(ReduceError::TwoLocalAxes { instruction, first, second });
+                    }
+                }
+                _ => alone.push(iname.clone()),
+            }
+        }
+        Ok((alone, shared))
+    }
+
+    /// The tag that says how an iname is run.
+    pub(super) fn placement(&self, iname: &Name) -> Option<&InameTag> {
+        self.kernel.inames.get(iname)?.tags.iter().find(|tag| !matches!(tag, InameTag::Name(_)))
+    }
+
+    /// The types of what is reduced; `None` when they are not known and not needed.
+    pub(super) fn operand_types(&self, reduction: &Reduction, like: &Instruction) -> Result<Option<Vec<DType>>, ReduceError> {
+        let mut types = Vec::new();
+        for operand in &reduction.operands {
+            match (self.type_of)(&self.kernel, operand) {
+                Ok(dtype) => types.push(dtype),
+                Err(_) if !reduction.op.needs_types() => return Ok(None),
+                Err(reason) => {
+                    return Err(ReduceError::Untyped { instruction: like.id.clone(), op: reduction.op.clone(), reason });
+                }
+            }
+        }
+        Ok(Some(types))
+    }
+
+    /// `lhs = rhs` for each pair, otherwise as `like`.
+    pub(super) fn assignments(&mut self, lhs: &[Expr], rhs: &[Expr], id: &str, like: &Instruction) -> Vec<Name> {
+        let mut made = Vec::with_capacity(lhs.len());
+        for (lhs, rhs) in lhs.iter().zip(rhs) {
+            let id = self.ids.make(id);
+            let kind = Instruction::assign(id.clone(), lhs.clone(), rhs.clone()).kind;
+            self.added.push(Instruction { id: id.clone(), kind, ..like.clone() });
+            made.push(id);
+        }
+        made
+    }
+
+    /// Private numbers of these types (one for each, not known where `types` is not).
+    pub(super) fn privates(&mut self, base: &str, types: Option<&[DType]>, count: usize) -> Vec<Expr> {
+        let ty = |index: usize| types.map(|types| types[index]);
+        (0..count).map(|index| Expr::Variable(self.temporary(base, ty(index), AddressSpace::Private, &[]))).collect()
+    }
+
+    /// A temporary of its own.
+    pub(super) fn temporary(&mut self, base: &str, dtype: Option<DType>, space: AddressSpace, shape: &[i64]) -> Name {
+        let name = self.names.make(base);
+        let temporary = Temporary {
+            name: name.clone(),
+            ty: dtype.map(Into::into),
+            layout: Layout::c_order(Shape::Known(shape.iter().map(|&length| Expr::int(length)).collect())),
+            space: Some(space),
+            initializer: None,
+            read_only: false,
+            base_storage: None,
+            tags: BTreeSet::new(),
+        };
+        self.kernel.temporaries.insert(name.clone(), temporary);
+        name
+    }
+}
+
+/// What an instruction gains by the reductions that were in it.
+#[derive(Default)]
+struct Uses {
+    after: BTreeSet<Name>,
+    within: BTreeSet<Name>,
+}
+
+impl Uses {
+    fn take(&mut self, realized: &Realized) {
+        self.after.extend(realized.after.iter().cloned());
+        self.within.extend(realized.within.clone());
+    }
+
+    fn applied(self, instruction: &Instruction) -> Instruction {
+        let mut applied = instruction.clone();
+        applied.depends_on.extend(self.after);
+        applied.within_inames.extend(self.within);
+        applied
+    }
+}
+
+impl Place<'_> {
+    fn where_holds(&self, condition: Expr) -> Place<'_> {
+        let mut conditions = self.conditions.clone();
+        conditions.insert(condition);
+        Place { instruction: self.instruction, conditions }
+    }
+}

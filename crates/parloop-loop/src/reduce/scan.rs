@@ -1,0 +1,191 @@
+//! Scans: reductions whose domain grows along another iname, so that each result is the last one and a few points more.
+
+use parloop_isl::{Affine, Bound, Constraint, Name, Set};
+
+use super::ReduceError;
+use super::realize::{Realized, Realizer};
+use crate::affine::from_affine;
+use crate::fold;
+use crate::syntax::{Expr, Iname, InameTag, Instruction, Reduction};
+
+/// `first_scan <= scan <= stride * (sweep - first_sweep) + first_scan` for each value of `sweep` from `first_sweep` on.
+struct Triangle {
+    scan: Name,
+    sweep: Name,
+    first_scan: Affine,
+    first_sweep: Affine,
+    stride: i64,
+}
+
+impl Realizer<'_> {
+    pub(super) fn scan(&mut self, reduction: &Reduction, like: &Instruction) -> Result<Realized, ReduceError> {
+        let triangle = self.triangle(reduction, like)?;
+        match self.placement(&triangle.sweep) {
+            None | Some(InameTag::Loop | InameTag::Ordered | InameTag::Unroll | InameTag::UnrollHint) => {
+                self.sequential_scan(reduction, &triangle, like)
+            }
+            Some(InameTag::Local(_)) => self.local_scan(reduction, &triangle, like),
+            Some(tag) => {
+                let (instruction, sweep, tag) = (like.id.clone(), triangle.sweep.clone(), tag.to_string());
+                Err(ReduceError::ScanTag { instruction, sweep, tag })
+            }
+        }
+    }
+
+    /// `acc` goes on from one value of `sweep` to the next.
+    fn sequential_scan(&mut self, reduction: &Reduction, triangle: &Triangle, like: &Instruction) -> Result<Realized, ReduceError> {
+        let Triangle { scan, sweep, .. } = triangle;
+        let operand_types = self.operand_types(reduction, like)?;
+        let types = operand_types.as_ref().map(|types| reduction.op.result_types(types));
+        let accumulators = self.privates(&format!("acc_{scan}"), types.as_deref(), reduction.op.arity());
+
+        let mut outer = like.clone();
+        outer.within_inames.remove(sweep);
+        outer.predicates.retain(|predicate| !predicate.variables().contains(sweep));
+        let start = reduction.op.neutral(types.as_deref())?;
+        let started = self.assignments(&accumulators, &start, &format!("{}_{scan}_init", like.id), &outer);
+
+        let track = self.names.make(&format!("{scan}_scan"));
+        self.kernel.domains.push(triangle.points_beyond_the_last(&track)?);
+        self.kernel.inames.insert(track.clone(), Iname::default());
+        let renamed = [(scan.clone(), Expr::Variable(track.clone()))].into();
+        let operands = reduction.operands.iter().map(|operand| operand.substitute(&renamed)).collect();
+        let mut inner = like.clone();
+        inner.within_inames.insert(track);
+        inner.depends_on.extend(started);
+        // Guarded steps would be missing from all that follow.
+        inner.predicates.retain(|predicate| !predicate.variables().contains(sweep));
+        let step = Reduction { operands, ..reduction.clone() };
+        let after = self.update(&step, &accumulators, &format!("{}_{scan}_update", like.id), &inner)?;
+        Ok(Realized { results: accumulators, after, within: None })
+    }
+
+    /// Each work item has one point; in steps of 1, 2, 4 … each adds what stands so far before it.
+    fn local_scan(&mut self, reduction: &Reduction, triangle: &Triangle, like: &Instruction) -> Result<Realized, ReduceError> {
+        let Triangle { scan, sweep, stride, .. } = triangle;
+        if *stride != 1 {
+            return Err(triangle.misfit(like, format!("along a local axis it must grow by one point at a time, but it grows by {stride}")));
+        }
+        let tag = self.placement(sweep).cloned().unwrap_or(InameTag::LocalAuto);
+        let own = self.axis(sweep, like)?;
+        let outer: Vec<_> = self.outer_axes(like, sweep)?;
+        let mut lengths: Vec<i64> = outer.iter().map(|axis| axis.length).collect();
+        lengths.push(own.length);
+        let outer: Vec<Expr> = outer.iter().map(|axis| axis.index()).collect();
+        let operand_types = self.operand_types(reduction, like)?;
+        let types = operand_types.as_ref().map(|types| reduction.op.result_types(types));
+        let count = reduction.op.arity();
+        let arrays = self.locals(&format!("acc_{scan}"), types.as_deref(), &lengths, count);
+        let at = |index: Expr| -> Vec<Expr> {
+            arrays.iter().map(|array| Expr::subscript(array.clone(), outer.iter().cloned().chain([index.clone()]))).collect()
+        };
+
+        let point = fold::add(own.index(), from_affine(&triangle.first_scan));
+        let by_point = [(scan.clone(), point)].into();
+        let operands: Vec<Expr> = reduction.operands.iter().map(|operand| operand.substitute(&by_point)).collect();
+        let mut all = like.clone();
+        all.predicates.retain(|predicate| !predicate.variables().contains(sweep));
+        let mut after = self.assignments(&at(own.index()), &operands, &format!("{}_{scan}_transfer", like.id), &all);
+
+        let (mut distance, mut stage) = (1, 0);
+        while distance < own.length {
+            let iname = self.stage_iname(scan, &format!("s{stage}"), distance, own.length, &tag);
+            let mut step = like.clone();
+            step.predicates = all.predicates.clone();
+            step.within_inames.remove(sweep);
+            step.within_inames.insert(iname.clone());
+            step.depends_on.extend(after.clone());
+            let earlier = self.privates(&format!("before_{scan}"), types.as_deref(), count);
+            let id = format!("{}_{scan}_stage_{stage}", like.id);
+            let place = Expr::Variable(iname.clone());
+            let read = self.assignments(&earlier, &at(fold::subtract(place.clone(), Expr::int(distance))), &format!("{id}_read"), &step);
+            step.depends_on.extend(read);
+            let joined = self.privates(&format!("joined_{scan}"), types.as_deref(), count);
+            let combined = reduction.op.combine(&earlier, &at(place.clone()))?;
+            let made = self.assignments(&joined, &combined, &format!("{id}_join"), &step);
+            step.depends_on.extend(made);
+            after = self.assignments(&at(place), &joined, &id, &step);
+            (distance, stage) = (distance * 2, stage + 1);
+        }
+        Ok(Realized { results: at(own.index()), after, within: None })
+    }
+
+    /// The triangle that the reduction's domain is.
+    fn triangle(&self, reduction: &Reduction, like: &Instruction) -> Result<Triangle, ReduceError> {
+        let [scan] = &reduction.inames[..] else {
+            let (instruction, scan) = (like.id.clone(), reduction.inames[0].clone());
+            return Err(ReduceError::NotTriangular { instruction, scan, reason: "it runs over several inames".into() });
+        };
+        let misfit = |reason: String| ReduceError::NotTriangular { instruction: like.id.clone(), scan: scan.clone(), reason };
+        let home = self.kernel.domains.iter().find(|domain| domain.has_dim(scan)).ok_or_else(|| misfit("it has no domain".into()))?;
+        let sweep = match &self.how.sweep {
+            Some(sweep) if like.within_inames.contains(sweep) => sweep.clone(),
+            Some(sweep) => return Err(misfit(format!("the instruction is not within `{sweep}`"))),
+            None => {
+                let near = |iname: &&Name| home.has_dim(iname) || home.params().contains(iname);
+                let candidates: Vec<&Name> = like.within_inames.iter().filter(near).collect();
+                match candidates[..] {
+                    [sweep] => sweep.clone(),
+                    [] => return Err(misfit("its domain does not grow along an iname of the instruction".into())),
+                    _ => {
+                        let names = candidates.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+                        return Err(misfit(format!("it could grow along {names}; say which one")));
+                    }
+                }
+            }
+        };
+        let both = [sweep.clone(), scan.clone()];
+        let domain = self.kernel.domain_of(&both.iter().cloned().collect())?;
+        let others: Vec<Name> = domain.dims().iter().filter(|dim| !both.contains(dim)).cloned().collect();
+        let domain = domain.to_params(&others);
+        let along = domain.project_out(std::slice::from_ref(scan))?;
+        let only = |bounds: Vec<Bound>, what: &str| match <[Bound; 1]>::try_from(bounds) {
+            Ok([Bound { affine, divisor: 1 }]) => Ok(affine),
+            _ => Err(misfit(format!("{what} is no single affine expression"))),
+        };
+        let limits = domain.bounds(scan)?;
+        let first_sweep = only(along.bounds(&sweep)?.lower, &format!("the first value of `{sweep}`"))?;
+        let first_scan = only(limits.lower, &format!("the first value of `{scan}`"))?;
+        let last_scan = only(limits.upper, &format!("the last value of `{scan}`"))?;
+        let stride = last_scan.coefficient(&sweep);
+        let triangle = Triangle { scan: scan.clone(), sweep: sweep.clone(), first_scan, first_sweep, stride };
+        let expected = triangle.last_point()?;
+        if stride < 1 || triangle.first_scan.mentions(&sweep) || expected != last_scan {
+            return Err(misfit(format!("its last point is `{last_scan}`, where `{expected}` would make a scan along `{sweep}`")));
+        }
+        let own = Affine::name(scan.clone());
+        let whole = along
+            .add_dims(std::slice::from_ref(scan))
+            .constrain(&[Constraint::not_negative(own.sub(&triangle.first_scan)?), Constraint::not_negative(expected.sub(&own)?)])?;
+        match domain.is_equal(&whole)? {
+            true => Ok(triangle),
+            false => Err(misfit(format!("its domain `{domain}` has further constraints"))),
+        }
+    }
+}
+
+impl Triangle {
+    /// The last point for a value of `sweep`.
+    fn last_point(&self) -> Result<Affine, ReduceError> {
+        let steps = Affine::name(self.sweep.clone()).sub(&self.first_sweep)?;
+        Ok(steps.scale(self.stride)?.add(&self.first_scan)?)
+    }
+
+    /// The points that a value of `sweep` adds to those of the value before it.
+    fn points_beyond_the_last(&self, iname: &Name) -> Result<Set, ReduceError> {
+        let (own, last) = (Affine::name(iname.clone()), self.last_point()?);
+        let before = last.sub(&Affine::constant(self.stride))?;
+        Ok(Set::bounded(
+            std::slice::from_ref(iname),
+            vec![
+                Constraint::not_negative(own.sub(&self.first_scan)?),
+                Constraint::not_negative(own.sub(&before)?.sub(&Affine::constant(1))?),
+                Constraint::not_negative(last.sub(&own)?),
+            ],
+        ))
+    }
+
+    fn misfit(&self, like: &Instruction, reason: String) -> ReduceError {
+        ReduceError::NotTriangular { instruction: like.id.clone(), scan: self.scan.clone(), reason }
+    }
+}

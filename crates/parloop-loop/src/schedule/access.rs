@@ -1,0 +1,215 @@
+//! What instructions do to memory: every read and write of a variable, with its indices and the conditions under which it happens.
+
+use parloop_isl::Name;
+
+use crate::syntax::{Atomicity, BinaryOp, Expr, Instruction, InstructionKind, LoopKernel, UnaryOp};
+
+/// One read or write in an instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Access<'k> {
+    /// The variable; `p.x` for a field of an object.
+    pub name: Name,
+    /// Its indices; none for a whole variable.
+    pub indices: Option<&'k [Expr]>,
+    /// The inames that sweep it.
+    pub swept: &'k [Name],
+    pub write: bool,
+    /// Part of an indivisible update.
+    pub atomic: bool,
+    /// What holds wherever it happens: `(condition, its value)`.
+    pub conditions: Vec<(&'k Expr, bool)>,
+    /// As it stands in the instruction; `None` where C text says so by name.
+    pub expr: Option<&'k Expr>,
+}
+
+/// All accesses of an instruction, in no order. Inames and parameters are among the reads.
+pub(crate) fn accesses(instruction: &Instruction) -> Vec<Access<'_>> {
+    let mut walk = Walk { found: Vec::new(), conditions: Vec::new() };
+    for predicate in &instruction.predicates {
+        walk.reads(predicate);
+    }
+    walk.conditions.extend(instruction.predicates.iter().map(|predicate| (predicate, true)));
+    for lhs in instruction.lhs() {
+        walk.write(lhs);
+    }
+    match &instruction.kind {
+        InstructionKind::Assign(assignment) => {
+            walk.reads(&assignment.rhs);
+            if assignment.atomic.is_some() {
+                walk.mark_atomic(&assignment.lhs, assignment.atomic == Some(Atomicity::Update));
+            }
+        }
+        InstructionKind::Call(call) => walk.reads(&call.rhs),
+        InstructionKind::C(code) => {
+            code.bindings.iter().for_each(|(_, expr)| walk.reads(expr));
+            for name in &code.reads {
+                walk.found.push(Access {
+                    name: name.clone(),
+                    indices: None,
+                    swept: &[],
+                    write: false,
+                    atomic: false,
+                    conditions: walk.conditions.clone(),
+                    expr: None,
+                });
+            }
+        }
+        InstructionKind::Barrier { .. } | InstructionKind::Nop => {}
+    }
+    walk.found
+}
+
+/// The name under which memory is told apart: a variable, or a field of an object.
+fn path(expr: &Expr) -> Option<Name> {
+    match expr {
+        Expr::Variable(name) => Some(name.clone()),
+        Expr::Lookup(aggregate, field) => Some(format!("{}.{field}", path(aggregate)?).into()),
+        Expr::Subscript(aggregate, _) => path(aggregate),
+        _ => None,
+    }
+}
+
+struct Walk<'k> {
+    found: Vec<Access<'k>>,
+    conditions: Vec<(&'k Expr, bool)>,
+}
+
+impl<'k> Walk<'k> {
+    fn push(&mut self, expr: &'k Expr, name: Name, indices: Option<&'k [Expr]>, write: bool) {
+        let swept: &[Name] = match expr {
+            Expr::SubArray(part) => &part.inames,
+            _ => &[],
+        };
+        self.found.push(Access { name, indices, swept, write, atomic: false, conditions: self.conditions.clone(), expr: Some(expr) });
+    }
+
+    fn write(&mut self, lhs: &'k Expr) {
+        self.access(lhs, true);
+    }
+
+    fn reads(&mut self, expr: &'k Expr) {
+        self.access(expr, false);
+    }
+
+    fn access(&mut self, expr: &'k Expr, write: bool) {
+        match expr {
+            Expr::Variable(name) => self.push(expr, name.clone(), Some(&[]), write),
+            Expr::Subscript(aggregate, indices) => {
+                match path(aggregate) {
+                    Some(name) => {
+                        // `p.x[i].y[j]`: the inner indices narrow the place too, but are left out; the whole field is the safe answer.
+                        let simple = !aggregate.any(&mut |part| matches!(part, Expr::Subscript(..)));
+                        self.push(expr, name, simple.then_some(&**indices), write);
+                        self.indices_inside(aggregate);
+                    }
+                    None => self.access(aggregate, write),
+                }
+                indices.iter().for_each(|index| self.reads(index));
+            }
+            Expr::LinearSubscript(aggregate, index) => {
+                match path(aggregate) {
+                    Some(name) => self.push(expr, name, None, write),
+                    None => self.access(aggregate, write),
+                }
+                self.reads(index);
+            }
+            Expr::Lookup(aggregate, _) => match path(expr) {
+                Some(name) => {
+                    self.push(expr, name, Some(&[]), write);
+                    self.indices_inside(aggregate);
+                }
+                None => self.access(aggregate, write),
+            },
+            Expr::SubArray(part) => {
+                self.push(expr, part.array.clone(), Some(&part.indices), write);
+                part.indices.iter().for_each(|index| self.reads(index));
+            }
+            Expr::If(parts) => {
+                self.reads(&parts[0]);
+                self.under(&parts[0], true, &parts[1]);
+                self.under(&parts[0], false, &parts[2]);
+            }
+            Expr::Binary(BinaryOp::And, left, right) => {
+                self.reads(left);
+                self.under(left, true, right);
+            }
+            Expr::Binary(BinaryOp::Or, left, right) => {
+                self.reads(left);
+                self.under(left, false, right);
+            }
+            _ => expr.children().into_iter().for_each(|child| self.reads(child)),
+        }
+    }
+
+    fn under(&mut self, condition: &'k Expr, value: bool, expr: &'k Expr) {
+        self.conditions.push((condition, value));
+        self.reads(expr);
+        self.conditions.pop();
+    }
+
+    fn indices_inside(&mut self, aggregate: &'k Expr) {
+        match aggregate {
+            Expr::Subscript(inner, indices) => {
+                self.indices_inside(inner);
+                indices.iter().for_each(|index| self.reads(index));
+            }
+            Expr::Lookup(inner, _) => self.indices_inside(inner),
+            _ => {}
+        }
+    }
+
+    fn mark_atomic(&mut self, lhs: &'k Expr, update: bool) {
+        for access in &mut self.found {
+            access.atomic |= access.expr == Some(lhs);
+        }
+        if update && !self.found.iter().any(|access| !access.write && access.expr == Some(lhs)) {
+            let written = self.found.iter().find(|access| access.write).cloned();
+            self.found.extend(written.map(|access| Access { write: false, ..access }));
+        }
+    }
+}
+
+/// Whether the kernel writes nothing of that name and has no variable of it: a parameter.
+pub(crate) fn is_parameter(kernel: &LoopKernel, name: &Name) -> bool {
+    !kernel.inames.contains_key(name) && !kernel.temporaries.contains_key(name)
+}
+
+/// The two sides of a comparison, or what a condition consists of, as far as affine expressions go: the constraints that hold where the
+/// condition has the value; fewer where a part is not affine.
+pub(crate) fn constraints_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl::Constraint>) {
+    use crate::syntax::CompareOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+    use parloop_isl::{Affine, Constraint};
+    match (condition, value) {
+        (Expr::Unary(UnaryOp::Not, operand), _) => constraints_of(operand, !value, found),
+        (Expr::Binary(BinaryOp::And, left, right), true) | (Expr::Binary(BinaryOp::Or, left, right), false) => {
+            constraints_of(left, value, found);
+            constraints_of(right, value, found);
+        }
+        (Expr::Compare(op, left, right), _) => {
+            let (Some(left), Some(right)) = (crate::affine::to_affine(left), crate::affine::to_affine(right)) else { return };
+            let op = if value {
+                *op
+            } else {
+                match op {
+                    Equal => NotEqual,
+                    NotEqual => Equal,
+                    Less => GreaterEqual,
+                    LessEqual => Greater,
+                    Greater => LessEqual,
+                    GreaterEqual => Less,
+                }
+            };
+            let less = |small: &Affine, large: &Affine, by: i64| large.sub(small)?.sub(&Affine::constant(by));
+            let constraint = match op {
+                Equal => left.sub(&right).map(Constraint::zero),
+                Less => less(&left, &right, 1).map(Constraint::not_negative),
+                LessEqual => less(&left, &right, 0).map(Constraint::not_negative),
+                Greater => less(&right, &left, 1).map(Constraint::not_negative),
+                GreaterEqual => less(&right, &left, 0).map(Constraint::not_negative),
+                NotEqual => return,
+            };
+            found.extend(constraint);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,142 @@
+//! How many work-groups and work items a launch has: for each axis the largest extent of the inames tagged with it.
+
+use std::collections::BTreeMap;
+
+use parloop_isl::{Affine, Constraint, ConstraintKind, Name, Set};
+
+use super::error::ScheduleError;
+use super::facts::{Facts, Placement};
+use crate::affine::from_affine;
+use crate::syntax::{Expr, Instruction};
+
+/// Groups and work items along each axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Sizes {
+    pub groups: Vec<Expr>,
+    pub group_size: Vec<u64>,
+}
+
+/// The sizes that fit all of the instructions.
+pub(crate) fn group_and_local_sizes<'i>(
+    facts: &Facts<'_>,
+    instructions: impl IntoIterator<Item = &'i Instruction>,
+) -> Result<Sizes, ScheduleError> {
+    let mut inames: BTreeMap<&Name, Placement> = BTreeMap::new();
+    for iname in instructions.into_iter().flat_map(|instruction| &instruction.within_inames) {
+        let placement = facts.placement(iname);
+        if placement.is_parallel() {
+            inames.insert(iname, placement);
+        }
+    }
+    let mut groups: BTreeMap<u8, Vec<Expr>> = BTreeMap::new();
+    let mut locals: BTreeMap<u8, u64> = BTreeMap::new();
+    for (iname, placement) in inames {
+        if let Some(bound) = facts.bound_names(iname).iter().find(|bound| facts.kernel.temporaries.contains_key(*bound)) {
+            return Err(ScheduleError::ParallelBound { iname: iname.clone(), bound: bound.clone() });
+        }
+        match placement {
+            Placement::Group(axis) => {
+                check_axis(iname, 'g', axis)?;
+                let extent = group_extent(facts, iname)?;
+                let known = groups.entry(axis).or_default();
+                if !known.contains(&extent) {
+                    known.push(extent);
+                }
+            }
+            Placement::Local(axis) => {
+                check_axis(iname, 'l', axis)?;
+                let extent = local_extent(facts, iname, axis)?;
+                let known = locals.entry(axis).or_default();
+                *known = extent.max(*known);
+            }
+            Placement::LocalAuto => return Err(ScheduleError::AutoAxis { iname: iname.clone() }),
+            Placement::Loop | Placement::Innermost => {}
+        }
+    }
+    let largest = |mut extents: Vec<Expr>| if extents.len() == 1 { extents.remove(0) } else { Expr::Max(extents.into()) };
+    let groups = groups.into_iter().map(|(axis, extents)| (axis, largest(extents))).collect();
+    Ok(Sizes { groups: without_gaps('g', groups)?, group_size: without_gaps('l', locals)? })
+}
+
+fn check_axis(iname: &Name, which: char, axis: u8) -> Result<(), ScheduleError> {
+    if axis < 3 { Ok(()) } else { Err(ScheduleError::AxisUnknown { iname: iname.clone(), which, axis }) }
+}
+
+fn without_gaps<T>(which: char, axes: BTreeMap<u8, T>) -> Result<Vec<T>, ScheduleError> {
+    let mut sizes = Vec::with_capacity(axes.len());
+    for (place, (axis, size)) in (0u8..).zip(axes) {
+        if place != axis {
+            return Err(ScheduleError::AxisGap { which, axis, missing: place });
+        }
+        sizes.push(size);
+    }
+    Ok(sizes)
+}
+
+/// The value of an iname that work item, or group, 0 has: its smallest, in terms of parameters.
+pub(crate) fn axis_base(facts: &Facts<'_>, iname: &Name) -> Result<Affine, ScheduleError> {
+    match constant_bounds(facts, iname) {
+        (Some(lower), _) => Ok(Affine::constant(lower)),
+        _ => Ok(alone(facts, iname)?.static_min(iname, &facts.kernel.assumptions)?),
+    }
+}
+
+/// The points of one iname, in terms of parameters.
+fn alone(facts: &Facts<'_>, iname: &Name) -> Result<Set, ScheduleError> {
+    let domain = facts.domain([iname])?;
+    let others: Vec<Name> = domain.dims().iter().filter(|dim| *dim != iname).cloned().collect();
+    Ok(if others.is_empty() { domain } else { domain.project_out(&others)? })
+}
+
+fn group_extent(facts: &Facts<'_>, iname: &Name) -> Result<Expr, ScheduleError> {
+    let largest = alone(facts, iname)?.static_max(iname, &facts.kernel.assumptions)?;
+    let extent = largest.sub(&axis_base(facts, iname)?)?.add(&Affine::constant(1))?;
+    Ok(from_affine(&extent))
+}
+
+fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, ScheduleError> {
+    let (lower, upper) = match constant_bounds(facts, iname) {
+        (Some(lower), Some(upper)) => (Some(lower), Some(upper)),
+        _ => solved_bounds(facts, iname)?,
+    };
+    let length = lower.zip(upper).and_then(|(lower, upper)| u64::try_from(upper.checked_sub(lower)?.checked_add(1)?.max(0)).ok());
+    length.ok_or_else(|| {
+        let length = group_extent(facts, iname).map_or_else(|_| "without end".to_owned(), |extent| format!("{extent:?}"));
+        ScheduleError::LocalSize { iname: iname.clone(), axis, length }
+    })
+}
+
+/// The limits that constraints on the iname alone give; there can be closer ones.
+fn constant_bounds(facts: &Facts<'_>, iname: &Name) -> (Option<i64>, Option<i64>) {
+    let Some(&home) = facts.home.get(iname) else { return (None, None) };
+    let [piece] = facts.kernel.domains[home].pieces() else { return (None, None) };
+    let (mut lower, mut upper): (Option<i64>, Option<i64>) = (None, None);
+    for Constraint { kind, affine } in piece {
+        let coefficient = affine.coefficient(iname);
+        let mut terms = affine.terms();
+        if coefficient == 0 || (terms.next().is_some() && terms.next().is_some()) {
+            continue;
+        }
+        // `c*i + k >= 0`
+        let constant = affine.constant_term();
+        if coefficient > 0 || *kind == ConstraintKind::Zero {
+            let limit = constant.checked_div_euclid(coefficient).and_then(i64::checked_neg);
+            lower = lower.max(limit);
+        }
+        if coefficient < 0 || *kind == ConstraintKind::Zero {
+            let limit = coefficient.checked_neg().and_then(|divisor| constant.checked_div_euclid(divisor));
+            upper = upper.map_or(limit, |known| Some(limit.map_or(known, |limit| limit.min(known))));
+        }
+    }
+    (lower, upper)
+}
+
+/// The limits of an iname for any values of the parameters.
+fn solved_bounds(facts: &Facts<'_>, iname: &Name) -> Result<(Option<i64>, Option<i64>), ScheduleError> {
+    let domain = alone(facts, iname)?.join(&facts.kernel.assumptions)?;
+    let bounds = domain.project_out(&domain.params().to_vec())?.bounds(iname)?;
+    let lower = bounds.lower.iter().filter_map(|bound| bound.affine.as_constant()?.checked_neg()?.checked_div_euclid(bound.divisor)?.checked_neg()).max();
+    let upper = bounds.upper.iter().filter_map(|bound| bound.affine.as_constant()?.checked_div_euclid(bound.divisor)).min();
+    Ok((lower, upper))
+}
