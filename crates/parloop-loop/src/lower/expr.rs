@@ -109,6 +109,11 @@ impl Scope<'_> {
             return self.power(left, right);
         }
         let (left, right) = (self.expr(left)?, self.expr(right)?);
+        self.apply(op, left, right)
+    }
+
+    /// An operator that needs both of its operands.
+    pub(super) fn apply(&mut self, op: BinaryOp, left: Typed, right: Typed) -> Result<Typed, LowerError> {
         let op = match op {
             BinaryOp::Add => Op::Add,
             BinaryOp::Subtract => Op::Subtract,
@@ -121,7 +126,9 @@ impl Scope<'_> {
             BinaryOp::BitAnd => Op::BitAnd,
             BinaryOp::BitOr => Op::BitOr,
             BinaryOp::BitXor => Op::BitXor,
-            BinaryOp::Power | BinaryOp::And | BinaryOp::Or => return Err(self.refused("an operator")),
+            BinaryOp::And => Op::And,
+            BinaryOp::Or => Op::Or,
+            BinaryOp::Power => return self.general_power(left, right),
         };
         let (left, right, weak) = number::unify(left, right);
         Ok(Typed { value: number::binary(op, left, right), weak })

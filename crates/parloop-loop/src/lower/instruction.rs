@@ -4,7 +4,7 @@ use parloop_isl::Name;
 
 use super::LowerError;
 use super::nest::Scope;
-use super::number;
+use super::number::{self, Typed};
 use super::place::Place;
 use super::tree::{AtomicChange, Op, Statement, Value, ValueKind};
 use crate::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind};
@@ -66,10 +66,35 @@ impl Scope<'_> {
         if assignment.atomic == Some(Atomicity::Update) {
             return self.atomic(assignment);
         }
-        let Place { value: place, checks } = self.place(&assignment.lhs)?;
         let value = self.expr(&assignment.rhs)?;
+        self.store(&assignment.lhs, value)
+    }
+
+    /// `lhs = value`; for a field of an object, a call of its setter.
+    pub(super) fn store(&mut self, lhs: &Expr, value: Typed) -> Result<Vec<Statement>, LowerError> {
+        let Place { value: place, checks } = self.place(lhs)?;
         let value = value.to(&place.ty);
-        Ok(guarded(checks, store(place, value)))
+        let statement = match (self.setter(lhs)?, place.kind) {
+            (Some(setter), ValueKind::Call(_, mut args)) => {
+                args.push(value);
+                Statement::Call(Value::new(place.ty, ValueKind::Call(setter, args)))
+            }
+            (_, kind) => Statement::Assign(Value { ty: place.ty, kind }, value),
+        };
+        Ok(guarded(checks, statement))
+    }
+
+    /// The function that writes a field, if that is what the left side is.
+    fn setter(&mut self, lhs: &Expr) -> Result<Option<Name>, LowerError> {
+        let aggregate = match lhs {
+            Expr::Subscript(aggregate, _) => aggregate,
+            other => other,
+        };
+        if !matches!(aggregate, Expr::Lookup(..)) {
+            return Ok(None);
+        }
+        let Some((_, class, path)) = self.object(aggregate)? else { return Ok(None) };
+        Ok(class.fields.get(path.as_str()).map(|field| field.setter.clone()))
     }
 
     fn atomic(&mut self, assignment: &Assignment) -> Result<Vec<Statement>, LowerError> {
@@ -129,11 +154,6 @@ impl Scope<'_> {
 
 fn words(text: &str) -> std::collections::BTreeSet<&str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect()
-}
-
-/// `place = value`; for a field of an object, a call of its setter.
-pub(super) fn store(place: Value, value: Value) -> Statement {
-    Statement::Assign(place, value)
 }
 
 fn guarded(checks: Vec<Value>, statement: Statement) -> Vec<Statement> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parloop_isl::{Affine, Constraint, Name};
 
 use super::bounds::{Domains, Range, is_empty, loop_type};
-use super::cpu::Item;
+use super::cpu::{Item, local_axis};
 use super::launch::{Schedules, Shared};
 use super::place::Array;
 use super::tree::{Declaration, For, LoopHint, Op, Statement, Value};
@@ -75,8 +75,17 @@ impl Scope<'_> {
             () if tags.contains(&InameTag::Vector) => LoopHint::Independent,
             () => LoopHint::None,
         };
-        let range = self.range(iname)?;
+        let range = if has_barrier(body) { self.uniform_range(iname)? } else { self.range(iname)? };
         self.ranged(iname, range, hint, &mut |scope| scope.items(body))
+    }
+
+    /// The values of an iname that any work item of the group needs: where there are barriers, all make the same turns.
+    fn uniform_range(&mut self, iname: &Name) -> Result<Range, LowerError> {
+        let all = self.active.clone();
+        self.active.retain(|iname| local_axis(self.kernel, iname).is_none());
+        let range = self.range(iname);
+        self.active = all;
+        range
     }
 
     /// The loop over a range, or what it comes to: nothing, or its body once.
@@ -217,6 +226,14 @@ impl Scope<'_> {
             _ => true,
         })
     }
+}
+
+fn has_barrier(items: &[Item]) -> bool {
+    items.iter().any(|item| match item {
+        Item::Barrier(_) => true,
+        Item::Loop { body, .. } | Item::Axis { body, .. } => has_barrier(body),
+        Item::Run(_) => false,
+    })
 }
 
 pub(super) fn mentions(statement: &Statement, name: &str) -> bool {

@@ -140,7 +140,7 @@ impl Scope<'_> {
     }
 
     /// The element of held data: the copy of this work item where there are several.
-    fn held(&self, array: &Array, index: Option<Value>) -> Value {
+    pub(super) fn held(&self, array: &Array, index: Option<Value>) -> Value {
         let copy = array.widened.iter().map(|(axis, _)| match self.axis_index.get(axis) {
             Some(value) => value.clone(),
             None => number::int(&self.kernel.index_type.into(), 0),

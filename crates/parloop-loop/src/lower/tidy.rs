@@ -109,7 +109,9 @@ fn collect_written(statement: &Statement, found: &mut BTreeSet<Name>) {
         Statement::If(_, yes, no) => yes.iter().chain(no).for_each(|inner| collect_written(inner, found)),
         Statement::Groups { body, .. } | Statement::Block(body) => body.iter().for_each(|inner| collect_written(inner, found)),
         // What C text changes is not known: all that it names.
-        Statement::Text(_) => statement.visit_names(&mut |name| drop(found.insert(name.into()))),
+        Statement::Text(_) => statement.visit_names(&mut |name| {
+            found.insert(name.into());
+        }),
         Statement::Barrier(_) | Statement::Comment(_) => {}
     }
 }
@@ -118,7 +120,9 @@ fn root(place: &Value, found: &mut BTreeSet<Name>) {
     match &place.kind {
         ValueKind::Name(name) | ValueKind::Element(name, _) => drop(found.insert(name.clone())),
         ValueKind::Member(inner, _) => root(inner, found),
-        _ => place.visit_names(&mut |name| drop(found.insert(name.into()))),
+        _ => place.visit_names(&mut |name| {
+            found.insert(name.into());
+        }),
     }
 }
 

@@ -342,7 +342,7 @@ impl Value {
 impl Statement {
     /// Calls `visit` with each name that it uses, or changes; not with those that it declares.
     pub fn visit_names(&self, visit: &mut dyn FnMut(&str)) {
-        let mut all = |body: &[Statement], visit: &mut dyn FnMut(&str)| body.iter().for_each(|inner| inner.visit_names(visit));
+        let all = |body: &[Statement], visit: &mut dyn FnMut(&str)| body.iter().for_each(|inner| inner.visit_names(visit));
         match self {
             Statement::Declare(declaration) => declaration.value.iter().for_each(|value| value.visit_names(visit)),
             Statement::Alias { storage, .. } => visit(storage),
