@@ -17,6 +17,7 @@ mod print;
 pub mod reduce;
 pub mod run;
 pub mod schedule;
+pub mod stats;
 pub mod syntax;
 pub mod transform;
 mod walk;
