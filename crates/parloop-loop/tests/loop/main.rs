@@ -6,3 +6,4 @@ mod instructions;
 mod schedule;
 
 mod layout;
+mod stats;
