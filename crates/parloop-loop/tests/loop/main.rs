@@ -3,7 +3,8 @@
 mod create;
 mod expressions;
 mod instructions;
-mod schedule;
-
+mod kernels;
 mod layout;
 mod stats;
+mod schedule;
+mod types;
