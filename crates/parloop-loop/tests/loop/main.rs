@@ -5,6 +5,6 @@ mod expressions;
 mod instructions;
 mod kernels;
 mod layout;
-mod stats;
 mod schedule;
+mod stats;
 mod types;
