@@ -8,3 +8,4 @@ mod layout;
 mod schedule;
 mod stats;
 mod types;
+mod reduce;
