@@ -6,8 +6,10 @@
 
 pub mod affine;
 pub mod callable;
+pub mod create;
 pub mod domain;
 pub mod fold;
+pub mod infer;
 pub mod layout;
 pub mod matching;
 pub mod names;
@@ -16,6 +18,7 @@ mod print;
 pub mod reduce;
 pub mod run;
 pub mod schedule;
+pub mod stats;
 pub mod syntax;
 pub mod transform;
 mod walk;

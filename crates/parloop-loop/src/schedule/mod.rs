@@ -9,6 +9,7 @@ mod facts;
 mod innermost;
 mod keep;
 mod launches;
+mod local_axes;
 mod nest;
 mod order;
 mod race;
@@ -23,6 +24,7 @@ use parloop_isl::{Affine, Name};
 pub use error::ScheduleError;
 pub(crate) use facts::Facts;
 pub use facts::Placement;
+pub use local_axes::{LocalAxesError, assign_automatic_axes};
 pub use sizes::Sizes;
 
 use barrier::Pass;

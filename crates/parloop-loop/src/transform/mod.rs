@@ -36,6 +36,7 @@ pub use duplicate_inames::{Duplicate, DuplicateInamesError, duplicate_inames};
 pub use expand_subst::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
 pub use extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 pub use fix_parameters::{FixParametersError, Fixed, fix_parameters};
+pub(crate) use precompute::domain_of;
 pub use join_inames::{Join, JoinError, join_inames};
 pub use map_domain::{MapDomainError, map_domain};
 pub use precompute::{FetchTag, Precompute, PrecomputeError, precompute};

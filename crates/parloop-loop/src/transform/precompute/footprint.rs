@@ -177,7 +177,7 @@ impl Footprint {
 }
 
 /// The values of the inames together with what bounds them: all domains that have one of them or that they depend on, and the assumptions.
-pub(super) fn domain_of(kernel: &LoopKernel, inames: &[Name]) -> Result<Set, IslError> {
+pub(crate) fn domain_of(kernel: &LoopKernel, inames: &[Name]) -> Result<Set, IslError> {
     let mut wanted: BTreeSet<Name> = inames.iter().cloned().collect();
     let mut taken = vec![false; kernel.domains.len()];
     let mut set = Set::universe(&[], &[]);
