@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use crate::affine::to_affine;
+use crate::domain::Forest;
 use crate::syntax::{Expr, Instruction, LoopKernel};
 
 /// What is asked about accesses of a kernel's memory inside of some loops.
@@ -30,14 +31,14 @@ impl<'a> Conflicts<'a> {
         let (early_value, late_value) = (Affine::name(self.mark(early_iname, "early")), Affine::name(self.mark(late_iname, "late")));
         let backwards = Constraint::not_negative(early_value.sub(&late_value)?.sub(&Affine::constant(1))?);
         for variable in variables {
-            let (Some(ones), Some(others)) = (accesses(early, variable), accesses(late, variable)) else { return Ok(true) };
+            let (Some(ones), Some(others)) = (self.accesses(early, variable), self.accesses(late, variable)) else { return Ok(true) };
             for (one, other) in ones.iter().flat_map(|one| others.iter().map(move |other| (one, other))) {
                 if one.len() != other.len() {
                     return Ok(true);
                 }
                 let mut constraints = vec![backwards.clone()];
                 for (left, right) in one.iter().zip(other) {
-                    constraints.push(Constraint::zero(self.marked(left, "early")?.sub(&self.marked(right, "late")?)?));
+                    constraints.push(Constraint::zero(self.marked(left, "early").sub(&self.marked(right, "late"))?));
                 }
                 if !both.constrain(&constraints)?.is_empty()? {
                     return Ok(true);
@@ -47,36 +48,28 @@ impl<'a> Conflicts<'a> {
         Ok(false)
     }
 
-    /// The points of an instruction, reductions included, with marked names for all inames that are not outside of both loops.
-    fn points(&self, instruction: &Instruction, side: &str) -> Result<Set, IslError> {
-        let mut needed: BTreeSet<Name> = instruction.within_inames.iter().cloned().chain(instruction.reduction_inames()).collect();
-        let mut points = self.kernel.assumptions.clone();
-        let mut taken = vec![false; self.kernel.domains.len()];
-        while let Some(index) = (0..taken.len()).find(|&index| !taken[index] && self.kernel.domains[index].dims().iter().any(|dim| needed.contains(dim))) {
-            taken[index] = true;
-            let domain = &self.kernel.domains[index];
-            points = points.join(domain)?;
-            needed.extend(domain.params().iter().filter(|param| self.kernel.inames.contains_key(*param)).cloned());
-        }
-        points.rename(&|name| Some(self.mark(name, side)))
+    /// The indices of each access of a variable; `None` if one is not affine in inames and parameters, or is none of single elements.
+    fn accesses(&self, instruction: &Instruction, variable: &Name) -> Option<Vec<Vec<Affine>>> {
+        let mut found = Some(Vec::new());
+        instruction.exprs().into_iter().for_each(|expr| collect(expr, variable, &mut found));
+        let computed = |affine: &Affine| affine.names().iter().any(|name| self.kernel.temporaries.contains_key(name));
+        found.filter(|accesses| !accesses.iter().flatten().any(computed))
     }
 
-    fn marked(&self, affine: &Affine, side: &str) -> Result<Affine, IslError> {
+    /// The points of an instruction, reductions included, with marked names for all inames that are not outside of both loops.
+    fn points(&self, instruction: &Instruction, side: &str) -> Result<Set, IslError> {
+        let reduced = instruction.reduction_inames();
+        let points = Forest::of(self.kernel).domain_of(instruction.within_inames.iter().chain(&reduced))?.join(&self.kernel.assumptions)?;
+        Ok(points.rename(&|name| Some(self.mark(name, side))))
+    }
+
+    fn marked(&self, affine: &Affine, side: &str) -> Affine {
         affine.rename(&|name| Some(self.mark(name, side)))
     }
 
     fn mark(&self, name: &Name, side: &str) -> Name {
         if self.kernel.inames.contains_key(name) && !self.outer.contains(name) { format!("{name}'{side}").into() } else { name.clone() }
     }
-}
-
-/// The indices of each access of a variable; `None` if one is not affine, or is none of single elements.
-fn accesses(instruction: &Instruction, variable: &Name) -> Option<Vec<Vec<Affine>>> {
-    let mut found = Some(Vec::new());
-    for expr in instruction.exprs() {
-        collect(expr, variable, &mut found);
-    }
-    found
 }
 
 fn collect(expr: &Expr, variable: &Name, found: &mut Option<Vec<Vec<Affine>>>) {

@@ -100,7 +100,8 @@ fn concurrent_tag<'a>(kernel: &'a LoopKernel, iname: &str) -> Option<&'a InameTa
 }
 
 fn check_kinds(kernel: &LoopKernel, candidates: &BTreeSet<Name>) -> Result<(), LoopFusionError> {
-    let reduced = kernel.instructions.iter().find_map(|instruction| instruction.reduction_inames().intersection(candidates).next().cloned());
+    let reduced =
+        kernel.instructions.iter().find_map(|instruction| instruction.reduction_inames().intersection(candidates).next().cloned());
     let within = kernel.instructions.iter().find_map(|instruction| instruction.within_inames.intersection(candidates).next().cloned());
     match (reduced, within) {
         (Some(reduction), Some(within)) => Err(LoopFusionError::Mixed { reduction, within }),
@@ -232,7 +233,8 @@ impl LoopGraph {
         for writer in inside {
             let written = writer.writes();
             for other in inside.iter().filter(|other| other.id != writer.id) {
-                let shared: Vec<Name> = written.iter().filter(|name| other.reads().contains(*name) || other.writes().contains(*name)).cloned().collect();
+                let shared: Vec<Name> =
+                    written.iter().filter(|name| other.reads().contains(*name) || other.writes().contains(*name)).cloned().collect();
                 if shared.is_empty() {
                     continue;
                 }
