@@ -6,4 +6,5 @@ mod instructions;
 mod kernels;
 mod layout;
 mod schedule;
+mod stats;
 mod types;
