@@ -9,6 +9,7 @@ pub mod callable;
 pub mod create;
 pub mod domain;
 pub mod fold;
+pub mod infer;
 pub mod layout;
 pub mod matching;
 pub mod names;

@@ -3,6 +3,9 @@
 mod create;
 mod expressions;
 mod instructions;
-mod schedule;
-
+mod kernels;
 mod layout;
+mod schedule;
+mod stats;
+mod types;
+mod reduce;
