@@ -26,7 +26,8 @@ pub(super) struct Range {
 impl Range {
     /// Its smallest and largest value, if they are constants.
     pub(super) fn constants(&self) -> Option<(i64, i64)> {
-        let all = |bounds: &[Bound]| bounds.iter().map(|bound| Some((bound.affine.as_constant()?, bound.divisor))).collect::<Option<Vec<_>>>();
+        let all =
+            |bounds: &[Bound]| bounds.iter().map(|bound| Some((bound.affine.as_constant()?, bound.divisor))).collect::<Option<Vec<_>>>();
         let lower = all(&self.lower)?.into_iter().map(|(value, divisor)| -(-value).div_euclid(divisor)).max()?;
         let upper = all(&self.upper)?.into_iter().map(|(value, divisor)| value.div_euclid(divisor)).min()?;
         Some((lower, upper))
@@ -291,9 +292,8 @@ fn look(set: &Set, iname: &Name) -> Option<Range> {
 }
 
 fn mentions_in_floor(set: &Set, iname: &Name) -> bool {
-    let inside = |constraint: &Constraint| {
-        constraint.affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(inner, _) if inner.mentions(iname)))
-    };
+    let inside =
+        |constraint: &Constraint| constraint.affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(inner, _) if inner.mentions(iname)));
     set.pieces().iter().flatten().any(inside)
 }
 

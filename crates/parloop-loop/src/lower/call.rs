@@ -235,7 +235,8 @@ impl Scope<'_> {
         if lanes || !array.axes.contains(&Axis::Vector) {
             return self.flat(&array, indices);
         }
-        let layout = self.layout(name).ok_or_else(|| LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() })?;
+        let layout =
+            self.layout(name).ok_or_else(|| LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() })?;
         let place = crate::syntax::Layout { offset: crate::syntax::Offset::Zero, ..layout }.place(name, indices)?;
         self.index(&place.index)
     }

@@ -57,8 +57,7 @@ struct Arranger<'a> {
 
 /// Turns the local axes of a launch into loops.
 pub(super) fn arrange(kernel: &LoopKernel, nodes: &[Node], instructions: &HashMap<&Name, &Arc<Instruction>>) -> Arranged {
-    let mut arranger =
-        Arranger { kernel, instructions: instructions.clone(), axes: HashMap::new(), inames: BTreeMap::new() };
+    let mut arranger = Arranger { kernel, instructions: instructions.clone(), axes: HashMap::new(), inames: BTreeMap::new() };
     let ids = run_ids(nodes);
     arranger.find_axes(&ids);
     let order: Vec<u8> = arranger.inames.keys().rev().copied().collect();
@@ -247,9 +246,12 @@ impl<'a> Arranger<'a> {
             let of_both = |affine: &parloop_isl::Affine| affine.mentions(item) && loops.iter().any(|name| affine.mentions(name));
             domain.pieces().iter().flatten().any(|constraint| of_both(&constraint.affine))
         });
-        let data_bound = self.kernel.domains.iter().filter(|domain| domain.has_dim(sequential)).any(|domain| {
-            domain.params().iter().any(|param| self.kernel.temporaries.contains_key(param))
-        });
+        let data_bound = self
+            .kernel
+            .domains
+            .iter()
+            .filter(|domain| domain.has_dim(sequential))
+            .any(|domain| domain.params().iter().any(|param| self.kernel.temporaries.contains_key(param)));
         if depends || data_bound {
             return false;
         }

@@ -11,9 +11,7 @@ use super::place::{Array, Storage, constant, separate_name};
 use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LowerError, tidy};
 use crate::layout::Hidden;
-use crate::syntax::{
-    AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Preamble, Target, Temporary, Type,
-};
+use crate::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Preamble, Target, Temporary, Type};
 
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
 const ALIGNMENT: u32 = 64;
@@ -134,7 +132,10 @@ impl Data {
                 let copies: Vec<u64> = array.widened.iter().map(|(_, length)| *length).collect();
                 declaration.lengths.splice(0..0, copies);
             }
-            if scope.target == Target::C && !declaration.lengths.is_empty() && (declaration.space == AddressSpace::Local || declaration.lengths.len() > 1) {
+            if scope.target == Target::C
+                && !declaration.lengths.is_empty()
+                && (declaration.space == AddressSpace::Local || declaration.lengths.len() > 1)
+            {
                 declaration.alignment = Some(ALIGNMENT);
             }
             if declaration.space == AddressSpace::Local {
@@ -222,7 +223,10 @@ fn static_size(name: &Name, layout: &Layout, space: AddressSpace) -> Result<u64,
 fn separate_lengths(name: &Name, layout: &Layout) -> Result<Vec<u64>, LowerError> {
     let lengths = layout.separate_lengths(name)?;
     let number = |length| constant(&length).and_then(|length| u64::try_from(length).ok());
-    lengths.into_iter().map(|length| number(length).ok_or_else(|| LowerError::NotConstantSize { name: name.clone(), space: "separate" })).collect()
+    lengths
+        .into_iter()
+        .map(|length| number(length).ok_or_else(|| LowerError::NotConstantSize { name: name.clone(), space: "separate" }))
+        .collect()
 }
 
 impl Shared {

@@ -177,7 +177,9 @@ impl Scope<'_> {
         if dtype.is_integer() && left.as_int().is_none() && self.is_not_negative(&left) && self.is_positive(&right) {
             return Ok(Typed { value: number::binary(truncated, left, right), weak });
         }
-        if let Some(divisor) = divisor.filter(|&divisor| dtype.is_integer() && left.as_int().is_none() && divisor.count_ones() == 1 && divisor > 0) {
+        if let Some(divisor) =
+            divisor.filter(|&divisor| dtype.is_integer() && left.as_int().is_none() && divisor.count_ones() == 1 && divisor > 0)
+        {
             let (op, operand) = match routine {
                 Routine::Modulo => (Op::BitAnd, divisor - 1),
                 _ => (Op::ShiftRight, i128::from(divisor.trailing_zeros())),
@@ -307,7 +309,9 @@ impl Scope<'_> {
             ValueKind::Name(name) => self.not_negative.contains(name),
             ValueKind::Axis(_) | ValueKind::Bool(_) => true,
             ValueKind::Cast(inner) => self.is_not_negative(inner),
-            ValueKind::Binary(Op::Add | Op::Multiply | Op::Divide, left, right) => self.is_not_negative(left) && self.is_not_negative(right),
+            ValueKind::Binary(Op::Add | Op::Multiply | Op::Divide, left, right) => {
+                self.is_not_negative(left) && self.is_not_negative(right)
+            }
             ValueKind::Binary(Op::Remainder | Op::ShiftRight, left, _) => self.is_not_negative(left),
             ValueKind::Binary(Op::BitAnd, left, right) => self.is_not_negative(left) || self.is_not_negative(right),
             ValueKind::Routine(Routine::Modulo, args) => self.is_positive(&args[1]),
@@ -334,7 +338,9 @@ fn shift(op: Op, left: Typed, right: Typed) -> Typed {
 
 fn is_simple(value: &Value) -> bool {
     match &value.kind {
-        ValueKind::Name(_) | ValueKind::Int(_) | ValueKind::Float(_) | ValueKind::Complex(..) | ValueKind::Bool(_) | ValueKind::Axis(_) => true,
+        ValueKind::Name(_) | ValueKind::Int(_) | ValueKind::Float(_) | ValueKind::Complex(..) | ValueKind::Bool(_) | ValueKind::Axis(_) => {
+            true
+        }
         ValueKind::Element(_, indices) => indices.iter().all(|index| is_simple(index) || !index.children().is_empty()),
         ValueKind::Member(inner, _) => is_simple(inner),
         _ => false,

@@ -38,11 +38,7 @@ impl Scope<'_> {
             None => statements,
             Some(condition) => vec![Statement::If(condition, statements, Vec::new())],
         };
-        Ok(if for_predicates.is_empty() {
-            guarded
-        } else {
-            vec![Statement::Block(for_predicates.into_iter().chain(guarded).collect())]
-        })
+        Ok(if for_predicates.is_empty() { guarded } else { vec![Statement::Block(for_predicates.into_iter().chain(guarded).collect())] })
     }
 
     fn effect(&mut self, instruction: &Instruction) -> Result<Vec<Statement>, LowerError> {
@@ -59,7 +55,8 @@ impl Scope<'_> {
     }
 
     fn assignment(&mut self, assignment: &Assignment) -> Result<Vec<Statement>, LowerError> {
-        if matches!(assignment.lhs, Expr::SubArray(_)) || matches!(&assignment.rhs, Expr::Call(call) if self.writes_through_pointers(call)) {
+        if matches!(assignment.lhs, Expr::SubArray(_)) || matches!(&assignment.rhs, Expr::Call(call) if self.writes_through_pointers(call))
+        {
             let (lhs, declares) = (vec![assignment.lhs.clone()], Vec::new());
             return self.call_instruction(&crate::syntax::CallInstruction { lhs, rhs: assignment.rhs.clone(), declares });
         }
@@ -117,9 +114,7 @@ impl Scope<'_> {
         };
         // No other work item sees private memory.
         let statement = match (space, change) {
-            (AddressSpace::Private, AtomicChange::Add(term)) => {
-                Statement::Assign(place.clone(), number::binary(Op::Add, place, term))
-            }
+            (AddressSpace::Private, AtomicChange::Add(term)) => Statement::Assign(place.clone(), number::binary(Op::Add, place, term)),
             (AddressSpace::Private, AtomicChange::Compute { .. }) => {
                 let value = self.expr_as(&assignment.rhs, &place.ty.clone())?;
                 Statement::Assign(place, value)
@@ -133,7 +128,9 @@ impl Scope<'_> {
     fn c_code(&mut self, code: &CInstruction) -> Result<Vec<Statement>, LowerError> {
         let mut block = Vec::new();
         for (name, expr) in &code.bindings {
-            if *expr == Expr::Variable(name.clone()) && !matches!(self.inames.get(name), Some(value) if value.kind != ValueKind::Name(name.clone())) {
+            if *expr == Expr::Variable(name.clone())
+                && !matches!(self.inames.get(name), Some(value) if value.kind != ValueKind::Name(name.clone()))
+            {
                 continue;
             }
             let value = self.index(expr)?;

@@ -245,5 +245,13 @@ pub(super) fn mentions(statement: &Statement, name: &str) -> bool {
 /// `ty const name = value;`
 pub(super) fn constant(name: &Name, ty: &Type, value: Value) -> Statement {
     let (name, ty) = (name.clone(), ty.clone());
-    Statement::Declare(Declaration { name, ty, space: AddressSpace::Private, lengths: Vec::new(), constant: true, value: Some(value), alignment: None })
+    Statement::Declare(Declaration {
+        name,
+        ty,
+        space: AddressSpace::Private,
+        lengths: Vec::new(),
+        constant: true,
+        value: Some(value),
+        alignment: None,
+    })
 }

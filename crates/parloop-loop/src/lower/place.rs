@@ -159,7 +159,8 @@ impl Scope<'_> {
         let mut chosen = Vec::new();
         for (number, (axis, index)) in array.axes.iter().zip(indices).enumerate() {
             if *axis == Axis::Separate {
-                let refused = || LowerError::NotConstantSeparate { instruction: self.instruction.clone(), array: name.clone(), axis: number };
+                let refused =
+                    || LowerError::NotConstantSeparate { instruction: self.instruction.clone(), array: name.clone(), axis: number };
                 let refusal = refused();
                 let value = self.index(index)?.as_int().and_then(|value| u64::try_from(value).ok());
                 chosen.push(value.ok_or(refusal)?);

@@ -52,7 +52,8 @@ pub(super) fn hoist_conditions(mut loop_: For) -> Vec<Statement> {
     }
     let mut changed = written(body);
     changed.insert(loop_.name.clone());
-    let (fixed, varying): (Vec<Value>, Vec<Value>) = conjuncts(condition).into_iter().cloned().partition(|part| !depends_on(part, &changed));
+    let (fixed, varying): (Vec<Value>, Vec<Value>) =
+        conjuncts(condition).into_iter().cloned().partition(|part| !depends_on(part, &changed));
     let body = body.clone();
     loop_.body = match number::join(Op::And, varying) {
         None => body,

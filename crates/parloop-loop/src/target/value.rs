@@ -248,7 +248,11 @@ impl Writer<'_> {
             Routine::Max if self.dialect.has_integer_min() => "max".into(),
             Routine::Power if dtype.is_float() => self.dialect.real_function("pow", dtype),
             Routine::Power if dtype.is_complex() && self.dialect.has_complex() => {
-                if dtype == DType::C64 { "cpowf".into() } else { "cpow".into() }
+                if dtype == DType::C64 {
+                    "cpowf".into()
+                } else {
+                    "cpow".into()
+                }
             }
             Routine::Power if dtype.is_complex() => {
                 self.needs.insert(Need::Complex(dtype));
