@@ -5,7 +5,7 @@ mod expressions;
 mod instructions;
 mod kernels;
 mod layout;
+mod reduce;
 mod schedule;
 mod stats;
 mod types;
-mod reduce;
