@@ -5,5 +5,6 @@ mod expressions;
 mod instructions;
 mod kernels;
 mod layout;
+mod prefetch;
 mod schedule;
 mod types;
