@@ -6,6 +6,7 @@
 
 pub mod affine;
 pub mod callable;
+pub mod check;
 pub mod domain;
 pub mod fold;
 pub mod layout;
@@ -16,6 +17,8 @@ mod print;
 pub mod reduce;
 pub mod run;
 pub mod schedule;
+#[path = "infer/spaces.rs"]
+pub mod spaces;
 pub mod syntax;
 pub mod transform;
 mod walk;
