@@ -1,8 +1,9 @@
-//! Affine expressions over named integers, with integer divisions inside.
+//! Affine expressions over named integers, with integer divisions inside. All arithmetic is checked: what does not fit is an error.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::error::{IslError, Result};
 use crate::name::Name;
 
 /// What a coefficient multiplies.
@@ -10,7 +11,7 @@ use crate::name::Name;
 pub enum Atom {
     /// A named integer: a parameter or a dimension of a set.
     Name(Name),
-    /// `floor(affine / divisor)`; the divisor is at least 2.
+    /// `floor(affine / divisor)`; the divisor is at least 2. Made by [`Affine::floor`], which brings it into one form.
     Floor(Arc<Affine>, i64),
 }
 
@@ -22,17 +23,13 @@ pub enum Atom {
 /// let e = i.clone().scale(16).unwrap().add(&Affine::constant(3)).unwrap();
 /// assert_eq!(e.to_string(), "16*i + 3");
 /// assert_eq!(e.sub(&e).unwrap(), Affine::constant(0));
+/// assert_eq!(Affine::floor(&e, 4).unwrap().to_string(), "4*i");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Affine {
     terms: BTreeMap<Atom, i64>,
     constant: i64,
 }
-
-use std::collections::BTreeSet;
-use std::fmt;
-
-use crate::error::Result;
 
 impl Affine {
     /// That number.
@@ -45,18 +42,85 @@ impl Affine {
         Affine { terms: BTreeMap::from([(Atom::Name(name.into()), 1)]), constant: 0 }
     }
 
+    pub(crate) fn from_parts(terms: BTreeMap<Atom, i64>, constant: i64) -> Affine {
+        debug_assert!(terms.values().all(|&c| c != 0), "invariant: no coefficient is zero");
+        Affine { terms, constant }
+    }
+
+    pub(crate) fn into_parts(self) -> (BTreeMap<Atom, i64>, i64) {
+        (self.terms, self.constant)
+    }
+
     /// `floor(affine / divisor)`, with what the divisor divides taken out; the divisor is at least 1.
-    pub fn floor(_affine: &Affine, _divisor: i64) -> Result<Affine> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`IslError::Divisor`] for a divisor below 1; [`IslError::Overflow`].
+    pub fn floor(affine: &Affine, divisor: i64) -> Result<Affine> {
+        if divisor < 1 {
+            return Err(IslError::Divisor { divisor, dividend: affine.to_string() });
+        }
+        let mut whole = Affine::constant(affine.constant.div_euclid(divisor));
+        let mut rest = Affine::constant(affine.constant.rem_euclid(divisor));
+        for (atom, coefficient) in affine.terms() {
+            // The nearest multiple: what is left is at most half the divisor, on either side of zero.
+            let left = coefficient.rem_euclid(divisor);
+            let up = i64::from(left > divisor / 2);
+            whole.insert(atom, coefficient.div_euclid(divisor) + up);
+            rest.insert(atom, left - up * divisor);
+        }
+        let common = rest.terms.values().fold(divisor, |g, &c| gcd(g, c));
+        rest.constant /= common;
+        rest.terms.values_mut().for_each(|c| *c /= common);
+        rest.floor_of_small(divisor / common, whole)
+    }
+
+    /// `whole + floor(self / divisor)`, where no coefficient is larger than half the divisor, nothing divides all of them, and the
+    /// constant is at least 0 and less than the divisor.
+    fn floor_of_small(mut self, divisor: i64, mut whole: Affine) -> Result<Affine> {
+        let mut sign = 1;
+        match self.terms.values().next() {
+            None => return Ok(whole),
+            // floor(-a/d) is -floor((a + d - 1)/d): of the two, the one whose first coefficient is positive.
+            Some(..0) => {
+                sign = -1;
+                self.constant = divisor - 1 - self.constant;
+                self.terms.values_mut().for_each(|c| *c = -*c);
+                let half = |c: i64| divisor % 2 == 0 && c == -(divisor / 2);
+                for (atom, coefficient) in self.terms.iter_mut().filter(|(_, c)| half(**c)) {
+                    *coefficient = -*coefficient;
+                    whole = whole.add(&Affine { terms: BTreeMap::from([(atom.clone(), 1)]), constant: 0 })?;
+                }
+            }
+            Some(_) => {}
+        }
+        // floor((floor(a/d) + c) / e) is floor((a + c*d) / (d*e)), if that fits.
+        if let Some((Atom::Floor(inner, inner_divisor), 1)) = self.only_term() {
+            let constant = self.constant.checked_mul(*inner_divisor).and_then(|c| inner.constant.checked_add(c));
+            if let (Some(constant), Some(divisor)) = (constant, divisor.checked_mul(*inner_divisor)) {
+                let flat = Affine::floor(&Affine { terms: inner.terms.clone(), constant }, divisor)?;
+                return whole.plus(&flat, sign);
+            }
+        }
+        whole.plus(&Affine { terms: BTreeMap::from([(Atom::Floor(Arc::new(self), divisor), 1)]), constant: 0 }, sign)
+    }
+
+    fn only_term(&self) -> Option<(&Atom, i64)> {
+        match self.terms.len() {
+            1 => self.terms().next(),
+            _ => None,
+        }
     }
 
     /// `affine - divisor * floor(affine / divisor)`.
-    pub fn modulo(_affine: &Affine, _divisor: i64) -> Result<Affine> {
-        todo!()
+    ///
+    /// # Errors
+    /// As [`Affine::floor`].
+    pub fn modulo(affine: &Affine, divisor: i64) -> Result<Affine> {
+        affine.plus(&Affine::floor(affine, divisor)?, -divisor)
     }
 
     /// Its atoms with their coefficients, in order.
-    pub fn terms(&self) -> impl Iterator<Item = (&Atom, i64)> {
+    pub fn terms(&self) -> impl Iterator<Item = (&Atom, i64)> + Clone {
         self.terms.iter().map(|(atom, &coefficient)| (atom, coefficient))
     }
 
@@ -72,57 +136,155 @@ impl Affine {
 
     /// The name that it is, if it is nothing else.
     pub fn as_name(&self) -> Option<&Name> {
-        todo!()
+        match self.only_term() {
+            Some((Atom::Name(name), 1)) if self.constant == 0 => Some(name),
+            _ => None,
+        }
     }
 
     /// The coefficient of a name, not counting those inside floors.
-    pub fn coefficient(&self, _name: &str) -> i64 {
-        todo!()
+    pub fn coefficient(&self, name: &str) -> i64 {
+        self.terms().find(|(atom, _)| matches!(atom, Atom::Name(n) if n == name)).map_or(0, |(_, coefficient)| coefficient)
     }
 
     /// All names in it, those inside floors too.
     pub fn names(&self) -> BTreeSet<Name> {
-        todo!()
+        let mut names = BTreeSet::new();
+        self.collect_names(&mut names);
+        names
+    }
+
+    pub(crate) fn collect_names(&self, names: &mut BTreeSet<Name>) {
+        for atom in self.terms.keys() {
+            match atom {
+                Atom::Name(name) => {
+                    names.insert(name.clone());
+                }
+                Atom::Floor(inner, _) => inner.collect_names(names),
+            }
+        }
     }
 
     /// Whether the name is anywhere in it.
-    pub fn mentions(&self, _name: &str) -> bool {
-        todo!()
+    pub fn mentions(&self, name: &str) -> bool {
+        self.terms.keys().any(|atom| match atom {
+            Atom::Name(n) => n == name,
+            Atom::Floor(inner, _) => inner.mentions(name),
+        })
+    }
+
+    /// Whether there is a floor in it.
+    pub fn has_floors(&self) -> bool {
+        self.terms.keys().any(|atom| matches!(atom, Atom::Floor(..)))
     }
 
     /// `self + other`.
-    pub fn add(&self, _other: &Affine) -> Result<Affine> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`IslError::Overflow`], as for all arithmetic here.
+    pub fn add(&self, other: &Affine) -> Result<Affine> {
+        self.plus(other, 1)
     }
 
     /// `self - other`.
-    pub fn sub(&self, _other: &Affine) -> Result<Affine> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`IslError::Overflow`].
+    pub fn sub(&self, other: &Affine) -> Result<Affine> {
+        self.plus(other, -1)
     }
 
     /// `factor * self`.
-    pub fn scale(&self, _factor: i64) -> Result<Affine> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`IslError::Overflow`].
+    pub fn scale(&self, factor: i64) -> Result<Affine> {
+        Affine::default().plus(self, factor)
+    }
+
+    /// `self + factor * other`.
+    ///
+    /// # Errors
+    /// [`IslError::Overflow`].
+    pub fn plus(&self, other: &Affine, factor: i64) -> Result<Affine> {
+        let overflow = || IslError::Overflow { what: format!("({self}) + {factor}*({other})") };
+        let sum = |a: i64, b: i64| b.checked_mul(factor).and_then(|b| a.checked_add(b)).ok_or_else(overflow);
+        let mut result = Affine { terms: self.terms.clone(), constant: sum(self.constant, other.constant)? };
+        for (atom, coefficient) in other.terms() {
+            let coefficient = sum(result.terms.get(atom).copied().unwrap_or(0), coefficient)?;
+            result.insert(atom, coefficient);
+        }
+        Ok(result)
+    }
+
+    /// Sets a coefficient.
+    fn insert(&mut self, atom: &Atom, coefficient: i64) {
+        if coefficient == 0 {
+            self.terms.remove(atom);
+        } else {
+            self.terms.insert(atom.clone(), coefficient);
+        }
     }
 
     /// With an expression in place of a name, inside floors too.
-    pub fn substitute(&self, _name: &str, _by: &Affine) -> Result<Affine> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`IslError::Overflow`].
+    pub fn substitute(&self, name: &str, by: &Affine) -> Result<Affine> {
+        if !self.mentions(name) {
+            return Ok(self.clone());
+        }
+        self.map_names(&|n| if n == name { by.clone() } else { Affine::name(n) })
     }
 
-    /// With other names; `None` keeps one.
-    pub fn rename(&self, _new: &dyn Fn(&Name) -> Option<Name>) -> Affine {
-        todo!()
+    /// With other names; `None` keeps one. Two names that become one add up; where their sum does not fit, all names stay.
+    pub fn rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Affine {
+        self.map_names(&|n| Affine::name(new(n).unwrap_or_else(|| n.clone()))).unwrap_or_else(|_| self.clone())
+    }
+
+    fn map_names(&self, new: &dyn Fn(&Name) -> Affine) -> Result<Affine> {
+        let mut result = Affine::constant(self.constant);
+        for (atom, coefficient) in self.terms() {
+            let value = match atom {
+                Atom::Name(n) => new(n),
+                Atom::Floor(inner, divisor) => Affine::floor(&inner.map_names(new)?, *divisor)?,
+            };
+            result = result.plus(&value, coefficient)?;
+        }
+        Ok(result)
     }
 
     /// Its value where each name has one; `None` when one has none or the value does not fit.
-    pub fn evaluate(&self, _value: &dyn Fn(&Name) -> Option<i64>) -> Option<i64> {
-        todo!()
+    pub fn evaluate(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Option<i64> {
+        let mut sum = i128::from(self.constant);
+        for (atom, coefficient) in self.terms() {
+            let factor = match atom {
+                Atom::Name(name) => value(name)?,
+                Atom::Floor(inner, divisor) => inner.evaluate(value)?.div_euclid(*divisor),
+            };
+            sum = sum.checked_add(i128::from(factor) * i128::from(coefficient))?;
+        }
+        i64::try_from(sum).ok()
     }
 }
 
-impl fmt::Display for Affine {
-    fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
+/// The greatest common divisor of two numbers, the first above 0.
+pub(crate) fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).expect("invariant: a divisor of a positive i64 is one")
+}
+
+impl From<i64> for Affine {
+    fn from(value: i64) -> Affine {
+        Affine::constant(value)
+    }
+}
+
+impl From<&Name> for Affine {
+    fn from(name: &Name) -> Affine {
+        Affine::name(name)
     }
 }

@@ -44,6 +44,38 @@ pub enum IslError {
         /// The set.
         set: String,
     },
+    /// A division by zero or by a negative number.
+    #[error("`{dividend}` divided by {divisor}: the divisor must be 1 or more")]
+    Divisor {
+        /// What divides.
+        divisor: i64,
+        /// What is divided.
+        dividend: String,
+    },
+    /// Two names of a set became one.
+    #[error("two names of `{set}` would both be `{name}`; give each a name of its own")]
+    SameName {
+        /// The name.
+        name: String,
+        /// The set.
+        set: String,
+    },
+    /// Two sets that are taken together have different dimensions.
+    #[error("`{left}` and `{right}` have different dimensions")]
+    DifferentDims {
+        /// One set.
+        left: String,
+        /// The other.
+        right: String,
+    },
+    /// The answer would have too many pieces.
+    #[error("to {what} would take more than {limit} pieces; simplify the sets first")]
+    TooLarge {
+        /// What was asked.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
     /// isl gave up.
     #[error("isl could not {what}: {message}")]
     Isl {

@@ -2,13 +2,19 @@
 //! take solving: values go in, values come out, and nothing of isl is seen outside this crate.
 
 mod affine;
+mod constraint;
 mod error;
 mod name;
+mod parse;
+mod print;
+mod question;
 mod relation;
 mod set;
+mod solver;
 
 pub use affine::{Affine, Atom};
 pub use error::{IslError, Result};
 pub use name::Name;
 pub use relation::Relation;
 pub use set::{Bound, Bounds, Constraint, ConstraintKind, Piece, Piecewise, Set};
+pub use solver::add_library_folder;

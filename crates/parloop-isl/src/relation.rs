@@ -1,13 +1,21 @@
 //! Relations between points, such as the change of dimensions `{[i] -> [o, r]: i = 4*o + r and 0 <= r < 4}`.
 
-use std::fmt;
-
 use crate::affine::Affine;
-use crate::error::Result;
+use crate::error::{IslError, Result};
 use crate::name::Name;
 use crate::set::Set;
+use crate::solver::ask;
 
 /// Pairs of points. Names of inputs, outputs and parameters are distinct.
+///
+/// ```
+/// use parloop_isl::{Relation, Set};
+/// let split = Relation::parse("{[i] -> [o, r]: i = 4*o + r and 0 <= r < 4}")?;
+/// assert!(split.is_bijective()?);
+/// assert_eq!(split.apply(&Set::parse("{[i]: 0 <= i < 8}")?)?, Set::parse("{[o, r]: 0 <= r <= 3 and 0 <= 4*o + r <= 7}")?);
+/// assert_eq!(split.inputs_of_outputs()?.expect("a function")[0].to_string(), "4*o + r");
+/// # Ok::<(), parloop_isl::IslError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Relation {
     inputs: Vec<Name>,
@@ -18,8 +26,16 @@ pub struct Relation {
 
 impl Relation {
     /// Reads isl's notation for maps.
-    pub fn parse(_text: &str) -> Result<Relation> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`IslError::Syntax`] with the place.
+    pub fn parse(text: &str) -> Result<Relation> {
+        crate::parse::relation(text)
+    }
+
+    /// Of a set over the inputs, then the outputs.
+    pub(crate) fn of(inputs: Vec<Name>, outputs: Vec<Name>, pairs: Set) -> Relation {
+        Relation { inputs, outputs, pairs }
     }
 
     /// Those names.
@@ -38,23 +54,40 @@ impl Relation {
     }
 
     /// Whether each input goes with one output and each output with one input.
+    ///
+    /// # Errors
+    /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn is_bijective(&self) -> Result<bool> {
-        todo!()
+        ask(|solver| solver.load(&self.pairs)?.into_map(self.inputs.len()).is_bijective())
     }
 
-    /// The outputs that go with the points of a set over the inputs; further dimensions of the set stay.
-    pub fn apply(&self, _set: &Set) -> Result<Set> {
-        todo!()
+    /// The outputs that go with the points of a set over the inputs; further dimensions of the set stay, in front of the outputs.
+    ///
+    /// # Errors
+    /// [`IslError::UnknownName`] when the set lacks an input; [`IslError::SameName`] when it has a name that is one of the outputs.
+    pub fn apply(&self, set: &Set) -> Result<Set> {
+        for name in &self.inputs {
+            set.dim_place(name)?;
+        }
+        if let Some(name) = self.outputs.iter().find(|name| set.has_dim(name) || set.has_param(name)) {
+            return Err(IslError::SameName { name: name.to_string(), set: set.to_string() });
+        }
+        set.join(&self.pairs)?.project_out(&self.inputs)
     }
 
     /// Each input as an expression of the outputs and parameters, if it is one.
+    ///
+    /// # Errors
+    /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn inputs_of_outputs(&self) -> Result<Option<Vec<Affine>>> {
-        todo!()
-    }
-}
-
-impl fmt::Display for Relation {
-    fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
+        let mut affines = Vec::new();
+        for input in &self.inputs {
+            let others: Vec<Name> = self.inputs.iter().filter(|other| *other != input).cloned().collect();
+            match self.pairs.project_out(&others)?.solve_for(input)? {
+                Some(affine) => affines.push(affine),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(affines))
     }
 }

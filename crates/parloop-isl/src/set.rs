@@ -1,46 +1,37 @@
-//! Sets: unions of pieces, each bounded by affine constraints, over named dimensions and parameters.
+//! Sets: unions of pieces, each bounded by affine constraints, over named dimensions and parameters. Here is what needs no solver;
+//! `question.rs` asks the solver.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub use crate::constraint::{Constraint, ConstraintKind, Piece};
 
 use crate::affine::Affine;
-use crate::error::Result;
+use crate::constraint::{normalise, normalise_pieces};
+use crate::error::{IslError, Result};
 use crate::name::Name;
 
-/// What must hold for the expression of a constraint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ConstraintKind {
-    /// It is zero.
-    Zero,
-    /// It is zero or more.
-    NotNegative,
-}
-
-/// `affine = 0` or `affine >= 0`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub struct Constraint {
-    pub kind: ConstraintKind,
-    pub affine: Affine,
-}
-
-/// The points at which all of its constraints hold.
-pub type Piece = Vec<Constraint>;
+/// A join of more pieces than this is refused: the number of pieces is the product of those of the operands.
+const MAX_PIECES: usize = 4096;
 
 /// A set of integer points: for each value of its parameters, the values of its dimensions. Names are unique among both.
+///
+/// `==` compares how sets are written: constraints are sorted, divided by what divides them, and each expression has at most one limit on
+/// either side, but no solver is asked. [`Set::is_equal`] compares the points. Parameters are in alphabetical order.
 ///
 /// ```
 /// use parloop_isl::Set;
 /// let triangle = Set::parse("{[i,j]: 0<=i<n and 0<=j<=i}")?;
 /// assert_eq!(triangle.params(), ["n"]);
 /// assert_eq!(triangle.project_out(&["j".into()])?, Set::parse("{[i]: 0<=i<n}")?);
+/// assert_eq!(triangle.to_string(), "[n] -> { [i, j] : i < n and i >= 0 and j <= i and j >= 0 }");
 /// # Ok::<(), parloop_isl::IslError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Set {
     params: Vec<Name>,
     dims: Vec<Name>,
-    pieces: Vec<Piece>,
+    pieces: Arc<[Piece]>,
 }
 
 /// A value that is given by one expression in each of some parts of the parameters' space.
@@ -63,32 +54,50 @@ pub struct Bounds {
     pub upper: Vec<Bound>,
 }
 
-impl Constraint {
-    /// `affine = 0`.
-    pub fn zero(affine: Affine) -> Constraint {
-        Constraint { kind: ConstraintKind::Zero, affine }
-    }
-
-    /// `affine >= 0`.
-    pub fn not_negative(affine: Affine) -> Constraint {
-        Constraint { kind: ConstraintKind::NotNegative, affine }
-    }
-}
-
 impl Set {
     /// Reads isl's notation. `[n] -> ` in front may be left out: every name that is not a dimension or bound by `exists` is a parameter.
-    pub fn parse(_text: &str) -> Result<Set> {
-        todo!()
+    ///
+    /// What is written with comparisons, `and`, `or`, `floor` and `mod` is taken as it stands; libisl is needed only for `not`, `exists`,
+    /// `min`, `max` and divisions outside `floor`.
+    ///
+    /// # Errors
+    /// [`IslError::Syntax`] with the place; [`IslError::Missing`].
+    pub fn parse(text: &str) -> Result<Set> {
+        crate::parse::set(text)
     }
 
     /// All points.
     pub fn universe(params: &[Name], dims: &[Name]) -> Set {
-        Set { params: params.to_vec(), dims: dims.to_vec(), pieces: vec![Vec::new()] }
+        Set::from_pieces(params.to_vec(), dims.to_vec(), vec![Piece::new()])
+    }
+
+    /// No points.
+    pub fn empty(params: &[Name], dims: &[Name]) -> Set {
+        Set::from_pieces(params.to_vec(), dims.to_vec(), Vec::new())
     }
 
     /// The points at which all constraints hold; names in them that are no dimensions become parameters.
-    pub fn bounded(_dims: &[Name], _constraints: Vec<Constraint>) -> Set {
-        todo!()
+    pub fn bounded(dims: &[Name], constraints: Vec<Constraint>) -> Set {
+        Set::from_raw(Vec::new(), dims.to_vec(), [constraints])
+    }
+
+    /// Of pieces that are in normal form, whose names are all among the parameters and dimensions.
+    pub(crate) fn from_pieces(mut params: Vec<Name>, dims: Vec<Name>, pieces: Vec<Piece>) -> Set {
+        params.retain(|name| !dims.contains(name));
+        params.sort_unstable();
+        params.dedup();
+        Set { params, dims, pieces: normalise_pieces(pieces).into() }
+    }
+
+    /// Of any pieces; names in them that are no dimensions become parameters.
+    pub(crate) fn from_raw(params: Vec<Name>, dims: Vec<Name>, pieces: impl IntoIterator<Item = Piece>) -> Set {
+        let mut names: BTreeSet<Name> = params.into_iter().collect();
+        let mut normal = Vec::new();
+        for piece in pieces {
+            piece.iter().for_each(|constraint| constraint.affine.collect_names(&mut names));
+            normal.extend(normalise(piece));
+        }
+        Set::from_pieces(names.into_iter().collect(), dims, normal)
     }
 
     /// Its parameters, in order.
@@ -111,150 +120,169 @@ impl Set {
         self.dims.iter().any(|dim| dim == name)
     }
 
-    // ---- making others of it, without solving ----
+    /// Whether the name is one of its parameters.
+    pub fn has_param(&self, name: &str) -> bool {
+        self.params.iter().any(|param| param == name)
+    }
+
+    /// The parameters that some constraint mentions.
+    pub fn used_params(&self) -> BTreeSet<Name> {
+        let mut names = BTreeSet::new();
+        self.pieces.iter().flatten().for_each(|constraint| constraint.affine.collect_names(&mut names));
+        names.retain(|name| !self.dims.contains(name));
+        names
+    }
 
     /// The points of both, by name: what is a dimension in either is one of the result. Sets over the same dimensions are intersected;
     /// a set without dimensions restricts the parameters.
-    pub fn join(&self, _other: &Set) -> Result<Set> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`IslError::TooLarge`] for more than some thousand pieces.
+    pub fn join(&self, other: &Set) -> Result<Set> {
+        if self.pieces.len().saturating_mul(other.pieces.len()) > MAX_PIECES {
+            return Err(IslError::TooLarge { what: "join sets", limit: MAX_PIECES });
+        }
+        let mut dims = self.dims.clone();
+        dims.extend(other.dims.iter().filter(|dim| !self.dims.contains(dim)).cloned());
+        let params = [&self.params[..], &other.params].concat();
+        let is_universe = |set: &Set| matches!(set.pieces(), [piece] if piece.is_empty());
+        // The normal form of both is that of one when the other says nothing.
+        let pieces = if is_universe(other) {
+            self.pieces.to_vec()
+        } else if is_universe(self) {
+            other.pieces.to_vec()
+        } else {
+            let pairs = self.pieces.iter().flat_map(|a| other.pieces.iter().map(move |b| (a, b)));
+            pairs.filter_map(|(a, b)| normalise(a.iter().chain(b).cloned())).collect()
+        };
+        Ok(Set::from_pieces(params, dims, pieces))
     }
 
     /// With further constraints, whose unknown names become parameters.
-    pub fn constrain(&self, _constraints: &[Constraint]) -> Result<Set> {
-        todo!()
+    ///
+    /// # Errors
+    /// As [`Set::join`].
+    pub fn constrain(&self, constraints: &[Constraint]) -> Result<Set> {
+        self.join(&Set::bounded(&[], constraints.to_vec()))
     }
 
     /// With further dimensions, without bounds; parameters of that name become dimensions.
-    pub fn add_dims(&self, _names: &[Name]) -> Set {
-        todo!()
+    pub fn add_dims(&self, names: &[Name]) -> Set {
+        let mut result = self.clone();
+        for name in names {
+            if !result.has_dim(name) {
+                result.dims.push(name.clone());
+            }
+        }
+        result.params.retain(|name| !result.dims.contains(name));
+        result
     }
 
     /// With those dimensions as parameters.
-    pub fn to_params(&self, _names: &[Name]) -> Set {
-        todo!()
+    pub fn to_params(&self, names: &[Name]) -> Set {
+        let (moved, dims): (Vec<Name>, Vec<Name>) = self.dims.iter().cloned().partition(|dim| names.contains(dim));
+        Set { params: sorted([&self.params[..], &moved].concat()), dims, pieces: self.pieces.clone() }
+    }
+
+    /// With further parameters, which nothing bounds; names that it has stay what they are.
+    pub fn add_params(&self, names: &[Name]) -> Set {
+        let mut params = [&self.params[..], names].concat();
+        params.retain(|name| !self.dims.contains(name));
+        Set { params: sorted(params), dims: self.dims.clone(), pieces: self.pieces.clone() }
+    }
+
+    /// Without the parameters that no constraint mentions.
+    pub fn drop_unused_params(&self) -> Set {
+        Set { params: self.used_params().into_iter().collect(), dims: self.dims.clone(), pieces: self.pieces.clone() }
+    }
+
+    /// With its dimensions in another order; those that are not named come last.
+    pub fn reorder_dims(&self, order: &[Name]) -> Set {
+        let mut dims: Vec<Name> = order.iter().filter(|name| self.has_dim(name)).cloned().collect();
+        dims.extend(self.dims.iter().filter(|dim| !order.contains(dim)).cloned());
+        Set { params: self.params.clone(), dims, pieces: self.pieces.clone() }
+    }
+
+    /// With other names for dimensions and parameters; `None` keeps one. All names stay when two would become one: see [`Set::try_rename`].
+    pub fn rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Set {
+        self.try_rename(new).unwrap_or_else(|_| self.clone())
     }
 
     /// With other names for dimensions and parameters; `None` keeps one.
-    pub fn rename(&self, _new: &dyn Fn(&Name) -> Option<Name>) -> Set {
-        todo!()
+    ///
+    /// # Errors
+    /// [`IslError::SameName`] when two names would become one.
+    pub fn try_rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Result<Set> {
+        let renamed = |names: &[Name]| names.iter().map(|name| new(name).unwrap_or_else(|| name.clone())).collect::<Vec<Name>>();
+        let (params, dims) = (renamed(&self.params), renamed(&self.dims));
+        let mut seen = BTreeSet::new();
+        if let Some(name) = params.iter().chain(&dims).find(|name| !seen.insert(*name)) {
+            return Err(IslError::SameName { name: name.to_string(), set: self.to_string() });
+        }
+        let rename = |constraint: &Constraint| Constraint { kind: constraint.kind, affine: constraint.affine.rename(new) };
+        let pieces: Vec<Piece> = self.pieces.iter().map(|piece| piece.iter().map(rename).collect()).collect();
+        Ok(Set::from_raw(params, dims, pieces))
     }
 
-    /// With an expression in the place of a dimension or parameter, which is gone from the result.
-    pub fn substitute(&self, _name: &str, _by: &Affine) -> Result<Set> {
-        todo!()
+    /// With an expression in the place of a dimension or parameter, which is gone from the result unless the expression mentions it.
+    /// Names of the expression that the set does not know become parameters.
+    ///
+    /// # Errors
+    /// [`IslError::UnknownName`]; [`IslError::Overflow`].
+    pub fn substitute(&self, name: &str, by: &Affine) -> Result<Set> {
+        self.place_of(name)?;
+        let substitute =
+            |constraint: &Constraint| Ok(Constraint { kind: constraint.kind, affine: constraint.affine.substitute(name, by)? });
+        let pieces = self.pieces.iter().map(|piece| piece.iter().map(substitute).collect()).collect::<Result<Vec<Piece>>>()?;
+        let without = |names: &[Name]| names.iter().filter(|n| *n != name || by.mentions(name)).cloned().collect::<Vec<Name>>();
+        let mut params = without(&self.params);
+        params.extend(by.names());
+        Ok(Set::from_raw(params, without(&self.dims), pieces))
     }
 
-    // ---- questions for the solver ----
-
-    /// The points that are in one or the other, over the same dimensions.
-    pub fn union(&self, _other: &Set) -> Result<Set> {
-        todo!()
+    /// Whether the point (values of all parameters and dimensions) is in it; asks nobody. `None` when a value is missing.
+    pub fn contains(&self, point: &dyn Fn(&Name) -> Option<i64>) -> Option<bool> {
+        for piece in self.pieces.iter() {
+            let mut all = true;
+            for constraint in piece {
+                all &= constraint.holds(point)?;
+            }
+            if all {
+                return Some(true);
+            }
+        }
+        Some(false)
     }
 
-    /// The points that are not in `other`, over the same dimensions.
-    pub fn subtract(&self, _other: &Set) -> Result<Set> {
-        todo!()
+    /// Where a name is among the dimensions (`Ok(place)`) or the parameters (`Err(place)`).
+    pub(crate) fn place_of(&self, name: &str) -> Result<Place> {
+        if let Some(place) = self.dims.iter().position(|dim| dim == name) {
+            return Ok(Place::Dim(place));
+        }
+        match self.params.iter().position(|param| param == name) {
+            Some(place) => Ok(Place::Param(place)),
+            None => Err(IslError::UnknownName { name: name.to_string(), set: self.to_string() }),
+        }
     }
 
-    /// Without those dimensions (or parameters): the points that some value of them completes.
-    pub fn project_out(&self, _names: &[Name]) -> Result<Set> {
-        todo!()
-    }
-
-    /// With those dimensions alone.
-    pub fn project_onto(&self, _names: &[Name]) -> Result<Set> {
-        todo!()
-    }
-
-    /// A set with fewer constraints that is the same wherever `context` holds.
-    pub fn gist(&self, _context: &Set) -> Result<Set> {
-        todo!()
-    }
-
-    /// The same set with fewer pieces and no redundant constraints.
-    pub fn simplify(&self) -> Result<Set> {
-        todo!()
-    }
-
-    /// A set of one piece that contains it, bounded by constraints of its pieces.
-    pub fn hull(&self) -> Result<Set> {
-        todo!()
-    }
-
-    /// Whether no values of the parameters give it a point.
-    pub fn is_empty(&self) -> Result<bool> {
-        todo!()
-    }
-
-    /// Whether each of its points is one of `other`.
-    pub fn is_subset(&self, _other: &Set) -> Result<bool> {
-        todo!()
-    }
-
-    /// Whether they have the same points.
-    pub fn is_equal(&self, _other: &Set) -> Result<bool> {
-        todo!()
-    }
-
-    /// Whether it has finitely many points for each value of the parameters.
-    pub fn is_bounded(&self) -> Result<bool> {
-        todo!()
-    }
-
-    /// The limits of a dimension in its hull, in terms of the other dimensions and the parameters; redundant ones are left out. An
-    /// equality gives a limit on both sides.
-    pub fn bounds(&self, _name: &str) -> Result<Bounds> {
-        todo!()
-    }
-
-    /// The smallest value of a dimension, in terms of the parameters (make the outer dimensions parameters first).
-    pub fn dim_min(&self, _name: &str) -> Result<Piecewise> {
-        todo!()
-    }
-
-    /// The largest value of a dimension, in terms of the parameters.
-    pub fn dim_max(&self, _name: &str) -> Result<Piecewise> {
-        todo!()
-    }
-
-    /// One expression of parameters that the dimension never exceeds, as close as one expression can be, under `context` (a set without dimensions).
-    pub fn static_max(&self, _name: &str, _context: &Set) -> Result<Affine> {
-        todo!()
-    }
-
-    /// One expression of parameters below which the dimension never is.
-    pub fn static_min(&self, _name: &str, _context: &Set) -> Result<Affine> {
-        todo!()
-    }
-
-    /// `(m, r)` when each value of the dimension is `r` modulo `m`, for the largest such `m`; `(1, 0)` otherwise.
-    pub fn stride(&self, _name: &str) -> Result<(i64, Affine)> {
-        todo!()
-    }
-
-    /// What a dimension is equal to, in terms of the other dimensions and the parameters, if an equality says so.
-    pub fn solve_for(&self, _name: &str) -> Result<Option<Affine>> {
-        todo!()
-    }
-
-    /// The values of the new dimensions over the points of the set: `{[a]: exists i: a = e(i), i in self}`.
-    pub fn image(&self, _functions: &[(Name, Affine)]) -> Result<Set> {
-        todo!()
-    }
-
-    /// Some point: values of all parameters and dimensions.
-    pub fn sample(&self) -> Result<Option<BTreeMap<Name, i64>>> {
-        todo!()
-    }
-
-    /// Whether the point (values of all parameters and dimensions) is in it; asks nobody.
-    pub fn contains(&self, _point: &dyn Fn(&Name) -> Option<i64>) -> Option<bool> {
-        todo!()
+    /// Where a name is among the dimensions.
+    pub(crate) fn dim_place(&self, name: &str) -> Result<usize> {
+        match self.place_of(name)? {
+            Place::Dim(place) => Ok(place),
+            Place::Param(_) => Err(IslError::UnknownName { name: name.to_string(), set: self.to_string() }),
+        }
     }
 }
 
-impl fmt::Display for Set {
-    fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
-    }
+/// Where a name of a set is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Dim(usize),
+    Param(usize),
+}
+
+fn sorted(mut names: Vec<Name>) -> Vec<Name> {
+    names.sort_unstable();
+    names.dedup();
+    names
 }

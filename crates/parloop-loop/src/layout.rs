@@ -57,7 +57,7 @@ pub enum LayoutError {
         second: usize,
     },
     /// No vector has that length.
-    #[error("array `{array}`: vector axis {axis} has length `{length:?}`, but vectors have 2, 3, 4, 8 or 16 lanes")]
+    #[error("array `{array}`: vector axis {axis} has length `{length}`, but vectors have 2, 3, 4, 8 or 16 lanes")]
     VectorLength {
         /// The array.
         array: Name,
@@ -67,7 +67,7 @@ pub enum LayoutError {
         length: Expr,
     },
     /// A given stride that no whole number of vectors is.
-    #[error("array `{array}`: the stride `{stride:?}` of axis {axis} is no multiple of the vector's {width} numbers")]
+    #[error("array `{array}`: the stride `{stride}` of axis {axis} is no multiple of the vector's {width} numbers")]
     StrideInsideVector {
         /// The array.
         array: Name,

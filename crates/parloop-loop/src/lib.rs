@@ -7,8 +7,10 @@
 pub mod affine;
 pub mod callable;
 pub mod check;
+pub mod create;
 pub mod domain;
 pub mod fold;
+pub mod infer;
 pub mod layout;
 pub mod matching;
 pub mod names;
@@ -17,8 +19,7 @@ mod print;
 pub mod reduce;
 pub mod run;
 pub mod schedule;
-#[path = "infer/spaces.rs"]
-pub mod spaces;
+pub mod stats;
 pub mod syntax;
 pub mod transform;
 mod walk;

@@ -7,15 +7,37 @@ use parloop_isl::Name;
 
 use crate::syntax::{Instruction, LoopKernel};
 
-/// A pattern for names: `*` stands for any text, `?` for one character.
+/// A pattern for names: `*` stands for any text, `?` for one character, `[ab]` for one of those, `[!ab]` for one that is none of those.
 ///
 /// ```
 /// use parloop_loop::matching::Glob;
 /// assert!(Glob::new("insn_*").matches("insn_12"));
 /// assert!(!Glob::new("insn_?").matches("insn_12"));
+/// assert!(Glob::new("insn_[1-3]").matches("insn_2"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Glob(Name);
+
+/// A part of a pattern.
+enum Part {
+    Many,
+    One,
+    Exactly(char),
+    /// Whether one of the ranges is meant, or none of them.
+    Class(bool, Vec<(char, char)>),
+}
+
+impl Part {
+    /// Whether it stands for that one character.
+    fn fits(&self, c: char) -> bool {
+        match self {
+            Part::Many => false,
+            Part::One => true,
+            Part::Exactly(exact) => *exact == c,
+            Part::Class(wanted, ranges) => ranges.iter().any(|&(first, last)| (first..=last).contains(&c)) == *wanted,
+        }
+    }
+}
 
 impl Glob {
     /// That pattern.
@@ -28,24 +50,27 @@ impl Glob {
         &self.0
     }
 
-    /// The name that it is, if it has neither `*` nor `?`.
+    /// The name that it is, if it has none of `*`, `?` and `[`.
     pub fn as_name(&self) -> Option<&Name> {
-        (!self.0.contains(['*', '?'])).then_some(&self.0)
+        (!self.0.contains(['*', '?', '['])).then_some(&self.0)
     }
 
     /// Whether the whole name fits. Takes time in proportion to the product of both lengths at most.
     pub fn matches(&self, name: &str) -> bool {
-        let (pattern, name): (Vec<char>, Vec<char>) = (self.0.chars().collect(), name.chars().collect());
+        if self.as_name().is_some() {
+            return *self.0 == *name;
+        }
+        let (parts, name): (Vec<Part>, Vec<char>) = (self.parts(), name.chars().collect());
         let (mut p, mut n) = (0, 0);
         // Where to go on when a later part does not fit: the last `*`, and how much of the name it has taken.
         let mut retry: Option<(usize, usize)> = None;
         while n < name.len() {
-            match pattern.get(p) {
-                Some('*') => {
+            match parts.get(p) {
+                Some(Part::Many) => {
                     retry = Some((p, n));
                     p += 1;
                 }
-                Some(&c) if c == '?' || c == name[n] => (p, n) = (p + 1, n + 1),
+                Some(part) if part.fits(name[n]) => (p, n) = (p + 1, n + 1),
                 _ => match retry {
                     Some((star, taken)) => {
                         retry = Some((star, taken + 1));
@@ -55,8 +80,52 @@ impl Glob {
                 },
             }
         }
-        pattern[p..].iter().all(|&c| c == '*')
+        parts[p..].iter().all(|part| matches!(part, Part::Many))
     }
+
+    fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut rest = self.0.chars();
+        while let Some(c) = rest.next() {
+            parts.push(match c {
+                '*' => Part::Many,
+                '?' => Part::One,
+                '[' => match class(rest.as_str()) {
+                    Some((part, length)) => {
+                        rest = rest.as_str()[length..].chars();
+                        part
+                    }
+                    None => Part::Exactly('['),
+                },
+                _ => Part::Exactly(c),
+            });
+        }
+        parts
+    }
+}
+
+/// The class whose `[` stands before the text, and how many bytes it takes; none if it is not closed.
+fn class(text: &str) -> Option<(Part, usize)> {
+    let inside = text.strip_prefix('!').unwrap_or(text);
+    // A bracket that comes first is one of the characters.
+    let first = inside.chars().next()?.len_utf8();
+    let end = first + inside[first..].find(']')?;
+    let members: Vec<char> = inside[..end].chars().collect();
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    while let Some(&low) = members.get(at) {
+        match members[at..] {
+            [_, '-', high, ..] => {
+                ranges.push((low, high));
+                at += 3;
+            }
+            _ => {
+                ranges.push((low, low));
+                at += 1;
+            }
+        }
+    }
+    Some((Part::Class(inside.len() == text.len(), ranges), text.len() - inside.len() + end + 1))
 }
 
 impl fmt::Display for Glob {

@@ -175,6 +175,13 @@ impl Parser<'_> {
             self.advance();
             self.advance();
         }
+        // As NumPy's types print: `np:dtype('float32')`.
+        if self.name_ahead(0) == Some("np") && self.is_ahead(1, ":") && self.name_ahead(2) == Some("dtype") && self.is_ahead(3, "(") {
+            (0..4).for_each(|_| self.advance());
+            let ty = self.type_argument()?;
+            self.expect(")")?;
+            return Ok(ty);
+        }
         let token = self.token();
         let name = match &token.kind {
             Kind::Name => self.source(token).to_owned(),

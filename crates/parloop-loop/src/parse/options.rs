@@ -229,7 +229,7 @@ impl One<'_> {
     }
 
     fn glob(&self, span: Range<usize>) -> Result<Glob, ParseError> {
-        self.word(span, &['*', '?']).map(Glob::new)
+        self.word(span, &['*', '?', '[', ']']).map(Glob::new)
     }
 
     fn names(&self) -> Result<BTreeSet<Name>, ParseError> {

@@ -9,6 +9,7 @@ mod facts;
 mod innermost;
 mod keep;
 mod launches;
+mod local_axes;
 mod nest;
 mod order;
 mod race;
@@ -26,6 +27,7 @@ pub use error::ScheduleError;
 pub(crate) use facts::Facts;
 pub use facts::Placement;
 pub(crate) use race::{Pair, Races};
+pub use local_axes::{LocalAxesError, assign_automatic_axes};
 pub use sizes::Sizes;
 
 use barrier::Pass;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_isl::{Affine, IslError, Name, Set};
 
+use super::layouts::in_layout;
 use super::rewrite::{self, Scope};
 use crate::fold;
 use crate::names::Near;
-use crate::syntax::{Argument, ArgumentKind, BinaryOp, DimTag, Expr, Layout, Literal, LoopKernel, Offset, Shape, Stride, Temporary, Type};
+use crate::syntax::{Argument, ArgumentKind, BinaryOp, Expr, Literal, LoopKernel, Temporary, Type};
 
 /// The number that a parameter is fixed to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,7 +127,9 @@ fn fix_parameter(kernel: &LoopKernel, name: &Name, value: Fixed) -> Result<LoopK
     result.temporaries = kernel
         .temporaries
         .iter()
-        .map(|(name, temporary)| (name.clone(), Temporary { layout: in_layout(&temporary.layout, &by), ..temporary.clone() }))
+        .map(|(name, temporary)| {
+            (name.clone(), Temporary { layout: in_layout(&temporary.layout, &|expr| folded(&expr.substitute(&by))), ..temporary.clone() })
+        })
         .collect();
     Ok(result)
 }
@@ -169,30 +172,14 @@ fn literal(kernel: &LoopKernel, name: &Name, value: Fixed, bounds_loops: bool) -
 }
 
 fn in_argument(argument: &Argument, by: &BTreeMap<Name, Expr>) -> Argument {
+    let fixed = |expr: &Expr| folded(&expr.substitute(by));
     let kind = match &argument.kind {
         ArgumentKind::Array { space, layout, alignment } => {
-            ArgumentKind::Array { space: *space, layout: in_layout(layout, by), alignment: *alignment }
+            ArgumentKind::Array { space: *space, layout: in_layout(layout, &fixed), alignment: *alignment }
         }
         kind => kind.clone(),
     };
     Argument { kind, ..argument.clone() }
-}
-
-fn in_layout(layout: &Layout, by: &BTreeMap<Name, Expr>) -> Layout {
-    let fixed = |expr: &Expr| folded(&expr.substitute(by));
-    let shape = match &layout.shape {
-        Shape::Known(lengths) => Shape::Known(lengths.iter().map(fixed).collect()),
-        shape => shape.clone(),
-    };
-    let tag = |tag: &DimTag| match tag {
-        DimTag::Stride(Stride::Fixed(stride)) => DimTag::Stride(Stride::Fixed(fixed(stride))),
-        tag => tag.clone(),
-    };
-    let offset = match &layout.offset {
-        Offset::Given(offset) => Offset::Given(fixed(offset)),
-        offset => offset.clone(),
-    };
-    Layout { shape, dim_tags: layout.dim_tags.iter().map(tag).collect(), offset, ..layout.clone() }
 }
 
 /// With sums, products and quotients of integers computed.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use parloop_isl::{IslError, Name, Set};
+use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::rewrite::{self, Scope};
 use crate::names::{Near, UniqueNames};
@@ -93,6 +93,22 @@ pub(crate) fn fresh(kernel: &LoopKernel, names: &mut UniqueNames, wanted: Option
     }
 }
 
+/// A set with an expression in the place of a name, if it has that name.
+pub(crate) fn put(set: &Set, name: &Name, by: &Affine) -> Result<Set, IslError> {
+    if set.has_dim(name) || set.params().contains(name) { set.substitute(name, by) } else { Ok(set.clone()) }
+}
+
+/// A set with further dimensions after one that it has; as it is, if it has no such dimension.
+pub(crate) fn add_beside(set: &Set, dim: &str, names: &[&Name]) -> Set {
+    if !set.has_dim(dim) {
+        return set.clone();
+    }
+    let names: Vec<Name> = names.iter().map(|name| (*name).clone()).collect();
+    let at = set.dims().iter().position(|other| other == dim).map_or(0, |place| place + 1);
+    let order = [&set.dims()[..at], &names, &set.dims()[at..]].concat();
+    set.add_dims(&names).reorder_dims(&order)
+}
+
 /// Inames that are replaced together.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
@@ -122,7 +138,7 @@ impl Group {
 }
 
 /// A list of inames in order, each once, with those of a group replaced at the first place of any of them.
-fn in_list(inames: &[Name], group: &Group) -> Vec<Name> {
+pub(crate) fn in_list(inames: &[Name], group: &Group) -> Vec<Name> {
     let mut list: Vec<Name> = Vec::with_capacity(inames.len() + 1);
     for iname in inames {
         let replaced = if group.old.contains(iname) { group.new.as_slice() } else { std::slice::from_ref(iname) };

@@ -116,6 +116,7 @@ fn every_form_reads_and_prints() {
         ("f()", "f()"),
         ("f(a,)", "f(a)"),
         ("cast(np.float32, x)", "cast(float32, x)"),
+        ("cast(np:dtype('float64'), x)", "cast(float64, x)"),
         ("cast(int, x)", "cast(int64, x)"),
         ("cast(float32x4, x)", "cast(float32x4, x)"),
         ("cast(opaque('fftw_plan'), x)", "cast(opaque(\"fftw_plan\"), x)"),

@@ -146,6 +146,25 @@ fn substitution_rules_are_read() {
 }
 
 #[test]
+fn patterns_fit_whole_names() {
+    use parloop_loop::matching::Glob;
+    for (pattern, fits, not) in [
+        ("a*b*c", "axxbyyc", "axxbyy"),
+        ("*", "", "-"),
+        ("a?", "ab", "a"),
+        ("insn[12]", "insn2", "insn3"),
+        ("x[!a-c]", "xd", "xb"),
+        ("[]a]", "]", "b"),
+        ("a[b", "a[b", "ab"),
+        ("name", "name", "names"),
+    ] {
+        assert!(Glob::new(pattern).matches(fits), "{pattern} {fits}");
+        assert!(not == "-" || !Glob::new(pattern).matches(not), "{pattern} {not}");
+    }
+    assert!(!Glob::new("*a".repeat(200)).matches(&"a".repeat(150)));
+}
+
+#[test]
 fn queries_are_read_and_match() {
     for text in [
         "id:a*",

@@ -1,7 +1,11 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
+mod create;
 mod expressions;
 mod instructions;
-mod schedule;
-
+mod kernels;
 mod layout;
+mod schedule;
+mod stats;
+mod types;
+mod reduce;

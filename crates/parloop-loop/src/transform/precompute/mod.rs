@@ -23,7 +23,8 @@ use crate::syntax::{
 use crate::transform::expand_subst::{expand_calls, used_rules};
 
 pub use error::PrecomputeError;
-use footprint::{Footprint, FootprintError, Question, domain_of};
+pub(crate) use footprint::domain_of;
+use footprint::{Footprint, FootprintError, Question};
 
 /// How the loops that compute ahead are run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

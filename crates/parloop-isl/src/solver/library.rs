@@ -1,0 +1,98 @@
+//! Finds and opens libisl: once for the process, when it is first needed.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use libloading::Library;
+
+use super::api::Api;
+use crate::error::{IslError, Result};
+
+static API: OnceLock<Api> = OnceLock::new();
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The names under which systems have libisl, those whose interface is best known first.
+const NAMES: &[&str] = if cfg!(target_os = "macos") {
+    &["libisl.23.dylib", "libisl.dylib", "/opt/homebrew/lib/libisl.dylib", "/usr/local/lib/libisl.dylib", "/opt/local/lib/libisl.dylib"]
+} else {
+    &["libisl.so.23", "libisl.so", "libisl.so.22", "libisl.so.24", "libisl.so.21", "libisl.so.19"]
+};
+
+/// Names a folder to search for libisl: one with the library itself, or a `site-packages` of Python with islpy in it.
+///
+/// The wheels of islpy carry isl inside their extension module, which can be opened only in a process that runs Python; a program
+/// without Python needs a libisl of the system.
+pub fn add_library_folder(path: impl Into<PathBuf>) {
+    let path = path.into();
+    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if !folders.contains(&path) {
+        folders.push(path);
+    }
+}
+
+/// The opened library. A failure is not remembered: a folder may be added, or a package installed, before the next question.
+pub(super) fn api() -> Result<&'static Api> {
+    static OPENING: Mutex<()> = Mutex::new(());
+    if let Some(api) = API.get() {
+        return Ok(api);
+    }
+    let _one_at_a_time = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(api) = API.get() {
+        return Ok(api);
+    }
+    let api = find()?;
+    Ok(API.get_or_init(|| api))
+}
+
+fn find() -> Result<Api> {
+    if let Some(path) = env::var_os("PARLOOP_ISL").filter(|path| !path.is_empty()) {
+        return open(&path).map_err(|reason| IslError::Missing { reason: format!("PARLOOP_ISL is `{}`, but {reason}", path.display()) });
+    }
+    let mut reasons = Vec::new();
+    let named = NAMES.iter().map(PathBuf::from);
+    for candidate in named.chain(files_in_folders()) {
+        match open(candidate.as_os_str()) {
+            Ok(api) => return Ok(api),
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    Err(IslError::Missing { reason: reasons.join("; ") })
+}
+
+fn open(path: &OsStr) -> std::result::Result<Api, String> {
+    // SAFETY: opening isl, or the module of islpy, runs initialisers that have no effect on others.
+    let library = unsafe { Library::new(path) };
+    library.and_then(Api::of).map_err(|error| error.to_string())
+}
+
+/// Libraries in the folders that were named and in the virtual environment: `libisl*` itself, and what islpy brings.
+fn files_in_folders() -> Vec<PathBuf> {
+    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(environment) = env::var_os("VIRTUAL_ENV") {
+        let lib = Path::new(&environment).join("lib");
+        folders.extend(entries(&lib).into_iter().map(|python| python.join("site-packages")).filter(|path| path.is_dir()));
+    }
+    let mut files = Vec::new();
+    for folder in folders {
+        for (inner, prefix) in
+            [("", "libisl"), ("islpy.libs", "libisl"), ("islpy/.dylibs", "libisl"), ("islpy", "libisl"), ("islpy", "_isl")]
+        {
+            files.extend(entries(&folder.join(inner)).into_iter().filter(|path| is_library(path, prefix)));
+        }
+    }
+    files
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn is_library(path: &Path, prefix: &str) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    name.starts_with(prefix) && (name.contains(".so") || name.ends_with(".dylib"))
+}

@@ -1,0 +1,130 @@
+//! libisl, one context for each thread: values go in, values come out.
+//!
+//! A question runs between [`ask`]'s braces; no isl object leaves it, except those that the solver remembers for values it has seen.
+
+mod api;
+mod convert;
+mod handle;
+mod library;
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::ffi::CStr;
+
+pub use self::library::add_library_folder;
+
+use self::api::{Api, ERROR_QUOTA, ON_ERROR_CONTINUE, isl_ctx, isl_set};
+pub(crate) use self::convert::Names;
+pub(crate) use self::handle::SetHandle;
+use crate::error::{IslError, Result};
+use crate::set::Set;
+
+/// A question that takes isl more steps than this is given up: some seconds.
+const MAX_OPERATIONS: std::ffi::c_ulong = 10_000_000;
+
+/// So many sets are remembered; then all are forgotten, which costs less than to find out which are old.
+const MAX_REMEMBERED: usize = 4096;
+
+/// The context of this thread.
+pub(crate) struct Solver {
+    api: &'static Api,
+    ctx: *mut isl_ctx,
+    /// isl's object for a value, always made from the value itself: answers must not depend on what was asked before.
+    remembered: RefCell<HashMap<Set, *mut isl_set>>,
+}
+
+thread_local! {
+    static SOLVER: OnceCell<Solver> = const { OnceCell::new() };
+}
+
+/// Asks this thread's solver. Questions inside questions are fine as long as no handle of one outlives it.
+pub(crate) fn ask<T>(question: impl FnOnce(&Solver) -> Result<T>) -> Result<T> {
+    let gone = |_| IslError::Isl { what: "answer", message: "the thread is ending".to_string() };
+    SOLVER
+        .try_with(|cell| {
+            let solver = match cell.get() {
+                Some(solver) => solver,
+                None => {
+                    let solver = Solver::open()?;
+                    cell.get_or_init(|| solver)
+                }
+            };
+            solver.start();
+            let answer = question(solver);
+            solver.forget_if_many();
+            answer
+        })
+        .map_err(gone)?
+}
+
+impl Solver {
+    fn open() -> Result<Solver> {
+        let api = library::api()?;
+        // SAFETY: these functions have no preconditions beyond a context that is alive.
+        let ctx = unsafe { (api.isl_ctx_alloc)() };
+        if ctx.is_null() {
+            return Err(IslError::Isl { what: "make a context", message: "out of memory".to_string() });
+        }
+        // SAFETY: as above.
+        unsafe {
+            (api.isl_options_set_on_error)(ctx, ON_ERROR_CONTINUE);
+            (api.isl_ctx_set_max_operations)(ctx, MAX_OPERATIONS);
+        }
+        Ok(Solver { api, ctx, remembered: RefCell::default() })
+    }
+
+    /// Forgets the errors and the work of the last question.
+    fn start(&self) {
+        // SAFETY: the context is alive.
+        unsafe {
+            (self.api.isl_ctx_reset_error)(self.ctx);
+            (self.api.isl_ctx_reset_operations)(self.ctx);
+        }
+    }
+
+    /// What isl says went wrong.
+    pub(crate) fn error(&self, what: &'static str) -> IslError {
+        // SAFETY: the context is alive; the message is static text of isl's or null.
+        let (code, text) = unsafe {
+            let text = (self.api.isl_ctx_last_error_msg)(self.ctx);
+            let text = if text.is_null() { None } else { Some(CStr::from_ptr(text).to_string_lossy().into_owned()) };
+            ((self.api.isl_ctx_last_error)(self.ctx), text)
+        };
+        let message = match (code, text) {
+            (ERROR_QUOTA, _) => "the question takes too long".to_string(),
+            (_, Some(text)) if text.contains("too large") => return IslError::Overflow { what: "isl's answer".to_string() },
+            (_, Some(text)) => text,
+            (_, None) => "no reason is given".to_string(),
+        };
+        IslError::Isl { what, message }
+    }
+
+    /// Whether isl has reported an error since the question began.
+    pub(crate) fn failed(&self) -> bool {
+        // SAFETY: the context is alive.
+        unsafe { (self.api.isl_ctx_last_error)(self.ctx) != 0 }
+    }
+
+    fn forget_if_many(&self) {
+        let mut remembered = self.remembered.borrow_mut();
+        if remembered.len() > MAX_REMEMBERED {
+            remembered.drain().for_each(|(_, set)| self.free_set(set));
+        }
+    }
+
+    fn free_set(&self, set: *mut isl_set) {
+        // SAFETY: the solver owns what it remembers.
+        unsafe { (self.api.isl_set_free)(set) };
+    }
+}
+
+impl Drop for Solver {
+    fn drop(&mut self) {
+        // All objects go before their context.
+        for (_, set) in self.remembered.take() {
+            self.free_set(set);
+        }
+        // SAFETY: nothing else is left of the context: handles live inside questions.
+        unsafe { (self.api.isl_ctx_free)(self.ctx) };
+    }
+}

@@ -1,0 +1,67 @@
+//! Domains and assumptions: text becomes sets, inames get their places.
+
+use std::collections::HashMap;
+
+use parloop_isl::{IslError, Name, Set};
+
+use super::error::CreateError;
+use super::{DomainText, Making};
+use crate::syntax::Iname;
+use crate::transform;
+
+/// Reads the domains. Each iname is in one of them.
+pub(super) fn read_domains(making: &mut Making) -> Result<(), CreateError> {
+    let mut home: HashMap<Name, usize> = HashMap::new();
+    for (index, domain) in std::mem::take(&mut making.domains).into_iter().enumerate() {
+        let number = index + 1;
+        let set = match domain {
+            DomainText::Set(set) => set,
+            DomainText::Text(text) => Set::parse(&text).map_err(|error| CreateError::Domain { number, error })?,
+        };
+        for iname in set.dims() {
+            if let Some(first) = home.insert(iname.clone(), number) {
+                return Err(CreateError::InameTwice { iname: iname.clone(), first, number });
+            }
+            making.kernel.inames.insert(iname.clone(), Iname::default());
+        }
+        // `{:}` says nothing.
+        if !(set.dims().is_empty() && set.pieces().iter().any(Vec::is_empty)) {
+            making.kernel.domains.push(set);
+        }
+    }
+    Ok(())
+}
+
+/// Reads the assumptions: conditions on parameters.
+pub(super) fn read_assumptions(making: &mut Making) -> Result<(), CreateError> {
+    let Some(assumptions) = making.assumptions.take() else { return Ok(()) };
+    let set = match assumptions {
+        DomainText::Set(set) => set,
+        DomainText::Text(text) => read_conditions(&text).map_err(|error| CreateError::Assumptions { text, error })?,
+    };
+    if let Some(iname) = set.params().iter().chain(set.dims()).find(|name| making.kernel.inames.contains_key(*name) || set.has_dim(name)) {
+        return Err(CreateError::AssumptionOnIname { iname: iname.clone() });
+    }
+    making.kernel.assumptions = set;
+    Ok(())
+}
+
+/// `n >= 1 and n % 16 = 0`, or a whole set without dimensions.
+fn read_conditions(text: &str) -> Result<Set, IslError> {
+    let conditions = text.trim();
+    if conditions.is_empty() {
+        Ok(Set::universe(&[], &[]))
+    } else if conditions.contains('{') {
+        Set::parse(conditions)
+    } else {
+        Set::parse(&format!("{{ : {conditions} }}"))
+    }
+}
+
+/// Puts numbers in the place of parameters that are fixed.
+pub(super) fn fix_parameters(making: &mut Making) -> Result<(), CreateError> {
+    if !making.fixed.is_empty() {
+        making.kernel = transform::fix_parameters(&making.kernel, &making.fixed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! Statistics: how many operations a kernel does and how many bytes it moves, in terms of its sizes.
+
+mod count;
+mod polynomial;
+
+pub use count::{Count, Counted};
+pub use polynomial::Polynomial;

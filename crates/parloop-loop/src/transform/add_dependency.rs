@@ -1,0 +1,121 @@
+//! `add_dependency`: instructions that come before others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use parloop_isl::Name;
+
+use super::rewrite::Scope;
+use crate::matching::Query;
+use crate::syntax::{Instruction, LoopKernel};
+
+/// Why a dependency cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddDependencyError {
+    /// No instruction is to depend on anything.
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, so none gets the dependency")]
+    NoDependent {
+        /// The kernel.
+        kernel: Name,
+        /// The query.
+        query: Query,
+    },
+    /// There is nothing to depend on.
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, so there is none to depend on")]
+    NoDependency {
+        /// The kernel.
+        kernel: Name,
+        /// The query.
+        query: Query,
+    },
+    /// An instruction would come before itself.
+    #[error("instruction `{dependent}` cannot depend on `{dependency}`, which comes after it by its own dependencies")]
+    Cycle {
+        /// The instruction that was to get the dependency.
+        dependent: Name,
+        /// What it was to depend on.
+        dependency: Name,
+    },
+}
+
+/// Lets the instructions that one query finds depend on all that another one finds, themselves left out.
+///
+/// # Errors
+/// When a query finds none, or an instruction would come before itself.
+pub fn add_dependency(kernel: &LoopKernel, dependents: &Query, depends_on: &Query) -> Result<LoopKernel, AddDependencyError> {
+    let found = |query: &Query| -> BTreeSet<Name> {
+        kernel
+            .instructions
+            .iter()
+            .filter(|instruction| query.matches(kernel, instruction))
+            .map(|instruction| instruction.id.clone())
+            .collect()
+    };
+    let dependencies = found(depends_on);
+    if dependencies.is_empty() {
+        return Err(AddDependencyError::NoDependency { kernel: kernel.name.clone(), query: depends_on.clone() });
+    }
+    let scope = Scope::of(kernel, dependents);
+    if scope.instructions(kernel, true).next().is_none() {
+        return Err(AddDependencyError::NoDependent { kernel: kernel.name.clone(), query: dependents.clone() });
+    }
+    let instructions = scope.map(kernel, &mut |instruction| {
+        let mut depends_on = instruction.depends_on.clone();
+        depends_on.extend(dependencies.iter().filter(|id| **id != instruction.id).cloned());
+        Ok::<_, AddDependencyError>(Arc::new(Instruction { depends_on, ..(**instruction).clone() }))
+    })?;
+    let result = LoopKernel { instructions, ..kernel.clone() };
+    if !has_cycle(&result) {
+        return Ok(result);
+    }
+    let pairs =
+        scope.instructions(kernel, true).flat_map(|dependent| dependencies.iter().map(move |dependency| (&dependent.id, dependency)));
+    let culprit =
+        pairs.into_iter().find(|(dependent, dependency)| dependent != dependency && before(&result, dependency).contains(*dependent));
+    match culprit {
+        Some((dependent, dependency)) => Err(AddDependencyError::Cycle { dependent: dependent.clone(), dependency: dependency.clone() }),
+        // The cycle was there before.
+        None => Ok(result),
+    }
+}
+
+/// Whether some instruction comes before itself.
+fn has_cycle(kernel: &LoopKernel) -> bool {
+    let mut waits_for: BTreeMap<&Name, usize> = kernel.instructions.iter().map(|instruction| (&instruction.id, 0)).collect();
+    let mut after: BTreeMap<&Name, Vec<&Name>> = BTreeMap::new();
+    for instruction in &kernel.instructions {
+        for dependency in instruction.depends_on.iter().filter(|id| waits_for.contains_key(*id)).collect::<Vec<_>>() {
+            after.entry(dependency).or_default().push(&instruction.id);
+            *waits_for.entry(&instruction.id).or_default() += 1;
+        }
+    }
+    let mut ready: Vec<&Name> = waits_for.iter().filter(|(_, count)| **count == 0).map(|(id, _)| *id).collect();
+    let mut done = 0;
+    while let Some(id) = ready.pop() {
+        done += 1;
+        for next in after.get(id).into_iter().flatten() {
+            let count = waits_for.entry(next).or_default();
+            *count -= 1;
+            if *count == 0 {
+                ready.push(next);
+            }
+        }
+    }
+    done < kernel.instructions.len()
+}
+
+/// The instructions that come before one by its dependencies, and theirs.
+pub(super) fn before(kernel: &LoopKernel, id: &Name) -> BTreeSet<Name> {
+    let by_id: BTreeMap<&Name, &Arc<Instruction>> = kernel.instructions.iter().map(|instruction| (&instruction.id, instruction)).collect();
+    let mut found = BTreeSet::new();
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        for dependency in by_id.get(id).into_iter().flat_map(|instruction| &instruction.depends_on) {
+            if found.insert(dependency.clone()) {
+                open.push(dependency);
+            }
+        }
+    }
+    found
+}

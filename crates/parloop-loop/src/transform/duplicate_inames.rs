@@ -1,0 +1,112 @@
+//! `duplicate_inames`: inames of their own for some instructions.
+
+use std::collections::BTreeMap;
+
+use parloop_isl::Name;
+
+use super::replace::{self, Group, InameError};
+use super::rewrite::Scope;
+use super::tag_inames::{TagInamesError, add_tag};
+use crate::matching::Query;
+use crate::names::UniqueNames;
+use crate::syntax::{InameTag, LoopKernel};
+
+/// Which inames get a copy, for which instructions, and what the copies are called.
+///
+/// ```
+/// use parloop_loop::{matching::{Glob, Query}, transform::Duplicate};
+/// let duplicate = Duplicate::of(["i"]).within(Query::Id(Glob::new("init"))).suffix("_init");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Duplicate {
+    inames: Vec<Name>,
+    names: Vec<Name>,
+    suffix: String,
+    tags: BTreeMap<Name, InameTag>,
+    within: Query,
+}
+
+impl Duplicate {
+    /// Those inames, for all instructions.
+    pub fn of<N: Into<Name>>(inames: impl IntoIterator<Item = N>) -> Duplicate {
+        let inames = inames.into_iter().map(Into::into).collect();
+        Duplicate { inames, names: Vec::new(), suffix: String::new(), tags: BTreeMap::new(), within: Query::All }
+    }
+
+    /// In those instructions alone.
+    pub fn within(mut self, query: Query) -> Duplicate {
+        self.within = query;
+        self
+    }
+
+    /// With those names for the copies, one for each iname.
+    pub fn named<N: Into<Name>>(mut self, names: impl IntoIterator<Item = N>) -> Duplicate {
+        self.names = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// With names that end so, where none are given.
+    pub fn suffix(mut self, suffix: impl Into<String>) -> Duplicate {
+        self.suffix = suffix.into();
+        self
+    }
+
+    /// With a tag for the copy of that iname.
+    pub fn tag(mut self, iname: impl Into<Name>, tag: InameTag) -> Duplicate {
+        self.tags.insert(iname.into(), tag);
+        self
+    }
+}
+
+/// Why inames cannot be duplicated so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DuplicateInamesError {
+    /// There are more or fewer names than inames.
+    #[error("{inames} inames are duplicated, but {names} names were given for the copies; give one for each")]
+    Names {
+        /// How many inames there are.
+        inames: usize,
+        /// How many names.
+        names: usize,
+    },
+    /// The inames cannot be replaced.
+    #[error(transparent)]
+    Iname(#[from] InameError),
+    /// A tag does not fit.
+    #[error(transparent)]
+    Tag(#[from] TagInamesError),
+}
+
+/// Gives instructions copies of inames, which run over the same values. Copies have no tags but those given. An iname that no instruction
+/// uses afterwards is gone.
+///
+/// # Errors
+/// When there is no such iname, a name is taken, or the bounds of another iname that both kinds of instructions use depend on one of them.
+pub fn duplicate_inames(kernel: &LoopKernel, duplicate: &Duplicate) -> Result<LoopKernel, DuplicateInamesError> {
+    let scope = Scope::of(kernel, &duplicate.within);
+    if scope.is_empty() {
+        return Ok(kernel.clone());
+    }
+    if !duplicate.names.is_empty() && duplicate.names.len() != duplicate.inames.len() {
+        return Err(DuplicateInamesError::Names { inames: duplicate.inames.len(), names: duplicate.names.len() });
+    }
+    let mut names = UniqueNames::of_variables(kernel);
+    let mut groups = Vec::with_capacity(duplicate.inames.len());
+    for (index, iname) in duplicate.inames.iter().enumerate() {
+        replace::known(kernel, iname)?;
+        let copy = replace::fresh(kernel, &mut names, duplicate.names.get(index), &format!("{iname}{}", duplicate.suffix))?;
+        groups.push(Group::rename(iname, &copy));
+    }
+    let mut result = replace::replace(kernel, &scope, &groups, &|domain, group| {
+        Ok(domain.rename(&|name| (*name == group.old[0]).then(|| group.new[0].clone())))
+    })?;
+    for (iname, tag) in &duplicate.tags {
+        if let Some(group) = groups.iter().find(|group| group.old[0] == *iname) {
+            add_tag(result.inames.entry(group.new[0].clone()).or_default(), &group.new[0], tag)?;
+        } else {
+            replace::known(kernel, iname)?;
+        }
+    }
+    Ok(result)
+}

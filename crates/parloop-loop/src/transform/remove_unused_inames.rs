@@ -1,0 +1,58 @@
+//! `remove_unused_inames`: domains without the inames that no instruction uses.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::{Name, Set};
+
+use super::replace::{self, InameError};
+use super::rewrite;
+use crate::syntax::LoopKernel;
+
+/// Takes those of the given inames (all, if none are given) out of the domains that no instruction and no bound of a used iname uses.
+/// Domains that have no inames left are gone.
+///
+/// # Errors
+/// When there is no such iname.
+pub fn remove_unused_inames(kernel: &LoopKernel, inames: Option<&[Name]>) -> Result<LoopKernel, InameError> {
+    for iname in inames.unwrap_or_default() {
+        replace::known(kernel, iname)?;
+    }
+    let used = used_inames(kernel);
+    let asked = |iname: &Name| inames.is_none_or(|inames| inames.contains(iname));
+    let unused: BTreeSet<Name> = kernel.inames.keys().filter(|iname| asked(iname) && !used.contains(*iname)).cloned().collect();
+    if unused.is_empty() {
+        return Ok(kernel.clone());
+    }
+    let mut result = kernel.clone();
+    result.domains = Vec::with_capacity(kernel.domains.len());
+    for domain in &kernel.domains {
+        let gone: Vec<Name> = domain.dims().iter().chain(domain.params()).filter(|name| unused.contains(*name)).cloned().collect();
+        if domain.dims().iter().all(|dim| unused.contains(dim)) {
+            continue;
+        }
+        result.domains.push(if gone.is_empty() { domain.clone() } else { domain.project_out(&gone)? });
+    }
+    result.inames.retain(|iname, _| !unused.contains(iname));
+    result.priorities = without(&kernel.priorities, &unused);
+    Ok(result)
+}
+
+/// Chains without some inames; those of one iname say nothing.
+fn without(chains: &BTreeSet<Vec<Name>>, unused: &BTreeSet<Name>) -> BTreeSet<Vec<Name>> {
+    let rest = chains.iter().map(|chain| chain.iter().filter(|iname| !unused.contains(*iname)).cloned().collect());
+    rest.filter(|chain: &Vec<Name>| chain.len() > 1).collect()
+}
+
+/// The inames that instructions use, and those that the bounds of used inames depend on.
+fn used_inames(kernel: &LoopKernel) -> BTreeSet<Name> {
+    let mut used = rewrite::inames_used_by(kernel, kernel.instructions.iter());
+    loop {
+        let needed = |domain: &&Set| domain.dims().iter().any(|dim| used.contains(dim));
+        let params = kernel.domains.iter().filter(needed).flat_map(Set::params);
+        let more: Vec<Name> = params.filter(|name| kernel.inames.contains_key(*name) && !used.contains(*name)).cloned().collect();
+        if more.is_empty() {
+            return used;
+        }
+        used.extend(more);
+    }
+}

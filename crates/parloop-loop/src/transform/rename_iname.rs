@@ -1,0 +1,250 @@
+//! `rename_iname`, `rename_inames`, `rename_inames_in_batch`: other names for inames, or one iname in the place of several.
+
+use std::collections::BTreeMap;
+
+use parloop_isl::{Affine, IslError, Name, Set};
+
+use super::replace::{self, Group, InameError};
+use super::rewrite::{self, Scope};
+use super::tag_inames::{TagInamesError, add_tag};
+use crate::matching::Query;
+use crate::names::UniqueNames;
+use crate::syntax::LoopKernel;
+
+/// How inames are renamed.
+///
+/// ```
+/// use parloop_loop::transform::Rename;
+/// let rename = Rename::default().existing_ok();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rename {
+    existing_ok: bool,
+    keep_tags: bool,
+    within: Query,
+}
+
+impl Default for Rename {
+    /// In all instructions, to a name that is free; [`rename_iname`] keeps the tags.
+    fn default() -> Rename {
+        Rename { existing_ok: false, keep_tags: true, within: Query::All }
+    }
+}
+
+impl Rename {
+    /// Where the iname may be there already, and run over the same values.
+    pub fn existing_ok(mut self) -> Rename {
+        self.existing_ok = true;
+        self
+    }
+
+    /// Without the tags that the iname had.
+    pub fn without_tags(mut self) -> Rename {
+        self.keep_tags = false;
+        self
+    }
+
+    /// In those instructions alone.
+    pub fn within(mut self, query: Query) -> Rename {
+        self.within = query;
+        self
+    }
+}
+
+/// Why inames cannot be renamed so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RenameInamesError {
+    /// The name is one of those that are to be renamed.
+    #[error("`{iname}` is among the inames that are renamed to `{iname}`")]
+    ToItself {
+        /// The iname.
+        iname: Name,
+    },
+    /// One instruction uses two of the inames, which would become one.
+    #[error("instruction `{instruction}` uses both `{first}` and `{second}`, which cannot become one iname")]
+    Nested {
+        /// The instruction.
+        instruction: Name,
+        /// One of the inames.
+        first: Name,
+        /// The other one.
+        second: Name,
+    },
+    /// Two inames that would become one have different values.
+    #[error("`{old}` and `{new}` do not run over the same values: `{old_domain}` against `{new_domain}`")]
+    Domains {
+        /// The iname that is renamed.
+        old: Name,
+        /// What it is renamed to.
+        new: Name,
+        /// The values of the one.
+        old_domain: String,
+        /// The values of the other.
+        new_domain: String,
+    },
+    /// An iname is in two batches.
+    #[error("`{iname}` is to be renamed to `{first}` and to `{second}`")]
+    Twice {
+        /// The iname.
+        iname: Name,
+        /// A name.
+        first: Name,
+        /// Another one.
+        second: Name,
+    },
+    /// The inames cannot be replaced.
+    #[error(transparent)]
+    Iname(#[from] InameError),
+    /// The tags of the inames do not go together.
+    #[error(transparent)]
+    Tag(#[from] TagInamesError),
+}
+
+impl From<IslError> for RenameInamesError {
+    fn from(error: IslError) -> RenameInamesError {
+        RenameInamesError::Iname(error.into())
+    }
+}
+
+/// Renames an iname; its tags go with it.
+///
+/// # Errors
+/// As [`rename_inames`]; and when the tags do not go with those of an iname that is there already.
+pub fn rename_iname(kernel: &LoopKernel, old: &str, new: &str, rename: &Rename) -> Result<LoopKernel, RenameInamesError> {
+    let mut result = rename_inames(kernel, &[old.into()], new, rename)?;
+    if let (Some(before), true) = (kernel.inames.get(old), rename.keep_tags)
+        && let Some(entry) = result.inames.get_mut(new)
+    {
+        for tag in &before.tags {
+            add_tag(entry, &new.into(), tag)?;
+        }
+        entry.slabs = before.slabs;
+    }
+    Ok(result)
+}
+
+/// Renames inames to one, which may be there already if that is [ok](Rename::existing_ok): all run over the same values, and none inside
+/// another. Loops that become one in this way are fused, as far as the dependencies let them be.
+///
+/// # Errors
+/// When there is no such iname, the name is taken, the values differ, or an instruction uses two of the inames.
+pub fn rename_inames(kernel: &LoopKernel, old: &[Name], new: &str, rename: &Rename) -> Result<LoopKernel, RenameInamesError> {
+    let scope = Scope::of(kernel, &rename.within);
+    if scope.is_empty() {
+        return Ok(kernel.clone());
+    }
+    let new = Name::from(new);
+    check(kernel, &scope, old, &new, rename)?;
+    let mut result = kernel.clone();
+    for iname in old {
+        result = if result.inames.contains_key(&new) {
+            merge(&result, &scope, iname, &new)?
+        } else {
+            let group = Group::rename(iname, &new);
+            replace::replace(&result, &scope, &[group], &|domain, _| Ok(renamed(domain, iname, &new)))?
+        };
+    }
+    Ok(result)
+}
+
+/// Renames many inames at once: to each key, those that are its value.
+///
+/// # Errors
+/// As [`rename_inames`]; and when an iname is in two of the batches.
+pub fn rename_inames_in_batch(kernel: &LoopKernel, batches: &BTreeMap<Name, Vec<Name>>) -> Result<LoopKernel, RenameInamesError> {
+    let mut seen: BTreeMap<&Name, &Name> = BTreeMap::new();
+    for (second, iname) in batches.iter().flat_map(|(new, old)| old.iter().map(move |iname| (new, iname))) {
+        if let Some(first) = seen.insert(iname, second) {
+            return Err(RenameInamesError::Twice { iname: iname.clone(), first: first.clone(), second: second.clone() });
+        }
+    }
+    batches.iter().try_fold(kernel.clone(), |kernel, (new, old)| rename_inames(&kernel, old, new, &Rename::default()))
+}
+
+fn check(kernel: &LoopKernel, scope: &Scope, old: &[Name], new: &Name, rename: &Rename) -> Result<(), RenameInamesError> {
+    for iname in old {
+        replace::known(kernel, iname)?;
+    }
+    if old.contains(new) {
+        return Err(RenameInamesError::ToItself { iname: new.clone() });
+    }
+    let exists = kernel.inames.contains_key(new);
+    if !(exists && rename.existing_ok) && !UniqueNames::of_variables(kernel).take(new) {
+        return Err(InameError::Taken { kernel: kernel.name.clone(), name: new.clone() }.into());
+    }
+    let become_one: Vec<&Name> = old.iter().chain(exists.then_some(new)).collect();
+    if become_one.len() > 1 {
+        for instruction in scope.instructions(kernel, true) {
+            let used = rewrite::inames_used_by(kernel, std::iter::once(instruction));
+            let mut both = become_one.iter().filter(|iname| used.contains(**iname));
+            if let (Some(first), Some(second)) = (both.next(), both.next()) {
+                let instruction = instruction.id.clone();
+                return Err(RenameInamesError::Nested { instruction, first: (*first).clone(), second: (*second).clone() });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn renamed(domain: &Set, old: &Name, new: &Name) -> Set {
+    domain.rename(&|name| (name == old).then(|| new.clone()))
+}
+
+/// The kernel with `new`, which is there, in the place of `old`.
+fn merge(kernel: &LoopKernel, scope: &Scope, old: &Name, new: &Name) -> Result<LoopKernel, RenameInamesError> {
+    check_values(kernel, old, new)?;
+    let group = Group::rename(old, new);
+    let mut result = replace::in_code(kernel, scope, std::slice::from_ref(&group))?;
+    let outside = rewrite::inames_used_by(kernel, scope.instructions(kernel, false));
+    let stays = outside.contains(old);
+    let inside = if stays { rewrite::inames_used_by(kernel, scope.instructions(kernel, true)) } else { Default::default() };
+    result.domains = Vec::with_capacity(kernel.domains.len());
+    for domain in &kernel.domains {
+        let depends = domain.params().contains(old);
+        let used_inside = domain.dims().iter().find(|dim| *dim != old && *dim != new && inside.contains(*dim));
+        let used_outside = domain.dims().iter().any(|dim| outside.contains(dim));
+        match (domain.has_dim(old), domain.has_dim(new)) {
+            (false, _) if !depends => result.domains.push(domain.clone()),
+            (false, _) if !stays || (used_inside.is_some() && !used_outside) => {
+                result.domains.push(domain.substitute(old, &Affine::name(new))?)
+            }
+            (true, true) if !stays => result.domains.push(domain.project_out(std::slice::from_ref(old))?),
+            // What else the domain has depends on the iname as it would on one of an outer domain.
+            (true, false) if !stays => {
+                let rest = renamed(&domain.to_params(std::slice::from_ref(old)), old, new);
+                if !rest.dims().is_empty() {
+                    result.domains.push(rest);
+                }
+            }
+            (_, false) if used_inside.is_some() => {
+                let dim = used_inside.cloned().unwrap_or_else(|| old.clone());
+                return Err(InameError::SharedDomain { iname: old.clone(), dim }.into());
+            }
+            _ => result.domains.push(domain.clone()),
+        }
+    }
+    if !stays {
+        result.inames.remove(old);
+        result.priorities = kernel.priorities.iter().map(|chain| replace::in_list(chain, &group)).collect();
+    }
+    Ok(result)
+}
+
+/// Checks that two inames run over the same values, for all values of the parameters and of the other inames of their domain.
+fn check_values(kernel: &LoopKernel, old: &Name, new: &Name) -> Result<(), RenameInamesError> {
+    let home = |iname: &Name| kernel.domains.iter().find(|domain| domain.has_dim(iname));
+    let (Some(old_home), Some(new_home)) = (home(old), home(new)) else { return Ok(()) };
+    let (old_values, new_values) = if old_home.has_dim(new) {
+        let others: Vec<Name> = old_home.dims().iter().filter(|dim| *dim != old && *dim != new).cloned().collect();
+        let beside = |iname: &Name| old_home.project_onto(&[&others[..], std::slice::from_ref(iname)].concat());
+        (beside(old)?, beside(new)?)
+    } else {
+        (old_home.project_onto(std::slice::from_ref(old))?, new_home.project_onto(std::slice::from_ref(new))?)
+    };
+    if renamed(&old_values, old, new).is_equal(&new_values)? {
+        return Ok(());
+    }
+    let (old_domain, new_domain) = (old_values.to_string(), new_values.to_string());
+    Err(RenameInamesError::Domains { old: old.clone(), new: new.clone(), old_domain, new_domain })
+}

@@ -1,0 +1,61 @@
+//! `set_argument_order`: the order in which a kernel takes its arguments.
+
+use parloop_isl::Name;
+
+use crate::names::Near;
+use crate::syntax::LoopKernel;
+
+/// Why arguments cannot be ordered so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArgumentOrderError {
+    /// There is no such argument.
+    #[error("kernel `{kernel}` has no argument `{argument}`{near}")]
+    Unknown {
+        /// The kernel.
+        kernel: Name,
+        /// The argument.
+        argument: Name,
+        /// What may have been meant.
+        near: Near,
+    },
+    /// An argument is named twice.
+    #[error("argument `{argument}` is named twice in the order of the arguments")]
+    Twice {
+        /// The argument.
+        argument: Name,
+    },
+    /// An argument is not named.
+    #[error("the order of the arguments of kernel `{kernel}` leaves out {}", missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
+    Missing {
+        /// The kernel.
+        kernel: Name,
+        /// Those that are left out.
+        missing: Vec<Name>,
+    },
+}
+
+/// Orders the arguments as named: each of them once.
+///
+/// # Errors
+/// When a name is no argument, is there twice, or an argument is not named.
+pub fn set_argument_order(kernel: &LoopKernel, order: &[Name]) -> Result<LoopKernel, ArgumentOrderError> {
+    let mut arguments = Vec::with_capacity(order.len());
+    for (index, name) in order.iter().enumerate() {
+        if order[..index].contains(name) {
+            return Err(ArgumentOrderError::Twice { argument: name.clone() });
+        }
+        let found = kernel.arguments.iter().find(|argument| argument.name == *name);
+        let near = || Near::of(name, kernel.arguments.iter().map(|argument| &argument.name));
+        arguments.push(found.cloned().ok_or_else(|| ArgumentOrderError::Unknown {
+            kernel: kernel.name.clone(),
+            argument: name.clone(),
+            near: near(),
+        })?);
+    }
+    let missing: Vec<Name> = kernel.arguments.iter().map(|argument| argument.name.clone()).filter(|name| !order.contains(name)).collect();
+    if !missing.is_empty() {
+        return Err(ArgumentOrderError::Missing { kernel: kernel.name.clone(), missing });
+    }
+    Ok(LoopKernel { arguments, ..kernel.clone() })
+}
