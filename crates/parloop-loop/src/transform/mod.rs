@@ -14,6 +14,8 @@ mod extract_subst;
 mod fix_parameters;
 mod join_inames;
 mod layouts;
+mod loop_conflicts;
+mod loop_fusion;
 mod map_domain;
 mod precompute;
 mod prioritize_loops;
@@ -43,6 +45,7 @@ pub use expand_subst::{ExpandSubstError, called_rules, expand_calls, expand_subs
 pub use extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 pub use fix_parameters::{FixParametersError, Fixed, fix_parameters};
 pub use join_inames::{Join, JoinError, join_inames};
+pub use loop_fusion::{LoopFusionError, get_kennedy_unweighted_fusion_candidates};
 pub use map_domain::{MapDomainError, map_domain};
 pub(crate) use precompute::domain_of;
 pub use precompute::{FetchTag, Precompute, PrecomputeError, precompute};

@@ -7,4 +7,6 @@ mod kernels;
 mod layout;
 mod prefetch;
 mod schedule;
+mod stats;
 mod types;
+mod reduce;
