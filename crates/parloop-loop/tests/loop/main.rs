@@ -7,6 +7,8 @@ mod kernels;
 mod layout;
 mod lowering;
 mod reduce;
+mod reduce;
+mod prefetch;
 mod schedule;
 mod stats;
 mod types;
