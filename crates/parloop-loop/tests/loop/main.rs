@@ -7,7 +7,6 @@ mod kernels;
 mod layout;
 mod lowering;
 mod reduce;
-mod reduce;
 mod prefetch;
 mod schedule;
 mod stats;
