@@ -8,6 +8,7 @@ use parloop_isl::{Name, Set};
 use super::data::check_name;
 use super::error::{CreateError, Warning};
 use super::{Data, Datum, Making, Order};
+use crate::callable;
 use crate::parse::{self, Draft, Which, Within};
 use crate::syntax::{
     Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, Program, SubstitutionRule, Target, Temporary,
@@ -280,7 +281,9 @@ impl KernelBuilder {
     pub fn build_with_warnings(self) -> Result<Built, CreateError> {
         let target = self.target;
         let (kernel, warnings) = self.making()?.run()?;
-        Ok(Built { program: Program { target, ..Program::of(kernel) }, warnings })
+        let program = Program { target, ..Program::of(kernel) };
+        let program = callable::scope(&program).expect("invariant: there is no look-up that could fail");
+        Ok(Built { program, warnings })
     }
 
     /// The kernel alone.

@@ -421,6 +421,14 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
     }
 
     fn specialise_instruction(&mut self, instruction: &Instruction) -> Result<Instruction, InferError> {
+        let whole;
+        let instruction = match self.as_kernel_call(instruction) {
+            Some(call) => {
+                whole = call;
+                &whole
+            }
+            None => instruction,
+        };
         let changed = match &instruction.kind {
             InstructionKind::Call(call) => {
                 let rhs = match &call.rhs {
@@ -439,6 +447,16 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
             self.check(expr)?;
         }
         Ok(changed)
+    }
+
+    /// `a = f(x)` with a kernel `f`, as a call that writes `a`.
+    fn as_kernel_call(&self, instruction: &Instruction) -> Option<Instruction> {
+        let InstructionKind::Assign(Assignment { lhs, rhs: rhs @ Expr::Call(call), atomic: None, declares }) = &instruction.kind else {
+            return None;
+        };
+        let is_kernel = call.resolved && self.session.entries.get(&call.function)?.kernel().is_some();
+        let kind = CallInstruction { lhs: vec![lhs.clone()], rhs: rhs.clone(), declares: vec![declares.clone()] };
+        is_kernel.then(|| Instruction { kind: InstructionKind::Call(kind), ..instruction.clone() })
     }
 
     fn check(&mut self, expr: &Expr) -> Result<(), InferError> {

@@ -136,7 +136,11 @@ fn constant_bounds(facts: &Facts<'_>, iname: &Name) -> (Option<i64>, Option<i64>
 fn solved_bounds(facts: &Facts<'_>, iname: &Name) -> Result<(Option<i64>, Option<i64>), ScheduleError> {
     let domain = alone(facts, iname)?.join(&facts.kernel.assumptions)?;
     let bounds = domain.project_out(&domain.params().to_vec())?.bounds(iname)?;
-    let lower = bounds.lower.iter().filter_map(|bound| bound.affine.as_constant()?.checked_neg()?.checked_div_euclid(bound.divisor)?.checked_neg()).max();
+    let lower = bounds
+        .lower
+        .iter()
+        .filter_map(|bound| bound.affine.as_constant()?.checked_neg()?.checked_div_euclid(bound.divisor)?.checked_neg())
+        .max();
     let upper = bounds.upper.iter().filter_map(|bound| bound.affine.as_constant()?.checked_div_euclid(bound.divisor)).min();
     Ok((lower, upper))
 }
