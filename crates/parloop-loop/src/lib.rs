@@ -6,6 +6,7 @@
 
 pub mod affine;
 pub mod callable;
+pub mod check;
 pub mod create;
 pub mod domain;
 pub mod fold;

@@ -6,4 +6,6 @@ mod instructions;
 mod kernels;
 mod layout;
 mod schedule;
+mod stats;
 mod types;
+mod reduce;

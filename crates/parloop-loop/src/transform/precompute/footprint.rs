@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use parloop_isl::{Affine, IslError, Name, Set};
 
+use crate::domain::Forest;
 use crate::syntax::LoopKernel;
 
 /// What a footprint is asked for.
@@ -176,18 +177,7 @@ impl Footprint {
     }
 }
 
-/// The values of the inames together with what bounds them: all domains that have one of them or that they depend on, and the assumptions.
+/// The values of the inames together with what bounds them: their domains, those that these lean on, and the assumptions.
 pub(crate) fn domain_of(kernel: &LoopKernel, inames: &[Name]) -> Result<Set, IslError> {
-    let mut wanted: BTreeSet<Name> = inames.iter().cloned().collect();
-    let mut taken = vec![false; kernel.domains.len()];
-    let mut set = Set::universe(&[], &[]);
-    loop {
-        let next = (0..taken.len()).find(|&index| !taken[index] && kernel.domains[index].dims().iter().any(|dim| wanted.contains(dim)));
-        let Some(index) = next else { break };
-        taken[index] = true;
-        let domain = &kernel.domains[index];
-        wanted.extend(domain.params().iter().filter(|param| kernel.inames.contains_key(*param)).cloned());
-        set = set.join(domain)?;
-    }
-    set.join(&kernel.assumptions)
+    Forest::of(kernel).domain_of(inames)?.join(&kernel.assumptions)
 }
