@@ -9,7 +9,7 @@ use parloop_isl::{Affine, IslError, Name, Set};
 use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
-use crate::affine::to_affine;
+use crate::affine::{from_affine, to_affine};
 use crate::callable::{CallableError, CallableKernel, called_by, kernel_args, scope};
 use crate::fold;
 use crate::infer::{InferError, extent};
@@ -453,7 +453,9 @@ impl<'a> Inlining<'a> {
         }
         let at = passed.inames.iter().zip(&passed.starts).zip(indices);
         let at: BTreeMap<Name, Expr> = at.map(|((iname, start), index)| (iname.clone(), fold::add(start.clone(), index.clone()))).collect();
-        let indices: Vec<Expr> = passed.indices.iter().map(|index| index.substitute(&at)).collect();
+        let shifted = passed.starts.iter().any(|start| *start != Expr::int(0));
+        let plain = |index: Expr| if shifted { to_affine(&index).map_or(index, |affine| from_affine(&affine)) } else { index };
+        let indices: Vec<Expr> = passed.indices.iter().map(|index| plain(index.substitute(&at))).collect();
         if indices.is_empty() { Ok(passed.array.clone()) } else { Ok(Expr::Subscript(Arc::new(passed.array.clone()), indices.into())) }
     }
 
