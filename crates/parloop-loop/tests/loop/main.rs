@@ -5,6 +5,8 @@ mod expressions;
 mod instructions;
 mod kernels;
 mod layout;
+mod lowering;
+mod reduce;
 mod prefetch;
 mod reduce;
 mod schedule;
