@@ -6,6 +6,8 @@ mod expressions;
 mod instructions;
 mod kernels;
 mod layout;
+mod lowering;
+mod prefetch;
 mod reduce;
 mod schedule;
 mod stats;
