@@ -67,6 +67,9 @@ enum Mode {
     Specialise,
 }
 
+/// A function and the types of arguments it is called with.
+type Question = (Name, Vec<(ArgId, Type)>);
+
 /// What the inference of a whole program shares.
 struct Session<'a> {
     program: &'a Program,
@@ -78,7 +81,7 @@ struct Session<'a> {
     /// Kernels that are being inferred, each called by the one before.
     path: Vec<Name>,
     /// Results of calls that were asked for, by function and types of arguments.
-    asked: HashMap<(Name, Vec<(ArgId, Type)>), Option<Vec<Type>>>,
+    asked: HashMap<Question, Option<Vec<Type>>>,
 }
 
 impl<'a> Session<'a> {
