@@ -6,7 +6,6 @@ mod instructions;
 mod kernels;
 mod layout;
 mod lowering;
-mod reduce;
 mod prefetch;
 mod reduce;
 mod schedule;
