@@ -5,6 +5,7 @@ mod expressions;
 mod instructions;
 mod kernels;
 mod layout;
+mod lowering;
 mod prefetch;
 mod reduce;
 mod schedule;
