@@ -1,10 +1,14 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
 mod create;
+mod dependencies;
 mod expressions;
+mod inames;
 mod instructions;
 mod kernels;
 mod layout;
+mod loop_fusion;
+mod points;
 mod schedule;
 mod stats;
 mod types;
