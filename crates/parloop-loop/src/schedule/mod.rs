@@ -21,14 +21,16 @@ use std::sync::Arc;
 
 use parloop_isl::{Affine, Name};
 
+pub(crate) use access::{Access, accesses, constraints_of};
+pub(crate) use error::Names;
 pub use error::ScheduleError;
 pub(crate) use facts::Facts;
 pub use facts::Placement;
 pub use local_axes::{LocalAxesError, assign_automatic_axes};
+pub(crate) use race::{Pair, Races};
 pub use sizes::Sizes;
 
 use barrier::Pass;
-use race::Races;
 
 use crate::syntax::{Expr, Instruction, LoopKernel, MemoryKind, Program, SyncScope};
 

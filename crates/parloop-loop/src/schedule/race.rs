@@ -37,7 +37,17 @@ pub(crate) struct Races<'f, 'k> {
 }
 
 impl<'f, 'k> Races<'f, 'k> {
+    /// Of memory that work items share.
     pub fn of(facts: &'f Facts<'k>) -> Result<Races<'f, 'k>, ScheduleError> {
+        Races::among(facts, &|name| memory(facts, name).is_some())
+    }
+
+    /// Of private memory too.
+    pub fn with_private(facts: &'f Facts<'k>) -> Result<Races<'f, 'k>, ScheduleError> {
+        Races::among(facts, &|_| true)
+    }
+
+    fn among(facts: &'f Facts<'k>, is_wanted: &dyn Fn(&Name) -> bool) -> Result<Races<'f, 'k>, ScheduleError> {
         let storage_of = |name: &Name| storage(facts, name);
         let written: BTreeSet<Name> = facts.writers.keys().map(|name| storage_of(name)).collect();
         let touches = facts.kernel.instructions.iter().map(|instruction| {
@@ -45,7 +55,7 @@ impl<'f, 'k> Races<'f, 'k> {
             for access in accesses(instruction) {
                 let root = root(&access.name);
                 let storage = storage_of(&root);
-                if !written.contains(&storage) || memory(facts, &root).is_none() {
+                if !written.contains(&storage) || !is_wanted(&root) {
                     continue;
                 }
                 let key = if root == access.name { storage } else { access.name.clone() };
@@ -101,6 +111,59 @@ impl<'f, 'k> Races<'f, 'k> {
             }
         }
         Ok(None)
+    }
+
+    /// A variable of which different work items write the same place in one instruction, if the indices say so.
+    pub fn colliding(&self, pair: Pair<'_>, scope: SyncScope) -> Result<Option<Name>, ScheduleError> {
+        for (storage, touches) in &self.touches[pair.first] {
+            if scope == SyncScope::Global && self.memory(storage) == MemoryKind::Local {
+                continue;
+            }
+            for (at, a) in touches.iter().enumerate().filter(|(_, touch)| touch.access.write) {
+                for b in touches[at..].iter().filter(|touch| touch.access.write) {
+                    if self.can_meet(a, b, pair, scope)? {
+                        return Ok(Some(a.access.name.clone()));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// A variable of the storage of which two instructions can touch the same place at all, at least one of them writing.
+    pub fn overlapping(&self, first: usize, second: usize, storage: &Name) -> Result<Option<Name>, ScheduleError> {
+        let pair = Pair { first, second, same: &[], later: None };
+        let none = Vec::new();
+        let touches = |at: usize| {
+            let fields = format!("{storage}.");
+            let own = self.touches[at].get(storage).unwrap_or(&none).iter();
+            own.chain(self.touches[at].iter().filter(move |(key, _)| key.starts_with(&fields)).flat_map(|(_, touches)| touches))
+        };
+        for a in touches(first) {
+            for b in touches(second) {
+                if (a.access.write || b.access.write) && !(a.access.atomic && b.access.atomic) && self.can_overlap(a, b, pair)? {
+                    return Ok(Some(b.access.name.clone()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn can_overlap(&self, a: &Touch<'k>, b: &Touch<'k>, pair: Pair<'_>) -> Result<bool, ScheduleError> {
+        let fields = |touch: &Touch<'_>| touch.access.name.contains('.');
+        if a.access.name != b.access.name {
+            return Ok(!(fields(a) && fields(b)));
+        }
+        let (Some(left), Some(right)) = (&a.indices, &b.indices) else { return Ok(true) };
+        let indices: Vec<(&Affine, &Affine)> = left.iter().zip(right).filter_map(|(x, y)| Some((x.as_ref()?, y.as_ref()?))).collect();
+        if indices.is_empty() || left.len() != right.len() || indices.iter().all(|(x, y)| x == y) {
+            return Ok(true);
+        }
+        let differ = |x: &Affine, y: &Affine| matches!((x.as_constant(), y.as_constant()), (Some(x), Some(y)) if x != y);
+        if indices.iter().any(|(x, y)| differ(x, y)) {
+            return Ok(false);
+        }
+        Ok(!self.together(a, b, &indices, pair)?.is_empty()?)
     }
 
     /// `nosync` says that no barrier is needed.
@@ -167,6 +230,21 @@ impl<'f, 'k> Races<'f, 'k> {
         })
     }
 
+    fn side<'r>(&'r self, at: usize, pair: Pair<'r>, mark: &'static str) -> Side<'r, 'f, 'k> {
+        Side { races: self, at, pair, mark }
+    }
+
+    /// The pairs of points at which both touch the same place.
+    fn together(&self, a: &Touch<'k>, b: &Touch<'k>, indices: &[(&Affine, &Affine)], pair: Pair<'_>) -> Result<Set, ScheduleError> {
+        let first = self.side(pair.first, pair, "first");
+        let second = self.side(pair.second, pair, "second");
+        let mut constraints = Vec::new();
+        for (x, y) in indices {
+            constraints.push(Constraint::zero(x.rename(&|name| first.rename(name)).sub(&y.rename(&|name| second.rename(name)))?));
+        }
+        Ok(first.domain(a)?.join(&second.domain(b)?)?.constrain(&constraints)?)
+    }
+
     fn solve(
         &self,
         a: &Touch<'k>,
@@ -175,13 +253,10 @@ impl<'f, 'k> Races<'f, 'k> {
         pair: Pair<'_>,
         scope: SyncScope,
     ) -> Result<bool, ScheduleError> {
-        let first = Side { races: self, at: pair.first, pair, mark: "first" };
-        let second = Side { races: self, at: pair.second, pair, mark: "second" };
-        let set = first.domain(a)?.join(&second.domain(b)?)?;
+        let first = self.side(pair.first, pair, "first");
+        let second = self.side(pair.second, pair, "second");
+        let set = self.together(a, b, indices, pair)?;
         let mut constraints = Vec::new();
-        for (x, y) in indices {
-            constraints.push(Constraint::zero(x.rename(&|name| first.rename(name)).sub(&y.rename(&|name| second.rename(name)))?));
-        }
         if let Some(later) = pair.later {
             let turn = |side: &Side<'_, '_, '_>| Affine::name(side.marked(later));
             constraints.push(Constraint::not_negative(turn(&second).sub(&turn(&first))?.sub(&Affine::constant(1))?));
@@ -192,7 +267,9 @@ impl<'f, 'k> Races<'f, 'k> {
         let set = set.constrain(&constraints)?;
         for axis in self.axes.iter().filter(|axis| differs(**axis, scope)) {
             let difference = first.id(*axis)?.sub(&second.id(*axis)?)?;
-            for sign in [1, -1] {
+            // Of one access against itself the other way round is the same question.
+            let signs: &[i64] = if std::ptr::eq(a, b) && pair.later.is_none() { &[1] } else { &[1, -1] };
+            for &sign in signs {
                 let apart = Constraint::not_negative(difference.scale(sign)?.sub(&Affine::constant(1))?);
                 if !set.constrain(&[apart])?.is_empty()? {
                     return Ok(true);
