@@ -1,5 +1,6 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
+mod callables;
 mod create;
 mod expressions;
 mod instructions;
