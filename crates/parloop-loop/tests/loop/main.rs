@@ -13,6 +13,7 @@ mod points;
 mod lowering;
 mod prefetch;
 mod reduce;
+mod run;
 mod schedule;
 mod stats;
 mod types;
