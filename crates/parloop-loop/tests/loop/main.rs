@@ -2,13 +2,18 @@
 
 mod callables;
 mod create;
+mod dependencies;
 mod expressions;
+mod inames;
 mod instructions;
 mod kernels;
 mod layout;
+mod loop_fusion;
+mod points;
 mod lowering;
 mod prefetch;
 mod reduce;
+mod run;
 mod schedule;
 mod stats;
 mod types;
