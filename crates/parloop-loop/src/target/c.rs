@@ -73,7 +73,8 @@ impl Dialect for C {
     }
 
     fn independent(&self) -> Option<&'static str> {
-        Some("#pragma GCC ivdep")
+        // GCC would write short loops out before it vectorises, and then does not.
+        Some("#pragma GCC ivdep\n#pragma GCC unroll 1")
     }
 
     fn atomic_add(&self, dtype: DType) -> Option<String> {
