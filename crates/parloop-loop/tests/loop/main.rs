@@ -1,11 +1,13 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
+mod barriers;
+mod checks;
 mod create;
 mod expressions;
 mod instructions;
 mod kernels;
 mod layout;
+mod reduce;
 mod schedule;
 mod stats;
 mod types;
-mod reduce;
