@@ -5,6 +5,7 @@ use std::fmt;
 use parloop_isl::{IslError, Name};
 
 use super::dim_tags::DimTagError;
+use crate::callable::CallableError;
 use crate::names::Near;
 use crate::parse::ParseError;
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
@@ -143,9 +144,12 @@ pub enum CreateError {
     Rule(#[from] ExpandSubstError),
     #[error("instruction `{instruction}` has both `dup=` and `cse(…)`; take the common subexpression out of it by hand")]
     DuplicateWithCse { instruction: Name },
+    /// A look-up of functions failed.
+    #[error(transparent)]
+    Callable(#[from] Box<CallableError>),
     /// A parameter cannot be fixed.
     #[error(transparent)]
-    FixedParameters(#[from] FixParametersError),
+    FixedParameters(#[from] Box<FixParametersError>),
 }
 
 /// What a name stands for.

@@ -809,3 +809,9 @@ fn the_short_way_guesses_everything() {
     let program = make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]").unwrap();
     assert_eq!(describe(program.entry().unwrap()), "a[n], n, out[n]; insn in i after -");
 }
+
+#[test]
+fn functions_that_are_known_are_entries_at_once() {
+    let program = make_kernel("{[i]: 0<=i<n}", "out[i] = sin(a[i]) + mystery(a[i])").unwrap();
+    assert_eq!(words(program.callables.keys()), "loopy_kernel sin");
+}
