@@ -8,6 +8,7 @@ mod instructions;
 mod kernels;
 mod layout;
 mod reduce;
+mod pipeline;
 mod prefetch;
 mod schedule;
 mod stats;
