@@ -12,6 +12,7 @@ pub mod domain;
 pub mod fold;
 pub mod infer;
 pub mod layout;
+pub mod lower;
 pub mod matching;
 pub mod names;
 pub mod parse;
@@ -21,6 +22,7 @@ pub mod run;
 pub mod schedule;
 pub mod stats;
 pub mod syntax;
+pub mod target;
 pub mod transform;
 mod walk;
 

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder, make_kernel};
+use parloop_loop::infer::address_spaces;
 use parloop_loop::matching::{Glob, Query};
 use parloop_loop::parse;
-use parloop_loop::schedule::assign_automatic_axes;
-use parloop_loop::syntax::{AddressSpace, Expr, InameTag, Instruction, InstructionKind, LoopKernel, Shape};
+use parloop_loop::reduce::{Realization, realize};
+use parloop_loop::schedule::{assign_automatic_axes, schedule};
+use parloop_loop::syntax::{AddressSpace, Expr, InameTag, Instruction, InstructionKind, LoopKernel, Program, Shape};
 use parloop_loop::transform::{FetchTag, Precompute, Prefetch, Split, add_prefetch, precompute, split_iname};
 use parloop_loop::{Name, Set};
 
@@ -316,4 +319,28 @@ fn a_fetch_that_cannot_be_says_why() {
         ahead(Precompute { footprint: index(&["index[i]"]), ..Precompute::new("f", names(&["j"])) }),
         "precompute of `f`: argument 0 of the footprint is not made of inames and parameters by sums and constant factors"
     );
+}
+
+#[test]
+fn the_tiles_of_a_product_are_fetched_between_barriers() {
+    let kernel = add_prefetch(&matmul(), &prefetch("a", &["k_inner", "i_inner"])).unwrap();
+    let kernel = add_prefetch(&kernel, &prefetch("b", &["j_inner", "k_inner"])).unwrap();
+    let kernel = realize(&kernel, &Realization::default(), &|_, _| Ok(DType::F32)).unwrap();
+    let kernel = address_spaces(&assign_automatic_axes(&kernel).unwrap()).unwrap();
+    assert_eq!(kernel.temporaries["a_fetch"].space, Some(AddressSpace::Local));
+    let schedule = schedule(&Program::of(kernel.clone()), &kernel).unwrap();
+    let expected = "\
+launch loopy_kernel
+  run product_k_outer_k_inner_init
+  for k_outer
+    barrier local, local memory
+    run a_fetch_rule
+    run b_fetch_rule
+    barrier local, local memory
+    for k_inner
+      run product_k_outer_k_inner_update
+  run product
+";
+    assert_eq!(schedule.to_string(), expected);
+    assert_eq!(schedule.launches[0].group_size, [16, 16]);
 }
