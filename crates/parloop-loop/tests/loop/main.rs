@@ -8,7 +8,6 @@ mod instructions;
 mod kernels;
 mod layout;
 mod lowering;
-mod reduce;
 mod pipeline;
 mod prefetch;
 mod reduce;

@@ -28,7 +28,7 @@ fn a_tiled_matrix_product_fetches_between_two_barriers() {
     let kernel = realize(&kernel, &Realization::default(), &|_, _| Ok(DType::F32)).unwrap();
     let kernel = address_spaces(&kernel).unwrap();
     let program = Program::of(kernel.clone());
-    for _ in 0..2 {
+    for _ in 0..30 {
         let start = Instant::now();
         before_schedule(&program, &kernel).unwrap();
         let checked = start.elapsed();
