@@ -2,15 +2,21 @@
 
 mod barriers;
 mod checks;
+mod callables;
 mod create;
+mod dependencies;
 mod expressions;
+mod inames;
 mod instructions;
 mod kernels;
 mod layout;
+mod loop_fusion;
+mod points;
 mod lowering;
 mod pipeline;
 mod prefetch;
 mod reduce;
+mod run;
 mod schedule;
 mod stats;
 mod types;
