@@ -1,6 +1,7 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
 mod create;
+mod data;
 mod expressions;
 mod instructions;
 mod kernels;
