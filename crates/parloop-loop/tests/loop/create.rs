@@ -349,10 +349,6 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             "instruction `insn` uses `alhpa`, which is not declared (`...` among the data has arguments found); there are `a`, `alpha`, `i`, `n`, `out`",
         ),
         (
-            over_i("out[i] = 1").data(Data::global("out").shape("16")),
-            "`n` is a parameter of a domain, but not declared (`...` among the data has arguments found); there are `i`, `out`",
-        ),
-        (
             over_i("out[i] = 1").data(Data::global("out").shape("n, width")).data(Data::value("n")),
             "the shape, strides or offset of `out` uses `width`, which is not declared (`...` among the data has arguments found); there are `i`, `n`, `out`",
         ),
@@ -758,6 +754,14 @@ fn warnings_are_given_and_can_be_silenced() {
         ]
     );
     assert_eq!(warnings(&["read_no_write*", "inferred_iname"]), ["iname `j` is used by no instruction"]);
+}
+
+#[test]
+fn a_parameter_may_come_from_a_kernel_that_is_fused_with_this_one() {
+    let built = over_i("out[i] = 1").data(Data::global("out").shape("n + 2")).build_with_warnings().unwrap();
+    assert_eq!(describe(built.program.entry().unwrap()), "out[n + 2]; insn in i after -");
+    let warning = "`n` is a parameter of a domain, but no argument (`...` among the data has arguments found)";
+    assert_eq!(built.warnings.iter().map(Warning::to_string).collect::<Vec<_>>(), [warning]);
 }
 
 #[test]

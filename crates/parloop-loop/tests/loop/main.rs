@@ -1,14 +1,20 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
+mod callables;
 mod create;
 mod data;
+mod dependencies;
 mod expressions;
+mod inames;
 mod instructions;
 mod kernels;
 mod layout;
+mod loop_fusion;
+mod points;
 mod lowering;
 mod prefetch;
 mod reduce;
+mod run;
 mod schedule;
 mod stats;
 mod types;
