@@ -2,13 +2,19 @@
 
 mod callables;
 mod create;
+mod data;
+mod dependencies;
 mod expressions;
+mod inames;
 mod instructions;
 mod kernels;
 mod layout;
+mod loop_fusion;
 mod lowering;
+mod points;
 mod prefetch;
 mod reduce;
+mod run;
 mod schedule;
 mod stats;
 mod types;
