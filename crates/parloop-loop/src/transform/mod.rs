@@ -49,7 +49,7 @@ pub use duplicate_inames::{Duplicate, DuplicateInamesError, duplicate_inames};
 pub use expand_subst::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
 pub use extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 pub use fix_parameters::{FixParametersError, Fixed, fix_parameters};
-pub use inline_callable_kernel::{InlineError, inline_callable_kernel};
+pub use inline_callable_kernel::{InlineError, inline_callable_kernel, inline_parallel_callees};
 pub use join_inames::{Join, JoinError, join_inames};
 pub use loop_fusion::{LoopFusionError, get_kennedy_unweighted_fusion_candidates};
 pub use map_domain::{MapDomainError, map_domain};
