@@ -9,6 +9,7 @@ pub mod callable;
 pub mod check;
 pub mod create;
 pub mod domain;
+pub mod file;
 pub mod fold;
 pub mod infer;
 pub mod layout;
