@@ -8,6 +8,7 @@ use parloop_isl::Name;
 use super::{Expected, KernelText, LoopFile, options};
 use crate::parse::{Mistake, ParseError, data_line, instructions, is_name, quoted_text, scalar_name, step_within, trimmed};
 use crate::syntax::{Iname, Phase, Preamble, Target};
+use crate::transform::{Step, StepValue};
 
 /// Which indented lines may come.
 enum Block {
@@ -146,7 +147,14 @@ impl Reader<'_> {
             }
             _ => {
                 self.kernel(&word)?;
-                let step = step_within(self.text, span)?;
+                // A condition needs no quotes: it is all of the line.
+                let is_condition = &line[..length] == "assume" && !rest.is_empty() && !self.text[rest.clone()].starts_with(['"', '\'']);
+                let step = if is_condition {
+                    let condition = StepValue::Text(self.text[rest].to_owned());
+                    Step { name: "assume".into(), args: vec![condition], keywords: Vec::new() }
+                } else {
+                    step_within(self.text, span)?
+                };
                 self.file.steps.push((number, step));
                 Ok(())
             }

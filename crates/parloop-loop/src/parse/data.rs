@@ -150,7 +150,8 @@ fn shape(parser: &mut Parser<'_>, role: Role) -> Result<Shape, ParseError> {
         });
     }
     if !matches!(role, Role::Array(_) | Role::Temporary(_)) {
-        return Err(parser.expected("no lengths: this is no array,"));
+        let span = parser.token().span.clone();
+        return Err(parser.mistake(span, Mistake::Other("a value, an object or an image has no lengths in brackets".to_owned())));
     }
     let special = match parser.name_ahead(0).filter(|_| parser.is_ahead(1, "]")) {
         Some("auto") => Some(Shape::Auto),

@@ -2,6 +2,7 @@
 
 mod create;
 mod expressions;
+mod files;
 mod instructions;
 mod kernels;
 mod layout;
