@@ -13,6 +13,7 @@ pub mod file;
 pub mod fold;
 pub mod infer;
 pub mod layout;
+pub mod lower;
 pub mod matching;
 pub mod names;
 pub mod parse;
@@ -22,6 +23,7 @@ pub mod run;
 pub mod schedule;
 pub mod stats;
 pub mod syntax;
+pub mod target;
 pub mod transform;
 mod walk;
 

@@ -28,8 +28,8 @@ pub use kernel::{CallableKernel, KernelArgs, kernel_args};
 pub use library::{IndexOf, MakeTuple};
 pub use reach::{RecursiveCall, called_by, reachable};
 pub use scalar::{Mangler, ScalarFunction};
-pub use scope::{find, near_names, scope};
-pub(crate) use scope::{kernel_exprs, rename_calls, scope_for};
+pub use scope::{find, scope};
+pub(crate) use scope::{kernel_exprs, known_names, scope_for};
 pub use symbol::symbol;
 pub use target::{TargetFunction, target_knows};
 

@@ -81,7 +81,7 @@ pub(crate) fn kernel_exprs(kernel: &LoopKernel) -> impl Iterator<Item = &Expr> {
 }
 
 /// The kernel with calls resolved to the entries that `entry` names; `None` leaves a call as it is.
-pub(crate) fn rename_calls(kernel: &LoopKernel, entry: &dyn Fn(&Call) -> Option<Name>) -> LoopKernel {
+fn rename_calls(kernel: &LoopKernel, entry: &dyn Fn(&Call) -> Option<Name>) -> LoopKernel {
     let mut kernel = kernel.clone();
     for instruction in &mut kernel.instructions {
         if instruction.exprs().into_iter().any(has_call) {
@@ -110,35 +110,9 @@ fn rename_in(expr: &Expr, entry: &dyn Fn(&Call) -> Option<Name>) -> Expr {
     }
 }
 
-/// Names of known functions that are written nearly like that one, the nearest first.
-///
-/// ```
-/// use parloop_loop::callable::near_names;
-/// assert_eq!(near_names("sinn", [])[0], "sin");
-/// assert!(near_names("frobnicate", []).is_empty());
-/// ```
-pub fn near_names<'a>(name: &str, others: impl IntoIterator<Item = &'a Name>) -> Vec<Name> {
+/// The names of all functions that a program may call, for messages.
+pub(crate) fn known_names(program: &Program) -> Vec<Name> {
     let builtin = target::names().chain(library::NAMES.iter().copied()).map(Name::from);
-    let mut found: Vec<(usize, Name)> = (builtin.chain(others.into_iter().cloned()))
-        .map(|known| (distance(name, &known), known))
-        .filter(|(distance, known)| *distance > 0 && *distance <= (known.chars().count().min(name.chars().count()) / 3).max(1))
-        .collect();
-    found.sort();
-    found.dedup();
-    found.into_iter().map(|(_, known)| known).take(3).collect()
-}
-
-/// How many letters must be put in, taken out or changed.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, other) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    let own = program.callables.iter().filter(|(_, callable)| callable.types().is_none()).map(|(name, _)| name.clone());
+    builtin.chain(own).collect()
 }

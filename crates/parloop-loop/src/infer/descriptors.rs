@@ -7,7 +7,7 @@ use super::reader::unknown_function;
 use super::specialise::Entries;
 use super::sub_array::part;
 use crate::callable::{ArgDescriptor, ArgDescriptors, ArgId, CallSite, CallableError, Inference};
-use crate::syntax::{ArgumentKind, Call, CallInstruction, Expr, Instruction, InstructionKind, LoopKernel, Phase, Program, Target};
+use crate::syntax::{ArgumentKind, Call, CallInstruction, Expr, Instruction, InstructionKind, Layout, LoopKernel, Phase, Program, Target};
 use crate::transform::rule_call;
 
 /// The program with every call described in the kernels that entry points reach: called kernels have the layouts of what they are given,
@@ -91,7 +91,11 @@ impl Session<'_> {
             descriptors.insert(ArgId::Keyword(name.clone()), descriptor(kernel, arg)?);
         }
         for (place, result) in results.iter().enumerate() {
-            descriptors.insert(ArgId::result(place), descriptor(kernel, result)?);
+            let descriptor = match callable.kernel() {
+                Some(_) => result_descriptor(kernel, result)?,
+                None => descriptor(kernel, result)?,
+            };
+            descriptors.insert(ArgId::result(place), descriptor);
         }
         let site = CallSite { target: self.target, kernel, args: &args, results };
         let described = callable.with_descriptors(&descriptors, &site, self)?;
@@ -114,6 +118,23 @@ fn descriptor(kernel: &LoopKernel, arg: &Expr) -> Result<ArgDescriptor, InferErr
             hint: "pass a part of the array, such as `[i]: a[i]` or `a[:]`",
         }),
         _ => Ok(ArgDescriptor::Value),
+    }
+}
+
+/// What a called kernel must know of a result: a number is an array without axes there.
+fn result_descriptor(kernel: &LoopKernel, result: &Expr) -> Result<ArgDescriptor, InferError> {
+    match (descriptor(kernel, result)?, result.written_name()) {
+        (ArgDescriptor::Value, Some(name)) => {
+            let space = match kernel.temporaries.get(name) {
+                Some(temporary) => temporary.space,
+                None => kernel.arguments.iter().find(|argument| argument.name == *name).and_then(|argument| match &argument.kind {
+                    ArgumentKind::Array { space, .. } => Some(*space),
+                    _ => None,
+                }),
+            };
+            Ok(ArgDescriptor::Array { space, layout: Layout::scalar() })
+        }
+        (descriptor, _) => Ok(descriptor),
     }
 }
 

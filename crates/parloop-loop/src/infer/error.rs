@@ -4,6 +4,7 @@ use parloop_isl::{IslError, Name};
 
 use crate::callable::{CallableError, RecursiveCall};
 use crate::layout::LayoutError;
+use crate::names::Near;
 use crate::transform::ExpandSubstError;
 
 /// Why types or descriptors cannot be found.
@@ -11,14 +12,14 @@ use crate::transform::ExpandSubstError;
 #[non_exhaustive]
 pub enum InferError {
     /// Nobody knows a function of that name.
-    #[error("function `{function}`, called in kernel `{kernel}`, is not known{}; register it with `register_function_lookup` or `register_callable_kernel`", did_you_mean(.near))]
+    #[error("function `{function}`, called in kernel `{kernel}`, is not known{near}; register it first, with a look-up or as a kernel")]
     UnknownFunction {
         /// The name.
         function: Name,
         /// Where it is called.
         kernel: Name,
-        /// Names that are nearly so.
-        near: Vec<Name>,
+        /// What may have been meant.
+        near: Near,
     },
     /// A name that is nothing of the kernel's.
     #[error(
@@ -159,13 +160,6 @@ pub enum Reason {
     /// It depends on itself alone.
     #[error("it is made of nothing but itself; give it a dtype")]
     OnlyItself,
-}
-
-fn did_you_mean(near: &[Name]) -> String {
-    match near {
-        [] => String::new(),
-        names => format!(" (near: {})", list(names)),
-    }
 }
 
 fn fields_are(fields: &[Name]) -> String {

@@ -6,7 +6,8 @@ use parloop_isl::Name;
 
 use super::error::{InferError, Reason};
 use super::rules::{self, Environment};
-use crate::callable::{ArgId, symbol};
+use crate::callable::{ArgId, known_names, symbol};
+use crate::names::Near;
 use crate::syntax::{Call, Expr, LoopKernel, Program, Type};
 use crate::transform::rule_call;
 
@@ -138,6 +139,6 @@ pub(super) fn results(types: &crate::callable::ArgTypes) -> Vec<Type> {
 
 /// That nobody knows the function, with names that are nearly so.
 pub(super) fn unknown_function(program: &Program, kernel: &LoopKernel, function: &Name) -> InferError {
-    let near = crate::callable::near_names(function, program.callables.keys());
+    let near = Near::of(function, &known_names(program));
     InferError::UnknownFunction { function: function.clone(), kernel: kernel.name.clone(), near }
 }

@@ -67,6 +67,9 @@ enum Mode {
     Specialise,
 }
 
+/// A function and the types of arguments it is called with.
+type Question = (Name, Vec<(ArgId, Type)>);
+
 /// What the inference of a whole program shares.
 struct Session<'a> {
     program: &'a Program,
@@ -78,7 +81,7 @@ struct Session<'a> {
     /// Kernels that are being inferred, each called by the one before.
     path: Vec<Name>,
     /// Results of calls that were asked for, by function and types of arguments.
-    asked: HashMap<(Name, Vec<(ArgId, Type)>), Option<Vec<Type>>>,
+    asked: HashMap<Question, Option<Vec<Type>>>,
 }
 
 impl<'a> Session<'a> {
@@ -421,6 +424,14 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
     }
 
     fn specialise_instruction(&mut self, instruction: &Instruction) -> Result<Instruction, InferError> {
+        let whole;
+        let instruction = match self.as_kernel_call(instruction) {
+            Some(call) => {
+                whole = call;
+                &whole
+            }
+            None => instruction,
+        };
         let changed = match &instruction.kind {
             InstructionKind::Call(call) => {
                 let rhs = match &call.rhs {
@@ -439,6 +450,16 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
             self.check(expr)?;
         }
         Ok(changed)
+    }
+
+    /// `a = f(x)` with a kernel `f`, as a call that writes `a`.
+    fn as_kernel_call(&self, instruction: &Instruction) -> Option<Instruction> {
+        let InstructionKind::Assign(Assignment { lhs, rhs: rhs @ Expr::Call(call), atomic: None, declares }) = &instruction.kind else {
+            return None;
+        };
+        let is_kernel = call.resolved && self.session.entries.get(&call.function)?.kernel().is_some();
+        let kind = CallInstruction { lhs: vec![lhs.clone()], rhs: rhs.clone(), declares: vec![declares.clone()] };
+        is_kernel.then(|| Instruction { kind: InstructionKind::Call(kind), ..instruction.clone() })
     }
 
     fn check(&mut self, expr: &Expr) -> Result<(), InferError> {

@@ -26,8 +26,8 @@ pub(crate) use error::Names;
 pub use error::ScheduleError;
 pub(crate) use facts::Facts;
 pub use facts::Placement;
-pub(crate) use race::{Pair, Races};
 pub use local_axes::{LocalAxesError, assign_automatic_axes};
+pub(crate) use race::{Pair, Races};
 pub use sizes::Sizes;
 
 use barrier::Pass;

@@ -13,13 +13,16 @@ mod duplicate_inames;
 mod expand_subst;
 mod extract_subst;
 mod fix_parameters;
+mod inline_callable_kernel;
 mod join_inames;
 mod layouts;
 mod loop_conflicts;
 mod loop_fusion;
 mod map_domain;
+mod merge;
 mod precompute;
 mod prioritize_loops;
+mod register;
 mod remove_unused_inames;
 mod rename_argument;
 mod rename_iname;
@@ -46,12 +49,18 @@ pub use duplicate_inames::{Duplicate, DuplicateInamesError, duplicate_inames};
 pub use expand_subst::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
 pub use extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 pub use fix_parameters::{FixParametersError, Fixed, fix_parameters};
+pub use inline_callable_kernel::{InlineError, inline_callable_kernel};
 pub use join_inames::{Join, JoinError, join_inames};
 pub use loop_fusion::{LoopFusionError, get_kennedy_unweighted_fusion_candidates};
 pub use map_domain::{MapDomainError, map_domain};
+pub use merge::{merge, with_entrypoints};
 pub(crate) use precompute::domain_of;
 pub use precompute::{FetchTag, Precompute, PrecomputeError, precompute};
 pub use prioritize_loops::{PrioritizeLoopsError, prioritize_loops};
+pub use register::{
+    RegisterError, register_callable, register_callable_kernel, register_function_lookup, register_function_mangler,
+    register_function_scoper,
+};
 pub use remove_unused_inames::remove_unused_inames;
 pub use rename_argument::{RenameArgumentError, rename_argument};
 pub use rename_iname::{Rename, RenameInamesError, rename_iname, rename_inames, rename_inames_in_batch};

@@ -349,10 +349,6 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             "instruction `insn` uses `alhpa`, which is not declared (`...` among the data has arguments found); there are `a`, `alpha`, `i`, `n`, `out`",
         ),
         (
-            over_i("out[i] = 1").data(Data::global("out").shape("16")),
-            "`n` is a parameter of a domain, but not declared (`...` among the data has arguments found); there are `i`, `out`",
-        ),
-        (
             over_i("out[i] = 1").data(Data::global("out").shape("n, width")).data(Data::value("n")),
             "the shape, strides or offset of `out` uses `width`, which is not declared (`...` among the data has arguments found); there are `i`, `n`, `out`",
         ),
@@ -761,6 +757,14 @@ fn warnings_are_given_and_can_be_silenced() {
 }
 
 #[test]
+fn a_parameter_may_come_from_a_kernel_that_is_fused_with_this_one() {
+    let built = over_i("out[i] = 1").data(Data::global("out").shape("n + 2")).build_with_warnings().unwrap();
+    assert_eq!(describe(built.program.entry().unwrap()), "out[n + 2]; insn in i after -");
+    let warning = "`n` is a parameter of a domain, but no argument (`...` among the data has arguments found)";
+    assert_eq!(built.warnings.iter().map(Warning::to_string).collect::<Vec<_>>(), [warning]);
+}
+
+#[test]
 fn instructions_can_be_given_as_values() {
     let assign = Instruction::assign("", Expr::subscript("out", [Expr::var("i")]), Expr::var("t"));
     let kernel = over_i("<> t = a[i] {id=first}").instruction(assign).build_kernel().unwrap();
@@ -808,4 +812,10 @@ fn many_nests_are_made_in_linear_time() {
 fn the_short_way_guesses_everything() {
     let program = make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]").unwrap();
     assert_eq!(describe(program.entry().unwrap()), "a[n], n, out[n]; insn in i after -");
+}
+
+#[test]
+fn functions_that_are_known_are_entries_at_once() {
+    let program = make_kernel("{[i]: 0<=i<n}", "out[i] = sin(a[i]) + mystery(a[i])").unwrap();
+    assert_eq!(words(program.callables.keys()), "loopy_kernel sin");
 }

@@ -174,8 +174,7 @@ fn an_unknown_function_is_named_and_not_a_failure_of_types() {
     let error = types(&program, Target::C).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "function `sinn`, called in kernel `k`, is not known (near: `sin`, `sinh`); register it with `register_function_lookup` or \
-         `register_callable_kernel`"
+        "function `sinn`, called in kernel `k`, is not known; did you mean `sin`?; register it first, with a look-up or as a kernel"
     );
     // Also where the types of its arguments are not known.
     let program = Program::of(kernel("k", &["i"], &["out[i] = f(x[i])"], vec![array("x", None, "10"), array("out", None, "10")]));
