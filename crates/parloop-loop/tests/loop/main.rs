@@ -3,6 +3,7 @@
 mod callables;
 mod create;
 mod expressions;
+mod files;
 mod instructions;
 mod kernels;
 mod layout;
