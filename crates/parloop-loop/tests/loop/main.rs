@@ -2,12 +2,17 @@
 
 mod callables;
 mod create;
+mod data;
+mod dependencies;
 mod expressions;
 mod files;
+mod inames;
 mod instructions;
 mod kernels;
 mod layout;
+mod loop_fusion;
 mod lowering;
+mod points;
 mod prefetch;
 mod reduce;
 mod run;
