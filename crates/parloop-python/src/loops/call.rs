@@ -267,7 +267,7 @@ fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], sizes: &Values
         arguments.push(argument_slot(compiled, index, value)?);
     }
     let work = || executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &arguments, sizes, &temporaries));
-    // SAFETY of detaching: `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
+    // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
     Ok(py.detach(work)?)
 }
 
@@ -355,5 +355,5 @@ fn result_of<'py>(py: Python<'py>, value: Value<'py>, as_host: bool) -> Result<O
 /// Something that says when the work is done.
 fn event<'py>(py: Python<'py>, context: &ker::Context) -> Result<Bound<'py, PyAny>> {
     let stream = crate::stream::Stream { inner: context.stream().clone() };
-    Ok(Bound::new(py, stream.record()?)?.into_any())
+    Ok(Bound::new(py, stream.record(None)?)?.into_any())
 }
