@@ -1,5 +1,7 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
+mod barriers;
+mod checks;
 mod callables;
 mod create;
 mod data;
@@ -12,6 +14,7 @@ mod kernels;
 mod layout;
 mod loop_fusion;
 mod lowering;
+mod pipeline;
 mod points;
 mod prefetch;
 mod reduce;
