@@ -8,6 +8,7 @@ mod data;
 mod dependencies;
 mod expressions;
 mod fetched;
+mod files;
 mod inames;
 mod instructions;
 mod kernels;
