@@ -10,7 +10,7 @@ use super::nest::{Scope, mentions};
 use super::place::{Array, Storage, constant, separate_name};
 use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LowerError, tidy};
-use crate::layout::Hidden;
+use crate::layout::{Axis, Hidden, LayoutError};
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Preamble, Target, Temporary, Type};
 
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
@@ -191,11 +191,16 @@ impl Data {
 }
 
 fn array(name: &Name, code_name: &Name, ty: Type, space: AddressSpace, layout: &Layout, storage: Storage) -> Result<Array, LowerError> {
+    let axes = match layout.axes(name) {
+        // Of an array whose shape nobody knows, one index is the place in memory.
+        Err(LayoutError::UnknownAxes { .. }) => vec![Axis::Stride(crate::syntax::Expr::int(1))],
+        axes => axes?,
+    };
     Ok(Array {
         name: code_name.clone(),
         ty,
         space,
-        axes: layout.axes(name)?,
+        axes,
         lengths: layout.lengths().map(<[_]>::to_vec),
         offset: layout.offset(name),
         storage,

@@ -88,7 +88,7 @@ impl Dialect for C {
     fn opening(&self, text: &str) -> String {
         let mut opening = "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n".to_owned();
         if text.contains("_Complex") {
-            opening.push_str("#include <complex.h>\n#undef I\n");
+            opening.push_str("#include <complex.h>\n#undef I\n#undef complex\n");
         }
         if text.contains("VECTORIZE_OVER") {
             opening.push_str(SERIAL_GROUPS);

@@ -3,14 +3,13 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use parloop_device::{CompileError, Compiler, DeviceKind};
-use parloop_kernel::{CompileOptions, Source, compile_for};
+use parloop_device::{CompileError, Compiler};
 use parloop_loop::syntax::Target;
 
 use super::lowering::code;
 use super::samples;
 
-fn compiles(kind: DeviceKind, target: Target, compiler: Result<std::sync::Arc<dyn Compiler>, CompileError>) {
+fn compiles(target: Target, compiler: Result<std::sync::Arc<dyn Compiler>, CompileError>) {
     let compiler = match compiler {
         Err(error @ CompileError::NoCompiler { .. }) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("CI needs it: {error}"),
         Err(error @ CompileError::NoCompiler { .. }) => return println!("skipped: {error}"),
@@ -19,9 +18,7 @@ fn compiles(kind: DeviceKind, target: Target, compiler: Result<std::sync::Arc<dy
     let mut refused = String::new();
     for (name, program) in samples::all() {
         let code = code(&program, target);
-        let checked = !code.check_sites.is_empty();
-        let options = CompileOptions { checked, ..CompileOptions::default() };
-        if let Err(error) = compile_for(kind, &*compiler, &[Source::text(code.text.clone())], &options) {
+        if let Err(error) = compiler.compile(&code.text, &[]) {
             refused.push_str(&format!("---- {name}\n{}\n{error}\n", code.text));
         }
     }
@@ -30,12 +27,12 @@ fn compiles(kind: DeviceKind, target: Target, compiler: Result<std::sync::Arc<dy
 
 #[test]
 fn every_kernel_for_cuda_is_taken_by_nvrtc() {
-    compiles(DeviceKind::Cuda, Target::Cuda, parloop_device::cuda::compiler("sm_90"));
+    compiles(Target::Cuda, parloop_device::cuda::compiler("sm_90"));
 }
 
 #[test]
 fn every_kernel_for_hip_is_taken_by_hiprtc() {
-    compiles(DeviceKind::Hip, Target::Hip, parloop_device::hip::compiler("gfx90a"));
+    compiles(Target::Hip, parloop_device::hip::compiler("gfx90a"));
 }
 
 #[test]

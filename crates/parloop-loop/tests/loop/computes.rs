@@ -46,7 +46,8 @@ fn a_product_of_matrices_in_tiles_of_local_memory_is_right_for_every_size() {
                 let b: Vec<f32> = (0..n * n).map(|i| (i % 5) as f32 - 2.0).collect();
                 let (x, y, mut z) = (context.array(&a).unwrap(), context.array(&b).unwrap(), context.zeros::<f32>(n * n).unwrap());
                 let shape = [n as i64, n as i64];
-                let args = &mut [("a", LoopArg::shaped(&x, &shape)), ("b", LoopArg::shaped(&y, &shape)), ("c", LoopArg::shaped(&mut z, &shape))];
+                let args =
+                    &mut [("a", LoopArg::shaped(&x, &shape)), ("b", LoopArg::shaped(&y, &shape)), ("c", LoopArg::shaped(&mut z, &shape))];
                 executable.call(args).unwrap();
                 let expected: Vec<f32> = (0..n * n).map(|at| (0..n).map(|k| a[at / n * n + k] * b[k * n + at % n]).sum()).collect();
                 assert_eq!(z.to_vec().unwrap(), expected, "{n}");

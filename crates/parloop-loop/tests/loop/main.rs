@@ -2,9 +2,9 @@
 
 mod barriers;
 mod callables;
+mod checks;
 mod compiles;
 mod computes;
-mod checks;
 mod create;
 mod data;
 mod dependencies;

@@ -41,15 +41,16 @@ pub fn all() -> Vec<(&'static str, Program)> {
 fn arithmetic() -> Vec<(&'static str, Program)> {
     let over_n = "{[i]: 0<=i<n}";
     vec![
-        (
-            "triangle",
-            arrays(builder("triangle", "{[i,j]: 0<=i<n and 0<=j<=i}", "out[i] = sum(j, a[j])"), &[("a, out", "float64")]),
-        ),
+        ("triangle", arrays(builder("triangle", "{[i,j]: 0<=i<n and 0<=j<=i}", "out[i] = sum(j, a[j])"), &[("a, out", "float64")])),
         ("every_third", arrays(builder("every_third", "{[i]: 0<=i<n and i mod 3 = 1}", "out[i] = 2*a[i]"), &[("a, out", "float64")])),
         (
             "floors",
             arrays(
-                builder("floors", over_n, "x[i] = (i-5)//3 + 10*((i-5)%3) \n y[i] = i//4 + (i-5)%4 + i%7 \n z[i] = k[i]//3 - k[i]%5 \n f[i] = g[i]//2 + g[i]%3"),
+                builder(
+                    "floors",
+                    over_n,
+                    "x[i] = (i-5)//3 + 10*((i-5)%3) \n y[i] = i//4 + (i-5)%4 + i%7 \n z[i] = k[i]//3 - k[i]%5 \n f[i] = g[i]//2 + g[i]%3",
+                ),
                 &[("x, y, z, k", "int32"), ("f, g", "float64")],
             ),
         ),
@@ -64,18 +65,16 @@ fn arithmetic() -> Vec<(&'static str, Program)> {
         (
             "choices",
             arrays(
-                builder("choices", over_n, "x[i] = min(a[i], b[i], 2) if i < 5 and a[i] > 0 else max(a[i], i) \n l[i] = not (a[i] > 1 or i == 3)"),
+                builder(
+                    "choices",
+                    over_n,
+                    "x[i] = min(a[i], b[i], 2) if i < 5 and a[i] > 0 else max(a[i], i) \n l[i] = not (a[i] > 1 or i == 3)",
+                ),
                 &[("x, a, b", "float32"), ("l", "int8")],
             ),
         ),
-        (
-            "bits",
-            arrays(builder("bits", over_n, "x[i] = (k[i] & 7) | (k[i] << 2) ^ (~k[i] >> 1)"), &[("x, k", "int64")]),
-        ),
-        (
-            "small",
-            arrays(builder("small", over_n, "x[i] = k[i] + l[i] \n y[i] = u[i]*2 - 1"), &[("x, k, l", "int8"), ("y, u", "uint8")]),
-        ),
+        ("bits", arrays(builder("bits", over_n, "x[i] = (k[i] & 7) | (k[i] << 2) ^ (~k[i] >> 1)"), &[("x, k", "int64")])),
+        ("small", arrays(builder("small", over_n, "x[i] = k[i] + l[i] \n y[i] = u[i]*2 - 1"), &[("x, k, l", "int8"), ("y, u", "uint8")])),
         (
             "complex",
             arrays(
@@ -155,8 +154,8 @@ fn memory() -> Vec<(&'static str, Program)> {
                 .domains(["{[i]: 0<=i<n}", "{[j]: start <= j < stop}"])
                 .instructions("<> start = ptr[i] \n <> stop = ptr[i+1] \n y[i] = sum(j, v[j]*x[col[j]])")
                 .data(Data::global("ptr").dtype("int32").shape("n+1"))
-                .data(Data::global("col").dtype("int32").unknown_shape())
-                .data(Data::global("v").dtype("float64").unknown_shape())
+                .data(Data::global("col").dtype("int32").shape("nnz"))
+                .data(Data::global("v").dtype("float64").shape("nnz"))
                 .data(Data::global("x, y").dtype("float64").shape("n"))
                 .rest()
                 .build()
@@ -192,25 +191,23 @@ fn parallel() -> Vec<(&'static str, Program)> {
     };
     vec![
         ("reverse", groups("reverse", "tmp[l] = a[16*g+l] {id=put} \n x[16*g+l] = tmp[15-l] {dep=put}")),
-        (
-            "across",
-            groups(
-                "across",
-                "<> p = 2*a[16*g+l] {id=p} \n tmp[l] = p {id=put,dep=p} \n x[16*g+l] = tmp[15-l] + p {dep=put:p}",
-            ),
-        ),
+        ("across", groups("across", "<> p = 2*a[16*g+l] {id=p} \n tmp[l] = p {id=put,dep=p} \n x[16*g+l] = tmp[15-l] + p {dep=put:p}")),
         ("total", sum("l.0")),
         ("total_in_order", sum("for")),
         (
             "atomics",
             tag(
-                &builder("atomics", "{[i]: 0<=i<n}", "s[0] = s[0] + a[i] {atomic} \n k[0] = k[0] + 1 {atomic} \n m[0] = max(m[0], a[i]) {atomic}")
-                    .data(Data::global("s, m").dtype("float32").shape("1"))
-                    .data(Data::global("k").dtype("int32").shape("1"))
-                    .data(Data::global("a").dtype("float32").shape("n"))
-                    .rest()
-                    .build()
-                    .unwrap(),
+                &builder(
+                    "atomics",
+                    "{[i]: 0<=i<n}",
+                    "s[0] = s[0] + a[i] {atomic} \n k[0] = k[0] + 1 {atomic,inames=i} \n m[0] = max(m[0], a[i]) {atomic}",
+                )
+                .data(Data::global("s, m").dtype("float32").shape("1"))
+                .data(Data::global("k").dtype("int32").shape("1"))
+                .data(Data::global("a").dtype("float32").shape("n"))
+                .rest()
+                .build()
+                .unwrap(),
                 "i",
                 "g.0",
             ),
