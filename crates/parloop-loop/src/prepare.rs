@@ -13,7 +13,7 @@ use crate::lower::Code;
 use crate::reduce::Realization;
 use crate::schedule::Schedule;
 use crate::syntax::{Expr, LoopKernel, Program, Target};
-use crate::{check, infer, lower, reduce, schedule, target};
+use crate::{check, infer, lower, reduce, schedule, target, transform};
 
 /// A kernel with its code.
 #[derive(Clone, Debug)]
@@ -33,7 +33,8 @@ pub struct Generated {
 type Pass = fn(&Program, Target) -> Result<Program, LoopError>;
 
 /// What is done to every program before it is scheduled.
-const PREPARE: &[Pass] = &[infer_types, realize_reductions, assign_local_axes, find_address_spaces, infer_descriptors];
+const PREPARE: &[Pass] =
+    &[inline_parallel_callees, infer_types, realize_reductions, assign_local_axes, find_address_spaces, infer_descriptors];
 
 /// The program with all names resolved, all types known, no reductions left, and every temporary in its memory.
 ///
@@ -41,6 +42,10 @@ const PREPARE: &[Pass] = &[infer_types, realize_reductions, assign_local_axes, f
 /// What the first failing pass says.
 pub fn prepare(program: &Program, target: Target) -> Result<Program, LoopError> {
     PREPARE.iter().try_fold(program.clone(), |program, pass| pass(&program, target))
+}
+
+fn inline_parallel_callees(program: &Program, _: Target) -> Result<Program, LoopError> {
+    Ok(transform::inline_parallel_callees(program)?)
 }
 
 fn infer_types(program: &Program, target: Target) -> Result<Program, LoopError> {

@@ -1,6 +1,7 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
 mod callables;
+mod calls;
 mod create;
 mod data;
 mod dependencies;
