@@ -6,19 +6,26 @@
 
 pub mod affine;
 pub mod callable;
+pub mod check;
 pub mod create;
 pub mod domain;
+pub mod error;
+pub mod file;
 pub mod fold;
+pub mod infer;
 pub mod layout;
+pub mod lower;
 pub mod matching;
 pub mod names;
 pub mod parse;
+pub mod prepare;
 mod print;
 pub mod reduce;
 pub mod run;
 pub mod schedule;
 pub mod stats;
 pub mod syntax;
+pub mod target;
 pub mod transform;
 mod walk;
 

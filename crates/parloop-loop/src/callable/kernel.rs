@@ -1,36 +1,145 @@
-//! Kernels as callables.
+//! Kernels as callables: which of their arguments a call gives and takes, and how they are specialised for a call.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use super::{ArgDescriptors, ArgTypes, Callable, CallableError};
-use crate::syntax::{LoopKernel, Preamble, Target};
+use super::emit::{CallSite, Emitted};
+use super::error::TypeName;
+use super::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
+use crate::syntax::{Argument, ArgumentKind, Expr, Layout, LoopKernel, Preamble, Shape, Target};
+
+/// Which arguments of a kernel a call gives, and which it takes back; one may be both.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelArgs {
+    /// Places of arguments that a call gives, in order: the first is the call's argument 0.
+    pub inputs: Vec<usize>,
+    /// Places of arguments that a call takes back, in order: the first is the call's result −1.
+    pub outputs: Vec<usize>,
+}
+
+/// Which arguments of a kernel are given and taken back by a call: as they say themselves, else as the instructions read and write them.
+pub fn kernel_args(kernel: &LoopKernel) -> KernelArgs {
+    let mut reads: BTreeSet<Name> = BTreeSet::new();
+    let mut writes: BTreeSet<Name> = BTreeSet::new();
+    if kernel.arguments.iter().any(|argument| argument.is_input.is_none() || argument.is_output.is_none()) {
+        for instruction in &kernel.instructions {
+            reads.extend(instruction.reads());
+            writes.extend(instruction.writes());
+        }
+    }
+    let mut found = KernelArgs::default();
+    for (place, argument) in kernel.arguments.iter().enumerate() {
+        let is_number = matches!(argument.kind, ArgumentKind::Value);
+        let output = !is_number && argument.is_output.unwrap_or_else(|| writes.contains(&argument.name));
+        let input = is_number || argument.is_input.unwrap_or_else(|| !output || reads.contains(&argument.name));
+        if input {
+            found.inputs.push(place);
+        }
+        if output {
+            found.outputs.push(place);
+        }
+    }
+    found
+}
+
+impl KernelArgs {
+    /// The place of the argument that an id of a call means.
+    pub fn place(&self, kernel: &LoopKernel, id: &ArgId) -> Option<usize> {
+        match id {
+            ArgId::Position(place) if *place >= 0 => self.inputs.get(*place as usize).copied(),
+            ArgId::Position(place) => self.outputs.get(usize::try_from(-1 - i64::from(*place)).ok()?).copied(),
+            ArgId::Keyword(name) => kernel.arguments.iter().position(|argument| argument.name == *name),
+        }
+    }
+
+    /// The ids by which a call may mean the argument at that place.
+    fn ids(&self, place: usize) -> impl Iterator<Item = ArgId> {
+        let input = self.inputs.iter().position(|input| *input == place).map(ArgId::argument);
+        let output = self.outputs.iter().position(|output| *output == place).map(ArgId::result);
+        input.into_iter().chain(output)
+    }
+}
 
 /// A kernel that can be called.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallableKernel {
+    name: Name,
     kernel: LoopKernel,
     types: Option<ArgTypes>,
     descriptors: Option<ArgDescriptors>,
-    name_in_target: Option<Name>,
+    added: Vec<Name>,
 }
 
 impl CallableKernel {
     /// That kernel, without types.
     pub fn of(kernel: LoopKernel) -> CallableKernel {
-        CallableKernel { kernel, types: None, descriptors: None, name_in_target: None }
+        CallableKernel { name: kernel.name.clone(), kernel, types: None, descriptors: None, added: Vec::new() }
     }
+
+    /// That the call gives and takes as many arrays and numbers as the kernel has.
+    ///
+    /// # Errors
+    /// [`CallableError`] with both numbers.
+    pub fn check_call(&self, args: usize, results: usize) -> Result<(), CallableError> {
+        let places = kernel_args(&self.kernel);
+        let names = |places: &[usize]| {
+            let names: Vec<String> = places.iter().map(|place| format!("`{}`", self.kernel.arguments[*place].name)).collect();
+            if names.is_empty() { "0".to_owned() } else { format!("{} ({})", names.len(), names.join(", ")) }
+        };
+        if args != places.inputs.len() {
+            return Err(CallableError::ArgumentCount { function: self.name.clone(), takes: names(&places.inputs), found: args });
+        }
+        if results != places.outputs.len() {
+            return Err(CallableError::ResultCount { function: self.name.clone(), gives: names(&places.outputs), found: results });
+        }
+        Ok(())
+    }
+
+    fn unknown_argument(&self, id: &ArgId, places: &KernelArgs) -> CallableError {
+        let names: Vec<String> = places.inputs.iter().map(|place| format!("`{}`", self.kernel.arguments[*place].name)).collect();
+        CallableError::Misfit { function: self.name.clone(), reason: format!("it has no {id}; its arguments are {}", names.join(", ")) }
+    }
+
+    /// Its arguments with types of a call; a number keeps the type that it is declared with, an array must have it.
+    fn arguments_with(&self, types: &ArgTypes, places: &KernelArgs) -> Result<Vec<Argument>, CallableError> {
+        let mut arguments = self.kernel.arguments.clone();
+        for (id, ty) in types {
+            let place = places.place(&self.kernel, id).ok_or_else(|| self.unknown_argument(id, places))?;
+            let argument = &mut arguments[place];
+            match (&argument.ty, &argument.kind) {
+                (None, _) => argument.ty = Some(ty.clone()),
+                (Some(declared), ArgumentKind::Array { .. } | ArgumentKind::Object) if declared != ty => {
+                    return Err(CallableError::ArrayType {
+                        function: self.name.clone(),
+                        id: id.clone(),
+                        parameter: argument.name.clone(),
+                        expected: TypeName(declared.clone()),
+                        found: TypeName(ty.clone()),
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+/// The types of all arguments of a kernel under each id that a call may use.
+fn types_of(kernel: &LoopKernel, places: &KernelArgs) -> ArgTypes {
+    let typed = kernel.arguments.iter().enumerate().filter_map(|(place, argument)| Some((place, argument.ty.clone()?)));
+    typed.flat_map(|(place, ty)| places.ids(place).map(move |id| (id, ty.clone())).collect::<Vec<_>>()).collect()
 }
 
 impl Callable for CallableKernel {
     fn name(&self) -> &Name {
-        &self.kernel.name
+        &self.name
     }
 
     fn name_in_target(&self) -> Option<&Name> {
-        self.name_in_target.as_ref()
+        Some(&self.kernel.name)
     }
 
     fn types(&self) -> Option<&ArgTypes> {
@@ -41,12 +150,68 @@ impl Callable for CallableKernel {
         self.descriptors.as_ref()
     }
 
-    fn with_types(&self, _types: &ArgTypes, _target: Target) -> Result<Arc<dyn Callable>, CallableError> {
-        todo!()
+    fn with_types(&self, types: &ArgTypes, inference: &mut dyn Inference) -> Result<Arc<dyn Callable>, CallableError> {
+        let places = kernel_args(&self.kernel);
+        let arguments = self.arguments_with(types, &places)?;
+        let kernel = inference.kernel_types(&LoopKernel { arguments, ..self.kernel.clone() })?;
+        let types = types_of(&kernel, &places);
+        Ok(Arc::new(CallableKernel { kernel, types: Some(types), ..self.clone() }))
     }
 
-    fn with_descriptors(&self, _descriptors: &ArgDescriptors, _target: Target) -> Result<Arc<dyn Callable>, CallableError> {
-        todo!()
+    fn with_descriptors(
+        &self,
+        descriptors: &ArgDescriptors,
+        site: &CallSite<'_>,
+        inference: &mut dyn Inference,
+    ) -> Result<Arc<dyn Callable>, CallableError> {
+        self.check_call(site.args.len(), site.results.len())?;
+        let places = kernel_args(&self.kernel);
+        let mut described = crate::infer::CalleeNames::of(&self.kernel, &places, site);
+        let mut arguments = self.kernel.arguments.clone();
+        for (id, descriptor) in descriptors {
+            let place = places.place(&self.kernel, id).ok_or_else(|| self.unknown_argument(id, &places))?;
+            let argument = &self.kernel.arguments[place];
+            let kind = self.described_kind(id, argument, descriptor, &mut described)?;
+            arguments[place].kind = kind;
+        }
+        let (new_arguments, added) = described.added(site);
+        arguments.extend(new_arguments);
+        let assumptions = crate::infer::callee_assumptions(&self.kernel, &places, site, &described)?;
+        let kernel = inference.kernel_descriptors(&LoopKernel { arguments, assumptions, ..self.kernel.clone() })?;
+        let places = kernel_args(&kernel);
+        let descriptors = kernel.arguments.iter().enumerate().flat_map(|(place, argument)| {
+            let descriptor = match &argument.kind {
+                ArgumentKind::Array { space, layout, .. } => ArgDescriptor::Array { space: Some(*space), layout: layout.clone() },
+                _ => ArgDescriptor::Value,
+            };
+            places.ids(place).map(move |id| (id, descriptor.clone())).collect::<Vec<_>>()
+        });
+        let (descriptors, types) = (descriptors.collect(), types_of(&kernel, &places));
+        Ok(Arc::new(CallableKernel { name: self.name.clone(), kernel, types: Some(types), descriptors: Some(descriptors), added }))
+    }
+
+    fn added_arguments(&self) -> &[Name] {
+        &self.added
+    }
+
+    fn emit_call(&self, _site: &CallSite<'_>) -> Result<Emitted, CallableError> {
+        Err(CallableError::KernelInExpression { function: self.name.clone() })
+    }
+
+    fn emit_call_insn(&self, site: &CallSite<'_>) -> Result<(Emitted, bool), CallableError> {
+        self.check_call(site.args.len(), site.results.len())?;
+        let places = kernel_args(&self.kernel);
+        let args = (0..self.kernel.arguments.len()).filter_map(|place| {
+            let id = places.ids(place).next()?;
+            let is_number = match &id {
+                ArgId::Position(position) if *position < 0 => {
+                    !matches!(site.results.get(usize::try_from(-1 - position).unwrap_or(usize::MAX)), Some(Expr::SubArray(_)))
+                }
+                _ => false,
+            };
+            Some(if is_number { Emitted::Address(id) } else { Emitted::Arg(id) })
+        });
+        Ok((Emitted::Call(self.kernel.name.clone(), args.collect()), false))
     }
 
     fn preambles(&self, _target: Target) -> Result<Vec<Preamble>, CallableError> {
@@ -62,10 +227,65 @@ impl Callable for CallableKernel {
     }
 
     fn is_same(&self, other: &dyn Callable) -> bool {
-        other.as_any().downcast_ref::<CallableKernel>() == Some(self)
+        let Some(other) = other.as_any().downcast_ref::<CallableKernel>() else { return false };
+        self.name == other.name
+            && self.types == other.types
+            && self.descriptors == other.descriptors
+            && (self.kernel == other.kernel || self.kernel == LoopKernel { name: self.kernel.name.clone(), ..other.kernel.clone() })
     }
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+impl CallableKernel {
+    /// The kind of an argument as the caller passes it, in the callee's names.
+    fn described_kind(
+        &self,
+        id: &ArgId,
+        argument: &Argument,
+        descriptor: &ArgDescriptor,
+        names: &mut crate::infer::CalleeNames,
+    ) -> Result<ArgumentKind, CallableError> {
+        let kind = |expected, found| CallableError::Kind {
+            function: self.name.clone(),
+            id: id.clone(),
+            parameter: argument.name.clone(),
+            expected,
+            found,
+        };
+        match (&argument.kind, descriptor) {
+            (ArgumentKind::Array { space: own, layout: declared, alignment }, ArgDescriptor::Array { space, layout }) => {
+                if let (Some(expected), Some(found)) = (declared.axis_count(), layout.axis_count())
+                    && expected != found
+                {
+                    return Err(CallableError::Rank {
+                        function: self.name.clone(),
+                        id: id.clone(),
+                        parameter: argument.name.clone(),
+                        expected,
+                        there: shape_text(declared),
+                        found,
+                        here: shape_text(layout),
+                    });
+                }
+                let layout = Layout { axis_names: declared.axis_names.clone(), ..names.translate(layout) };
+                Ok(ArgumentKind::Array { space: space.unwrap_or(*own), layout, alignment: *alignment })
+            }
+            (ArgumentKind::Array { .. }, ArgDescriptor::Value) => Err(kind("an array", "a number")),
+            (ArgumentKind::Value, ArgDescriptor::Array { .. }) => Err(kind("a number", "an array")),
+            (other, _) => Ok(other.clone()),
+        }
+    }
+}
+
+fn shape_text(layout: &Layout) -> String {
+    match &layout.shape {
+        Shape::Known(lengths) => {
+            let lengths: Vec<String> = lengths.iter().map(ToString::to_string).collect();
+            format!("({})", lengths.join(", "))
+        }
+        Shape::Auto | Shape::Unknown => "?".into(),
     }
 }

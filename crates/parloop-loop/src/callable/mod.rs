@@ -1,4 +1,4 @@
-//! Callables: everything that an expression can call, as one trait.
+//! Callables: everything that an expression or an instruction can call, as one trait, and where names are looked up.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -7,11 +7,31 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::syntax::{AddressSpace, Expr, Layout, LoopKernel, Preamble, Target, Type};
+use crate::syntax::{AddressSpace, Layout, LoopKernel, Preamble, Target, Type};
 
+mod c_function;
+mod complex;
+mod emit;
+mod error;
 mod kernel;
+mod library;
+mod reach;
+mod scalar;
+mod scope;
+mod symbol;
+mod target;
 
-pub use kernel::CallableKernel;
+pub use c_function::{Access, CFunction};
+pub use emit::{CallSite, Emitted};
+pub use error::{CallableError, TypeName};
+pub use kernel::{CallableKernel, KernelArgs, kernel_args};
+pub use library::{IndexOf, MakeTuple};
+pub use reach::{RecursiveCall, called_by, reachable};
+pub use scalar::{Mangler, ScalarFunction};
+pub use scope::{find, scope};
+pub(crate) use scope::{kernel_exprs, known_names, scope_for};
+pub use symbol::symbol;
+pub use target::{TargetFunction, target_knows};
 
 /// Which argument or result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +40,28 @@ pub enum ArgId {
     Position(i32),
     /// An argument by name.
     Keyword(Name),
+}
+
+impl ArgId {
+    /// The argument at that place, counted from 0.
+    pub fn argument(place: usize) -> ArgId {
+        ArgId::Position(i32::try_from(place).unwrap_or(i32::MAX))
+    }
+
+    /// The result at that place, counted from 0.
+    pub fn result(place: usize) -> ArgId {
+        ArgId::Position(i32::try_from(place).map_or(i32::MIN, |place| -1 - place))
+    }
+}
+
+impl fmt::Display for ArgId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArgId::Position(place) if *place >= 0 => write!(f, "argument {}", i64::from(*place) + 1),
+            ArgId::Position(place) => write!(f, "result {}", -i64::from(*place)),
+            ArgId::Keyword(name) => write!(f, "argument `{name}`"),
+        }
+    }
 }
 
 /// The types of arguments and results that are known.
@@ -32,8 +74,8 @@ pub enum ArgDescriptor {
     Value,
     /// An array, or a part of one: its shape, strides and place.
     Array {
-        /// Which memory.
-        space: AddressSpace,
+        /// Which memory; `None` for a temporary whose memory is not found yet.
+        space: Option<AddressSpace>,
         /// Shape and strides as the caller has them (strides fixed, in elements).
         layout: Layout,
     },
@@ -42,33 +84,29 @@ pub enum ArgDescriptor {
 /// The descriptors of arguments and results that are known.
 pub type ArgDescriptors = BTreeMap<ArgId, ArgDescriptor>;
 
-/// What a call becomes in the code: to be widened by the writer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Emitted {
-    /// An expression (a call of `name_in_target`, an operator, …) whose leaves are typed already.
-    Expr(Expr),
-    /// Text in C, as it stands.
-    Text(String),
-}
+/// What a callable can ask for while it is specialised.
+pub trait Inference {
+    /// What code is written for.
+    fn target(&self) -> Target;
 
-/// Why a callable cannot be used so.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallableError {
-    /// The call does not fit the function.
-    #[error("call of `{function}`: {reason}")]
-    Misfit {
-        /// The function.
-        function: Name,
-        /// What does not fit, and what would.
-        reason: String,
-    },
+    /// That kernel with the types of all its names and calls found; if types of arguments are missing, as many as can be.
+    ///
+    /// # Errors
+    /// Why types cannot be found.
+    fn kernel_types(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError>;
+
+    /// That kernel with all its calls described.
+    ///
+    /// # Errors
+    /// Why they cannot be.
+    fn kernel_descriptors(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError>;
 }
 
 /// Something that can be called in an expression or as an instruction.
 ///
 /// It starts without types. `with_types` makes a specialisation for types, `with_descriptors` one for shapes, strides and address
-/// spaces; each is an entry of its own in [`Program::callables`](crate::syntax::Program::callables).
+/// spaces; each is an entry of its own in [`Program::callables`](crate::syntax::Program::callables), and equal ones share an entry.
+/// When all is known, the writer asks [`emit_call`](Self::emit_call) or [`emit_call_insn`](Self::emit_call_insn) what to write.
 pub trait Callable: fmt::Debug + Send + Sync {
     /// Its name as the user calls it.
     fn name(&self) -> &Name;
@@ -76,24 +114,61 @@ pub trait Callable: fmt::Debug + Send + Sync {
     /// Its name in the target's code, once it is known.
     fn name_in_target(&self) -> Option<&Name>;
 
-    /// The types it is specialised for.
+    /// The types it is specialised for: what each argument is converted to, and what each result is.
     fn types(&self) -> Option<&ArgTypes>;
 
     /// The descriptors it is specialised for.
     fn descriptors(&self) -> Option<&ArgDescriptors>;
 
-    /// Specialised for these types, with those of the results filled in. Types of arguments may be missing: the callable says what it can.
-    fn with_types(&self, types: &ArgTypes, target: Target) -> Result<Arc<dyn Callable>, CallableError>;
+    /// Specialised for these types, with those of the results filled in. Types may be missing: the callable says what it can. Types
+    /// of results are among them where the caller knows what they are written to.
+    ///
+    /// # Errors
+    /// [`CallableError`] if it cannot be called with these.
+    fn with_types(&self, types: &ArgTypes, inference: &mut dyn Inference) -> Result<Arc<dyn Callable>, CallableError>;
 
-    /// Specialised for these descriptors.
-    fn with_descriptors(&self, descriptors: &ArgDescriptors, target: Target) -> Result<Arc<dyn Callable>, CallableError>;
+    /// Specialised for these descriptors, which are in the names of the calling kernel.
+    ///
+    /// # Errors
+    /// [`CallableError`] if shapes, strides or memory do not fit.
+    fn with_descriptors(
+        &self,
+        descriptors: &ArgDescriptors,
+        site: &CallSite<'_>,
+        inference: &mut dyn Inference,
+    ) -> Result<Arc<dyn Callable>, CallableError>;
+
+    /// Names of the caller whose values [`with_descriptors`](Self::with_descriptors) wants as further arguments, behind the others.
+    fn added_arguments(&self) -> &[Name] {
+        &[]
+    }
 
     /// Whether code can be made of a call of it.
     fn is_ready(&self) -> bool {
         self.types().is_some() && self.descriptors().is_some() && self.name_in_target().is_some()
     }
 
+    /// What a call inside an expression becomes; its value is the first result.
+    ///
+    /// # Errors
+    /// [`CallableError`] if it cannot be called inside an expression.
+    fn emit_call(&self, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
+        emit::plain_call(self.name(), self.name_in_target(), site)
+    }
+
+    /// What a call as an instruction becomes, and whether the first result is the value of it. Results that are not are written by the
+    /// callee: their addresses are among the arguments. `a, b = f(c, d)` is `a = f(c, d, &b)` if so, else `f(c, d, &a, &b)`.
+    ///
+    /// # Errors
+    /// [`CallableError`] if it cannot be called as an instruction.
+    fn emit_call_insn(&self, site: &CallSite<'_>) -> Result<(Emitted, bool), CallableError> {
+        emit::plain_call_insn(self.name(), self.name_in_target(), site)
+    }
+
     /// Text in front of code that calls it.
+    ///
+    /// # Errors
+    /// [`CallableError`] if there is none for the target.
     fn preambles(&self, target: Target) -> Result<Vec<Preamble>, CallableError>;
 
     /// The kernel that it is.
@@ -101,10 +176,18 @@ pub trait Callable: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The same with that kernel in it.
-    fn with_kernel(&self, kernel: LoopKernel) -> Arc<dyn Callable>;
+    /// The same with that kernel in it; what is no kernel becomes one.
+    fn with_kernel(&self, kernel: LoopKernel) -> Arc<dyn Callable> {
+        Arc::new(CallableKernel::of(kernel))
+    }
 
-    /// Whether it is the same as another: equal specialisations share one entry.
+    /// Whether it is the target's or the library's own, so that a registration of the user's takes its place.
+    fn is_builtin(&self) -> bool {
+        false
+    }
+
+    /// Whether it is the same as another: equal specialisations share one entry. The name of its entry and
+    /// [`added_arguments`](Self::added_arguments) do not count.
     fn is_same(&self, other: &dyn Callable) -> bool;
 
     /// For [`is_same`](Self::is_same).
@@ -117,10 +200,40 @@ impl PartialEq for dyn Callable {
     }
 }
 
-/// Finds functions by name.
+/// A name that stands for a value in the target's code, such as `INFINITY`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its type.
+    pub ty: Type,
+    /// How it is written.
+    pub text: String,
+}
+
+/// Finds functions by name. All methods but [`find`](Self::find) may be left as they are.
 pub trait FunctionLookup: fmt::Debug + Send + Sync {
-    /// The callable of that name, if it knows one.
-    fn find(&self, target: Target, name: &str) -> Result<Option<Arc<dyn Callable>>, CallableError>;
+    /// The callable of that name, if it knows one; `target` is `None` while nobody said what code is for.
+    ///
+    /// # Errors
+    /// Whatever keeps it from answering.
+    fn find(&self, target: Option<Target>, name: &str) -> Result<Option<Arc<dyn Callable>>, CallableError>;
+
+    /// The callable for that name and those types of arguments together, asked when no callable has the name alone.
+    ///
+    /// # Errors
+    /// Whatever keeps it from answering.
+    fn find_typed(&self, target: Target, name: &str, types: &[Type]) -> Result<Option<Arc<dyn Callable>>, CallableError> {
+        let _ = (target, name, types);
+        Ok(None)
+    }
+
+    /// The value that a name stands for which is no variable of the kernel.
+    ///
+    /// # Errors
+    /// Whatever keeps it from answering.
+    fn symbol(&self, target: Option<Target>, name: &str) -> Result<Option<Symbol>, CallableError> {
+        let _ = (target, name);
+        Ok(None)
+    }
 
     /// For comparison of programs.
     fn as_any(&self) -> &dyn Any;

@@ -8,6 +8,7 @@ use parloop_isl::{Name, Set};
 use super::data::check_name;
 use super::error::{CreateError, Warning};
 use super::{Data, Datum, Making, Order};
+use crate::callable::scope;
 use crate::parse::{self, Draft, Which, Within};
 use crate::syntax::{
     Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, Program, SubstitutionRule, Target, Temporary,
@@ -247,7 +248,7 @@ impl KernelBuilder {
         self
     }
 
-    /// The program whose entry point is this kernel.
+    /// The program whose entry point is this kernel. Functions that are known by name have their entries in it.
     ///
     /// # Errors
     /// What is wrong in texts, names, shapes or dependencies.
@@ -280,7 +281,8 @@ impl KernelBuilder {
     pub fn build_with_warnings(self) -> Result<Built, CreateError> {
         let target = self.target;
         let (kernel, warnings) = self.making()?.run()?;
-        Ok(Built { program: Program { target, ..Program::of(kernel) }, warnings })
+        let program = scope(&Program { target, ..Program::of(kernel) }).map_err(Box::new)?;
+        Ok(Built { program, warnings })
     }
 
     /// The kernel alone.

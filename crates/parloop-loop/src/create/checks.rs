@@ -32,14 +32,17 @@ pub(super) fn check_names(making: &mut Making) -> Result<(), CreateError> {
             return Err(CreateError::UndefinedName { instruction: instruction.id.clone(), near: near(&name), name });
         }
     }
-    if let Some(name) = making.kernel.domains.iter().flat_map(|domain| domain.params()).find(|name| unknown(name)) {
-        return Err(CreateError::UndefinedParameter { name: name.clone(), near: near(name) });
-    }
     for (array, layout) in layouts(&making.kernel) {
-        if let Some(name) = layout_names(layout).into_iter().find(unknown) {
+        if let Some(name) = layout_names(layout).into_iter().find(|name| unknown(name) && !kinds.contains_key(name)) {
             let array = array.clone();
-            return Err(CreateError::UndefinedInLayout { array, what: "shape, strides or offset", near: near(&name), name });
+            return Err(CreateError::UndefinedInLayout { array, near: near(&name), name });
         }
+    }
+    // A kernel that is to be fused with another can have its parameters from there.
+    let missing: Vec<Name> =
+        kinds.iter().filter(|(name, kind)| **kind == NameKind::Parameter && unknown(name)).map(|(name, _)| name.clone()).collect();
+    for name in missing {
+        making.warn(Warning::UndeclaredParameter { name });
     }
     Ok(())
 }

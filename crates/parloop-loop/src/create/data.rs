@@ -7,6 +7,7 @@ use parloop_isl::Name;
 
 use super::dim_tags::{parse_dim_tag_list, parse_dim_tags, split_at_commas};
 use super::error::CreateError;
+use super::extremes::settled;
 use crate::parse;
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Expr, Initializer, Layout, Offset, Shape, Stride, Temporary, Type};
 
@@ -445,7 +446,10 @@ fn read_list(text: &str) -> Result<Vec<Expr>, String> {
     if inner.is_empty() {
         return Ok(Vec::new());
     }
-    split_at_commas(inner).into_iter().map(|part| parse::expression(part).map_err(|error| error.to_string())).collect()
+    split_at_commas(inner)
+        .into_iter()
+        .map(|part| parse::expression(part).map(|expr| settled(&expr, &BTreeSet::new())).map_err(|error| error.to_string()))
+        .collect()
 }
 
 /// Names are those of C.

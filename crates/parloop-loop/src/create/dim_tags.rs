@@ -1,5 +1,8 @@
 //! The text of dim tags: how each axis of an array lies in memory (`"c,c"`, `"N1,N0"`, `"stride:3,sep"`, `"N0(pad=16),N1"`, `"N0,N1,vec"`).
 
+use std::collections::BTreeSet;
+
+use super::extremes::settled;
 use crate::parse;
 use crate::syntax::{DimTag, Stride};
 
@@ -178,7 +181,7 @@ fn read_stride(text: &str, tag: &str) -> Result<Stride, DimTagError> {
         return Ok(Stride::Auto);
     }
     let bad = |reason: String| DimTagError::BadStride { tag: tag.to_owned(), reason };
-    parse::expression(text).map(Stride::Fixed).map_err(|error| bad(error.to_string()))
+    parse::expression(text).map(|stride| Stride::Fixed(settled(&stride, &BTreeSet::new()))).map_err(|error| bad(error.to_string()))
 }
 
 impl Written {

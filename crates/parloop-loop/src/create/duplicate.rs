@@ -1,18 +1,36 @@
 //! `dup=i->j`: an instruction gets a copy of an iname to itself.
 
+use parloop_isl::Name;
+
 use super::Making;
 use super::error::CreateError;
+use crate::matching::{Glob, Query};
+use crate::transform::{self, Duplicate};
 
 /// Copies inames for the instructions that ask for it.
 pub(super) fn duplicate_inames(making: &mut Making) -> Result<(), CreateError> {
-    for (instruction, pending) in making.kernel.instructions.iter().zip(&making.pending) {
-        if let Some((iname, _)) = pending.duplicate.first() {
-            return Err(CreateError::Duplicate {
-                instruction: instruction.id.clone(),
-                iname: iname.clone(),
-                reason: "not supported".to_owned(),
-            });
+    for index in 0..making.pending.len() {
+        for (iname, copy) in making.pending[index].duplicate.clone() {
+            duplicate(making, index, &iname, copy)?;
         }
     }
+    Ok(())
+}
+
+fn duplicate(making: &mut Making, index: usize, iname: &Name, copy: Option<Name>) -> Result<(), CreateError> {
+    let instruction = &making.kernel.instructions[index];
+    let id = instruction.id.clone();
+    let uses = instruction.within_inames.contains(iname)
+        || instruction.reduction_inames().contains(iname)
+        || instruction.sub_array_inames().contains(iname);
+    if !uses {
+        return Err(CreateError::DuplicateOutside { instruction: id, iname: iname.clone() });
+    }
+    let duplicate = Duplicate::of([iname]).named(copy).within(Query::Id(Glob::new(&id)));
+    making.kernel = transform::duplicate_inames(&making.kernel, &duplicate).map_err(|error| CreateError::Duplicate {
+        instruction: id,
+        iname: iname.clone(),
+        reason: error.to_string(),
+    })?;
     Ok(())
 }

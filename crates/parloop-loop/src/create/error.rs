@@ -5,6 +5,7 @@ use std::fmt;
 use parloop_isl::{IslError, Name};
 
 use super::dim_tags::DimTagError;
+use crate::callable::CallableError;
 use crate::names::Near;
 use crate::parse::ParseError;
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
@@ -42,10 +43,10 @@ pub enum CreateError {
     IdTwice { id: Name },
     #[error("instruction `{instruction}` uses `{name}`, which is not declared (`...` among the data has arguments found){near}")]
     UndefinedName { instruction: Name, name: Name, near: Near },
-    #[error("`{name}` is a parameter of a domain, but not declared (`...` among the data has arguments found){near}")]
-    UndefinedParameter { name: Name, near: Near },
-    #[error("the {what} of `{array}` uses `{name}`, which is not declared (`...` among the data has arguments found){near}")]
-    UndefinedInLayout { array: Name, what: &'static str, name: Name, near: Near },
+    #[error(
+        "the shape, strides or offset of `{array}` uses `{name}`, which is not declared (`...` among the data has arguments found){near}"
+    )]
+    UndefinedInLayout { array: Name, name: Name, near: Near },
     #[error("instruction `{instruction}` is to be within iname `{iname}`, but no domain has it{near}")]
     UnknownIname { instruction: Name, iname: Name, near: Near },
     #[error("instruction `{instruction}` reduces over `{iname}`, but no domain has that iname{near}")]
@@ -143,9 +144,12 @@ pub enum CreateError {
     Rule(#[from] ExpandSubstError),
     #[error("instruction `{instruction}` has both `dup=` and `cse(…)`; take the common subexpression out of it by hand")]
     DuplicateWithCse { instruction: Name },
+    /// A look-up of functions failed.
+    #[error(transparent)]
+    Callable(#[from] Box<CallableError>),
     /// A parameter cannot be fixed.
     #[error(transparent)]
-    FixedParameters(#[from] FixParametersError),
+    FixedParameters(#[from] Box<FixParametersError>),
 }
 
 /// What a name stands for.
@@ -200,6 +204,8 @@ pub enum Warning {
     InferredInames { instruction: Name, inames: Vec<Name> },
     #[error("temporary `{name}` is read, but never written")]
     ReadNotWritten { name: Name },
+    #[error("`{name}` is a parameter of a domain, but no argument (`...` among the data has arguments found)")]
+    UndeclaredParameter { name: Name },
     #[error("iname `{iname}` is used by no instruction")]
     UnusedIname { iname: Name },
 }
@@ -210,6 +216,7 @@ impl Warning {
         match self {
             Warning::InferredInames { .. } => "inferred_iname".to_owned(),
             Warning::ReadNotWritten { name } => format!("read_no_write({name})"),
+            Warning::UndeclaredParameter { name } => format!("undeclared_parameter({name})"),
             Warning::UnusedIname { .. } => "unused_inames".to_owned(),
         }
     }

@@ -148,23 +148,31 @@ impl<'a> Ranges<'a> {
     }
 
     /// The largest value of any of these indices at their accesses, as one expression of constants; `None` if it depends on more.
+    ///
+    /// Conditions keep a guarded access (`a[i+1] if i < n-1`) inside of what other accesses reach. Where every access is guarded they
+    /// are not looked at: an array that is used where `i % 2 == 0` is as long as the loop, not as its last even number.
     pub fn largest(&self, indices: &[(&Access<'_>, Affine)]) -> Result<Option<Affine>, IslError> {
-        let plain = indices.iter().map(|(access, index)| self.plain_largest(access, index)).collect::<Option<Vec<Affine>>>();
+        let guards_count = indices.iter().any(|(access, _)| access.conditions.is_empty());
+        let plain = indices.iter().map(|(access, index)| {
+            let guards = if guards_count { access.conditions.as_slice() } else { &[] };
+            self.plain_largest(access, guards, index)
+        });
+        let plain = plain.collect::<Option<Vec<Affine>>>();
         let largest = match plain.and_then(|values| largest_of(&values)) {
             Some(largest) => largest,
-            None => self.solved_largest(indices)?,
+            None => self.solved_largest(indices, guards_count)?,
         };
         Ok(self.is_constant(&largest).then_some(largest))
     }
 
     /// The largest value where each iname has one lower and one upper limit, of constants, and nothing else holds of it.
-    fn plain_largest(&self, access: &Access<'_>, index: &Affine) -> Option<Affine> {
+    fn plain_largest(&self, access: &Access<'_>, guards: &[Constraint], index: &Affine) -> Option<Affine> {
         let domains = self.domains_of(&access.inames);
         let mut largest = Affine::constant(index.constant_term());
         for (atom, coefficient) in index.terms() {
             let value = match atom {
                 Atom::Name(name) if self.constants.contains(name) => Affine::name(name),
-                Atom::Name(name) if access.conditions.iter().all(|condition| !condition.affine.mentions(name)) => {
+                Atom::Name(name) if guards.iter().all(|guard| !guard.affine.mentions(name)) => {
                     self.plain_limit(name, coefficient > 0, &domains)?
                 }
                 _ => return None,
@@ -212,7 +220,7 @@ impl<'a> Ranges<'a> {
         found
     }
 
-    fn solved_largest(&self, indices: &[(&Access<'_>, Affine)]) -> Result<Affine, IslError> {
+    fn solved_largest(&self, indices: &[(&Access<'_>, Affine)], guards_count: bool) -> Result<Affine, IslError> {
         let axis = Name::from("_index");
         let mut all: Option<Set> = None;
         for (access, index) in indices {
@@ -221,9 +229,9 @@ impl<'a> Ranges<'a> {
                 points = points.join(&self.kernel.domains[domain])?;
             }
             let known = |name: &Name| access.inames.contains(name) || self.constants.contains(name);
-            let conditions: Vec<Constraint> =
-                access.conditions.iter().filter(|condition| condition.affine.names().iter().all(known)).cloned().collect();
-            let values = points.constrain(&conditions)?.image(&[(axis.clone(), index.clone())])?;
+            let guards = access.conditions.iter().filter(|guard| guards_count && guard.affine.names().iter().all(known));
+            let guards: Vec<Constraint> = guards.cloned().collect();
+            let values = points.constrain(&guards)?.image(&[(axis.clone(), index.clone())])?;
             all = Some(match all {
                 Some(all) => all.union(&values)?,
                 None => values,

@@ -13,6 +13,7 @@ mod dim_tags;
 mod domains;
 mod duplicate;
 mod error;
+mod extremes;
 mod footprint;
 mod identify;
 mod inames;
@@ -43,6 +44,7 @@ const STEPS: &[Step] = &[
     domains::read_assumptions,
     common_subexpressions::expand,
     identify::name_instructions,
+    extremes::settle_extremes,
     rules::collect_rules,
     arguments::read_data,
     declare::make_temporaries,

@@ -2,9 +2,9 @@
 
 use super::Making;
 use super::data::check_name;
-use super::error::CreateError;
+use super::error::{CreateError, NameKind};
 
-/// Puts the rules into the kernel; each name stands for one.
+/// Puts the rules into the kernel; each name stands for one, and for nothing else.
 pub(super) fn collect_rules(making: &mut Making) -> Result<(), CreateError> {
     for rule in std::mem::take(&mut making.rules) {
         check_name(&rule.name)?;
@@ -12,8 +12,17 @@ pub(super) fn collect_rules(making: &mut Making) -> Result<(), CreateError> {
             return Err(CreateError::RuleParameterTwice { rule: rule.name.clone(), parameter: double.clone() });
         }
         let name = rule.name.clone();
+        if making.kernel.inames.contains_key(&name) {
+            return Err(CreateError::NameTwice { name, first: NameKind::Iname, second: NameKind::Substitution });
+        }
         if making.kernel.substitutions.insert(name.clone(), rule).is_some() {
             return Err(CreateError::RuleTwice { rule: name });
+        }
+    }
+    for instruction in &making.kernel.instructions {
+        if let Some(name) = instruction.writes().into_iter().find(|name| making.kernel.substitutions.contains_key(name)) {
+            let (instruction, kind) = (instruction.id.clone(), NameKind::Substitution);
+            return Err(CreateError::BadDestination { instruction, name, kind });
         }
     }
     Ok(())

@@ -9,7 +9,6 @@ use super::Making;
 use super::checks::layouts;
 use super::error::CreateError;
 use crate::affine::{from_affine, to_affine};
-use crate::fold;
 use crate::names::UniqueNames;
 use crate::syntax::{Assignment, Call, CallInstruction, Expr, Iname, Instruction, InstructionKind, Shape, SubArray};
 
@@ -227,6 +226,6 @@ fn limits(parts: &[Option<Expr>; 3], length: &Expr, iname: &Name) -> Result<(Exp
     let extent = if step > 0 { stop.sub(&start) } else { start.sub(&stop) }.map_err(overflow)?;
     let steps = Affine::name(iname).scale(step.abs()).map_err(overflow)?;
     let below = extent.sub(&steps).and_then(|rest| rest.sub(&one)).map_err(overflow)?;
-    let place = fold::add(from_affine(&start), fold::multiply(Expr::int(step), Expr::var(iname)));
-    Ok((place, [Constraint::not_negative(Affine::name(iname)), Constraint::not_negative(below)]))
+    let place = Affine::name(iname).scale(step).and_then(|steps| steps.add(&start)).map_err(overflow)?;
+    Ok((from_affine(&place), [Constraint::not_negative(Affine::name(iname)), Constraint::not_negative(below)]))
 }

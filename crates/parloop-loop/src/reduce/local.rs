@@ -48,7 +48,7 @@ impl Realizer<'_> {
 
         // Every place has a value, also those whose work item has no point.
         let base = self.stage_iname(shared, "base", 0, own.length, &tag);
-        let mut first = like.clone();
+        let mut first = self.before_loops(like, &[alone, std::slice::from_ref(shared)].concat());
         first.within_inames.insert(base.clone());
         first.predicates.clear();
         let start = reduction.op.neutral(types.as_deref())?;

@@ -227,6 +227,17 @@ impl Realizer<'_> {
         Ok(Some(types))
     }
 
+    /// As `like`, but not after what is done inside of loops over those inames: it stands before these loops.
+    pub(super) fn before_loops(&self, like: &Instruction, inames: &[Name]) -> Instruction {
+        let is_inside = |id: &Name| {
+            let made = self.added.iter().find(|instruction| instruction.id == *id);
+            let known = made.or_else(|| self.kernel.instructions.iter().find(|instruction| instruction.id == *id).map(|found| &**found));
+            known.is_some_and(|instruction| inames.iter().any(|iname| instruction.within_inames.contains(iname)))
+        };
+        let depends_on = like.depends_on.iter().filter(|id| !is_inside(id)).cloned().collect();
+        Instruction { depends_on, ..like.clone() }
+    }
+
     /// `lhs = rhs` for each pair, otherwise as `like`.
     pub(super) fn assignments(&mut self, lhs: &[Expr], rhs: &[Expr], id: &str, like: &Instruction) -> Vec<Name> {
         let mut made = Vec::with_capacity(lhs.len());

@@ -39,7 +39,7 @@ impl Realizer<'_> {
         let types = operand_types.as_ref().map(|types| reduction.op.result_types(types));
         let accumulators = self.privates(&format!("acc_{scan}"), types.as_deref(), reduction.op.arity());
 
-        let mut outer = like.clone();
+        let mut outer = self.before_loops(like, &[scan.clone(), sweep.clone()]);
         outer.within_inames.remove(sweep);
         outer.predicates.retain(|predicate| !predicate.variables().contains(sweep));
         let start = reduction.op.neutral(types.as_deref())?;

@@ -14,7 +14,7 @@ impl Realizer<'_> {
         let types = operand_types.as_ref().map(|types| reduction.op.result_types(types));
         let accumulators = self.privates(&format!("acc_{label}"), types.as_deref(), reduction.op.arity());
         let start = reduction.op.neutral(types.as_deref())?;
-        let started = self.assignments(&accumulators, &start, &format!("{}_{label}_init", like.id), like);
+        let started = self.assignments(&accumulators, &start, &format!("{}_{label}_init", like.id), &self.before_loops(like, alone));
 
         let mut inner = like.clone();
         inner.within_inames.extend(alone.iter().cloned());

@@ -6,9 +6,11 @@ use parloop_isl::Name;
 use crate::layout::LayoutError;
 
 mod call;
+mod executable;
 mod formula;
 
 pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
+pub use executable::{Executable, Feed, LoopArg, ReadyLaunch, target_of};
 pub use formula::{Formula, FormulaOp};
 
 /// Why a call cannot be made.

@@ -22,7 +22,13 @@ pub(crate) struct Pass {
 }
 
 /// The body with barriers put in; `loops` are around it.
-pub(crate) fn insert(facts: &Facts<'_>, races: &Races<'_, '_>, pass: Pass, body: Vec<Node>, loops: &[Name]) -> Result<Vec<Node>, ScheduleError> {
+pub(crate) fn insert(
+    facts: &Facts<'_>,
+    races: &Races<'_, '_>,
+    pass: Pass,
+    body: Vec<Node>,
+    loops: &[Name],
+) -> Result<Vec<Node>, ScheduleError> {
     if !races.has_axes(pass.scope) {
         return Ok(body);
     }

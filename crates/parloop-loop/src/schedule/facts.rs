@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use parloop_isl::{IslError, Name, Set};
+use parloop_isl::{Constraint, ConstraintKind, IslError, Name, Set};
 
+use crate::domain::Forest;
 use crate::syntax::{Argument, InameTag, LoopKernel};
 
 /// How an iname becomes code.
@@ -47,8 +48,8 @@ pub(crate) struct Facts<'k> {
     pub position: HashMap<&'k Name, usize>,
     /// How each iname is run.
     pub placement: HashMap<&'k Name, Placement>,
-    /// For each iname the domain that it is a dimension of.
-    pub home: HashMap<&'k Name, usize>,
+    /// Where each iname has its bounds.
+    forest: Forest<'k>,
     /// For each iname its place in the order of declaration.
     pub declared: HashMap<&'k Name, usize>,
     /// What each instruction writes, and the names that it reads.
@@ -63,15 +64,7 @@ impl<'k> Facts<'k> {
     pub fn of(kernel: &'k LoopKernel) -> Facts<'k> {
         let position = kernel.instructions.iter().enumerate().map(|(at, instruction)| (&instruction.id, at)).collect();
         let placement = kernel.inames.iter().map(|(name, iname)| (name, Placement::of(&iname.tags))).collect();
-        let mut home = HashMap::new();
-        let mut declared = HashMap::new();
-        for (at, domain) in kernel.domains.iter().enumerate() {
-            for iname in domain.dims() {
-                home.insert(iname, at);
-                let place = declared.len();
-                declared.insert(iname, place);
-            }
-        }
+        let declared = kernel.domains.iter().flat_map(|domain| domain.dims()).enumerate().map(|(place, iname)| (iname, place)).collect();
         let writes: Vec<BTreeSet<Name>> = kernel.instructions.iter().map(|instruction| instruction.writes()).collect();
         let reads = kernel.instructions.iter().map(|instruction| instruction.reads()).collect();
         let mut writers: HashMap<Name, Vec<usize>> = HashMap::new();
@@ -81,7 +74,7 @@ impl<'k> Facts<'k> {
             }
         }
         let arguments = kernel.arguments.iter().map(|argument| (&argument.name, argument)).collect();
-        Facts { kernel, position, placement, home, declared, writes, reads, arguments, writers }
+        Facts { kernel, position, placement, forest: Forest::of(kernel), declared, writes, reads, arguments, writers }
     }
 
     /// How the iname is run; names that are no inames are loops.
@@ -91,34 +84,44 @@ impl<'k> Facts<'k> {
 
     /// The parameters of the domain that an iname is a dimension of.
     pub fn bound_names(&self, iname: &Name) -> &'k [Name] {
-        match self.home.get(iname) {
-            Some(&at) => self.kernel.domains[at].params(),
+        match self.forest.home(iname) {
+            Some(at) => self.kernel.domains[at].params(),
             None => &[],
         }
     }
-    /// Whether any iname is run by different work items.
-    pub fn is_parallel(&self) -> bool {
-        self.placement.values().any(|placement| placement.is_parallel())
+    /// The points of some inames and of all that their bounds need.
+    pub fn domain<'n>(&self, inames: impl IntoIterator<Item = &'n Name>) -> Result<Set, IslError> {
+        self.forest.domain_of(inames)
     }
 
-    /// The points of some inames and of all that their bounds need: the domains that they are dimensions of, joined.
-    pub fn domain<'n>(&self, inames: impl IntoIterator<Item = &'n Name>) -> Result<Set, IslError>
-    where
-        'k: 'n,
-    {
-        let mut needed: BTreeSet<usize> = BTreeSet::new();
-        let mut open: Vec<&'n Name> = inames.into_iter().collect();
-        while let Some(iname) = open.pop() {
-            if let Some(&at) = self.home.get(iname)
-                && needed.insert(at)
-            {
-                open.extend(self.kernel.domains[at].params());
+    /// The limits that constraints on the iname alone give; there can be closer ones.
+    pub fn constant_bounds(&self, iname: &Name) -> (Option<i64>, Option<i64>) {
+        let Some(home) = self.forest.home(iname) else { return (None, None) };
+        let [piece] = self.kernel.domains[home].pieces() else { return (None, None) };
+        let (mut lower, mut upper): (Option<i64>, Option<i64>) = (None, None);
+        for Constraint { kind, affine } in piece {
+            let coefficient = affine.coefficient(iname);
+            let mut terms = affine.terms();
+            if coefficient == 0 || (terms.next().is_some() && terms.next().is_some()) {
+                continue;
+            }
+            // `c*i + k >= 0`
+            let constant = affine.constant_term();
+            if coefficient > 0 || *kind == ConstraintKind::Zero {
+                let limit = constant.checked_div_euclid(coefficient).and_then(i64::checked_neg);
+                lower = lower.max(limit);
+            }
+            if coefficient < 0 || *kind == ConstraintKind::Zero {
+                let limit = coefficient.checked_neg().and_then(|divisor| constant.checked_div_euclid(divisor));
+                upper = upper.map_or(limit, |known| Some(limit.map_or(known, |limit| limit.min(known))));
             }
         }
-        let mut domains = needed.into_iter().map(|at| &self.kernel.domains[at]);
-        match domains.next() {
-            None => Ok(Set::universe(&[], &[])),
-            Some(first) => domains.try_fold(first.clone(), |joined, domain| joined.join(domain)),
-        }
+        (lower, upper)
+    }
+
+    /// How many values an iname has, if constraints on it alone say so.
+    pub fn constant_length(&self, iname: &Name) -> Option<i64> {
+        let (lower, upper) = self.constant_bounds(iname);
+        upper?.checked_sub(lower?)?.checked_add(1)
     }
 }

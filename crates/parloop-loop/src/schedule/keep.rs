@@ -26,7 +26,10 @@ pub(crate) fn keep(facts: &Facts<'_>, launches: &mut [Launch], steps: &[Step]) -
     let kept: BTreeSet<&Name> = uses.iter().flat_map(|uses| uses.written.iter()).filter(|name| is_lost(facts, name)).collect();
     for temporary in kept {
         let needs: Vec<bool> = (0..launches.len())
-            .map(|at| uses[at].needed.contains(temporary) && (0..launches.len()).any(|from| after[from].contains(&at) && uses[from].written.contains(temporary)))
+            .map(|at| {
+                uses[at].needed.contains(temporary)
+                    && (0..launches.len()).any(|from| after[from].contains(&at) && uses[from].written.contains(temporary))
+            })
             .collect();
         for at in 0..launches.len() {
             if needs[at] {
@@ -220,7 +223,8 @@ impl<'f, 'k> Keeper<'f, 'k> {
         };
         // Local memory is everyone's: the first work item copies all of it.
         // Spreading it over the group would be faster; saves of local memory are rare.
-        let predicates = locals.into_iter().filter(|_| is_local).map(|iname| Expr::compare(CompareOp::Equal, Expr::Variable(iname), Expr::int(0)));
+        let predicates =
+            locals.into_iter().filter(|_| is_local).map(|iname| Expr::compare(CompareOp::Equal, Expr::Variable(iname), Expr::int(0)));
         let predicates = predicates.collect();
         for (axis, length) in shape.iter().enumerate() {
             let iname = copy.axis(self, &format!("axis{axis}"), length, None)?;
@@ -260,7 +264,8 @@ impl Copy {
     fn axis(&mut self, keeper: &mut Keeper<'_, '_>, what: &str, length: &Expr, tag: Option<InameTag>) -> Result<Name, ScheduleError> {
         let iname = keeper.variables.make(&format!("{}_{what}", self.id));
         let below = |length: &Expr| {
-            let affine = to_affine(length).ok_or(ScheduleError::NotKept { temporary: self.id.as_str().into(), reason: "an extent is not affine" })?;
+            let affine = to_affine(length)
+                .ok_or(ScheduleError::NotKept { temporary: self.id.as_str().into(), reason: "an extent is not affine" })?;
             Ok::<_, ScheduleError>(Constraint::not_negative(affine.sub(&Affine::name(&iname))?.sub(&Affine::constant(1))?))
         };
         let lower = Constraint::not_negative(Affine::name(&iname));

@@ -1,5 +1,6 @@
 //! Whether work items can meet: whether two instructions, run by different work items, can touch the same place in memory.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use parloop_isl::{Affine, Constraint, Name, Set};
@@ -33,11 +34,22 @@ pub(crate) struct Races<'f, 'k> {
     /// The accesses of each instruction to memory that work items share and that some instruction writes, by storage.
     touches: Vec<BTreeMap<Name, Vec<Touch<'k>>>>,
     axes: BTreeSet<Placement>,
-    bases: HashMap<&'k Name, Affine>,
+    /// What work item 0 of an axis has, by iname, once it was asked for.
+    bases: RefCell<HashMap<Name, Affine>>,
 }
 
 impl<'f, 'k> Races<'f, 'k> {
-    pub fn of(facts: &'f Facts<'k>) -> Result<Races<'f, 'k>, ScheduleError> {
+    /// Of memory that work items share.
+    pub fn of(facts: &'f Facts<'k>) -> Races<'f, 'k> {
+        Races::among(facts, &|name| memory(facts, name).is_some())
+    }
+
+    /// Of private memory too.
+    pub fn with_private(facts: &'f Facts<'k>) -> Races<'f, 'k> {
+        Races::among(facts, &|_| true)
+    }
+
+    fn among(facts: &'f Facts<'k>, is_wanted: &dyn Fn(&Name) -> bool) -> Races<'f, 'k> {
         let storage_of = |name: &Name| storage(facts, name);
         let written: BTreeSet<Name> = facts.writers.keys().map(|name| storage_of(name)).collect();
         let touches = facts.kernel.instructions.iter().map(|instruction| {
@@ -45,7 +57,7 @@ impl<'f, 'k> Races<'f, 'k> {
             for access in accesses(instruction) {
                 let root = root(&access.name);
                 let storage = storage_of(&root);
-                if !written.contains(&storage) || memory(facts, &root).is_none() {
+                if !written.contains(&storage) || !is_wanted(&root) {
                     continue;
                 }
                 let key = if root == access.name { storage } else { access.name.clone() };
@@ -56,13 +68,7 @@ impl<'f, 'k> Races<'f, 'k> {
         });
         let axes = facts.kernel.instructions.iter().flat_map(|instruction| &instruction.within_inames);
         let axes: BTreeSet<Placement> = axes.map(|iname| facts.placement(iname)).filter(|placement| placement.is_parallel()).collect();
-        let mut bases = HashMap::new();
-        for (&iname, placement) in &facts.placement {
-            if placement.is_parallel() && facts.kernel.instructions.iter().any(|each| each.within_inames.contains(iname)) {
-                bases.insert(iname, sizes::axis_base(facts, iname)?);
-            }
-        }
-        Ok(Races { facts, touches: touches.collect(), axes, bases })
+        Races { facts, touches: touches.collect(), axes, bases: RefCell::default() }
     }
 
     /// The shared memory that an instruction touches.
@@ -103,6 +109,59 @@ impl<'f, 'k> Races<'f, 'k> {
         Ok(None)
     }
 
+    /// A variable of which different work items write the same place in one instruction, if the indices say so.
+    pub fn colliding(&self, pair: Pair<'_>, scope: SyncScope) -> Result<Option<Name>, ScheduleError> {
+        for (storage, touches) in &self.touches[pair.first] {
+            if scope == SyncScope::Global && self.memory(storage) == MemoryKind::Local {
+                continue;
+            }
+            for (at, a) in touches.iter().enumerate().filter(|(_, touch)| touch.access.write) {
+                for b in touches[at..].iter().filter(|touch| touch.access.write) {
+                    if self.can_meet(a, b, pair, scope)? {
+                        return Ok(Some(a.access.name.clone()));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// A variable of the storage of which two instructions can touch the same place at all, at least one of them writing.
+    pub fn overlapping(&self, first: usize, second: usize, storage: &Name) -> Result<Option<Name>, ScheduleError> {
+        let pair = Pair { first, second, same: &[], later: None };
+        let none = Vec::new();
+        let touches = |at: usize| {
+            let fields = format!("{storage}.");
+            let own = self.touches[at].get(storage).unwrap_or(&none).iter();
+            own.chain(self.touches[at].iter().filter(move |(key, _)| key.starts_with(&fields)).flat_map(|(_, touches)| touches))
+        };
+        for a in touches(first) {
+            for b in touches(second) {
+                if (a.access.write || b.access.write) && !(a.access.atomic && b.access.atomic) && self.can_overlap(a, b, pair)? {
+                    return Ok(Some(b.access.name.clone()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn can_overlap(&self, a: &Touch<'k>, b: &Touch<'k>, pair: Pair<'_>) -> Result<bool, ScheduleError> {
+        let fields = |touch: &Touch<'_>| touch.access.name.contains('.');
+        if a.access.name != b.access.name {
+            return Ok(!(fields(a) && fields(b)));
+        }
+        let (Some(left), Some(right)) = (&a.indices, &b.indices) else { return Ok(true) };
+        let indices: Vec<(&Affine, &Affine)> = left.iter().zip(right).filter_map(|(x, y)| Some((x.as_ref()?, y.as_ref()?))).collect();
+        if indices.is_empty() || left.len() != right.len() || indices.iter().all(|(x, y)| x == y) {
+            return Ok(true);
+        }
+        let differ = |x: &Affine, y: &Affine| matches!((x.as_constant(), y.as_constant()), (Some(x), Some(y)) if x != y);
+        if indices.iter().any(|(x, y)| differ(x, y)) {
+            return Ok(false);
+        }
+        Ok(!self.together(a, b, &indices, pair)?.is_empty()?)
+    }
+
     /// `nosync` says that no barrier is needed.
     fn is_excused(&self, pair: Pair<'_>, storage: &Name, scope: SyncScope) -> bool {
         let instructions = &self.facts.kernel.instructions;
@@ -127,7 +186,7 @@ impl<'f, 'k> Races<'f, 'k> {
         }
         let indices: Vec<(&Affine, &Affine)> = left.iter().zip(right).filter_map(|(x, y)| Some((x.as_ref()?, y.as_ref()?))).collect();
         let differ = |x: &Affine, y: &Affine| matches!((x.as_constant(), y.as_constant()), (Some(x), Some(y)) if x != y);
-        if indices.iter().any(|(x, y)| differ(x, y)) || self.is_own(&indices, pair, scope) {
+        if indices.iter().any(|(x, y)| differ(x, y)) || self.is_own(&indices, pair, scope)? {
             return Ok(false);
         }
         self.solve(a, b, &indices, pair, scope)
@@ -138,33 +197,58 @@ impl<'f, 'k> Races<'f, 'k> {
         self.facts.kernel.instructions[instruction].within_inames.iter().find(|iname| self.facts.placement(iname) == axis)
     }
 
+    fn base(&self, iname: &Name) -> Result<Affine, ScheduleError> {
+        if let Some(base) = self.bases.borrow().get(iname) {
+            return Ok(base.clone());
+        }
+        let base = sizes::axis_base(self.facts, iname)?;
+        self.bases.borrow_mut().insert(iname.clone(), base.clone());
+        Ok(base)
+    }
+
+    /// The inames of both along an axis, if equal values mean the same work item.
+    fn along_both(&self, pair: Pair<'_>, axis: Placement) -> Result<Option<(&'k Name, &'k Name)>, ScheduleError> {
+        let (Some(x), Some(y)) = (self.along(pair.first, axis), self.along(pair.second, axis)) else { return Ok(None) };
+        Ok(if x == y || self.base(x)? == self.base(y)? { Some((x, y)) } else { None })
+    }
+
     /// Whether equal indices say, read off without solving, that the work items are the same along every axis that tells them apart.
-    fn is_own(&self, indices: &[(&Affine, &Affine)], pair: Pair<'_>, scope: SyncScope) -> bool {
-        let mut equal: BTreeMap<&Name, &Name> = BTreeMap::new();
+    fn is_own(&self, indices: &[(&Affine, &Affine)], pair: Pair<'_>, scope: SyncScope) -> Result<bool, ScheduleError> {
+        let mut fixed: BTreeSet<&Name> = pair.same.iter().collect();
         if scope == SyncScope::Local {
             for axis in self.axes.iter().filter(|axis| matches!(axis, Placement::Group(_))) {
-                if let (Some(x), Some(y)) = (self.along(pair.first, *axis), self.along(pair.second, *axis))
-                    && self.bases.get(x) == self.bases.get(y)
-                {
-                    equal.insert(x, y);
-                }
+                fixed.extend(self.along_both(pair, *axis)?.filter(|(x, y)| x == y).map(|(x, _)| x));
             }
         }
-        let is_fixed = |name: &Name, equal: &BTreeMap<&Name, &Name>| {
-            if equal.get(name) == Some(&name) || pair.same.contains(name) { true } else { is_parameter(self.facts.kernel, name) }
-        };
-        self.axes.iter().filter(|axis| differs(**axis, scope)).all(|axis| {
-            let (Some(x), Some(y)) = (self.along(pair.first, *axis), self.along(pair.second, *axis)) else { return false };
-            if self.bases.get(x) != self.bases.get(y) {
-                return false;
-            }
-            indices.iter().any(|(left, right)| {
+        let is_fixed = |name: &Name| fixed.contains(name) || is_parameter(self.facts.kernel, name);
+        for axis in self.axes.iter().filter(|axis| differs(**axis, scope)) {
+            let Some((x, y)) = self.along_both(pair, *axis)? else { return Ok(false) };
+            let says = indices.iter().any(|(left, right)| {
                 let coefficient = left.coefficient(x);
                 let rest = |affine: &Affine, name: &Name| affine.sub(&Affine::name(name).scale(coefficient)?);
                 let (Ok(left), Ok(right)) = (rest(left, x), rest(right, y)) else { return false };
-                coefficient != 0 && left == right && left.names().iter().all(|name| is_fixed(name, &equal))
-            })
-        })
+                coefficient != 0 && left == right && left.names().iter().all(is_fixed)
+            });
+            if !says {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn side<'r>(&'r self, at: usize, pair: Pair<'r>, mark: &'static str) -> Side<'r, 'f, 'k> {
+        Side { races: self, at, pair, mark }
+    }
+
+    /// The pairs of points at which both touch the same place.
+    fn together(&self, a: &Touch<'k>, b: &Touch<'k>, indices: &[(&Affine, &Affine)], pair: Pair<'_>) -> Result<Set, ScheduleError> {
+        let first = self.side(pair.first, pair, "first");
+        let second = self.side(pair.second, pair, "second");
+        let mut constraints = Vec::new();
+        for (x, y) in indices {
+            constraints.push(Constraint::zero(x.rename(&|name| first.rename(name)).sub(&y.rename(&|name| second.rename(name)))?));
+        }
+        Ok(first.domain(a)?.join(&second.domain(b)?)?.constrain(&constraints)?)
     }
 
     fn solve(
@@ -175,13 +259,10 @@ impl<'f, 'k> Races<'f, 'k> {
         pair: Pair<'_>,
         scope: SyncScope,
     ) -> Result<bool, ScheduleError> {
-        let first = Side { races: self, at: pair.first, pair, mark: "first" };
-        let second = Side { races: self, at: pair.second, pair, mark: "second" };
-        let set = first.domain(a)?.join(&second.domain(b)?)?;
+        let first = self.side(pair.first, pair, "first");
+        let second = self.side(pair.second, pair, "second");
+        let set = self.together(a, b, indices, pair)?;
         let mut constraints = Vec::new();
-        for (x, y) in indices {
-            constraints.push(Constraint::zero(x.rename(&|name| first.rename(name)).sub(&y.rename(&|name| second.rename(name)))?));
-        }
         if let Some(later) = pair.later {
             let turn = |side: &Side<'_, '_, '_>| Affine::name(side.marked(later));
             constraints.push(Constraint::not_negative(turn(&second).sub(&turn(&first))?.sub(&Affine::constant(1))?));
@@ -192,7 +273,9 @@ impl<'f, 'k> Races<'f, 'k> {
         let set = set.constrain(&constraints)?;
         for axis in self.axes.iter().filter(|axis| differs(**axis, scope)) {
             let difference = first.id(*axis)?.sub(&second.id(*axis)?)?;
-            for sign in [1, -1] {
+            // Of one access against itself the other way round is the same question.
+            let signs: &[i64] = if std::ptr::eq(a, b) && pair.later.is_none() { &[1] } else { &[1, -1] };
+            for &sign in signs {
                 let apart = Constraint::not_negative(difference.scale(sign)?.sub(&Affine::constant(1))?);
                 if !set.constrain(&[apart])?.is_empty()? {
                     return Ok(true);
@@ -247,7 +330,7 @@ impl Side<'_, '_, '_> {
     fn id(&self, axis: Placement) -> Result<Affine, ScheduleError> {
         match self.races.along(self.at, axis) {
             Some(iname) => {
-                let base = self.races.bases.get(iname).cloned().unwrap_or_default();
+                let base = self.races.base(iname)?;
                 let name = self.rename(iname).unwrap_or_else(|| iname.clone());
                 Ok(Affine::name(name).sub(&base)?)
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use parloop_isl::{Affine, Constraint, ConstraintKind, Name, Set};
+use parloop_isl::{Affine, Name, Set};
 
 use super::error::ScheduleError;
 use super::facts::{Facts, Placement};
@@ -76,7 +76,7 @@ fn without_gaps<T>(which: char, axes: BTreeMap<u8, T>) -> Result<Vec<T>, Schedul
 
 /// The value of an iname that work item, or group, 0 has: its smallest, in terms of parameters.
 pub(crate) fn axis_base(facts: &Facts<'_>, iname: &Name) -> Result<Affine, ScheduleError> {
-    match constant_bounds(facts, iname) {
+    match facts.constant_bounds(iname) {
         (Some(lower), _) => Ok(Affine::constant(lower)),
         _ => Ok(alone(facts, iname)?.static_min(iname, &facts.kernel.assumptions)?),
     }
@@ -96,47 +96,26 @@ fn group_extent(facts: &Facts<'_>, iname: &Name) -> Result<Expr, ScheduleError> 
 }
 
 fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, ScheduleError> {
-    let (lower, upper) = match constant_bounds(facts, iname) {
+    let (lower, upper) = match facts.constant_bounds(iname) {
         (Some(lower), Some(upper)) => (Some(lower), Some(upper)),
         _ => solved_bounds(facts, iname)?,
     };
     let length = lower.zip(upper).and_then(|(lower, upper)| u64::try_from(upper.checked_sub(lower)?.checked_add(1)?.max(0)).ok());
     length.ok_or_else(|| {
-        let length = group_extent(facts, iname).map_or_else(|_| "without end".to_owned(), |extent| format!("{extent:?}"));
+        let length = group_extent(facts, iname).map_or_else(|_| "without end".to_owned(), |extent| extent.to_string());
         ScheduleError::LocalSize { iname: iname.clone(), axis, length }
     })
-}
-
-/// The limits that constraints on the iname alone give; there can be closer ones.
-fn constant_bounds(facts: &Facts<'_>, iname: &Name) -> (Option<i64>, Option<i64>) {
-    let Some(&home) = facts.home.get(iname) else { return (None, None) };
-    let [piece] = facts.kernel.domains[home].pieces() else { return (None, None) };
-    let (mut lower, mut upper): (Option<i64>, Option<i64>) = (None, None);
-    for Constraint { kind, affine } in piece {
-        let coefficient = affine.coefficient(iname);
-        let mut terms = affine.terms();
-        if coefficient == 0 || (terms.next().is_some() && terms.next().is_some()) {
-            continue;
-        }
-        // `c*i + k >= 0`
-        let constant = affine.constant_term();
-        if coefficient > 0 || *kind == ConstraintKind::Zero {
-            let limit = constant.checked_div_euclid(coefficient).and_then(i64::checked_neg);
-            lower = lower.max(limit);
-        }
-        if coefficient < 0 || *kind == ConstraintKind::Zero {
-            let limit = coefficient.checked_neg().and_then(|divisor| constant.checked_div_euclid(divisor));
-            upper = upper.map_or(limit, |known| Some(limit.map_or(known, |limit| limit.min(known))));
-        }
-    }
-    (lower, upper)
 }
 
 /// The limits of an iname for any values of the parameters.
 fn solved_bounds(facts: &Facts<'_>, iname: &Name) -> Result<(Option<i64>, Option<i64>), ScheduleError> {
     let domain = alone(facts, iname)?.join(&facts.kernel.assumptions)?;
     let bounds = domain.project_out(&domain.params().to_vec())?.bounds(iname)?;
-    let lower = bounds.lower.iter().filter_map(|bound| bound.affine.as_constant()?.checked_neg()?.checked_div_euclid(bound.divisor)?.checked_neg()).max();
+    let lower = bounds
+        .lower
+        .iter()
+        .filter_map(|bound| bound.affine.as_constant()?.checked_neg()?.checked_div_euclid(bound.divisor)?.checked_neg())
+        .max();
     let upper = bounds.upper.iter().filter_map(|bound| bound.affine.as_constant()?.checked_div_euclid(bound.divisor)).min();
     Ok((lower, upper))
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use parloop_isl::{Affine, IslError, Name, Set};
+use parloop_isl::{Affine, Atom, Constraint, IslError, Name, Set};
 
 use super::polynomial::Polynomial;
 
@@ -105,7 +105,7 @@ impl Part {
 
 /// The number of points of a set in which each dimension has one limit on each side once those inside it are summed over.
 fn polynomial_of(set: &Set) -> Result<Option<Polynomial>, IslError> {
-    if set.pieces().len() != 1 {
+    if set.pieces().len() != 1 || has_floors(set) {
         return Ok(None);
     }
     let mut rest = set.clone();
@@ -127,11 +127,17 @@ fn polynomial_of(set: &Set) -> Result<Option<Polynomial>, IslError> {
         let Some(next) = sum.sum_over(&dim, &first, &last) else { return Ok(None) };
         sum = next;
         rest = rest.project_out(&[dim])?;
-        if rest.pieces().len() != 1 {
+        if rest.pieces().len() != 1 || has_floors(&rest) {
             return Ok(None);
         }
     }
     Ok(Some(sum))
+}
+
+/// Whether a constraint has an integer division, so that not all values between the limits need be points.
+fn has_floors(set: &Set) -> bool {
+    let divides = |constraint: &Constraint| constraint.affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(..)));
+    set.pieces().iter().flatten().any(divides)
 }
 
 struct Counter {
@@ -188,12 +194,7 @@ impl Counter {
         if last < first {
             return Some(0);
         }
-        let has_floors = set
-            .pieces()
-            .iter()
-            .flatten()
-            .any(|constraint| constraint.affine.terms().any(|(atom, _)| matches!(atom, parloop_isl::Atom::Floor(..))));
-        if inner.is_empty() && !has_floors {
+        if inner.is_empty() && !has_floors(set) {
             return Some((last - first) as u128 + 1);
         }
         let mut total = 0;

@@ -47,6 +47,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// A program without kernels.
+    pub fn empty() -> Program {
+        Program { callables: BTreeMap::new(), entrypoints: BTreeSet::new(), target: None, lookups: Vec::new() }
+    }
+
     /// A program of one kernel, which is its entry point.
     pub fn of(kernel: LoopKernel) -> Program {
         let name = kernel.name.clone();

@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 
 use parloop_isl::{Affine, Constraint, Name, Set};
 
+use super::arrays::{UnknownArray, layout_of};
 use super::expand_subst::{ExpandSubstError, expand_calls};
 use super::extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 use super::precompute::{FetchTag, Precompute, PrecomputeError, precompute};
 use crate::affine::to_affine;
 use crate::matching::Query;
-use crate::names::{Near, UniqueNames};
-use crate::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Iname, Layout, LoopKernel, Type};
+use crate::names::UniqueNames;
+use crate::syntax::{AddressSpace, Expr, Iname, Layout, LoopKernel, Type};
 
 /// What is fetched, for which sweep, and where to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,15 +69,8 @@ impl Prefetch {
 #[non_exhaustive]
 pub enum AddPrefetchError {
     /// There is no such array.
-    #[error("add_prefetch: kernel `{kernel}` has no array `{array}`{near}")]
-    UnknownArray {
-        /// The kernel.
-        kernel: Name,
-        /// The name asked for.
-        array: Name,
-        /// What may have been meant.
-        near: Near,
-    },
+    #[error("add_prefetch: {0}")]
+    UnknownArray(#[from] UnknownArray),
     /// Nobody reads it.
     #[error("add_prefetch: no selected instruction of kernel `{kernel}` reads `{array}`")]
     NotRead {
@@ -152,7 +146,7 @@ pub enum AddPrefetchError {
 /// # Errors
 /// [`AddPrefetchError`].
 pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, AddPrefetchError> {
-    let (layout, ty) = find_array(kernel, what)?;
+    let layout = layout_of(kernel, &what.array)?;
     let axes = axis_count(kernel, what, layout)?;
     if what.inames.len() > axes {
         return Err(AddPrefetchError::TooManyNames { array: what.array.clone(), axes, given: what.inames.len() });
@@ -171,6 +165,7 @@ pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, 
         ExtractSubstError::NoMatch { kernel, .. } => AddPrefetchError::NotRead { kernel, array: what.array.clone() },
         error => error.into(),
     })?;
+    let ty = type_of(kernel, &what.array);
     let Sweep { mut kernel, sweep_inames, footprint, helpers } = whole_axes(ready, what, layout, axes)?;
     let ahead = Precompute {
         footprint,
@@ -192,18 +187,11 @@ pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, 
     Ok(kernel)
 }
 
-fn find_array<'a>(kernel: &'a LoopKernel, what: &Prefetch) -> Result<(&'a Layout, Option<Type>), AddPrefetchError> {
-    if let Some(temporary) = kernel.temporaries.get(&what.array) {
-        return Ok((&temporary.layout, temporary.ty.clone()));
+fn type_of(kernel: &LoopKernel, array: &Name) -> Option<Type> {
+    match kernel.temporaries.get(array) {
+        Some(temporary) => temporary.ty.clone(),
+        None => kernel.arguments.iter().find(|argument| argument.name == *array)?.ty.clone(),
     }
-    let argument = kernel.arguments.iter().find(|argument| argument.name == what.array);
-    if let Some(Argument { kind: ArgumentKind::Array { layout, .. }, ty, .. }) = argument {
-        return Ok((layout, ty.clone()));
-    }
-    let is_array = |argument: &&Argument| matches!(argument.kind, ArgumentKind::Array { .. });
-    let arrays = kernel.arguments.iter().filter(is_array).map(|argument| &argument.name);
-    let near = Near::of(&what.array, arrays.chain(kernel.temporaries.keys()));
-    Err(AddPrefetchError::UnknownArray { kernel: kernel.name.clone(), array: what.array.clone(), near })
 }
 
 /// The number of axes: of the shape if it is known, else of the first read.

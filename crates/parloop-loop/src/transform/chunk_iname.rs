@@ -6,7 +6,7 @@ use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::replace::{self, InameError};
 use super::rewrite::Scope;
-use super::split_iname::{Parts, Split, SplitError, add_like, range};
+use super::split_iname::{Parts, Split, SplitError, range};
 use crate::affine::from_affine;
 use crate::fold;
 use crate::syntax::{BinaryOp, Expr, LoopKernel};
@@ -58,8 +58,8 @@ pub fn chunk_iname(kernel: &LoopKernel, iname: &str, split: &Split) -> Result<Lo
     // The pairs of chunk and place in it are counted along the chunks, as the longer chunks come first.
     let counted = Affine::name(&parts.inner).scale(split.length)?.add(&Affine::name(&parts.outer))?.add(&first)?;
     Ok(parts.replace(kernel, &scope, value, &|domain, iname| {
-        let domain = add_like(domain, iname, &[&parts.outer, &parts.inner]).constrain(&range(&parts.outer, split.length)?)?;
-        domain.substitute(iname, &counted)
+        let domain = replace::add_beside(domain, iname, &[&parts.outer, &parts.inner]);
+        domain.constrain(&range(&parts.outer, split.length)?)?.substitute(iname, &counted)
     })?)
 }
 

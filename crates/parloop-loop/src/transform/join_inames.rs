@@ -6,7 +6,6 @@ use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::replace::{self, Group, InameError};
 use super::rewrite::Scope;
-use super::split_iname::add_like;
 use super::tag_inames::{TagInamesError, add_tag};
 use crate::affine::from_affine;
 use crate::matching::Query;
@@ -128,7 +127,7 @@ pub fn join_inames(kernel: &LoopKernel, join: &Join) -> Result<LoopKernel, JoinE
     }
     let group = Group { old: join.inames.clone(), new: vec![name.clone()], values };
     let mut result = replace::replace(kernel, &scope, &[group], &|domain, group| {
-        let mut joined = add_like(domain, &group.old[0], &[&name]);
+        let mut joined = replace::add_beside(domain, &group.old[0], &[&name]);
         for (iname, affine) in &affines {
             joined = replace::put(&joined, iname, affine)?;
         }

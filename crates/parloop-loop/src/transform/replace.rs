@@ -98,6 +98,17 @@ pub(crate) fn put(set: &Set, name: &Name, by: &Affine) -> Result<Set, IslError> 
     if set.has_dim(name) || set.params().contains(name) { set.substitute(name, by) } else { Ok(set.clone()) }
 }
 
+/// A set with further dimensions after one that it has; as it is, if it has no such dimension.
+pub(crate) fn add_beside(set: &Set, dim: &str, names: &[&Name]) -> Set {
+    if !set.has_dim(dim) {
+        return set.clone();
+    }
+    let names: Vec<Name> = names.iter().map(|name| (*name).clone()).collect();
+    let at = set.dims().iter().position(|other| other == dim).map_or(0, |place| place + 1);
+    let order = [&set.dims()[..at], &names, &set.dims()[at..]].concat();
+    set.add_dims(&names).reorder_dims(&order)
+}
+
 /// Inames that are replaced together.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {

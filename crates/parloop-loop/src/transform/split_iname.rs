@@ -140,8 +140,8 @@ pub fn split_iname(kernel: &LoopKernel, iname: &str, split: &Split) -> Result<Lo
     let value = Expr::binary(BinaryOp::Add, Expr::var(&parts.inner), product);
     let whole = Affine::name(&parts.outer).scale(length)?.add(&Affine::name(&parts.inner))?;
     parts.replace(kernel, &scope, value, &|domain, iname| {
-        let domain = add_like(domain, iname, &[&parts.outer, &parts.inner]).constrain(&range(&parts.inner, length)?)?;
-        domain.substitute(iname, &whole)
+        let domain = replace::add_beside(domain, iname, &[&parts.outer, &parts.inner]);
+        domain.constrain(&range(&parts.inner, length)?)?.substitute(iname, &whole)
     })
 }
 
@@ -191,14 +191,6 @@ impl Parts<'_> {
         result.inames.entry(self.outer.clone()).or_default().slabs = self.split.slabs;
         Ok(result)
     }
-}
-
-/// With further names that are dimensions or parameters as `like` is one.
-pub(super) fn add_like(domain: &Set, like: &str, names: &[&Name]) -> Set {
-    if !domain.has_dim(like) {
-        return domain.clone();
-    }
-    domain.add_dims(&names.iter().map(|name| (*name).clone()).collect::<Vec<Name>>())
 }
 
 /// `0 <= name < length`.

@@ -1,8 +1,24 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
+mod barriers;
+mod checks;
+mod callables;
 mod create;
+mod data;
+mod dependencies;
 mod expressions;
+mod files;
+mod inames;
 mod instructions;
-mod schedule;
-
+mod kernels;
 mod layout;
+mod loop_fusion;
+mod lowering;
+mod pipeline;
+mod points;
+mod prefetch;
+mod reduce;
+mod run;
+mod schedule;
+mod stats;
+mod types;

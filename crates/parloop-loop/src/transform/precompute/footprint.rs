@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use parloop_isl::{Affine, IslError, Name, Set};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use crate::domain::Forest;
 use crate::syntax::LoopKernel;
 
 /// What a footprint is asked for.
@@ -51,16 +52,11 @@ pub(super) struct Footprint {
 
 impl Question<'_> {
     pub(super) fn answer(&self) -> Result<Footprint, FootprintError> {
-        let mut set: Option<Set> = None;
-        for access in self.accesses {
-            let image = self.image(access)?;
-            set = Some(match set {
-                Some(set) => set.union(&image)?,
-                None => image,
-            });
-        }
-        let set = set.ok_or(FootprintError::Empty)?.simplify()?;
-        if set.is_empty()? {
+        let mut images = self.accesses.iter().map(|access| self.image(access));
+        let first = images.next().ok_or(FootprintError::Empty)??;
+        let set = images.try_fold(first, |set, image| set.union(&image?))?;
+        let set = if self.accesses.len() > 1 { set.simplify()? } else { set };
+        if set.pieces().is_empty() {
             return Err(FootprintError::Empty);
         }
         let outer: Vec<Name> = self.parameters().into_iter().collect();
@@ -98,28 +94,40 @@ impl Question<'_> {
     /// Where the box begins along an axis, and how long it is: of all limits from below, the one that leaves the shortest box.
     fn measure(&self, set: &Set, axis: usize) -> Result<(Affine, Affine), FootprintError> {
         let name = &self.axes[axis];
-        let line = set.project_onto(std::slice::from_ref(name))?.hull()?;
+        let line = set.project_onto(std::slice::from_ref(name))?;
         let outer: Vec<Name> = line.params().iter().filter(|param| self.outer.contains(*param)).cloned().collect();
-        let plane = line.add_dims(&outer);
         let mut best: Option<(Affine, Affine)> = None;
         for bound in line.bounds(name)?.lower {
             let base = match bound.divisor {
                 1 => bound.affine,
                 divisor => Affine::floor(&bound.affine.add(&Affine::constant(divisor - 1))?, divisor)?,
             };
-            let length = Affine::name(name.clone()).sub(&base)?.add(&Affine::constant(1))?;
-            // The axis itself is free as a name once its values are gone from the set.
-            let lengths = plane.image(&[(length_name(name), length)])?;
-            let longest = match lengths.static_max(&length_name(name), &self.kernel.assumptions) {
-                Ok(longest) => longest,
-                Err(IslError::Unbounded { .. }) => continue,
-                Err(error) => return Err(error.into()),
-            };
-            if best.as_ref().is_none_or(|(_, known)| rank(&longest) < rank(known)) {
-                best = Some((base, longest));
+            let Some(length) = self.length(&line, name, &outer, &base)? else { continue };
+            if length.as_constant().is_some_and(|length| length < 1) {
+                return Err(FootprintError::Empty);
+            }
+            if best.as_ref().is_none_or(|(_, known)| rank(&length) < rank(known)) {
+                best = Some((base, length));
             }
         }
         best.ok_or(FootprintError::Unbounded(axis))
+    }
+
+    /// How many places there are from `base` to the end of the line, at most, for all values of the inames around.
+    fn length(&self, line: &Set, name: &Name, outer: &[Name], base: &Affine) -> Result<Option<Affine>, IslError> {
+        let counted = length_name(name);
+        let length = Affine::name(name.clone()).sub(base)?.add(&Affine::constant(1))?;
+        let plane = line.add_dims(outer);
+        let equal = Constraint::zero(Affine::name(counted.clone()).sub(&length)?);
+        let with_length = plane.add_dims(std::slice::from_ref(&counted)).constrain(&[equal])?;
+        if let Some(longest) = with_length.constant_max(&counted, &self.kernel.assumptions)? {
+            return Ok(Some(Affine::constant(longest)));
+        }
+        match plane.image(&[(counted.clone(), length)])?.static_max(&counted, &self.kernel.assumptions) {
+            Ok(longest) => Ok(Some(longest)),
+            Err(IslError::Unbounded { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -176,18 +184,7 @@ impl Footprint {
     }
 }
 
-/// The values of the inames together with what bounds them: all domains that have one of them or that they depend on, and the assumptions.
+/// The values of the inames together with what bounds them: their domains, those that these lean on, and the assumptions.
 pub(crate) fn domain_of(kernel: &LoopKernel, inames: &[Name]) -> Result<Set, IslError> {
-    let mut wanted: BTreeSet<Name> = inames.iter().cloned().collect();
-    let mut taken = vec![false; kernel.domains.len()];
-    let mut set = Set::universe(&[], &[]);
-    loop {
-        let next = (0..taken.len()).find(|&index| !taken[index] && kernel.domains[index].dims().iter().any(|dim| wanted.contains(dim)));
-        let Some(index) = next else { break };
-        taken[index] = true;
-        let domain = &kernel.domains[index];
-        wanted.extend(domain.params().iter().filter(|param| kernel.inames.contains_key(*param)).cloned());
-        set = set.join(domain)?;
-    }
-    set.join(&kernel.assumptions)
+    Forest::of(kernel).domain_of(inames)?.join(&kernel.assumptions)
 }

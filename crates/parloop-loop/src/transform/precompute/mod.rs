@@ -117,11 +117,14 @@ pub fn precompute(kernel: &LoopKernel, what: &Precompute) -> Result<LoopKernel, 
         let near = Near::of(&what.rule, kernel.substitutions.keys());
         return Err(PrecomputeError::UnknownRule { kernel: kernel.name.clone(), rule: what.rule.clone(), near });
     };
-    let kernel = uses::call_directly(kernel, &what.rule, &what.within)?;
-    let job = Job::plan(&kernel, what, rule)?;
+    let direct = uses::call_directly(kernel, &what.rule, &what.within)?;
+    let job = Job::plan(&direct, what, rule)?;
     let question = job.question();
     let footprint = question.answer().map_err(|error| job.footprint_error(error))?;
-    job.build(&footprint)
+    let mut result = job.build(&footprint)?;
+    let (before, after) = (used_rules(kernel), used_rules(&result));
+    result.substitutions.retain(|name, _| after.contains(name) || !before.contains(name));
+    Ok(result)
 }
 
 /// What an axis of the temporary stands for.
@@ -213,9 +216,12 @@ impl<'a> Job<'a> {
     }
 
     fn build(&self, footprint: &Footprint) -> Result<LoopKernel, PrecomputeError> {
-        let mut names = UniqueNames::of_variables(self.kernel);
-        let loops = self.loops(footprint, &mut names)?;
         let mut result = self.kernel.clone();
+        // The loops are called after the rule's parameters. Those of rules are no names of the kernel, so they are free for that.
+        result.substitutions.values_mut().for_each(|rule| rule.parameters.clear());
+        let mut names = UniqueNames::of_variables(&result);
+        result.substitutions.clone_from(&self.kernel.substitutions);
+        let loops = self.loops(footprint, &mut names)?;
         self.add_loops(&mut result, footprint, &loops)?;
 
         let temporary = match &self.what.temporary {
@@ -242,8 +248,6 @@ impl<'a> Job<'a> {
             added.push(Arc::new(Instruction { depends_on: BTreeSet::from([id]), ..barrier }));
         }
         insert_before_users(&mut result, &users, added);
-        let (before, after) = (used_rules(self.kernel), used_rules(&result));
-        result.substitutions.retain(|name, _| after.contains(name) || !before.contains(name));
         Ok(result)
     }
 

@@ -1,0 +1,235 @@
+//! A user's function in C: its signature says what it takes, its source stands in front of the code.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use parloop_isl::Name;
+use parloop_kernel::{DeviceKind, KernelError, ParamType, Pointee, Signature, Source, signatures};
+
+use super::emit::{CallSite, Emitted};
+use super::error::TypeName;
+use super::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
+use crate::syntax::{Preamble, Target, Type};
+
+/// What a C function does with a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It only reads it: an argument of the call.
+    Read,
+    /// It only writes it: a result of the call.
+    Write,
+    /// Both: an argument of the call and, in the same place, a result.
+    ReadWrite,
+}
+
+/// A function in C. A call gives the parameters that are read, in order, and takes what is returned, then the parameters that are
+/// written, in order.
+///
+/// ```
+/// use parloop_loop::callable::{Access, CFunction, Callable};
+/// let area = CFunction::parse("void area(const double *x, double *out) { out[0] = x[0] * x[1]; }", "area")?;
+/// assert_eq!(area.name(), "area");
+/// assert_eq!(area.access(), [Access::Read, Access::ReadWrite]);
+/// let area = area.with_access([Access::Read, Access::Write]);
+/// # Ok::<(), parloop_kernel::KernelError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct CFunction {
+    name: Name,
+    signature: Signature,
+    access: Vec<Access>,
+    preambles: Vec<Preamble>,
+    types: Option<ArgTypes>,
+    descriptors: Option<ArgDescriptors>,
+}
+
+impl CFunction {
+    /// A function of that signature, which the text in front of the code brings or another library has. Pointers that are not `const`
+    /// are read and written.
+    pub fn new(signature: Signature) -> CFunction {
+        let access = signature.params.iter().map(|param| if param.ty.is_written() { Access::ReadWrite } else { Access::Read }).collect();
+        let name = signature.name.as_str().into();
+        CFunction { name, signature, access, preambles: Vec::new(), types: None, descriptors: None }
+    }
+
+    /// The function of that name in a source, which is put in front of the code.
+    ///
+    /// # Errors
+    /// A mistake in the source, or no function of that name.
+    pub fn parse(source: &str, name: &str) -> Result<CFunction, KernelError> {
+        let found = signatures(&[Source::text(source)], DeviceKind::Cpu, &[])?;
+        let available = found.iter().map(|signature| signature.name.clone()).collect();
+        let signature = found.into_iter().find(|signature| signature.name == name);
+        let signature = signature.ok_or(KernelError::NoSuchKernel { asked: name.into(), found: available })?;
+        Ok(CFunction::new(signature).preamble(format!("70_{name}"), source))
+    }
+
+    /// With what it does with each parameter. Only pointers can be written; others stay as they are.
+    pub fn with_access(mut self, access: impl IntoIterator<Item = Access>) -> CFunction {
+        for ((own, given), param) in self.access.iter_mut().zip(access).zip(&self.signature.params) {
+            if matches!(param.ty, ParamType::Pointer { .. }) {
+                *own = given;
+            }
+        }
+        self
+    }
+
+    /// With text in front of code that calls it.
+    pub fn preamble(mut self, key: impl Into<String>, text: impl Into<String>) -> CFunction {
+        self.preambles.push(Preamble { key: key.into(), text: text.into() });
+        self
+    }
+
+    /// What it does with each parameter.
+    pub fn access(&self) -> &[Access] {
+        &self.access
+    }
+
+    /// Its signature.
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// The ids by which a call means each parameter: as an argument, as a result.
+    fn ids(&self) -> Vec<(Option<ArgId>, Option<ArgId>)> {
+        let (mut args, mut results) = (0, usize::from(self.signature.returns.is_some()));
+        let mut ids = Vec::with_capacity(self.access.len());
+        for access in &self.access {
+            let argument = (*access != Access::Write).then(|| {
+                args += 1;
+                ArgId::argument(args - 1)
+            });
+            let result = (*access != Access::Read).then(|| {
+                results += 1;
+                ArgId::result(results - 1)
+            });
+            ids.push((argument, result));
+        }
+        ids
+    }
+
+    fn check_counts(&self, args: usize, results: usize) -> Result<(), CallableError> {
+        let ids = self.ids();
+        let takes = ids.iter().filter(|(argument, _)| argument.is_some()).count();
+        let gives = ids.iter().filter(|(_, result)| result.is_some()).count() + usize::from(self.signature.returns.is_some());
+        let function = self.name.clone();
+        if takes != args {
+            return Err(CallableError::ArgumentCount { function, takes: format!("{takes} ({})", self.signature), found: args });
+        }
+        // What is returned may be left aside.
+        if gives != results && !(results == 0 && gives == 1 && self.signature.returns.is_some()) {
+            return Err(CallableError::ResultCount { function, gives: format!("{gives} ({})", self.signature), found: results });
+        }
+        Ok(())
+    }
+
+    /// The parameters as a call writes them.
+    fn parameters(&self, site: &CallSite<'_>) -> Vec<Emitted> {
+        let is_array = |id: &ArgId| match id {
+            ArgId::Position(place) if *place < 0 => {
+                matches!(site.results.get(usize::try_from(-1 - place).unwrap_or(usize::MAX)), Some(crate::syntax::Expr::SubArray(_)))
+            }
+            _ => true,
+        };
+        let ids = self.ids().into_iter().filter_map(|(argument, result)| argument.or(result));
+        ids.map(|id| if is_array(&id) { Emitted::Arg(id) } else { Emitted::Address(id) }).collect()
+    }
+}
+
+/// The type of what a parameter holds or points at, if the signature says.
+fn type_of(param: &ParamType) -> Option<Type> {
+    match param {
+        ParamType::Scalar(dtype) | ParamType::Pointer { to: Pointee::Scalar(dtype), .. } => Some(Type::Scalar(*dtype)),
+        ParamType::Pointer { to: Pointee::Char, .. } => Some(Type::Scalar(parloop_device::DType::I8)),
+        ParamType::Pointer { .. } => None,
+    }
+}
+
+impl Callable for CFunction {
+    fn name(&self) -> &Name {
+        &self.name
+    }
+
+    fn name_in_target(&self) -> Option<&Name> {
+        Some(&self.name)
+    }
+
+    fn types(&self) -> Option<&ArgTypes> {
+        self.types.as_ref()
+    }
+
+    fn descriptors(&self) -> Option<&ArgDescriptors> {
+        self.descriptors.as_ref()
+    }
+
+    fn with_types(&self, given: &ArgTypes, _inference: &mut dyn Inference) -> Result<Arc<dyn Callable>, CallableError> {
+        let mut types = ArgTypes::new();
+        if let Some(ty) = self.signature.returns.as_ref().and_then(type_of) {
+            types.insert(ArgId::result(0), ty);
+        }
+        for ((argument, result), param) in self.ids().into_iter().zip(&self.signature.params) {
+            for id in argument.into_iter().chain(result) {
+                let here = given.get(&id);
+                let there = type_of(&param.ty);
+                match (&there, here, &param.ty) {
+                    (Some(expected), Some(found), ParamType::Pointer { .. }) if expected != found => {
+                        return Err(CallableError::ArrayType {
+                            function: self.name.clone(),
+                            id,
+                            parameter: param.name.as_str().into(),
+                            expected: TypeName(expected.clone()),
+                            found: TypeName(found.clone()),
+                        });
+                    }
+                    _ => {}
+                }
+                if let Some(ty) = there.or_else(|| here.cloned()) {
+                    types.insert(id, ty);
+                }
+            }
+        }
+        Ok(Arc::new(CFunction { types: Some(types), ..self.clone() }))
+    }
+
+    fn with_descriptors(
+        &self,
+        descriptors: &ArgDescriptors,
+        site: &CallSite<'_>,
+        _inference: &mut dyn Inference,
+    ) -> Result<Arc<dyn Callable>, CallableError> {
+        self.check_counts(site.args.len(), site.results.len())?;
+        for ((argument, _), param) in self.ids().into_iter().zip(&self.signature.params) {
+            let Some(id) = argument else { continue };
+            let (expected, found) = match (&param.ty, descriptors.get(&id)) {
+                (ParamType::Scalar(_), Some(ArgDescriptor::Array { .. })) => ("a number", "an array"),
+                (ParamType::Pointer { to: Pointee::Scalar(_), .. }, Some(ArgDescriptor::Value)) => ("an array", "a number"),
+                _ => continue,
+            };
+            return Err(CallableError::Kind { function: self.name.clone(), id, parameter: param.name.as_str().into(), expected, found });
+        }
+        Ok(Arc::new(CFunction { descriptors: Some(descriptors.clone()), ..self.clone() }))
+    }
+
+    fn emit_call(&self, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
+        self.check_counts(site.args.len(), 1)?;
+        Ok(Emitted::Call(self.name.clone(), self.parameters(site)))
+    }
+
+    fn emit_call_insn(&self, site: &CallSite<'_>) -> Result<(Emitted, bool), CallableError> {
+        self.check_counts(site.args.len(), site.results.len())?;
+        let returned = self.signature.returns.is_some() && !site.results.is_empty();
+        Ok((Emitted::Call(self.name.clone(), self.parameters(site)), returned))
+    }
+
+    fn preambles(&self, _target: Target) -> Result<Vec<Preamble>, CallableError> {
+        Ok(self.preambles.clone())
+    }
+
+    fn is_same(&self, other: &dyn Callable) -> bool {
+        other.as_any().downcast_ref::<CFunction>() == Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,75 @@
+//! What a call becomes in the code: a small tree that the lowering turns into its own, so that no text is made before the writer.
+
+use parloop_isl::Name;
+
+use super::{ArgId, CallableError};
+use crate::syntax::{BinaryOp, Expr, LoopKernel, Target, Type};
+
+/// Where a call stands: what a callable sees of its caller.
+#[derive(Clone, Copy, Debug)]
+pub struct CallSite<'a> {
+    /// What code is written for.
+    pub target: Target,
+    /// The kernel that calls.
+    pub kernel: &'a LoopKernel,
+    /// The arguments by position, as the kernel has them.
+    pub args: &'a [Expr],
+    /// Where the results go; empty for a call inside an expression.
+    pub results: &'a [Expr],
+}
+
+/// What a call becomes. The lowering knows the call site: an argument or result is named by its id, and is written as the caller has
+/// it, converted to the type that [`Callable::types`](super::Callable::types) gives that id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Emitted {
+    /// `function(a, b)`.
+    Call(Name, Vec<Emitted>),
+    /// That argument: its value; the address of the first element of an array or of a part of one. Of a result: the value that is
+    /// written to (an lvalue), or the address of the first element.
+    Arg(ArgId),
+    /// The address of a result that is a number.
+    Address(ArgId),
+    /// The place in memory of an argument that is a subscript, counted in elements from the beginning of its array; a lane of a vector
+    /// counts as an element if `lanes`.
+    IndexOf {
+        /// Which argument.
+        id: ArgId,
+        /// Whether lanes are counted.
+        lanes: bool,
+    },
+    /// An expression in the names of the caller, such as a length of an axis, converted to the type if one is given.
+    Expr(Expr, Option<Type>),
+    /// Text in the target's language, as it stands: one name or number, or an expression in parentheses.
+    Text(String),
+    /// `(condition ? a : b)`, as condition, a, b.
+    Choose(Box<[Emitted; 3]>),
+    /// `(a op b)`, both of the type of the call's first result.
+    Operator(BinaryOp, Box<[Emitted; 2]>),
+    /// One value for each result of an instruction, in order.
+    Tuple(Vec<Emitted>),
+}
+
+impl Emitted {
+    /// The argument at that place.
+    pub fn argument(place: usize) -> Emitted {
+        Emitted::Arg(ArgId::argument(place))
+    }
+}
+
+/// `name(args)` in an expression.
+pub(super) fn plain_call(name: &Name, in_target: Option<&Name>, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
+    let function = in_target.ok_or_else(|| CallableError::NotReady { function: name.clone() })?;
+    Ok(Emitted::Call(function.clone(), (0..site.args.len()).map(Emitted::argument).collect()))
+}
+
+/// `first = name(args, &second, …)`; results that are arrays are passed by their addresses.
+pub(super) fn plain_call_insn(name: &Name, in_target: Option<&Name>, site: &CallSite<'_>) -> Result<(Emitted, bool), CallableError> {
+    let function = in_target.ok_or_else(|| CallableError::NotReady { function: name.clone() })?;
+    let returns = site.results.first().is_some_and(|first| !matches!(first, Expr::SubArray(_)));
+    let mut args: Vec<Emitted> = (0..site.args.len()).map(Emitted::argument).collect();
+    for (place, result) in site.results.iter().enumerate().skip(usize::from(returns)) {
+        let id = ArgId::result(place);
+        args.push(if matches!(result, Expr::SubArray(_)) { Emitted::Arg(id) } else { Emitted::Address(id) });
+    }
+    Ok((Emitted::Call(function.clone(), args), returns))
+}

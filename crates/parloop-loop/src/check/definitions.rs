@@ -1,0 +1,88 @@
+//! Temporaries have a value before they are read.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::Name;
+
+use super::CheckError;
+use crate::schedule::{Facts, Node, Schedule};
+use crate::syntax::{AddressSpace, InstructionKind};
+
+/// Some instruction writes each temporary that is read, and not only from its own value.
+pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
+    for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
+        for variable in facts.reads[at].iter().filter(|name| needs_definition(facts, name)) {
+            let writers = writers_of_storage(facts, variable);
+            if writers.is_empty() {
+                return Err(CheckError::MissingDefinition { instruction: instruction.id.clone(), variable: variable.clone() });
+            }
+            // Arrays are written one element after the other: some elements can come from others.
+            let is_number = facts.kernel.temporaries[variable].layout.shape == crate::syntax::Shape::Known(Vec::new());
+            if is_number && writers.iter().all(|&writer| facts.reads[writer].contains(variable)) && writers.contains(&at) {
+                return Err(CheckError::UninitialisedSelfReference { instruction: instruction.id.clone(), variable: variable.clone() });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn needs_definition(facts: &Facts<'_>, name: &Name) -> bool {
+    facts.kernel.temporaries.get(name).is_some_and(|temporary| temporary.initializer.is_none())
+}
+
+/// The instructions that write a temporary, or another that shares its memory.
+fn writers_of_storage(facts: &Facts<'_>, variable: &Name) -> Vec<usize> {
+    let storage = facts.kernel.temporaries[variable].base_storage.as_ref();
+    let shares = |name: &Name| {
+        let other = facts.kernel.temporaries.get(name).and_then(|temporary| temporary.base_storage.as_ref());
+        name == variable || storage == Some(name) || (storage.is_some() && other == storage)
+    };
+    match storage {
+        None => facts.writers.get(variable).cloned().unwrap_or_default(),
+        Some(_) => facts.writers.iter().filter(|(name, _)| shares(name)).flat_map(|(_, writers)| writers.iter().copied()).collect(),
+    }
+}
+
+/// In the order of the schedule something is written to each temporary before it is read. Reads under a condition are left to the user.
+pub(super) fn check_order(schedule: &Schedule, facts: &Facts<'_>) -> Result<(), CheckError> {
+    let mut written = BTreeSet::new();
+    for launch in &schedule.launches {
+        written.retain(|name: &Name| {
+            let space = facts.kernel.temporaries.get(name).and_then(|temporary| temporary.space);
+            matches!(space, Some(AddressSpace::Global | AddressSpace::Constant)) || launch.host_inames.is_empty()
+        });
+        check_nodes(facts, &launch.body, &mut written)?;
+    }
+    Ok(())
+}
+
+fn check_nodes(facts: &Facts<'_>, nodes: &[Node], written: &mut BTreeSet<Name>) -> Result<(), CheckError> {
+    for node in nodes {
+        match node {
+            Node::Loop { body, .. } => check_nodes(facts, body, written)?,
+            Node::Barrier { .. } => {}
+            Node::Run(id) => {
+                let Some(&at) = facts.position.get(id) else { continue };
+                let instruction = &facts.kernel.instructions[at];
+                let is_conditional = !instruction.predicates.is_empty() || matches!(instruction.kind, InstructionKind::C(_));
+                for variable in facts.reads[at].iter().filter(|name| !is_conditional && needs_definition(facts, name)) {
+                    let storage = facts.kernel.temporaries[variable].base_storage.as_ref().unwrap_or(variable);
+                    if !written.contains(variable) && !written.contains(storage) && !has_condition(instruction, variable) {
+                        return Err(CheckError::MissingDefinition { instruction: id.clone(), variable: variable.clone() });
+                    }
+                }
+                for name in &facts.writes[at] {
+                    written.insert(name.clone());
+                    written.extend(facts.kernel.temporaries.get(name).and_then(|temporary| temporary.base_storage.clone()));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether all reads of the variable are under conditions.
+fn has_condition(instruction: &crate::syntax::Instruction, variable: &Name) -> bool {
+    let accesses = crate::schedule::accesses(instruction);
+    accesses.iter().filter(|access| !access.write && access.name == *variable).all(|access| !access.conditions.is_empty())
+}

@@ -1,0 +1,261 @@
+//! What the checks find.
+
+use std::fmt;
+
+use parloop_isl::{IslError, Name};
+
+use crate::schedule::Names;
+
+/// A mistake in a kernel.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// A function that nobody knows.
+    #[error("`{instruction}` calls `{function}`, which is not known; register it, or correct its name")]
+    UnresolvedFunction {
+        /// The function.
+        function: Name,
+        /// The instruction that calls it.
+        instruction: Name,
+    },
+    /// An index can be outside of its array.
+    #[error(
+        "`{access}` in `{instruction}` is out of bounds: index {} can be {value} (for {}), but the axis has {length} elements",
+        .axis + 1,
+        Point(.point)
+    )]
+    OutOfBounds {
+        /// As it stands in the instruction.
+        access: String,
+        /// The instruction.
+        instruction: Name,
+        /// The axis, counted from 0.
+        axis: usize,
+        /// The length of the axis.
+        length: String,
+        /// The index at the point.
+        value: i64,
+        /// Values of inames and parameters for which it is so.
+        point: Vec<(Name, i64)>,
+    },
+    /// An access has too many or too few indices.
+    #[error("`{access}` in `{instruction}` has {found} indices, but `{array}` has {expected} axes")]
+    WrongRank {
+        /// As it stands in the instruction.
+        access: String,
+        /// The instruction.
+        instruction: Name,
+        /// The array.
+        array: Name,
+        /// How many indices there are.
+        found: usize,
+        /// How many there must be.
+        expected: usize,
+    },
+    /// Different work items write to the same place at once.
+    #[error(
+        "`{instruction}` has a write race: it is run by different work items along {}, which do not all write to places of their own in `{variable}`; \
+         use the inames in its index, make it atomic, or silence write_race({instruction})",
+        Names(.inames)
+    )]
+    WriteRace {
+        /// The instruction.
+        instruction: Name,
+        /// What it writes.
+        variable: Name,
+        /// The inames.
+        inames: Vec<Name>,
+    },
+    /// An instruction is run once more for each work item along an axis.
+    #[error(
+        "`{instruction}` writes to shared memory and does not use hardware axis {axis}, which other instructions of `{launch}` use; add an iname with \
+         that tag: add_inames_for_unused_hw_axes"
+    )]
+    UnusedAxis {
+        /// The instruction.
+        instruction: Name,
+        /// `g.0`, `l.1` …
+        axis: String,
+        /// The launch.
+        launch: Name,
+    },
+    /// Two inames of an instruction are on the same axis.
+    #[error("`{instruction}` runs in `{first}` and `{second}`, which are both tagged {axis}; give one of them another axis")]
+    DoubleAxis {
+        /// The instruction.
+        instruction: Name,
+        /// An iname.
+        first: Name,
+        /// The other.
+        second: Name,
+        /// `g.0`, `l.1` …
+        axis: String,
+    },
+    /// Nothing says which of two accesses comes first.
+    #[error(
+        "`{writer}` writes `{variable}`, which `{other}` uses too, and nothing says which comes first; add a dependency between them, or say in both \
+         that none is needed: nosync"
+    )]
+    VariableAccessNotOrdered {
+        /// The instruction that writes.
+        writer: Name,
+        /// The other instruction.
+        other: Name,
+        /// The variable.
+        variable: Name,
+    },
+    /// A temporary is read and never written before.
+    #[error("`{instruction}` reads `{variable}` before anything is written to it; assign it first, or give it an initializer")]
+    MissingDefinition {
+        /// The instruction.
+        instruction: Name,
+        /// The temporary.
+        variable: Name,
+    },
+    /// A temporary is only written from its own value.
+    #[error("`{instruction}` computes `{variable}` from itself, and nothing gives it a first value; assign it before")]
+    UninitialisedSelfReference {
+        /// The instruction.
+        instruction: Name,
+        /// The temporary.
+        variable: Name,
+    },
+    /// An instruction uses an iname that it does not run in.
+    #[error("`{instruction}` uses iname `{iname}` and does not run in it; add it to its inames: inames=+{iname}")]
+    InactiveIname {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+    },
+    /// A name that the kernel does not have.
+    #[error("`{instruction}` uses `{name}`, which is no iname, argument, temporary or parameter of kernel `{kernel}`")]
+    UnknownName {
+        /// The instruction.
+        instruction: Name,
+        /// The name.
+        name: Name,
+        /// The kernel.
+        kernel: Name,
+    },
+    /// An iname that sweeps a sub-array is a loop too.
+    #[error("iname `{iname}` sweeps a sub-array in `{instruction}` and is also a loop of `{other}`; use another iname for the sub-array")]
+    SweptIname {
+        /// The iname.
+        iname: Name,
+        /// The instruction with the sub-array.
+        instruction: Name,
+        /// The instruction in the loop.
+        other: Name,
+    },
+    /// Tags of an iname contradict each other.
+    #[error("iname `{iname}` is tagged both {first} and {second}; untag one")]
+    TagConflict {
+        /// The iname.
+        iname: Name,
+        /// A tag.
+        first: String,
+        /// Another.
+        second: String,
+    },
+    /// Something is written that cannot be.
+    #[error("`{instruction}` writes `{variable}`, which is {what}")]
+    BadDestination {
+        /// The instruction.
+        instruction: Name,
+        /// What it writes.
+        variable: Name,
+        /// Why it cannot.
+        what: &'static str,
+    },
+    /// An instruction's condition uses what the instruction writes.
+    #[error("`{instruction}` writes `{variable}`, which its own condition uses; compute the condition into a temporary of its own")]
+    PredicateWritten {
+        /// The instruction.
+        instruction: Name,
+        /// The variable.
+        variable: Name,
+    },
+    /// An index is no integer.
+    #[error("index `{index}` in `{instruction}` is of type {found}; indices are integers: use cast(int32, …)")]
+    IndexType {
+        /// The index.
+        index: String,
+        /// The instruction.
+        instruction: Name,
+        /// Its type.
+        found: String,
+    },
+    /// A bound of a parallel iname is computed inside the kernel.
+    #[error("`{iname}` is run by different work items, but its bounds need `{bound}`, which is computed inside the kernel")]
+    ParallelBound {
+        /// The iname.
+        iname: Name,
+        /// What its bounds need.
+        bound: Name,
+    },
+    /// A call does not fit the kernel that it calls.
+    #[error("`{instruction}` calls kernel `{function}` with {found} as its {place}; it takes {expected}")]
+    CallSite {
+        /// The instruction.
+        instruction: Name,
+        /// The kernel.
+        function: Name,
+        /// `1st argument` …
+        place: String,
+        /// What is there.
+        found: String,
+        /// What it takes.
+        expected: String,
+    },
+    /// Two instructions have the same id.
+    #[error("two instructions have the id `{id}`")]
+    DuplicateId {
+        /// The id.
+        id: Name,
+    },
+    /// An instruction names one that there is not.
+    #[error("`{instruction}` {relation} `{other}`, which is no instruction of the kernel")]
+    UnknownInstruction {
+        /// The instruction.
+        instruction: Name,
+        /// `depends on` or `needs no barrier with`.
+        relation: &'static str,
+        /// The name.
+        other: Name,
+    },
+    /// Instructions depend on each other in a circle.
+    #[error("instructions {} depend on each other in a circle; remove one of the dependencies", Names(.instructions))]
+    DependencyCycle {
+        /// The instructions.
+        instructions: Vec<Name>,
+    },
+    /// The schedule has an instruction twice, or not at all. Our mistake, not the user's.
+    #[error("the schedule of `{kernel}` has `{instruction}` {count} times; please report this")]
+    Misplaced {
+        /// The kernel.
+        kernel: Name,
+        /// The instruction.
+        instruction: Name,
+        /// How often it is there.
+        count: usize,
+    },
+    /// The solver has no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
+}
+
+/// `i = 1, n = 4`.
+struct Point<'a>(&'a [(Name, i64)]);
+
+impl fmt::Display for Point<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("all inames");
+        }
+        for (at, (name, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{name} = {value}", if at == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}

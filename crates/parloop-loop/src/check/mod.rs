@@ -1,0 +1,47 @@
+//! Checks of kernels before and after they are scheduled: one file each, one error each.
+
+mod bounds;
+mod calls;
+mod definitions;
+mod destinations;
+mod error;
+mod inames;
+mod index_types;
+mod ordering;
+mod placed;
+mod write_race;
+
+pub use error::CheckError;
+
+use crate::schedule::{Facts, Schedule};
+use crate::syntax::{LoopKernel, Program};
+
+/// Checks a kernel of the program that is typed and realised and has no schedule yet.
+///
+/// # Errors
+/// The first mistake that is found.
+pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<(), CheckError> {
+    let facts = Facts::of(kernel);
+    inames::check(&facts)?;
+    calls::check(program, &facts)?;
+    destinations::check(&facts)?;
+    definitions::check(&facts)?;
+    index_types::check(program, &facts)?;
+    ordering::check(&facts)?;
+    write_race::check(&facts)?;
+    if kernel.options.check_bounds {
+        bounds::check(&facts)?;
+    }
+    Ok(())
+}
+
+/// Checks what only a schedule shows.
+///
+/// # Errors
+/// The first mistake that is found.
+pub fn after_schedule(schedule: &Schedule) -> Result<(), CheckError> {
+    let facts = Facts::of(&schedule.kernel);
+    placed::check(schedule)?;
+    placed::check_axes(schedule, &facts)?;
+    definitions::check_order(schedule, &facts)
+}

@@ -1,0 +1,60 @@
+//! Every instruction has one place in the schedule and uses the hardware axes of its launch.
+
+use std::collections::{BTreeSet, HashMap};
+
+use parloop_isl::Name;
+
+use super::CheckError;
+use super::inames::axis_name;
+use crate::schedule::{Facts, Placement, Schedule};
+use crate::syntax::{AddressSpace, InstructionKind};
+
+pub(super) fn check(schedule: &Schedule) -> Result<(), CheckError> {
+    let mut counts: HashMap<&Name, usize> = HashMap::new();
+    for id in schedule.launches.iter().flat_map(|launch| launch.instructions()) {
+        *counts.entry(id).or_default() += 1;
+    }
+    for instruction in &schedule.kernel.instructions {
+        if matches!(instruction.kind, InstructionKind::Barrier { .. }) {
+            continue;
+        }
+        let count = counts.get(&instruction.id).copied().unwrap_or(0);
+        if count != 1 {
+            let (kernel, instruction) = (schedule.kernel.name.clone(), instruction.id.clone());
+            return Err(CheckError::Misplaced { kernel, instruction, count });
+        }
+    }
+    Ok(())
+}
+
+/// An instruction that is not spread over an axis is run by all work items along it: they would all write to the same place.
+pub(super) fn check_axes(schedule: &Schedule, facts: &Facts<'_>) -> Result<(), CheckError> {
+    for launch in &schedule.launches {
+        let groups = (0u8..).zip(&launch.groups).map(|(axis, _)| Placement::Group(axis));
+        let axes: BTreeSet<Placement> = groups.chain((0u8..).zip(&launch.group_size).map(|(axis, _)| Placement::Local(axis))).collect();
+        for id in launch.instructions() {
+            let Some(&at) = facts.position.get(id) else { continue };
+            let used: BTreeSet<Placement> =
+                facts.kernel.instructions[at].within_inames.iter().map(|iname| facts.placement(iname)).collect();
+            for axis in axes.difference(&used) {
+                if facts.writes[at].iter().any(|variable| is_shared(facts, variable, *axis)) {
+                    let (instruction, launch) = (id.clone(), launch.name.clone());
+                    return Err(CheckError::UnusedAxis { instruction, axis: axis_name(*axis), launch });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether work items that differ along the axis see the same variable.
+fn is_shared(facts: &Facts<'_>, variable: &Name, axis: Placement) -> bool {
+    match facts.kernel.temporaries.get(variable) {
+        None => true,
+        Some(temporary) => match temporary.space {
+            None | Some(AddressSpace::Private) => false,
+            Some(AddressSpace::Local) => matches!(axis, Placement::Local(_)),
+            Some(AddressSpace::Global | AddressSpace::Constant) => true,
+        },
+    }
+}

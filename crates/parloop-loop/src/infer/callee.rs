@@ -1,0 +1,123 @@
+//! What a called kernel learns of its caller: shapes and strides in its own names, and what holds for the numbers it is given.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parloop_isl::{Affine, Constraint, Name, Set};
+
+use super::error::InferError;
+use super::reader::variables_of;
+use crate::affine::to_affine;
+use crate::callable::{CallSite, CallableError, KernelArgs};
+use crate::names::UniqueNames;
+use crate::syntax::{Argument, ArgumentKind, DimTag, Expr, Layout, LoopKernel, Shape, Stride};
+
+/// Names of the caller that the callee's shapes and strides are made of, and what they are called there.
+#[derive(Clone, Debug)]
+pub struct CalleeNames {
+    names: BTreeMap<Name, Name>,
+    free: UniqueNames,
+    added: Vec<(Name, Name)>,
+}
+
+impl CalleeNames {
+    /// Those that the call passes as they are: `f(n, …)`.
+    pub fn of(callee: &LoopKernel, places: &KernelArgs, site: &CallSite<'_>) -> CalleeNames {
+        let passed = site.args.iter().zip(&places.inputs).filter_map(|(arg, place)| match (arg, &callee.arguments[*place].kind) {
+            (Expr::Variable(name), ArgumentKind::Value) => Some((name.clone(), callee.arguments[*place].name.clone())),
+            _ => None,
+        });
+        CalleeNames { names: passed.collect(), free: UniqueNames::of_variables(callee), added: Vec::new() }
+    }
+
+    /// A layout of the caller's in the names of the callee; names that are not passed yet will be.
+    pub fn translate(&mut self, layout: &Layout) -> Layout {
+        let mut layout = layout.clone();
+        if let Shape::Known(lengths) = &mut layout.shape {
+            lengths.iter_mut().for_each(|length| *length = self.translate_expr(length));
+        }
+        for tag in &mut layout.dim_tags {
+            if let DimTag::Stride(Stride::Fixed(stride)) = tag {
+                *stride = self.translate_expr(stride);
+            }
+        }
+        layout
+    }
+
+    fn translate_expr(&mut self, expr: &Expr) -> Expr {
+        let variables = expr.variables();
+        for name in &variables {
+            if !self.names.contains_key(name) {
+                let there = self.free.make(name);
+                self.names.insert(name.clone(), there.clone());
+                self.added.push((name.clone(), there));
+            }
+        }
+        expr.substitute(&variables.into_iter().map(|name| (name.clone(), Expr::Variable(self.names[&name].clone()))).collect())
+    }
+
+    /// The arguments that the callee takes for names that were not passed, and those names.
+    pub fn added(&self, site: &CallSite<'_>) -> (Vec<Argument>, Vec<Name>) {
+        if self.added.is_empty() {
+            return (Vec::new(), Vec::new());
+        }
+        let types = variables_of(site.kernel);
+        let argument = |(here, there): &(Name, Name)| Argument {
+            name: there.clone(),
+            ty: Some(types.get(here).cloned().flatten().unwrap_or_else(|| site.kernel.index_type.into())),
+            kind: ArgumentKind::Value,
+            is_input: Some(true),
+            is_output: Some(false),
+            tags: BTreeSet::new(),
+        };
+        (self.added.iter().map(argument).collect(), self.added.iter().map(|(here, _)| here.clone()).collect())
+    }
+
+    /// The names that were translated: the caller's, then the callee's.
+    pub fn names(&self) -> &BTreeMap<Name, Name> {
+        &self.names
+    }
+}
+
+/// What the callee may assume: what it did, and what holds in the caller for the numbers that are passed.
+///
+/// # Errors
+/// The solver's.
+pub fn callee_assumptions(
+    callee: &LoopKernel,
+    places: &KernelArgs,
+    site: &CallSite<'_>,
+    names: &CalleeNames,
+) -> Result<Set, CallableError> {
+    let values = site.args.iter().zip(&places.inputs).filter(|(_, place)| matches!(callee.arguments[**place].kind, ArgumentKind::Value));
+    let mut equal: Vec<(Name, Affine)> =
+        values.filter_map(|(arg, place)| Some((callee.arguments[*place].name.clone(), to_affine(arg)?))).collect();
+    equal.extend(names.added.iter().map(|(here, there)| (there.clone(), Affine::name(here.clone()))));
+    passed_facts(callee, site.kernel, &equal)
+        .map_err(|error| CallableError::Inside { function: callee.name.clone(), error: Box::new(error) })
+}
+
+fn passed_facts(callee: &LoopKernel, caller: &LoopKernel, equal: &[(Name, Affine)]) -> Result<Set, InferError> {
+    let (constant, varying): (Vec<_>, Vec<_>) = equal.iter().partition(|(_, value)| value.as_constant().is_some());
+    let mut facts = callee.assumptions.clone();
+    if !constant.is_empty() {
+        let zero = |(name, value): &&(Name, Affine)| Ok(Constraint::zero(Affine::name(name.clone()).sub(value)?));
+        facts = facts.constrain(&constant.iter().map(zero).collect::<Result<Vec<_>, InferError>>()?)?;
+    }
+    let used: BTreeSet<Name> = varying.iter().flat_map(|(_, value)| value.names()).collect();
+    let is_bound = |name: &Name| caller.inames.contains_key(name) || caller.assumptions.params().contains(name);
+    if varying.is_empty() || (varying.len() == 1 && !used.iter().any(is_bound)) {
+        return Ok(facts);
+    }
+    // The caller's names are kept apart from the callee's.
+    let apart = |name: &Name| Name::from(format!("caller_{name}"));
+    let mut here = caller.assumptions.clone();
+    for domain in caller.domains.iter().filter(|domain| used.iter().any(|name| domain.has_dim(name))) {
+        here = here.join(&domain.to_params(domain.dims()))?;
+    }
+    let here = here.rename(&|name| Some(apart(name)));
+    let zero =
+        |(name, value): &&(Name, Affine)| Ok(Constraint::zero(Affine::name(name.clone()).sub(&value.rename(&|name| Some(apart(name))))?));
+    let both = here.constrain(&varying.iter().map(zero).collect::<Result<Vec<_>, InferError>>()?)?;
+    let theirs: Vec<Name> = both.params().iter().filter(|param| !varying.iter().any(|(name, _)| name == *param)).cloned().collect();
+    Ok(facts.join(&both.project_out(&theirs)?)?)
+}

@@ -1,0 +1,151 @@
+//! Descriptors: what each call passes, as shape, strides and memory, so that callees lie in memory as their callers do.
+
+use std::sync::Arc;
+
+use super::error::InferError;
+use super::reader::unknown_function;
+use super::specialise::Entries;
+use super::sub_array::part;
+use crate::callable::{ArgDescriptor, ArgDescriptors, ArgId, CallSite, CallableError, Inference};
+use crate::syntax::{ArgumentKind, Call, CallInstruction, Expr, Instruction, InstructionKind, Layout, LoopKernel, Phase, Program, Target};
+use crate::transform::rule_call;
+
+/// The program with every call described in the kernels that entry points reach: called kernels have the layouts of what they are given,
+/// in entries of their own. Types are found already, and so is the memory of temporaries.
+///
+/// # Errors
+/// [`InferError`]: parts of arrays without fixed strides, calls whose arguments do not fit.
+pub fn descriptors(program: &Program, target: Target) -> Result<Program, InferError> {
+    let mut session = Session { program, target, entries: Entries::of(program) };
+    for entry in &program.entrypoints {
+        if let (Some(callable), Some(kernel)) = (program.callables.get(entry), program.kernel(entry)) {
+            let described = session.describe(kernel)?;
+            session.entries.replace(entry, callable.with_kernel(described));
+        }
+    }
+    Ok(Program { callables: session.entries.finish(), ..program.clone() })
+}
+
+struct Session<'a> {
+    program: &'a Program,
+    target: Target,
+    entries: Entries,
+}
+
+impl Inference for Session<'_> {
+    fn target(&self) -> Target {
+        self.target
+    }
+
+    fn kernel_types(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError> {
+        Ok(kernel.clone())
+    }
+
+    fn kernel_descriptors(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError> {
+        self.describe(kernel).map_err(|error| CallableError::Inside { function: kernel.name.clone(), error: Box::new(error) })
+    }
+}
+
+impl Session<'_> {
+    fn describe(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, InferError> {
+        let mut described = kernel.clone();
+        for instruction in &mut described.instructions {
+            if instruction.exprs().into_iter().any(|expr| expr.any(&mut |inner| matches!(inner, Expr::Call(_)))) {
+                *instruction = Arc::new(self.instruction(kernel, instruction)?);
+            }
+        }
+        described.phase = described.phase.max(Phase::Described);
+        Ok(described)
+    }
+
+    fn instruction(&mut self, kernel: &LoopKernel, instruction: &Instruction) -> Result<Instruction, InferError> {
+        let InstructionKind::Call(CallInstruction { lhs, rhs: Expr::Call(call), declares }) = &instruction.kind else {
+            return instruction.try_map_exprs(&mut |expr| self.inside(kernel, expr));
+        };
+        let rhs = self.call(kernel, call, lhs)?;
+        let lhs = lhs.iter().map(|lhs| self.inside(kernel, lhs)).collect::<Result<_, _>>()?;
+        let predicates = instruction.predicates.iter().map(|predicate| self.inside(kernel, predicate)).collect::<Result<_, _>>()?;
+        let kind = InstructionKind::Call(CallInstruction { lhs, rhs, declares: declares.clone() });
+        Ok(Instruction { kind, predicates, ..instruction.clone() })
+    }
+
+    fn inside(&mut self, kernel: &LoopKernel, expr: &Expr) -> Result<Expr, InferError> {
+        match expr {
+            Expr::Call(call) if rule_call(expr, &kernel.substitutions).is_none() => self.call(kernel, call, &[]),
+            _ => expr.try_map_children(&mut |child| self.inside(kernel, child)),
+        }
+    }
+
+    fn call(&mut self, kernel: &LoopKernel, call: &Call, results: &[Expr]) -> Result<Expr, InferError> {
+        let mut args = call.args.iter().map(|arg| self.inside(kernel, arg)).collect::<Result<Vec<Expr>, _>>()?;
+        let callable = if call.resolved { self.entries.get(&call.function).cloned() } else { None };
+        let callable = callable.ok_or_else(|| unknown_function(self.program, kernel, &call.function))?;
+        if callable.descriptors().is_some() {
+            // Described before: what it wants of its caller is among the arguments already.
+            return Ok(Expr::Call(Arc::new(Call { args, ..call.clone() })));
+        }
+        let mut descriptors = ArgDescriptors::new();
+        for (place, arg) in args.iter().enumerate() {
+            descriptors.insert(ArgId::argument(place), descriptor(kernel, arg)?);
+        }
+        for (name, arg) in &call.keywords {
+            descriptors.insert(ArgId::Keyword(name.clone()), descriptor(kernel, arg)?);
+        }
+        for (place, result) in results.iter().enumerate() {
+            let descriptor = match callable.kernel() {
+                Some(_) => result_descriptor(kernel, result)?,
+                None => descriptor(kernel, result)?,
+            };
+            descriptors.insert(ArgId::result(place), descriptor);
+        }
+        let site = CallSite { target: self.target, kernel, args: &args, results };
+        let described = callable.with_descriptors(&descriptors, &site, self)?;
+        args.extend(described.added_arguments().iter().map(|name| Expr::Variable(name.clone())));
+        let function = self.entries.add(&call.function, described);
+        Ok(Expr::Call(Arc::new(Call { function, resolved: true, args, keywords: call.keywords.clone() })))
+    }
+}
+
+/// What a callee must know of an argument or result.
+fn descriptor(kernel: &LoopKernel, arg: &Expr) -> Result<ArgDescriptor, InferError> {
+    match arg {
+        Expr::SubArray(sub_array) => {
+            let part = part(kernel, sub_array)?;
+            Ok(ArgDescriptor::Array { space: part.space, layout: part.layout })
+        }
+        Expr::Variable(name) if is_array(kernel, name) => Err(InferError::NoValue {
+            expr: name.to_string(),
+            kernel: kernel.name.clone(),
+            hint: "pass a part of the array, such as `[i]: a[i]` or `a[:]`",
+        }),
+        _ => Ok(ArgDescriptor::Value),
+    }
+}
+
+/// What a called kernel must know of a result: a number is an array without axes there.
+fn result_descriptor(kernel: &LoopKernel, result: &Expr) -> Result<ArgDescriptor, InferError> {
+    match (descriptor(kernel, result)?, result.written_name()) {
+        (ArgDescriptor::Value, Some(name)) => {
+            let space = match kernel.temporaries.get(name) {
+                Some(temporary) => temporary.space,
+                None => kernel.arguments.iter().find(|argument| argument.name == *name).and_then(|argument| match &argument.kind {
+                    ArgumentKind::Array { space, .. } => Some(*space),
+                    _ => None,
+                }),
+            };
+            Ok(ArgDescriptor::Array { space, layout: Layout::scalar() })
+        }
+        (descriptor, _) => Ok(descriptor),
+    }
+}
+
+fn is_array(kernel: &LoopKernel, name: &str) -> bool {
+    let layout = match kernel.temporaries.get(name) {
+        Some(temporary) => Some(&temporary.layout),
+        None => kernel.arguments.iter().find(|argument| argument.name == *name).and_then(|argument| match &argument.kind {
+            ArgumentKind::Array { layout, .. } => Some(layout),
+            _ => None,
+        }),
+    };
+    layout.is_some_and(|layout| layout.axis_count().is_some_and(|axes| axes > 0))
+}

@@ -1,0 +1,137 @@
+//! The type of a value made of values of two types: NumPy's rules, but 32-bit integers do not widen 32-bit floats.
+
+use parloop_device::DType;
+
+use crate::syntax::Type;
+
+/// The type of `a op b`.
+///
+/// ```
+/// use parloop_loop::infer::promote;
+/// use parloop_device::DType;
+/// assert_eq!(promote(DType::I32, DType::F32), DType::F32);
+/// assert_eq!(promote(DType::I64, DType::F32), DType::F64);
+/// assert_eq!(promote(DType::I8, DType::U8), DType::I16);
+/// ```
+pub fn promote(a: DType, b: DType) -> DType {
+    if a == b {
+        return a;
+    }
+    match (a, b) {
+        (DType::I32, DType::F32) | (DType::F32, DType::I32) => DType::F32,
+        (DType::Bool, other) | (other, DType::Bool) => other,
+        _ if a.is_integer() && b.is_integer() => promote_integers(a, b),
+        _ => {
+            let double = needs_double(a) || needs_double(b);
+            match (a.is_complex() || b.is_complex(), double) {
+                (true, true) => DType::C128,
+                (true, false) => DType::C64,
+                (false, true) => DType::F64,
+                (false, false) => DType::F32,
+            }
+        }
+    }
+}
+
+/// Whether values of the type need a double (or two) to be held.
+fn needs_double(dtype: DType) -> bool {
+    match dtype {
+        DType::F64 | DType::C128 => true,
+        _ => dtype.is_integer() && dtype.size() >= 4,
+    }
+}
+
+/// The smallest type that holds all values of both; a float where there is none.
+fn promote_integers(a: DType, b: DType) -> DType {
+    match (is_signed(a), is_signed(b)) {
+        (same, other) if same == other => {
+            if a.size() >= b.size() {
+                a
+            } else {
+                b
+            }
+        }
+        (signed, _) => {
+            let (signed, unsigned) = if signed { (a, b) } else { (b, a) };
+            match unsigned.size() {
+                size if size < signed.size() => signed,
+                1 => DType::I16,
+                2 => DType::I32,
+                4 => DType::I64,
+                _ => DType::F64,
+            }
+        }
+    }
+}
+
+/// As [`promote`] for `//` and `%`, where integers stay integers.
+pub fn promote_division(a: DType, b: DType) -> DType {
+    match promote(a, b) {
+        DType::F64 if a.is_integer() && b.is_integer() => DType::I64,
+        DType::Bool => DType::I8,
+        dtype => dtype,
+    }
+}
+
+/// Whether values may be negative; only for integers.
+pub fn is_signed(dtype: DType) -> bool {
+    dtype.integer_range().is_some_and(|(smallest, _)| smallest < 0)
+}
+
+/// The type of a float that functions such as `sin` take an integer as: what NumPy does, but no half floats.
+pub fn as_float(dtype: DType) -> DType {
+    match dtype {
+        DType::Bool => DType::F32,
+        _ if dtype.is_integer() && dtype.size() <= 2 => DType::F32,
+        _ if dtype.is_integer() => DType::F64,
+        _ => dtype,
+    }
+}
+
+/// The type of the real part.
+pub fn real_of(dtype: DType) -> DType {
+    match dtype {
+        DType::C64 => DType::F32,
+        DType::C128 => DType::F64,
+        _ => dtype,
+    }
+}
+
+/// [`promote`] for all types: a vector and a number of its lanes' type is the vector; classes and opaque types only go with themselves.
+pub fn combine(a: &Type, b: &Type) -> Option<Type> {
+    match (a, b) {
+        _ if a == b => Some(a.clone()),
+        (Type::Scalar(a), Type::Scalar(b)) => Some(Type::Scalar(promote(*a, *b))),
+        (Type::Vector(lane, _), Type::Scalar(number)) if promote(*lane, *number) == *lane => Some(a.clone()),
+        (Type::Scalar(number), Type::Vector(lane, _)) if promote(*lane, *number) == *lane => Some(b.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promotion_is_symmetric_and_gives_a_type_that_both_go_into() {
+        for a in DType::ALL {
+            for b in DType::ALL {
+                let both = promote(a, b);
+                assert_eq!(both, promote(b, a), "{a} {b}");
+                assert_eq!(promote(both, a), both, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn promotion_is_numpys_in_the_cases_that_surprise() {
+        assert_eq!(promote(DType::U64, DType::I32), DType::F64);
+        assert_eq!(promote(DType::U32, DType::I32), DType::I64);
+        assert_eq!(promote(DType::U32, DType::F32), DType::F64);
+        assert_eq!(promote(DType::I16, DType::F32), DType::F32);
+        assert_eq!(promote(DType::C64, DType::F64), DType::C128);
+        assert_eq!(promote(DType::C64, DType::I32), DType::C128);
+        assert_eq!(promote(DType::Bool, DType::I8), DType::I8);
+        assert_eq!(promote_division(DType::U64, DType::I32), DType::I64);
+    }
+}

@@ -1,0 +1,144 @@
+//! Types of expressions in kernels whose names and calls have types already: what passes behind the inference ask.
+
+use std::collections::HashMap;
+
+use parloop_isl::Name;
+
+use super::error::{InferError, Reason};
+use super::rules::{self, Environment};
+use crate::callable::{ArgId, known_names, symbol};
+use crate::names::Near;
+use crate::syntax::{Call, Expr, LoopKernel, Program, Type};
+use crate::transform::rule_call;
+
+/// The type of an expression of a kernel that is typed; for many expressions keep a [`TypeReader`].
+///
+/// # Errors
+/// [`InferError`] for names and calls that have no type, and for operations that are none.
+pub fn type_of(program: &Program, kernel: &LoopKernel, expr: &Expr) -> Result<Type, InferError> {
+    TypeReader::new(program, kernel).type_of(expr)
+}
+
+/// Answers for the types of one kernel's expressions.
+#[derive(Debug)]
+pub struct TypeReader<'a> {
+    program: &'a Program,
+    kernel: &'a LoopKernel,
+    variables: HashMap<Name, Option<Type>>,
+    /// How many rules are being looked into.
+    depth: usize,
+}
+
+/// The types of arguments, temporaries, inames and parameters, as far as they are known.
+pub(super) fn variables_of(kernel: &LoopKernel) -> HashMap<Name, Option<Type>> {
+    let index = || Some(Type::Scalar(kernel.index_type));
+    let mut found: HashMap<Name, Option<Type>> = HashMap::new();
+    found.extend(kernel.domains.iter().flat_map(|domain| domain.params()).map(|name| (name.clone(), index())));
+    found.extend(kernel.arguments.iter().flat_map(|argument| {
+        match &argument.kind {
+            crate::syntax::ArgumentKind::Array { layout, .. } => layout.hidden_parameters(&argument.name),
+            _ => Vec::new(),
+        }
+        .into_iter()
+        .map(|(name, _)| (name, index()))
+    }));
+    found.extend(kernel.temporaries.values().map(|temporary| (temporary.name.clone(), temporary.ty.clone())));
+    found.extend(kernel.arguments.iter().map(|argument| (argument.name.clone(), argument.ty.clone())));
+    found.extend(kernel.inames.keys().map(|name| (name.clone(), index())));
+    found
+}
+
+impl<'a> TypeReader<'a> {
+    /// For the expressions of that kernel.
+    pub fn new(program: &'a Program, kernel: &'a LoopKernel) -> TypeReader<'a> {
+        TypeReader { program, kernel, variables: variables_of(kernel), depth: 0 }
+    }
+
+    /// Gives a name that is not in the kernel a type, or one in it another.
+    pub fn declare(&mut self, name: Name, ty: Type) {
+        self.variables.insert(name, Some(ty));
+    }
+
+    /// The type of one value.
+    ///
+    /// # Errors
+    /// As [`type_of`].
+    pub fn type_of(&mut self, expr: &Expr) -> Result<Type, InferError> {
+        rules::value(self, expr)?.ok_or_else(|| InferError::NoValue {
+            expr: expr.to_string(),
+            kernel: self.kernel.name.clone(),
+            hint: "it has no type; infer the types first",
+        })
+    }
+
+    /// The types of a call or reduction that may give several values.
+    ///
+    /// # Errors
+    /// As [`type_of`].
+    pub fn types_of(&mut self, expr: &Expr) -> Result<Vec<Type>, InferError> {
+        rules::several(self, expr)?.ok_or_else(|| InferError::NoValue {
+            expr: expr.to_string(),
+            kernel: self.kernel.name.clone(),
+            hint: "it has no type; infer the types first",
+        })
+    }
+}
+
+impl Environment for TypeReader<'_> {
+    fn kernel(&self) -> &LoopKernel {
+        self.kernel
+    }
+
+    fn variable(&mut self, name: &Name) -> Result<Option<Type>, InferError> {
+        match self.variables.get(name) {
+            Some(Some(ty)) => return Ok(Some(ty.clone())),
+            Some(None) => {
+                let reason = Reason::NotWritten;
+                return Err(InferError::Undetermined { name: name.clone(), kernel: self.kernel.name.clone(), reason });
+            }
+            None => {}
+        }
+        if let Some(rule) = self.kernel.substitutions.get(name) {
+            return self.inside_rule(&rule.body);
+        }
+        match symbol(self.program, self.program.target, name)? {
+            Some(symbol) => Ok(Some(symbol.ty)),
+            None => Err(InferError::UnknownName { name: name.clone(), kernel: self.kernel.name.clone() }),
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> Result<Option<Vec<Type>>, InferError> {
+        let whole = Expr::Call(std::sync::Arc::new(call.clone()));
+        if let Some((rule, args)) = rule_call(&whole, &self.kernel.substitutions) {
+            let body = rule.body.substitute(&rule.parameters.iter().cloned().zip(args.iter().cloned()).collect());
+            return Ok(self.inside_rule(&body)?.map(|ty| vec![ty]));
+        }
+        let callable = call.resolved.then(|| self.program.callables.get(&call.function)).flatten();
+        let callable = callable.ok_or_else(|| unknown_function(self.program, self.kernel, &call.function))?;
+        Ok(callable.types().map(results))
+    }
+}
+
+impl TypeReader<'_> {
+    /// The type of a rule's body; a rule that calls itself has none.
+    fn inside_rule(&mut self, body: &Expr) -> Result<Option<Type>, InferError> {
+        if self.depth > self.kernel.substitutions.len() {
+            return Ok(None);
+        }
+        self.depth += 1;
+        let ty = rules::value(self, body);
+        self.depth -= 1;
+        ty
+    }
+}
+
+/// The types of the results among those of a call.
+pub(super) fn results(types: &crate::callable::ArgTypes) -> Vec<Type> {
+    (0..).map_while(|place| types.get(&ArgId::result(place)).cloned()).collect()
+}
+
+/// That nobody knows the function, with names that are nearly so.
+pub(super) fn unknown_function(program: &Program, kernel: &LoopKernel, function: &Name) -> InferError {
+    let near = Near::of(function, &known_names(program));
+    InferError::UnknownFunction { function: function.clone(), kernel: kernel.name.clone(), near }
+}

@@ -1,0 +1,137 @@
+//! The memory of temporaries that do not say which: private, unless an instruction spreads it over the work items of a group (local) or over the
+//! groups (global).
+
+use std::collections::BTreeSet;
+
+use parloop_isl::Name;
+
+use crate::schedule::{Facts, Placement};
+use crate::syntax::{AddressSpace, LoopKernel};
+
+/// Why the memory of a temporary is not clear.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpaceError {
+    /// Some, but not all, of the axes are in the index.
+    #[error(
+        "`{instruction}` writes temporary `{temporary}` at an index that uses {which} inames, but not `{missing}`, over which it is spread too: work items \
+         would overwrite each other's values; use `{missing}` in the index, or say where it lives: set_temporary_address_space"
+    )]
+    PartlySpread {
+        /// The instruction.
+        instruction: Name,
+        /// The temporary.
+        temporary: Name,
+        /// `local` or `group`.
+        which: &'static str,
+        /// An iname that is not in the index.
+        missing: Name,
+    },
+    /// Instructions use a temporary in different ways.
+    #[error(
+        "temporary `{temporary}` is {} memory by `{first}`, but {} memory by `{second}`; say where it lives: set_temporary_address_space",
+        space_name(*first_space),
+        space_name(*second_space)
+    )]
+    Disagreement {
+        /// The temporary.
+        temporary: Name,
+        /// An instruction.
+        first: Name,
+        /// What its index says.
+        first_space: AddressSpace,
+        /// Another.
+        second: Name,
+        /// What its index says.
+        second_space: AddressSpace,
+    },
+}
+
+fn space_name(space: AddressSpace) -> &'static str {
+    match space {
+        AddressSpace::Private => "private",
+        AddressSpace::Local => "local",
+        AddressSpace::Global => "global",
+        AddressSpace::Constant => "constant",
+    }
+}
+
+/// The kernel with an address space for each temporary.
+///
+/// # Errors
+/// Indices from which it is not clear.
+pub fn address_spaces(kernel: &LoopKernel) -> Result<LoopKernel, SpaceError> {
+    if kernel.temporaries.values().all(|temporary| temporary.space.is_some()) {
+        return Ok(kernel.clone());
+    }
+    let facts = Facts::of(kernel);
+    let mut result = kernel.clone();
+    for (name, temporary) in &mut result.temporaries {
+        if temporary.space.is_none() {
+            temporary.space = Some(space_of(&facts, name)?);
+        }
+    }
+    Ok(result)
+}
+
+fn space_of(facts: &Facts<'_>, name: &Name) -> Result<AddressSpace, SpaceError> {
+    let names = sharing(facts, name);
+    let mut known: Option<(usize, AddressSpace)> = None;
+    for writer in names.iter().flat_map(|&name| facts.writers.get(name).into_iter().flatten().copied()) {
+        let space = wanted_by(facts, writer, name, &names)?;
+        match known {
+            Some((first, first_space)) if first_space != space => {
+                let id = |at: usize| facts.kernel.instructions[at].id.clone();
+                return Err(SpaceError::Disagreement {
+                    temporary: name.clone(),
+                    first: id(first),
+                    first_space,
+                    second: id(writer),
+                    second_space: space,
+                });
+            }
+            Some(_) => {}
+            None => known = Some((writer, space)),
+        }
+    }
+    let has_values = facts.kernel.temporaries[name].initializer.is_some();
+    Ok(known.map_or(if has_values { AddressSpace::Global } else { AddressSpace::Private }, |(_, space)| space))
+}
+
+/// The temporary, and those that share its memory.
+fn sharing<'f>(facts: &'f Facts<'_>, name: &'f Name) -> BTreeSet<&'f Name> {
+    let base = facts.kernel.temporaries[name].base_storage.as_ref();
+    let others = facts.kernel.temporaries.values().filter(|other| base.is_some() && other.base_storage.as_ref() == base);
+    others.map(|other| &other.name).chain([name]).collect()
+}
+
+fn wanted_by(facts: &Facts<'_>, writer: usize, temporary: &Name, names: &BTreeSet<&Name>) -> Result<AddressSpace, SpaceError> {
+    let instruction = &facts.kernel.instructions[writer];
+    let lhs = instruction.lhs();
+    let writes = lhs.iter().filter(|lhs| lhs.written_name().is_some_and(|written| names.contains(written)));
+    let used: BTreeSet<Name> = writes.flat_map(|lhs| lhs.variables()).collect();
+    let mut space = AddressSpace::Private;
+    for (which, wanted) in [("local", AddressSpace::Local), ("group", AddressSpace::Global)] {
+        let is_axis = |iname: &&Name| match facts.placement(iname) {
+            Placement::Local(_) | Placement::LocalAuto => which == "local",
+            Placement::Group(_) => which == "group",
+            _ => false,
+        };
+        let axes: Vec<&Name> = instruction.within_inames.iter().filter(is_axis).collect();
+        let missing = axes.iter().find(|iname| !used.contains(**iname));
+        let some_used = axes.iter().any(|iname| used.contains(*iname));
+        match missing {
+            Some(missing) if some_used => {
+                return Err(SpaceError::PartlySpread {
+                    instruction: instruction.id.clone(),
+                    temporary: temporary.clone(),
+                    which,
+                    missing: (*missing).clone(),
+                });
+            }
+            None if some_used => space = space.max(wanted),
+            _ => {}
+        }
+    }
+    Ok(space)
+}

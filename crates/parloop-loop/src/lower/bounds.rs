@@ -1,0 +1,358 @@
+//! What domains say of loops and conditions: the limits of an iname inside the loops around it, and what of an instruction's domain
+//! these loops do not see to. The solver is asked only where a look at the constraints does not tell.
+
+use std::collections::{BTreeSet, HashMap};
+
+use parloop_device::DType;
+use parloop_isl::{Affine, Atom, Bound, Constraint, ConstraintKind, Name, Set};
+
+use super::LowerError;
+use super::nest::Scope;
+use super::number;
+use super::tree::{Op, Routine, Value, ValueKind};
+use crate::fold;
+use crate::syntax::{BinaryOp, CompareOp, Expr, LoopKernel, Type, UnaryOp};
+
+/// The values of an iname inside the loops around it.
+pub(super) struct Range {
+    pub(super) lower: Vec<Bound>,
+    pub(super) upper: Vec<Bound>,
+    /// `(m, r)`: values are `r` modulo `m`.
+    pub(super) stride: Option<(i64, Affine)>,
+    /// What holds of the iname inside its loop.
+    pub(super) facts: Vec<Constraint>,
+}
+
+impl Range {
+    /// Its smallest and largest value, if they are constants.
+    pub(super) fn constants(&self) -> Option<(i64, i64)> {
+        let all =
+            |bounds: &[Bound]| bounds.iter().map(|bound| Some((bound.affine.as_constant()?, bound.divisor))).collect::<Option<Vec<_>>>();
+        let lower = all(&self.lower)?.into_iter().map(|(value, divisor)| -(-value).div_euclid(divisor)).max()?;
+        let upper = all(&self.upper)?.into_iter().map(|(value, divisor)| value.div_euclid(divisor)).min()?;
+        Some((lower, upper))
+    }
+
+    /// The only value that it has, whatever the parameters are.
+    pub(super) fn only_value(&self) -> Option<&Affine> {
+        match (self.lower.as_slice(), self.upper.as_slice()) {
+            ([lower], [upper]) if lower == upper && lower.divisor == 1 => Some(&lower.affine),
+            _ => None,
+        }
+    }
+}
+
+/// The domains of a kernel by iname, and joins of them that were asked for.
+pub(super) struct Domains<'a> {
+    kernel: &'a LoopKernel,
+    home: HashMap<&'a Name, usize>,
+    joined: HashMap<Vec<usize>, Set>,
+}
+
+impl<'a> Domains<'a> {
+    pub(super) fn of(kernel: &'a LoopKernel) -> Domains<'a> {
+        let homes = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index)));
+        Domains { kernel, home: homes.collect(), joined: HashMap::new() }
+    }
+
+    /// The domain of those inames, with those that it depends on: its dimensions may be more.
+    fn join<'n>(&mut self, inames: impl IntoIterator<Item = &'n Name>) -> Result<Set, LowerError> {
+        let mut open: Vec<usize> = inames.into_iter().filter_map(|iname| self.home.get(iname).copied()).collect();
+        let mut found = BTreeSet::new();
+        while let Some(index) = open.pop() {
+            if found.insert(index) {
+                open.extend(self.kernel.domains[index].params().iter().filter_map(|param| self.home.get(param).copied()));
+            }
+        }
+        let key: Vec<usize> = found.into_iter().collect();
+        if let Some(set) = self.joined.get(&key) {
+            return Ok(set.clone());
+        }
+        let mut set = Set::universe(&[], &[]);
+        for (number, &index) in key.iter().enumerate() {
+            set = if number == 0 { self.kernel.domains[index].clone() } else { set.join(&self.kernel.domains[index])? };
+        }
+        self.joined.insert(key, set.clone());
+        Ok(set)
+    }
+}
+
+impl Scope<'_> {
+    /// What holds here, as a set of parameters alone.
+    fn context(&self) -> Result<Set, LowerError> {
+        let facts = Set::bounded(&[], self.facts.clone());
+        Ok(match self.kernel.assumptions.pieces() {
+            [_] => facts,
+            _ => facts.join(&self.kernel.assumptions)?,
+        })
+    }
+
+    /// The domain of those inames with all dimensions but `keep` as parameters; inames that are not `around` are projected out.
+    fn domain_of(&mut self, inames: &[&Name], keep: Option<&Name>, around: &BTreeSet<Name>) -> Result<Set, LowerError> {
+        let set = self.domains.join(inames.iter().copied())?;
+        let is_here = |dim: &Name| Some(dim) == keep || (around.contains(dim) && self.active.contains(dim));
+        let gone: Vec<Name> = set.dims().iter().filter(|dim| !is_here(dim)).cloned().collect();
+        let set = if gone.is_empty() { set } else { set.project_out(&gone)? };
+        let params: Vec<Name> = set.dims().iter().filter(|dim| Some(*dim) != keep).cloned().collect();
+        Ok(if params.is_empty() { set } else { set.to_params(&params) })
+    }
+
+    /// The values of an iname here, as far as it depends on the inames `around`.
+    pub(super) fn range(&mut self, iname: &Name, around: &BTreeSet<Name>) -> Result<Range, LowerError> {
+        let set = self.domain_of(&[iname], Some(iname), around)?;
+        let range = match look(&set, iname) {
+            Some(range) => range,
+            None => self.solve(&set, iname)?,
+        };
+        let unbounded = |which| LowerError::Unbounded { iname: iname.clone(), which };
+        match (range.lower.is_empty(), range.upper.is_empty()) {
+            (true, _) => Err(unbounded("smallest value")),
+            (_, true) => Err(unbounded("largest value")),
+            _ => Ok(range),
+        }
+    }
+
+    fn solve(&mut self, set: &Set, iname: &Name) -> Result<Range, LowerError> {
+        let here = set.join(&self.context()?)?;
+        let bounds = here.bounds(iname)?;
+        let (step, rest) = if mentions_in_floor(set, iname) { set.stride(iname)? } else { (1, Affine::constant(0)) };
+        let mut facts = Vec::new();
+        let value = Affine::name(iname.clone());
+        for bound in &bounds.lower {
+            facts.push(Constraint::not_negative(value.scale(bound.divisor)?.sub(&bound.affine)?));
+        }
+        for bound in &bounds.upper {
+            facts.push(Constraint::not_negative(bound.affine.sub(&value.scale(bound.divisor)?)?));
+        }
+        if step > 1 {
+            facts.push(Constraint::zero(Affine::modulo(&value.sub(&rest)?, step)?));
+        }
+        if let [piece] = set.pieces()
+            && !mentions_in_floor(set, iname)
+        {
+            facts.extend(piece.iter().filter(|constraint| constraint.affine.mentions(iname)).cloned());
+        }
+        Ok(Range { lower: bounds.lower, upper: bounds.upper, stride: (step > 1).then_some((step, rest)), facts })
+    }
+
+    /// The smallest value of an iname wherever it is used, in terms of parameters.
+    pub(super) fn least(&mut self, iname: &Name) -> Result<Affine, LowerError> {
+        let set = self.domains.join([iname])?;
+        let set = if set.dims().len() == 1 { set } else { set.project_onto(std::slice::from_ref(iname))? };
+        match look(&set, iname) {
+            Some(range) if range.lower[0].divisor == 1 => Ok(range.lower[0].affine.clone()),
+            _ => Ok(set.static_min(iname, &self.kernel.assumptions)?),
+        }
+    }
+
+    /// The first and the last constant value of an iname that is to be written out, if they are constants.
+    pub(super) fn constant_range(&mut self, iname: &Name, around: &BTreeSet<Name>) -> Result<Option<(i64, i64)>, LowerError> {
+        let range = self.range(iname, around)?;
+        if let Some(found) = range.constants() {
+            return Ok(Some(found));
+        }
+        let set = self.domains.join([iname])?.project_onto(std::slice::from_ref(iname))?;
+        let context = &self.kernel.assumptions;
+        let (least, most) = (set.static_min(iname, context)?, set.static_max(iname, context)?);
+        Ok(least.as_constant().zip(most.as_constant()))
+    }
+
+    /// What an instruction within those inames must ask before it runs here; `None`: it never runs.
+    pub(super) fn guards(&mut self, within: &BTreeSet<Name>) -> Result<Option<Vec<Value>>, LowerError> {
+        let inames: Vec<&Name> = within.iter().collect();
+        if inames.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        let set = self.domain_of(&inames, None, within)?;
+        if let [piece] = set.pieces()
+            && piece.iter().all(|constraint| self.facts.contains(constraint))
+        {
+            return Ok(Some(Vec::new()));
+        }
+        let context = self.context()?;
+        let rest = set.gist(&context)?;
+        match rest.pieces() {
+            [] => Ok(None),
+            [piece] => self.conditions(piece).map(Some),
+            pieces => {
+                let mut alternatives = Vec::new();
+                for piece in pieces {
+                    match number::join(Op::And, self.conditions(piece)?) {
+                        Some(condition) => alternatives.push(condition),
+                        None => return Ok(Some(Vec::new())),
+                    }
+                }
+                Ok(Some(number::join(Op::Or, alternatives).into_iter().collect()))
+            }
+        }
+    }
+
+    fn conditions(&mut self, piece: &[Constraint]) -> Result<Vec<Value>, LowerError> {
+        piece.iter().map(|constraint| self.condition(constraint)).collect()
+    }
+
+    /// A constraint as a comparison of sums without minus signs.
+    fn condition(&mut self, constraint: &Constraint) -> Result<Value, LowerError> {
+        let (mut more, mut less) = (Affine::constant(0), Affine::constant(0));
+        for (atom, coefficient) in constraint.affine.terms() {
+            let term = atom_affine(atom)?;
+            match coefficient > 0 {
+                true => more = more.add(&term.scale(coefficient)?)?,
+                false => less = less.add(&term.scale(coefficient.checked_neg().unwrap_or(i64::MAX))?)?,
+            }
+        }
+        let rest = constraint.affine.constant_term();
+        let (op, left, right) = match (constraint.kind, rest) {
+            (ConstraintKind::Zero, rest) if rest <= 0 => (CompareOp::Equal, more, less.add(&Affine::constant(-rest))?),
+            (ConstraintKind::Zero, rest) => (CompareOp::Equal, less, more.add(&Affine::constant(rest))?),
+            (ConstraintKind::NotNegative, -1) if less.as_constant().is_none() => (CompareOp::Less, less, more),
+            (ConstraintKind::NotNegative, rest) if rest < 0 => (CompareOp::GreaterEqual, more, less.add(&Affine::constant(-rest))?),
+            (ConstraintKind::NotNegative, rest) => (CompareOp::LessEqual, less, more.add(&Affine::constant(rest))?),
+        };
+        let (left, right) = (self.affine(&left)?, self.affine(&right)?);
+        let (left, right, _) = number::unify(number::Typed::strong(left), number::Typed::strong(right));
+        Ok(number::compare(op, left, right))
+    }
+
+    /// An affine expression as a value.
+    pub(super) fn affine(&mut self, affine: &Affine) -> Result<Value, LowerError> {
+        self.index(&affine_expr(affine))
+    }
+
+    /// The smallest value of a loop.
+    pub(super) fn first(&mut self, range: &Range) -> Result<Value, LowerError> {
+        let mut values = Vec::new();
+        for bound in &range.lower {
+            let up = bound.affine.add(&Affine::constant(bound.divisor - 1))?;
+            values.push(self.affine(&Affine::floor(&up, bound.divisor)?)?);
+        }
+        let first = extreme(Routine::Max, values).ok_or_else(|| self.refused("a loop without a beginning"))?;
+        let Some((step, rest)) = &range.stride else { return Ok(first) };
+        // The first value at or behind it that is `rest` modulo `step`.
+        let Some(start) = single_floor(&range.lower) else {
+            return Err(self.refused("a loop with a stride and several beginnings"));
+        };
+        let behind = Affine::modulo(&rest.sub(&start)?, *step)?;
+        self.affine(&start.add(&behind)?)
+    }
+
+    /// The value behind the largest one of a loop.
+    pub(super) fn end(&mut self, range: &Range) -> Result<Value, LowerError> {
+        let mut values = Vec::new();
+        for bound in &range.upper {
+            let behind = bound.affine.add(&Affine::constant(bound.divisor))?;
+            values.push(self.affine(&Affine::floor(&behind, bound.divisor)?)?);
+        }
+        extreme(Routine::Min, values).ok_or_else(|| self.refused("a loop without an end"))
+    }
+}
+
+fn single_floor(bounds: &[Bound]) -> Option<Affine> {
+    match bounds {
+        [bound] => Affine::floor(&bound.affine.add(&Affine::constant(bound.divisor - 1)).ok()?, bound.divisor).ok(),
+        _ => None,
+    }
+}
+
+fn extreme(routine: Routine, values: Vec<Value>) -> Option<Value> {
+    // Constants first: `min(16, n - i)`.
+    let mut sorted: Vec<Value> = values.iter().filter(|value| value.as_int().is_some()).cloned().collect();
+    sorted.extend(values.into_iter().filter(|value| value.as_int().is_none()));
+    sorted.into_iter().reduce(|left, right| {
+        let (left, right, _) = number::unify(number::Typed::strong(left), number::Typed::strong(right));
+        number::routine(routine, left, right)
+    })
+}
+
+/// The range of an iname whose constraints tell it at a glance: one limit on each side, none of them inside a division.
+fn look(set: &Set, iname: &Name) -> Option<Range> {
+    let [piece] = set.pieces() else { return None };
+    let mut range = Range { lower: Vec::new(), upper: Vec::new(), stride: None, facts: Vec::new() };
+    for constraint in piece.iter().filter(|constraint| constraint.affine.mentions(iname)) {
+        let coefficient = constraint.affine.coefficient(iname);
+        let rest = constraint.affine.sub(&Affine::name(iname.clone()).scale(coefficient).ok()?).ok()?;
+        if coefficient == 0 || rest.mentions(iname) {
+            return None;
+        }
+        let is_equal = constraint.kind == ConstraintKind::Zero;
+        if is_equal && coefficient.abs() != 1 {
+            return None;
+        }
+        let limit = if coefficient > 0 { rest.scale(-1).ok()? } else { rest };
+        let bound = Bound { affine: limit, divisor: coefficient.checked_abs()? };
+        if coefficient > 0 || is_equal {
+            range.lower.push(bound.clone());
+        }
+        if coefficient < 0 || is_equal {
+            range.upper.push(bound);
+        }
+        range.facts.push(constraint.clone());
+    }
+    (range.lower.len() == 1 && range.upper.len() == 1).then_some(range)
+}
+
+fn mentions_in_floor(set: &Set, iname: &Name) -> bool {
+    let inside =
+        |constraint: &Constraint| constraint.affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(inner, _) if inner.mentions(iname)));
+    set.pieces().iter().flatten().any(inside)
+}
+
+fn atom_affine(atom: &Atom) -> Result<Affine, LowerError> {
+    Ok(match atom {
+        Atom::Name(name) => Affine::name(name.clone()),
+        Atom::Floor(inner, divisor) => Affine::floor(inner, *divisor)?,
+    })
+}
+
+/// An affine expression as one of the kernel, what is added before what is taken away.
+pub(super) fn affine_expr(affine: &Affine) -> Expr {
+    let terms: Vec<(&Atom, i64)> = affine.terms().collect();
+    let constant = affine.constant_term();
+    let mut sum: Option<Expr> = None;
+    for (atom, coefficient) in terms.iter().filter(|(_, coefficient)| *coefficient > 0) {
+        let term = fold::multiply(Expr::int(*coefficient), atom_expr(atom));
+        sum = Some(sum.map_or(term.clone(), |sum| Expr::binary(BinaryOp::Add, sum, term)));
+    }
+    if constant > 0 || (constant != 0 && sum.is_none()) {
+        sum = Some(sum.map_or(Expr::int(constant), |sum| Expr::binary(BinaryOp::Add, sum, Expr::int(constant))));
+    }
+    for (atom, coefficient) in terms.iter().filter(|(_, coefficient)| *coefficient < 0) {
+        let factor = coefficient.checked_neg().unwrap_or(i64::MAX);
+        let term = fold::multiply(Expr::int(factor), atom_expr(atom));
+        sum = Some(match sum {
+            Some(sum) => Expr::binary(BinaryOp::Subtract, sum, term),
+            None => Expr::Unary(UnaryOp::Negate, std::sync::Arc::new(term)),
+        });
+    }
+    let had_terms = terms.iter().any(|(_, coefficient)| *coefficient > 0);
+    match sum {
+        None => Expr::int(constant),
+        Some(sum) if constant < 0 && had_terms => {
+            Expr::binary(BinaryOp::Subtract, sum, Expr::int(constant.checked_neg().unwrap_or(i64::MAX)))
+        }
+        Some(sum) => sum,
+    }
+}
+
+fn atom_expr(atom: &Atom) -> Expr {
+    match atom {
+        Atom::Name(name) => Expr::var(name.clone()),
+        Atom::Floor(inner, divisor) => Expr::binary(BinaryOp::FloorDivide, affine_expr(inner), Expr::int(*divisor)),
+    }
+}
+
+/// The wider type of two integer types, for the variable of a loop.
+pub(super) fn loop_type(index: DType, first: &Value, end: &Value) -> Type {
+    let size = |ty: &Type| ty.scalar().map_or(0, DType::size);
+    let widest = [&first.ty, &end.ty].into_iter().filter(|ty| size(ty) > index.size()).max_by_key(|ty| size(ty));
+    match widest {
+        Some(ty) if !matches!(ty.scalar(), Some(DType::U64)) => ty.clone(),
+        Some(_) => DType::I64.into(),
+        None => index.into(),
+    }
+}
+
+/// Whether a value is an integer that stands in the text, of any type.
+pub(super) fn is_empty(first: &Value, end: &Value) -> bool {
+    matches!((&first.kind, &end.kind), (ValueKind::Int(first), ValueKind::Int(end)) if first >= end)
+}

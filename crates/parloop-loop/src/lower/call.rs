@@ -1,0 +1,261 @@
+//! Calls: what callables say becomes values and statements; parts of arrays become pointers; kernels that are called get a function.
+
+use std::sync::Arc;
+
+use parloop_isl::Name;
+
+use super::LowerError;
+use super::launch::called_function;
+use super::nest::Scope;
+use super::number::{self, Typed};
+use super::place::{Array, Place, Storage};
+use super::tree::{Declaration, Statement, Value, ValueKind};
+use crate::callable::{ArgId, CallSite, Callable, Emitted};
+use crate::infer;
+use crate::layout::Axis;
+use crate::syntax::{AddressSpace, Call, CallInstruction, Expr, SubArray, Type};
+
+/// A call with all that its code needs.
+struct CallCode<'c> {
+    callable: Arc<dyn Callable>,
+    call: &'c Call,
+    results: &'c [Expr],
+    /// Statements behind the call: results that are not of the type that the callee writes.
+    after: Vec<Statement>,
+}
+
+impl CallCode<'_> {
+    fn ty(&self, id: &ArgId) -> Option<Type> {
+        self.callable.types()?.get(id).cloned()
+    }
+
+    fn argument(&self, id: &ArgId) -> Option<&Expr> {
+        match id {
+            ArgId::Position(place) if *place >= 0 => self.call.args.get(*place as usize),
+            ArgId::Position(place) => self.results.get(usize::try_from(-1 - i64::from(*place)).ok()?),
+            ArgId::Keyword(name) => self.call.keywords.iter().find(|(keyword, _)| keyword == name).map(|(_, value)| value),
+        }
+    }
+}
+
+impl Scope<'_> {
+    /// A call inside an expression.
+    pub(super) fn call(&mut self, call: &Call) -> Result<Typed, LowerError> {
+        let callable = self.callable(call)?;
+        let site = CallSite { target: self.target, kernel: self.kernel, args: &call.args, results: &[] };
+        let emitted = callable.emit_call(&site)?;
+        let mut code = CallCode { callable, call, results: &[], after: Vec::new() };
+        let ty = code.ty(&ArgId::result(0)).ok_or_else(|| LowerError::Untyped { name: call.function.clone() })?;
+        let value = self.emitted(&emitted, &mut code, &ty)?;
+        Ok(Typed::strong(value))
+    }
+
+    /// Whether the results of a call are written through pointers although it stands as a value.
+    pub(super) fn writes_through_pointers(&self, call: &Call) -> bool {
+        self.program.callables.get(&call.function).is_some_and(|callable| callable.kernel().is_some())
+    }
+
+    /// A call as an instruction.
+    pub(super) fn call_instruction(&mut self, instruction: &CallInstruction) -> Result<Vec<Statement>, LowerError> {
+        let Expr::Call(call) = &instruction.rhs else { return self.tuple(&instruction.lhs, &instruction.rhs) };
+        let callable = self.callable(call)?;
+        let results = instruction.lhs.as_slice();
+        let site = CallSite { target: self.target, kernel: self.kernel, args: &call.args, results };
+        let (emitted, returns) = callable.emit_call_insn(&site)?;
+        let mut code = CallCode { callable, call, results, after: Vec::new() };
+        if let Emitted::Tuple(parts) = &emitted {
+            let mut values = Vec::new();
+            for (place, part) in parts.iter().enumerate() {
+                let ty = code.ty(&ArgId::result(place)).ok_or_else(|| LowerError::Untyped { name: call.function.clone() })?;
+                values.push(Typed::strong(self.emitted(part, &mut code, &ty)?));
+            }
+            return self.store_all(results, values);
+        }
+        let ty = code.ty(&ArgId::result(0)).unwrap_or(Type::Scalar(self.kernel.index_type));
+        let value = self.emitted(&emitted, &mut code, &ty)?;
+        let after = code.after;
+        let mut statements = match (returns, results.first()) {
+            (true, Some(first)) => self.store(first, Typed::strong(value))?,
+            _ => vec![Statement::Call(value)],
+        };
+        statements.extend(after);
+        Ok(statements)
+    }
+
+    fn tuple(&mut self, results: &[Expr], rhs: &Expr) -> Result<Vec<Statement>, LowerError> {
+        let parts: &[Expr] = match rhs {
+            Expr::Tuple(parts) => parts,
+            other if results.len() == 1 => std::slice::from_ref(other),
+            _ => return Err(self.refused("several results of what is no call")),
+        };
+        let values = parts.iter().map(|part| self.expr(part)).collect::<Result<Vec<_>, _>>()?;
+        self.store_all(results, values)
+    }
+
+    /// All values are computed before the first is written.
+    fn store_all(&mut self, results: &[Expr], values: Vec<Typed>) -> Result<Vec<Statement>, LowerError> {
+        let several = results.len() > 1;
+        let mut statements = Vec::new();
+        for (result, value) in results.iter().zip(values) {
+            let place = self.place(result)?.value;
+            let value = value.to(&place.ty);
+            let literal = value.children().is_empty() && !matches!(value.kind, ValueKind::Name(_));
+            let value = if several && !literal { self.named(value, "result") } else { value };
+            statements.extend(self.store(result, Typed::strong(value))?);
+        }
+        Ok(statements)
+    }
+
+    fn named(&mut self, value: Value, prefix: &str) -> Value {
+        let name = self.names.make(prefix);
+        let ty = value.ty.clone();
+        self.hoisted.push(super::nest::constant(&name, &ty, value));
+        Value::name(ty, name)
+    }
+
+    fn callable(&mut self, call: &Call) -> Result<Arc<dyn Callable>, LowerError> {
+        let Some(callable) = self.program.callables.get(&call.function) else {
+            return Err(self.refused(format!("the call of `{}`, which is not known,", call.function)));
+        };
+        let callable = callable.clone();
+        if !callable.is_ready() {
+            return Err(self.refused(format!("the call of `{}`, whose types are not known,", call.function)));
+        }
+        if callable.kernel().is_some() {
+            let name = callable.name_in_target().unwrap_or(&call.function).clone();
+            called_function(self.program, self.schedules, &call.function, &name, self.target, self.shared)?;
+        }
+        self.shared.preambles.extend(callable.preambles(self.target)?);
+        Ok(callable)
+    }
+
+    /// What a callable says, as a value; `ty` is that of the call's first result.
+    fn emitted(&mut self, emitted: &Emitted, code: &mut CallCode<'_>, ty: &Type) -> Result<Value, LowerError> {
+        Ok(match emitted {
+            Emitted::Call(function, args) => {
+                let args = args.iter().map(|arg| self.emitted(arg, code, ty)).collect::<Result<Vec<_>, _>>()?;
+                Value::new(ty.clone(), ValueKind::Call(function.clone(), args))
+            }
+            Emitted::Arg(id) => self.passed(id, code)?,
+            Emitted::Address(id) => self.address(id, code)?,
+            Emitted::IndexOf { id, lanes } => {
+                let Some(Expr::Subscript(array, indices)) = code.argument(id).cloned() else {
+                    return Err(self.refused("the place of what is no element"));
+                };
+                let name = array.written_name().cloned().ok_or_else(|| self.refused("the place of what is no element"))?;
+                let value = self.index_of(&name, &indices, *lanes)?;
+                Typed::strong(value).to(ty)
+            }
+            Emitted::Expr(expr, Some(ty)) => self.expr_as(expr, ty)?,
+            Emitted::Expr(expr, None) => self.expr(expr)?.settle(),
+            Emitted::Text(text) => Value::new(ty.clone(), ValueKind::Text(text.clone())),
+            Emitted::Choose(parts) => {
+                let condition = number::truth(self.emitted(&parts[0], code, ty)?);
+                let (yes, no) = (self.emitted(&parts[1], code, ty)?, self.emitted(&parts[2], code, ty)?);
+                let (yes, no) = (Typed::strong(yes).to(ty), Typed::strong(no).to(ty));
+                Value::new(ty.clone(), ValueKind::Choose(Box::new([condition, yes, no])))
+            }
+            Emitted::Operator(op, parts) => {
+                let (left, right) = (self.emitted(&parts[0], code, ty)?, self.emitted(&parts[1], code, ty)?);
+                let (left, right) = (Typed::strong(left).to(ty), Typed::strong(right).to(ty));
+                self.apply(*op, Typed::strong(left), Typed::strong(right))?.settle()
+            }
+            Emitted::Tuple(_) => return Err(self.refused("several values as one")),
+        })
+    }
+
+    /// An argument or result as the callee is passed it.
+    fn passed(&mut self, id: &ArgId, code: &CallCode<'_>) -> Result<Value, LowerError> {
+        let expr = code.argument(id).cloned().ok_or_else(|| self.refused(format!("a call without {id}")))?;
+        match &expr {
+            Expr::SubArray(part) => self.part_of_array(part),
+            Expr::Variable(name) if self.arrays.get(name).is_some_and(|array| !array.axes.is_empty()) => {
+                let array = self.array(name)?.clone();
+                let offset = self.index(&array.offset)?;
+                Ok(self.pointer(&array, offset))
+            }
+            _ => {
+                let value = self.expr(&expr)?;
+                Ok(match code.ty(id) {
+                    Some(ty) => value.to(&ty),
+                    None => value.settle(),
+                })
+            }
+        }
+    }
+
+    fn part_of_array(&mut self, part: &SubArray) -> Result<Value, LowerError> {
+        let found = infer::part(self.kernel, part).map_err(|error| self.refused(error.to_string()))?;
+        let array = self.array(&part.array)?.clone();
+        if matches!(array.storage, Storage::Separate(_)) {
+            return Err(self.refused(format!("a part of `{}`, whose arrays are separate,", part.array)));
+        }
+        let begin = self.flat(&array, &found.begin)?;
+        Ok(self.pointer(&array, begin))
+    }
+
+    fn pointer(&self, array: &Array, begin: Value) -> Value {
+        if array.storage == Storage::Number || !array.widened.is_empty() {
+            let index = (array.storage != Storage::Number).then_some(begin);
+            let place = self.held(array, index);
+            return Value::new(array.ty.clone(), ValueKind::Address(Box::new(place)));
+        }
+        let offset = (begin.as_int() != Some(0)).then(|| Box::new(begin));
+        Value::new(array.ty.clone(), ValueKind::Pointer(array.name.clone(), offset))
+    }
+
+    /// The address of a result that is a number; by way of a variable where the callee writes another type.
+    fn address(&mut self, id: &ArgId, code: &mut CallCode<'_>) -> Result<Value, LowerError> {
+        let expr = code.argument(id).cloned().ok_or_else(|| self.refused(format!("a call without {id}")))?;
+        let Place { value: place, .. } = self.place(&expr)?;
+        match code.ty(id) {
+            Some(ty) if ty != place.ty => {
+                let name = self.names.make("result");
+                self.hoisted.push(Statement::Declare(Declaration {
+                    name: name.clone(),
+                    ty: ty.clone(),
+                    space: AddressSpace::Private,
+                    lengths: Vec::new(),
+                    constant: false,
+                    value: None,
+                    alignment: None,
+                }));
+                let value = Value::name(ty.clone(), name);
+                code.after.extend(self.store(&expr, Typed::strong(value.clone()))?);
+                Ok(Value::new(ty, ValueKind::Address(Box::new(value))))
+            }
+            _ => Ok(Value::new(place.ty.clone(), ValueKind::Address(Box::new(place)))),
+        }
+    }
+
+    /// The place of an element, counted from the beginning of its array; in vectors unless lanes are counted.
+    fn index_of(&mut self, name: &Name, indices: &[Expr], lanes: bool) -> Result<Value, LowerError> {
+        let mut array = self.array(name)?.clone();
+        array.offset = Expr::int(0);
+        if lanes || !array.axes.contains(&Axis::Vector) {
+            return self.flat(&array, indices);
+        }
+        let layout =
+            self.layout(name).ok_or_else(|| LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() })?;
+        let place = crate::syntax::Layout { offset: crate::syntax::Offset::Zero, ..layout }.place(name, indices)?;
+        self.index(&place.index)
+    }
+
+    fn layout(&self, name: &Name) -> Option<crate::syntax::Layout> {
+        if let Some(temporary) = self.kernel.temporaries.get(name) {
+            return Some(temporary.layout.clone());
+        }
+        match &self.kernel.arguments.iter().find(|argument| argument.name == *name)?.kind {
+            crate::syntax::ArgumentKind::Array { layout, .. } => Some(layout.clone()),
+            _ => None,
+        }
+    }
+
+    /// A name that is no variable of the kernel but a constant of the target's.
+    pub(super) fn symbol(&mut self, name: &Name) -> Result<Value, LowerError> {
+        match crate::callable::symbol(self.program, Some(self.target), name)? {
+            Some(symbol) => Ok(Value::new(symbol.ty, ValueKind::Text(symbol.text))),
+            None => Err(LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() }),
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Arguments and temporaries: how they are passed and declared, and where their elements are.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use parloop_device::DType;
+use parloop_isl::Name;
+
+use super::launch::{Shared, value_param};
+use super::nest::{Scope, mentions};
+use super::place::{Array, Storage, constant, separate_name};
+use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind};
+use super::{GlobalTemporary, LowerError, tidy};
+use crate::layout::Hidden;
+use crate::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Preamble, Target, Temporary, Type};
+
+/// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
+const ALIGNMENT: u32 = 64;
+
+/// The data of a function.
+pub(super) struct Data {
+    pub(super) arrays: HashMap<Name, Array>,
+    pub(super) numbers: HashMap<Name, Type>,
+    /// Variables to be declared, by name.
+    variables: BTreeMap<Name, Declaration>,
+    /// Temporaries in blocks of memory that they share: block, its space, its bytes, the temporaries in it.
+    blocks: BTreeMap<Name, (AddressSpace, u64, Vec<(Name, Type)>)>,
+    /// Variables that start with the values of a table.
+    copied: Vec<(Name, Name, u64)>,
+}
+
+impl Data {
+    /// The data of a kernel; tables of constants and the functions of classes are noted in `shared`.
+    pub(super) fn of(kernel: &LoopKernel, target: Target, shared: &mut Shared) -> Result<Data, LowerError> {
+        let mut data = Data {
+            arrays: HashMap::new(),
+            numbers: HashMap::new(),
+            variables: BTreeMap::new(),
+            blocks: BTreeMap::new(),
+            copied: Vec::new(),
+        };
+        for argument in &kernel.arguments {
+            data.argument(kernel, argument, target, shared)?;
+        }
+        for temporary in kernel.temporaries.values() {
+            data.temporary(kernel, temporary, target, shared)?;
+        }
+        Ok(data)
+    }
+
+    fn argument(&mut self, kernel: &LoopKernel, argument: &Argument, target: Target, shared: &mut Shared) -> Result<(), LowerError> {
+        let ty = typed(&argument.name, argument.ty.as_ref())?;
+        let name = &argument.name;
+        match &argument.kind {
+            ArgumentKind::Value => drop(self.numbers.insert(name.clone(), ty)),
+            ArgumentKind::Object => {
+                if let Type::Class(class) = &ty {
+                    shared.preambles.insert(Preamble { key: format!("10_class_{}", class.name), text: class.api.to_string() });
+                }
+                self.numbers.insert(name.clone(), ty);
+            }
+            ArgumentKind::Image(_) => {
+                let what = format!("argument `{name}` is an image; pass an array instead");
+                return Err(LowerError::Unsupported { target, what });
+            }
+            ArgumentKind::Array { space, layout, .. } => {
+                for (hidden, _) in layout.hidden_parameters(name) {
+                    self.numbers.insert(hidden, kernel.index_type.into());
+                }
+                let lengths = separate_lengths(name, layout)?;
+                let storage = if lengths.is_empty() { Storage::Flat } else { Storage::Separate(lengths) };
+                self.arrays.insert(name.clone(), array(name, name, ty, *space, layout, storage)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn temporary(&mut self, kernel: &LoopKernel, temporary: &Temporary, target: Target, shared: &mut Shared) -> Result<(), LowerError> {
+        let name = &temporary.name;
+        let ty = typed(name, temporary.ty.as_ref())?;
+        let space = temporary.space.unwrap_or(AddressSpace::Private);
+        if let Some(initializer) = temporary.initializer.as_ref().filter(|_| temporary.read_only) {
+            let table = shared.table(kernel, name, initializer);
+            self.arrays.insert(name.clone(), array(name, &table, ty, AddressSpace::Constant, &temporary.layout, Storage::Flat)?);
+            return Ok(());
+        }
+        let is_number = temporary.layout.axis_count() == Some(0);
+        let storage = match space {
+            AddressSpace::Global | AddressSpace::Constant => Storage::Flat,
+            _ if temporary.base_storage.is_some() => Storage::Flat,
+            _ if is_number => Storage::Number,
+            _ => Storage::Flat,
+        };
+        self.arrays.insert(name.clone(), array(name, name, ty.clone(), space, &temporary.layout, storage)?);
+        if matches!(space, AddressSpace::Global | AddressSpace::Constant) {
+            if let Some(block) = &temporary.base_storage {
+                self.blocks.entry(block.clone()).or_insert((space, 0, Vec::new())).2.push((name.clone(), ty));
+            }
+            return Ok(());
+        }
+        let size = static_size(name, &temporary.layout, space)?;
+        if let Some(block) = &temporary.base_storage {
+            let (_, bytes, parts) = self.blocks.entry(block.clone()).or_insert((space, 0, Vec::new()));
+            *bytes = (*bytes).max(size * type_size(&ty));
+            parts.push((name.clone(), ty));
+            return Ok(());
+        }
+        if let Some(initializer) = &temporary.initializer {
+            if space == AddressSpace::Local {
+                let what = format!("temporary `{name}` in local memory has initial values; set them by an instruction");
+                return Err(LowerError::Unsupported { target, what });
+            }
+            let table = shared.table(kernel, name, initializer);
+            self.copied.push((name.clone(), table, size));
+        }
+        let lengths = if is_number { Vec::new() } else { vec![size.max(1)] };
+        let declaration = Declaration { name: name.clone(), ty, space, lengths, constant: false, value: None, alignment: None };
+        self.variables.insert(name.clone(), declaration);
+        Ok(())
+    }
+
+    /// Declares what the body uses.
+    pub(super) fn declare(&self, scope: &mut Scope<'_>, body: &mut Vec<Statement>) -> Result<(), LowerError> {
+        for (name, table, size) in &self.copied {
+            if body.iter().any(|statement| mentions(statement, name)) {
+                let copy = self.copy(scope, name, table, *size)?;
+                body.insert(0, copy);
+            }
+        }
+        for (name, declaration) in self.variables.iter().rev() {
+            let mut declaration = declaration.clone();
+            if let Some(array) = scope.arrays.get(name).filter(|array| !array.widened.is_empty()) {
+                let copies: Vec<u64> = array.widened.iter().map(|(_, length)| *length).collect();
+                declaration.lengths.splice(0..0, copies);
+            }
+            if scope.target == Target::C
+                && !declaration.lengths.is_empty()
+                && (declaration.space == AddressSpace::Local || declaration.lengths.len() > 1)
+            {
+                declaration.alignment = Some(ALIGNMENT);
+            }
+            if declaration.space == AddressSpace::Local {
+                // Local memory is declared at the outermost level of a kernel.
+                if body.iter().any(|statement| mentions(statement, name)) {
+                    body.insert(0, Statement::Declare(declaration));
+                }
+            } else {
+                tidy::declare(body, declaration);
+            }
+        }
+        for (block, (space, bytes, parts)) in self.blocks.iter().rev() {
+            self.declare_block(block, *space, *bytes, parts, body);
+        }
+        Ok(())
+    }
+
+    fn declare_block(&self, block: &Name, space: AddressSpace, bytes: u64, parts: &[(Name, Type)], body: &mut Vec<Statement>) {
+        let used: Vec<&(Name, Type)> = parts.iter().filter(|(name, _)| body.iter().any(|statement| mentions(statement, name))).collect();
+        for (name, ty) in used.iter().rev() {
+            body.insert(0, Statement::Alias { name: name.clone(), ty: ty.clone(), space, storage: block.clone() });
+        }
+        if !used.is_empty() && !matches!(space, AddressSpace::Global | AddressSpace::Constant) {
+            let (name, ty) = (block.clone(), DType::U8.into());
+            let lengths = vec![bytes.max(1)];
+            body.insert(0, Statement::Declare(Declaration { name, ty, space, lengths, constant: false, value: None, alignment: Some(16) }));
+        }
+    }
+
+    /// Gives a variable the values of a table.
+    fn copy(&self, scope: &mut Scope<'_>, name: &Name, table: &Name, size: u64) -> Result<Statement, LowerError> {
+        let ty = scope.array(name)?.ty.clone();
+        let index_type: Type = scope.kernel.index_type.into();
+        let index = scope.names.make("at");
+        let at = Value::name(index_type.clone(), index.clone());
+        let from = Value::new(ty.clone(), ValueKind::Element(table.clone(), vec![at.clone()]));
+        let is_number = self.variables.get(name).is_some_and(|declaration| declaration.lengths.is_empty());
+        if is_number {
+            let first = Value::new(ty.clone(), ValueKind::Element(table.clone(), vec![super::number::int(&index_type, 0)]));
+            return Ok(Statement::Assign(Value::name(ty, name.clone()), first));
+        }
+        let to = Value::new(ty, ValueKind::Element(name.clone(), vec![at]));
+        Ok(Statement::For(super::tree::For {
+            name: index,
+            first: super::number::int(&index_type, 0),
+            limit: super::number::int(&index_type, size.into()),
+            inclusive: false,
+            step: 1,
+            hint: super::tree::LoopHint::None,
+            body: vec![Statement::Assign(to, from)],
+        }))
+    }
+}
+
+fn array(name: &Name, code_name: &Name, ty: Type, space: AddressSpace, layout: &Layout, storage: Storage) -> Result<Array, LowerError> {
+    Ok(Array {
+        name: code_name.clone(),
+        ty,
+        space,
+        axes: layout.axes(name)?,
+        lengths: layout.lengths().map(<[_]>::to_vec),
+        offset: layout.offset(name),
+        storage,
+        widened: Vec::new(),
+    })
+}
+
+fn typed(name: &Name, ty: Option<&Type>) -> Result<Type, LowerError> {
+    ty.cloned().ok_or_else(|| LowerError::Untyped { name: name.clone() })
+}
+
+fn type_size(ty: &Type) -> u64 {
+    match ty {
+        Type::Scalar(dtype) => dtype.size() as u64,
+        Type::Vector(dtype, lanes) => dtype.size() as u64 * u64::from(if *lanes == 3 { 4 } else { *lanes }),
+        Type::Class(_) | Type::Opaque(_) => 8,
+    }
+}
+
+fn static_size(name: &Name, layout: &Layout, space: AddressSpace) -> Result<u64, LowerError> {
+    let space = if space == AddressSpace::Local { "local" } else { "private" };
+    layout.static_size(name)?.ok_or_else(|| LowerError::NotConstantSize { name: name.clone(), space })
+}
+
+fn separate_lengths(name: &Name, layout: &Layout) -> Result<Vec<u64>, LowerError> {
+    let lengths = layout.separate_lengths(name)?;
+    let number = |length| constant(&length).and_then(|length| u64::try_from(length).ok());
+    lengths
+        .into_iter()
+        .map(|length| number(length).ok_or_else(|| LowerError::NotConstantSize { name: name.clone(), space: "separate" }))
+        .collect()
+}
+
+impl Shared {
+    /// The table of those values, by its name in the code.
+    fn table(&mut self, kernel: &LoopKernel, name: &Name, initializer: &Initializer) -> Name {
+        let values = values(initializer);
+        let found = |table: &Table| table.ty == Type::Scalar(initializer.dtype) && table.values == values;
+        let mut unique = name.clone();
+        if let Some(table) = self.tables.iter().find(|table| table.name == *name) {
+            if found(table) {
+                return name.clone();
+            }
+            unique = format!("{}_{name}", kernel.name).into();
+        }
+        if self.tables.iter().all(|table| table.name != unique) {
+            self.tables.push(Table { name: unique.clone(), ty: initializer.dtype.into(), values });
+        }
+        unique
+    }
+}
+
+/// The elements of an initializer as literals.
+fn values(initializer: &Initializer) -> Vec<Value> {
+    let dtype = initializer.dtype;
+    initializer.bytes.chunks_exact(dtype.size()).map(|bytes| Value::new(dtype, literal(dtype, bytes))).collect()
+}
+
+fn literal(dtype: DType, bytes: &[u8]) -> ValueKind {
+    let four = |at: usize| <[u8; 4]>::try_from(&bytes[at..at + 4]).unwrap_or_default();
+    let eight = |at: usize| <[u8; 8]>::try_from(&bytes[at..at + 8]).unwrap_or_default();
+    let two = || <[u8; 2]>::try_from(&bytes[..2]).unwrap_or_default();
+    match dtype {
+        DType::Bool => ValueKind::Bool(bytes[0] != 0),
+        DType::I8 => ValueKind::Int(i128::from(bytes[0] as i8)),
+        DType::U8 => ValueKind::Int(i128::from(bytes[0])),
+        DType::I16 => ValueKind::Int(i128::from(i16::from_ne_bytes(two()))),
+        DType::U16 => ValueKind::Int(i128::from(u16::from_ne_bytes(two()))),
+        DType::I32 => ValueKind::Int(i128::from(i32::from_ne_bytes(four(0)))),
+        DType::U32 => ValueKind::Int(i128::from(u32::from_ne_bytes(four(0)))),
+        DType::I64 => ValueKind::Int(i128::from(i64::from_ne_bytes(eight(0)))),
+        DType::U64 => ValueKind::Int(i128::from(u64::from_ne_bytes(eight(0)))),
+        DType::F32 => ValueKind::Float(f32::from_ne_bytes(four(0)).into()),
+        DType::F64 => ValueKind::Float(f64::from_ne_bytes(eight(0))),
+        DType::C64 => ValueKind::Complex(f32::from_ne_bytes(four(0)).into(), f32::from_ne_bytes(four(4)).into()),
+        DType::C128 => ValueKind::Complex(f64::from_ne_bytes(eight(0)), f64::from_ne_bytes(eight(8))),
+    }
+}
+
+/// The parameters that are arguments of the kernel, in its order.
+pub(super) fn argument_params(kernel: &LoopKernel, launched: bool) -> Result<Vec<Param>, LowerError> {
+    let written: BTreeSet<Name> = kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect();
+    let mut params = Vec::new();
+    for argument in &kernel.arguments {
+        let ty = typed(&argument.name, argument.ty.as_ref())?;
+        let source = ParamSource::Argument(argument.name.clone());
+        match &argument.kind {
+            ArgumentKind::Array { space, layout, .. } => {
+                let constant = !written.contains(&argument.name);
+                let pointer = Some(*space);
+                let param = |name: Name, source| Param { name, ty: ty.clone(), pointer, constant, restrict: launched, source };
+                let lengths = separate_lengths(&argument.name, layout)?;
+                if lengths.is_empty() {
+                    params.push(param(argument.name.clone(), source));
+                }
+                for indices in all_indices(&lengths) {
+                    let source = ParamSource::Separate(argument.name.clone(), indices.clone());
+                    params.push(param(separate_name(&argument.name, &indices), source));
+                }
+            }
+            ArgumentKind::Object => params.push(Param { constant: false, ..value_param(&argument.name, ty, source) }),
+            ArgumentKind::Value | ArgumentKind::Image(_) => params.push(value_param(&argument.name, ty, source)),
+        }
+    }
+    Ok(params)
+}
+
+/// All indices inside those lengths, the last one varying fastest; none for no axes.
+fn all_indices(lengths: &[u64]) -> Vec<Vec<u64>> {
+    if lengths.is_empty() {
+        return Vec::new();
+    }
+    let mut all = vec![Vec::new()];
+    for &length in lengths {
+        all = all.into_iter().flat_map(|front| (0..length).map(move |index| [front.clone(), vec![index]].concat())).collect();
+    }
+    all
+}
+
+/// The strides and offsets that a call finds, as far as the body uses them.
+pub(super) fn hidden_params(kernel: &LoopKernel, body: &[Statement]) -> Vec<Param> {
+    let mut params = Vec::new();
+    for argument in &kernel.arguments {
+        let ArgumentKind::Array { layout, .. } = &argument.kind else { continue };
+        for (name, hidden) in layout.hidden_parameters(&argument.name) {
+            let source = match hidden {
+                Hidden::Stride(axis) => ParamSource::Stride(argument.name.clone(), axis),
+                Hidden::Offset => ParamSource::Offset(argument.name.clone()),
+            };
+            if body.iter().any(|statement| mentions(statement, &name)) {
+                params.push(value_param(&name, kernel.index_type.into(), source));
+            }
+        }
+    }
+    params
+}
+
+/// The temporaries in global memory, as far as the body uses them.
+pub(super) fn temporary_params(kernel: &LoopKernel, body: &[Statement]) -> Result<Vec<Param>, LowerError> {
+    let mut params: Vec<Param> = Vec::new();
+    for temporary in kernel.temporaries.values().filter(|temporary| is_global(temporary)) {
+        let name = temporary.base_storage.as_ref().unwrap_or(&temporary.name);
+        if !body.iter().any(|statement| mentions(statement, name)) || params.iter().any(|param| param.name == *name) {
+            continue;
+        }
+        let ty = match &temporary.base_storage {
+            Some(_) => DType::U8.into(),
+            None => typed(name, temporary.ty.as_ref())?,
+        };
+        let source = ParamSource::Temporary(name.clone());
+        let pointer = Some(AddressSpace::Global);
+        params.push(Param { name: name.clone(), ty, pointer, constant: false, restrict: temporary.base_storage.is_none(), source });
+    }
+    Ok(params)
+}
+
+fn is_global(temporary: &Temporary) -> bool {
+    let held_by_host = matches!(temporary.space, Some(AddressSpace::Global | AddressSpace::Constant));
+    held_by_host && !(temporary.read_only && temporary.initializer.is_some())
+}
+
+/// What the host allocates for the temporaries among the parameters.
+pub(super) fn globals(kernel: &LoopKernel, params: &[Param]) -> Result<Vec<GlobalTemporary>, LowerError> {
+    let mut found = Vec::new();
+    for param in params {
+        let ParamSource::Temporary(name) = &param.source else { continue };
+        let parts = kernel.temporaries.values().filter(|temporary| temporary.base_storage.as_ref().unwrap_or(&temporary.name) == name);
+        let mut size = crate::syntax::Expr::int(0);
+        let mut initializer = None;
+        for part in parts {
+            let elements = part.layout.size(&part.name)?;
+            let (elements, is_part) = match &part.base_storage {
+                Some(_) => {
+                    let width = part.ty.as_ref().map_or(8, type_size);
+                    (crate::fold::multiply(crate::syntax::Expr::int(width as i64), elements), true)
+                }
+                None => (elements, false),
+            };
+            size = if is_part && crate::fold::as_int(&size) != Some(0) {
+                crate::syntax::Expr::Max(vec![size, elements].into())
+            } else {
+                elements
+            };
+            initializer = part.initializer.clone();
+        }
+        found.push(GlobalTemporary { name: name.clone(), ty: param.ty.clone(), size, initializer });
+    }
+    Ok(found)
+}

@@ -1,0 +1,101 @@
+//! Why a kernel has no code.
+
+use parloop_device::DType;
+use parloop_isl::{IslError, Name};
+
+use crate::callable::CallableError;
+use crate::layout::LayoutError;
+use crate::syntax::Target;
+
+/// Why a kernel cannot be lowered, or written for a target.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LowerError {
+    /// A question about domains has no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
+    /// A layout does not say where elements are.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A function cannot be called so.
+    #[error(transparent)]
+    Callable(#[from] CallableError),
+    /// The program has no kernel of that name, or no schedule for it.
+    #[error("kernel `{kernel}` is not scheduled: prepare the program before code is made of it")]
+    NotScheduled {
+        /// The kernel.
+        kernel: Name,
+    },
+    /// A name is neither an iname in scope nor data.
+    #[error("instruction `{instruction}`: `{name}` is neither an argument, a temporary nor an iname around it")]
+    UnknownName {
+        /// The instruction.
+        instruction: Name,
+        /// The name.
+        name: Name,
+    },
+    /// A name has no type.
+    #[error("`{name}` has no type: infer types before code is made")]
+    Untyped {
+        /// The name.
+        name: Name,
+    },
+    /// Something that an expression may not have any more.
+    #[error("instruction `{instruction}`: {what} cannot be written as code")]
+    NotLowerable {
+        /// The instruction.
+        instruction: Name,
+        /// What it is.
+        what: String,
+    },
+    /// A loop that is to be written out has no constant number of iterations.
+    #[error("iname `{iname}` is to be written out ({tag}), but its values are not constants; fix its parameters, or tag it otherwise")]
+    NotConstantLoop {
+        /// The iname.
+        iname: Name,
+        /// Its tag.
+        tag: String,
+    },
+    /// A loop goes on for ever.
+    #[error("iname `{iname}` has no {which} in its domain")]
+    Unbounded {
+        /// The iname.
+        iname: Name,
+        /// `largest value` or `smallest value`.
+        which: &'static str,
+    },
+    /// The size of a variable is not a constant.
+    #[error("temporary `{name}` is in {space} memory, but its size is not a constant; fix its parameters, or place it in global memory")]
+    NotConstantSize {
+        /// The temporary.
+        name: Name,
+        /// Which memory.
+        space: &'static str,
+    },
+    /// An index that chooses an array is not a constant.
+    #[error("instruction `{instruction}`: the index of `sep` axis {axis} of `{array}` must be a constant; unroll its iname")]
+    NotConstantSeparate {
+        /// The instruction.
+        instruction: Name,
+        /// The array.
+        array: Name,
+        /// The axis.
+        axis: usize,
+    },
+    /// The target has no such atomic update.
+    #[error("{target} has no atomic update of type {ty}")]
+    NoAtomic {
+        /// The type.
+        ty: DType,
+        /// The target.
+        target: Target,
+    },
+    /// The target lacks something.
+    #[error("{target}: {what}")]
+    Unsupported {
+        /// The target.
+        target: Target,
+        /// What it lacks, and what to do.
+        what: String,
+    },
+}

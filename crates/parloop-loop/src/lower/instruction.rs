@@ -1,0 +1,180 @@
+//! Instructions as statements, inside the conditions that they need here.
+
+use parloop_isl::Name;
+
+use super::LowerError;
+use super::nest::Scope;
+use super::number::{self, Typed};
+use super::place::Place;
+use super::tree::{AtomicChange, Op, Statement, Value, ValueKind};
+use crate::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind};
+
+impl Scope<'_> {
+    /// The statements of an instruction.
+    pub(super) fn run(&mut self, id: &Name) -> Result<Vec<Statement>, LowerError> {
+        let Some(instruction) = self.instructions.get(id).map(|instruction| (*instruction).clone()) else {
+            return Err(LowerError::NotLowerable { instruction: id.clone(), what: "an instruction that the kernel does not have".into() });
+        };
+        self.instruction = id.clone();
+        let Some(mut conditions) = self.guards(&instruction.within_inames)? else { return Ok(Vec::new()) };
+        let outside = std::mem::take(&mut self.hoisted);
+        for predicate in &instruction.predicates {
+            let value = self.expr(predicate)?.settle();
+            conditions.push(number::truth(value));
+        }
+        let for_predicates = std::mem::replace(&mut self.hoisted, outside);
+        if conditions.iter().any(|condition| condition.kind == ValueKind::Bool(false)) {
+            return Ok(Vec::new());
+        }
+        let mut statements = Vec::new();
+        if self.kernel.options.annotate {
+            statements.push(Statement::Comment(id.to_string()));
+        }
+        statements.extend(self.effect(&instruction)?);
+        if !statements.iter().any(|statement| !matches!(statement, Statement::Comment(_))) {
+            return Ok(Vec::new());
+        }
+        let guarded = match number::join(Op::And, conditions) {
+            None => statements,
+            Some(condition) => vec![Statement::If(condition, statements, Vec::new())],
+        };
+        Ok(if for_predicates.is_empty() { guarded } else { vec![Statement::Block(for_predicates.into_iter().chain(guarded).collect())] })
+    }
+
+    fn effect(&mut self, instruction: &Instruction) -> Result<Vec<Statement>, LowerError> {
+        let outside = std::mem::take(&mut self.hoisted);
+        let last = match &instruction.kind {
+            InstructionKind::Assign(assignment) => self.assignment(assignment),
+            InstructionKind::Call(call) => self.call_instruction(call),
+            InstructionKind::C(code) => self.c_code(code),
+            InstructionKind::Barrier { .. } | InstructionKind::Nop => Ok(Vec::new()),
+        };
+        let mut statements = std::mem::replace(&mut self.hoisted, outside);
+        statements.extend(last?);
+        Ok(statements)
+    }
+
+    fn assignment(&mut self, assignment: &Assignment) -> Result<Vec<Statement>, LowerError> {
+        if matches!(assignment.lhs, Expr::SubArray(_)) || matches!(&assignment.rhs, Expr::Call(call) if self.writes_through_pointers(call))
+        {
+            let (lhs, declares) = (vec![assignment.lhs.clone()], Vec::new());
+            return self.call_instruction(&crate::syntax::CallInstruction { lhs, rhs: assignment.rhs.clone(), declares });
+        }
+        if assignment.atomic == Some(Atomicity::Update) {
+            return self.atomic(assignment);
+        }
+        let value = self.expr(&assignment.rhs)?;
+        self.store(&assignment.lhs, value)
+    }
+
+    /// `lhs = value`; for a field of an object, a call of its setter.
+    pub(super) fn store(&mut self, lhs: &Expr, value: Typed) -> Result<Vec<Statement>, LowerError> {
+        let Place { value: place, checks } = self.place(lhs)?;
+        let value = value.to(&place.ty);
+        let statement = match (self.setter(lhs)?, place.kind) {
+            (Some(setter), ValueKind::Call(_, mut args)) => {
+                args.push(value);
+                Statement::Call(Value::new(place.ty, ValueKind::Call(setter, args)))
+            }
+            (_, kind) => Statement::Assign(Value { ty: place.ty, kind }, value),
+        };
+        Ok(guarded(checks, statement))
+    }
+
+    /// The function that writes a field, if that is what the left side is.
+    fn setter(&mut self, lhs: &Expr) -> Result<Option<Name>, LowerError> {
+        let aggregate = match lhs {
+            Expr::Subscript(aggregate, _) => aggregate,
+            other => other,
+        };
+        if !matches!(aggregate, Expr::Lookup(..)) {
+            return Ok(None);
+        }
+        let Some((_, class, path)) = self.object(aggregate)? else { return Ok(None) };
+        Ok(class.fields.get(path.as_str()).map(|field| field.setter.clone()))
+    }
+
+    fn atomic(&mut self, assignment: &Assignment) -> Result<Vec<Statement>, LowerError> {
+        let Place { value: place, checks } = self.place(&assignment.lhs)?;
+        let space = match assignment.lhs.written_name().map(|name| self.array(name)) {
+            Some(Ok(array)) => array.space,
+            _ => return Err(self.refused("an atomic update of what is no array")),
+        };
+        let change = match added(&assignment.lhs, &assignment.rhs) {
+            Some(term) => AtomicChange::Add(self.expr_as(&term, &place.ty.clone())?),
+            None => {
+                let old = self.names.make("old");
+                let name = Expr::var(old.clone());
+                let rhs = assignment.rhs.rewrite(&mut |expr| (*expr == assignment.lhs).then(|| name.clone()));
+                self.numbers.insert(old.clone(), place.ty.clone());
+                let result = self.expr_as(&rhs, &place.ty.clone());
+                self.numbers.remove(&old);
+                AtomicChange::Compute { old, result: result? }
+            }
+        };
+        // No other work item sees private memory.
+        let statement = match (space, change) {
+            (AddressSpace::Private, AtomicChange::Add(term)) => Statement::Assign(place.clone(), number::binary(Op::Add, place, term)),
+            (AddressSpace::Private, AtomicChange::Compute { .. }) => {
+                let value = self.expr_as(&assignment.rhs, &place.ty.clone())?;
+                Statement::Assign(place, value)
+            }
+            (_, change) => Statement::AtomicUpdate { place, space, change },
+        };
+        Ok(guarded(checks, statement))
+    }
+
+    /// Text in C, with the names that it uses bound to what they stand for.
+    fn c_code(&mut self, code: &CInstruction) -> Result<Vec<Statement>, LowerError> {
+        let mut block = Vec::new();
+        for (name, expr) in &code.bindings {
+            if *expr == Expr::Variable(name.clone())
+                && !matches!(self.inames.get(name), Some(value) if value.kind != ValueKind::Name(name.clone()))
+            {
+                continue;
+            }
+            let value = self.index(expr)?;
+            block.push(super::nest::constant(name, &value.ty.clone(), value));
+        }
+        // Inames whose values are no variables of their own.
+        for word in words(&code.code) {
+            if code.bindings.iter().all(|(name, _)| name != word)
+                && let Some(value) = self.inames.get(word).filter(|value| value.kind != ValueKind::Name(word.into()))
+            {
+                block.push(super::nest::constant(&word.into(), &value.ty.clone(), value.clone()));
+            }
+        }
+        block.push(Statement::Text(code.code.trim_end().to_owned()));
+        Ok(if block.len() == 1 { block } else { vec![Statement::Block(block)] })
+    }
+}
+
+fn words(text: &str) -> std::collections::BTreeSet<&str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect()
+}
+
+fn guarded(checks: Vec<Value>, statement: Statement) -> Vec<Statement> {
+    match number::join(Op::And, checks) {
+        None => vec![statement],
+        Some(ok) => vec![Statement::If(ok, vec![statement], Vec::new())],
+    }
+}
+
+/// What `rhs` adds to `lhs`, if that is all that it does.
+fn added(lhs: &Expr, rhs: &Expr) -> Option<Expr> {
+    let Expr::Binary(op, left, right) = rhs else { return None };
+    let mentions = |expr: &Expr| expr.any(&mut |inner| inner == lhs);
+    match op {
+        BinaryOp::Add if **left == *lhs && !mentions(right) => Some((**right).clone()),
+        BinaryOp::Add if **right == *lhs && !mentions(left) => Some((**left).clone()),
+        BinaryOp::Add => {
+            // `(lhs + a) + b` adds `a + b`.
+            let inner = added(lhs, left).filter(|_| !mentions(right))?;
+            Some(Expr::binary(BinaryOp::Add, inner, (**right).clone()))
+        }
+        BinaryOp::Subtract if **left == *lhs && !mentions(right) => {
+            Some(Expr::Unary(crate::syntax::UnaryOp::Negate, std::sync::Arc::new((**right).clone())))
+        }
+        _ => None,
+    }
+}

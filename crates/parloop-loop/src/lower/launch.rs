@@ -1,0 +1,314 @@
+//! Functions: parameters, variables, hardware axes, and a body for each launch of a schedule and for each kernel that is called.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
+
+use super::bounds::Domains;
+use super::cpu::{self, Item, group_axis, local_axis};
+use super::data::{self, Data};
+use super::nest::{Scope, constant, mentions};
+use super::tree::{Axis, Function, FunctionKind, Op, Param, ParamSource, Statement, Table, Value, ValueKind};
+use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
+use crate::affine::to_affine;
+use crate::names::UniqueNames;
+use crate::schedule::{Launch, Schedule};
+use crate::syntax::{LoopKernel, Preamble, Program, Target, Type};
+
+/// What the functions of one text share.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub(super) functions: Vec<Function>,
+    pub(super) tables: Vec<Table>,
+    pub(super) preambles: BTreeSet<Preamble>,
+    /// The kernels that are called and have their function, or are about to.
+    pub(super) called: BTreeSet<Name>,
+    sites: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
+
+impl Shared {
+    /// The number of a check of that text.
+    pub(super) fn site(&mut self, text: String) -> usize {
+        if let Some(&number) = self.numbers.get(&text) {
+            return number;
+        }
+        let number = self.sites.len();
+        self.sites.push(text.clone());
+        self.numbers.insert(text, number);
+        number
+    }
+}
+
+/// Schedules by the names that calls use.
+pub type Schedules = BTreeMap<Name, Schedule>;
+
+/// Makes the tree of an entry point and of all that it calls.
+///
+/// `schedules` has one for the entry and for each kernel that is called, by its name among the program's callables.
+///
+/// # Errors
+/// What cannot be said in the target's language, by instruction, iname or temporary.
+pub fn lower(program: &Program, entry: &Name, schedules: &Schedules, target: Target) -> Result<Lowered, LowerError> {
+    let schedule = schedules.get(entry).ok_or_else(|| LowerError::NotScheduled { kernel: entry.clone() })?;
+    let mut shared = Shared::default();
+    let mut launches = Vec::new();
+    let mut globals: Vec<GlobalTemporary> = Vec::new();
+    for launch in &schedule.launches {
+        let function = function(program, schedules, &schedule.kernel, launch, target, &mut shared)?;
+        for global in data::globals(&schedule.kernel, &function.params)? {
+            if globals.iter().all(|known| known.name != global.name) {
+                globals.push(global);
+            }
+        }
+        launches.push(LaunchCode {
+            function: function.name.clone(),
+            params: function.params.clone(),
+            groups: launch.groups.clone(),
+            group_size: launch.group_size.clone(),
+        });
+        shared.functions.push(function);
+    }
+    shared.preambles.extend(schedule.kernel.preambles.iter().cloned());
+    let preambles = shared.preambles.into_iter().collect();
+    let (tables, functions, check_sites) = (shared.tables, shared.functions, shared.sites);
+    Ok(Lowered { target, preambles, tables, functions, launches, globals, check_sites })
+}
+
+/// The function of a launch.
+fn function(
+    program: &Program,
+    schedules: &Schedules,
+    kernel: &LoopKernel,
+    launch: &Launch,
+    target: Target,
+    shared: &mut Shared,
+) -> Result<Function, LowerError> {
+    let mut scope = scope(program, schedules, kernel, target, shared);
+    scope.group_size.clone_from(&launch.group_size);
+    let mut data = Data::of(kernel, target, scope.shared)?;
+    scope.arrays.extend(std::mem::take(&mut data.arrays));
+    scope.numbers.extend(std::mem::take(&mut data.numbers));
+    for iname in &launch.host_inames {
+        scope.host_iname(iname)?;
+    }
+    let items = scope.arrange(launch)?;
+    let body = scope.parallel(launch, &items, &data)?;
+    let mut params = data::argument_params(kernel, true)?;
+    params.extend(data::hidden_params(kernel, &body));
+    params.extend(data::temporary_params(kernel, &body)?);
+    for iname in &launch.host_inames {
+        params.push(value_param(iname, kernel.index_type.into(), ParamSource::HostIname(iname.clone())));
+    }
+    Ok(Function { name: launch.name.clone(), kind: FunctionKind::Launched(launch.group_size.clone()), params, body })
+}
+
+/// Makes the function of a kernel that is called, and of those that it calls.
+pub(super) fn called_function(
+    program: &Program,
+    schedules: &Schedules,
+    callable: &Name,
+    name: &Name,
+    target: Target,
+    shared: &mut Shared,
+) -> Result<(), LowerError> {
+    if !shared.called.insert(callable.clone()) {
+        return Ok(());
+    }
+    let schedule = schedules.get(callable).ok_or_else(|| LowerError::NotScheduled { kernel: callable.clone() })?;
+    let [launch] = schedule.launches.as_slice() else {
+        let what = format!("kernel `{callable}` has a global barrier, so that it cannot be called by another; inline it");
+        return Err(LowerError::Unsupported { target, what });
+    };
+    let kernel = &schedule.kernel;
+    if matches!(target, Target::C | Target::Ispc) && !launch.group_size.is_empty() {
+        let what = format!("kernel `{callable}`, which is called, has parallel inames of its own; inline it, or untag them");
+        return Err(LowerError::Unsupported { target, what });
+    }
+    let mut scope = scope(program, schedules, kernel, target, shared);
+    scope.group_size.clone_from(&launch.group_size);
+    let mut data = Data::of(kernel, target, scope.shared)?;
+    scope.arrays.extend(std::mem::take(&mut data.arrays));
+    scope.numbers.extend(std::mem::take(&mut data.numbers));
+    let items = cpu::as_scheduled(&launch.body);
+    let body = scope.parallel(launch, &items, &data)?;
+    let params = data::argument_params(kernel, false)?;
+    shared.preambles.extend(kernel.preambles.iter().cloned());
+    shared.functions.push(Function { name: name.clone(), kind: FunctionKind::Called, params, body });
+    Ok(())
+}
+
+fn scope<'a>(program: &'a Program, schedules: &'a Schedules, kernel: &'a LoopKernel, target: Target, shared: &'a mut Shared) -> Scope<'a> {
+    let assumptions = match kernel.assumptions.pieces() {
+        [piece] => piece.clone(),
+        _ => Vec::new(),
+    };
+    Scope {
+        program,
+        schedules,
+        kernel,
+        target,
+        instructions: kernel.instructions.iter().map(|instruction| (&instruction.id, instruction)).collect(),
+        domains: Domains::of(kernel),
+        arrays: HashMap::new(),
+        numbers: HashMap::new(),
+        inames: HashMap::new(),
+        active: BTreeSet::new(),
+        not_negative: not_negative(&assumptions),
+        facts: assumptions,
+        axis_index: BTreeMap::new(),
+        group_size: Vec::new(),
+        names: UniqueNames::of_variables(kernel),
+        hoisted: Vec::new(),
+        conditional: 0,
+        instruction: kernel.name.clone(),
+        shared,
+    }
+}
+
+/// The names that constraints say are not negative.
+fn not_negative(constraints: &[Constraint]) -> HashSet<Name> {
+    let says = |constraint: &Constraint| {
+        let mut terms = constraint.affine.terms();
+        let (Some((parloop_isl::Atom::Name(name), 1..)), None) = (terms.next(), terms.next()) else { return None };
+        let holds = constraint.kind == ConstraintKind::NotNegative || constraint.kind == ConstraintKind::Zero;
+        (holds && constraint.affine.constant_term() <= 0).then(|| name.clone())
+    };
+    constraints.iter().filter_map(says).collect()
+}
+
+pub(super) fn value_param(name: &Name, ty: Type, source: ParamSource) -> Param {
+    Param { name: name.clone(), ty, pointer: None, constant: true, restrict: false, source }
+}
+
+impl Scope<'_> {
+    fn host_iname(&mut self, iname: &Name) -> Result<(), LowerError> {
+        let range = self.range(iname, &self.active.clone())?;
+        self.facts.extend(range.facts);
+        self.active.insert(iname.clone());
+        self.numbers.insert(iname.clone(), self.kernel.index_type.into());
+        Ok(())
+    }
+
+    fn arrange(&mut self, launch: &Launch) -> Result<Vec<Item>, LowerError> {
+        if self.target != Target::C || launch.group_size.is_empty() {
+            return Ok(cpu::as_scheduled(&launch.body));
+        }
+        let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions);
+        for (name, axes) in arranged.widened {
+            if let Some(array) = self.arrays.get_mut(&name) {
+                let length = |axis: &u8| launch.group_size.get(usize::from(*axis)).copied().unwrap_or(1);
+                array.widened = axes.iter().map(|axis| (*axis, length(axis))).collect();
+            }
+        }
+        Ok(arranged.items)
+    }
+
+    /// The body of a function: variables, hardware axes, steps.
+    fn parallel(&mut self, launch: &Launch, items: &[Item], data: &Data) -> Result<Vec<Statement>, LowerError> {
+        let ids = launch.instructions();
+        let mut within: BTreeSet<Name> = BTreeSet::new();
+        for id in ids {
+            within.extend(self.instructions.get(id).into_iter().flat_map(|instruction| instruction.within_inames.iter().cloned()));
+        }
+        let group = self.names.make("group");
+        let mut indices = Vec::new();
+        let by_axis = |axis: &dyn Fn(&Name) -> Option<u8>| {
+            let mut found: Vec<(u8, Name)> = within.iter().filter_map(|iname| Some((axis(iname)?, iname.clone()))).collect();
+            found.sort();
+            found
+        };
+        let on_cpu = self.target == Target::C;
+        for (axis, iname) in by_axis(&|iname| group_axis(self.kernel, iname)) {
+            let index = if on_cpu { self.group_index(&group, axis, launch)? } else { self.hardware(Axis::Group(axis)) };
+            let sole = within.iter().filter(|other| group_axis(self.kernel, other) == Some(axis)).count() == 1;
+            let size = launch.groups.get(usize::from(axis)).and_then(to_affine);
+            indices.push(self.hardware_iname(&iname, index, size, sole)?);
+        }
+        if !on_cpu {
+            for (axis, iname) in by_axis(&|iname| local_axis(self.kernel, iname)) {
+                let size = launch.group_size.get(usize::from(axis)).map(|&size| Affine::constant(size as i64));
+                let index = self.hardware(Axis::Local(axis));
+                indices.push(self.hardware_iname(&iname, index, size, false)?);
+            }
+        }
+        let mut body = self.items(items)?;
+        data.declare(self, &mut body)?;
+        let used: Vec<Statement> = indices.into_iter().filter(|statement| declared_is_used(statement, &body)).collect();
+        body.splice(0..0, used);
+        if !on_cpu || launch.groups.is_empty() {
+            return Ok(body);
+        }
+        let count = self.group_count(launch)?;
+        Ok(vec![Statement::Groups { name: group, count, body }])
+    }
+
+    fn hardware(&self, axis: Axis) -> Value {
+        Value::new(self.kernel.index_type, ValueKind::Axis(axis))
+    }
+
+    /// Brings an iname into scope that the hardware counts from 0 to before `size`.
+    fn hardware_iname(&mut self, iname: &Name, index: Value, size: Option<Affine>, sole: bool) -> Result<Statement, LowerError> {
+        let least = self.least(iname)?;
+        let ty: Type = self.kernel.index_type.into();
+        let value = Affine::name(iname.clone());
+        if let Ok(range) = self.range(iname, &BTreeSet::new())
+            && sole
+            && let ([upper], Some(size)) = (range.upper.as_slice(), &size)
+            && Affine::floor(&upper.affine, upper.divisor)?.sub(&least)?.add(&Affine::constant(1))?.sub(size)?.as_constant() == Some(0)
+        {
+            // The launch has just as many groups as the iname has values.
+            self.facts.extend(range.facts);
+        }
+        self.facts.push(Constraint::not_negative(value.sub(&least)?));
+        if let Some(size) = size {
+            self.facts.push(Constraint::not_negative(least.add(&size)?.sub(&value)?.sub(&Affine::constant(1))?));
+        }
+        let first = self.affine(&least)?;
+        let first = number::Typed::strong(first).to(&ty);
+        if self.is_not_negative(&first) {
+            self.not_negative.insert(iname.clone());
+        }
+        let value = number::binary(Op::Add, index, first);
+        self.inames.insert(iname.clone(), Value::name(ty.clone(), iname.clone()));
+        self.active.insert(iname.clone());
+        Ok(constant(iname, &ty, value))
+    }
+
+    /// How many groups there are, 64 bits wide.
+    fn group_count(&mut self, launch: &Launch) -> Result<Value, LowerError> {
+        let wide: Type = parloop_device::DType::I64.into();
+        let mut count = number::int(&wide, 1);
+        for size in &launch.groups {
+            let size = self.expr_as(size, &wide)?;
+            count = number::binary(Op::Multiply, count, size);
+        }
+        Ok(count)
+    }
+
+    /// The index along one axis, of the linear index of a group.
+    fn group_index(&mut self, group: &Name, axis: u8, launch: &Launch) -> Result<Value, LowerError> {
+        let wide: Type = parloop_device::DType::I64.into();
+        let mut index = Value::name(wide.clone(), group.clone());
+        let mut inner = number::int(&wide, 1);
+        for size in launch.groups.iter().take(usize::from(axis)) {
+            let size = self.expr_as(size, &wide)?;
+            inner = number::binary(Op::Multiply, inner, size);
+        }
+        if inner.as_int() != Some(1) {
+            index = number::binary(Op::Divide, index, inner);
+        }
+        if usize::from(axis) + 1 < launch.groups.len() {
+            let size = self.expr_as(&launch.groups[usize::from(axis)], &wide)?;
+            index = number::binary(Op::Remainder, index, size);
+        }
+        Ok(number::cast(index, &self.kernel.index_type.into()))
+    }
+}
+
+fn declared_is_used(statement: &Statement, body: &[Statement]) -> bool {
+    match statement {
+        Statement::Declare(declaration) => body.iter().any(|inner| mentions(inner, &declaration.name)),
+        _ => true,
+    }
+}

@@ -1,0 +1,83 @@
+//! From a scheduled kernel to a C-like tree: loops with bounds, conditions, places in memory, types of all values.
+//!
+//! `launch` makes functions; `nest` their statements; `bounds` asks the domains; `expr` and `place` make values; `cpu` turns the work
+//! items of a group into loops; `tidy` puts declarations and conditions where they read well.
+
+mod bounds;
+mod call;
+mod cpu;
+mod data;
+mod error;
+mod expr;
+mod instruction;
+mod launch;
+mod nest;
+mod number;
+mod place;
+mod tidy;
+pub mod tree;
+
+pub use error::LowerError;
+pub use launch::{Schedules, lower};
+
+use crate::syntax::{Expr, Initializer, Preamble, Target, Type};
+use parloop_isl::Name;
+use tree::{Function, Param, Table};
+
+/// A function that the host launches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchCode {
+    /// Its name in the text.
+    pub function: Name,
+    /// Its parameters, in order.
+    pub params: Vec<Param>,
+    /// How many work-groups there are along each axis, in terms of the kernel's parameters; none if nothing is parallel.
+    pub groups: Vec<Expr>,
+    /// How many work items a group has along each axis.
+    pub group_size: Vec<u64>,
+}
+
+/// A temporary in global memory, which the caller allocates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GlobalTemporary {
+    /// Its name.
+    pub name: Name,
+    /// The type of its elements.
+    pub ty: Type,
+    /// How many elements, in terms of the kernel's parameters.
+    pub size: Expr,
+    /// The values that it has from the beginning.
+    pub initializer: Option<Initializer>,
+}
+
+/// A kernel as a tree that a writer can print.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lowered {
+    /// For whom.
+    pub target: Target,
+    /// Text of the user's and of functions, in front of all.
+    pub preambles: Vec<Preamble>,
+    /// Tables of constants.
+    pub tables: Vec<Table>,
+    /// Functions, each behind those that it calls.
+    pub functions: Vec<Function>,
+    /// The functions that the host launches.
+    pub launches: Vec<LaunchCode>,
+    /// The temporaries that the host allocates.
+    pub globals: Vec<GlobalTemporary>,
+    /// What each checked index is, such as `a[i, j], axis 0`.
+    pub check_sites: Vec<String>,
+}
+
+/// A kernel as text, and how it is launched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    /// The whole source.
+    pub text: String,
+    /// The functions that the host launches; [`Schedule::steps`](crate::schedule::Schedule) says in which order.
+    pub launches: Vec<LaunchCode>,
+    /// The temporaries that the host allocates.
+    pub globals: Vec<GlobalTemporary>,
+    /// What each checked index is, such as `a[i, j], axis 0`.
+    pub check_sites: Vec<String>,
+}

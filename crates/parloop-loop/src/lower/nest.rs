@@ -1,0 +1,284 @@
+//! Loops and the steps inside them as statements.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use parloop_isl::{Affine, Constraint, Name};
+
+use super::bounds::{Domains, Range, is_empty, loop_type};
+use super::cpu::{Item, local_axis};
+use super::launch::{Schedules, Shared};
+use super::place::Array;
+use super::tree::{Declaration, For, LoopHint, Op, Statement, Value};
+use super::{LowerError, number, tidy};
+use crate::names::UniqueNames;
+use crate::syntax::{AddressSpace, InameTag, Instruction, LoopKernel, Program, Target, Type};
+
+/// What is known at a place of a function that is being lowered.
+pub(super) struct Scope<'a> {
+    pub(super) program: &'a Program,
+    pub(super) schedules: &'a Schedules,
+    pub(super) kernel: &'a LoopKernel,
+    pub(super) target: Target,
+    pub(super) instructions: HashMap<&'a Name, &'a Arc<Instruction>>,
+    pub(super) domains: Domains<'a>,
+    /// Arrays and temporaries.
+    pub(super) arrays: HashMap<Name, Array>,
+    /// Numbers and objects that are passed.
+    pub(super) numbers: HashMap<Name, Type>,
+    /// The inames in scope, and their values.
+    pub(super) inames: HashMap<Name, Value>,
+    pub(super) active: BTreeSet<Name>,
+    /// What loops and assumptions see to.
+    pub(super) facts: Vec<Constraint>,
+    /// Names that are known not to be negative.
+    pub(super) not_negative: HashSet<Name>,
+    /// On a CPU, the index along each local axis whose loop is open.
+    pub(super) axis_index: BTreeMap<u8, Value>,
+    pub(super) group_size: Vec<u64>,
+    pub(super) names: UniqueNames,
+    /// What is computed once in front of the instruction.
+    pub(super) hoisted: Vec<Statement>,
+    /// Whether what is lowered might not be computed at all.
+    pub(super) conditional: usize,
+    /// The instruction that is lowered.
+    pub(super) instruction: Name,
+    pub(super) shared: &'a mut Shared,
+}
+
+impl Scope<'_> {
+    /// The statements of the steps.
+    pub(super) fn items(&mut self, items: &[Item]) -> Result<Vec<Statement>, LowerError> {
+        let mut statements = Vec::new();
+        for item in items {
+            match item {
+                Item::Loop { iname, body } => statements.extend(self.sequential(iname, body)?),
+                Item::Axis { axis, iname, innermost, body } => statements.extend(self.axis(*axis, iname.as_ref(), *innermost, body)?),
+                Item::Run(id) => statements.extend(self.run(id)?),
+                Item::Barrier(memory) => statements.push(Statement::Barrier(*memory)),
+            }
+        }
+        Ok(tidy::merge_conditions(statements))
+    }
+
+    fn sequential(&mut self, iname: &Name, body: &[Item]) -> Result<Vec<Statement>, LowerError> {
+        let tags = self.kernel.inames.get(iname).map(|iname| iname.tags.clone()).unwrap_or_default();
+        let around = self.around(body);
+        let wide = self.target != Target::C && tags.contains(&InameTag::Vector);
+        if let Some(tag) = tags.iter().find(|tag| matches!(tag, InameTag::Unroll | InameTag::Ilp) || (wide && **tag == InameTag::Vector)) {
+            return match self.constant_range(iname, &around)? {
+                Some((least, most)) => self.written_out(iname, least, most, &around, body),
+                None => Err(LowerError::NotConstantLoop { iname: iname.clone(), tag: tag.to_string() }),
+            };
+        }
+        let hint = match () {
+            () if tags.contains(&InameTag::UnrollHint) => LoopHint::Unroll,
+            () if tags.contains(&InameTag::Vector) => LoopHint::Independent,
+            () => LoopHint::None,
+        };
+        let range = self.range(iname, &around)?;
+        self.ranged(iname, range, hint, &mut |scope| scope.items(body))
+    }
+
+    /// The inames on which the limits of a loop may depend: those that all of its instructions are within. Where there are barriers, all
+    /// work items of the group make the same turns.
+    fn around(&self, body: &[Item]) -> BTreeSet<Name> {
+        let mut around: Option<BTreeSet<Name>> = None;
+        self.narrow(body, &mut around);
+        let mut around = around.unwrap_or_default();
+        if has_barrier(body) {
+            around.retain(|iname| local_axis(self.kernel, iname).is_none());
+        }
+        around
+    }
+
+    fn narrow(&self, body: &[Item], around: &mut Option<BTreeSet<Name>>) {
+        for item in body {
+            match item {
+                Item::Barrier(_) => {}
+                Item::Loop { body, .. } | Item::Axis { body, .. } => self.narrow(body, around),
+                Item::Run(id) => {
+                    let Some(instruction) = self.instructions.get(id) else { continue };
+                    match around {
+                        None => *around = Some(instruction.within_inames.clone()),
+                        Some(around) => around.retain(|iname| instruction.within_inames.contains(iname)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The loop over a range, or what it comes to: nothing, or its body once.
+    fn ranged(
+        &mut self,
+        iname: &Name,
+        range: Range,
+        hint: LoopHint,
+        body: &mut dyn FnMut(&mut Self) -> Result<Vec<Statement>, LowerError>,
+    ) -> Result<Vec<Statement>, LowerError> {
+        if let Some(only) = range.only_value().cloned() {
+            let value = self.affine(&only)?;
+            return self.single(iname, value, range, body);
+        }
+        let (first, end) = (self.first(&range)?, self.end(&range)?);
+        if is_empty(&first, &end) {
+            return Ok(Vec::new());
+        }
+        let ty = loop_type(self.kernel.index_type, &first, &end);
+        let first = number::Typed::strong(first).to(&ty);
+        let limit = number::Typed::strong(end).to(&ty);
+        let is_not_negative = self.is_not_negative(&first);
+        let variable = Value::name(ty, iname.clone());
+        let inner = self.with(iname, variable, &range.facts, is_not_negative, body)?;
+        if inner.is_empty() {
+            return Ok(Vec::new());
+        }
+        let step = range.stride.as_ref().map_or(1, |(step, _)| *step);
+        Ok(tidy::hoist_conditions(For { name: iname.clone(), first, limit, inclusive: false, step, hint, body: inner }))
+    }
+
+    /// The body for the only value of an iname.
+    fn single(
+        &mut self,
+        iname: &Name,
+        value: Value,
+        range: Range,
+        body: &mut dyn FnMut(&mut Self) -> Result<Vec<Statement>, LowerError>,
+    ) -> Result<Vec<Statement>, LowerError> {
+        let is_not_negative = self.is_not_negative(&value);
+        if value.as_int().is_some() {
+            return self.with(iname, value, &range.facts, is_not_negative, body);
+        }
+        let ty: Type = self.kernel.index_type.into();
+        let variable = Value::name(ty.clone(), iname.clone());
+        let inner = self.with(iname, variable, &range.facts, is_not_negative, body)?;
+        if !inner.iter().any(|statement| mentions(statement, iname)) {
+            return Ok(inner);
+        }
+        let mut block = vec![constant(iname, &ty, number::Typed::strong(value).to(&ty))];
+        block.extend(inner);
+        Ok(vec![Statement::Block(block)])
+    }
+
+    fn written_out(
+        &mut self,
+        iname: &Name,
+        least: i64,
+        most: i64,
+        around: &BTreeSet<Name>,
+        body: &[Item],
+    ) -> Result<Vec<Statement>, LowerError> {
+        let range = self.range(iname, around)?;
+        let exact = range.constants() == Some((least, most)) && range.stride.is_none();
+        let mut statements = Vec::new();
+        for number in least..=most {
+            let mut facts = vec![Constraint::zero(Affine::name(iname.clone()).sub(&Affine::constant(number))?)];
+            if exact {
+                facts.extend(range.facts.iter().cloned());
+            }
+            let value = number::int(&self.kernel.index_type.into(), number.into());
+            statements.extend(self.with(iname, value, &facts, number >= 0, &mut |scope| scope.items(body))?);
+        }
+        Ok(statements)
+    }
+
+    /// What `body` makes where the iname has that value.
+    pub(super) fn with(
+        &mut self,
+        iname: &Name,
+        value: Value,
+        facts: &[Constraint],
+        is_not_negative: bool,
+        body: &mut dyn FnMut(&mut Self) -> Result<Vec<Statement>, LowerError>,
+    ) -> Result<Vec<Statement>, LowerError> {
+        let depth = self.facts.len();
+        self.facts.extend(facts.iter().cloned());
+        self.inames.insert(iname.clone(), value);
+        self.active.insert(iname.clone());
+        if is_not_negative {
+            self.not_negative.insert(iname.clone());
+        }
+        let result = body(self);
+        self.facts.truncate(depth);
+        self.inames.remove(iname);
+        self.active.remove(iname);
+        self.not_negative.remove(iname);
+        result
+    }
+
+    /// On a CPU: the work items along a local axis.
+    fn axis(&mut self, axis: u8, iname: Option<&Name>, innermost: bool, body: &[Item]) -> Result<Vec<Statement>, LowerError> {
+        let is_simple = body.iter().all(|item| matches!(item, Item::Run(_)));
+        let hint = if innermost && is_simple && !self.has_calls_or_atomics(body) { LoopHint::Independent } else { LoopHint::None };
+        let before = self.axis_index.get(&axis).cloned();
+        let result = match iname {
+            Some(iname) => self.axis_of_iname(axis, iname, hint, body),
+            None => self.whole_axis(axis, hint, body),
+        };
+        match before {
+            Some(value) => self.axis_index.insert(axis, value),
+            None => self.axis_index.remove(&axis),
+        };
+        result
+    }
+
+    fn axis_of_iname(&mut self, axis: u8, iname: &Name, hint: LoopHint, body: &[Item]) -> Result<Vec<Statement>, LowerError> {
+        let least = self.least(iname)?;
+        let range = self.range(iname, &self.around(body))?;
+        self.ranged(iname, range, hint, &mut |scope| {
+            let value = scope.inames.get(iname).cloned().unwrap_or_else(|| number::int(&scope.kernel.index_type.into(), 0));
+            let least = scope.affine(&least)?;
+            let (value, least, _) = number::unify(number::Typed::strong(value), number::Typed::strong(least));
+            scope.axis_index.insert(axis, number::binary(Op::Subtract, value, least));
+            scope.items(body)
+        })
+    }
+
+    fn whole_axis(&mut self, axis: u8, hint: LoopHint, body: &[Item]) -> Result<Vec<Statement>, LowerError> {
+        let ty: Type = self.kernel.index_type.into();
+        let name = self.names.make(&format!("lid{axis}"));
+        let length = self.group_size.get(usize::from(axis)).copied().unwrap_or(1);
+        self.axis_index.insert(axis, Value::name(ty.clone(), name.clone()));
+        let body = self.items(body)?;
+        let (first, limit) = (number::int(&ty, 0), number::int(&ty, length.into()));
+        Ok(vec![Statement::For(For { name, first, limit, inclusive: false, step: 1, hint, body })])
+    }
+
+    fn has_calls_or_atomics(&self, body: &[Item]) -> bool {
+        body.iter().any(|item| match item {
+            Item::Run(id) => self.instructions.get(id).is_none_or(|instruction| match &instruction.kind {
+                crate::syntax::InstructionKind::Assign(assignment) => assignment.atomic.is_some(),
+                _ => true,
+            }),
+            _ => true,
+        })
+    }
+}
+
+fn has_barrier(items: &[Item]) -> bool {
+    items.iter().any(|item| match item {
+        Item::Barrier(_) => true,
+        Item::Loop { body, .. } | Item::Axis { body, .. } => has_barrier(body),
+        Item::Run(_) => false,
+    })
+}
+
+pub(super) fn mentions(statement: &Statement, name: &str) -> bool {
+    let mut found = false;
+    statement.visit_names(&mut |other| found |= other == name);
+    found
+}
+
+/// `ty const name = value;`
+pub(super) fn constant(name: &Name, ty: &Type, value: Value) -> Statement {
+    let (name, ty) = (name.clone(), ty.clone());
+    Statement::Declare(Declaration {
+        name,
+        ty,
+        space: AddressSpace::Private,
+        lengths: Vec::new(),
+        constant: true,
+        value: Some(value),
+        alignment: None,
+    })
+}

@@ -1,0 +1,272 @@
+//! Arithmetic of typed values: conversions, literals that take the type of what they meet, and folding of integers.
+//!
+//! A value is *weak* when nothing but literals (and integers that meet floating-point literals) decided its type: it takes the type of
+//! its partner, or of what it is assigned to.
+
+use parloop_device::DType;
+
+use super::tree::{Op, Routine, Value, ValueKind};
+use crate::infer::promote;
+use crate::syntax::{CompareOp, Type, UnaryOp};
+
+/// A value whose type may still follow what it meets.
+#[derive(Clone, Debug)]
+pub(super) struct Typed {
+    pub(super) value: Value,
+    pub(super) weak: bool,
+}
+
+impl Typed {
+    pub(super) fn strong(value: Value) -> Typed {
+        Typed { value, weak: false }
+    }
+
+    pub(super) fn weak(value: Value) -> Typed {
+        Typed { value, weak: true }
+    }
+
+    pub(super) fn dtype(&self) -> Option<DType> {
+        self.value.ty.scalar()
+    }
+
+    /// As a value of that type.
+    pub(super) fn to(self, ty: &Type) -> Value {
+        convert(self.value, self.weak, ty)
+    }
+
+    /// As it is, where nothing more decides.
+    pub(super) fn settle(self) -> Value {
+        self.value
+    }
+}
+
+pub(super) fn int(ty: &Type, value: i128) -> Value {
+    Value::new(ty.clone(), ValueKind::Int(value))
+}
+
+/// Zero of any type of numbers.
+pub(super) fn zero(ty: &Type) -> Value {
+    match ty.scalar() {
+        Some(dtype) if dtype.is_complex() => Value::new(dtype, ValueKind::Complex(0.0, 0.0)),
+        Some(dtype) if dtype.is_float() => Value::new(dtype, ValueKind::Float(0.0)),
+        Some(DType::Bool) => Value::new(DType::Bool, ValueKind::Bool(false)),
+        _ => int(ty, 0),
+    }
+}
+
+fn convert(value: Value, weak: bool, ty: &Type) -> Value {
+    if value.ty == *ty {
+        return value;
+    }
+    let (Some(from), Some(to)) = (value.ty.scalar(), ty.scalar()) else { return cast(value, ty) };
+    if let ValueKind::Int(number) = value.kind
+        && (to.is_float() || to.is_complex() || to.integer_range().is_some_and(|(least, most)| (least..=most).contains(&number)))
+    {
+        return literal(number as f64, Some(number), to);
+    }
+    match value.kind {
+        ValueKind::Float(number) if weak && (to.is_float() || to.is_complex()) => literal(number, None, to),
+        ValueKind::Complex(re, im) if weak && to.is_complex() => Value::new(to, ValueKind::Complex(re, im)),
+        _ if weak && rank(from) <= rank(to) && rank(to) > 1 => retype(value, ty),
+        _ if weak && rank(from) == rank(to) => retype(value, ty),
+        _ => cast(value, ty),
+    }
+}
+
+/// 1 for integers, 2 for floating-point numbers, 3 for complex ones.
+fn rank(dtype: DType) -> u8 {
+    match dtype {
+        DType::Bool => 0,
+        _ if dtype.is_complex() => 3,
+        _ if dtype.is_float() => 2,
+        _ => 1,
+    }
+}
+
+fn literal(number: f64, integer: Option<i128>, to: DType) -> Value {
+    let kind = match integer {
+        _ if to.is_complex() => ValueKind::Complex(number, 0.0),
+        _ if to.is_float() => ValueKind::Float(number),
+        Some(integer) => ValueKind::Int(integer),
+        None => ValueKind::Float(number),
+    };
+    Value::new(to, kind)
+}
+
+/// A weak value of another type: its literals take it.
+fn retype(value: Value, ty: &Type) -> Value {
+    let again = |inner: Box<Value>| Box::new(convert(*inner, true, ty));
+    match value.kind {
+        ValueKind::Unary(UnaryOp::Negate, inner) => Value::new(ty.clone(), ValueKind::Unary(UnaryOp::Negate, again(inner))),
+        ValueKind::Binary(op @ (Op::Add | Op::Subtract | Op::Multiply | Op::Divide), left, right) => {
+            Value::new(ty.clone(), ValueKind::Binary(op, again(left), again(right)))
+        }
+        ValueKind::Routine(routine, args) => {
+            let args = args.into_iter().map(|arg| convert(arg, true, ty)).collect();
+            Value::new(ty.clone(), ValueKind::Routine(routine, args))
+        }
+        ValueKind::Choose(parts) => {
+            let [condition, yes, no] = *parts;
+            let parts = [condition, convert(yes, true, ty), convert(no, true, ty)];
+            Value::new(ty.clone(), ValueKind::Choose(Box::new(parts)))
+        }
+        ValueKind::Cast(inner) if inner.ty.scalar().is_some_and(DType::is_integer) => cast(*inner, ty),
+        kind => cast(Value { ty: value.ty, kind }, ty),
+    }
+}
+
+/// `(ty)value`.
+pub(super) fn cast(value: Value, ty: &Type) -> Value {
+    if value.ty == *ty {
+        return value;
+    }
+    Value::new(ty.clone(), ValueKind::Cast(Box::new(value)))
+}
+
+/// Both as values of one type, and whether that is still weak.
+pub(super) fn unify(left: Typed, right: Typed) -> (Value, Value, bool) {
+    let (Some(a), Some(b)) = (left.dtype(), right.dtype()) else {
+        let ty = if left.dtype().is_some() { right.value.ty.clone() } else { left.value.ty.clone() };
+        // A vector and a number: the languages that have vectors widen the number.
+        return (keep_vector(left, &ty), keep_vector(right, &ty), false);
+    };
+    let (dtype, weak) = common(a, left.weak, b, right.weak, [left.value.as_int(), right.value.as_int()]);
+    let ty = Type::Scalar(dtype);
+    (left.to(&ty), right.to(&ty), weak)
+}
+
+fn keep_vector(typed: Typed, ty: &Type) -> Value {
+    match (ty, typed.dtype()) {
+        (Type::Vector(lane, _), Some(_)) => typed.to(&Type::Scalar(*lane)),
+        _ => typed.value,
+    }
+}
+
+fn common(a: DType, a_weak: bool, b: DType, b_weak: bool, literals: [Option<i128>; 2]) -> (DType, bool) {
+    match (a_weak, b_weak) {
+        (true, true) | (false, false) if rank(a) == rank(b) => (promote(a, b), a_weak),
+        (true, true) => (if rank(a) > rank(b) { a } else { b }, true),
+        (false, false) => (promote(a, b), false),
+        (true, false) => follow(a, b, literals[0]),
+        (false, true) => follow(b, a, literals[1]),
+    }
+}
+
+/// The type of a weak value and a strong one.
+fn follow(weak: DType, strong: DType, literal: Option<i128>) -> (DType, bool) {
+    let single = |dtype: DType| matches!(dtype, DType::F32 | DType::C64);
+    match (rank(weak), rank(strong)) {
+        (0, _) => (strong, false),
+        (1, 0) => (weak, false),
+        (1, 1) => {
+            let fits = literal.is_none_or(|number| strong.integer_range().is_some_and(|(least, most)| (least..=most).contains(&number)));
+            (if fits { strong } else { promote(weak, strong) }, false)
+        }
+        (3, 2) => (if single(strong) { DType::C64 } else { DType::C128 }, false),
+        (weak_rank, strong_rank) if weak_rank <= strong_rank => (strong, false),
+        // An integer that meets a floating-point literal: how wide is decided by what the sum is for.
+        _ => (weak, true),
+    }
+}
+
+/// `left op right` for values of one type, integers folded.
+pub(super) fn binary(op: Op, left: Value, right: Value) -> Value {
+    let ty = left.ty.clone();
+    if let (Some(dtype), true) = (ty.scalar(), matches!(op, Op::Add | Op::Subtract | Op::Multiply))
+        && dtype.is_integer()
+        && let Some(folded) = fold(op, &left, &right)
+    {
+        return folded;
+    }
+    let made = Value::new(ty.clone(), ValueKind::Binary(op, Box::new(left), Box::new(right)));
+    // C computes with `int` where NumPy would not: what does not fit is cut off at once.
+    match ty.scalar() {
+        Some(dtype) if dtype.is_integer() && dtype.size() < 4 && !matches!(op, Op::BitAnd | Op::BitOr | Op::BitXor | Op::Remainder) => {
+            Value::new(ty, ValueKind::Cast(Box::new(Value { ty: DType::I32.into(), kind: made.kind })))
+        }
+        _ => made,
+    }
+}
+
+fn fold(op: Op, left: &Value, right: &Value) -> Option<Value> {
+    let result = |number: i128| {
+        let (least, most) = left.ty.scalar()?.integer_range()?;
+        (least..=most).contains(&number).then(|| int(&left.ty, number))
+    };
+    match (op, left.as_int(), right.as_int()) {
+        (Op::Add, Some(a), Some(b)) => result(a.checked_add(b)?),
+        (Op::Subtract, Some(a), Some(b)) => result(a.checked_sub(b)?),
+        (Op::Multiply, Some(a), Some(b)) => result(a.checked_mul(b)?),
+        (Op::Add, Some(0), _) | (Op::Multiply, Some(1), _) => Some(right.clone()),
+        (Op::Add | Op::Subtract, _, Some(0)) | (Op::Multiply, _, Some(1)) => Some(left.clone()),
+        (Op::Multiply, Some(0), _) | (Op::Multiply, _, Some(0)) => Some(int(&left.ty, 0)),
+        (Op::Add, _, Some(b)) if b < 0 => Some(plain(Op::Subtract, left.clone(), int(&left.ty, b.checked_neg()?))),
+        _ => None,
+    }
+}
+
+fn plain(op: Op, left: Value, right: Value) -> Value {
+    Value::new(left.ty.clone(), ValueKind::Binary(op, Box::new(left), Box::new(right)))
+}
+
+/// `left op right` for values of one type.
+pub(super) fn compare(op: CompareOp, left: Value, right: Value) -> Value {
+    if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
+        let truth = match op {
+            CompareOp::Equal => a == b,
+            CompareOp::NotEqual => a != b,
+            CompareOp::Less => a < b,
+            CompareOp::LessEqual => a <= b,
+            CompareOp::Greater => a > b,
+            CompareOp::GreaterEqual => a >= b,
+        };
+        return Value::new(DType::Bool, ValueKind::Bool(truth));
+    }
+    Value::new(DType::Bool, ValueKind::Compare(op, Box::new(left), Box::new(right)))
+}
+
+/// The value as a condition.
+pub(super) fn truth(value: Value) -> Value {
+    if value.ty.scalar() == Some(DType::Bool) {
+        return value;
+    }
+    if let Some(number) = value.as_int() {
+        return Value::new(DType::Bool, ValueKind::Bool(number != 0));
+    }
+    let zero = zero(&value.ty);
+    compare(CompareOp::NotEqual, value, zero)
+}
+
+/// All of them, or one of them (for [`Op::Or`]); `None` when nothing is left to ask.
+pub(super) fn join(op: Op, conditions: impl IntoIterator<Item = Value>) -> Option<Value> {
+    let neutral = ValueKind::Bool(op == Op::And);
+    let mut joined: Option<Value> = None;
+    for condition in conditions {
+        if condition.kind == neutral {
+            continue;
+        }
+        joined = Some(match joined {
+            None => condition,
+            Some(before) => Value::new(DType::Bool, ValueKind::Binary(op, Box::new(before), Box::new(condition))),
+        });
+    }
+    joined
+}
+
+/// The routine of two values of one type, integers folded.
+pub(super) fn routine(routine: Routine, left: Value, right: Value) -> Value {
+    let ty = left.ty.clone();
+    if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
+        let folded = match routine {
+            Routine::Min => Some(a.min(b)),
+            Routine::Max => Some(a.max(b)),
+            Routine::FloorDivide if b != 0 => Some(a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0)),
+            Routine::Modulo if b > 0 => Some(a.rem_euclid(b)),
+            _ => None,
+        };
+        if let Some(number) = folded {
+            return int(&ty, number);
+        }
+    }
+    Value::new(ty, ValueKind::Routine(routine, vec![left, right]))
+}

@@ -1,0 +1,239 @@
+//! Places in memory: variables, elements of arrays, fields of objects; and checks that indices are inside their axes.
+
+use parloop_device::DType;
+use parloop_isl::Name;
+
+use super::LowerError;
+use super::nest::Scope;
+use super::number;
+use super::tree::{Op, Value, ValueKind};
+use crate::layout::Axis;
+use crate::syntax::{AddressSpace, ClassType, Expr, Type};
+use crate::{affine, fold};
+
+/// How data is held.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Storage {
+    /// A variable that is one number.
+    Number,
+    /// A pointer, or an array without axes of its own: one index.
+    Flat,
+    /// Arrays of their own for the indices along the `sep` axes, of those lengths.
+    Separate(Vec<u64>),
+}
+
+/// Data of the kernel: where an element of it is.
+#[derive(Clone, Debug)]
+pub(super) struct Array {
+    /// Its name in the code.
+    pub(super) name: Name,
+    pub(super) ty: Type,
+    pub(super) space: AddressSpace,
+    pub(super) axes: Vec<Axis>,
+    pub(super) lengths: Option<Vec<Expr>>,
+    pub(super) offset: Expr,
+    pub(super) storage: Storage,
+    /// The local axes over which a CPU holds a copy for each work item, with their lengths.
+    pub(super) widened: Vec<(u8, u64)>,
+}
+
+impl Array {
+    /// The element type: a vector axis is the lanes of a vector, which are addressed one by one.
+    pub(super) fn element(&self) -> Type {
+        self.ty.clone()
+    }
+}
+
+/// A place with what must hold of its indices.
+pub(super) struct Place {
+    pub(super) value: Value,
+    /// Checks of its indices, in checked mode.
+    pub(super) checks: Vec<Value>,
+}
+
+impl Scope<'_> {
+    /// The value of a variable: an iname, a number that is passed, a temporary.
+    pub(super) fn variable(&mut self, name: &Name) -> Result<Value, LowerError> {
+        if let Some(value) = self.inames.get(name) {
+            return Ok(value.clone());
+        }
+        if let Some(ty) = self.numbers.get(name) {
+            return Ok(Value::name(ty.clone(), name.clone()));
+        }
+        if self.arrays.contains_key(name) {
+            return Ok(self.element(name, &[])?.value);
+        }
+        self.symbol(name)
+    }
+
+    /// The value at a subscript or in a field, which is harmless where a check fails.
+    pub(super) fn read(&mut self, expr: &Expr) -> Result<Value, LowerError> {
+        let Place { value, checks } = self.place(expr)?;
+        Ok(match number::join(Op::And, checks) {
+            None => value,
+            Some(ok) => {
+                let (ty, zero) = (value.ty.clone(), number::zero(&value.ty));
+                Value::new(ty, ValueKind::Choose(Box::new([ok, value, zero])))
+            }
+        })
+    }
+
+    /// Where an expression that can be written to is.
+    pub(super) fn place(&mut self, expr: &Expr) -> Result<Place, LowerError> {
+        match expr {
+            Expr::Variable(name) => Ok(Place { value: self.variable(name)?, checks: Vec::new() }),
+            Expr::Subscript(aggregate, indices) => match &**aggregate {
+                Expr::Variable(name) if self.arrays.contains_key(name) => self.element(name, indices),
+                Expr::Variable(name) => Err(LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() }),
+                _ => self.field(aggregate, indices),
+            },
+            Expr::LinearSubscript(aggregate, index) => match &**aggregate {
+                Expr::Variable(name) if self.arrays.contains_key(name) => self.linear(name, index),
+                _ => Err(self.refused("a linear index of what is no array")),
+            },
+            Expr::Lookup(..) => self.field(expr, &[]),
+            _ => Err(self.refused("an expression that is no place")),
+        }
+    }
+
+    /// The type of what is at a place, without making it.
+    pub(super) fn array(&self, name: &Name) -> Result<&Array, LowerError> {
+        self.arrays.get(name).ok_or_else(|| LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() })
+    }
+
+    /// `name[indices]`.
+    pub(super) fn element(&mut self, name: &Name, indices: &[Expr]) -> Result<Place, LowerError> {
+        let array = self.array(name)?.clone();
+        if array.storage == Storage::Number && indices.is_empty() {
+            return Ok(Place { value: self.held(&array, None), checks: Vec::new() });
+        }
+        // One index on what has no axes is its only element.
+        let indices = if array.axes.is_empty() && indices.iter().all(|index| fold::as_int(index) == Some(0)) { &[] } else { indices };
+        if indices.len() != array.axes.len() {
+            let (axes, indices) = (array.axes.len(), indices.len());
+            return Err(crate::layout::LayoutError::WrongIndices { array: name.clone(), axes, indices }.into());
+        }
+        let checks = self.checks(name, &array, indices)?;
+        let separate = self.separate(name, &array, indices)?;
+        let flat = self.flat(&array, indices)?;
+        let array = Array { name: separate.unwrap_or_else(|| array.name.clone()), ..array };
+        Ok(Place { value: self.held(&array, Some(flat)), checks })
+    }
+
+    fn linear(&mut self, name: &Name, index: &Expr) -> Result<Place, LowerError> {
+        let array = self.array(name)?.clone();
+        let index = self.index(&fold::add(array.offset.clone(), index.clone()))?;
+        Ok(Place { value: self.held(&array, Some(index)), checks: Vec::new() })
+    }
+
+    /// The place in memory of an element, counted from the beginning of its buffer.
+    pub(super) fn flat(&mut self, array: &Array, indices: &[Expr]) -> Result<Value, LowerError> {
+        let mut sum = array.offset.clone();
+        for (axis, index) in array.axes.iter().zip(indices) {
+            sum = match axis {
+                Axis::Separate => sum,
+                Axis::Vector => fold::add(sum, index.clone()),
+                Axis::Stride(stride) => fold::add(sum, fold::multiply(stride.clone(), index.clone())),
+            };
+        }
+        self.index(&sum)
+    }
+
+    /// The element of held data: the copy of this work item where there are several.
+    pub(super) fn held(&self, array: &Array, index: Option<Value>) -> Value {
+        let copy = array.widened.iter().map(|(axis, _)| match self.axis_index.get(axis) {
+            Some(value) => value.clone(),
+            None => number::int(&self.kernel.index_type.into(), 0),
+        });
+        let mut indices: Vec<Value> = copy.collect();
+        indices.extend(index);
+        if indices.is_empty() {
+            return Value::name(array.element(), array.name.clone());
+        }
+        Value::new(array.element(), ValueKind::Element(array.name.clone(), indices))
+    }
+
+    /// The name of the array that the indices along `sep` axes choose.
+    fn separate(&mut self, name: &Name, array: &Array, indices: &[Expr]) -> Result<Option<Name>, LowerError> {
+        let Storage::Separate(_) = array.storage else { return Ok(None) };
+        let mut chosen = Vec::new();
+        for (number, (axis, index)) in array.axes.iter().zip(indices).enumerate() {
+            if *axis == Axis::Separate {
+                let refused =
+                    || LowerError::NotConstantSeparate { instruction: self.instruction.clone(), array: name.clone(), axis: number };
+                let refusal = refused();
+                let value = self.index(index)?.as_int().and_then(|value| u64::try_from(value).ok());
+                chosen.push(value.ok_or(refusal)?);
+            }
+        }
+        Ok(Some(separate_name(&array.name, &chosen)))
+    }
+
+    /// Checks of the indices, in checked mode.
+    fn checks(&mut self, name: &Name, array: &Array, indices: &[Expr]) -> Result<Vec<Value>, LowerError> {
+        let Some(lengths) = array.lengths.as_ref().filter(|_| self.kernel.options.checked) else { return Ok(Vec::new()) };
+        let mut checks = Vec::new();
+        for (axis, (index, length)) in indices.iter().zip(lengths).enumerate() {
+            let (index, length) = (self.index(index)?, self.index(length)?);
+            if let (Some(index), Some(length)) = (index.as_int(), length.as_int())
+                && (0..length).contains(&index)
+            {
+                continue;
+            }
+            let text = Expr::subscript(name.clone(), indices.iter().cloned());
+            let site = self.shared.site(format!("{text}, axis {axis}"));
+            let (index, length, _) = number::unify(number::Typed::strong(index), number::Typed::strong(length));
+            checks.push(Value::new(DType::Bool, ValueKind::Check { site, operands: Box::new([index, length]) }));
+        }
+        Ok(checks)
+    }
+
+    /// `p.x[i]`: a call of the field's getter; `v.s0` of a vector; `z.real` of a complex number.
+    fn field(&mut self, expr: &Expr, indices: &[Expr]) -> Result<Place, LowerError> {
+        let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of what is no array")) };
+        if let Some((object, class, path)) = self.object(expr)? {
+            let known = class.fields.get(path.as_str()).ok_or_else(|| self.refused(format!("field `{path}` of class `{}`", class.name)))?;
+            if known.axes != indices.len() {
+                return Err(self.refused(format!("field `{path}` with {} indices, which has {} axes,", indices.len(), known.axes)));
+            }
+            let mut args = vec![object];
+            for index in indices {
+                args.push(self.expr_as(index, &DType::I64.into())?);
+            }
+            let value = Value::new(known.dtype, ValueKind::Call(known.getter.clone(), args));
+            return Ok(Place { value, checks: Vec::new() });
+        }
+        let inner = self.expr(aggregate)?.settle();
+        let value = match &inner.ty {
+            Type::Vector(lane, _) => Value::new(*lane, ValueKind::Member(Box::new(inner), field.clone())),
+            Type::Scalar(dtype) if dtype.is_complex() && field == "real" => self.part(inner, false),
+            Type::Scalar(dtype) if dtype.is_complex() && field == "imag" => self.part(inner, true),
+            _ => return Err(self.refused(format!("field `{field}` of what has no fields"))),
+        };
+        Ok(Place { value, checks: Vec::new() })
+    }
+
+    /// The object, its class and the path of fields, if the expression is a field of an object.
+    pub(super) fn object(&mut self, expr: &Expr) -> Result<Option<(Value, std::sync::Arc<ClassType>, String)>, LowerError> {
+        let (mut inner, mut path) = (expr, Vec::new());
+        while let Expr::Lookup(aggregate, field) = inner {
+            path.push(field.to_string());
+            inner = aggregate;
+        }
+        let Expr::Variable(name) = inner else { return Ok(None) };
+        let Some(Type::Class(class)) = self.numbers.get(name).cloned() else { return Ok(None) };
+        path.reverse();
+        Ok(Some((Value::name(Type::Class(class.clone()), name.clone()), class, path.join("."))))
+    }
+}
+
+/// The name of one of the arrays of an argument with `sep` axes.
+pub(super) fn separate_name(name: &Name, indices: &[u64]) -> Name {
+    let suffix: Vec<String> = indices.iter().map(u64::to_string).collect();
+    format!("{name}_s{}", suffix.join("_s")).into()
+}
+
+/// The number that an expression is, if it is affine without names.
+pub(super) fn constant(expr: &Expr) -> Option<i64> {
+    fold::as_int(expr).or_else(|| affine::to_affine(expr)?.as_constant())
+}

@@ -1,0 +1,185 @@
+//! Conditions and declarations where they read well: equal conditions asked once, conditions in front of loops that they do not depend
+//! on, variables declared where they get their value.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::Name;
+
+use super::nest::mentions;
+use super::number;
+use super::tree::{AtomicChange, Declaration, For, Op, Statement, Value, ValueKind};
+
+/// One condition for neighbours that ask the same.
+pub(super) fn merge_conditions(statements: Vec<Statement>) -> Vec<Statement> {
+    let mut merged: Vec<Statement> = Vec::with_capacity(statements.len());
+    for statement in statements {
+        let (Some(Statement::If(before, first, none)), Statement::If(condition, second, no)) = (merged.last(), &statement) else {
+            merged.push(statement);
+            continue;
+        };
+        let (before_all, all) = (conjuncts(before), conjuncts(condition));
+        let changed = written(first);
+        let shared: Vec<Value> =
+            all.iter().filter(|&part| before_all.contains(part) && !depends_on(part, &changed)).cloned().cloned().collect();
+        if shared.is_empty() || !none.is_empty() || !no.is_empty() {
+            merged.push(statement);
+            continue;
+        }
+        let rest = |parts: &[&Value], body: &[Statement]| match number::join(
+            Op::And,
+            parts.iter().filter(|part| !shared.contains(part)).map(|part| (*part).clone()),
+        ) {
+            None => body.to_vec(),
+            Some(condition) => vec![Statement::If(condition, body.to_vec(), Vec::new())],
+        };
+        let mut body = rest(&before_all, first);
+        body.extend(rest(&all, second));
+        let condition = number::join(Op::And, shared.clone());
+        merged.pop();
+        match condition {
+            Some(condition) => merged.push(Statement::If(condition, merge_conditions(body), Vec::new())),
+            None => merged.extend(body),
+        }
+    }
+    merged
+}
+
+/// The loop, inside those of its conditions that do not change in it.
+pub(super) fn hoist_conditions(mut loop_: For) -> Vec<Statement> {
+    let [Statement::If(condition, body, no)] = loop_.body.as_slice() else { return vec![Statement::For(loop_)] };
+    if !no.is_empty() {
+        return vec![Statement::For(loop_)];
+    }
+    let mut changed = written(body);
+    changed.insert(loop_.name.clone());
+    let (fixed, varying): (Vec<Value>, Vec<Value>) =
+        conjuncts(condition).into_iter().cloned().partition(|part| !depends_on(part, &changed));
+    let body = body.clone();
+    loop_.body = match number::join(Op::And, varying) {
+        None => body,
+        Some(condition) => vec![Statement::If(condition, body, Vec::new())],
+    };
+    match number::join(Op::And, fixed) {
+        None => vec![Statement::For(loop_)],
+        Some(condition) => vec![Statement::If(condition, vec![Statement::For(loop_)], Vec::new())],
+    }
+}
+
+/// The conditions that must all hold.
+fn conjuncts(condition: &Value) -> Vec<&Value> {
+    match &condition.kind {
+        ValueKind::Binary(Op::And, left, right) => {
+            let mut all = conjuncts(left);
+            all.extend(conjuncts(right));
+            all
+        }
+        _ => vec![condition],
+    }
+}
+
+fn depends_on(value: &Value, changed: &BTreeSet<Name>) -> bool {
+    let mut found = matches!(value.kind, ValueKind::Call(..));
+    value.visit_names(&mut |name| found |= changed.contains(name));
+    found || value.children().into_iter().any(|child| depends_on(child, changed))
+}
+
+/// The names that statements may change.
+fn written(statements: &[Statement]) -> BTreeSet<Name> {
+    let mut found = BTreeSet::new();
+    statements.iter().for_each(|statement| collect_written(statement, &mut found));
+    found
+}
+
+fn collect_written(statement: &Statement, found: &mut BTreeSet<Name>) {
+    match statement {
+        Statement::Declare(Declaration { name, .. }) | Statement::Alias { name, .. } => drop(found.insert(name.clone())),
+        Statement::Assign(place, value) => {
+            root(place, found);
+            called(value, found);
+        }
+        Statement::AtomicUpdate { place, change, .. } => {
+            root(place, found);
+            let (AtomicChange::Add(value) | AtomicChange::Compute { result: value, .. }) = change;
+            called(value, found);
+        }
+        Statement::Call(value) => called(value, found),
+        Statement::For(loop_) => {
+            found.insert(loop_.name.clone());
+            loop_.body.iter().for_each(|inner| collect_written(inner, found));
+        }
+        Statement::If(_, yes, no) => yes.iter().chain(no).for_each(|inner| collect_written(inner, found)),
+        Statement::Groups { body, .. } | Statement::Block(body) => body.iter().for_each(|inner| collect_written(inner, found)),
+        // What C text changes is not known: all that it names.
+        Statement::Text(_) => statement.visit_names(&mut |name| {
+            found.insert(name.into());
+        }),
+        Statement::Barrier(_) | Statement::Comment(_) => {}
+    }
+}
+
+fn root(place: &Value, found: &mut BTreeSet<Name>) {
+    match &place.kind {
+        ValueKind::Name(name) | ValueKind::Element(name, _) => drop(found.insert(name.clone())),
+        ValueKind::Member(inner, _) => root(inner, found),
+        _ => place.visit_names(&mut |name| {
+            found.insert(name.into());
+        }),
+    }
+}
+
+/// What functions may change through pointers.
+fn called(value: &Value, found: &mut BTreeSet<Name>) {
+    match &value.kind {
+        ValueKind::Pointer(name, _) => drop(found.insert(name.clone())),
+        ValueKind::Address(inner) => root(inner, found),
+        _ => {}
+    }
+    value.children().into_iter().for_each(|child| called(child, found));
+}
+
+/// Declares a variable where it gets its first value, if no turn of a loop sees the value of the turn before; else as the first of the
+/// statements. Does nothing if it is not used.
+pub(super) fn declare(statements: &mut Vec<Statement>, declaration: Declaration) {
+    if !statements.iter().any(|statement| mentions(statement, &declaration.name)) {
+        return;
+    }
+    if !declaration.lengths.is_empty() || !declare_inside(statements, &declaration) {
+        statements.insert(0, Statement::Declare(declaration));
+    }
+}
+
+fn declare_inside(statements: &mut Vec<Statement>, declaration: &Declaration) -> bool {
+    let name = &declaration.name;
+    let users: Vec<usize> = (0..statements.len()).filter(|&index| mentions(&statements[index], name)).collect();
+    let Some(&first) = users.first() else { return false };
+    if let Statement::Assign(place, value) = &statements[first]
+        && place.kind == ValueKind::Name(name.clone())
+        && !value.mentions(name)
+    {
+        let constant = !users[1..].iter().any(|&index| written(std::slice::from_ref(&statements[index])).contains(name));
+        let is_read = users.len() > 1;
+        let value = Some(value.clone());
+        statements[first] = Statement::Declare(Declaration { constant, value, ..declaration.clone() });
+        if !is_read {
+            statements.insert(first + 1, Statement::Text(format!("(void){name};")));
+        }
+        return true;
+    }
+    if users.len() > 1 {
+        return false;
+    }
+    match &mut statements[first] {
+        Statement::Block(body) | Statement::Groups { body, .. } => declare_inside(body, declaration),
+        Statement::For(loop_) if !loop_.first.mentions(name) && !loop_.limit.mentions(name) => declare_inside(&mut loop_.body, declaration),
+        Statement::If(condition, yes, no) if !condition.mentions(name) => {
+            let in_no = no.iter().any(|inner| mentions(inner, name));
+            let in_yes = yes.iter().any(|inner| mentions(inner, name));
+            match (in_yes, in_no) {
+                (true, false) => declare_inside(yes, declaration),
+                (false, true) => declare_inside(no, declaration),
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}

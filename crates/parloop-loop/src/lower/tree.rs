@@ -1,0 +1,382 @@
+//! The tree that a writer prints: functions of statements over typed values. Every value knows its type, so that literals and
+//! conversions print right; nothing here is text, except what the user wrote in C.
+
+use parloop_isl::Name;
+
+use crate::syntax::{AddressSpace, CompareOp, MemoryKind, Type, UnaryOp};
+
+/// An index that the hardware gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Axis {
+    /// Of the work-group.
+    Group(u8),
+    /// Of the work item in its group.
+    Local(u8),
+}
+
+/// Operators of C that take two operands of the type of their result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Op {
+    Add,
+    Subtract,
+    Multiply,
+    /// As C divides: integers towards zero.
+    Divide,
+    /// As C does: with the sign of the dividend; integers alone.
+    Remainder,
+    ShiftLeft,
+    ShiftRight,
+    BitAnd,
+    BitOr,
+    BitXor,
+    And,
+    Or,
+}
+
+/// Functions that the writer brings where a target has none of its own; operands and result are of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Routine {
+    /// The smaller one.
+    Min,
+    /// The larger one.
+    Max,
+    /// Division towards minus infinity.
+    FloorDivide,
+    /// The rest of that division, with the sign of the divisor.
+    Modulo,
+    /// Any power; of integers by repeated multiplication.
+    Power,
+}
+
+/// A value with its type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// Its type; for pointers, of what is there.
+    pub ty: Type,
+    /// How it comes about.
+    pub kind: ValueKind,
+}
+
+/// How a value comes about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ValueKind {
+    /// An integer of the value's type.
+    Int(i128),
+    /// A floating-point number, rounded to the value's type.
+    Float(f64),
+    /// A complex number: real and imaginary part.
+    Complex(f64, f64),
+    /// A truth value.
+    Bool(bool),
+    /// A variable, or a parameter.
+    Name(Name),
+    /// The index along an axis of the launch.
+    Axis(Axis),
+    /// `array[index]…`: one index for pointers and flat arrays, more for arrays of arrays.
+    Element(Name, Vec<Value>),
+    /// `array + offset`, or `array` alone: a pointer.
+    Pointer(Name, Option<Box<Value>>),
+    /// `&place`.
+    Address(Box<Value>),
+    /// `-x`, `!x`, `~x`.
+    Unary(UnaryOp, Box<Value>),
+    /// `a + b`.
+    Binary(Op, Box<Value>, Box<Value>),
+    /// `a < b`, both of one type.
+    Compare(CompareOp, Box<Value>, Box<Value>),
+    /// `condition ? yes : no`.
+    Choose(Box<[Value; 3]>),
+    /// A conversion to the value's type.
+    Cast(Box<Value>),
+    /// A call of a function of the target or of the program.
+    Call(Name, Vec<Value>),
+    /// A call of a function that the writer brings.
+    Routine(Routine, Vec<Value>),
+    /// `x.field`.
+    Member(Box<Value>, Name),
+    /// Whether `0 <= index < limit`; the site of the first that is not is reported.
+    Check {
+        /// The number of the site.
+        site: usize,
+        /// What is checked, and against what.
+        operands: Box<[Value; 2]>,
+    },
+    /// Text in C.
+    Text(String),
+}
+
+/// How a loop may be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopHint {
+    /// One after the other.
+    None,
+    /// The compiler is asked to write it out.
+    Unroll,
+    /// Iterations do not depend on each other.
+    Independent,
+}
+
+/// A loop over integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct For {
+    /// The variable.
+    pub name: Name,
+    /// Its first value; it has its type.
+    pub first: Value,
+    /// Its last value, or the one beyond it.
+    pub limit: Value,
+    /// Whether `limit` is a value that the variable may take.
+    pub inclusive: bool,
+    /// The distance of its values, at least 1.
+    pub step: i64,
+    /// How it may be run.
+    pub hint: LoopHint,
+    /// What is done.
+    pub body: Vec<Statement>,
+}
+
+/// A variable, declared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declaration {
+    /// Its name.
+    pub name: Name,
+    /// The type of its elements.
+    pub ty: Type,
+    /// Which memory.
+    pub space: AddressSpace,
+    /// The lengths of its axes; none for a number.
+    pub lengths: Vec<u64>,
+    /// Whether it keeps its first value.
+    pub constant: bool,
+    /// Its first value.
+    pub value: Option<Value>,
+    /// Bytes to which its memory is aligned, if that matters.
+    pub alignment: Option<u32>,
+}
+
+/// What is done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// A variable.
+    Declare(Declaration),
+    /// `type *name = (type *)(storage + offset)`: part of a block of bytes, by another name.
+    Alias {
+        /// The name.
+        name: Name,
+        /// The type of its elements.
+        ty: Type,
+        /// Which memory.
+        space: AddressSpace,
+        /// The block.
+        storage: Name,
+    },
+    /// `place = value`.
+    Assign(Value, Value),
+    /// `place = place op value`, as one step that nothing comes between.
+    AtomicUpdate {
+        /// What is changed.
+        place: Value,
+        /// Which memory it is in.
+        space: AddressSpace,
+        /// The value with which it is changed.
+        change: AtomicChange,
+    },
+    /// A call for its effects.
+    Call(Value),
+    /// A loop.
+    For(For),
+    /// `if`, `else`.
+    If(Value, Vec<Statement>, Vec<Statement>),
+    /// The work-groups of a launch on a CPU, shared among threads: `name` runs from 0 to before the count.
+    Groups {
+        /// The index of the group, 64 bits wide.
+        name: Name,
+        /// How many groups there are.
+        count: Value,
+        /// What each does.
+        body: Vec<Statement>,
+    },
+    /// All work items of the group wait.
+    Barrier(MemoryKind),
+    /// The statements, with names of their own.
+    Block(Vec<Statement>),
+    /// Text in C, line by line as it stands.
+    Text(String),
+    /// A remark.
+    Comment(String),
+}
+
+/// A change that is made in one step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AtomicChange {
+    /// That much more.
+    Add(Value),
+    /// The value `result`, in which the variable `old` stands for what is there.
+    Compute {
+        /// The name of what is there.
+        old: Name,
+        /// What is to be there.
+        result: Value,
+    },
+}
+
+/// What a parameter of a function is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ParamSource {
+    /// The argument of that name: an array, a number or an object.
+    Argument(Name),
+    /// An array of its own of an argument with a `sep` axis: the index along that axis (or axes).
+    Separate(Name, Vec<u64>),
+    /// Where the array of that argument begins, in elements.
+    Offset(Name),
+    /// The distance along an axis of that argument, in elements.
+    Stride(Name, usize),
+    /// A temporary in global memory, which the caller allocates.
+    Temporary(Name),
+    /// The iname of a host loop around the launch.
+    HostIname(Name),
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Param {
+    /// Its name in the code.
+    pub name: Name,
+    /// The type of it, or of what it points to.
+    pub ty: Type,
+    /// Which memory it points to; `None` for a value.
+    pub pointer: Option<AddressSpace>,
+    /// Whether it is never written.
+    pub constant: bool,
+    /// Whether no other parameter points to the same memory.
+    pub restrict: bool,
+    /// What it is.
+    pub source: ParamSource,
+}
+
+/// Whether a function is launched or called.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FunctionKind {
+    /// By the host; group size along each axis.
+    Launched(Vec<u64>),
+    /// By other functions.
+    Called,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: Name,
+    /// Launched or called.
+    pub kind: FunctionKind,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// What it does.
+    pub body: Vec<Statement>,
+}
+
+/// A table of constants at file scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: Name,
+    /// The type of its elements.
+    pub ty: Type,
+    /// The elements.
+    pub values: Vec<Value>,
+}
+
+impl Value {
+    /// The value `kind` of that type.
+    pub fn new(ty: impl Into<Type>, kind: ValueKind) -> Value {
+        Value { ty: ty.into(), kind }
+    }
+
+    /// That variable.
+    pub fn name(ty: impl Into<Type>, name: impl Into<Name>) -> Value {
+        Value::new(ty, ValueKind::Name(name.into()))
+    }
+
+    /// The integer that it is, if it is one that stands in the text.
+    pub fn as_int(&self) -> Option<i128> {
+        match self.kind {
+            ValueKind::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The values directly inside it.
+    pub fn children(&self) -> Vec<&Value> {
+        match &self.kind {
+            ValueKind::Int(_) | ValueKind::Float(_) | ValueKind::Complex(..) | ValueKind::Bool(_) => Vec::new(),
+            ValueKind::Name(_) | ValueKind::Axis(_) | ValueKind::Text(_) => Vec::new(),
+            ValueKind::Element(_, inside) | ValueKind::Call(_, inside) | ValueKind::Routine(_, inside) => inside.iter().collect(),
+            ValueKind::Pointer(_, offset) => offset.iter().map(|value| &**value).collect(),
+            ValueKind::Address(inner) | ValueKind::Unary(_, inner) | ValueKind::Cast(inner) | ValueKind::Member(inner, _) => vec![inner],
+            ValueKind::Binary(_, left, right) | ValueKind::Compare(_, left, right) => vec![left, right],
+            ValueKind::Choose(parts) => parts.iter().collect(),
+            ValueKind::Check { operands, .. } => operands.iter().collect(),
+        }
+    }
+
+    /// Calls `visit` with each name of a variable, array or parameter in it. Words of C text count as names.
+    pub fn visit_names(&self, visit: &mut dyn FnMut(&str)) {
+        match &self.kind {
+            ValueKind::Name(name) | ValueKind::Element(name, _) | ValueKind::Pointer(name, _) => visit(name),
+            ValueKind::Text(text) => visit_words(text, visit),
+            _ => {}
+        }
+        self.children().into_iter().for_each(|child| child.visit_names(visit));
+    }
+
+    /// Whether that variable is in it.
+    pub fn mentions(&self, name: &str) -> bool {
+        let mut found = false;
+        self.visit_names(&mut |other| found |= other == name);
+        found
+    }
+}
+
+impl Statement {
+    /// Calls `visit` with each name that it uses, or changes; not with those that it declares.
+    pub fn visit_names(&self, visit: &mut dyn FnMut(&str)) {
+        let all = |body: &[Statement], visit: &mut dyn FnMut(&str)| body.iter().for_each(|inner| inner.visit_names(visit));
+        match self {
+            Statement::Declare(declaration) => declaration.value.iter().for_each(|value| value.visit_names(visit)),
+            Statement::Alias { storage, .. } => visit(storage),
+            Statement::Assign(place, value) => {
+                place.visit_names(visit);
+                value.visit_names(visit);
+            }
+            Statement::AtomicUpdate { place, change, .. } => {
+                place.visit_names(visit);
+                let (AtomicChange::Add(value) | AtomicChange::Compute { result: value, .. }) = change;
+                value.visit_names(visit);
+            }
+            Statement::Call(value) => value.visit_names(visit),
+            Statement::For(loop_) => {
+                loop_.first.visit_names(visit);
+                loop_.limit.visit_names(visit);
+                all(&loop_.body, visit);
+            }
+            Statement::If(condition, yes, no) => {
+                condition.visit_names(visit);
+                all(yes, visit);
+                all(no, visit);
+            }
+            Statement::Groups { count, body, .. } => {
+                count.visit_names(visit);
+                all(body, visit);
+            }
+            Statement::Block(body) => all(body, visit),
+            Statement::Text(text) => visit_words(text, visit),
+            Statement::Barrier(_) | Statement::Comment(_) => {}
+        }
+    }
+}
+
+fn visit_words(text: &str, visit: &mut dyn FnMut(&str)) {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).for_each(visit);
+}

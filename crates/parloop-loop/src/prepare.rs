@@ -1,0 +1,154 @@
+//! From a program to code: the list of passes, in order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parloop_isl::{Bound, Name};
+
+use crate::affine::from_affine;
+use crate::callable::reachable;
+use crate::error::LoopError;
+use crate::fold;
+use crate::lower::Code;
+use crate::reduce::Realization;
+use crate::schedule::Schedule;
+use crate::syntax::{Expr, LoopKernel, Program, Target};
+use crate::{check, infer, lower, reduce, schedule, target};
+
+/// A kernel with its code.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    /// The program after all passes.
+    pub program: Program,
+    /// The kernel that is called, after all passes.
+    pub kernel: LoopKernel,
+    /// When each of its instructions is run.
+    pub schedule: Schedule,
+    /// Its source, and how it is launched.
+    pub code: Code,
+    /// For whom.
+    pub target: Target,
+}
+
+type Pass = fn(&Program, Target) -> Result<Program, LoopError>;
+
+/// What is done to every program before it is scheduled.
+const PREPARE: &[Pass] = &[infer_types, realize_reductions, assign_local_axes, find_address_spaces, infer_descriptors];
+
+/// The program with all names resolved, all types known, no reductions left, and every temporary in its memory.
+///
+/// # Errors
+/// What the first failing pass says.
+pub fn prepare(program: &Program, target: Target) -> Result<Program, LoopError> {
+    PREPARE.iter().try_fold(program.clone(), |program, pass| pass(&program, target))
+}
+
+fn infer_types(program: &Program, target: Target) -> Result<Program, LoopError> {
+    Ok(infer::types(program, target)?)
+}
+
+fn realize_reductions(program: &Program, target: Target) -> Result<Program, LoopError> {
+    let realized = each_kernel(program, |kernel| {
+        let type_of = |kernel: &LoopKernel, expr: &Expr| {
+            let ty = infer::type_of(program, kernel, expr).map_err(|error| error.to_string())?;
+            ty.scalar().ok_or_else(|| "it is no number".to_owned())
+        };
+        let has_any = kernel.instructions.iter().any(|instruction| !instruction.reduction_inames().is_empty());
+        has_any.then(|| reduce::realize(kernel, &Realization::default(), &type_of)).transpose().map_err(LoopError::from)
+    })?;
+    // Accumulators, and calls that were inside of reductions, get their types.
+    if realized == *program { Ok(realized) } else { infer_types(&realized, target) }
+}
+
+fn assign_local_axes(program: &Program, _: Target) -> Result<Program, LoopError> {
+    each_kernel(program, |kernel| Ok(Some(schedule::assign_automatic_axes(kernel)?)))
+}
+
+fn find_address_spaces(program: &Program, _: Target) -> Result<Program, LoopError> {
+    each_kernel(program, |kernel| Ok(Some(infer::address_spaces(kernel)?)))
+}
+
+fn infer_descriptors(program: &Program, target: Target) -> Result<Program, LoopError> {
+    Ok(infer::descriptors(program, target)?)
+}
+
+/// With each kernel that is called, from outside or by another, changed.
+fn each_kernel(program: &Program, change: impl Fn(&LoopKernel) -> Result<Option<LoopKernel>, LoopError>) -> Result<Program, LoopError> {
+    let mut changed = program.clone();
+    for name in reachable(program)? {
+        let Some(callable) = program.callables.get(&name) else { continue };
+        let Some(kernel) = callable.kernel() else { continue };
+        if let Some(kernel) = change(kernel)? {
+            changed.callables.insert(name, callable.with_kernel(kernel));
+        }
+    }
+    Ok(changed)
+}
+
+/// The code of a kernel of the program, and of all that it calls.
+///
+/// # Errors
+/// What the first failing pass says.
+pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Generated, LoopError> {
+    let mut only = program.clone();
+    only.entrypoints.retain(|name| name == entry);
+    if only.entrypoints.is_empty() {
+        return Err(LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() });
+    }
+    let program = prepare(&only, target)?;
+    let mut schedules = BTreeMap::new();
+    for name in reachable(&program)? {
+        if let Some(kernel) = program.callables.get(&name).and_then(|callable| callable.kernel()) {
+            check::before_schedule(&program, kernel)?;
+            let scheduled = schedule::schedule(&program, kernel)?;
+            check::after_schedule(&scheduled)?;
+            schedules.insert(name, scheduled);
+        }
+    }
+    let entry = Name::from(entry);
+    let lowered = lower::lower(&program, &entry, &schedules, target)?;
+    let code = target::write(&lowered)?;
+    let schedule = schedules.remove(&entry).ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
+    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, code, target })
+}
+
+impl Program {
+    /// The name of the kernel that is called when none is named.
+    ///
+    /// # Errors
+    /// [`LoopError::NoEntry`] when there is none, or more than one.
+    pub fn only_entry(&self) -> Result<&Name, LoopError> {
+        let mut entries = self.entrypoints.iter();
+        match (entries.next(), entries.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(LoopError::NoEntry { names: self.entrypoints.iter().cloned().collect() }),
+        }
+    }
+
+    /// The code of its kernel.
+    ///
+    /// # Errors
+    /// Why there is none; see [`LoopError`].
+    pub fn generate(&self, target: Target) -> Result<Generated, LoopError> {
+        generate(self, self.only_entry()?, target)
+    }
+}
+
+impl Generated {
+    /// The first and the last value of an iname that the host loops over, in terms of the parameters and of the host loops `around` it.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn host_bounds(&self, iname: &Name, around: &[Name]) -> Result<(Expr, Expr), LoopError> {
+        let domain = self.kernel.domain_of(&[iname.clone()].into())?.to_params(around);
+        let bounds = domain.project_onto(std::slice::from_ref(iname))?.bounds(iname)?;
+        let first = |bound: &Bound| {
+            let up = Expr::int(bound.divisor - 1);
+            fold::floor_divide(fold::add(from_affine(&bound.affine), up), Expr::int(bound.divisor))
+        };
+        let last = |bound: &Bound| fold::floor_divide(from_affine(&bound.affine), Expr::int(bound.divisor));
+        let lower: Vec<Expr> = bounds.lower.iter().map(first).collect();
+        let upper: Vec<Expr> = bounds.upper.iter().map(last).collect();
+        Ok((Expr::Max(Arc::from(lower)), Expr::Min(Arc::from(upper))))
+    }
+}

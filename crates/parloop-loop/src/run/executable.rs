@@ -1,0 +1,441 @@
+//! Kernels compiled for a context: their launches, and a call from Rust.
+
+use std::sync::Arc;
+
+use parloop_device::{DType, DeviceKind, Memory};
+use parloop_isl::Name;
+use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Scalar, Slot, Source};
+
+use super::call::{CallPlan, Given, GivenArray, PlannedKind, Values};
+use super::formula::Formula;
+use crate::error::LoopError;
+use crate::lower::tree::ParamSource;
+use crate::lower::{Code, GlobalTemporary, LaunchCode};
+use crate::prepare::Generated;
+use crate::schedule::Step;
+use crate::syntax::{Target, Type};
+
+/// A kernel compiled for one context. Clones are the same one.
+#[derive(Clone, Debug)]
+pub struct Executable {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    context: Context,
+    plan: CallPlan,
+    launches: Vec<ReadyLaunch>,
+    steps: Vec<ReadyStep>,
+    globals: Vec<(GlobalTemporary, Formula)>,
+    code: Code,
+}
+
+/// One launch, ready but for its arguments.
+#[derive(Debug)]
+pub struct ReadyLaunch {
+    /// The compiled function.
+    pub kernel: Kernel,
+    /// What each of its parameters is.
+    pub feeds: Vec<Feed>,
+    groups: Vec<Formula>,
+    block: [u32; 3],
+}
+
+/// What a parameter of a launch is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Feed {
+    /// That argument of the kernel.
+    Argument(usize),
+    /// One of the arrays that a `sep` axis makes of an argument.
+    Separate(usize, Vec<u64>),
+    /// An integer of that type: by its place among the integers of the call.
+    Integer(DType, usize),
+    /// The temporary of that number.
+    Temporary(usize),
+    /// The iname of a host loop, of that type, by its depth.
+    HostIname(DType, usize),
+}
+
+#[derive(Debug)]
+enum ReadyStep {
+    Launch(usize),
+    Loop { first: Formula, last: Formula, body: Vec<ReadyStep> },
+}
+
+/// An argument of a call.
+#[derive(Debug)]
+pub enum LoopArg<'a> {
+    /// A number.
+    Scalar(Scalar),
+    /// An array of that shape, in C order unless strides (in bytes) are given.
+    Array {
+        /// Its memory.
+        arg: Arg<'a>,
+        /// The lengths of its axes.
+        shape: Vec<i64>,
+        /// Distances along its axes.
+        strides: Option<Vec<i64>>,
+    },
+    /// A typed object.
+    Object(Arg<'a>),
+}
+
+impl Executable {
+    /// Compiles a kernel whose code was made for the kind of the context's device.
+    ///
+    /// # Errors
+    /// [`LoopError::Kernel`] with the compiler's words; [`LoopError::Run`] for sizes that the host cannot compute.
+    pub fn compile(generated: &Generated, context: &Context) -> Result<Executable, LoopError> {
+        let Generated { kernel, schedule, code, .. } = generated;
+        let plan = CallPlan::of(kernel)?;
+        let options = CompileOptions {
+            checked: kernel.options.checked || CompileOptions::default().checked,
+            check_sites: code.check_sites.clone(),
+            arguments: kernel.options.build_options.clone(),
+            classes: plan.args().iter().filter_map(|arg| arg.kind.class()).map(|class| class.to_string()).collect(),
+            ..CompileOptions::default()
+        };
+        let source = Source::named(format!("<{}>", kernel.name), code.text.clone());
+        let program = context.compile_with(&[source], &options)?;
+        let mut builder = Builder { plan: &plan, hosts: Vec::new(), generated };
+        let launches = code.launches.iter().map(|launch| builder.launch(launch, &program)).collect::<Result<Vec<_>, LoopError>>()?;
+        let globals =
+            code.globals.iter().map(|global| Ok((global.clone(), builder.formula(&global.size)?))).collect::<Result<_, LoopError>>()?;
+        let steps = builder.steps(&schedule.steps)?;
+        let inner = Inner { context: context.clone(), plan, launches, steps, globals, code: code.clone() };
+        Ok(Executable { inner: Arc::new(inner) })
+    }
+
+    /// The context it was compiled for.
+    pub fn context(&self) -> &Context {
+        &self.inner.context
+    }
+
+    /// What a call needs.
+    pub fn plan(&self) -> &CallPlan {
+        &self.inner.plan
+    }
+
+    /// The slot of a pointer to the byte `offset` of device memory.
+    ///
+    /// # Errors
+    /// When the memory is of another device, or has no such byte.
+    pub fn pointer_slot(&self, memory: &Memory, offset: usize) -> Result<Slot, LoopError> {
+        match self.inner.launches.first() {
+            Some(launch) => Ok(launch.kernel.pointer_slot(memory, offset)?),
+            None => Ok([0, 0]),
+        }
+    }
+
+    /// Its source and launches.
+    pub fn code(&self) -> &Code {
+        &self.inner.code
+    }
+
+    /// Memory for the temporaries in global memory, for the sizes of a call.
+    ///
+    /// # Errors
+    /// When it does not fit.
+    pub fn temporaries(&self, values: &Values) -> Result<Vec<Memory>, LoopError> {
+        let allocate = |(global, size): &(GlobalTemporary, Formula)| {
+            let elements = size.evaluate(values).and_then(|size| u64::try_from(size).ok());
+            let bytes = elements.and_then(|size| size.checked_mul(element_size(&global.ty))).and_then(|bytes| usize::try_from(bytes).ok());
+            let bytes = bytes
+                .ok_or_else(|| super::RunError::Overflow { kernel: self.inner.plan.kernel().clone(), argument: global.name.clone() })?;
+            let memory = self.inner.context.device().allocate(bytes.max(1)).map_err(parloop_kernel::KernelError::from)?;
+            if let Some(initializer) = &global.initializer {
+                self.inner.context.stream().write(&memory, 0, &initializer.bytes).map_err(parloop_kernel::KernelError::from)?;
+            }
+            Ok(memory)
+        };
+        self.inner.globals.iter().map(allocate).collect()
+    }
+
+    /// Goes through the launches of a call in order: `run` gets each with its items and the values of the host loops around it.
+    ///
+    /// # Errors
+    /// The first that `run` gives; [`LoopError::Run`] for sizes that do not fit.
+    #[inline]
+    pub fn each_launch(
+        &self,
+        values: &Values,
+        run: &mut dyn FnMut(&ReadyLaunch, Items, &[i64]) -> Result<(), LoopError>,
+    ) -> Result<(), LoopError> {
+        if let [ReadyStep::Launch(only)] = self.inner.steps[..] {
+            let launch = &self.inner.launches[only];
+            return run(launch, self.items(launch, values)?, &[]);
+        }
+        let mut values = values.clone();
+        self.run_steps(&self.inner.steps, &mut values, &mut Vec::new(), run)
+    }
+
+    fn run_steps(
+        &self,
+        steps: &[ReadyStep],
+        values: &mut Values,
+        hosts: &mut Vec<i64>,
+        run: &mut dyn FnMut(&ReadyLaunch, Items, &[i64]) -> Result<(), LoopError>,
+    ) -> Result<(), LoopError> {
+        for step in steps {
+            match step {
+                ReadyStep::Launch(index) => {
+                    let launch = &self.inner.launches[*index];
+                    run(launch, self.items(launch, values)?, hosts)?;
+                }
+                ReadyStep::Loop { first, last, body } => {
+                    let (first, last) = (self.size(first, values)?, self.size(last, values)?);
+                    for value in first..=last {
+                        values.push(Some(value));
+                        hosts.push(value);
+                        self.run_steps(body, values, hosts, run)?;
+                        hosts.pop();
+                        values.pop();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The items of a launch: work-groups for CPU threads to share, blocks for a GPU.
+    fn items(&self, launch: &ReadyLaunch, values: &Values) -> Result<Items, LoopError> {
+        let mut grid = [1u64; 3];
+        for (axis, formula) in launch.groups.iter().enumerate() {
+            grid[axis] = u64::try_from(self.size(formula, values)?.max(0)).expect("invariant: not negative");
+        }
+        Ok(match launch.kernel.is_cpu() {
+            true => Items::Line(grid.iter().fold(1, |product: u64, &groups| product.saturating_mul(groups))),
+            false => Items::Blocks { grid, block: launch.block },
+        })
+    }
+
+    fn size(&self, formula: &Formula, values: &Values) -> Result<i64, LoopError> {
+        let overflow = || super::RunError::Overflow { kernel: self.inner.plan.kernel().clone(), argument: "the grid".into() };
+        Ok(formula.evaluate(values).ok_or_else(overflow)?)
+    }
+
+    /// Calls it with arguments by name. Sizes that are not given follow from shapes.
+    ///
+    /// # Errors
+    /// Which argument is missing, unknown or does not fit; what the device says.
+    pub fn call(&self, args: &mut [(&str, LoopArg<'_>)]) -> Result<(), LoopError> {
+        let plan = &self.inner.plan;
+        let mut given = vec![Given::Missing; plan.args().len()];
+        let mut places = vec![None; plan.args().len()];
+        for (index, (name, arg)) in args.iter().enumerate() {
+            let position = plan.position(name).ok_or_else(|| plan.unknown(name))?;
+            given[position] = arg.given();
+            places[position] = Some(index);
+        }
+        let values = plan.resolve(&given)?;
+        if let Some(missing) =
+            plan.args().iter().zip(&places).find_map(|(arg, place)| (place.is_none() && arg.kind.is_array()).then_some(arg))
+        {
+            return Err(super::RunError::Missing { kernel: plan.kernel().clone(), argument: missing.name.clone() }.into());
+        }
+        let temporaries = self.temporaries(&values)?;
+        self.each_launch(&values, &mut |launch, items, hosts| {
+            // One borrow of each argument for each launch, in the order of the launch's parameters.
+            let mut passed: Vec<Arg<'_>> = Vec::with_capacity(launch.feeds.len());
+            let mut free: Vec<Option<&mut LoopArg<'_>>> = args.iter_mut().map(|(_, arg)| Some(arg)).collect();
+            for feed in &launch.feeds {
+                passed.push(match feed {
+                    Feed::Integer(_, place) => Arg::Scalar(Scalar::Int(values[*place].unwrap_or_default().into())),
+                    Feed::HostIname(_, depth) => Arg::Scalar(Scalar::Int(hosts[*depth].into())),
+                    Feed::Temporary(index) => Arg::Memory { memory: &temporaries[*index], dtype: None, writable: true },
+                    Feed::Argument(position) | Feed::Separate(position, _) => {
+                        let arg = places[*position].and_then(|index| free[index].take());
+                        arg.ok_or_else(|| super::RunError::Separate { argument: plan.args()[*position].name.clone() })?.reborrow()
+                    }
+                });
+            }
+            launch.kernel.call_over(&mut passed, items)?;
+            Ok(())
+        })
+    }
+}
+
+impl LoopArg<'_> {
+    fn given(&self) -> Given {
+        match self {
+            LoopArg::Scalar(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
+            LoopArg::Scalar(_) => Given::Number,
+            LoopArg::Object(_) => Given::Object,
+            LoopArg::Array { arg, shape, strides } => {
+                let dtype = match arg {
+                    Arg::Memory { dtype, .. } => *dtype,
+                    Arg::Host { dtype, .. } | Arg::HostMut { dtype, .. } => Some(*dtype),
+                    _ => None,
+                };
+                let Some(dtype) = dtype else { return Given::Object };
+                let strides = strides.clone().unwrap_or_else(|| c_strides(shape, dtype.size() as i64));
+                Given::Array(GivenArray { dtype, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect() })
+            }
+        }
+    }
+
+    fn reborrow(&mut self) -> Arg<'_> {
+        match self {
+            LoopArg::Scalar(value) => Arg::Scalar(*value),
+            LoopArg::Object(arg) | LoopArg::Array { arg, .. } => match arg {
+                Arg::Scalar(value) => Arg::Scalar(*value),
+                Arg::Memory { memory, dtype, writable } => Arg::Memory { memory, dtype: *dtype, writable: *writable },
+                Arg::Object { memory, offset, class, writable } => Arg::Object { memory, offset: *offset, class, writable: *writable },
+                Arg::Placed { object, writable } => Arg::Placed { object: *object, writable: *writable },
+                Arg::Host { bytes, dtype } => Arg::Host { bytes, dtype: *dtype },
+                Arg::HostMut { bytes, dtype } => Arg::HostMut { bytes, dtype: *dtype },
+                Arg::Text(text) => Arg::Text(text),
+                _ => Arg::Null,
+            },
+        }
+    }
+}
+
+/// Distances in bytes of an array whose last axis varies fastest.
+fn c_strides(shape: &[i64], size: i64) -> Vec<i64> {
+    let mut strides = vec![size; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
+    }
+    strides
+}
+
+impl<'a, T: parloop_device::Element> From<&'a parloop_kernel::Array<T>> for LoopArg<'a> {
+    fn from(array: &'a parloop_kernel::Array<T>) -> Self {
+        LoopArg::Array { shape: vec![array.len() as i64], arg: array.into(), strides: None }
+    }
+}
+
+impl<'a, T: parloop_device::Element> From<&'a mut parloop_kernel::Array<T>> for LoopArg<'a> {
+    fn from(array: &'a mut parloop_kernel::Array<T>) -> Self {
+        LoopArg::Array { shape: vec![array.len() as i64], arg: array.into(), strides: None }
+    }
+}
+
+impl<'a> LoopArg<'a> {
+    /// An array of several axes, in C order.
+    pub fn shaped(array: impl Into<Arg<'a>>, shape: &[i64]) -> LoopArg<'a> {
+        LoopArg::Array { arg: array.into(), shape: shape.to_vec(), strides: None }
+    }
+}
+
+macro_rules! scalars {
+    ($($rust:ty),*) => { $(
+        impl From<$rust> for LoopArg<'_> {
+            fn from(value: $rust) -> Self {
+                match Arg::from(value) {
+                    Arg::Scalar(value) => LoopArg::Scalar(value),
+                    other => LoopArg::Object(other),
+                }
+            }
+        }
+    )* };
+}
+scalars!(i32, i64, u32, u64, usize, f32, f64, bool);
+
+struct Builder<'a> {
+    plan: &'a CallPlan,
+    /// The inames of host loops around the step at hand, outermost first.
+    hosts: Vec<Name>,
+    generated: &'a Generated,
+}
+
+impl Builder<'_> {
+    fn launch(&self, launch: &LaunchCode, program: &parloop_kernel::Program) -> Result<ReadyLaunch, LoopError> {
+        let mut block = [1; 3];
+        for (axis, &size) in launch.group_size.iter().enumerate() {
+            block[axis] = u32::try_from(size).unwrap_or(u32::MAX);
+        }
+        let hosts = self
+            .generated
+            .schedule
+            .launches
+            .iter()
+            .find(|scheduled| scheduled.name == launch.function)
+            .map(|scheduled| &scheduled.host_inames);
+        let feeds = launch.params.iter().map(|param| {
+            let position = |name: &Name| self.plan.position(name).ok_or_else(|| LoopError::from(self.plan.unknown(name)));
+            let dtype = param.ty.scalar().unwrap_or(DType::I64);
+            Ok(match &param.source {
+                ParamSource::Argument(name) => Feed::Argument(position(name)?),
+                ParamSource::Separate(name, index) => Feed::Separate(position(name)?, index.clone()),
+                ParamSource::Offset(name) => Feed::Integer(dtype, self.integer(&crate::layout::offset_parameter(name))?),
+                ParamSource::Stride(name, axis) => Feed::Integer(dtype, self.integer(&crate::layout::stride_parameter(name, *axis))?),
+                ParamSource::Temporary(name) => {
+                    let index = self.generated.code.globals.iter().position(|global| global.name == *name);
+                    Feed::Temporary(index.ok_or_else(|| LoopError::from(self.plan.unknown(name)))?)
+                }
+                ParamSource::HostIname(name) => {
+                    let depth = hosts.and_then(|hosts| hosts.iter().position(|host| host == name));
+                    Feed::HostIname(dtype, depth.ok_or_else(|| LoopError::from(self.plan.unknown(name)))?)
+                }
+            })
+        });
+        let feeds = feeds.map(|feed| feed.map(|feed| self.by_value(feed))).collect::<Result<_, LoopError>>()?;
+        let groups = launch.groups.iter().map(|groups| self.formula(groups)).collect::<Result<_, _>>()?;
+        Ok(ReadyLaunch { kernel: program.kernel(&launch.function)?.clone(), feeds, groups, block })
+    }
+
+    /// Integers that shapes tell are passed from the list of integers.
+    fn by_value(&self, feed: Feed) -> Feed {
+        match feed {
+            Feed::Argument(position) => match &self.plan.args()[position].kind {
+                PlannedKind::Value { dtype, place: Some(place) } => Feed::Integer(*dtype, *place),
+                _ => Feed::Argument(position),
+            },
+            other => other,
+        }
+    }
+
+    fn integer(&self, name: &Name) -> Result<usize, LoopError> {
+        self.plan.place(name).ok_or_else(|| self.plan.unknown(name).into())
+    }
+
+    fn formula(&self, expr: &crate::syntax::Expr) -> Result<Formula, LoopError> {
+        let count = self.plan.integers();
+        let place = &mut |name: &Name| {
+            let host = || self.hosts.iter().position(|host| host == name).map(|depth| count + depth);
+            self.plan.place(name).or_else(host)
+        };
+        Formula::of(expr, place)
+            .map_err(|part| super::RunError::NoFormula { argument: self.plan.kernel().clone(), part: part.to_string() }.into())
+    }
+
+    fn steps(&mut self, steps: &[Step]) -> Result<Vec<ReadyStep>, LoopError> {
+        let mut ready = Vec::with_capacity(steps.len());
+        for step in steps {
+            ready.push(match step {
+                Step::Launch(index) => ReadyStep::Launch(*index),
+                Step::Loop { iname, body } => {
+                    let (first, last) = self.generated.host_bounds(iname, &self.hosts)?;
+                    let (first, last) = (self.formula(&first)?, self.formula(&last)?);
+                    self.hosts.push(iname.clone());
+                    let body = self.steps(body)?;
+                    self.hosts.pop();
+                    ReadyStep::Loop { first, last, body }
+                }
+            });
+        }
+        Ok(ready)
+    }
+}
+
+/// The bytes of an element; a vector of three takes the room of four.
+fn element_size(ty: &Type) -> u64 {
+    match ty {
+        Type::Scalar(dtype) => dtype.size() as u64,
+        Type::Vector(dtype, lanes) => dtype.size() as u64 * u64::from(*lanes).next_power_of_two(),
+        Type::Class(_) | Type::Opaque(_) => 16,
+    }
+}
+
+/// The kind of code that a device runs.
+pub fn target_of(kind: DeviceKind) -> Target {
+    match kind {
+        DeviceKind::Cpu => Target::C,
+        DeviceKind::OpenCl => Target::OpenCl,
+        DeviceKind::Cuda => Target::Cuda,
+        DeviceKind::Hip => Target::Hip,
+    }
+}

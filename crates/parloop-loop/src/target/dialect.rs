@@ -1,0 +1,109 @@
+//! What differs between the languages of the targets.
+
+use parloop_device::DType;
+
+use crate::lower::tree::{Axis, FunctionKind, Param};
+use crate::syntax::{AddressSpace, MemoryKind, Type};
+
+/// What a target's language says in its own way.
+pub(super) trait Dialect {
+    /// The name of a type of numbers, as a variable or in memory.
+    fn scalar(&self, dtype: DType) -> &'static str;
+
+    /// The name of a vector of numbers.
+    fn vector(&self, dtype: DType, lanes: u8) -> String {
+        format!("{}{lanes}", self.scalar(dtype))
+    }
+
+    /// What stands in front of a pointer's or variable's type for its memory, with a space behind it.
+    fn space(&self, space: AddressSpace) -> &'static str;
+
+    /// What stands in front of a declared variable for its memory, with a space behind it.
+    fn storage(&self, space: AddressSpace) -> &'static str {
+        self.space(space)
+    }
+
+    /// What stands in front of a table of constants at file scope.
+    fn table(&self) -> &'static str;
+
+    /// What stands in front of the name of a function: its qualifiers, `void`.
+    fn head(&self, kind: &FunctionKind, shared: bool) -> String;
+
+    /// What stands in front of the result type of a small function of the writer's.
+    fn routine(&self) -> &'static str;
+
+    /// The word for pointers to memory of their own.
+    fn restrict(&self) -> &'static str {
+        "__restrict__"
+    }
+
+    /// The index of a work item or group.
+    fn axis(&self, axis: Axis) -> String;
+
+    /// A barrier of the group, as a statement.
+    fn barrier(&self, memory: MemoryKind) -> &'static str;
+
+    /// The suffix of an integer literal.
+    fn integer_suffix(&self, dtype: DType) -> &'static str;
+
+    /// An infinite number (`negative` says which) or one that is none.
+    fn special(&self, value: f64, dtype: DType) -> String;
+
+    /// The name of a function of real numbers: `fmod`, `fmodf`.
+    fn real_function(&self, name: &str, dtype: DType) -> String {
+        if dtype == DType::F32 { format!("{name}f") } else { name.to_owned() }
+    }
+
+    /// Whether complex numbers are numbers of the language.
+    fn has_complex(&self) -> bool {
+        false
+    }
+
+    /// Whether `min` and `max` take integers.
+    fn has_integer_min(&self) -> bool {
+        false
+    }
+
+    /// What asks the compiler to write the next loop out.
+    fn unroll(&self) -> Option<&'static str> {
+        Some("#pragma unroll")
+    }
+
+    /// What says that the iterations of the next loop do not depend on each other.
+    fn independent(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// One parameter of a function.
+    fn param(&self, param: &Param) -> String {
+        let ty = self.type_name(&param.ty);
+        let constant = if param.constant { " const" } else { "" };
+        match param.pointer {
+            None => format!("{ty}{constant} {}", param.name),
+            Some(space) => {
+                let restrict = if param.restrict { self.restrict() } else { "" };
+                let gap = if restrict.is_empty() { "" } else { " " };
+                format!("{}{ty}{constant} *{restrict}{gap}{}", self.space(space), param.name)
+            }
+        }
+    }
+
+    /// The name of a type.
+    fn type_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::Scalar(dtype) => self.scalar(*dtype).to_owned(),
+            Type::Vector(dtype, lanes) => self.vector(*dtype, *lanes),
+            Type::Class(class) => class.name.to_string(),
+            Type::Opaque(name) => name.to_string(),
+        }
+    }
+
+    /// The body of `add` that changes `*at` by `value` in one step and gives nothing, or `None` where it takes a compare-and-swap loop.
+    fn atomic_add(&self, dtype: DType) -> Option<String>;
+
+    /// An expression: whether `*at` was `old` and is `wanted`, in one step. `None` where the target has none for the type.
+    fn compare_and_swap(&self, dtype: DType, space: AddressSpace) -> Option<String>;
+
+    /// Text in front of everything: headers, extensions.
+    fn opening(&self, text: &str) -> String;
+}

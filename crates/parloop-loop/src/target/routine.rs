@@ -1,0 +1,88 @@
+//! Small functions that the writer brings: division towards minus infinity, integer powers, atomics.
+
+use parloop_device::DType;
+
+use super::dialect::Dialect;
+use crate::lower::tree::Routine;
+use crate::syntax::AddressSpace;
+
+/// What the text of a kernel needs in front of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Need {
+    /// `PARLOOP_CHECK`.
+    Check,
+    /// Functions of complex numbers.
+    Complex(DType),
+    /// That function for the type.
+    Routine(Routine, DType),
+    /// Whether a value was what it was thought to be, and is changed.
+    CompareAndSwap(DType, AddressSpace),
+    /// An addition in one step.
+    AtomicAdd(DType, AddressSpace),
+}
+
+pub(super) fn name(routine: Routine, dtype: DType) -> String {
+    let routine = match routine {
+        Routine::Min => "min",
+        Routine::Max => "max",
+        Routine::FloorDivide => "floor_div",
+        Routine::Modulo => "mod",
+        Routine::Power => "pow",
+    };
+    format!("pl_{routine}_{}", dtype.name())
+}
+
+/// The name of an atomic function: memory is part of it, since OpenCL's pointers say where they point.
+pub(super) fn atomic_name(what: &str, dtype: DType, space: AddressSpace) -> String {
+    let space = if space == AddressSpace::Local { "_local" } else { "" };
+    format!("pl_{what}_{}{space}", dtype.name())
+}
+
+pub(super) fn text(dialect: &dyn Dialect, routine: Routine, dtype: DType) -> String {
+    let ty = dialect.scalar(dtype);
+    let head = format!("{}{ty} {}({ty} a, {ty} b)", dialect.routine(), name(routine, dtype));
+    let signed = dtype.integer_range().is_some_and(|(least, _)| least < 0);
+    let body = match routine {
+        Routine::Min => "return a < b ? a : b;".to_owned(),
+        Routine::Max => "return a > b ? a : b;".to_owned(),
+        Routine::FloorDivide if dtype.is_float() => format!("return {}(a / b);", dialect.real_function("floor", dtype)),
+        Routine::FloorDivide if signed => {
+            format!("{ty} const q = a / b;\n  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;")
+        }
+        Routine::FloorDivide => "return a / b;".to_owned(),
+        Routine::Modulo if dtype.is_float() => {
+            format!("{ty} const r = {}(a, b);\n  return r != 0 && (r < 0) != (b < 0) ? r + b : r;", dialect.real_function("fmod", dtype))
+        }
+        Routine::Modulo if signed => format!("{ty} const r = a % b;\n  return r != 0 && (r < 0) != (b < 0) ? r + b : r;"),
+        Routine::Modulo => "return a % b;".to_owned(),
+        Routine::Power => {
+            let negative = if signed { "  if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;\n" } else { "" };
+            format!("{ty} r = 1;\n{negative}  for (; b > 0; b /= 2) {{\n    if (b % 2) r *= a;\n    a *= a;\n  }}\n  return r;")
+        }
+    };
+    if body.contains('\n') { format!("{head}\n{{\n  {body}\n}}\n") } else { format!("{head} {{ {body} }}\n") }
+}
+
+pub(super) fn compare_and_swap(dialect: &dyn Dialect, dtype: DType, space: AddressSpace) -> Option<String> {
+    let (ty, place) = (dialect.scalar(dtype), pointer(dialect, space));
+    let test = dialect.compare_and_swap(dtype, space)?;
+    let name = atomic_name("swap", dtype, space);
+    Some(format!("{}int {name}({place}{ty} *at, {ty} old, {ty} wanted) {{ return {test}; }}\n", dialect.routine()))
+}
+
+pub(super) fn atomic_add(dialect: &dyn Dialect, dtype: DType, space: AddressSpace) -> Option<String> {
+    let (ty, place) = (dialect.scalar(dtype), pointer(dialect, space));
+    let head = format!("{}void {}({place}{ty} *at, {ty} value)", dialect.routine(), atomic_name("add", dtype, space));
+    if let Some(body) = dialect.atomic_add(dtype) {
+        return Some(format!("{head} {{ {body} }}\n"));
+    }
+    dialect.compare_and_swap(dtype, space)?;
+    let swap = atomic_name("swap", dtype, space);
+    Some(format!("{head}\n{{\n  {ty} old;\n  do old = *at;\n  while (!{swap}(at, old, old + value));\n}}\n"))
+}
+
+fn pointer(dialect: &dyn Dialect, space: AddressSpace) -> String {
+    // C's builtins want plain pointers.
+    let space = dialect.space(space);
+    if space.starts_with("__") { format!("volatile {space}") } else { space.to_owned() }
+}

@@ -1,0 +1,235 @@
+//! The writer: statements and functions as lines of text, two spaces a level, and in front of them what they need.
+
+use std::collections::BTreeSet;
+
+use parloop_device::DType;
+
+use super::dialect::Dialect;
+use super::routine::{self, Need};
+use crate::lower::tree::{AtomicChange, Declaration, For, Function, FunctionKind, LoopHint, Op, Statement, Table, Value, ValueKind};
+use crate::lower::{Code, LowerError, Lowered};
+use crate::syntax::{AddressSpace, Target, Type};
+
+pub(super) struct Writer<'a> {
+    pub(super) dialect: &'a dyn Dialect,
+    pub(super) target: Target,
+    pub(super) needs: BTreeSet<Need>,
+    text: String,
+    depth: usize,
+}
+
+/// The text of a lowered kernel, with what a caller must know of its functions.
+///
+/// # Errors
+/// What the target cannot say, such as an atomic update of a type that it has none for.
+pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
+    let dialect = super::dialect(lowered.target);
+    let mut writer = Writer { dialect, target: lowered.target, needs: BTreeSet::new(), text: String::new(), depth: 0 };
+    lowered.tables.iter().for_each(|table| writer.table(table));
+    for function in &lowered.functions {
+        if !writer.text.is_empty() {
+            writer.text.push('\n');
+        }
+        writer.function(function);
+    }
+    let body = writer.text;
+    let needs = needed_text(dialect, &writer.needs, lowered.target)?;
+    let mut front = String::new();
+    for preamble in &lowered.preambles {
+        front.push_str(&preamble.text);
+        if !preamble.text.ends_with('\n') {
+            front.push('\n');
+        }
+    }
+    front.push_str(&needs);
+    let mut text = dialect.opening(&format!("{front}{body}"));
+    text.push_str(&front);
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&body);
+    Ok(Code { text, launches: lowered.launches.clone(), globals: lowered.globals.clone(), check_sites: lowered.check_sites.clone() })
+}
+
+fn needed_text(dialect: &dyn Dialect, needs: &BTreeSet<Need>, target: Target) -> Result<String, LowerError> {
+    let mut text = String::new();
+    let both = needs.contains(&Need::Complex(DType::C64)) && needs.contains(&Need::Complex(DType::C128));
+    let mut written = BTreeSet::new();
+    for need in needs {
+        match *need {
+            Need::Check => text.push_str("#ifndef PARLOOP_CHECK\n#define PARLOOP_CHECK(OK, SITE, INDEX, LIMIT) (OK)\n#endif\n"),
+            Need::Complex(dtype) => text.push_str(&super::complex::functions(dialect, dtype, both)),
+            Need::Routine(routine, dtype) => text.push_str(&routine::text(dialect, routine, dtype)),
+            Need::CompareAndSwap(dtype, space) | Need::AtomicAdd(dtype, space) => {
+                let refused = || LowerError::NoAtomic { ty: dtype, target };
+                let is_add = matches!(need, Need::AtomicAdd(..));
+                if (!is_add || dialect.atomic_add(dtype).is_none()) && written.insert((dtype, space)) {
+                    text.push_str(&routine::compare_and_swap(dialect, dtype, space).ok_or_else(refused)?);
+                }
+                if is_add {
+                    text.push_str(&routine::atomic_add(dialect, dtype, space).ok_or_else(refused)?);
+                }
+            }
+        }
+    }
+    Ok(text)
+}
+
+impl Writer<'_> {
+    fn line(&mut self, text: &str) {
+        if !text.starts_with('#') {
+            (0..self.depth).for_each(|_| self.text.push_str("  "));
+        }
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn table(&mut self, table: &Table) {
+        let ty = self.dialect.type_name(&table.ty);
+        let values: Vec<String> = table.values.iter().map(|value| self.value(value)).collect();
+        let head = format!("{}{ty} const {}[{}] = {{", self.dialect.table(), table.name, table.values.len().max(1));
+        self.line(&head);
+        self.depth += 1;
+        for row in values.chunks(8) {
+            self.line(&format!("{},", row.join(", ")));
+        }
+        self.depth -= 1;
+        self.line("};");
+    }
+
+    fn function(&mut self, function: &Function) {
+        let shared = function.body.iter().any(|statement| matches!(statement, Statement::Groups { .. }))
+            || (self.target == Target::Ispc && matches!(&function.kind, FunctionKind::Launched(size) if !size.is_empty()));
+        let head = self.dialect.head(&function.kind, shared);
+        let params: Vec<String> = function.params.iter().map(|param| self.dialect.param(param)).collect();
+        let params = if params.is_empty() && self.target == Target::C { "void".into() } else { params.join(", ") };
+        self.line(&format!("{head} {}({params})", function.name));
+        self.braced(&function.body);
+    }
+
+    fn braced(&mut self, body: &[Statement]) {
+        self.line("{");
+        self.block(body);
+        self.line("}");
+    }
+
+    fn block(&mut self, body: &[Statement]) {
+        self.depth += 1;
+        body.iter().for_each(|statement| self.statement(statement));
+        self.depth -= 1;
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Declare(declaration) => self.declaration(declaration),
+            Statement::Alias { name, ty, space, storage } => {
+                let pointer = format!("{}{} *", self.dialect.space(*space), self.dialect.type_name(ty));
+                self.line(&format!("{pointer}const {name} = ({pointer}){storage};"));
+            }
+            Statement::Assign(place, value) => {
+                let (sign, value) = self.change(place, value);
+                let (place, value) = (self.value(place), self.value(value));
+                self.line(&format!("{place} {sign} {value};"));
+            }
+            Statement::AtomicUpdate { place, space, change } => self.atomic(place, *space, change),
+            Statement::Call(value) => {
+                let call = self.value(value);
+                self.line(&format!("{call};"));
+            }
+            Statement::For(loop_) => self.for_loop(loop_),
+            Statement::If(condition, yes, no) => {
+                let condition = self.value(condition);
+                self.line(&format!("if ({condition})"));
+                self.body(yes);
+                if !no.is_empty() {
+                    self.line("else");
+                    self.body(no);
+                }
+            }
+            Statement::Groups { name, count, body } => {
+                let count = self.value(count);
+                self.line(&format!("VECTORIZE_OVER({name}, {count})"));
+                self.block(body);
+                self.line("END_VECTORIZE");
+            }
+            Statement::Barrier(memory) => self.line(self.dialect.barrier(*memory)),
+            Statement::Block(body) => self.braced(body),
+            Statement::Text(text) => text.lines().for_each(|line| self.line(line)),
+            Statement::Comment(text) => text.lines().for_each(|line| self.line(&format!("// {line}"))),
+        }
+    }
+
+    /// How a value is assigned, and what stands on the right: `x += y` where `x = x + y` is meant.
+    fn change<'v>(&self, place: &Value, value: &'v Value) -> (&'static str, &'v Value) {
+        let is_plain = place.ty.scalar().is_some_and(|dtype| dtype != DType::Bool && (!dtype.is_complex() || self.dialect.has_complex()));
+        match &value.kind {
+            ValueKind::Binary(op, left, right) if is_plain && **left == *place => match op {
+                Op::Add => ("+=", right),
+                Op::Subtract => ("-=", right),
+                Op::Multiply => ("*=", right),
+                _ => ("=", value),
+            },
+            _ => ("=", value),
+        }
+    }
+
+    /// The body of a loop or a condition: one statement stands without braces where it is one line.
+    fn body(&mut self, body: &[Statement]) {
+        match body {
+            [statement @ (Statement::Assign(..) | Statement::Call(_))] => self.block(std::slice::from_ref(statement)),
+            [statement @ Statement::For(For { hint: LoopHint::None, .. })] => self.block(std::slice::from_ref(statement)),
+            _ => self.braced(body),
+        }
+    }
+
+    fn for_loop(&mut self, loop_: &For) {
+        let hint = match loop_.hint {
+            LoopHint::None => None,
+            LoopHint::Unroll => self.dialect.unroll(),
+            LoopHint::Independent => self.dialect.independent(),
+        };
+        if let Some(hint) = hint {
+            self.line(hint);
+        }
+        let ty = self.dialect.type_name(&loop_.first.ty);
+        let (name, first, limit) = (&loop_.name, self.value(&loop_.first), self.value(&loop_.limit));
+        let relation = if loop_.inclusive { "<=" } else { "<" };
+        let step = if loop_.step == 1 { format!("++{name}") } else { format!("{name} += {}", loop_.step) };
+        self.line(&format!("for ({ty} {name} = {first}; {name} {relation} {limit}; {step})"));
+        self.body(&loop_.body);
+    }
+
+    fn declaration(&mut self, declaration: &Declaration) {
+        let ty = self.dialect.type_name(&declaration.ty);
+        let storage = self.dialect.storage(declaration.space);
+        let constant = if declaration.constant { " const" } else { "" };
+        let lengths: String = declaration.lengths.iter().map(|length| format!("[{length}]")).collect();
+        let alignment = declaration.alignment.map_or(String::new(), |bytes| format!(" __attribute__ ((aligned({bytes})))"));
+        let value = declaration.value.as_ref().map_or(String::new(), |value| format!(" = {}", self.value(value)));
+        self.line(&format!("{storage}{ty}{constant} {}{lengths}{alignment}{value};", declaration.name));
+    }
+
+    fn atomic(&mut self, place: &Value, space: AddressSpace, change: &AtomicChange) {
+        let dtype = place.ty.scalar().unwrap_or(DType::C128);
+        let at = self.value(place);
+        match change {
+            AtomicChange::Add(value) => {
+                self.needs.insert(Need::AtomicAdd(dtype, space));
+                let value = self.value(value);
+                self.line(&format!("{}(&{at}, {value});", routine::atomic_name("add", dtype, space)));
+            }
+            AtomicChange::Compute { old, result } => {
+                self.needs.insert(Need::CompareAndSwap(dtype, space));
+                let (ty, result) = (self.dialect.type_name(&Type::Scalar(dtype)), self.value(result));
+                let swap = routine::atomic_name("swap", dtype, space);
+                self.line("{");
+                self.depth += 1;
+                self.line(&format!("{ty} {old};"));
+                self.line(&format!("do {old} = {at};"));
+                self.line(&format!("while (!{swap}(&{at}, {old}, {result}));"));
+                self.depth -= 1;
+                self.line("}");
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Arrays of a kernel by name, whether arguments or temporaries: finding one, and putting another layout in its place.
+
+use parloop_isl::Name;
+
+use crate::names::Near;
+use crate::syntax::{Argument, ArgumentKind, Layout, LoopKernel};
+
+/// A name that is none of a kernel's arrays.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kernel `{kernel}` has no array `{array}`{near}")]
+pub struct UnknownArray {
+    /// The kernel.
+    pub kernel: Name,
+    /// The name asked for.
+    pub array: Name,
+    /// What may have been meant.
+    pub near: Near,
+}
+
+/// The layout of an array.
+pub(super) fn layout_of<'a>(kernel: &'a LoopKernel, array: &Name) -> Result<&'a Layout, UnknownArray> {
+    if let Some(temporary) = kernel.temporaries.get(array) {
+        return Ok(&temporary.layout);
+    }
+    let argument = kernel.arguments.iter().find(|argument| argument.name == *array);
+    if let Some(Argument { kind: ArgumentKind::Array { layout, .. }, .. }) = argument {
+        return Ok(layout);
+    }
+    let is_array = |argument: &&Argument| matches!(argument.kind, ArgumentKind::Array { .. });
+    let arrays = kernel.arguments.iter().filter(is_array).map(|argument| &argument.name);
+    let near = Near::of(array, arrays.chain(kernel.temporaries.keys()));
+    Err(UnknownArray { kernel: kernel.name.clone(), array: array.clone(), near })
+}
+
+/// Puts a layout in the place of an array's.
+pub(super) fn set_layout(kernel: &mut LoopKernel, array: &Name, new: Layout) {
+    if let Some(temporary) = kernel.temporaries.get_mut(array) {
+        temporary.layout = new;
+        return;
+    }
+    for argument in kernel.arguments.iter_mut().filter(|argument| argument.name == *array) {
+        if let ArgumentKind::Array { layout, .. } = &mut argument.kind {
+            *layout = new.clone();
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `merge`: one program of several; `with_entrypoints`: which of its kernels are called from outside.
+
+use parloop_isl::Name;
+
+use super::register::RegisterError;
+use crate::callable::scope;
+use crate::names::Near;
+use crate::syntax::Program;
+
+/// One program with the kernels and functions of all. Functions that are the same in several are shared; a function that the user gave one
+/// of them takes the place of the target's own in the others. Calls that one program could not resolve find the others' kernels.
+///
+/// # Errors
+/// [`RegisterError::Taken`] for two different functions of one name, [`RegisterError::Targets`] for two targets.
+pub fn merge<'a>(programs: impl IntoIterator<Item = &'a Program>) -> Result<Program, RegisterError> {
+    let mut programs = programs.into_iter();
+    let Some(first) = programs.next() else { return Ok(Program::empty()) };
+    let mut merged = first.clone();
+    for program in programs {
+        match (merged.target, program.target) {
+            (Some(first), Some(second)) if first != second => return Err(RegisterError::Targets { first, second }),
+            (ours, theirs) => merged.target = ours.or(theirs),
+        }
+        for (name, callable) in &program.callables {
+            match merged.callables.get(name) {
+                Some(known) if known.is_same(&**callable) || callable.is_builtin() => continue,
+                Some(known) if !known.is_builtin() => return Err(RegisterError::Taken { name: name.clone() }),
+                _ => drop(merged.callables.insert(name.clone(), callable.clone())),
+            }
+        }
+        merged.entrypoints.extend(program.entrypoints.iter().cloned());
+        let further = program.lookups.iter().filter(|lookup| !first.lookups.contains(lookup)).cloned();
+        merged.lookups.extend(further.collect::<Vec<_>>());
+    }
+    Ok(scope(&merged)?)
+}
+
+/// The program with those kernels as its entry points, and no others.
+///
+/// # Errors
+/// [`RegisterError::NoKernel`].
+pub fn with_entrypoints(program: &Program, names: impl IntoIterator<Item = impl Into<Name>>) -> Result<Program, RegisterError> {
+    let mut changed = Program { entrypoints: Default::default(), ..program.clone() };
+    for name in names {
+        let name = name.into();
+        if program.kernel(&name).is_none() {
+            return Err(RegisterError::NoKernel { near: Near::of(&name, kernel_names(program)), name });
+        }
+        changed.entrypoints.insert(name);
+    }
+    Ok(changed)
+}
+
+/// The names of the kernels of a program.
+pub(super) fn kernel_names(program: &Program) -> impl Iterator<Item = &Name> {
+    program.callables.iter().filter(|(_, callable)| callable.kernel().is_some()).map(|(name, _)| name)
+}

@@ -1,0 +1,137 @@
+//! `register_function_lookup`, `register_callable`, `register_callable_kernel` and the older names: functions of the user's.
+
+use std::sync::Arc;
+
+use parloop_isl::Name;
+
+use crate::callable::{Callable, CallableError, CallableKernel, FunctionLookup, kernel_exprs, scope};
+use crate::names::Near;
+use crate::syntax::{Call, Expr, InstructionKind, LoopKernel, Program, Target};
+
+/// Why a function cannot be registered.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The name is that of another function.
+    #[error("`{name}` is a function of the program already, and another one; choose another name, or say that it may be replaced")]
+    Taken {
+        /// The name.
+        name: Name,
+    },
+    /// Programs for two targets.
+    #[error("programs for {first} and {second} cannot be merged; set one target for both")]
+    Targets {
+        /// The one.
+        first: Target,
+        /// The other.
+        second: Target,
+    },
+    /// No kernel has that name.
+    #[error("the program has no kernel `{name}`{near}")]
+    NoKernel {
+        /// The name.
+        name: Name,
+        /// What may have been meant.
+        near: Near,
+    },
+    /// A call does not fit, or a look-up does not answer.
+    #[error(transparent)]
+    Callable(#[from] CallableError),
+}
+
+/// The program with one more look-up, which is asked before all others; names that it knows are resolved at once, those of the target's
+/// own functions too.
+///
+/// # Errors
+/// Whatever keeps the look-up from answering.
+pub fn register_function_lookup(program: &Program, lookup: Arc<dyn FunctionLookup>) -> Result<Program, RegisterError> {
+    let mut registered = program.clone();
+    for (name, callable) in &program.callables {
+        if callable.is_builtin()
+            && callable.types().is_none()
+            && let Some(found) = lookup.find(program.target, name)?
+        {
+            registered.callables.insert(name.clone(), found);
+        }
+    }
+    registered.lookups.push(lookup);
+    Ok(scope(&registered)?)
+}
+
+/// [`register_function_lookup`] by its older name.
+///
+/// # Errors
+/// As [`register_function_lookup`].
+pub fn register_function_scoper(program: &Program, lookup: Arc<dyn FunctionLookup>) -> Result<Program, RegisterError> {
+    register_function_lookup(program, lookup)
+}
+
+/// The program with a look-up that is asked only when types are known, and answers for name and types together. Nothing is resolved
+/// until then. An older way: [`register_function_lookup`] does all it does.
+pub fn register_function_mangler(program: &Program, mangler: Arc<dyn FunctionLookup>) -> Program {
+    let mut registered = program.clone();
+    registered.lookups.push(mangler);
+    registered
+}
+
+/// The program with a function under a name. A function of the target's own by that name is replaced; another one only if `replace`.
+///
+/// # Errors
+/// [`RegisterError::Taken`].
+pub fn register_callable(program: &Program, name: &str, callable: Arc<dyn Callable>, replace: bool) -> Result<Program, RegisterError> {
+    if let Some(known) = program.callables.get(name)
+        && !replace
+        && !known.is_builtin()
+        && !known.is_same(&*callable)
+    {
+        return Err(RegisterError::Taken { name: name.into() });
+    }
+    let callable = match callable.kernel() {
+        Some(kernel) if kernel.name != *name => callable.with_kernel(LoopKernel { name: name.into(), ..kernel.clone() }),
+        _ => callable,
+    };
+    let mut registered = program.clone();
+    registered.callables.insert(name.into(), callable);
+    Ok(scope(&registered)?)
+}
+
+/// The program with a kernel that calls of `name` mean. Each such call must give and take as many arguments as the kernel has.
+///
+/// # Errors
+/// [`RegisterError::Taken`], and a call that does not fit.
+pub fn register_callable_kernel(program: &Program, name: &str, callee: &LoopKernel) -> Result<Program, RegisterError> {
+    let kernel = CallableKernel::of(LoopKernel { name: name.into(), ..callee.clone() });
+    for caller in program.callables.values().filter_map(|callable| callable.kernel()) {
+        check_calls(caller, name, &kernel)?;
+    }
+    register_callable(program, name, Arc::new(kernel), false)
+}
+
+fn check_calls(caller: &LoopKernel, name: &str, callee: &CallableKernel) -> Result<(), CallableError> {
+    let mut direct = 0;
+    for instruction in &caller.instructions {
+        let (results, rhs) = match &instruction.kind {
+            InstructionKind::Assign(assignment) => (1, &assignment.rhs),
+            InstructionKind::Call(call) => (call.lhs.len(), &call.rhs),
+            _ => continue,
+        };
+        if let Expr::Call(call) = rhs
+            && call.function == *name
+        {
+            direct += 1;
+            callee.check_call(argument_count(call), results)?;
+        }
+    }
+    let mut all = 0;
+    for expr in kernel_exprs(caller) {
+        expr.visit(&mut |expr| all += usize::from(matches!(expr, Expr::Call(call) if call.function == *name)));
+    }
+    if all > direct {
+        return Err(CallableError::KernelInExpression { function: name.into() });
+    }
+    Ok(())
+}
+
+fn argument_count(call: &Call) -> usize {
+    call.args.len() + call.keywords.len()
+}

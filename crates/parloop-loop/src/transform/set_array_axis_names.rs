@@ -1,0 +1,61 @@
+//! `set_array_axis_names`: names for the axes of arrays.
+
+use parloop_isl::Name;
+
+use super::arrays::{UnknownArray, layout_of, set_layout};
+use crate::syntax::{Layout, LoopKernel};
+
+/// Why axes cannot be named so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetArrayAxisNamesError {
+    /// There is no such array.
+    #[error("set_array_axis_names: {0}")]
+    UnknownArray(#[from] UnknownArray),
+    /// The number of names is not that of the axes.
+    #[error("set_array_axis_names: array `{array}` has {axes} axes, but {names} names were given")]
+    WrongCount {
+        /// The array.
+        array: Name,
+        /// Its axes.
+        axes: usize,
+        /// The names.
+        names: usize,
+    },
+    /// A name is there twice.
+    #[error("set_array_axis_names: two axes of array `{array}` would be called `{name}`")]
+    SameName {
+        /// The array.
+        array: Name,
+        /// The name.
+        name: Name,
+    },
+}
+
+/// The kernel with names for the axes of those arrays.
+///
+/// ```
+/// use parloop_loop::create::make_kernel;
+/// use parloop_loop::transform::set_array_axis_names;
+/// let program = make_kernel("{[i, j]: 0<=i,j<n}", "a[i, j] = i + j")?;
+/// let kernel = set_array_axis_names(program.entry().unwrap(), &["a".into()], &["row".into(), "column".into()])?;
+/// # let _ = kernel;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`SetArrayAxisNamesError`].
+pub fn set_array_axis_names(kernel: &LoopKernel, arrays: &[Name], names: &[Name]) -> Result<LoopKernel, SetArrayAxisNamesError> {
+    let mut result = kernel.clone();
+    for array in arrays {
+        let old = layout_of(kernel, array)?;
+        if let Some(axes) = old.axis_count().filter(|&axes| axes != names.len()) {
+            return Err(SetArrayAxisNamesError::WrongCount { array: array.clone(), axes, names: names.len() });
+        }
+        if let Some((_, name)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
+            return Err(SetArrayAxisNamesError::SameName { array: array.clone(), name: name.clone() });
+        }
+        set_layout(&mut result, array, Layout { axis_names: Some(names.to_vec()), ..old.clone() });
+    }
+    Ok(result)
+}

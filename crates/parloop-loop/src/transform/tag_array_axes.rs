@@ -1,0 +1,126 @@
+//! `tag_array_axes`: how the axes of arrays lie in memory.
+
+use parloop_isl::Name;
+
+use super::arrays::{UnknownArray, layout_of, set_layout};
+use crate::create::{DimTagError, parse_dim_tag_list};
+use crate::layout::LayoutError;
+use crate::syntax::{DimTag, Layout, LoopKernel};
+
+/// How axes are tagged: as data, or as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AxisTags {
+    /// One tag for each axis.
+    Given(Vec<DimTag>),
+    /// One text for each axis: `N0`, `N1`, `c`, `f`, `stride:n`, `sep`, `vec`.
+    Text(Vec<String>),
+    /// Such texts by the names of the axes.
+    ByName(Vec<(Name, String)>),
+}
+
+impl AxisTags {
+    /// Texts with commas between them, such as `N1,N0`.
+    pub fn parse(text: &str) -> AxisTags {
+        AxisTags::Text(text.split(',').map(|tag| tag.trim().to_owned()).collect())
+    }
+}
+
+/// Why axes cannot be tagged so.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TagArrayAxesError {
+    /// There is no such array.
+    #[error("tag_array_axes: {0}")]
+    UnknownArray(#[from] UnknownArray),
+    /// The text is no list of tags.
+    #[error("tag_array_axes of `{array}`: {reason}")]
+    Tags {
+        /// The array.
+        array: Name,
+        /// What is wrong.
+        reason: DimTagError,
+    },
+    /// The number of tags is not that of the axes.
+    #[error("tag_array_axes: array `{array}` has {axes} axes, but {tags} tags were given")]
+    WrongCount {
+        /// The array.
+        array: Name,
+        /// Its axes.
+        axes: usize,
+        /// The tags.
+        tags: usize,
+    },
+    /// The tags are given by names, but the axes have none.
+    #[error("tag_array_axes: the axes of array `{array}` have no names; give one tag for each axis, or use set_array_axis_names first")]
+    NoNames {
+        /// The array.
+        array: Name,
+    },
+    /// A name that no axis has, or an axis whose name is not given.
+    #[error("tag_array_axes: array `{array}` has axes {}, so exactly these need tags", listed(.has))]
+    OtherNames {
+        /// The array.
+        array: Name,
+        /// The names of its axes.
+        has: Vec<Name>,
+    },
+    /// The tags describe no layout.
+    #[error("tag_array_axes: {0}")]
+    Layout(#[from] LayoutError),
+}
+
+fn listed(names: &[Name]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ")
+}
+
+/// The kernel with other tags for the axes of those arrays.
+///
+/// ```
+/// use parloop_loop::create::make_kernel;
+/// use parloop_loop::syntax::{DimTag, Stride};
+/// use parloop_loop::transform::{AxisTags, tag_array_axes};
+/// let program = make_kernel("{[i, j]: 0<=i<n and 0<=j<3}", "<>t[i, j] = a[j, i]\nb[i, j] = t[i, 2 - j]")?;
+/// let kernel = tag_array_axes(program.entry().unwrap(), &["t".into()], &AxisTags::parse("N0, N1"))?;
+/// assert_eq!(kernel.temporaries["t"].layout.dim_tags[0], DimTag::Stride(Stride::Nested { level: 0, pad_to: 1 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`TagArrayAxesError`].
+pub fn tag_array_axes(kernel: &LoopKernel, arrays: &[Name], tags: &AxisTags) -> Result<LoopKernel, TagArrayAxesError> {
+    let mut result = kernel.clone();
+    for array in arrays {
+        let old = layout_of(kernel, array)?;
+        let axes = old.axis_count();
+        let dim_tags = tags.read(array, old, axes)?;
+        if let Some(axes) = axes.filter(|&axes| axes != dim_tags.len()) {
+            return Err(TagArrayAxesError::WrongCount { array: array.clone(), axes, tags: dim_tags.len() });
+        }
+        let layout = Layout { dim_tags, ..old.clone() };
+        // Lengths may be found later; all else that is no layout is said at once.
+        match layout.axes(array) {
+            Err(LayoutError::UnknownLength { .. }) | Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+        set_layout(&mut result, array, layout);
+    }
+    Ok(result)
+}
+
+impl AxisTags {
+    fn read(&self, array: &Name, layout: &Layout, axes: Option<usize>) -> Result<Vec<DimTag>, TagArrayAxesError> {
+        let parse =
+            |tags: Vec<&str>| parse_dim_tag_list(&tags, axes).map_err(|reason| TagArrayAxesError::Tags { array: array.clone(), reason });
+        match self {
+            AxisTags::Given(tags) => Ok(tags.clone()),
+            AxisTags::Text(tags) => parse(tags.iter().map(String::as_str).collect()),
+            AxisTags::ByName(tags) => {
+                let names = layout.axis_names.as_ref().ok_or_else(|| TagArrayAxesError::NoNames { array: array.clone() })?;
+                let tag_of = |name: &Name| tags.iter().find(|(known, _)| known == name).map(|(_, tag)| tag.as_str());
+                let found: Option<Vec<&str>> = names.iter().map(tag_of).collect();
+                let fits = tags.len() == names.len();
+                parse(found.filter(|_| fits).ok_or_else(|| TagArrayAxesError::OtherNames { array: array.clone(), has: names.clone() })?)
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Kernels run on every device that is here.
+
+use parloop_device::{Device, DeviceKind};
+use parloop_kernel::Context;
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::run::{Executable, LoopArg, target_of};
+use parloop_loop::syntax::Program;
+
+/// One context for each device that is here, and CPUs with one thread and with more threads than cores.
+pub fn contexts() -> Vec<Context> {
+    let mut devices = Device::list();
+    devices.extend(["cpu:1", "cpu:5"].map(|name| Device::open(name).unwrap()));
+    if std::env::var("CI").is_ok_and(|ci| ci == "true") {
+        assert!(devices.iter().any(|device| device.kind() == DeviceKind::OpenCl), "CI needs an OpenCL device (PoCL)");
+    }
+    devices.iter().map(|device| Context::on(device.default_stream().unwrap())).collect()
+}
+
+pub fn executable(program: &Program, context: &Context) -> Executable {
+    let generated = program.generate(target_of(context.device().kind())).unwrap_or_else(|error| panic!("{error}"));
+    println!("{}", generated.code.text);
+    Executable::compile(&generated, context).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_vector_is_scaled_on_every_device() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("out[i] = 2*a[i]")
+        .data(Data::global("a, out").dtype("float64"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in contexts() {
+        let executable = executable(&program, &context);
+        let a: Vec<f64> = (0..1000).map(f64::from).collect();
+        let (a, mut out) = (context.array(&a).unwrap(), context.zeros::<f64>(1000).unwrap());
+        executable.call(&mut [("a", LoopArg::from(&a)), ("out", LoopArg::from(&mut out))]).unwrap();
+        let expected: Vec<f64> = (0..1000).map(|i| 2.0 * f64::from(i)).collect();
+        assert_eq!(out.to_vec().unwrap(), expected);
+    }
+}
+
+#[test]
+fn matrices_are_multiplied_on_every_device() {
+    let program = KernelBuilder::new()
+        .domain("{[i,j,k]: 0<=i,j,k<n}")
+        .instructions("c[i,j] = sum(k, a[i,k]*b[k,j])")
+        .data(Data::global("a, b, c").dtype("float32").shape("n, n"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in contexts() {
+        let executable = executable(&program, &context);
+        let n = 37i64;
+        let a: Vec<f32> = (0..n * n).map(|i| (i % 7) as f32).collect();
+        let b: Vec<f32> = (0..n * n).map(|i| (i % 5) as f32 - 2.0).collect();
+        let (x, y, mut z) = (context.array(&a).unwrap(), context.array(&b).unwrap(), context.zeros::<f32>(a.len()).unwrap());
+        let shape = [n, n];
+        executable
+            .call(&mut [("a", LoopArg::shaped(&x, &shape)), ("b", LoopArg::shaped(&y, &shape)), ("c", LoopArg::shaped(&mut z, &shape))])
+            .unwrap();
+        let n = n as usize;
+        let mut expected = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..n {
+                expected[i * n + j] = (0..n).map(|k| a[i * n + k] * b[k * n + j]).sum();
+            }
+        }
+        assert_eq!(z.to_vec().unwrap(), expected);
+    }
+}
