@@ -19,7 +19,14 @@ fn holds(bound: &Bound, point: [i64; 3], below: bool) -> bool {
     if below { point[1] * bound.divisor >= limit } else { point[1] * bound.divisor <= limit }
 }
 
+/// Fewer cases than usual, since each asks hundreds of points; PROPTEST_CASES asks for more.
+fn config() -> ProptestConfig {
+    if std::env::var_os("PROPTEST_CASES").is_some() { ProptestConfig::default() } else { ProptestConfig::with_cases(64) }
+}
+
 proptest! {
+    #![proptest_config(config())]
+
     #[test]
     fn joins_unions_and_differences_hold_the_points_they_should(a in set(), b in set()) {
         let (join, union, difference) = (a.join(&b).unwrap(), a.union(&b).unwrap(), a.subtract(&b).unwrap());
