@@ -48,16 +48,13 @@ impl Inference for Session<'_> {
 
 impl Session<'_> {
     fn describe(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, InferError> {
-        if kernel.phase >= Phase::Described {
-            return Ok(kernel.clone());
-        }
         let mut described = kernel.clone();
         for instruction in &mut described.instructions {
             if instruction.exprs().into_iter().any(|expr| expr.any(&mut |inner| matches!(inner, Expr::Call(_)))) {
                 *instruction = Arc::new(self.instruction(kernel, instruction)?);
             }
         }
-        described.phase = Phase::Described;
+        described.phase = described.phase.max(Phase::Described);
         Ok(described)
     }
 
@@ -83,6 +80,10 @@ impl Session<'_> {
         let mut args = call.args.iter().map(|arg| self.inside(kernel, arg)).collect::<Result<Vec<Expr>, _>>()?;
         let callable = if call.resolved { self.entries.get(&call.function).cloned() } else { None };
         let callable = callable.ok_or_else(|| unknown_function(self.program, kernel, &call.function))?;
+        if callable.descriptors().is_some() {
+            // Described before: what it wants of its caller is among the arguments already.
+            return Ok(Expr::Call(Arc::new(Call { args, ..call.clone() })));
+        }
         let mut descriptors = ArgDescriptors::new();
         for (place, arg) in args.iter().enumerate() {
             descriptors.insert(ArgId::argument(place), descriptor(kernel, arg)?);

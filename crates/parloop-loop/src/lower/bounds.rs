@@ -87,19 +87,19 @@ impl Scope<'_> {
         })
     }
 
-    /// The domain of those inames with all dimensions but `keep` as parameters; inames that are not in scope are projected out.
-    fn domain_of(&mut self, inames: &[&Name], keep: Option<&Name>) -> Result<Set, LowerError> {
+    /// The domain of those inames with all dimensions but `keep` as parameters; inames that are not `around` are projected out.
+    fn domain_of(&mut self, inames: &[&Name], keep: Option<&Name>, around: &BTreeSet<Name>) -> Result<Set, LowerError> {
         let set = self.domains.join(inames.iter().copied())?;
-        let is_here = |dim: &Name| Some(dim) == keep || self.active.contains(dim);
+        let is_here = |dim: &Name| Some(dim) == keep || (around.contains(dim) && self.active.contains(dim));
         let gone: Vec<Name> = set.dims().iter().filter(|dim| !is_here(dim)).cloned().collect();
         let set = if gone.is_empty() { set } else { set.project_out(&gone)? };
         let params: Vec<Name> = set.dims().iter().filter(|dim| Some(*dim) != keep).cloned().collect();
         Ok(if params.is_empty() { set } else { set.to_params(&params) })
     }
 
-    /// The values of an iname here.
-    pub(super) fn range(&mut self, iname: &Name) -> Result<Range, LowerError> {
-        let set = self.domain_of(&[iname], Some(iname))?;
+    /// The values of an iname here, as far as it depends on the inames `around`.
+    pub(super) fn range(&mut self, iname: &Name, around: &BTreeSet<Name>) -> Result<Range, LowerError> {
+        let set = self.domain_of(&[iname], Some(iname), around)?;
         let range = match look(&set, iname) {
             Some(range) => range,
             None => self.solve(&set, iname)?,
@@ -146,8 +146,8 @@ impl Scope<'_> {
     }
 
     /// The first and the last constant value of an iname that is to be written out, if they are constants.
-    pub(super) fn constant_range(&mut self, iname: &Name) -> Result<Option<(i64, i64)>, LowerError> {
-        let range = self.range(iname)?;
+    pub(super) fn constant_range(&mut self, iname: &Name, around: &BTreeSet<Name>) -> Result<Option<(i64, i64)>, LowerError> {
+        let range = self.range(iname, around)?;
         if let Some(found) = range.constants() {
             return Ok(Some(found));
         }
@@ -163,7 +163,7 @@ impl Scope<'_> {
         if inames.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        let set = self.domain_of(&inames, None)?;
+        let set = self.domain_of(&inames, None, within)?;
         if let [piece] = set.pieces()
             && piece.iter().all(|constraint| self.facts.contains(constraint))
         {

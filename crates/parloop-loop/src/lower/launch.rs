@@ -183,7 +183,7 @@ pub(super) fn value_param(name: &Name, ty: Type, source: ParamSource) -> Param {
 
 impl Scope<'_> {
     fn host_iname(&mut self, iname: &Name) -> Result<(), LowerError> {
-        let range = self.range(iname)?;
+        let range = self.range(iname, &self.active.clone())?;
         self.facts.extend(range.facts);
         self.active.insert(iname.clone());
         self.numbers.insert(iname.clone(), self.kernel.index_type.into());
@@ -252,7 +252,7 @@ impl Scope<'_> {
         let least = self.least(iname)?;
         let ty: Type = self.kernel.index_type.into();
         let value = Affine::name(iname.clone());
-        if let Ok(range) = self.range(iname)
+        if let Ok(range) = self.range(iname, &BTreeSet::new())
             && sole
             && let ([upper], Some(size)) = (range.upper.as_slice(), &size)
             && Affine::floor(&upper.affine, upper.divisor)?.sub(&least)?.add(&Affine::constant(1))?.sub(size)?.as_constant() == Some(0)

@@ -63,10 +63,11 @@ impl Scope<'_> {
 
     fn sequential(&mut self, iname: &Name, body: &[Item]) -> Result<Vec<Statement>, LowerError> {
         let tags = self.kernel.inames.get(iname).map(|iname| iname.tags.clone()).unwrap_or_default();
+        let around = self.around(body);
         let wide = self.target != Target::C && tags.contains(&InameTag::Vector);
         if let Some(tag) = tags.iter().find(|tag| matches!(tag, InameTag::Unroll | InameTag::Ilp) || (wide && **tag == InameTag::Vector)) {
-            return match self.constant_range(iname)? {
-                Some((least, most)) => self.written_out(iname, least, most, body),
+            return match self.constant_range(iname, &around)? {
+                Some((least, most)) => self.written_out(iname, least, most, &around, body),
                 None => Err(LowerError::NotConstantLoop { iname: iname.clone(), tag: tag.to_string() }),
             };
         }
@@ -75,17 +76,36 @@ impl Scope<'_> {
             () if tags.contains(&InameTag::Vector) => LoopHint::Independent,
             () => LoopHint::None,
         };
-        let range = if has_barrier(body) { self.uniform_range(iname)? } else { self.range(iname)? };
+        let range = self.range(iname, &around)?;
         self.ranged(iname, range, hint, &mut |scope| scope.items(body))
     }
 
-    /// The values of an iname that any work item of the group needs: where there are barriers, all make the same turns.
-    fn uniform_range(&mut self, iname: &Name) -> Result<Range, LowerError> {
-        let all = self.active.clone();
-        self.active.retain(|iname| local_axis(self.kernel, iname).is_none());
-        let range = self.range(iname);
-        self.active = all;
-        range
+    /// The inames on which the limits of a loop may depend: those that all of its instructions are within. Where there are barriers, all
+    /// work items of the group make the same turns.
+    fn around(&self, body: &[Item]) -> BTreeSet<Name> {
+        let mut around: Option<BTreeSet<Name>> = None;
+        self.narrow(body, &mut around);
+        let mut around = around.unwrap_or_default();
+        if has_barrier(body) {
+            around.retain(|iname| local_axis(self.kernel, iname).is_none());
+        }
+        around
+    }
+
+    fn narrow(&self, body: &[Item], around: &mut Option<BTreeSet<Name>>) {
+        for item in body {
+            match item {
+                Item::Barrier(_) => {}
+                Item::Loop { body, .. } | Item::Axis { body, .. } => self.narrow(body, around),
+                Item::Run(id) => {
+                    let Some(instruction) = self.instructions.get(id) else { continue };
+                    match around {
+                        None => *around = Some(instruction.within_inames.clone()),
+                        Some(around) => around.retain(|iname| instruction.within_inames.contains(iname)),
+                    }
+                }
+            }
+        }
     }
 
     /// The loop over a range, or what it comes to: nothing, or its body once.
@@ -140,8 +160,15 @@ impl Scope<'_> {
         Ok(vec![Statement::Block(block)])
     }
 
-    fn written_out(&mut self, iname: &Name, least: i64, most: i64, body: &[Item]) -> Result<Vec<Statement>, LowerError> {
-        let range = self.range(iname)?;
+    fn written_out(
+        &mut self,
+        iname: &Name,
+        least: i64,
+        most: i64,
+        around: &BTreeSet<Name>,
+        body: &[Item],
+    ) -> Result<Vec<Statement>, LowerError> {
+        let range = self.range(iname, around)?;
         let exact = range.constants() == Some((least, most)) && range.stride.is_none();
         let mut statements = Vec::new();
         for number in least..=most {
@@ -197,7 +224,7 @@ impl Scope<'_> {
 
     fn axis_of_iname(&mut self, axis: u8, iname: &Name, hint: LoopHint, body: &[Item]) -> Result<Vec<Statement>, LowerError> {
         let least = self.least(iname)?;
-        let range = self.range(iname)?;
+        let range = self.range(iname, &self.around(body))?;
         self.ranged(iname, range, hint, &mut |scope| {
             let value = scope.inames.get(iname).cloned().unwrap_or_else(|| number::int(&scope.kernel.index_type.into(), 0));
             let least = scope.affine(&least)?;

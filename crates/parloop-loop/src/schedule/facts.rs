@@ -89,11 +89,6 @@ impl<'k> Facts<'k> {
             None => &[],
         }
     }
-    /// Whether any iname is run by different work items.
-    pub fn is_parallel(&self) -> bool {
-        self.placement.values().any(|placement| placement.is_parallel())
-    }
-
     /// The points of some inames and of all that their bounds need.
     pub fn domain<'n>(&self, inames: impl IntoIterator<Item = &'n Name>) -> Result<Set, IslError> {
         self.forest.domain_of(inames)

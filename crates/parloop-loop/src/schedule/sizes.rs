@@ -102,7 +102,7 @@ fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, Schedu
     };
     let length = lower.zip(upper).and_then(|(lower, upper)| u64::try_from(upper.checked_sub(lower)?.checked_add(1)?.max(0)).ok());
     length.ok_or_else(|| {
-        let length = group_extent(facts, iname).map_or_else(|_| "without end".to_owned(), |extent| format!("{extent:?}"));
+        let length = group_extent(facts, iname).map_or_else(|_| "without end".to_owned(), |extent| extent.to_string());
         ScheduleError::LocalSize { iname: iname.clone(), axis, length }
     })
 }

@@ -186,6 +186,8 @@ impl Writer<'_> {
         // Where readers (and compilers, in their warnings) lose track of C's order, every operand stands in parentheses.
         let bond = op.bond();
         let (first, second) = match op {
+            // Integers may be added in any order.
+            Op::Add if dtype.is_some_and(DType::is_integer) => (Bond::Sum, Bond::Sum),
             Op::Add | Op::Subtract => (Bond::Sum, Bond::Product),
             Op::Multiply | Op::Divide | Op::Remainder => (Bond::Product, Bond::Unary),
             Op::And => (Bond::And, Bond::Equality),

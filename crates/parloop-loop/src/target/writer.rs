@@ -6,7 +6,7 @@ use parloop_device::DType;
 
 use super::dialect::Dialect;
 use super::routine::{self, Need};
-use crate::lower::tree::{AtomicChange, Declaration, For, Function, FunctionKind, LoopHint, Statement, Table, Value};
+use crate::lower::tree::{AtomicChange, Declaration, For, Function, FunctionKind, LoopHint, Op, Statement, Table, Value, ValueKind};
 use crate::lower::{Code, LowerError, Lowered};
 use crate::syntax::{AddressSpace, Target, Type};
 
@@ -127,8 +127,9 @@ impl Writer<'_> {
                 self.line(&format!("{pointer}const {name} = ({pointer}){storage};"));
             }
             Statement::Assign(place, value) => {
+                let (sign, value) = self.change(place, value);
                 let (place, value) = (self.value(place), self.value(value));
-                self.line(&format!("{place} = {value};"));
+                self.line(&format!("{place} {sign} {value};"));
             }
             Statement::AtomicUpdate { place, space, change } => self.atomic(place, *space, change),
             Statement::Call(value) => {
@@ -155,6 +156,20 @@ impl Writer<'_> {
             Statement::Block(body) => self.braced(body),
             Statement::Text(text) => text.lines().for_each(|line| self.line(line)),
             Statement::Comment(text) => text.lines().for_each(|line| self.line(&format!("// {line}"))),
+        }
+    }
+
+    /// How a value is assigned, and what stands on the right: `x += y` where `x = x + y` is meant.
+    fn change<'v>(&self, place: &Value, value: &'v Value) -> (&'static str, &'v Value) {
+        let is_plain = place.ty.scalar().is_some_and(|dtype| dtype != DType::Bool && (!dtype.is_complex() || self.dialect.has_complex()));
+        match &value.kind {
+            ValueKind::Binary(op, left, right) if is_plain && **left == *place => match op {
+                Op::Add => ("+=", right),
+                Op::Subtract => ("-=", right),
+                Op::Multiply => ("*=", right),
+                _ => ("=", value),
+            },
+            _ => ("=", value),
         }
     }
 

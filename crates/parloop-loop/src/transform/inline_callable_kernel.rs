@@ -10,13 +10,13 @@ use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
 use crate::affine::{from_affine, to_affine};
-use crate::callable::{CallableError, CallableKernel, called_by, kernel_args, scope};
+use crate::callable::{CallableError, CallableKernel, called_by, kernel_args, reachable, scope};
 use crate::fold;
 use crate::infer::{InferError, extent};
 use crate::names::{Near, UniqueNames};
 use crate::syntax::{
-    Argument, ArgumentKind, CInstruction, Call, Expr, Instruction, InstructionKind, Layout, Literal, LoopKernel, Program, Reduction,
-    SubArray, Temporary,
+    Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel, Program,
+    Reduction, SubArray, SyncScope, Temporary,
 };
 
 /// Why a kernel cannot be put in the place of its calls.
@@ -95,6 +95,32 @@ pub fn inline_callable_kernel(program: &Program, name: &str) -> Result<Program, 
     let still_called: BTreeSet<Name> = inlined.callables.values().filter_map(|callable| callable.kernel()).flat_map(called_by).collect();
     inlined.callables.retain(|entry, _| !is_meant(entry) || inlined.entrypoints.contains(entry) || still_called.contains(entry));
     Ok(inlined)
+}
+
+/// The program with those called kernels inlined that cannot stay functions: with a global barrier, which ends the launch, or with inames
+/// along hardware axes, which are part of the launch.
+///
+/// # Errors
+/// As [`inline_callable_kernel`], and kernels that call themselves.
+pub fn inline_parallel_callees(program: &Program) -> Result<Program, InlineError> {
+    let mut program = scope(program)?;
+    loop {
+        let order = reachable(&program).map_err(InferError::from)?;
+        let called: BTreeSet<Name> = order.iter().filter_map(|name| program.kernel(name)).flat_map(called_by).collect();
+        // Callees come first, so that what an inlined kernel brings is seen in its caller.
+        match order.iter().find(|name| called.contains(*name) && program.kernel(name).is_some_and(needs_launch)) {
+            Some(name) => program = inline_callable_kernel(&program, &name.clone())?,
+            None => return Ok(program),
+        }
+    }
+}
+
+/// Whether a kernel can only be (part of) a launch.
+fn needs_launch(kernel: &LoopKernel) -> bool {
+    let ends_launch =
+        |instruction: &Arc<Instruction>| matches!(instruction.kind, InstructionKind::Barrier { scope: SyncScope::Global, .. });
+    let is_parallel = |iname: &Iname| iname.tags.iter().any(InameTag::is_parallel);
+    kernel.instructions.iter().any(ends_launch) || kernel.inames.values().any(is_parallel)
 }
 
 /// The caller with each call of the meant entries replaced.

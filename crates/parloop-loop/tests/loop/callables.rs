@@ -14,8 +14,8 @@ use parloop_loop::syntax::{
     ArgumentKind, BinaryOp, CallInstruction, Expr, InstructionKind, Layout, LoopKernel, Preamble, Program, Shape, Target, Type,
 };
 use parloop_loop::transform::{
-    InlineError, RegisterError, inline_callable_kernel, merge, register_callable, register_callable_kernel, register_function_lookup,
-    with_entrypoints,
+    InlineError, RegisterError, inline_callable_kernel, inline_parallel_callees, merge, register_callable, register_callable_kernel,
+    register_function_lookup, with_entrypoints,
 };
 use parloop_loop::{Name, Set};
 
@@ -362,6 +362,28 @@ fn predicates_of_the_call_hold_for_all_that_is_inlined() {
     let inlined = inline_callable_kernel(&merge([&caller, &twice]).unwrap(), "twice").unwrap();
     assert!(inlined.entry().unwrap().instructions.iter().all(|instruction| instruction.predicates.len() == 1));
     assert_eq!(texts(inlined.entry().unwrap()), ["x[i, twice_i] = 2*x[i, twice_i]"]);
+}
+
+#[test]
+fn kernels_that_need_a_launch_of_their_own_are_inlined() {
+    let barrier = builder("{[i, j]: 0<=i<6 and 0<=j<3}", "x[i] = 0.0f\n... gbarrier\nx[j] = 1.0f")
+        .name("ones")
+        .sequential_dependencies(true)
+        .build_function()
+        .unwrap();
+    let between = function("between", "{[i]: 0<=i<6}", "[i]: y[i] = ones()");
+    let caller = builder("{:}", "y[:] = between()").name("caller").data(Data::global("y").shape("6")).build().unwrap();
+    let inlined = inline_parallel_callees(&merge([&caller, &between, &barrier]).unwrap()).unwrap();
+    assert_eq!(inlined.callables.keys().collect::<Vec<_>>(), ["caller"]);
+    assert_eq!(texts(inlined.entry().unwrap()).len(), 2);
+    let plain = merge([&five_axes(), &linear_combo()]).unwrap();
+    assert_eq!(inline_parallel_callees(&plain).unwrap(), plain);
+}
+
+#[test]
+fn descriptors_found_twice_are_the_same() {
+    let once = ready(&merge([&five_axes(), &linear_combo()]).unwrap());
+    assert_eq!(ready(&once), once);
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
+mod barriers;
+mod checks;
 mod callables;
 mod create;
+mod data;
 mod dependencies;
 mod expressions;
 mod inames;
@@ -10,6 +13,7 @@ mod kernels;
 mod layout;
 mod loop_fusion;
 mod lowering;
+mod pipeline;
 mod points;
 mod prefetch;
 mod reduce;

@@ -1,0 +1,367 @@
+//! `assignment_to_subst`: an assignment becomes a substitution rule, and what it assigned is computed where it is used.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use parloop_isl::Name;
+
+use super::expand_subst::{ExpandSubstError, called_rules, expand_calls};
+use super::extract_subst::call_of;
+use super::remove_unused_inames::remove_unused_inames;
+use super::replace::InameError;
+use crate::matching::Query;
+use crate::names::UniqueNames;
+use crate::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
+
+/// Which assignment, and where its value is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssignmentToSubst {
+    /// The variable that is assigned.
+    pub variable: Name,
+    /// Inames that the rule takes beside the indices of the left side.
+    pub extra_arguments: Vec<Name>,
+    /// The instructions whose reads are replaced; if others read the variable, the assignment stays.
+    pub within: Query,
+    /// Whether an argument stays, though nobody uses it any more.
+    pub force_retain_argument: bool,
+}
+
+impl AssignmentToSubst {
+    /// All reads of a variable.
+    pub fn of(variable: impl Into<Name>) -> AssignmentToSubst {
+        AssignmentToSubst { variable: variable.into(), extra_arguments: Vec::new(), within: Query::All, force_retain_argument: false }
+    }
+}
+
+/// Why an assignment cannot become a rule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssignmentToSubstError {
+    /// Nobody assigns it.
+    #[error("assignment_to_subst: no instruction of kernel `{kernel}` assigns `{variable}`")]
+    NotAssigned {
+        /// The kernel.
+        kernel: Name,
+        /// The variable.
+        variable: Name,
+    },
+    /// A reader has no assignment before it.
+    #[error("assignment_to_subst: instruction `{instruction}` reads `{variable}`, but waits for no assignment of it")]
+    NoDefinition {
+        /// The variable.
+        variable: Name,
+        /// The reader.
+        instruction: Name,
+    },
+    /// A reader has several.
+    #[error("assignment_to_subst: instruction `{instruction}` waits for two assignments of `{variable}`, `{first}` and `{second}`")]
+    TwoDefinitions {
+        /// The variable.
+        variable: Name,
+        /// The reader.
+        instruction: Name,
+        /// An assignment.
+        first: Name,
+        /// Another one.
+        second: Name,
+    },
+    /// What assigns it is no plain assignment.
+    #[error("assignment_to_subst: instruction `{instruction}` is {what}, so it is no value that `{variable}` stands for")]
+    NotPlain {
+        /// The variable.
+        variable: Name,
+        /// The instruction.
+        instruction: Name,
+        /// What it is.
+        what: &'static str,
+    },
+    /// An index of the left side is no iname of its own.
+    #[error(
+        "assignment_to_subst: in `{instruction}` the index `{index}` of `{variable}` is no variable of its own; use map_domain to make it one"
+    )]
+    Index {
+        /// The variable.
+        variable: Name,
+        /// The instruction.
+        instruction: Name,
+        /// The index.
+        index: Box<Expr>,
+    },
+    /// The value depends on an iname that a reader is not within.
+    #[error("assignment_to_subst: the value of `{variable}` in `{definition}` depends on `{iname}`, which `{instruction}` is not within")]
+    OtherIname {
+        /// The variable.
+        variable: Name,
+        /// The assignment.
+        definition: Name,
+        /// The iname.
+        iname: Name,
+        /// The reader.
+        instruction: Name,
+    },
+    /// What the value is made of may change before it is used.
+    #[error("assignment_to_subst: `{read}`, of which `{definition}` makes `{variable}`, is written by `{writer}`, which may come after it")]
+    Changes {
+        /// The variable.
+        variable: Name,
+        /// The assignment.
+        definition: Name,
+        /// What it reads.
+        read: Name,
+        /// Who writes that.
+        writer: Name,
+    },
+    /// A call of a rule does not fit it.
+    #[error(transparent)]
+    Rule(#[from] ExpandSubstError),
+    /// The inames of the assignment cannot be taken away.
+    #[error("assignment_to_subst: {0}")]
+    Inames(#[from] InameError),
+}
+
+/// Makes a substitution rule of an assignment and calls it where the variable is read.
+///
+/// ```
+/// use parloop_loop::create::make_kernel;
+/// use parloop_loop::transform::{AssignmentToSubst, assignment_to_subst};
+/// let program = make_kernel("{[i, j]: 0<=i,j<n}", "<>t[i] = 2*a[i] {id=fill}\nb[j] = t[j] + 1 {dep=fill}")?;
+/// let kernel = assignment_to_subst(program.entry().unwrap(), &AssignmentToSubst::of("t"))?;
+/// assert_eq!(kernel.instructions[0].rhs()[0].to_string(), "t_subst(j) + 1");
+/// assert!(kernel.temporaries.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`AssignmentToSubstError`].
+pub fn assignment_to_subst(kernel: &LoopKernel, what: &AssignmentToSubst) -> Result<LoopKernel, AssignmentToSubstError> {
+    let mut result = read_directly(kernel, &what.variable)?;
+    let before = result.clone();
+    let change = Change { kernel: &before, what, by_id: before.instructions.iter().map(|known| (&known.id, known)).collect() };
+    if !before.instructions.iter().any(|instruction| change.is_definition(instruction)) {
+        return Err(AssignmentToSubstError::NotAssigned { kernel: kernel.name.clone(), variable: what.variable.clone() });
+    }
+    let mut names = UniqueNames::of_variables(&before);
+    let mut rules: BTreeMap<Name, SubstitutionRule> = BTreeMap::new();
+    let mut kept: BTreeSet<Name> = BTreeSet::new();
+    for instruction in &mut result.instructions {
+        if change.is_definition(instruction) || !instruction.reads().contains(&what.variable) {
+            continue;
+        }
+        let definition = change.definition_of(instruction)?;
+        if !what.within.matches(kernel, instruction) {
+            kept.insert(definition.id.clone());
+            continue;
+        }
+        if !rules.contains_key(&definition.id) {
+            rules.insert(definition.id.clone(), change.rule(definition, &mut names)?);
+        }
+        change.check_inames(definition, instruction)?;
+        let rule = &rules[&definition.id].name;
+        let mut changed = instruction.map_exprs(&mut |expr| change.replace(expr, rule));
+        changed.depends_on.extend(definition.depends_on.iter().cloned());
+        if changed.reads().contains(&what.variable) {
+            // Parts of arrays that are passed to a call are no values.
+            kept.insert(definition.id.clone());
+        }
+        *instruction = Arc::new(changed);
+    }
+    let gone: BTreeSet<Name> = rules.keys().filter(|id| !kept.contains(*id)).cloned().collect();
+    remove_definitions(&mut result, &gone);
+    if !result.instructions.iter().any(|instruction| instruction.writes().contains(&what.variable)) {
+        result.temporaries.remove(&what.variable);
+        result.arguments.retain(|argument| what.force_retain_argument || argument.name != what.variable);
+    }
+    result.substitutions.extend(rules.into_values().map(|rule| (rule.name.clone(), rule)));
+    drop_lost_inames(&before, result)
+}
+
+/// Inames that only the assignment was within are gone with it.
+fn drop_lost_inames(before: &LoopKernel, result: LoopKernel) -> Result<LoopKernel, AssignmentToSubstError> {
+    let used = |kernel: &LoopKernel| -> BTreeSet<Name> {
+        kernel.instructions.iter().flat_map(|known| known.within_inames.iter().cloned().chain(known.reduction_inames())).collect()
+    };
+    let after = used(&result);
+    let lost: Vec<Name> = used(before).difference(&after).cloned().collect();
+    Ok(remove_unused_inames(&result, Some(&lost))?)
+}
+
+/// A kernel whose instructions read the variable themselves, not through rules.
+fn read_directly(kernel: &LoopKernel, variable: &Name) -> Result<LoopKernel, ExpandSubstError> {
+    let rules = &kernel.substitutions;
+    let reads = |rule: &SubstitutionRule| rule.body.variables().contains(variable) && !rule.parameters.contains(variable);
+    let direct: BTreeSet<&Name> = rules.values().filter(|rule| reads(rule)).map(|rule| &rule.name).collect();
+    let is_reader =
+        |name: &Name| direct.contains(name) || called_rules(&rules[name].body, rules).iter().any(|called| direct.contains(called));
+    let mut result = kernel.clone();
+    if !direct.is_empty() {
+        for instruction in &mut result.instructions {
+            let expand = &mut |expr: &Expr| expand_calls(expr, rules, &instruction.id, &is_reader);
+            *instruction = Arc::new(instruction.try_map_exprs(expand)?);
+        }
+        result.substitutions.retain(|name, _| !is_reader(name));
+    }
+    Ok(result)
+}
+
+struct Change<'a> {
+    kernel: &'a LoopKernel,
+    what: &'a AssignmentToSubst,
+    by_id: HashMap<&'a Name, &'a Arc<Instruction>>,
+}
+
+impl<'a> Change<'a> {
+    fn is_definition(&self, instruction: &Instruction) -> bool {
+        instruction.writes().contains(&self.what.variable)
+    }
+
+    /// The assignment that a reader sees: the nearest ones that it waits for, which must be one.
+    fn definition_of(&self, reader: &Instruction) -> Result<&'a Instruction, AssignmentToSubstError> {
+        let variable = &self.what.variable;
+        let mut found: BTreeSet<&'a Name> = BTreeSet::new();
+        let mut seen: BTreeSet<Name> = BTreeSet::new();
+        let mut open: Vec<Name> = reader.depends_on.iter().cloned().collect();
+        while let Some(id) = open.pop() {
+            let Some((&id, instruction)) = self.by_id.get_key_value(&id) else { continue };
+            if !seen.insert(id.clone()) {
+                continue;
+            }
+            match self.is_definition(instruction) {
+                true => drop(found.insert(id)),
+                false => open.extend(instruction.depends_on.iter().cloned()),
+            }
+        }
+        let mut found = found.into_iter();
+        match (found.next(), found.next()) {
+            (Some(id), None) => Ok(self.by_id[id]),
+            (None, _) => Err(AssignmentToSubstError::NoDefinition { variable: variable.clone(), instruction: reader.id.clone() }),
+            (Some(first), Some(second)) => Err(AssignmentToSubstError::TwoDefinitions {
+                variable: variable.clone(),
+                instruction: reader.id.clone(),
+                first: first.clone(),
+                second: second.clone(),
+            }),
+        }
+    }
+
+    fn rule(&self, definition: &Instruction, names: &mut UniqueNames) -> Result<SubstitutionRule, AssignmentToSubstError> {
+        let variable = &self.what.variable;
+        let not_plain = |what| AssignmentToSubstError::NotPlain { variable: variable.clone(), instruction: definition.id.clone(), what };
+        let InstructionKind::Assign(assignment) = &definition.kind else { return Err(not_plain("no plain assignment")) };
+        if assignment.atomic.is_some() {
+            return Err(not_plain("an atomic update"));
+        }
+        if !definition.predicates.is_empty() {
+            return Err(not_plain("done under a condition"));
+        }
+        if definition.reads().contains(variable) {
+            return Err(not_plain("made of what it changes"));
+        }
+        let mut arguments = self.indices(definition, &assignment.lhs)?;
+        arguments.extend(self.what.extra_arguments.iter().cloned());
+        self.check_unchanged(definition)?;
+        let name = names.make(&format!("{variable}_subst"));
+        let parameters: Vec<Name> = arguments.iter().map(|argument| names.make(argument)).collect();
+        let by = arguments.into_iter().zip(parameters.iter().map(Expr::var)).collect();
+        Ok(SubstitutionRule { name, parameters, body: assignment.rhs.substitute(&by) })
+    }
+
+    fn indices(&self, definition: &Instruction, lhs: &Expr) -> Result<Vec<Name>, AssignmentToSubstError> {
+        let bad = |index: &Expr| AssignmentToSubstError::Index {
+            variable: self.what.variable.clone(),
+            instruction: definition.id.clone(),
+            index: Box::new(index.clone()),
+        };
+        let indices = match lhs {
+            Expr::Variable(_) => return Ok(Vec::new()),
+            Expr::Subscript(_, indices) => indices,
+            lhs => return Err(bad(lhs)),
+        };
+        let mut found: Vec<Name> = Vec::with_capacity(indices.len());
+        for index in indices.iter() {
+            match index {
+                Expr::Variable(name) if !found.contains(name) => found.push(name.clone()),
+                index => return Err(bad(index)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// All that an instruction waits for, at any distance.
+    fn before<'s>(&'s self, instruction: &'s Instruction) -> BTreeSet<&'s Name> {
+        let mut found: BTreeSet<&Name> = BTreeSet::new();
+        let mut open: Vec<&Name> = instruction.depends_on.iter().collect();
+        while let Some(id) = open.pop() {
+            if found.insert(id)
+                && let Some(instruction) = self.by_id.get(id)
+            {
+                open.extend(&instruction.depends_on);
+            }
+        }
+        found
+    }
+
+    /// What the value is made of must have been written before the assignment.
+    fn check_unchanged(&self, definition: &Instruction) -> Result<(), AssignmentToSubstError> {
+        let earlier = self.before(definition);
+        let reads = definition.reads();
+        for writer in &self.kernel.instructions {
+            if let Some(read) = writer.writes().into_iter().find(|written| reads.contains(written))
+                && (!earlier.contains(&writer.id) || self.before(writer).contains(&definition.id))
+            {
+                let (variable, definition) = (self.what.variable.clone(), definition.id.clone());
+                return Err(AssignmentToSubstError::Changes { variable, definition, read, writer: writer.id.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Inames in the value that are no arguments of the rule must be around the reader too.
+    fn check_inames(&self, definition: &Instruction, reader: &Instruction) -> Result<(), AssignmentToSubstError> {
+        let indices: BTreeSet<Name> = definition.lhs().into_iter().flat_map(Expr::variables).collect();
+        let values = definition.rhs().into_iter().flat_map(Expr::variables);
+        let around: BTreeSet<Name> = reader.within_inames.union(&reader.reduction_inames()).cloned().collect();
+        let is_free =
+            |name: &Name| self.kernel.inames.contains_key(name) && !indices.contains(name) && !self.what.extra_arguments.contains(name);
+        match values.into_iter().find(|name| is_free(name) && !around.contains(name)) {
+            None => Ok(()),
+            Some(iname) => Err(AssignmentToSubstError::OtherIname {
+                variable: self.what.variable.clone(),
+                definition: definition.id.clone(),
+                iname,
+                instruction: reader.id.clone(),
+            }),
+        }
+    }
+
+    fn replace(&self, expr: &Expr, rule: &Name) -> Expr {
+        let extra = || self.what.extra_arguments.iter().map(Expr::var);
+        let is_variable = |expr: &Expr| *expr == Expr::var(&self.what.variable);
+        expr.rewrite(&mut |inner| match inner {
+            Expr::Subscript(array, indices) if is_variable(array) => {
+                let args = indices.iter().map(|index| self.replace(index, rule)).chain(extra()).collect();
+                Some(call_of(rule, args))
+            }
+            inner if is_variable(inner) => Some(call_of(rule, extra().collect())),
+            _ => None,
+        })
+    }
+}
+
+/// Takes assignments away; who waited for them waits for what they waited for.
+fn remove_definitions(kernel: &mut LoopKernel, gone: &BTreeSet<Name>) {
+    let waited: BTreeMap<Name, BTreeSet<Name>> = (kernel.instructions.iter())
+        .filter(|instruction| gone.contains(&instruction.id))
+        .map(|instruction| (instruction.id.clone(), instruction.depends_on.clone()))
+        .collect();
+    kernel.instructions.retain(|instruction| !gone.contains(&instruction.id));
+    for instruction in kernel.instructions.iter_mut().filter(|instruction| !instruction.depends_on.is_disjoint(gone)) {
+        let changed = Arc::make_mut(instruction);
+        let mut seen: BTreeSet<Name> = BTreeSet::new();
+        while let Some(id) = changed.depends_on.intersection(gone).next().cloned() {
+            changed.depends_on.remove(&id);
+            seen.insert(id.clone());
+            changed.depends_on.extend(waited[&id].iter().filter(|before| !seen.contains(*before)).cloned());
+        }
+        changed.nosync.retain(|(id, _)| !gone.contains(id));
+    }
+}
