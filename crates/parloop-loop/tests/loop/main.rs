@@ -1,8 +1,8 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
 mod barriers;
-mod checks;
 mod callables;
+mod checks;
 mod create;
 mod data;
 mod dependencies;
