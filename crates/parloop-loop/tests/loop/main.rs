@@ -7,6 +7,7 @@ mod create;
 mod data;
 mod dependencies;
 mod expressions;
+mod fetched;
 mod files;
 mod inames;
 mod instructions;
