@@ -69,6 +69,11 @@ impl Context {
         &self.stream
     }
 
+    /// Whether both are the same stream of the same device.
+    pub fn is_same(&self, other: &Context) -> bool {
+        self.device().same(other.device()) && self.stream.handle() == other.stream.handle()
+    }
+
     /// Compiles portable C; kernels and their arguments come from the source.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ pub mod check;
 pub mod create;
 pub mod domain;
 pub mod error;
+pub mod file;
 pub mod fold;
 pub mod infer;
 pub mod layout;

@@ -2,6 +2,10 @@
 
 use parloop_device::{CompileError, DeviceError};
 use parloop_kernel::KernelError;
+use parloop_loop::create::CreateError;
+use parloop_loop::error::LoopError;
+use parloop_loop::parse::ParseError;
+use parloop_loop::transform::ApplyError;
 use parloop_object::{BufferError, ObjectError, TypeError};
 use pyo3::prelude::*;
 
@@ -72,6 +76,38 @@ impl From<BufferError> for Error {
 impl From<TypeError> for Error {
     fn from(error: TypeError) -> Error {
         Error(Exception::ObjectValueError.error(error.to_string()))
+    }
+}
+
+impl From<LoopError> for Error {
+    fn from(error: LoopError) -> Error {
+        let class = match &error {
+            LoopError::Kernel(_) => match error {
+                LoopError::Kernel(error) => return error.into(),
+                _ => Exception::LoopError,
+            },
+            LoopError::Infer(_) | LoopError::Callable(_) => Exception::LoopTypeError,
+            _ => Exception::LoopError,
+        };
+        Error(class.error(error.to_string()))
+    }
+}
+
+impl From<CreateError> for Error {
+    fn from(error: CreateError) -> Error {
+        LoopError::from(error).into()
+    }
+}
+
+impl From<ApplyError> for Error {
+    fn from(error: ApplyError) -> Error {
+        Error(Exception::LoopError.error(error.to_string()))
+    }
+}
+
+impl From<ParseError> for Error {
+    fn from(error: ParseError) -> Error {
+        Error(Exception::LoopSyntaxError.error(error.to_string()))
     }
 }
 

@@ -47,6 +47,10 @@ exceptions! {
     FreedError: ObjectError, "ReferenceError", "The memory of an object was freed.";
     BufferFreeError: ObjectError, "ValueError", "What was freed twice, or was never allocated.";
     ProgramFileError: ParloopError, "ValueError", "A program cannot be saved, or a file holds none that could be loaded here.";
+    LoopError: ParloopError, "ValueError", "A loop kernel cannot be made, transformed, written or run.";
+    LoopSyntaxError: LoopError, "SyntaxError", "The text of a kernel cannot be read; the message shows the line.";
+    LoopTypeError: LoopError, "TypeError", "Types of a loop kernel do not fit, or are not known.";
+    LoopIndexError: LoopError, "IndexError", "An index of a loop kernel is outside of its array.";
     CheckError: ParloopError, "IndexError", "In checked mode: a kernel used an index outside its object, or a null reference.";
 }
 

@@ -14,6 +14,7 @@ mod grid;
 mod hostbuffer;
 mod index;
 mod kernel;
+mod loops;
 mod memory;
 mod ndarray;
 mod numpy_api;
@@ -62,6 +63,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hostbuffer::register(module)?;
     kernel::register(module)?;
     objects::register(module)?;
+    loops::register(module)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_context, module)?)?;
     module.add_function(wrap_pyfunction!(context::set_default_context, module)?)?;

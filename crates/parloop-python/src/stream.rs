@@ -91,7 +91,7 @@ impl Stream {
 
     /// Records an event, new or given, after all work queued so far.
     #[pyo3(signature = (event=None))]
-    fn record(&self, event: Option<&Event>) -> Result<Event> {
+    pub fn record(&self, event: Option<&Event>) -> Result<Event> {
         match event {
             Some(event) => {
                 self.inner.record_into(&event.inner)?;

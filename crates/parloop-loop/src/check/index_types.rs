@@ -1,29 +1,37 @@
 //! Indices are integers.
 
 use super::CheckError;
+use crate::affine::to_affine;
+use crate::infer::TypeReader;
 use crate::schedule::Facts;
-use crate::syntax::{Expr, Literal, Program};
+use crate::syntax::{Expr, Program, Type};
 
-pub(super) fn check(_program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
+pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
+    let mut reader: Option<TypeReader<'_>> = None;
     for instruction in &facts.kernel.instructions {
+        let mut indices: Vec<&Expr> = Vec::new();
         for expr in instruction.exprs() {
-            let mut wrong: Option<&Expr> = None;
-            expr.visit(&mut |part| {
-                let indices: Vec<&Expr> = match part {
-                    Expr::Subscript(_, indices) => indices.iter().collect(),
-                    Expr::LinearSubscript(_, index) => vec![index],
-                    Expr::SubArray(part) => part.indices.iter().collect(),
-                    _ => Vec::new(),
-                };
-                wrong = wrong.or_else(|| {
-                    indices.into_iter().find(|index| matches!(index, Expr::Literal(Literal::Float(..) | Literal::Imaginary(..))))
-                });
+            expr.visit(&mut |part| match part {
+                Expr::Subscript(_, found) => indices.extend(found.iter()),
+                Expr::LinearSubscript(_, index) => indices.push(index),
+                Expr::SubArray(part) => indices.extend(&part.indices),
+                _ => {}
             });
-            if let Some(index) = wrong {
+        }
+        for index in indices.into_iter().filter(|index| !is_plain(facts, index)) {
+            let reader = reader.get_or_insert_with(|| TypeReader::new(program, facts.kernel));
+            // An index without a type yet is for inference to complain about.
+            let Ok(found) = reader.type_of(index) else { continue };
+            if !matches!(&found, Type::Scalar(dtype) if dtype.is_integer()) {
                 let (index, instruction) = (index.to_string(), instruction.id.clone());
-                return Err(CheckError::IndexType { index, instruction, found: "float64".to_owned() });
+                return Err(CheckError::IndexType { index, instruction, found: found.to_string() });
             }
         }
     }
     Ok(())
+}
+
+/// Whether it is made of inames and integers alone.
+fn is_plain(facts: &Facts<'_>, index: &Expr) -> bool {
+    to_affine(index).is_some_and(|affine| affine.names().iter().all(|name| facts.placement.contains_key(name)))
 }

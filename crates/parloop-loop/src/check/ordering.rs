@@ -31,10 +31,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
                 if writer == other || is_seen || before.are_ordered(writer, other) || is_excused(facts, storage, writer, other) {
                     continue;
                 }
-                if races.is_none() {
-                    races = Some(Races::with_private(facts).map_err(solver)?);
-                }
-                let races = races.as_ref().expect("invariant: it was just made");
+                let races = races.get_or_insert_with(|| Races::with_private(facts));
                 if let Some(variable) = races.overlapping(writer, other, storage).map_err(solver)? {
                     let id = |at: usize| facts.kernel.instructions[at].id.clone();
                     return Err(CheckError::VariableAccessNotOrdered { writer: id(writer), other: id(other), variable });

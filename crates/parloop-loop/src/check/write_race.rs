@@ -17,10 +17,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
         }
         check_unused(facts, at, instruction)?;
         if instruction.within_inames.iter().any(|iname| facts.placement(iname).is_parallel()) {
-            if races.is_none() {
-                races = Some(Races::of(facts).map_err(solver)?);
-            }
-            let races = races.as_ref().expect("invariant: it was just made");
+            let races = races.get_or_insert_with(|| Races::of(facts));
             check_injective(facts, races, at, instruction)?;
         }
     }

@@ -103,7 +103,7 @@ fn line(clean: &str, within: Range<usize>, braces: Option<Range<usize>>) -> Opti
 }
 
 /// Those bytes without the spaces around them.
-pub(super) fn trimmed(text: &str, within: Range<usize>) -> Range<usize> {
+pub(crate) fn trimmed(text: &str, within: Range<usize>) -> Range<usize> {
     let part = &text[within.clone()];
     let start = within.start + (part.len() - part.trim_start().len());
     start..start.max(within.start + part.trim_end().len())
@@ -132,4 +132,17 @@ pub(super) fn split(text: &str, within: Range<usize>, separator: u8) -> Result<V
     }
     parts.push(trimmed(text, start..within.end));
     Ok(parts)
+}
+
+/// Where the first such byte stands that is in no quotes.
+pub(super) fn find(text: &str, within: Range<usize>, wanted: u8) -> Result<Option<usize>, ParseError> {
+    let mut at = within.start;
+    while at < within.end {
+        match text.as_bytes()[at] {
+            b'"' | b'\'' => at = quoted(text, at..within.end)?.1,
+            byte if byte == wanted => return Ok(Some(at)),
+            _ => at += 1,
+        }
+    }
+    Ok(None)
 }

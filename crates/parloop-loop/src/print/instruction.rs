@@ -70,7 +70,7 @@ fn declared(f: &mut Formatter<'_>, ty: Option<&TemporaryType>) -> fmt::Result {
     }
 }
 
-pub(super) fn joined<'a>(names: impl Iterator<Item = &'a Name>, separator: &str) -> String {
+pub(crate) fn joined<'a>(names: impl Iterator<Item = &'a Name>, separator: &str) -> String {
     let mut out = String::new();
     for name in names {
         if !out.is_empty() {

@@ -2,3 +2,6 @@
 
 mod expr;
 mod instruction;
+
+pub(crate) use expr::quoted;
+pub(crate) use instruction::joined;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_isl::Name;
-use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Scalar, Source};
+use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Scalar, Slot, Source};
 
 use super::call::{CallPlan, Given, GivenArray, PlannedKind, Values};
 use super::formula::Formula;
@@ -115,6 +115,17 @@ impl Executable {
     /// What a call needs.
     pub fn plan(&self) -> &CallPlan {
         &self.inner.plan
+    }
+
+    /// The slot of a pointer to the byte `offset` of device memory.
+    ///
+    /// # Errors
+    /// When the memory is of another device, or has no such byte.
+    pub fn pointer_slot(&self, memory: &Memory, offset: usize) -> Result<Slot, LoopError> {
+        match self.inner.launches.first() {
+            Some(launch) => Ok(launch.kernel.pointer_slot(memory, offset)?),
+            None => Ok([0, 0]),
+        }
     }
 
     /// Its source and launches.

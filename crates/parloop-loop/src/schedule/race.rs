@@ -1,5 +1,6 @@
 //! Whether work items can meet: whether two instructions, run by different work items, can touch the same place in memory.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use parloop_isl::{Affine, Constraint, Name, Set};
@@ -33,21 +34,22 @@ pub(crate) struct Races<'f, 'k> {
     /// The accesses of each instruction to memory that work items share and that some instruction writes, by storage.
     touches: Vec<BTreeMap<Name, Vec<Touch<'k>>>>,
     axes: BTreeSet<Placement>,
-    bases: HashMap<&'k Name, Affine>,
+    /// What work item 0 of an axis has, by iname, once it was asked for.
+    bases: RefCell<HashMap<Name, Affine>>,
 }
 
 impl<'f, 'k> Races<'f, 'k> {
     /// Of memory that work items share.
-    pub fn of(facts: &'f Facts<'k>) -> Result<Races<'f, 'k>, ScheduleError> {
+    pub fn of(facts: &'f Facts<'k>) -> Races<'f, 'k> {
         Races::among(facts, &|name| memory(facts, name).is_some())
     }
 
     /// Of private memory too.
-    pub fn with_private(facts: &'f Facts<'k>) -> Result<Races<'f, 'k>, ScheduleError> {
+    pub fn with_private(facts: &'f Facts<'k>) -> Races<'f, 'k> {
         Races::among(facts, &|_| true)
     }
 
-    fn among(facts: &'f Facts<'k>, is_wanted: &dyn Fn(&Name) -> bool) -> Result<Races<'f, 'k>, ScheduleError> {
+    fn among(facts: &'f Facts<'k>, is_wanted: &dyn Fn(&Name) -> bool) -> Races<'f, 'k> {
         let storage_of = |name: &Name| storage(facts, name);
         let written: BTreeSet<Name> = facts.writers.keys().map(|name| storage_of(name)).collect();
         let touches = facts.kernel.instructions.iter().map(|instruction| {
@@ -66,13 +68,7 @@ impl<'f, 'k> Races<'f, 'k> {
         });
         let axes = facts.kernel.instructions.iter().flat_map(|instruction| &instruction.within_inames);
         let axes: BTreeSet<Placement> = axes.map(|iname| facts.placement(iname)).filter(|placement| placement.is_parallel()).collect();
-        let mut bases = HashMap::new();
-        for (&iname, placement) in &facts.placement {
-            if placement.is_parallel() && facts.kernel.instructions.iter().any(|each| each.within_inames.contains(iname)) {
-                bases.insert(iname, sizes::axis_base(facts, iname)?);
-            }
-        }
-        Ok(Races { facts, touches: touches.collect(), axes, bases })
+        Races { facts, touches: touches.collect(), axes, bases: RefCell::default() }
     }
 
     /// The shared memory that an instruction touches.
@@ -190,7 +186,7 @@ impl<'f, 'k> Races<'f, 'k> {
         }
         let indices: Vec<(&Affine, &Affine)> = left.iter().zip(right).filter_map(|(x, y)| Some((x.as_ref()?, y.as_ref()?))).collect();
         let differ = |x: &Affine, y: &Affine| matches!((x.as_constant(), y.as_constant()), (Some(x), Some(y)) if x != y);
-        if indices.iter().any(|(x, y)| differ(x, y)) || self.is_own(&indices, pair, scope) {
+        if indices.iter().any(|(x, y)| differ(x, y)) || self.is_own(&indices, pair, scope)? {
             return Ok(false);
         }
         self.solve(a, b, &indices, pair, scope)
@@ -201,33 +197,43 @@ impl<'f, 'k> Races<'f, 'k> {
         self.facts.kernel.instructions[instruction].within_inames.iter().find(|iname| self.facts.placement(iname) == axis)
     }
 
+    fn base(&self, iname: &Name) -> Result<Affine, ScheduleError> {
+        if let Some(base) = self.bases.borrow().get(iname) {
+            return Ok(base.clone());
+        }
+        let base = sizes::axis_base(&self.facts.forest, iname)?;
+        self.bases.borrow_mut().insert(iname.clone(), base.clone());
+        Ok(base)
+    }
+
+    /// The inames of both along an axis, if equal values mean the same work item.
+    fn along_both(&self, pair: Pair<'_>, axis: Placement) -> Result<Option<(&'k Name, &'k Name)>, ScheduleError> {
+        let (Some(x), Some(y)) = (self.along(pair.first, axis), self.along(pair.second, axis)) else { return Ok(None) };
+        Ok(if x == y || self.base(x)? == self.base(y)? { Some((x, y)) } else { None })
+    }
+
     /// Whether equal indices say, read off without solving, that the work items are the same along every axis that tells them apart.
-    fn is_own(&self, indices: &[(&Affine, &Affine)], pair: Pair<'_>, scope: SyncScope) -> bool {
-        let mut equal: BTreeMap<&Name, &Name> = BTreeMap::new();
+    fn is_own(&self, indices: &[(&Affine, &Affine)], pair: Pair<'_>, scope: SyncScope) -> Result<bool, ScheduleError> {
+        let mut fixed: BTreeSet<&Name> = pair.same.iter().collect();
         if scope == SyncScope::Local {
             for axis in self.axes.iter().filter(|axis| matches!(axis, Placement::Group(_))) {
-                if let (Some(x), Some(y)) = (self.along(pair.first, *axis), self.along(pair.second, *axis))
-                    && self.bases.get(x) == self.bases.get(y)
-                {
-                    equal.insert(x, y);
-                }
+                fixed.extend(self.along_both(pair, *axis)?.filter(|(x, y)| x == y).map(|(x, _)| x));
             }
         }
-        let is_fixed = |name: &Name, equal: &BTreeMap<&Name, &Name>| {
-            if equal.get(name) == Some(&name) || pair.same.contains(name) { true } else { is_parameter(self.facts.kernel, name) }
-        };
-        self.axes.iter().filter(|axis| differs(**axis, scope)).all(|axis| {
-            let (Some(x), Some(y)) = (self.along(pair.first, *axis), self.along(pair.second, *axis)) else { return false };
-            if self.bases.get(x) != self.bases.get(y) {
-                return false;
-            }
-            indices.iter().any(|(left, right)| {
+        let is_fixed = |name: &Name| fixed.contains(name) || is_parameter(self.facts.kernel, name);
+        for axis in self.axes.iter().filter(|axis| differs(**axis, scope)) {
+            let Some((x, y)) = self.along_both(pair, *axis)? else { return Ok(false) };
+            let says = indices.iter().any(|(left, right)| {
                 let coefficient = left.coefficient(x);
                 let rest = |affine: &Affine, name: &Name| affine.sub(&Affine::name(name).scale(coefficient)?);
                 let (Ok(left), Ok(right)) = (rest(left, x), rest(right, y)) else { return false };
-                coefficient != 0 && left == right && left.names().iter().all(|name| is_fixed(name, &equal))
-            })
-        })
+                coefficient != 0 && left == right && left.names().iter().all(is_fixed)
+            });
+            if !says {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn side<'r>(&'r self, at: usize, pair: Pair<'r>, mark: &'static str) -> Side<'r, 'f, 'k> {
@@ -324,7 +330,7 @@ impl Side<'_, '_, '_> {
     fn id(&self, axis: Placement) -> Result<Affine, ScheduleError> {
         match self.races.along(self.at, axis) {
             Some(iname) => {
-                let base = self.races.bases.get(iname).cloned().unwrap_or_default();
+                let base = self.races.base(iname)?;
                 let name = self.rename(iname).unwrap_or_else(|| iname.clone());
                 Ok(Affine::name(name).sub(&base)?)
             }

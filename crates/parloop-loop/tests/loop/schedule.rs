@@ -101,7 +101,8 @@ fn an_instruction_outside_of_a_bound_of_its_loop_is_an_error() {
 
 #[test]
 fn unrolled_loops_are_inner_and_parallel_inames_are_no_loops() {
-    let kernel = kernel(&["u i g l"], vec![instruction("a", "u i g l", "")]);
+    let mut kernel = kernel(&["u i g l"], vec![instruction("a", "u i g l", "")]);
+    kernel.domains = vec![Set::parse("{[u,i,g,l]: 0<=u<4 and 0<=i<n and 0<=g<n and 0<=l<16}").unwrap()];
     let kernel = tagged(kernel, &[("u", InameTag::Unroll), ("g", InameTag::Group(0)), ("l", InameTag::Local(0))]);
     assert_eq!(tree(&kernel), "  for i\n    for u\n      run a\n");
 }

@@ -1,0 +1,147 @@
+//! `.loop` files: a kernel, its data, transformations, and the text that is expected of them, all readable.
+//!
+//! ```text
+//! kernel scale
+//! domain {[i]: 0 <= i < n}
+//! assume n >= 1
+//! data
+//!   a: global float32[n]
+//!   ...
+//! instructions
+//!   out[i] = 2*a[i]
+//!
+//! split_iname i 16 outer_tag=g.0 inner_tag=l.0
+//! ---- opencl
+//! …
+//! ```
+//! A line that begins with `;` is a comment. Lines of `data` and `instructions` are indented. A kernel with a line `phase` is read as it
+//! stands, which is how kernels are printed; of any other, what is not said is found as [`create`](crate::create) does.
+
+mod build;
+mod kernel;
+mod options;
+mod read;
+
+use std::fmt;
+
+use parloop_device::DType;
+use parloop_isl::Name;
+
+pub use build::FileError;
+
+use crate::parse::{Datum, ParseError};
+use crate::syntax::{Iname, KernelOptions, Phase, Preamble, Target};
+use crate::transform::Step;
+
+/// What stands in a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoopFile {
+    /// Kernels and functions, in the order written.
+    pub kernels: Vec<KernelText>,
+    /// Transformations, in the order written, each with its line, counted from 1.
+    pub steps: Vec<(usize, Step)>,
+    /// What is expected, in the order written.
+    pub expected: Vec<Expected>,
+}
+
+/// Text that is expected: what stands after a line `---- what`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Of what: `c`, `opencl`, `kernel`, `error` …
+    pub what: String,
+    /// The text, to the next such line.
+    pub text: String,
+}
+
+/// A kernel as it stands in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelText {
+    /// Its name.
+    pub name: Name,
+    /// Whether it is only called by others: `function` instead of `kernel`.
+    pub is_function: bool,
+    /// Its domains, in isl's notation.
+    pub domains: Vec<String>,
+    /// What is promised of parameters.
+    pub assumptions: Vec<String>,
+    /// Its inames with tags.
+    pub inames: Vec<(Name, Iname)>,
+    /// Chains of inames that loops must nest in.
+    pub priorities: Vec<Vec<Name>>,
+    /// The type of indices.
+    pub index_type: Option<DType>,
+    /// The type that arithmetic of literals starts from.
+    pub default_type: Option<DType>,
+    /// Choices about code and checks.
+    pub options: KernelOptions,
+    /// Text in front of the code.
+    pub preambles: Vec<Preamble>,
+    /// What code is written for.
+    pub target: Option<Target>,
+    /// Whether each instruction depends on the one before it.
+    pub sequential: bool,
+    /// How far it has come; if that is said, nothing else is found.
+    pub phase: Option<Phase>,
+    /// Arguments and temporaries.
+    pub data: Vec<Datum>,
+    /// Whether names that are not declared become arguments.
+    pub rest: bool,
+    /// Instructions and substitution rules.
+    pub instructions: String,
+}
+
+impl KernelText {
+    /// A kernel of nothing.
+    pub fn named(name: impl Into<Name>) -> KernelText {
+        KernelText {
+            name: name.into(),
+            is_function: false,
+            domains: Vec::new(),
+            assumptions: Vec::new(),
+            inames: Vec::new(),
+            priorities: Vec::new(),
+            index_type: None,
+            default_type: None,
+            options: KernelOptions::default(),
+            preambles: Vec::new(),
+            target: None,
+            sequential: false,
+            phase: None,
+            data: Vec::new(),
+            rest: false,
+            instructions: String::new(),
+        }
+    }
+}
+
+impl LoopFile {
+    /// Reads the text of a file.
+    ///
+    /// ```
+    /// use parloop_loop::file::LoopFile;
+    /// let file = LoopFile::parse("kernel f\ndomain {[i]: 0 <= i < 8}\ninstructions\n  a[i] = 1\n\ntag_inames i=unr\n")?;
+    /// assert_eq!((file.kernels.len(), file.steps.len()), (1, 1));
+    /// # Ok::<(), parloop_loop::parse::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What was expected and what was found, with the line and a caret.
+    pub fn parse(text: &str) -> Result<LoopFile, ParseError> {
+        read::file(text)
+    }
+}
+
+impl fmt::Display for LoopFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for kernel in &self.kernels {
+            writeln!(f, "{kernel}")?;
+        }
+        for (_, step) in &self.steps {
+            writeln!(f, "{step}")?;
+        }
+        for expected in &self.expected {
+            write!(f, "---- {}\n{}", expected.what, expected.text)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,317 @@
+//! Reading files: sections by their first word, indented blocks, transformations, and expected text.
+
+use std::ops::Range;
+
+use parloop_device::DType;
+use parloop_isl::Name;
+
+use super::{Expected, KernelText, LoopFile, options};
+use crate::parse::{Mistake, ParseError, data_line, instructions, is_name, quoted_text, scalar_name, step_within, trimmed};
+use crate::syntax::{Iname, Phase, Preamble, Target};
+use crate::transform::{Step, StepValue};
+
+/// Which indented lines may come.
+enum Block {
+    None,
+    Data,
+    Instructions { start: usize, body: String },
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    file: LoopFile,
+    block: Block,
+}
+
+pub(super) fn file(text: &str) -> Result<LoopFile, ParseError> {
+    let mut reader = Reader { text, file: LoopFile::default(), block: Block::None };
+    let mut at = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if line.starts_with("----") {
+            reader.close_block()?;
+            reader.file.expected = expected(&text[at..]);
+            break;
+        }
+        reader.line(index + 1, at, line)?;
+        at += line.len();
+    }
+    reader.close_block()?;
+    Ok(reader.file)
+}
+
+/// The parts after lines `---- what`.
+fn expected(text: &str) -> Vec<Expected> {
+    let mut parts: Vec<Expected> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        match (line.strip_prefix("----"), parts.last_mut()) {
+            (None, Some(part)) => part.text.push_str(line),
+            (what, _) => parts.push(Expected { what: what.unwrap_or_default().trim().to_owned(), text: String::new() }),
+        }
+    }
+    parts
+}
+
+impl Reader<'_> {
+    fn mistake(&self, span: Range<usize>, mistake: Mistake) -> ParseError {
+        ParseError::at(self.text, span, mistake)
+    }
+
+    fn expected(&self, span: Range<usize>, expected: &str) -> ParseError {
+        let found = &self.text[span.clone()];
+        let found = if found.is_empty() { "nothing".to_owned() } else { format!("`{found}`") };
+        self.mistake(span, Mistake::Expected { expected: expected.to_owned(), found })
+    }
+
+    fn kernel(&mut self, span: &Range<usize>) -> Result<&mut KernelText, ParseError> {
+        match self.file.kernels.last_mut() {
+            Some(kernel) => Ok(kernel),
+            None => Err(ParseError::at(
+                self.text,
+                span.clone(),
+                Mistake::Expected {
+                    expected: "`kernel NAME` before all else".to_owned(),
+                    found: format!("`{}`", &self.text[span.clone()]),
+                },
+            )),
+        }
+    }
+
+    fn line(&mut self, number: usize, at: usize, line: &str) -> Result<(), ParseError> {
+        let span = trimmed(self.text, at..at + line.len());
+        let is_comment = line.starts_with(';');
+        let is_indented = line.starts_with([' ', '\t']) || span.is_empty();
+        if let Block::Instructions { body, .. } = &mut self.block
+            && (is_comment || is_indented)
+        {
+            // Comments become spaces, so that places in the body are places in the file.
+            if is_comment {
+                body.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+            } else {
+                body.push_str(line);
+            }
+            return Ok(());
+        }
+        if is_comment || span.is_empty() || (is_indented && self.text[span.clone()].starts_with(';')) {
+            return Ok(());
+        }
+        if is_indented {
+            return match self.block {
+                Block::Data => self.data(span),
+                _ => Err(self.expected(span, "a line that is not indented: only `data` and `instructions` have lines of their own")),
+            };
+        }
+        self.close_block()?;
+        self.section(number, span)
+    }
+
+    fn data(&mut self, span: Range<usize>) -> Result<(), ParseError> {
+        if &self.text[span.clone()] == "..." {
+            self.kernel(&span)?.rest = true;
+            return Ok(());
+        }
+        let data = data_line(self.text, span.clone())?;
+        self.kernel(&span)?.data.extend(data);
+        Ok(())
+    }
+
+    fn close_block(&mut self) -> Result<(), ParseError> {
+        if let Block::Instructions { start, body } = std::mem::replace(&mut self.block, Block::None) {
+            instructions(&body).map_err(|error| error.within(self.text, start))?;
+            self.kernel(&(start..start))?.instructions = dedent(&body);
+        }
+        Ok(())
+    }
+
+    /// A line that is not indented.
+    fn section(&mut self, number: usize, span: Range<usize>) -> Result<(), ParseError> {
+        let line = &self.text[span.clone()];
+        let length = line.find(char::is_whitespace).unwrap_or(line.len());
+        let word = span.start..span.start + length;
+        let rest = trimmed(self.text, word.end..span.end);
+        let in_header = self.file.steps.is_empty();
+        match &line[..length] {
+            "kernel" | "function" => {
+                if !in_header {
+                    return Err(self.mistake(span, Mistake::Other("kernels come before transformations".to_owned())));
+                }
+                let name = self.name(rest)?;
+                self.file.kernels.push(KernelText { is_function: line.starts_with('f'), ..KernelText::named(name) });
+                Ok(())
+            }
+            keyword if in_header && SECTIONS.contains(&keyword) => {
+                self.kernel(&word)?;
+                self.header(keyword, word, rest)
+            }
+            "data" | "instructions" => {
+                Err(self.mistake(word, Mistake::Other("data and instructions come before transformations".to_owned())))
+            }
+            _ => {
+                self.kernel(&word)?;
+                // A condition needs no quotes: it is all of the line.
+                let is_condition = &line[..length] == "assume" && !rest.is_empty() && !self.text[rest.clone()].starts_with(['"', '\'']);
+                let step = if is_condition {
+                    let condition = StepValue::Text(self.text[rest].to_owned());
+                    Step { name: "assume".into(), args: vec![condition], keywords: Vec::new() }
+                } else {
+                    step_within(self.text, span)?
+                };
+                self.file.steps.push((number, step));
+                Ok(())
+            }
+        }
+    }
+
+    fn header(&mut self, keyword: &str, word: Range<usize>, rest: Range<usize>) -> Result<(), ParseError> {
+        let source = self.text[rest.clone()].to_owned();
+        let takes_nothing = matches!(keyword, "data" | "instructions" | "sequential");
+        if takes_nothing != rest.is_empty() && keyword != "iname" {
+            let expected = if takes_nothing { "the end of the line" } else { "a value" };
+            return Err(self.expected(if rest.is_empty() { word } else { rest }, expected));
+        }
+        match keyword {
+            "domain" => self.kernel(&word)?.domains.push(source),
+            "assume" => self.kernel(&word)?.assumptions.push(source),
+            "data" => self.block = Block::Data,
+            "instructions" => {
+                if !self.kernel(&word)?.instructions.is_empty() {
+                    return Err(self.mistake(word, Mistake::Twice { what: "block", name: "instructions".to_owned() }));
+                }
+                let start = self.text[word.end..].find('\n').map_or(self.text.len(), |newline| word.end + newline + 1);
+                self.block = Block::Instructions { start, body: String::new() };
+            }
+            "sequential" => self.kernel(&word)?.sequential = true,
+            "iname" => {
+                let iname = self.iname(rest)?;
+                self.kernel(&word)?.inames.push(iname);
+            }
+            "priority" => {
+                let names = self.names(rest)?;
+                self.kernel(&word)?.priorities.push(names);
+            }
+            "index_type" => self.kernel(&word)?.index_type = Some(self.dtype(rest)?),
+            "default_type" => self.kernel(&word)?.default_type = Some(self.dtype(rest)?),
+            "phase" => self.kernel(&word)?.phase = Some(self.phase(rest)?),
+            "target" => self.kernel(&word)?.target = Some(self.target(rest)?),
+            "option" => {
+                let words = self.words(rest.clone())?;
+                let read = options::read(&mut self.kernel(&word)?.options, &words);
+                read.map_err(|expected| self.expected(rest, expected))?;
+            }
+            _ => {
+                let [key, text] =
+                    <[String; 2]>::try_from(self.words(rest.clone())?).map_err(|_| self.expected(rest, "`\"KEY\" \"TEXT\"`"))?;
+                self.kernel(&word)?.preambles.push(Preamble { key, text });
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&self, span: Range<usize>) -> Result<Name, ParseError> {
+        let name = &self.text[span.clone()];
+        if is_name(name) { Ok(name.into()) } else { Err(self.expected(span, "a name")) }
+    }
+
+    fn names(&self, span: Range<usize>) -> Result<Vec<Name>, ParseError> {
+        let mut at = span.start;
+        let mut names = Vec::new();
+        for part in self.text[span].split(',') {
+            names.push(self.name(trimmed(self.text, at..at + part.len()))?);
+            at += part.len() + 1;
+        }
+        Ok(names)
+    }
+
+    /// `i: g.0, @name {slabs=1:0}`.
+    fn iname(&self, span: Range<usize>) -> Result<(Name, Iname), ParseError> {
+        let source = &self.text[span.clone()];
+        let colon = source.find(':').ok_or_else(|| self.expected(span.clone(), "`NAME: TAGS`"))?;
+        let name = self.name(trimmed(self.text, span.start..span.start + colon))?;
+        let open = source.find('{').map_or(span.end, |at| span.start + at);
+        let mut iname = Iname::default();
+        let mut at = span.start + colon + 1;
+        for part in self.text[at..open.max(at)].split(',') {
+            let tag = trimmed(self.text, at..at + part.len());
+            at += part.len() + 1;
+            if !tag.is_empty() {
+                let parsed = self.text[tag.clone()].parse().map_err(|error| self.mistake(tag, Mistake::Other(format!("{error}"))))?;
+                iname.tags.insert(parsed);
+            }
+        }
+        if open < span.end {
+            let slabs = self.text[open..span.end]
+                .strip_prefix("{slabs=")
+                .and_then(|rest| rest.strip_suffix('}'))
+                .and_then(|rest| rest.split_once(':'));
+            let slabs = slabs.and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+            iname.slabs = slabs.ok_or_else(|| self.expected(open..span.end, "`{slabs=FIRST:LAST}`"))?;
+        }
+        Ok((name, iname))
+    }
+
+    fn dtype(&self, span: Range<usize>) -> Result<DType, ParseError> {
+        scalar_name(&self.text[span.clone()]).ok_or_else(|| self.expected(span, "a type such as `int32`"))
+    }
+
+    fn phase(&self, span: Range<usize>) -> Result<Phase, ParseError> {
+        let phases = [Phase::Parsed, Phase::Resolved, Phase::Typed, Phase::Described, Phase::Realised];
+        let word = &self.text[span.clone()];
+        let found = phases.into_iter().find(|phase| phase.to_string() == word);
+        found.ok_or_else(|| self.expected(span, "`parsed`, `resolved`, `typed`, `described` or `realised`"))
+    }
+
+    fn target(&self, span: Range<usize>) -> Result<Target, ParseError> {
+        let targets = [Target::C, Target::OpenCl, Target::Cuda, Target::Hip, Target::Ispc];
+        let word = &self.text[span.clone()];
+        let found = targets.into_iter().find(|target| target.to_string() == word);
+        found.ok_or_else(|| self.expected(span, "`c`, `opencl`, `cuda`, `hip` or `ispc`"))
+    }
+
+    /// Words and quoted texts.
+    fn words(&self, span: Range<usize>) -> Result<Vec<String>, ParseError> {
+        let mut words = Vec::new();
+        let mut at = span.start;
+        while at < span.end {
+            let rest = &self.text[at..span.end];
+            if rest.starts_with(char::is_whitespace) {
+                at += rest.len() - rest.trim_start().len();
+            } else if rest.starts_with(['"', '\'']) {
+                let (content, end) = quoted_text(self.text, at..span.end)?;
+                words.push(content);
+                at = end;
+            } else {
+                let length = rest.find(|c: char| c.is_whitespace() || c == '"' || c == '\'').unwrap_or(rest.len());
+                words.push(rest[..length].to_owned());
+                at += length;
+            }
+        }
+        Ok(words)
+    }
+}
+
+const SECTIONS: [&str; 13] = [
+    "domain",
+    "assume",
+    "data",
+    "instructions",
+    "sequential",
+    "iname",
+    "priority",
+    "index_type",
+    "default_type",
+    "phase",
+    "target",
+    "option",
+    "preamble",
+];
+
+/// The text without the space that all its lines begin with, and without empty lines around it.
+fn dedent(body: &str) -> String {
+    let lines: Vec<&str> = body.split('\n').collect();
+    let is_blank = |line: &&str| line.trim().is_empty();
+    let Some(first) = lines.iter().position(|line| !is_blank(&line)) else { return String::new() };
+    let last = lines.iter().rposition(|line| !is_blank(&line)).unwrap_or(first);
+    let lines = &lines[first..=last];
+    let indent = |line: &str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let common = lines.iter().filter(|line| !is_blank(line)).map(|line| indent(line)).min().unwrap_or(0);
+    lines.iter().map(|line| &line[common.min(indent(line))..]).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,215 @@
+//! Steps on arrays: arguments, temporaries, and what is fetched or computed into them.
+
+use std::str::FromStr;
+
+use parloop_isl::Name;
+
+use super::{ApplyError, address_space, done, is_given_as_none, query};
+use crate::parse;
+use crate::syntax::{Expr, InameTag, LoopKernel};
+use crate::transform::step::{Arguments, Step, StepValue};
+use crate::transform::{self, Aliases, AxisTags, FetchTag, Precompute, Prefetch};
+
+type Done = Result<LoopKernel, ApplyError>;
+
+/// The indices of an array in texts such as `"i, :"`.
+fn footprint(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<Vec<Expr>>, ApplyError> {
+    let texts: Vec<&str> = match arguments.get(argument) {
+        None => return Ok(Vec::new()),
+        Some(StepValue::Text(text)) => vec![text],
+        Some(StepValue::List(items)) => {
+            let texts: Option<Vec<&str>> = items.iter().map(StepValue::as_text).collect();
+            texts.ok_or_else(|| arguments.wrong(argument, "indices such as \"i, :\""))?
+        }
+        Some(_) => return Err(arguments.wrong(argument, "indices such as \"i, :\"").into()),
+    };
+    let read = |text: &&str| match parse::expression(&format!("a[{text}]")) {
+        Ok(Expr::Subscript(_, indices)) => Ok(indices.to_vec()),
+        Ok(_) => Err(arguments.wrong(argument, "indices such as \"i, :\"").into()),
+        Err(error) => Err(ApplyError::Text { step: step.name.clone(), argument, error }),
+    };
+    texts.iter().map(read).collect()
+}
+
+/// Names of which some may be left open.
+fn open_names(arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<Option<Name>>, ApplyError> {
+    match arguments.get(argument) {
+        Some(StepValue::List(items)) if items.contains(&StepValue::None) => {
+            let name = |item: &StepValue| match item {
+                StepValue::None => Ok(None),
+                other => other.as_text().map(|text| Some(text.into())).ok_or_else(|| arguments.wrong(argument, "names").into()),
+            };
+            items.iter().map(name).collect()
+        }
+        _ => Ok(arguments.optional_names(argument)?.unwrap_or_default().into_iter().map(Some).collect()),
+    }
+}
+
+/// `default_tag=l.auto`; none given is as `otherwise`.
+fn fetch_tag(step: &Step, arguments: &Arguments<'_>, position: usize, otherwise: FetchTag) -> Result<FetchTag, ApplyError> {
+    if is_given_as_none(step, position, "default_tag") {
+        return Ok(FetchTag::Untagged);
+    }
+    match arguments.optional_text("default_tag")? {
+        None => Ok(otherwise),
+        Some(text) => {
+            let tag = InameTag::from_str(text);
+            tag.map(FetchTag::Given).map_err(|error| ApplyError::Tag { step: step.name.clone(), argument: "default_tag", error })
+        }
+    }
+}
+
+pub(super) fn add_prefetch(kernel: &LoopKernel, step: &Step) -> Done {
+    let names = [
+        "var_name",
+        "sweep_inames",
+        "dim_arg_names",
+        "default_tag",
+        "rule_name",
+        "temporary_name",
+        "temporary_address_space",
+        "footprint_subscripts",
+        "fetch_bounding_box",
+        "fetch_outer_inames",
+        "prefetch_insn_id",
+        "within",
+    ];
+    let arguments = Arguments::of(step, &names)?;
+    let sweep = arguments.optional_names("sweep_inames")?.unwrap_or_default();
+    let mut what = Prefetch::new(arguments.text("var_name")?, sweep);
+    what.default_tag = fetch_tag(step, &arguments, 3, what.default_tag)?;
+    what.footprint = footprint(step, &arguments, "footprint_subscripts")?;
+    what.inames = open_names(&arguments, "dim_arg_names")?;
+    what.outer_inames = arguments.optional_names("fetch_outer_inames")?.map(|names| names.into_iter().collect());
+    what.bounding_box = arguments.flag("fetch_bounding_box", false)?;
+    what.temporary = arguments.optional_text("temporary_name")?.map(Into::into);
+    what.space = address_space(&arguments, "temporary_address_space")?;
+    what.rule = arguments.optional_text("rule_name")?.map(Into::into);
+    what.instruction_id = arguments.optional_text("prefetch_insn_id")?.map(Into::into);
+    what.within = query(step, &arguments, "within")?;
+    done(step, transform::add_prefetch(kernel, &what))
+}
+
+pub(super) fn precompute(kernel: &LoopKernel, step: &Step) -> Done {
+    let names = [
+        "subst_use",
+        "sweep_inames",
+        "within",
+        "storage_axes",
+        "temporary_name",
+        "precompute_inames",
+        "precompute_outer_inames",
+        "storage_axis_to_tag",
+        "default_tag",
+        "dtype",
+        "fetch_bounding_box",
+        "temporary_address_space",
+        "compute_insn_id",
+    ];
+    let arguments = Arguments::of(step, &names)?;
+    let sweep = arguments.optional_names("sweep_inames")?.unwrap_or_default();
+    let (rule, footprint) = rule_use(step, &arguments)?;
+    let mut what = Precompute::new(rule, sweep);
+    what.footprint = footprint;
+    what.within = query(step, &arguments, "within")?;
+    what.storage_axes = arguments.optional_names("storage_axes")?;
+    what.temporary = arguments.optional_text("temporary_name")?.map(Into::into);
+    what.inames = open_names(&arguments, "precompute_inames")?;
+    what.outer_inames = arguments.optional_names("precompute_outer_inames")?.map(|names| names.into_iter().collect());
+    what.default_tag = fetch_tag(step, &arguments, 8, what.default_tag)?;
+    if arguments.get("storage_axis_to_tag").is_some() {
+        for (axis, tag) in arguments.map("storage_axis_to_tag")? {
+            let (Some(axis), Some(text)) = (axis.as_text(), tag.as_text()) else {
+                return Err(arguments.wrong("storage_axis_to_tag", "axes with their tags").into());
+            };
+            let tag = InameTag::from_str(text);
+            let tag = tag.map_err(|error| ApplyError::Tag { step: step.name.clone(), argument: "storage_axis_to_tag", error })?;
+            what.axis_tags.insert(axis.into(), tag);
+        }
+    }
+    if let Some(name) = arguments.optional_text("dtype")? {
+        what.ty = Some(parse::type_name(name).ok_or_else(|| arguments.wrong("dtype", "a type such as `float32`"))?);
+    }
+    what.bounding_box = arguments.flag("fetch_bounding_box", false)?;
+    what.space = address_space(&arguments, "temporary_address_space")?;
+    what.instruction_id = arguments.optional_text("compute_insn_id")?.map(Into::into);
+    done(step, transform::precompute(kernel, &what))
+}
+
+/// `f`, or uses of it that say what is computed: `"f(i, 0)"`, `["f(i, 0)", "f(i, 1)"]`.
+fn rule_use(step: &Step, arguments: &Arguments<'_>) -> Result<(Name, Vec<Vec<Expr>>), ApplyError> {
+    let wrong = || ApplyError::from(arguments.wrong("subst_use", "the name of a rule, or uses of one such as \"f(i, 0)\""));
+    let texts: Vec<&str> = match arguments.get("subst_use") {
+        Some(StepValue::List(items)) => items.iter().map(StepValue::as_text).collect::<Option<_>>().ok_or_else(wrong)?,
+        _ => vec![arguments.text("subst_use")?],
+    };
+    let mut found: Option<Name> = None;
+    let mut uses = Vec::new();
+    for text in texts {
+        let expr = parse::expression(text).map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "subst_use", error })?;
+        let name = match expr {
+            Expr::Variable(name) => name,
+            Expr::Call(call) => {
+                uses.push(call.args.clone());
+                call.function.clone()
+            }
+            _ => return Err(wrong()),
+        };
+        if found.replace(name.clone()).is_some_and(|before| before != name) {
+            return Err(wrong());
+        }
+    }
+    Ok((found.ok_or_else(wrong)?, uses))
+}
+
+pub(super) fn alias_temporaries(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["names", "base_name_prefix", "synchronize_for_exclusive_use"])?;
+    let mut aliases = Aliases::of(arguments.names("names")?);
+    if let Some(prefix) = arguments.optional_text("base_name_prefix")? {
+        aliases.base_name_prefix = prefix.into();
+    }
+    aliases.synchronize_for_exclusive_use = arguments.flag("synchronize_for_exclusive_use", true)?;
+    done(step, transform::alias_temporaries(kernel, &aliases))
+}
+
+pub(super) fn rename_argument(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["old_name", "new_name"])?;
+    done(step, transform::rename_argument(kernel, arguments.text("old_name")?, arguments.text("new_name")?))
+}
+
+pub(super) fn set_argument_order(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["arg_names"])?;
+    done(step, transform::set_argument_order(kernel, &arguments.names("arg_names")?))
+}
+
+pub(super) fn set_array_axis_names(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["ary_names", "dim_names"])?;
+    done(step, transform::set_array_axis_names(kernel, &arguments.names("ary_names")?, &arguments.names("dim_names")?))
+}
+
+pub(super) fn set_temporary_address_space(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["temp_var_names", "address_space"])?;
+    let names = arguments.names("temp_var_names")?;
+    arguments.text("address_space")?;
+    let space =
+        address_space(&arguments, "address_space")?.ok_or_else(|| arguments.wrong("address_space", "`private`, `local` or `global`"))?;
+    done(step, transform::set_temporary_address_space(kernel, &names, space))
+}
+
+pub(super) fn tag_array_axes(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["ary_names", "dim_tags"])?;
+    let wrong = || ApplyError::from(arguments.wrong("dim_tags", "tags such as \"N0,N1\", in a text, a list, or by the names of axes"));
+    let tags = match arguments.get("dim_tags") {
+        Some(StepValue::Text(text)) => AxisTags::parse(text),
+        Some(StepValue::List(items)) => {
+            let texts: Option<Vec<String>> = items.iter().map(|item| item.as_text().map(str::to_owned)).collect();
+            AxisTags::Text(texts.ok_or_else(wrong)?)
+        }
+        Some(StepValue::Map(entries)) => {
+            let named = |(axis, tag): &(StepValue, StepValue)| Some((axis.as_text()?.into(), tag.as_text()?.to_owned()));
+            AxisTags::ByName(entries.iter().map(named).collect::<Option<_>>().ok_or_else(wrong)?)
+        }
+        _ => return Err(wrong()),
+    };
+    done(step, transform::tag_array_axes(kernel, &arguments.names("ary_names")?, &tags))
+}

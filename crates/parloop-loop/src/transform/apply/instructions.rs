@@ -1,0 +1,82 @@
+//! Steps on instructions, their order and their expressions.
+
+use super::{ApplyError, done, query};
+use crate::parse;
+use crate::syntax::{LoopKernel, MemoryKind, SyncScope};
+use crate::transform::step::{Arguments, Step};
+use crate::transform::{self, Barrier, ExtractSubst, NoSync};
+
+type Done = Result<LoopKernel, ApplyError>;
+
+pub(super) fn add_dependency(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["insn_match", "depends_on"])?;
+    // An empty query would find every instruction; here both are needed.
+    arguments.text("insn_match")?;
+    arguments.text("depends_on")?;
+    let (dependents, depends_on) = (id_or_query(step, &arguments, "insn_match")?, id_or_query(step, &arguments, "depends_on")?);
+    done(step, transform::add_dependency(kernel, &dependents, &depends_on))
+}
+
+/// A query; a plain name means the instruction of that id.
+fn id_or_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<crate::matching::Query, ApplyError> {
+    match arguments.optional_text(argument)? {
+        Some(text) if parse::is_name(text) && text != "all" => Ok(crate::matching::Query::Id(crate::matching::Glob::new(text))),
+        _ => query(step, arguments, argument),
+    }
+}
+
+pub(super) fn add_nosync(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["scope", "source", "sink", "bidirectional", "force", "empty_ok"])?;
+    let scope = match arguments.text("scope")? {
+        "local" => SyncScope::Local,
+        "global" => SyncScope::Global,
+        "any" => SyncScope::Any,
+        _ => return Err(arguments.wrong("scope", "`local`, `global` or `any`").into()),
+    };
+    let between = NoSync::between(scope, id_or_query(step, &arguments, "source")?, id_or_query(step, &arguments, "sink")?);
+    let nosync = NoSync {
+        both_ways: arguments.flag("bidirectional", false)?,
+        force: arguments.flag("force", false)?,
+        empty_ok: arguments.flag("empty_ok", false)?,
+        ..between
+    };
+    done(step, transform::add_nosync(kernel, &nosync))
+}
+
+pub(super) fn add_barrier(kernel: &LoopKernel, step: &Step) -> Done {
+    let names = ["insn_before", "insn_after", "id_based_on", "tags", "synchronization_kind", "mem_kind", "within_inames"];
+    let arguments = Arguments::of(step, &names)?;
+    let (before, after) = (id_or_query(step, &arguments, "insn_before")?, id_or_query(step, &arguments, "insn_after")?);
+    let mut barrier = match arguments.optional_text("synchronization_kind")?.unwrap_or("global") {
+        "global" => Barrier::global(before, after),
+        "local" => Barrier::local(before, after),
+        _ => return Err(arguments.wrong("synchronization_kind", "`local` or `global`").into()),
+    };
+    barrier.memory = match arguments.optional_text("mem_kind")? {
+        None => None,
+        Some("local") => Some(MemoryKind::Local),
+        Some("global") => Some(MemoryKind::Global),
+        Some(_) => return Err(arguments.wrong("mem_kind", "`local` or `global`").into()),
+    };
+    barrier.id = arguments.optional_text("id_based_on")?.map(Into::into);
+    barrier.tags = arguments.optional_names("tags")?.unwrap_or_default().into_iter().collect();
+    barrier.within_inames = arguments.optional_names("within_inames")?.unwrap_or_default().into_iter().collect();
+    done(step, transform::add_barrier(kernel, &barrier))
+}
+
+pub(super) fn expand_subst(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["within"])?;
+    done(step, transform::expand_subst(kernel, &query(step, &arguments, "within")?))
+}
+
+pub(super) fn extract_subst(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["subst_name", "template", "parameters", "within"])?;
+    let template = parse::expression(arguments.text("template")?);
+    let template = template.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "template", error })?;
+    let parameters = arguments.optional_names("parameters")?.unwrap_or_default();
+    let what = ExtractSubst {
+        within: query(step, &arguments, "within")?,
+        ..ExtractSubst::new(arguments.text("subst_name")?, template, parameters)
+    };
+    done(step, transform::extract_subst(kernel, &what))
+}

@@ -1,0 +1,173 @@
+//! The table of transformations by name, for text and for Python: a [`Step`] in, a transformed program out.
+
+mod arrays;
+mod inames;
+mod instructions;
+
+use std::error::Error;
+use std::str::FromStr;
+
+use parloop_isl::Name;
+
+use super::step::{Arguments, Step, StepError, StepValue};
+use crate::matching::Query;
+use crate::parse::{self, ParseError, nearest};
+use crate::syntax::{AddressSpace, InameTag, LoopKernel, Program, TagError};
+
+/// Why a step cannot be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum ApplyError {
+    #[error("there is no transformation `{name}`{}", .nearest.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
+    Unknown { name: Name, nearest: Option<String> },
+    #[error("`{step}` needs to know which of the kernels {kernels} is meant: name it with `in_kernel=NAME`")]
+    Which { step: Name, kernels: String },
+    #[error("`{step}`: there is no kernel `{name}`")]
+    NoKernel { step: Name, name: Name },
+    #[error(transparent)]
+    Arguments(#[from] StepError),
+    #[error("`{step}`: argument `{argument}`: {error}")]
+    Text { step: Name, argument: &'static str, error: ParseError },
+    #[error("`{step}`: argument `{argument}`: {error}")]
+    Tag { step: Name, argument: &'static str, error: TagError },
+    #[error("{step}: {error}")]
+    Failed { step: Name, error: Box<dyn Error + Send + Sync> },
+}
+
+type Transformation = fn(&LoopKernel, &Step) -> Result<LoopKernel, ApplyError>;
+
+/// Every transformation of one kernel, by name.
+const TABLE: &[(&str, Transformation)] = &[
+    ("add_barrier", instructions::add_barrier),
+    ("add_dependency", instructions::add_dependency),
+    ("add_nosync", instructions::add_nosync),
+    ("add_prefetch", arrays::add_prefetch),
+    ("alias_temporaries", arrays::alias_temporaries),
+    ("assume", inames::assume),
+    ("chunk_iname", inames::chunk_iname),
+    ("duplicate_inames", inames::duplicate_inames),
+    ("expand_subst", instructions::expand_subst),
+    ("extract_subst", instructions::extract_subst),
+    ("fix_parameters", inames::fix_parameters),
+    ("join_inames", inames::join_inames),
+    ("map_domain", inames::map_domain),
+    ("precompute", arrays::precompute),
+    ("prioritize_loops", inames::prioritize_loops),
+    ("remove_unused_inames", inames::remove_unused_inames),
+    ("rename_argument", arrays::rename_argument),
+    ("rename_iname", inames::rename_iname),
+    ("rename_inames", inames::rename_inames),
+    ("rename_inames_in_batch", inames::rename_inames_in_batch),
+    ("set_argument_order", arrays::set_argument_order),
+    ("set_array_axis_names", arrays::set_array_axis_names),
+    ("set_temporary_address_space", arrays::set_temporary_address_space),
+    ("split_iname", inames::split_iname),
+    ("tag_array_axes", arrays::tag_array_axes),
+    ("tag_inames", inames::tag_inames),
+    ("untag_inames", inames::untag_inames),
+];
+
+/// Does a transformation on the only kernel of a program, or on the one that `in_kernel=NAME` names.
+///
+/// ```
+/// use parloop_loop::{create::make_kernel, parse::step, transform::apply};
+/// let program = make_kernel("{[i]: 0<=i<n}", "a[i] = 2")?;
+/// let program = apply(&program, &step("split_iname i 16 inner_tag=l.0")?)?;
+/// assert!(program.entry().unwrap().inames.contains_key("i_inner"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When there is no such transformation, its arguments are not what it takes, or it is not possible.
+pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
+    let mut step = step.clone();
+    let given = step.keywords.iter().position(|(name, _)| name == "in_kernel").map(|at| step.keywords.remove(at).1);
+    let name = match &given {
+        Some(value) => value.as_text().map(Name::from).ok_or_else(|| wrong(&step, "in_kernel", "the name of a kernel", value))?,
+        None => only_kernel(program, &step)?,
+    };
+    let kernel = program.kernel(&name).ok_or_else(|| ApplyError::NoKernel { step: step.name.clone(), name })?;
+    Ok(program.with_kernel(apply_to_kernel(kernel, &step)?))
+}
+
+/// Does a transformation on a kernel.
+///
+/// # Errors
+/// As [`apply`].
+pub fn apply_to_kernel(kernel: &LoopKernel, step: &Step) -> Result<LoopKernel, ApplyError> {
+    match TABLE.binary_search_by_key(&step.name.as_str(), |(name, _)| name) {
+        Ok(at) => TABLE[at].1(kernel, step),
+        Err(_) => {
+            let nearest = nearest(&step.name, TABLE.iter().map(|(name, _)| *name));
+            Err(ApplyError::Unknown { name: step.name.clone(), nearest })
+        }
+    }
+}
+
+/// The names of all transformations of one kernel that [`apply`] knows.
+pub fn known_steps() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|(name, _)| *name)
+}
+
+fn only_kernel(program: &Program, step: &Step) -> Result<Name, ApplyError> {
+    let kernels = || program.callables.iter().filter(|(_, callable)| callable.kernel().is_some()).map(|(name, _)| name);
+    let mut candidates: Vec<&Name> =
+        if program.entrypoints.is_empty() { kernels().collect() } else { program.entrypoints.iter().collect() };
+    match (candidates.pop(), candidates.is_empty()) {
+        (Some(name), true) => Ok(name.clone()),
+        _ => {
+            let names: Vec<String> = kernels().map(|name| format!("`{name}`")).collect();
+            Err(ApplyError::Which { step: step.name.clone(), kernels: names.join(", ") })
+        }
+    }
+}
+
+fn wrong(step: &Step, argument: &str, expected: &'static str, found: &StepValue) -> ApplyError {
+    StepError::WrongType { step: step.name.clone(), argument: argument.into(), expected, found: found.describe() }.into()
+}
+
+/// What a transformation returned, with the step's name.
+fn done<E: Error + Send + Sync + 'static>(step: &Step, result: Result<LoopKernel, E>) -> Result<LoopKernel, ApplyError> {
+    result.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) })
+}
+
+/// A query, which finds every instruction if it is not given.
+fn query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
+    let text = arguments.optional_text(argument)?.unwrap_or("");
+    parse::query(text).map_err(|error| ApplyError::Text { step: step.name.clone(), argument, error })
+}
+
+/// Tags, as one text or as a list.
+fn tags(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<InameTag>, ApplyError> {
+    let Some(names) = arguments.optional_names(argument)? else { return Ok(Vec::new()) };
+    let tag = |name: &Name| InameTag::from_str(name).map_err(|error| ApplyError::Tag { step: step.name.clone(), argument, error });
+    names.iter().map(tag).collect()
+}
+
+fn address_space(arguments: &Arguments<'_>, argument: &'static str) -> Result<Option<AddressSpace>, ApplyError> {
+    match arguments.optional_text(argument)? {
+        None | Some("auto") => Ok(None),
+        Some("private") => Ok(Some(AddressSpace::Private)),
+        Some("local") => Ok(Some(AddressSpace::Local)),
+        Some("global") => Ok(Some(AddressSpace::Global)),
+        Some("constant") => Ok(Some(AddressSpace::Constant)),
+        Some(_) => Err(arguments.wrong(argument, "`private`, `local`, `global` or `auto`").into()),
+    }
+}
+
+/// Whether an argument was given as the value none, which for some is not the same as not given.
+fn is_given_as_none(step: &Step, position: usize, argument: &str) -> bool {
+    step.args.get(position) == Some(&StepValue::None)
+        || step.keywords.iter().any(|(name, value)| name == argument && *value == StepValue::None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_order() {
+        assert!(TABLE.is_sorted_by_key(|(name, _)| name));
+    }
+}

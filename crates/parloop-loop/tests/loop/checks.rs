@@ -1,0 +1,255 @@
+//! Each check finds its mistake, says it in words, and lets right kernels pass.
+
+use parloop_loop::check::{CheckError, before_schedule};
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::infer::address_spaces;
+use parloop_loop::syntax::{AddressSpace, Expr, InameTag, Instruction, LoopKernel, Program};
+use parloop_loop::transform::{Tags, tag_inames};
+
+fn tagged(kernel: &LoopKernel, tags: &str) -> LoopKernel {
+    let mut all = Tags::default();
+    for (iname, tag) in tags.split_whitespace().map(|each| each.split_once('=').unwrap()) {
+        all = all.with(iname, tag.parse::<InameTag>().unwrap());
+    }
+    tag_inames(kernel, &all).unwrap()
+}
+
+/// A kernel with arrays `a`, `out` of length n and whatever else the text needs.
+fn kernel(domain: &str, instructions: &str, tags: &str) -> LoopKernel {
+    let builder = KernelBuilder::new().domain(domain).instructions(instructions);
+    let builder = builder.data(Data::global("a, out").dtype(parloop_device::DType::F64).shape("n")).rest();
+    address_spaces(&tagged(&builder.build_kernel().unwrap(), tags)).unwrap()
+}
+
+fn check(kernel: &LoopKernel) -> Result<(), CheckError> {
+    before_schedule(&Program::of(kernel.clone()), kernel)
+}
+
+fn error(kernel: &LoopKernel) -> String {
+    check(kernel).unwrap_err().to_string()
+}
+
+/// The kernel with one instruction changed.
+fn changed(kernel: &LoopKernel, at: usize, change: impl FnOnce(&mut Instruction)) -> LoopKernel {
+    let mut kernel = kernel.clone();
+    let mut instruction = (*kernel.instructions[at]).clone();
+    change(&mut instruction);
+    kernel.instructions[at] = instruction.into();
+    kernel
+}
+
+#[test]
+fn indices_inside_pass_in_many_forms() {
+    for text in [
+        "out[i] = a[i]",
+        "out[i] = a[n - 1 - i]",
+        "out[i] = a[0] {inames=i}",
+        "out[i] = a[i + 1] if i + 1 < n else 0",
+        "out[i] = a[i // 2]",
+        "out[i] = a[i % 4] if n > 4 else 0",
+        "out[i] = a[i - 1] {if=i >= 1}",
+        "out[i] = a[i - 1] {if=not (i < 1)}",
+    ] {
+        let made = kernel("{[i]: 0<=i<n}", text, "");
+        check(&made).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+}
+
+#[test]
+fn an_index_outside_is_shown_with_an_example() {
+    let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i + 1] {id=step}", "");
+    let CheckError::OutOfBounds { access, instruction, axis, length, value, point } = check(&made).unwrap_err() else { panic!() };
+    assert_eq!((access.as_str(), &*instruction, axis, length.as_str()), ("a[i + 1]", "step", 0, "n"));
+    let at = |name: &str| point.iter().find(|(known, _)| known == name).unwrap().1;
+    assert_eq!((value, at("i") + 1), (at("n"), at("n")));
+    let message = error(&made);
+    assert!(message.starts_with("`a[i + 1]` in `step` is out of bounds: index 1 can be "), "{message}");
+    assert!(message.ends_with("but the axis has n elements"), "{message}");
+    let made = kernel("{[i]: 0<=i<n}", "out[i - 1] = a[i]", "");
+    assert!(matches!(check(&made), Err(CheckError::OutOfBounds { value: -1, .. })));
+}
+
+#[test]
+fn bounds_are_not_checked_where_the_user_says_so() {
+    let mut made = kernel("{[i]: 0<=i<n}", "out[i] = a[i + 1]", "");
+    made.options.check_bounds = false;
+    check(&made).unwrap();
+}
+
+#[test]
+fn assumptions_help_to_prove() {
+    let text = "out[4] = a[0]";
+    let builder = |text: &str| {
+        let data = Data::global("a, out").dtype(parloop_device::DType::F64).shape("n");
+        KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions(text.to_owned()).data(data).rest()
+    };
+    let promised = builder(text).assumptions("n >= 5").build_kernel().unwrap();
+    check(&promised).unwrap();
+    let broken = builder(text).assumptions("n >= 4").build_kernel().unwrap();
+    assert!(matches!(check(&broken), Err(CheckError::OutOfBounds { value: 4, .. })));
+}
+
+#[test]
+fn too_many_indices_are_an_error() {
+    let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i]", "");
+    let made = changed(&made, 0, |instruction| {
+        *instruction = instruction.map_exprs(&mut |expr| {
+            if expr.variables().contains("a") { Expr::subscript("a", [Expr::var("i"), Expr::int(0)]) } else { expr.clone() }
+        });
+    });
+    assert_eq!(error(&made), "`a[i, 0]` in `insn` has 2 indices, but `a` has 1 axes");
+}
+
+#[test]
+fn a_write_that_leaves_out_a_parallel_iname_is_a_race() {
+    let made = kernel("{[i]: 0<=i<n}", "out[0] = a[i] {id=put}", "i=g.0");
+    assert_eq!(
+        error(&made),
+        "`put` has a write race: it is run by different work items along `i`, which do not all write to places of their own in `out`; use the inames in its \
+         index, make it atomic, or silence write_race(put)"
+    );
+    let mut silenced = made.clone();
+    silenced.options.silenced.insert("write_race(*)".into());
+    silenced.options.check_bounds = false;
+    check(&silenced).unwrap();
+    check(&kernel("{[i]: 0<=i<n}", "out[i] = a[i]", "i=g.0")).unwrap();
+}
+
+#[test]
+fn a_write_that_uses_all_inames_and_still_meets_is_a_race() {
+    let made = kernel("{[i,j]: 0<=i<16 and 0<=j<16 and i + j < n}", "out[i + j] = a[i]", "i=l.0 j=l.1");
+    assert!(matches!(check(&made), Err(CheckError::WriteRace { .. })), "{:?}", check(&made));
+    let made = kernel("{[i,j]: 0<=i and 0<=j<16 and 16*i + j < n}", "out[16*i + j] = a[i]", "i=g.0 j=l.0");
+    check(&made).unwrap();
+    let made = kernel("{[i,j]: 0<=i and 0<=j<17 and 16*i + j < n}", "out[16*i + j] = a[i]", "i=g.0 j=l.0");
+    assert!(matches!(check(&made), Err(CheckError::WriteRace { .. })));
+}
+
+#[test]
+fn a_scalar_of_a_vector_iname_is_a_race() {
+    let made = kernel("{[i,v]: 0<=i<n and 0<=v<4}", "<>t = a[i] + v {id=t, inames=i:v}\nout[i] = t {dep=t, inames=i:v}", "v=vec");
+    assert!(matches!(check(&made), Err(CheckError::WriteRace { variable, .. }) if variable == "t"));
+}
+
+#[test]
+fn two_inames_on_one_axis_are_an_error() {
+    let made = kernel("{[i,j]: 0<=i<n and 0<=j<16}", "b[i, j] = a[i] {id=put}", "i=g.0 j=g.0");
+    assert_eq!(error(&made), "`put` runs in `i` and `j`, which are both tagged g.0; give one of them another axis");
+}
+
+#[test]
+fn accesses_without_order_are_an_error_unless_apart_or_excused() {
+    let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=one}\nout[i] = 2*a[i] {id=two, dep=*}", "");
+    assert_eq!(
+        error(&made),
+        "`one` writes `out`, which `two` uses too, and nothing says which comes first; add a dependency between them, or say in both that none is needed: \
+         nosync"
+    );
+    let data = || Data::global("b").dtype(parloop_device::DType::F64).shape("n, 2");
+    let apart = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("b[i, 0] = 1 {id=one}\nb[i, 1] = 2 {id=two}").data(data()).rest();
+    check(&apart.build_kernel().unwrap()).unwrap();
+    let halves = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("c[2*i] = 1 {id=one}\nc[2*i + 1] = 2 {id=two}")
+        .data(Data::global("c").dtype(parloop_device::DType::F64).shape("2*n"))
+        .rest();
+    check(&halves.build_kernel().unwrap()).unwrap();
+    let excused = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=one, nosync=two}\nout[i] = 2*a[i] {id=two, dep=*, nosync=one}", "");
+    check(&excused).unwrap();
+}
+
+#[test]
+fn an_iname_outside_of_its_instruction_is_an_error() {
+    let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=put}", "");
+    let made = changed(&made, 0, |instruction| instruction.within_inames.clear());
+    assert_eq!(error(&made), "`put` uses iname `i` and does not run in it; add it to its inames: inames=+i");
+}
+
+#[test]
+fn temporaries_must_have_a_value() {
+    let made = kernel("{[i]: 0<=i<n}", "<>t = a[i] {id=t}\nout[i] = t {id=put, dep=t}", "");
+    check(&made).unwrap();
+    let mut without = made.clone();
+    without.instructions.remove(0);
+    let without = changed(&without, 0, |instruction| instruction.depends_on.clear());
+    assert_eq!(error(&without), "`put` reads `t` before anything is written to it; assign it first, or give it an initializer");
+    let itself = changed(&made, 0, |instruction| {
+        *instruction = instruction.map_exprs(&mut |expr| if expr.variables().contains("a") { Expr::var("t") } else { expr.clone() })
+    });
+    assert_eq!(error(&itself), "`t` computes `t` from itself, and nothing gives it a first value; assign it before");
+}
+
+#[test]
+fn what_cannot_be_written_is_named() {
+    let made = kernel("{[i]: 0<=i<n}", "<>t = a[i] {id=t}\nout[i] = t {id=put, dep=t}", "");
+    let write = |name: &str| {
+        let name = name.to_owned();
+        changed(&made, 0, move |instruction| {
+            *instruction = instruction.map_exprs(&mut |expr| if *expr == Expr::var("t") { Expr::var(name.as_str()) } else { expr.clone() });
+        })
+    };
+    assert_eq!(error(&write("i")), "`t` writes `i`, which is an iname; loops change inames, instructions do not");
+    assert_eq!(error(&write("n")), "`t` writes `n`, which is an argument that is passed by value; declare a temporary, or pass an array");
+    assert_eq!(error(&write("nobody")), "`t` writes `nobody`, which is no argument and no temporary of the kernel; declare it: <>name = …");
+    let mut constant = made.clone();
+    constant.temporaries.get_mut("t").unwrap().space = Some(AddressSpace::Constant);
+    assert_eq!(error(&constant), "`t` writes `t`, which is in constant memory");
+}
+
+#[test]
+fn unknown_functions_and_instructions_are_named() {
+    let made = kernel("{[i]: 0<=i<n}", "out[i] = frobnicate(a[i]) {id=put}", "");
+    assert_eq!(error(&made), "`put` calls `frobnicate`, which is not known; register it, or correct its name");
+    let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=put}", "");
+    let made = changed(&made, 0, |instruction| instruction.depends_on.extend(["nobody".into()]));
+    assert_eq!(error(&made), "`put` depends on `nobody`, which is no instruction of the kernel");
+}
+
+#[test]
+fn an_index_that_is_no_integer_is_an_error() {
+    let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=put}", "");
+    let made = changed(&made, 0, |instruction| {
+        *instruction = instruction.map_exprs(&mut |expr| {
+            if expr.variables().contains("a") { Expr::subscript("a", [Expr::subscript("a", [Expr::var("i")])]) } else { expr.clone() }
+        });
+    });
+    assert_eq!(error(&made), "index `a[i]` in `put` is of type float64; indices are integers: use cast(int32, …)");
+}
+
+#[test]
+fn a_parallel_bound_that_is_computed_is_an_error() {
+    let builder = KernelBuilder::new().domains(["{[i]: 0<=i<n}", "{[k]: 0<=k<len}"]);
+    let builder = builder.instructions("<int32>len = lens[i] {id=len}\nout[i] = i {inames=i:k, dep=len}");
+    let made = tagged(&builder.build_kernel().unwrap(), "k=g.0");
+    assert!(matches!(check(&made), Err(CheckError::ParallelBound { iname, bound }) if iname == "k" && bound == "len"));
+}
+
+#[test]
+fn an_instruction_beside_an_axis_may_not_write_to_shared_memory() {
+    let made = kernel("{[i]: 0<=i<16 and i < n}", "b[0] = 1 {id=one}\nout[i] = a[i] {id=put}", "i=l.0");
+    let schedule = parloop_loop::schedule::schedule(&Program::of(made.clone()), &made).unwrap();
+    let found = parloop_loop::check::after_schedule(&Program::of(made.clone()), &schedule).unwrap_err();
+    assert_eq!(
+        found.to_string(),
+        "`one` writes to shared memory and does not use hardware axis l.0, which other instructions of `loopy_kernel` use; add an iname with that tag: \
+         add_inames_for_unused_hw_axes"
+    );
+}
+
+#[test]
+fn temporaries_are_private_local_or_global_by_their_indices() {
+    let space = |index: &str, tags: &str| {
+        let text = format!("<>t{index} = a[i] {{id=t, inames=i:j}}\nout[i] = t{index} {{dep=t, inames=i:j}}");
+        let made = KernelBuilder::new().domain("{[i,j]: 0<=i<n and 0<=j<16}").instructions(text).build_kernel().unwrap();
+        address_spaces(&tagged(&made, tags)).map(|kernel| kernel.temporaries["t"].space.unwrap())
+    };
+    assert_eq!(space("", "i=g.0 j=l.0").unwrap(), AddressSpace::Private);
+    assert_eq!(space("[j]", "i=g.0 j=l.0").unwrap(), AddressSpace::Local);
+    assert_eq!(space("[i, j]", "i=g.0 j=l.0").unwrap(), AddressSpace::Global);
+    assert_eq!(space("[j]", "").unwrap(), AddressSpace::Private);
+    assert_eq!(
+        space("[j]", "i=l.1 j=l.0").unwrap_err().to_string(),
+        "`t` writes temporary `t` at an index that uses local inames, but not `i`, over which it is spread too: work items would overwrite each other's \
+         values; use `i` in the index, or say where it lives: set_temporary_address_space"
+    );
+}

@@ -1,0 +1,57 @@
+//! Schedules of whole kernels, as transformations leave them, and how long they take.
+
+use std::time::Instant;
+
+use parloop_device::DType;
+use parloop_loop::check::{after_schedule, before_schedule};
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::infer::address_spaces;
+use parloop_loop::reduce::{Realization, realize};
+use parloop_loop::schedule::{assign_automatic_axes, schedule};
+use parloop_loop::syntax::{InameTag, LoopKernel, Program};
+use parloop_loop::transform::{Prefetch, Split, add_prefetch, split_iname};
+
+fn matmul() -> LoopKernel {
+    let data = Data::global("a, b, c").dtype(DType::F32).shape("n, n");
+    let kernel =
+        KernelBuilder::new().domain("{[i,j,k]: 0<=i,j,k<n}").instructions("c[i,j] = sum(k, a[i,k]*b[k,j]) {id=mul}").data(data).rest();
+    let kernel = kernel.build_kernel().unwrap();
+    let kernel = split_iname(&kernel, "i", &Split::by(16).outer(InameTag::Group(0)).inner(InameTag::Local(1))).unwrap();
+    let kernel = split_iname(&kernel, "j", &Split::by(16).outer(InameTag::Group(1)).inner(InameTag::Local(0))).unwrap();
+    let kernel = split_iname(&kernel, "k", &Split::by(16)).unwrap();
+    let kernel = add_prefetch(&kernel, &Prefetch::new("a", ["k_inner".into(), "i_inner".into()])).unwrap();
+    add_prefetch(&kernel, &Prefetch::new("b", ["j_inner".into(), "k_inner".into()])).unwrap()
+}
+
+#[test]
+fn a_tiled_matrix_product_fetches_between_two_barriers() {
+    let kernel = assign_automatic_axes(&matmul()).unwrap();
+    let kernel = realize(&kernel, &Realization::default(), &|_, _| Ok(DType::F32)).unwrap();
+    let kernel = address_spaces(&kernel).unwrap();
+    let program = Program::of(kernel.clone());
+    for _ in 0..30 {
+        let start = Instant::now();
+        before_schedule(&program, &kernel).unwrap();
+        let checked = start.elapsed();
+        let schedule = schedule(&program, &kernel).unwrap();
+        let scheduled = start.elapsed() - checked;
+        after_schedule(&program, &schedule).unwrap();
+        println!("checks {checked:?}, schedule {scheduled:?}\n{schedule}");
+        assert_eq!(schedule.launches[0].group_size, [16, 16]);
+    }
+}
+
+#[test]
+fn five_hundred_nests_are_checked_and_scheduled_in_no_time() {
+    let domains: Vec<String> = (0..500).map(|at| format!("{{[i{at},j{at}]: 0<=i{at}<n and 0<=j{at}<16}}")).collect();
+    let lines: Vec<String> = (0..500).map(|at| format!("x{}[i{at}, j{at}] = x{at}[i{at}, j{at}] + 1", at + 1)).collect();
+    let kernel = KernelBuilder::new().domains(domains).instructions(lines.join("\n")).build_kernel().unwrap();
+    let program = Program::of(kernel.clone());
+    let start = Instant::now();
+    before_schedule(&program, &kernel).unwrap();
+    let checked = start.elapsed();
+    let schedule = schedule(&program, &kernel).unwrap();
+    println!("checks {checked:?}, both {:?}", start.elapsed());
+    assert_eq!(schedule.launches[0].body.len(), 500);
+    assert!(start.elapsed().as_secs() < 2, "{:?}", start.elapsed());
+}

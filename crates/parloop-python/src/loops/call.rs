@@ -1,0 +1,359 @@
+//! Calls of loop kernels: types and sizes from the arrays that are given, outputs made, launches.
+
+use std::sync::Arc;
+
+use parloop_device::{DType, DeviceKind, Memory};
+use parloop_kernel as ker;
+use parloop_kernel::{Items, Scalar, Slot, Slots, encode};
+use parloop_loop::error::LoopError;
+use parloop_loop::prepare::generate;
+use parloop_loop::run::{Executable, Feed, Given, GivenArray, PlannedKind, ReadyLaunch, RunError, Values, target_of};
+use parloop_loop::syntax::{ArgumentKind, LoopKernel, Program, Type};
+use parloop_loop::Name;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyTuple};
+use smallvec::SmallVec;
+
+use super::program::LoopProgram;
+use crate::argument::{describe, plain_number};
+use crate::array::Array;
+use crate::context::Context;
+use crate::error::Result;
+use crate::index::Layout;
+use crate::ndarray::{NdArray, as_contiguous, empty};
+
+/// A kernel compiled for a context and for types.
+pub struct Compiled {
+    context: ker::Context,
+    entry: Name,
+    /// The types of arguments that have none in the program.
+    types: Vec<(usize, DType)>,
+    executable: Executable,
+    returns_dict: bool,
+}
+
+/// What was given for an argument.
+enum Value<'py> {
+    Missing,
+    Number(Scalar),
+    /// Host memory that the kernel uses in place.
+    Host(Bound<'py, PyAny>),
+    /// Memory of the device; the host array it is copied back to after the call.
+    Device(Array, Option<Bound<'py, PyAny>>),
+}
+
+pub fn call<'py>(slf: &Bound<'py, LoopProgram>, args: &Bound<'py, PyTuple>, named: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
+    let py = slf.py();
+    let program = &slf.get().inner;
+    let (mut entry, mut out_host) = (None, None);
+    let mut given: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
+    for (name, value) in named.into_iter().flatten() {
+        let name: String = name.extract()?;
+        match name.as_str() {
+            "entrypoint" => entry = Some(value.extract::<String>()?),
+            "out_host" => out_host = value.extract::<Option<bool>>()?,
+            "allocator" | "wait_for" | "no_run" | "warn_numpy" => {}
+            _ => given.push((name, value)),
+        }
+    }
+    let entry: Name = match entry {
+        Some(entry) => entry.into(),
+        None => program.only_entry()?.clone(),
+    };
+    let kernel = program.kernel(&entry).ok_or_else(|| LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() })?;
+    if args.len() > 1 {
+        let reason = format!("kernel `{entry}` takes a context by position and its arguments by name, but {} positions were given", args.len());
+        return Err(PyTypeError::new_err(reason).into());
+    }
+    let context = match args.get_item(0) {
+        Ok(first) => Context::of(Some(&first), py)?.inner,
+        Err(_) => Context::of(None, py)?.inner,
+    };
+
+    let mut values: Vec<Value<'py>> = kernel.arguments.iter().map(|_| Value::Missing).collect();
+    let mut any_host = false;
+    for (name, value) in given {
+        let index = kernel.arguments.iter().position(|argument| argument.name == name.as_str()).ok_or_else(|| unknown(kernel, &name))?;
+        values[index] = take(&context, kernel, index, value)?;
+        any_host |= matches!(values[index], Value::Host(_) | Value::Device(_, Some(_)));
+    }
+    let compiled = compiled_for(py, slf.get(), kernel, &entry, &context, &values)?;
+    let plan = compiled.executable.plan();
+    let given = values.iter().map(shape_of).collect::<Result<Vec<Given>>>()?;
+    let sizes = plan.resolve(&given).map_err(LoopError::from)?;
+    for (index, arg) in plan.args().iter().enumerate() {
+        if let (Value::Missing, PlannedKind::Array { dtype, .. }) = (&values[index], &arg.kind) {
+            let shape: Vec<usize> = plan.output_shape(arg, &sizes).map_err(LoopError::from)?.iter().map(|&length| length as usize).collect();
+            let strides = plan.output_strides(arg, &sizes).map_err(LoopError::from)?;
+            values[index] = make_output(py, &context, &shape, &strides, *dtype)?;
+        }
+    }
+    run(py, &compiled, &values, &sizes)?;
+    let as_host = out_host.unwrap_or(any_host) || context.device().kind() == DeviceKind::Cpu;
+    let mut results = Vec::new();
+    for (arg, value) in plan.args().iter().zip(values) {
+        if arg.is_output && let Some(result) = result_of(py, value, as_host)? {
+            results.push((arg.name.to_string(), result));
+        }
+    }
+    let event = event(py, &context)?;
+    let results = match compiled.returns_dict {
+        true => {
+            let dict = PyDict::new(py);
+            for (name, result) in results {
+                dict.set_item(name, result)?;
+            }
+            dict.into_any()
+        }
+        false => PyTuple::new(py, results.into_iter().map(|(_, result)| result))?.into_any(),
+    };
+    Ok(PyTuple::new(py, [event, results])?.into_any())
+}
+
+fn unknown(kernel: &LoopKernel, name: &str) -> LoopError {
+    let names = kernel.arguments.iter().map(|argument| argument.name.as_str()).collect::<Vec<_>>().join(", ");
+    RunError::UnknownArgument { kernel: kernel.name.clone(), argument: name.into(), names }.into()
+}
+
+/// Sorts what was given into numbers and arrays that the device can use.
+fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: Bound<'py, PyAny>) -> Result<Value<'py>> {
+    if value.is_none() {
+        return Ok(Value::Missing);
+    }
+    let argument = &kernel.arguments[index];
+    if matches!(argument.kind, ArgumentKind::Value) {
+        return Ok(Value::Number(number(&value)?.ok_or_else(|| {
+            PyTypeError::new_err(format!("argument `{}` of kernel `{}` must be a number, not {}", argument.name, kernel.name, describe(&value)))
+        })?));
+    }
+    let on_cpu = context.device().kind() == DeviceKind::Cpu;
+    if NdArray::of(&value)?.is_some() {
+        if on_cpu {
+            return Ok(Value::Host(value));
+        }
+        let array = Array::from_object(context, &as_contiguous(&value)?, None)?;
+        return Ok(Value::Device(array, Some(value)));
+    }
+    Ok(Value::Device(Array::from_object(context, &value, None)?, None))
+}
+
+/// The number that an object is.
+fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+    if value.is_instance_of::<PyBool>() {
+        return Ok(Some(Scalar::Bool(value.is_truthy()?)));
+    }
+    if value.is_instance_of::<PyInt>() {
+        return Ok(Some(Scalar::Int(value.extract()?)));
+    }
+    if value.is_instance_of::<PyFloat>() {
+        return Ok(Some(Scalar::Float(value.extract()?)));
+    }
+    if let Ok(value) = value.cast::<PyComplex>() {
+        use pyo3::types::PyComplexMethods;
+        return Ok(Some(Scalar::Complex(parloop_device::Complex64::new(value.real(), value.imag()))));
+    }
+    plain_number(value).map_or(Ok(None), |number_of| number(&number_of))
+}
+
+/// The type that a value gives to an argument which has none.
+fn type_given(value: &Value<'_>) -> Result<Option<DType>> {
+    Ok(match value {
+        Value::Missing | Value::Number(Scalar::Int(_) | Scalar::Bool(_) | Scalar::Address(_)) => None,
+        Value::Number(Scalar::Float(_)) => Some(DType::F64),
+        Value::Number(Scalar::Complex(_)) => Some(DType::C128),
+        Value::Device(array, _) => Some(array.dtype),
+        Value::Host(object) => NdArray::of(object)?.and_then(|array| array.dtype()),
+    })
+}
+
+fn compiled_for(
+    py: Python<'_>,
+    program: &LoopProgram,
+    kernel: &LoopKernel,
+    entry: &Name,
+    context: &ker::Context,
+    values: &[Value<'_>],
+) -> Result<Arc<Compiled>> {
+    let mut types = Vec::new();
+    for (index, argument) in kernel.arguments.iter().enumerate() {
+        if argument.ty.is_none()
+            && let Some(dtype) = type_given(&values[index])?
+        {
+            types.push((index, dtype));
+        }
+    }
+    let is_it = |known: &Arc<Compiled>| known.types == types && known.entry == *entry && known.context.is_same(context);
+    if let Some(known) = lock(&program.compiled).iter().find(|known| is_it(known)) {
+        return Ok(known.clone());
+    }
+    let typed = with_types(&program.inner, kernel, &types);
+    let made = py.detach(|| {
+        let generated = generate(&typed, entry, target_of(context.device().kind()))?;
+        Executable::compile(&generated, context)
+    })?;
+    let returns_dict = kernel.options.return_dict;
+    let compiled = Arc::new(Compiled { context: context.clone(), entry: entry.clone(), types, executable: made, returns_dict });
+    let mut all = lock(&program.compiled);
+    all.insert(0, compiled.clone());
+    // A program that is called on ever new queues does not keep them all.
+    all.truncate(16);
+    Ok(compiled)
+}
+
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn with_types(program: &Program, kernel: &LoopKernel, types: &[(usize, DType)]) -> Program {
+    let mut kernel = kernel.clone();
+    for (index, dtype) in types {
+        kernel.arguments[*index].ty = Some(Type::Scalar(*dtype));
+    }
+    program.with_kernel(kernel)
+}
+
+fn shape_of(value: &Value<'_>) -> Result<Given> {
+    Ok(match value {
+        Value::Missing => Given::Missing,
+        Value::Number(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
+        Value::Number(_) => Given::Number,
+        Value::Device(array, _) => Given::Array(GivenArray {
+            dtype: array.dtype,
+            shape: array.layout.shape.iter().map(|&length| length as i64).collect(),
+            strides: array.layout.strides.iter().map(|&stride| stride as i64).collect(),
+        }),
+        Value::Host(object) => {
+            let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is no array"))?;
+            let dtype = array.dtype().ok_or_else(|| PyTypeError::new_err(format!("dtype {} is not supported", array.dtype_name())))?;
+            Given::Array(GivenArray {
+                dtype,
+                shape: array.shape().iter().map(|&length| length as i64).collect(),
+                strides: array.strides().iter().map(|&stride| stride as i64).collect(),
+            })
+        }
+    })
+}
+
+fn make_output<'py>(py: Python<'py>, context: &ker::Context, shape: &[usize], strides: &[Option<i64>], dtype: DType) -> Result<Value<'py>> {
+    let dense = Layout::dense(shape, dtype.size());
+    let size = dtype.size() as i64;
+    let wanted: Vec<isize> = strides.iter().zip(&dense.strides).map(|(stride, &own)| stride.map_or(own, |stride| (stride * size) as isize)).collect();
+    let is_dense = (0..shape.len()).all(|axis| shape[axis] < 2 || wanted[axis] == dense.strides[axis]);
+    if context.device().kind() == DeviceKind::Cpu && is_dense {
+        return Ok(Value::Host(empty(py, shape, dtype)?));
+    }
+    if is_dense {
+        return Ok(Value::Device(Array::empty(context, shape, dtype)?, None));
+    }
+    // As many elements as the farthest one needs.
+    let mut last: usize = 0;
+    for (&length, &stride) in shape.iter().zip(&wanted) {
+        let stride = usize::try_from(stride).map_err(|_| PyValueError::new_err("an output cannot be made with negative strides"))?;
+        last += length.saturating_sub(1) * stride;
+    }
+    let elements = if shape.contains(&0) { 0 } else { last / dtype.size() + 1 };
+    let array = Array::empty(context, &[elements], dtype)?;
+    let layout = Layout { shape: shape.to_vec(), strides: wanted, offset: 0, itemsize: dtype.size() };
+    Ok(Value::Device(Array { layout, ..array }, None))
+}
+
+/// Launches all; the values live until it returns.
+fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], sizes: &Values) -> Result<()> {
+    let executable = &compiled.executable;
+    let temporaries = executable.temporaries(sizes)?;
+    let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
+    for (index, value) in values.iter().enumerate() {
+        arguments.push(argument_slot(compiled, index, value)?);
+    }
+    let work = || executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &arguments, sizes, &temporaries));
+    // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
+    Ok(py.detach(work)?)
+}
+
+fn launch_one(
+    launch: &ReadyLaunch,
+    items: Items,
+    hosts: &[i64],
+    arguments: &[Slot],
+    sizes: &Values,
+    temporaries: &[Memory],
+) -> std::result::Result<(), LoopError> {
+    let integer = |dtype: DType, value: i64| {
+        encode(Scalar::Int(value.into()), dtype).map_err(|_| LoopError::from(RunError::Overflow {
+            kernel: launch.kernel.signature().name.as_str().into(),
+            argument: format!("{value} as {}", dtype.name()).into(),
+        }))
+    };
+    let mut slots = Slots::new();
+    for feed in &launch.feeds {
+        slots.push(match feed {
+            Feed::Argument(index) => arguments[*index],
+            Feed::Separate(index, _) => arguments[*index],
+            Feed::Integer(dtype, place) => integer(*dtype, sizes[*place].unwrap_or_default())?,
+            Feed::HostIname(dtype, depth) => integer(*dtype, hosts[*depth])?,
+            Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
+        });
+    }
+    // SAFETY: each parameter got a slot of its type: pointers to arrays whose element type, shape and strides `CallPlan::resolve`
+    // checked, and numbers encoded for the declared type. Arrays and temporaries live until the launch is over or are freed in the
+    // order of the stream.
+    unsafe { launch.kernel.launch_over(&mut slots, items)? };
+    Ok(())
+}
+
+fn argument_slot(compiled: &Compiled, index: usize, value: &Value<'_>) -> Result<Slot> {
+    let arg = &compiled.executable.plan().args()[index];
+    match (value, &arg.kind) {
+        (Value::Number(number), PlannedKind::Value { dtype, .. }) => Ok(encode(*number, *dtype).map_err(|_| {
+            let reason = format!("argument `{}`: the number {number:?} is no value of type {}", arg.name, dtype.name());
+            PyValueError::new_err(reason)
+        })?),
+        (Value::Host(object), _) => {
+            let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is no array"))?;
+            if arg.is_output && !array.is_writeable() {
+                return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
+            }
+            let address = array.pointer() as u64;
+            let alignment = array.dtype().map_or(1, |dtype| dtype.size().min(8)) as u64;
+            if address % alignment != 0 {
+                return Err(PyValueError::new_err(format!("argument `{}` is not aligned; pass a copy", arg.name)).into());
+            }
+            Ok([address, 0])
+        }
+        (Value::Device(array, _), _) => {
+            if arg.is_output && !array.writeable {
+                return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
+            }
+            Ok(compiled.executable.pointer_slot(&array.memory, array.layout.offset)?)
+        }
+        _ => Ok([0, 0]),
+    }
+}
+
+/// The object that a call returns for an output.
+fn result_of<'py>(py: Python<'py>, value: Value<'py>, as_host: bool) -> Result<Option<Bound<'py, PyAny>>> {
+    Ok(match value {
+        Value::Host(object) => Some(object),
+        Value::Device(array, Some(host)) => {
+            let object = Bound::new(py, array)?.into_any();
+            let read = object.cast::<Array>().map_err(PyErr::from)?.get().to_numpy(&object)?;
+            host.set_item(py.Ellipsis(), read)?;
+            Some(host)
+        }
+        Value::Device(array, None) => {
+            let object = Bound::new(py, array)?.into_any();
+            Some(match as_host {
+                true => object.cast::<Array>().map_err(PyErr::from)?.get().to_numpy(&object)?,
+                false => object,
+            })
+        }
+        Value::Missing | Value::Number(_) => None,
+    })
+}
+
+/// Something that says when the work is done.
+fn event<'py>(py: Python<'py>, context: &ker::Context) -> Result<Bound<'py, PyAny>> {
+    let stream = crate::stream::Stream { inner: context.stream().clone() };
+    Ok(Bound::new(py, stream.record(None)?)?.into_any())
+}

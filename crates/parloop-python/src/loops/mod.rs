@@ -1,0 +1,15 @@
+//! `parloop.loops`: loop kernels in Python. `value` turns Python's values into those of steps, `build` makes programs, `program` is
+//! the class of programs, `call` runs them.
+
+mod build;
+mod call;
+mod program;
+mod value;
+
+use pyo3::prelude::*;
+
+/// Puts the classes into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<program::LoopProgram>()?;
+    module.add_function(wrap_pyfunction!(build::make_loop_program, module)?)
+}
