@@ -20,6 +20,7 @@ mod points;
 mod prefetch;
 mod reduce;
 mod run;
+mod same_numbers;
 mod schedule;
 mod stats;
 mod types;
