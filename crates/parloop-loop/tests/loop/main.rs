@@ -8,6 +8,7 @@ mod data;
 mod dependencies;
 mod expressions;
 mod files;
+mod filetests;
 mod inames;
 mod instructions;
 mod kernels;
