@@ -117,6 +117,14 @@ pub enum TagInamesError {
 
 /// Adds tags to inames. A plain `for` gives way to any other tag; of the others that say where an iname is run, it has one at most.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, syntax::InameTag, transform::tag_inames};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = tag_inames(&kernel, &"i:g.0".parse()?)?;
+/// assert!(kernel.inames["i"].tags.contains(&InameTag::Group(0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such iname (a pattern may fit none), or it has a tag already that says something else.
 pub fn tag_inames(kernel: &LoopKernel, tags: &Tags) -> Result<LoopKernel, TagInamesError> {
@@ -138,6 +146,14 @@ pub fn tag_inames(kernel: &LoopKernel, tags: &Tags) -> Result<LoopKernel, TagIna
 }
 
 /// Takes tags away from an iname: those for which `unwanted` holds.
+///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, syntax::InameTag, transform::{tag_inames, untag_inames}};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let tagged = tag_inames(&kernel, &"i:g.0".parse()?)?;
+/// assert_eq!(untag_inames(&tagged, "i", &InameTag::is_parallel)?, kernel);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// When there is no such iname.

@@ -1,12 +1,13 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
 mod barriers;
-mod checks;
 mod callables;
+mod checks;
 mod create;
 mod data;
 mod dependencies;
 mod expressions;
+mod fetched;
 mod files;
 mod filetests;
 mod inames;
