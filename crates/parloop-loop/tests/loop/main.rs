@@ -10,6 +10,7 @@ mod dependencies;
 mod expressions;
 mod fetched;
 mod files;
+mod filetests;
 mod inames;
 mod instructions;
 mod kernels;
