@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use parloop_device::DType;
-use parloop_isl::{Affine, Atom, Bound, Constraint, ConstraintKind, Name, Set};
+use parloop_isl::{Affine, Atom, Bound, Bounds, Constraint, ConstraintKind, Name, Set};
 
 use super::LowerError;
 use super::nest::Scope;
@@ -114,7 +114,8 @@ impl Scope<'_> {
 
     fn solve(&mut self, set: &Set, iname: &Name) -> Result<Range, LowerError> {
         let here = set.join(&self.context()?)?;
-        let bounds = here.bounds(iname)?;
+        let mut bounds = here.bounds(iname)?;
+        self.drop_implied(iname, &mut bounds)?;
         let (step, rest) = if mentions_in_floor(set, iname) { set.stride(iname)? } else { (1, Affine::constant(0)) };
         let mut facts = Vec::new();
         let value = Affine::name(iname.clone());
@@ -138,6 +139,34 @@ impl Scope<'_> {
     /// The value that work item 0 of an iname's axis has, in terms of parameters.
     pub(super) fn least(&mut self, iname: &Name) -> Result<Affine, LowerError> {
         Ok(crate::schedule::axis_base(&crate::domain::Forest::of(self.kernel), iname)?)
+    }
+
+    /// Leaves out limits that the others imply for integers, such as the end of an array behind a whole number of tiles.
+    fn drop_implied(&self, iname: &Name, bounds: &mut Bounds) -> Result<(), LowerError> {
+        let value = Affine::name(iname.clone());
+        let mut at = 0;
+        while bounds.upper.len() > 1 && at < bounds.upper.len() {
+            let candidate = &bounds.upper[at];
+            if candidate.affine.as_constant().is_some() {
+                at += 1;
+                continue;
+            }
+            let mut constraints = self.facts.clone();
+            for bound in &bounds.lower {
+                constraints.push(Constraint::not_negative(value.scale(bound.divisor)?.sub(&bound.affine)?));
+            }
+            for bound in bounds.upper.iter().filter(|bound| *bound != candidate) {
+                constraints.push(Constraint::not_negative(bound.affine.sub(&value.scale(bound.divisor)?)?));
+            }
+            let beyond = value.scale(candidate.divisor)?.sub(&candidate.affine)?.sub(&Affine::constant(1))?;
+            constraints.push(Constraint::not_negative(beyond));
+            if Set::bounded(&[], constraints).is_empty()? {
+                bounds.upper.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+        Ok(())
     }
 
     /// The first and the last constant value of an iname that is to be written out, if they are constants.
