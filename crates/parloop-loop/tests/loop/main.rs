@@ -22,4 +22,5 @@ mod reduce;
 mod run;
 mod schedule;
 mod stats;
+mod synchronised;
 mod types;
