@@ -2,6 +2,7 @@
 
 mod barriers;
 mod callables;
+mod calls;
 mod checks;
 mod create;
 mod data;
