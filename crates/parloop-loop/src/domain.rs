@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use parloop_isl::{IslError, Name, Set};
+use parloop_isl::{Constraint, ConstraintKind, IslError, Name, Set};
 
 use crate::syntax::LoopKernel;
 
@@ -50,6 +50,36 @@ impl<'k> Forest<'k> {
         let mut needed = self.needed(inames).into_iter().map(|index| &self.kernel.domains[index]);
         let Some(first) = needed.next() else { return Ok(Set::universe(&[], &[])) };
         needed.try_fold(first.clone(), |joined, domain| joined.join(domain))
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &'k LoopKernel {
+        self.kernel
+    }
+
+    /// The limits that constraints on the iname alone give; there can be closer ones.
+    pub fn constant_bounds(&self, iname: &Name) -> (Option<i64>, Option<i64>) {
+        let Some(home) = self.home(iname) else { return (None, None) };
+        let [piece] = self.kernel.domains[home].pieces() else { return (None, None) };
+        let (mut lower, mut upper): (Option<i64>, Option<i64>) = (None, None);
+        for Constraint { kind, affine } in piece {
+            let coefficient = affine.coefficient(iname);
+            let mut terms = affine.terms();
+            if coefficient == 0 || (terms.next().is_some() && terms.next().is_some()) {
+                continue;
+            }
+            // `c*i + k >= 0`
+            let constant = affine.constant_term();
+            if coefficient > 0 || *kind == ConstraintKind::Zero {
+                let limit = constant.checked_div_euclid(coefficient).and_then(i64::checked_neg);
+                lower = lower.max(limit);
+            }
+            if coefficient < 0 || *kind == ConstraintKind::Zero {
+                let limit = coefficient.checked_neg().and_then(|divisor| constant.checked_div_euclid(divisor));
+                upper = upper.map_or(limit, |known| Some(limit.map_or(known, |limit| limit.min(known))));
+            }
+        }
+        (lower, upper)
     }
 }
 

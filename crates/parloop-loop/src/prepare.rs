@@ -112,7 +112,7 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
         if let Some(kernel) = program.callables.get(&name).and_then(|callable| callable.kernel()) {
             check::before_schedule(&program, kernel)?;
             let scheduled = schedule::schedule(&program, kernel)?;
-            check::after_schedule(&scheduled)?;
+            check::after_schedule(&program, &scheduled)?;
             schedules.insert(name, scheduled);
         }
     }

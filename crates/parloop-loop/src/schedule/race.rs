@@ -201,7 +201,7 @@ impl<'f, 'k> Races<'f, 'k> {
         if let Some(base) = self.bases.borrow().get(iname) {
             return Ok(base.clone());
         }
-        let base = sizes::axis_base(self.facts, iname)?;
+        let base = sizes::axis_base(&self.facts.forest, iname)?;
         self.bases.borrow_mut().insert(iname.clone(), base.clone());
         Ok(base)
     }

@@ -35,7 +35,7 @@ fn a_tiled_matrix_product_fetches_between_two_barriers() {
         let checked = start.elapsed();
         let schedule = schedule(&program, &kernel).unwrap();
         let scheduled = start.elapsed() - checked;
-        after_schedule(&schedule).unwrap();
+        after_schedule(&program, &schedule).unwrap();
         println!("checks {checked:?}, schedule {scheduled:?}\n{schedule}");
         assert_eq!(schedule.launches[0].group_size, [16, 16]);
     }
