@@ -28,4 +28,5 @@ mod same_numbers;
 mod samples;
 mod schedule;
 mod stats;
+mod synchronised;
 mod types;
