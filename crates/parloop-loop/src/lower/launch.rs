@@ -8,12 +8,13 @@ use super::bounds::Domains;
 use super::cpu::{self, Item, group_axis, local_axis};
 use super::data::{self, Data};
 use super::nest::{Scope, constant, mentions};
+use super::place::Copies;
 use super::tree::{Axis, Function, FunctionKind, Op, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
 use crate::affine::to_affine;
 use crate::names::UniqueNames;
 use crate::schedule::{Launch, Schedule};
-use crate::syntax::{LoopKernel, Preamble, Program, Target, Type};
+use crate::syntax::{AddressSpace, Expr, LoopKernel, Preamble, Program, Target, Type};
 
 /// What the functions of one text share.
 #[derive(Default)]
@@ -191,6 +192,7 @@ impl Scope<'_> {
     }
 
     fn arrange(&mut self, launch: &Launch) -> Result<Vec<Item>, LowerError> {
+        self.copy_for_concurrent_inames(launch)?;
         if self.target != Target::C || launch.group_size.is_empty() {
             return Ok(cpu::as_scheduled(&launch.body));
         }
@@ -198,10 +200,44 @@ impl Scope<'_> {
         for (name, axes) in arranged.widened {
             if let Some(array) = self.arrays.get_mut(&name) {
                 let length = |axis: &u8| launch.group_size.get(usize::from(*axis)).copied().unwrap_or(1);
-                array.widened = axes.iter().map(|axis| (*axis, length(axis))).collect();
+                array.widened.extend(axes.iter().map(|axis| (Copies::Axis(*axis), length(axis))));
             }
         }
         Ok(arranged.items)
+    }
+
+    /// Private temporaries that are only used within an iname whose values run at once (`ilp`, `vec`) get a copy for each value.
+    fn copy_for_concurrent_inames(&mut self, launch: &Launch) -> Result<(), LowerError> {
+        let runs_at_once = |iname: &Name| {
+            let tags = self.kernel.inames.get(iname).map(|iname| &iname.tags);
+            tags.is_some_and(|tags| tags.iter().any(|tag| tag.is_concurrent() && !tag.is_parallel()))
+        };
+        let mut found: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
+        for id in launch.instructions() {
+            let Some(instruction) = self.instructions.get(id) else { continue };
+            for name in instruction.reads().into_iter().chain(instruction.writes()) {
+                let Some(temporary) = self.kernel.temporaries.get(&name) else { continue };
+                if temporary.space.is_some_and(|space| space != AddressSpace::Private) || temporary.read_only {
+                    continue;
+                }
+                let mut within: BTreeSet<Name> = instruction.within_inames.iter().filter(|iname| runs_at_once(iname)).cloned().collect();
+                let indexed: BTreeSet<Name> = instruction.exprs().into_iter().flat_map(|expr| index_names(expr, &name)).collect();
+                within.retain(|iname| !indexed.contains(iname));
+                match found.get_mut(&name) {
+                    None => drop(found.insert(name, within)),
+                    Some(known) => known.retain(|iname| within.contains(iname)),
+                }
+            }
+        }
+        for (name, inames) in found {
+            for iname in inames {
+                let Some((least, most)) = self.constant_range(&iname, &BTreeSet::new())? else { continue };
+                if let Some(array) = self.arrays.get_mut(&name) {
+                    array.widened.push((Copies::Iname(iname, least), (most - least + 1).max(1) as u64));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The body of a function: variables, hardware axes, steps.
@@ -306,6 +342,19 @@ impl Scope<'_> {
         }
         Ok(number::cast(index, &self.kernel.index_type.into()))
     }
+}
+
+/// The names in the indices of an array.
+fn index_names(expr: &Expr, array: &Name) -> BTreeSet<Name> {
+    let mut found = BTreeSet::new();
+    expr.visit(&mut |inner| match inner {
+        Expr::Subscript(aggregate, indices) if **aggregate == Expr::Variable(array.clone()) => {
+            found.extend(indices.iter().flat_map(Expr::variables));
+        }
+        Expr::SubArray(part) if part.array == *array => found.extend(part.indices.iter().flat_map(Expr::variables)),
+        _ => {}
+    });
+    found
 }
 
 fn declared_is_used(statement: &Statement, body: &[Statement]) -> bool {

@@ -165,3 +165,15 @@ fn rows_of_a_sparse_matrix_end_where_the_data_say() {
         assert_eq!(y.to_vec().unwrap(), [201.0, 0.0, 543.0]);
     }
 }
+
+#[test]
+fn values_that_run_at_once_have_private_copies() {
+    let a: Vec<f64> = (0..40).map(f64::from).collect();
+    let expected: Vec<f64> = a.iter().map(|a| a + a * a).collect();
+    for context in contexts() {
+        let (x, mut y) = (context.array(&a).unwrap(), context.zeros::<f64>(40).unwrap());
+        let args = &mut [("a", LoopArg::shaped(&x, &[10, 4])), ("x", LoopArg::shaped(&mut y, &[10, 4]))];
+        executable(&sample("at_once"), &context).call(args).unwrap();
+        assert_eq!(y.to_vec().unwrap(), expected);
+    }
+}

@@ -192,6 +192,22 @@ fn parallel() -> Vec<(&'static str, Program)> {
     vec![
         ("reverse", groups("reverse", "tmp[l] = a[16*g+l] {id=put} \n x[16*g+l] = tmp[15-l] {dep=put}")),
         ("across", groups("across", "<> p = 2*a[16*g+l] {id=p} \n tmp[l] = p {id=put,dep=p} \n x[16*g+l] = tmp[15-l] + p {dep=put:p}")),
+        (
+            "at_once",
+            tag(
+                &builder(
+                    "at_once",
+                    "{[i,j]: 0<=i<n and 0<=j<4}",
+                    "<> t = a[i,j] {id=t} \n <> u = t*t {id=u,dep=t} \n x[i,j] = t + u {dep=t:u}",
+                )
+                .data(Data::global("a, x").dtype("float64").shape("n,4"))
+                .rest()
+                .build()
+                .unwrap(),
+                "j",
+                "ilp",
+            ),
+        ),
         ("total", sum("l.0")),
         ("total_in_order", sum("for")),
         (
