@@ -7,6 +7,7 @@ mod footprint;
 mod order;
 mod uses;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -435,10 +436,9 @@ impl<'a> Job<'a> {
         let mut inside: BTreeMap<Vec<Affine>, bool> = self.accesses.iter().map(|access| (access.clone(), true)).collect();
         let question = self.question();
         for call in uses::affine_calls(self.kernel, &self.rule.name, &self.what.within) {
-            let access = self.access(&call);
-            if !inside.contains_key(&access) {
-                let covered = question.covers(footprint, &access)?;
-                inside.insert(access, covered);
+            if let Entry::Vacant(entry) = inside.entry(self.access(&call)) {
+                let covered = question.covers(footprint, entry.key())?;
+                entry.insert(covered);
             }
         }
         let stored = |call: &[Affine]| {
