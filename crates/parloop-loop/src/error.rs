@@ -12,7 +12,7 @@ use crate::lower::LowerError;
 use crate::reduce::ReduceError;
 use crate::run::RunError;
 use crate::schedule::{LocalAxesError, ScheduleError};
-use crate::transform::ExpandSubstError;
+use crate::transform::{ExpandSubstError, InlineError};
 
 /// Why a kernel cannot be made, transformed, written or run.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,8 @@ pub enum LoopError {
     Callable(#[from] CallableError),
     #[error(transparent)]
     Recursive(#[from] RecursiveCall),
+    #[error(transparent)]
+    Inline(#[from] InlineError),
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
     #[error(transparent)]

@@ -34,7 +34,8 @@ pub struct Generated {
 type Pass = fn(&Program, Target) -> Result<Program, LoopError>;
 
 /// What is done to every program before it is scheduled.
-const PREPARE: &[Pass] = &[expand_rules, infer_types, realize_reductions, assign_local_axes, find_address_spaces, infer_descriptors];
+const PREPARE: &[Pass] =
+    &[expand_rules, inline_parallel_callees, infer_types, realize_reductions, assign_local_axes, find_address_spaces, infer_descriptors];
 
 /// The program with all names resolved, all types known, no reductions left, and every temporary in its memory.
 ///
@@ -42,6 +43,10 @@ const PREPARE: &[Pass] = &[expand_rules, infer_types, realize_reductions, assign
 /// What the first failing pass says.
 pub fn prepare(program: &Program, target: Target) -> Result<Program, LoopError> {
     PREPARE.iter().try_fold(program.clone(), |program, pass| pass(&program, target))
+}
+
+fn inline_parallel_callees(program: &Program, _: Target) -> Result<Program, LoopError> {
+    Ok(transform::inline_parallel_callees(program)?)
 }
 
 fn expand_rules(program: &Program, _: Target) -> Result<Program, LoopError> {

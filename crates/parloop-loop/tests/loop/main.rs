@@ -2,6 +2,7 @@
 
 mod barriers;
 mod callables;
+mod calls;
 mod checks;
 mod create;
 mod data;
@@ -9,6 +10,7 @@ mod dependencies;
 mod expressions;
 mod fetched;
 mod files;
+mod filetests;
 mod inames;
 mod instructions;
 mod kernels;
