@@ -11,7 +11,7 @@ use crate::syntax::{AddressSpace, LoopKernel};
 #[non_exhaustive]
 pub enum AllocateTemporariesError {
     /// It has values from the beginning.
-    #[error("allocate_temporaries_for_base_storage: `{name}` has values from the beginning, so it cannot be part of `{storage}`")]
+    #[error("`{name}` has values from the beginning, so it cannot be part of `{storage}`")]
     Initialized {
         /// The temporary.
         name: Name,
@@ -19,7 +19,7 @@ pub enum AllocateTemporariesError {
         storage: Name,
     },
     /// Parts of one memory are in different ones.
-    #[error("allocate_temporaries_for_base_storage: `{first}` and `{second}` are parts of `{storage}`, but live in different memories")]
+    #[error("`{first}` and `{second}` are parts of `{storage}`, but live in different memories")]
     SpacesDiffer {
         /// A temporary.
         first: Name,

@@ -16,7 +16,7 @@ use crate::syntax::{DimTag, Expr, InameTag, Instruction, Layout, LoopKernel, Sha
 #[non_exhaustive]
 pub enum PrivatizeTemporariesError {
     /// There is no such iname.
-    #[error("privatize_temporaries_with_inames: kernel `{kernel}` has no iname `{iname}`{near}")]
+    #[error("kernel `{kernel}` has no iname `{iname}`{near}")]
     UnknownIname {
         /// The kernel.
         kernel: Name,
@@ -26,7 +26,7 @@ pub enum PrivatizeTemporariesError {
         near: Near,
     },
     /// There is no such temporary.
-    #[error("privatize_temporaries_with_inames: kernel `{kernel}` has no temporary `{name}`{near}")]
+    #[error("kernel `{kernel}` has no temporary `{name}`{near}")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
@@ -36,7 +36,7 @@ pub enum PrivatizeTemporariesError {
         near: Near,
     },
     /// Writers are inside of different ones.
-    #[error("privatize_temporaries_with_inames: `{name}` is written inside of `{}` by `{instruction}`, but not so by others", .inames.join("`, `"))]
+    #[error("`{name}` is written inside of `{}` by `{instruction}`, but not so by others", .inames.join("`, `"))]
     WritersDiffer {
         /// The temporary.
         name: Name,
@@ -46,7 +46,7 @@ pub enum PrivatizeTemporariesError {
         inames: Vec<String>,
     },
     /// A user is not inside of them.
-    #[error("privatize_temporaries_with_inames: `{instruction}` uses `{name}`, but is not inside of `{iname}`; put it there first")]
+    #[error("`{instruction}` uses `{name}`, but is not inside of `{iname}`; put it there first")]
     OutsideUser {
         /// The temporary.
         name: Name,
@@ -56,7 +56,7 @@ pub enum PrivatizeTemporariesError {
         iname: Name,
     },
     /// It is used in a way that has no further index.
-    #[error("privatize_temporaries_with_inames: `{instruction}` uses `{name}` {how}, which has no place for a further index")]
+    #[error("`{instruction}` uses `{name}` {how}, which has no place for a further index")]
     OtherUse {
         /// The temporary.
         name: Name,
@@ -66,13 +66,13 @@ pub enum PrivatizeTemporariesError {
         how: &'static str,
     },
     /// The shape is not known.
-    #[error("privatize_temporaries_with_inames: the shape of `{name}` is not known; give it one")]
+    #[error("the shape of `{name}` is not known; give it one")]
     NoShape {
         /// The temporary.
         name: Name,
     },
     /// The solver has no answer, or an iname has no end.
-    #[error("privatize_temporaries_with_inames: {0}")]
+    #[error("{0}")]
     Solver(#[from] IslError),
 }
 

@@ -15,7 +15,7 @@ use crate::syntax::{Expr, LoopKernel, Reduction, SubstitutionRule};
 #[non_exhaustive]
 pub enum ReductionArgToSubstRuleError {
     /// There is no such iname.
-    #[error("reduction_arg_to_subst_rule: kernel `{kernel}` has no iname `{iname}`{near}")]
+    #[error("kernel `{kernel}` has no iname `{iname}`{near}")]
     UnknownIname {
         /// The kernel.
         kernel: Name,
@@ -25,7 +25,7 @@ pub enum ReductionArgToSubstRuleError {
         near: Near,
     },
     /// No reduction is over just these.
-    #[error("reduction_arg_to_subst_rule: no selected instruction of kernel `{kernel}` has a reduction over exactly {inames}")]
+    #[error("no selected instruction of kernel `{kernel}` has a reduction over exactly {inames}")]
     NoReduction {
         /// The kernel.
         kernel: Name,
@@ -33,7 +33,7 @@ pub enum ReductionArgToSubstRuleError {
         inames: String,
     },
     /// The name is in use, perhaps by the first of two such reductions.
-    #[error("reduction_arg_to_subst_rule: `{name}` is a name in kernel `{kernel}` already; choose another name for the rule, or none")]
+    #[error("`{name}` is a name in kernel `{kernel}` already; choose another name for the rule, or none")]
     Taken {
         /// The kernel.
         kernel: Name,

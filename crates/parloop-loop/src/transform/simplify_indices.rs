@@ -42,12 +42,11 @@ fn in_expr(kernel: &LoopKernel, expr: &Expr) -> Result<Expr, IslError> {
 
 /// An index in its simplest form; as it is, if it is not affine or has no division.
 pub(super) fn simplified(kernel: &LoopKernel, index: &Expr) -> Result<Expr, IslError> {
-    match to_affine(index) {
-        Some(affine) if affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(..))) => {
-            Ok(from_affine(&without_floors(kernel, &affine)?))
-        }
-        _ => Ok(index.clone()),
-    }
+    let Some(affine) = to_affine(index).filter(|affine| affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(..)))) else {
+        return Ok(index.clone());
+    };
+    let simple = without_floors(kernel, &affine)?;
+    Ok(if simple == affine { index.clone() } else { from_affine(&simple) })
 }
 
 /// The expression with the number in the place of each division that has one value on the domain of its inames.

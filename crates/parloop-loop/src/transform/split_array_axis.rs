@@ -25,10 +25,10 @@ pub struct AxisSplit {
 #[non_exhaustive]
 pub enum SplitArrayAxisError {
     /// There is no such array.
-    #[error("split_array_axis: {0}")]
+    #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
     /// There is no such axis.
-    #[error("split_array_axis: array `{array}` has no axis {axis}; it has {axes}, counted from 0")]
+    #[error("array `{array}` has no axis {axis}; it has {axes}, counted from 0")]
     NoAxis {
         /// The array.
         array: Name,
@@ -38,13 +38,13 @@ pub enum SplitArrayAxisError {
         axes: usize,
     },
     /// The shape is not known.
-    #[error("split_array_axis: the shape of array `{array}` is not known; give it one")]
+    #[error("the shape of array `{array}` is not known; give it one")]
     NoShape {
         /// The array.
         array: Name,
     },
     /// The length is not positive.
-    #[error("split_array_axis: the inner axis of `{array}` would have length {length}; it must be at least 1")]
+    #[error("the inner axis of `{array}` would have length {length}; it must be at least 1")]
     Length {
         /// The array.
         array: Name,
@@ -52,7 +52,7 @@ pub enum SplitArrayAxisError {
         length: i64,
     },
     /// The axis has no stride that a part of it could have.
-    #[error("split_array_axis: axis {axis} of array `{array}` is {what}; only axes with a stride of their own can be split")]
+    #[error("axis {axis} of array `{array}` is {what}; only axes with a stride of their own can be split")]
     NoStride {
         /// The array.
         array: Name,
@@ -62,7 +62,7 @@ pub enum SplitArrayAxisError {
         what: &'static str,
     },
     /// It is used in a way that does not name its axes.
-    #[error("split_array_axis: instruction `{instruction}` uses `{array}` {how}, so its axes cannot change")]
+    #[error("instruction `{instruction}` uses `{array}` {how}, so its axes cannot change")]
     OtherUse {
         /// The array.
         array: Name,
@@ -72,13 +72,13 @@ pub enum SplitArrayAxisError {
         how: &'static str,
     },
     /// It has values from the beginning, laid out for its axes.
-    #[error("split_array_axis: `{array}` has values from the beginning, which are given for its axes as they are")]
+    #[error("`{array}` has values from the beginning, which are given for its axes as they are")]
     Initialized {
         /// The array.
         array: Name,
     },
     /// The solver has no answer.
-    #[error("split_array_axis: {0}")]
+    #[error("{0}")]
     Solver(#[from] IslError),
 }
 
