@@ -152,3 +152,56 @@ fn lengths_that_the_kernel_reads_bound_its_loops() {
     let expected: Vec<f64> = (0..20).map(|at| f64::from((0..at % 6).sum::<i32>())).collect();
     run(&program, &a, &[20], &[], &expected);
 }
+
+#[test]
+fn local_memory_outlives_a_launch() {
+    let program = program(
+        &["{[g,l]: 0<=l<16 and 0<=g<n}"],
+        "<>s[l] = 3*a[g, l] {id=put, inames=g:l}
+         ... gbarrier {id=bar, dep=put}
+         out[g, l] = s[15 - l] {id=store, dep=bar:put, inames=g:l}",
+        &[("a, out", "n, 16")],
+        "g=g.0 l=l.0",
+    );
+    let a: Vec<f64> = (0..16 * 4).map(f64::from).collect();
+    let expected: Vec<f64> = (0..4 * 16).map(|at| 3.0 * f64::from(at / 16 * 16 + 15 - at % 16)).collect();
+    run(&program, &a, &[4, 16], &[], &expected);
+}
+
+/// Three arrays in local memory, each made from another one at places that a few numbers choose, in a loop.
+#[test]
+fn any_pattern_of_places_gives_the_same_numbers_as_one_item_after_the_other() {
+    let context = parloop_kernel::Context::on(parloop_device::Device::open("cpu:1").unwrap().default_stream().unwrap());
+    let mut state = 12345u64;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    for _ in 0..12 {
+        let [c1, c2, c3] = [1 + 2 * next(3), next(4), 1 + next(3)];
+        let [d1, d2, d3] = [next(16), next(16), next(16)];
+        let text = format!(
+            "<>acc = 0.0 {{id=init, inames=g:l}}
+             <>r[({c1}*l + {d1}) % 16] = a[g, l] + k + 1 {{id=first, inames=g:l:k}}
+             <>s[l] = 2*r[({c2}*l + {d2}) % 16] {{id=second, dep=first, inames=g:l:k}}
+             acc = acc + s[({c3}*l + {d3}) % 16] + r[l] {{id=add, dep=init:second:first, inames=g:l:k}}
+             out[g, l] = acc {{id=store, dep=add, inames=g:l}}"
+        );
+        let program = program(&["{[g,l,k]: 0<=g<n and 0<=l<16 and 0<=k<3}"], &text, &[("a, out", "n, 16")], "g=g.0 l=l.0");
+        let n = 3u64;
+        let a: Vec<f64> = (0..16 * n).map(|at| (at * at % 101) as f64).collect();
+        let mut expected = vec![0.0; a.len()];
+        for g in 0..n {
+            for k in 0..3 {
+                let (mut r, mut s) = ([0.0; 16], [0.0; 16]);
+                (0..16).for_each(|l| r[((c1 * l + d1) % 16) as usize] = a[(16 * g + l) as usize] + k as f64 + 1.0);
+                (0..16).for_each(|l| s[l as usize] = 2.0 * r[((c2 * l + d2) % 16) as usize]);
+                (0..16).for_each(|l| expected[(16 * g + l) as usize] += s[((c3 * l + d3) % 16) as usize] + r[l as usize]);
+            }
+        }
+        let executable = executable(&program, &context);
+        let (input, mut out) = (context.array(&a).unwrap(), context.zeros::<f64>(a.len()).unwrap());
+        executable.call(&mut [("a", LoopArg::shaped(&input, &[3, 16])), ("out", LoopArg::shaped(&mut out, &[3, 16]))]).unwrap();
+        assert_eq!(out.to_vec().unwrap(), expected, "{text}");
+    }
+}
