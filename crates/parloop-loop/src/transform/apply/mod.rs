@@ -3,6 +3,7 @@
 mod arrays;
 mod inames;
 mod instructions;
+mod reductions;
 
 use std::error::Error;
 use std::str::FromStr;
@@ -97,8 +98,11 @@ pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
         Some(value) => value.as_text().map(Name::from).ok_or_else(|| wrong(&step, "in_kernel", "the name of a kernel", value))?,
         None => only_kernel(program, &step)?,
     };
-    let kernel = program.kernel(&name).ok_or_else(|| ApplyError::NoKernel { step: step.name.clone(), name })?;
-    Ok(program.with_kernel(apply_to_kernel(kernel, &step)?))
+    let kernel = program.kernel(&name).ok_or_else(|| ApplyError::NoKernel { step: step.name.clone(), name: name.clone() })?;
+    match step.name.as_str() {
+        "realize_reduction" => reductions::realize_reduction(program, &name, &step),
+        _ => Ok(program.with_kernel(apply_to_kernel(kernel, &step)?)),
+    }
 }
 
 /// Does a transformation on a kernel.
@@ -138,7 +142,7 @@ fn wrong(step: &Step, argument: &str, expected: &'static str, found: &StepValue)
 }
 
 /// What a transformation returned, with the step's name.
-fn done<E: Error + Send + Sync + 'static>(step: &Step, result: Result<LoopKernel, E>) -> Result<LoopKernel, ApplyError> {
+fn done<T, E: Error + Send + Sync + 'static>(step: &Step, result: Result<T, E>) -> Result<T, ApplyError> {
     result.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) })
 }
 
