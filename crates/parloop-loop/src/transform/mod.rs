@@ -28,6 +28,7 @@ mod merge;
 mod precompute;
 mod prioritize_loops;
 mod privatize_temporaries_with_inames;
+mod realize_reduction;
 mod reduction_arg_to_subst_rule;
 mod register;
 mod remove_instructions;
@@ -77,7 +78,8 @@ pub use merge::{merge, with_entrypoints};
 pub(crate) use precompute::domain_of;
 pub use precompute::{FetchTag, Precompute, PrecomputeError, precompute};
 pub use prioritize_loops::{PrioritizeLoopsError, prioritize_loops};
-pub use privatize_temporaries_with_inames::{PrivatizeTemporariesError, privatize_temporaries_with_inames};
+pub use privatize_temporaries_with_inames::{PrivatizeError, privatize_for_concurrent_inames, privatize_temporaries_with_inames};
+pub use realize_reduction::realize_reduction;
 pub use reduction_arg_to_subst_rule::{ReductionArgToSubstRule, ReductionArgToSubstRuleError, reduction_arg_to_subst_rule};
 pub use register::{
     RegisterError, register_callable, register_callable_kernel, register_function_lookup, register_function_mangler,

@@ -1,221 +1,255 @@
-//! `privatize_temporaries_with_inames`: each value of some inames gets a copy of the temporaries that are written inside of them.
+//! `privatize_temporaries_with_inames`: a temporary gets an entry of its own for each value of some inames. Inames whose values run at once
+//! (`ilp`, `vec`) need that for every temporary that is written inside of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parloop_isl::{Affine, IslError, Name};
 
-use super::precompute::domain_of;
 use crate::affine::from_affine;
+use crate::domain::Forest;
 use crate::fold;
-use crate::names::Near;
-use crate::syntax::{DimTag, Expr, InameTag, Instruction, Layout, LoopKernel, Shape, Stride};
+use crate::schedule::{Placement, axis_base};
+use crate::syntax::{Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape, SubArray};
 
-/// Why temporaries cannot have copies.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why temporaries cannot be made private to values of inames.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PrivatizeTemporariesError {
+pub enum PrivatizeError {
     /// There is no such iname.
-    #[error("kernel `{kernel}` has no iname `{iname}`{near}")]
+    #[error("privatize_temporaries_with_inames: kernel `{kernel}` has no iname `{iname}`")]
     UnknownIname {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         iname: Name,
-        /// What may have been meant.
-        near: Near,
     },
     /// There is no such temporary.
-    #[error("kernel `{kernel}` has no temporary `{name}`{near}")]
+    #[error("privatize_temporaries_with_inames: kernel `{kernel}` has no temporary `{temporary}`")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
-        name: Name,
-        /// What may have been meant.
-        near: Near,
+        /// The name.
+        temporary: Name,
     },
-    /// Writers are inside of different ones.
-    #[error("`{name}` is written inside of `{}` by `{instruction}`, but not so by others", .inames.join("`, `"))]
-    WritersDiffer {
+    /// Instructions would need different axes.
+    #[error("temporary `{temporary}` needs one entry for each value of {}, by `{first}`, but of {}, by `{second}`", names(.first_inames), names(.second_inames))]
+    Disagreement {
         /// The temporary.
-        name: Name,
-        /// A writer.
-        instruction: Name,
-        /// The inames that it is inside of.
-        inames: Vec<String>,
+        temporary: Name,
+        /// An instruction that writes it.
+        first: Name,
+        /// Its inames.
+        first_inames: BTreeSet<Name>,
+        /// Another.
+        second: Name,
+        /// Its inames.
+        second_inames: BTreeSet<Name>,
     },
-    /// A user is not inside of them.
-    #[error("`{instruction}` uses `{name}`, but is not inside of `{iname}`; put it there first")]
-    OutsideUser {
+    /// An instruction outside of the inames uses the temporary.
+    #[error(
+        "temporary `{temporary}` needs one entry for each value of `{iname}`, but `{instruction}` uses it outside of `{iname}`; run that instruction in \
+         the iname too: add_inames_to_insn"
+    )]
+    Outside {
         /// The temporary.
-        name: Name,
-        /// The user.
-        instruction: Name,
+        temporary: Name,
         /// The iname.
         iname: Name,
+        /// The instruction.
+        instruction: Name,
     },
-    /// It is used in a way that has no further index.
-    #[error("`{instruction}` uses `{name}` {how}, which has no place for a further index")]
-    OtherUse {
+    /// A use that cannot get further indices.
+    #[error("temporary `{temporary}` needs one entry for each value of an iname, but `{instruction}` uses it {how}")]
+    Whole {
         /// The temporary.
-        name: Name,
-        /// The user.
+        temporary: Name,
+        /// The instruction.
         instruction: Name,
         /// How.
         how: &'static str,
     },
-    /// The shape is not known.
-    #[error("the shape of `{name}` is not known; give it one")]
-    NoShape {
-        /// The temporary.
-        name: Name,
-    },
-    /// The solver has no answer, or an iname has no end.
-    #[error("{0}")]
-    Solver(#[from] IslError),
+    /// The solver has no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
 }
 
-/// Gives temporaries (all, if none are named) that are written inside of the inames, and not at an index of theirs, an axis for each of them.
-///
-/// ```
-/// use parloop_loop::create::make_kernel;
-/// use parloop_loop::transform::privatize_temporaries_with_inames;
-/// let program = make_kernel("{[i, j]: 0<=i<8 and 0<=j<n}", "<>t = a[i, j] {id=get}\nb[i, j] = 2*t {dep=get}")?;
-/// let kernel = privatize_temporaries_with_inames(program.entry().unwrap(), &["i".into()], None)?;
-/// assert_eq!(kernel.instructions[1].rhs()[0].to_string(), "2*t[i]");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+fn names(inames: &BTreeSet<Name>) -> String {
+    if inames.is_empty() { "no iname".to_owned() } else { inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", ") }
+}
+
+/// Gives each value of the inames its own entry in the temporaries that are written inside of them and do not have one; in those of `only`, if given.
 ///
 /// # Errors
-/// [`PrivatizeTemporariesError`].
+/// Unknown names, and uses of such a temporary that would not know which entry is meant.
+///
+/// ```
+/// use parloop_loop::create::KernelBuilder;
+/// use parloop_loop::transform::privatize_temporaries_with_inames;
+/// let knl = KernelBuilder::new().domain("{[i,j]: 0<=i<n and 0<=j<4}").instructions("<>t = a[i,j]\nout[i,j] = 2*t").build_kernel()?;
+/// let knl = privatize_temporaries_with_inames(&knl, &["j".into()].into(), None)?;
+/// assert_eq!(knl.instructions[0].kind.to_string(), "t[j] = a[i, j]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn privatize_temporaries_with_inames(
     kernel: &LoopKernel,
-    inames: &[Name],
-    only: Option<&[Name]>,
-) -> Result<LoopKernel, PrivatizeTemporariesError> {
-    if let Some(iname) = inames.iter().find(|iname| !kernel.inames.contains_key(*iname)) {
-        let near = Near::of(iname, kernel.inames.keys());
-        return Err(PrivatizeTemporariesError::UnknownIname { kernel: kernel.name.clone(), iname: iname.clone(), near });
+    inames: &BTreeSet<Name>,
+    only: Option<&BTreeSet<Name>>,
+) -> Result<LoopKernel, PrivatizeError> {
+    let missing = |name: &&Name| !kernel.inames.contains_key(*name);
+    if let Some(iname) = inames.iter().find(missing) {
+        return Err(PrivatizeError::UnknownIname { kernel: kernel.name.clone(), iname: iname.clone() });
     }
-    if let Some(name) = only.unwrap_or_default().iter().find(|name| !kernel.temporaries.contains_key(*name)) {
-        let near = Near::of(name, kernel.temporaries.keys());
-        return Err(PrivatizeTemporariesError::UnknownTemporary { kernel: kernel.name.clone(), name: name.clone(), near });
+    if let Some(temporary) = only.into_iter().flatten().find(|name| !kernel.temporaries.contains_key(*name)) {
+        return Err(PrivatizeError::UnknownTemporary { kernel: kernel.name.clone(), temporary: temporary.clone() });
     }
-    let mut axes: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
-    for name in kernel.temporaries.keys().filter(|name| only.is_none_or(|only| only.contains(name))) {
-        let needed = needed_axes(kernel, name, inames)?;
-        if !needed.is_empty() {
-            axes.insert(name.clone(), needed);
-        }
+    let axes = further_axes(kernel, inames, only)?;
+    if axes.is_empty() {
+        return Ok(kernel.clone());
     }
+    let extents = Extents::of(kernel, axes.values().flatten())?;
     let mut result = kernel.clone();
-    let mut extents: BTreeMap<Name, (Affine, Affine)> = BTreeMap::new();
-    for iname in axes.values().flatten() {
-        if !extents.contains_key(iname) {
-            extents.insert(iname.clone(), extent(kernel, iname)?);
-        }
-    }
     for (name, inames) in &axes {
-        if let Some(temporary) = result.temporaries.get_mut(name) {
-            temporary.layout = widened(kernel, name, &temporary.layout, inames, &extents)?;
-        }
+        let temporary = result.temporaries.get_mut(name).expect("invariant: axes are those of temporaries");
+        let mut lengths = match &temporary.layout.shape {
+            Shape::Known(lengths) => lengths.clone(),
+            Shape::Auto | Shape::Unknown => continue,
+        };
+        lengths.extend(inames.iter().map(|iname| extents.lengths[iname].clone()));
+        temporary.layout = Layout::c_order(Shape::Known(lengths));
     }
     for instruction in &mut result.instructions {
-        let changed = instruction.try_map_exprs(&mut |expr| with_indices(expr, instruction, &axes, &extents))?;
-        *instruction = Arc::new(changed);
+        *instruction = extended(instruction, &axes, &extents)?;
     }
     Ok(result)
 }
 
-/// The inames by which a temporary needs copies.
-fn needed_axes(kernel: &LoopKernel, name: &Name, inames: &[Name]) -> Result<Vec<Name>, PrivatizeTemporariesError> {
-    let mut found: Option<Vec<Name>> = None;
-    for writer in kernel.instructions.iter().filter(|instruction| instruction.writes().contains(name)) {
-        let indices: BTreeSet<Name> =
-            writer.lhs().into_iter().filter(|lhs| lhs.written_name() == Some(name)).flat_map(Expr::variables).collect();
-        let here: Vec<Name> =
-            inames.iter().filter(|iname| writer.within_inames.contains(*iname) && !indices.contains(*iname)).cloned().collect();
-        match &found {
-            Some(known) if *known != here => {
-                let inames = if here.is_empty() { known } else { &here };
-                let inames = inames.iter().map(Name::to_string).collect();
-                return Err(PrivatizeTemporariesError::WritersDiffer { name: name.clone(), instruction: writer.id.clone(), inames });
-            }
-            _ => found = Some(here),
-        }
-    }
-    Ok(found.unwrap_or_default())
+/// [`privatize_temporaries_with_inames`] for all inames whose values run at once without being different work items.
+///
+/// # Errors
+/// As there.
+pub fn privatize_for_concurrent_inames(kernel: &LoopKernel) -> Result<LoopKernel, PrivatizeError> {
+    let concurrent = kernel.inames.iter().filter(|(_, iname)| Placement::of(&iname.tags) == Placement::Innermost);
+    let concurrent: BTreeSet<Name> = concurrent.map(|(name, _)| name.clone()).collect();
+    if concurrent.is_empty() { Ok(kernel.clone()) } else { privatize_temporaries_with_inames(kernel, &concurrent, None) }
 }
 
-/// The smallest value of an iname, and how many it has.
-fn extent(kernel: &LoopKernel, iname: &Name) -> Result<(Affine, Affine), IslError> {
-    let line = domain_of(kernel, std::slice::from_ref(iname))?.project_onto(std::slice::from_ref(iname))?;
-    let least = line.static_min(iname, &kernel.assumptions)?;
-    let length = line.static_max(iname, &kernel.assumptions)?.sub(&least)?.add(&Affine::constant(1))?;
-    Ok((least, length))
-}
-
-fn widened(
+/// For each temporary the inames that it gets axes for.
+fn further_axes(
     kernel: &LoopKernel,
-    name: &Name,
-    layout: &Layout,
-    inames: &[Name],
-    extents: &BTreeMap<Name, (Affine, Affine)>,
-) -> Result<Layout, PrivatizeTemporariesError> {
-    let Shape::Known(lengths) = &layout.shape else { return Err(PrivatizeTemporariesError::NoShape { name: name.clone() }) };
-    let mut shape = lengths.clone();
-    shape.extend(inames.iter().map(|iname| from_affine(&extents[iname].1)));
-    let is_vector = |iname: &Name| kernel.inames[iname].tags.contains(&InameTag::Vector);
-    // The layout is made afresh: in C order, with lanes where an iname is one.
-    let strided = shape.len() - inames.iter().filter(|iname| is_vector(iname)).count();
-    let mut level = strided;
-    let mut dim_tags = Vec::with_capacity(shape.len());
-    for axis in 0..shape.len() {
-        if axis >= lengths.len() && is_vector(&inames[axis - lengths.len()]) {
-            dim_tags.push(DimTag::Vector);
-        } else {
-            level -= 1;
-            dim_tags.push(DimTag::Stride(Stride::Nested { level, pad_to: 1 }));
+    inames: &BTreeSet<Name>,
+    only: Option<&BTreeSet<Name>>,
+) -> Result<BTreeMap<Name, BTreeSet<Name>>, PrivatizeError> {
+    let mut axes: BTreeMap<Name, (Name, BTreeSet<Name>)> = BTreeMap::new();
+    for instruction in &kernel.instructions {
+        for lhs in instruction.lhs() {
+            let Some(name) = lhs.written_name().filter(|name| kernel.temporaries.contains_key(*name)) else { continue };
+            if only.is_some_and(|only| !only.contains(name)) {
+                continue;
+            }
+            let used = lhs.variables();
+            let wanted: BTreeSet<Name> =
+                instruction.within_inames.iter().filter(|iname| inames.contains(*iname) && !used.contains(*iname)).cloned().collect();
+            match axes.get(name) {
+                Some((first, first_inames)) if *first_inames != wanted => {
+                    return Err(PrivatizeError::Disagreement {
+                        temporary: name.clone(),
+                        first: first.clone(),
+                        first_inames: first_inames.clone(),
+                        second: instruction.id.clone(),
+                        second_inames: wanted,
+                    });
+                }
+                Some(_) => {}
+                None => drop(axes.insert(name.clone(), (instruction.id.clone(), wanted))),
+            }
         }
     }
-    Ok(Layout { dim_tags, axis_names: None, ..Layout::c_order(Shape::Known(shape)) })
+    Ok(axes.into_iter().map(|(name, (_, inames))| (name, inames)).filter(|(_, inames)| !inames.is_empty()).collect())
 }
 
-fn with_indices(
+/// How long the axes of inames are, and which entry a value has.
+struct Extents {
+    lengths: BTreeMap<Name, Expr>,
+    indices: BTreeMap<Name, Expr>,
+}
+
+impl Extents {
+    fn of<'n>(kernel: &LoopKernel, inames: impl Iterator<Item = &'n Name>) -> Result<Extents, PrivatizeError> {
+        let forest = Forest::of(kernel);
+        let mut extents = Extents { lengths: BTreeMap::new(), indices: BTreeMap::new() };
+        for iname in inames {
+            if extents.lengths.contains_key(iname) {
+                continue;
+            }
+            let base = axis_base(&forest, iname)?;
+            let largest = match forest.constant_bounds(iname) {
+                (_, Some(largest)) => Affine::constant(largest),
+                _ => forest.domain_of([iname])?.project_onto(std::slice::from_ref(iname))?.static_max(iname, &kernel.assumptions)?,
+            };
+            extents.lengths.insert(iname.clone(), from_affine(&largest.sub(&base)?.add(&Affine::constant(1))?));
+            let index = fold::subtract(Expr::var(iname), from_affine(&base));
+            extents.indices.insert(iname.clone(), index);
+        }
+        Ok(extents)
+    }
+}
+
+fn extended(
+    instruction: &Arc<Instruction>,
+    axes: &BTreeMap<Name, BTreeSet<Name>>,
+    extents: &Extents,
+) -> Result<Arc<Instruction>, PrivatizeError> {
+    let uses: BTreeSet<Name> = instruction.reads().union(&instruction.writes()).filter(|name| axes.contains_key(*name)).cloned().collect();
+    if uses.is_empty() {
+        return Ok(instruction.clone());
+    }
+    for name in &uses {
+        if let Some(iname) = axes[name].iter().find(|iname| !instruction.within_inames.contains(*iname)) {
+            return Err(PrivatizeError::Outside { temporary: name.clone(), iname: iname.clone(), instruction: instruction.id.clone() });
+        }
+    }
+    let whole = |temporary: &Name, how| PrivatizeError::Whole { temporary: temporary.clone(), instruction: instruction.id.clone(), how };
+    if let InstructionKind::C(code) = &instruction.kind
+        && let Some(name) = code.reads.iter().find(|name| axes.contains_key(*name))
+    {
+        return Err(whole(name, "in C text"));
+    }
+    Ok(Arc::new(instruction.try_map_exprs(&mut |expr| extend(expr, axes, extents, &whole))?))
+}
+
+/// The expression with further indices for such temporaries.
+fn extend(
     expr: &Expr,
-    instruction: &Instruction,
-    axes: &BTreeMap<Name, Vec<Name>>,
-    extents: &BTreeMap<Name, (Affine, Affine)>,
-) -> Result<Expr, PrivatizeTemporariesError> {
-    let further = |name: &Name| -> Result<Option<Vec<Expr>>, PrivatizeTemporariesError> {
-        let Some(inames) = axes.get(name) else { return Ok(None) };
-        if let Some(iname) = inames.iter().find(|iname| !instruction.within_inames.contains(*iname)) {
-            let (name, instruction, iname) = (name.clone(), instruction.id.clone(), iname.clone());
-            return Err(PrivatizeTemporariesError::OutsideUser { name, instruction, iname });
-        }
-        let index = |iname: &Name| fold::subtract(Expr::var(iname), from_affine(&extents[iname].0));
-        Ok(Some(inames.iter().map(index).collect()))
-    };
-    let other = |name: &Name, how| PrivatizeTemporariesError::OtherUse { name: name.clone(), instruction: instruction.id.clone(), how };
-    expr.try_rewrite(&mut |inner| match inner {
-        Expr::Subscript(array, indices) => match array.written_name().filter(|_| matches!(**array, Expr::Variable(_))) {
-            Some(name) => match further(name)? {
-                Some(more) => {
-                    let mut all =
-                        indices.iter().map(|index| with_indices(index, instruction, axes, extents)).collect::<Result<Vec<_>, _>>()?;
-                    all.extend(more);
-                    Ok(Some(Expr::subscript(name.clone(), all)))
+    axes: &BTreeMap<Name, BTreeSet<Name>>,
+    extents: &Extents,
+    whole: &dyn Fn(&Name, &'static str) -> PrivatizeError,
+) -> Result<Expr, PrivatizeError> {
+    let further = |name: &Name| Some(axes.get(name)?.iter().map(|iname| extents.indices[iname].clone()));
+    let mut inside = |child: &Expr| extend(child, axes, extents, whole);
+    match expr {
+        Expr::Variable(name) => Ok(match further(name) {
+            Some(further) => Expr::subscript(name, further),
+            None => expr.clone(),
+        }),
+        Expr::Subscript(aggregate, indices) => {
+            let mut indices = indices.iter().map(&mut inside).collect::<Result<Vec<Expr>, _>>()?;
+            match &**aggregate {
+                Expr::Variable(name) => {
+                    indices.extend(further(name).into_iter().flatten());
+                    Ok(Expr::Subscript(aggregate.clone(), indices.into()))
                 }
-                None => Ok(None),
-            },
-            None => Ok(None),
-        },
-        Expr::Variable(name) => Ok(further(name)?.map(|more| Expr::subscript(name.clone(), more))),
-        Expr::LinearSubscript(array, _) if array.written_name().is_some_and(|name| axes.contains_key(name)) => {
-            Err(other(array.written_name().unwrap_or(&instruction.id), "by its place in memory"))
+                aggregate => Ok(Expr::Subscript(Arc::new(inside(aggregate)?), indices.into())),
+            }
         }
-        Expr::SubArray(part) if axes.contains_key(&part.array) => Err(other(&part.array, "as an argument of a call")),
-        _ => Ok(None),
-    })
+        Expr::LinearSubscript(aggregate, _) if aggregate.written_name().is_some_and(|name| axes.contains_key(name)) => {
+            Err(whole(aggregate.written_name().expect("invariant: it was just found"), "by its place in memory"))
+        }
+        Expr::SubArray(part) => {
+            let mut indices = part.indices.iter().map(&mut inside).collect::<Result<Vec<Expr>, _>>()?;
+            indices.extend(further(&part.array).into_iter().flatten());
+            Ok(Expr::SubArray(Arc::new(SubArray { indices, ..(**part).clone() })))
+        }
+        _ => expr.try_map_children(&mut inside),
+    }
 }

@@ -8,8 +8,8 @@ use parloop_loop::parse;
 use parloop_loop::syntax::{AddressSpace, ArgumentKind, DimTag, Expr, LoopKernel, Stride};
 use parloop_loop::transform::{
     Aliases, AssignmentToSubst, AxisSplit, AxisTags, BaseStorage, ExtractSubst, ReductionArgToSubstRule, alias_temporaries,
-    allocate_temporaries_for_base_storage, assignment_to_subst, expand_subst, extract_subst, privatize_temporaries_with_inames,
-    reduction_arg_to_subst_rule, set_array_axis_names, set_temporary_address_space, simplify_indices, split_array_axis, tag_array_axes,
+    allocate_temporaries_for_base_storage, assignment_to_subst, expand_subst, extract_subst, reduction_arg_to_subst_rule,
+    set_array_axis_names, set_temporary_address_space, simplify_indices, split_array_axis, tag_array_axes,
 };
 
 fn kernel(domain: &str, instructions: &str) -> LoopKernel {
@@ -280,22 +280,6 @@ fn an_axis_is_split_with_its_elements_where_they_were() {
     assert_eq!(message("b", 0, 2), "kernel `loopy_kernel` has no array `b`; there is `a`");
     assert_eq!(message("a", 2, 2), "array `a` has no axis 2; it has 2, counted from 0");
     assert_eq!(message("a", 0, 0), "the inner axis of `a` would have length 0; it must be at least 1");
-}
-
-#[test]
-fn temporaries_have_a_copy_for_each_value_of_an_iname() {
-    let kernel = kernel("{[i, j]: 2<=i<10 and 0<=j<n}", "<>t = a[i, j] {id=get}\nb[i, j] = 2*t {id=use, dep=get}");
-    let done = privatize_temporaries_with_inames(&kernel, &names(&["i"]), None).unwrap();
-    assert_eq!(done.instructions[0].lhs()[0].to_string(), "t[i - 2]");
-    assert_eq!(rhs(&done, 1), "2*t[i - 2]");
-    assert_eq!(done.temporaries["t"].layout.static_lengths(), Some(vec![8]));
-    let message = |kernel: &LoopKernel, inames: &[&str], only: Option<&[Name]>| {
-        privatize_temporaries_with_inames(kernel, &names(inames), only).unwrap_err().to_string()
-    };
-    assert_eq!(message(&kernel, &["k"], None), "kernel `loopy_kernel` has no iname `k`; there are `i`, `j`");
-    assert_eq!(message(&kernel, &["i"], Some(&names(&["s"]))), "kernel `loopy_kernel` has no temporary `s`; there is `t`");
-    let outside = self::kernel("{[i, j]: 2<=i<10 and 0<=j<n}", "<>t = a[i] {id=get}\nb[j] = 2*t {id=use, dep=get, inames=j}");
-    assert_eq!(message(&outside, &["i"], None), "`use` uses `t`, but is not inside of `i`; put it there first");
 }
 
 #[test]

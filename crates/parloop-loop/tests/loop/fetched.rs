@@ -160,7 +160,7 @@ fn private_copies_give_the_same_numbers() {
         .build_kernel()
         .unwrap();
     let expected = |a: &[f64], n: usize| (0..8 * n).map(|at| 2.0 * a[at] + (at % 8) as f64).collect();
-    let copies = privatize_temporaries_with_inames(&kernel, &["j".into()], None).unwrap();
+    let copies = privatize_temporaries_with_inames(&kernel, &["j".into()].into(), None).unwrap();
     check_line(copies, &SIZES, |n| 8 * n, expected);
 }
 

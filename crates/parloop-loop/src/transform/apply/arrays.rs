@@ -248,8 +248,9 @@ pub(super) fn simplify_indices(kernel: &LoopKernel, step: &Step) -> Done {
 
 pub(super) fn privatize_temporaries_with_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["privatizing_inames", "only_var_names"])?;
-    let only = arguments.optional_names("only_var_names")?;
-    done(step, transform::privatize_temporaries_with_inames(kernel, &arguments.names("privatizing_inames")?, only.as_deref()))
+    let inames = arguments.names("privatizing_inames")?.into_iter().collect();
+    let only = arguments.optional_names("only_var_names")?.map(|names| names.into_iter().collect());
+    done(step, transform::privatize_temporaries_with_inames(kernel, &inames, only.as_ref()))
 }
 
 pub(super) fn allocate_temporaries_for_base_storage(kernel: &LoopKernel, step: &Step) -> Done {
@@ -258,4 +259,9 @@ pub(super) fn allocate_temporaries_for_base_storage(kernel: &LoopKernel, step: &
     // Memory that is not shared has no common size to keep below a limit.
     arguments.optional_int("max_nbytes")?;
     done(step, transform::allocate_temporaries_for_base_storage(kernel, how))
+}
+
+pub(super) fn remove_unused_arguments(kernel: &LoopKernel, step: &Step) -> Done {
+    Arguments::of(step, &[])?;
+    Ok(transform::remove_unused_arguments(kernel))
 }
