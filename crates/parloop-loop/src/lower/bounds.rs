@@ -33,6 +33,39 @@ impl Range {
         Some((lower, upper))
     }
 
+    /// The range in three parts: so many first values, those between, so many last values. Between them, conditions that only the ends
+    /// need are seen not to be needed.
+    pub(super) fn slabs(self, iname: &Name, (first, last): (u32, u32)) -> Result<Vec<Range>, LowerError> {
+        let ([lower], [upper], None) = (self.lower.as_slice(), self.upper.as_slice(), &self.stride) else { return Ok(vec![self]) };
+        let whole = |bound: &Bound| bound.divisor == 1;
+        if (first, last) == (0, 0) || !whole(lower) && first > 0 {
+            return Ok(vec![self]);
+        }
+        let value = Affine::name(iname.clone());
+        let one = Affine::constant(1);
+        // The first value between, and the last one.
+        let begin = Bound { affine: lower.affine.add(&Affine::constant(i64::from(first) * lower.divisor))?, divisor: lower.divisor };
+        let end = Bound { affine: upper.affine.sub(&Affine::constant(i64::from(last) * upper.divisor))?, divisor: upper.divisor };
+        let from_begin = Constraint::not_negative(value.scale(begin.divisor)?.sub(&begin.affine)?);
+        let to_end = Constraint::not_negative(end.affine.sub(&value.scale(end.divisor)?)?);
+        let part = |lower: Vec<Bound>, upper: Vec<Bound>, more: Vec<Constraint>| {
+            let facts = self.facts.iter().cloned().chain(more).collect();
+            Range { lower, upper, stride: None, facts }
+        };
+        let mut parts = Vec::new();
+        if first > 0 {
+            let before = Bound { affine: begin.affine.sub(&one)?, divisor: 1 };
+            parts.push(part(vec![lower.clone()], vec![before, upper.clone()], Vec::new()));
+        }
+        parts.push(part(vec![begin.clone()], vec![end.clone()], vec![from_begin.clone(), to_end]));
+        if last > 0 {
+            // `floor(end / divisor) + 1` is the first value behind.
+            let behind = Affine::floor(&end.affine, end.divisor)?.add(&one)?;
+            parts.push(part(vec![begin, Bound { affine: behind, divisor: 1 }], vec![upper.clone()], vec![from_begin]));
+        }
+        Ok(parts)
+    }
+
     /// The only value that it has, whatever the parameters are.
     pub(super) fn only_value(&self) -> Option<&Affine> {
         match (self.lower.as_slice(), self.upper.as_slice()) {

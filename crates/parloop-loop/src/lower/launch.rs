@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
 
 use super::bounds::Domains;
-use super::cpu::{self, Item, group_axis, local_axis};
+use super::cpu::{self, Item, first_loop_axis, group_axis, local_axis};
 use super::data::{self, Data};
 use super::nest::{Scope, constant, mentions};
 use super::place::Copies;
@@ -68,12 +68,37 @@ pub fn lower(program: &Program, entry: &Name, schedules: &Schedules, target: Tar
             groups: launch.groups.clone(),
             group_size: launch.group_size.clone(),
         });
-        shared.functions.push(function);
+        if target == Target::Ispc && !launch.groups.is_empty() {
+            shared.functions.extend(as_task(program, schedules, &schedule.kernel, launch, function)?);
+        } else {
+            shared.functions.push(function);
+        }
     }
     shared.preambles.extend(schedule.kernel.preambles.iter().cloned());
     let preambles = shared.preambles.into_iter().collect();
     let (tables, functions, check_sites) = (shared.tables, shared.functions, shared.sites);
     Ok(Lowered { target, preambles, tables, functions, launches, globals, check_sites })
+}
+
+/// For a language that launches tasks itself: the task, and the function that launches it.
+fn as_task(
+    program: &Program,
+    schedules: &Schedules,
+    kernel: &LoopKernel,
+    launch: &Launch,
+    function: Function,
+) -> Result<[Function; 2], LowerError> {
+    let mut none = Shared::default();
+    let mut scope = scope(program, schedules, kernel, Target::Ispc, &mut none);
+    let data = Data::of(kernel, Target::Ispc, scope.shared)?;
+    scope.numbers.extend(data.numbers);
+    let groups = launch.groups.iter().map(|size| scope.index(size)).collect::<Result<Vec<_>, _>>()?;
+    let task: Name = format!("{}_task", function.name).into();
+    let args = function.params.iter().map(|param| param.name.clone()).collect();
+    let body = vec![Statement::Launch { function: task.clone(), groups, args }];
+    let size = launch.group_size.clone();
+    let caller = Function { name: function.name.clone(), kind: FunctionKind::Launched(Vec::new()), params: function.params.clone(), body };
+    Ok([Function { name: task, kind: FunctionKind::Task(size), ..function }, caller])
 }
 
 /// The function of a launch.
@@ -193,10 +218,10 @@ impl Scope<'_> {
 
     fn arrange(&mut self, launch: &Launch) -> Result<Vec<Item>, LowerError> {
         self.copy_for_concurrent_inames(launch)?;
-        if self.target != Target::C || launch.group_size.is_empty() {
+        let Some(first) = first_loop_axis(self.target).filter(|_| !launch.group_size.is_empty()) else {
             return Ok(cpu::as_scheduled(&launch.body));
-        }
-        let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions);
+        };
+        let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions, first);
         for (name, axes) in arranged.widened {
             if let Some(array) = self.arrays.get_mut(&name) {
                 let length = |axis: &u8| launch.group_size.get(usize::from(*axis)).copied().unwrap_or(1);
@@ -261,12 +286,11 @@ impl Scope<'_> {
             let size = launch.groups.get(usize::from(axis)).and_then(to_affine);
             indices.push(self.hardware_iname(&iname, index, size, sole)?);
         }
-        if !on_cpu {
-            for (axis, iname) in by_axis(&|iname| local_axis(self.kernel, iname)) {
-                let size = launch.group_size.get(usize::from(axis)).map(|&size| Affine::constant(size as i64));
-                let index = self.hardware(Axis::Local(axis));
-                indices.push(self.hardware_iname(&iname, index, size, false)?);
-            }
+        let hardware_axes = 0..first_loop_axis(self.target).unwrap_or(u8::MAX);
+        for (axis, iname) in by_axis(&|iname| local_axis(self.kernel, iname).filter(|axis| hardware_axes.contains(axis))) {
+            let size = launch.group_size.get(usize::from(axis)).map(|&size| Affine::constant(size as i64));
+            let index = self.hardware(Axis::Local(axis));
+            indices.push(self.hardware_iname(&iname, index, size, false)?);
         }
         let mut body = self.items(items)?;
         data.declare(self, &mut body)?;

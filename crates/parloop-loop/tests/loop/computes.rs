@@ -4,7 +4,7 @@ use parloop_kernel::Context;
 use parloop_loop::run::LoopArg;
 use parloop_loop::syntax::Program;
 
-use super::lowering::{add, matmul, split};
+use super::lowering::{add, matmul, slabs, split};
 use super::run::{contexts, executable};
 use super::samples;
 
@@ -21,8 +21,9 @@ fn of_a(program: &Program, context: &Context, a: &[f64], length: usize) -> Vec<f
 
 #[test]
 fn lengths_that_a_tile_does_not_divide_are_done_to_the_end_and_no_further() {
-    for (outer, inner) in [(Some("g.0"), Some("l.0")), (None, None), (None, Some("unr")), (Some("g.0"), None)] {
-        let program = split(&add(), "i", 16, outer, inner);
+    let tags = [(Some("g.0"), Some("l.0")), (None, None), (None, Some("unr")), (Some("g.0"), None)];
+    let split = tags.map(|(outer, inner)| split(&add(), "i", 16, outer, inner));
+    for program in split.into_iter().chain([(0, 1), (1, 0), (1, 1), (2, 3)].map(|ends| slabs(&add(), 16, ends))) {
         for context in contexts() {
             let executable = executable(&program, &context);
             for n in [1usize, 15, 16, 17, 100] {

@@ -74,6 +74,11 @@ pub fn tag(program: &Program, iname: &str, tag: &str) -> Program {
     })
 }
 
+/// With `i` split, and its first and last parts apart.
+pub fn slabs(program: &Program, length: i64, (first, last): (u32, u32)) -> Program {
+    map(program, |kernel| split_iname(kernel, "i", &Split::by(length).slabs(first, last)).unwrap())
+}
+
 /// The function of a text, without what stands in front of it.
 fn body(text: &str) -> &str {
     let at = ["GPUKERN void", "__kernel void", "extern \"C\"", "\nvoid ", "export void", "task void"];
@@ -136,4 +141,18 @@ fn a_product_in_tiles_has_two_barriers_in_its_loop_and_no_condition_around_them(
     let text = code(&matmul(None), Target::Cuda).text;
     assert_eq!(text.matches("    __syncthreads();").count(), 2, "{text}");
     assert!(text.contains("  __shared__ float a_fetch[256];\n"), "{text}");
+}
+
+#[test]
+fn apart_from_the_last_slab_no_limit_is_asked_for() {
+    let text = code(&slabs(&add(), 16, (0, 1)), Target::C).text;
+    println!("{text}");
+    assert_eq!(text.matches("i_inner < 16;").count(), 1, "{text}");
+}
+
+#[test]
+fn ispc_launches_a_task_for_each_group() {
+    let text = code(&split(&add(), "i", 8, Some("g.0"), Some("l.0")), Target::Ispc).text;
+    assert!(text.contains("task void add_task(") && text.contains("export void add("), "{text}");
+    assert!(text.contains("  launch[(n + 7) >> 3] add_task(a, b, out, n);\n  sync;\n"), "{text}");
 }

@@ -4,7 +4,7 @@ use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::syntax::{AddressSpace, Initializer, KernelOptions, Program};
 
-use super::lowering::{add, matmul, split, tag};
+use super::lowering::{add, matmul, slabs, split, tag};
 
 fn builder(name: &str, domain: &str, instructions: &str) -> KernelBuilder {
     KernelBuilder::new().name(name).domain(domain).instructions(instructions)
@@ -28,6 +28,7 @@ pub fn all() -> Vec<(&'static str, Program)> {
         ("add_nested", split(&add(), "i", 16, None, None)),
         ("add_unrolled", split(&add(), "i", 4, None, Some("unr"))),
         ("add_hint", split(&add(), "i", 4, None, Some("unr_hint"))),
+        ("add_slabs", slabs(&add(), 16, (0, 1))),
         ("matmul", matmul(None)),
         ("matmul_fixed", matmul(Some(64))),
     ];
