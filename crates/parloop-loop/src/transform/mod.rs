@@ -26,6 +26,8 @@ mod map_domain;
 mod merge;
 mod precompute;
 mod prioritize_loops;
+mod privatize_temporaries_with_inames;
+mod realize_reduction;
 mod register;
 mod remove_instructions;
 mod remove_unused_arguments;
@@ -71,6 +73,8 @@ pub use merge::{merge, with_entrypoints};
 pub(crate) use precompute::domain_of;
 pub use precompute::{FetchTag, Precompute, PrecomputeError, precompute};
 pub use prioritize_loops::{PrioritizeLoopsError, prioritize_loops};
+pub use privatize_temporaries_with_inames::{PrivatizeError, privatize_for_concurrent_inames, privatize_temporaries_with_inames};
+pub use realize_reduction::realize_reduction;
 pub use register::{
     RegisterError, register_callable, register_callable_kernel, register_function_lookup, register_function_mangler,
     register_function_scoper,
