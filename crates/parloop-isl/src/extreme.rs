@@ -8,7 +8,7 @@ use crate::error::{IslError, Result};
 use crate::local;
 use crate::name::Name;
 use crate::set::{Bound, Bounds, Piecewise, Set};
-use crate::solver::{Names, SetHandle, Solver, ask, once};
+use crate::solver::{Names, Question, SetHandle, Solver, ask, once};
 
 /// Which end of a range.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -194,6 +194,12 @@ impl Set {
 
     fn static_extreme(&self, name: &str, context: &Set, end: End) -> Result<Affine> {
         self.dim_place(name)?;
+        let kind = if end == End::Largest { "static_max" } else { "static_min" };
+        let question = Question { kind, set: self, other: Some(context), names: &[Name::from(name)] };
+        once(question, || self.find_static_extreme(name, context, end))
+    }
+
+    fn find_static_extreme(&self, name: &str, context: &Set, end: End) -> Result<Affine> {
         let inside = self.join(context)?;
         // All limits of a piece hold; of the values of several pieces some may.
         let (mut candidates, all_hold) = match inside.limits_here(name, end) {
