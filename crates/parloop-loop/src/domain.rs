@@ -10,30 +10,30 @@ use crate::syntax::LoopKernel;
 #[derive(Clone, Debug)]
 pub struct Forest<'k> {
     kernel: &'k LoopKernel,
-    homes: HashMap<&'k Name, usize>,
+    homes: HashMap<&'k str, usize>,
 }
 
 impl<'k> Forest<'k> {
     /// Of that kernel.
     pub fn of(kernel: &'k LoopKernel) -> Forest<'k> {
-        let dims = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index)));
+        let dims = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim.as_str(), index)));
         Forest { kernel, homes: dims.collect() }
     }
 
     /// The index of the domain that has the iname.
     pub fn home(&self, iname: &str) -> Option<usize> {
-        self.homes.get(&Name::from(iname)).copied()
+        self.homes.get(iname).copied()
     }
 
     /// The domains whose inames are parameters of that one.
     pub fn parents(&self, domain: usize) -> BTreeSet<usize> {
-        self.kernel.domains[domain].params().iter().filter_map(|param| self.homes.get(param).copied()).collect()
+        self.kernel.domains[domain].params().iter().filter_map(|param| self.home(param)).collect()
     }
 
     /// The domains that have the inames, and all that these lean on, in the order of the kernel.
     pub fn needed<'a>(&self, inames: impl IntoIterator<Item = &'a Name>) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
-        let mut open: Vec<usize> = inames.into_iter().filter_map(|iname| self.homes.get(iname).copied()).collect();
+        let mut open: Vec<usize> = inames.into_iter().filter_map(|iname| self.home(iname)).collect();
         while let Some(domain) = open.pop() {
             if found.insert(domain) {
                 open.extend(self.parents(domain));
@@ -96,5 +96,11 @@ impl LoopKernel {
     pub fn parameters(&self) -> BTreeSet<Name> {
         let params = self.domains.iter().chain([&self.assumptions]).flat_map(|domain| domain.params());
         params.filter(|param| !self.inames.contains_key(*param)).cloned().collect()
+    }
+
+    /// The parameters that the kernel computes: loops that they bound run where their values are known.
+    pub fn computed_parameters(&self) -> BTreeSet<Name> {
+        let params = self.domains.iter().flat_map(|domain| domain.params());
+        params.filter(|param| self.temporaries.contains_key(*param)).cloned().collect()
     }
 }

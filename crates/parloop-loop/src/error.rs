@@ -12,7 +12,7 @@ use crate::lower::LowerError;
 use crate::reduce::ReduceError;
 use crate::run::RunError;
 use crate::schedule::{LocalAxesError, ScheduleError};
-use crate::transform::{ExpandSubstError, InlineError};
+use crate::transform::{ExpandSubstError, InlineError, PrivatizeError};
 
 /// Why a kernel cannot be made, transformed, written or run.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,8 @@ pub enum LoopError {
     Space(#[from] SpaceError),
     #[error(transparent)]
     Axes(#[from] LocalAxesError),
+    #[error(transparent)]
+    Privatize(#[from] PrivatizeError),
     #[error(transparent)]
     Reduce(#[from] ReduceError),
     #[error(transparent)]

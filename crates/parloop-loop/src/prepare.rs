@@ -34,8 +34,16 @@ pub struct Generated {
 type Pass = fn(&Program, Target) -> Result<Program, LoopError>;
 
 /// What is done to every program before it is scheduled.
-const PREPARE: &[Pass] =
-    &[expand_rules, inline_parallel_callees, infer_types, realize_reductions, assign_local_axes, find_address_spaces, infer_descriptors];
+const PREPARE: &[Pass] = &[
+    expand_rules,
+    inline_parallel_callees,
+    infer_types,
+    realize_reductions,
+    assign_local_axes,
+    find_address_spaces,
+    privatize,
+    infer_descriptors,
+];
 
 /// The program with all names resolved, all types known, no reductions left, and every temporary in its memory.
 ///
@@ -82,6 +90,10 @@ fn assign_local_axes(program: &Program, _: Target) -> Result<Program, LoopError>
 
 fn find_address_spaces(program: &Program, _: Target) -> Result<Program, LoopError> {
     each_kernel(program, |kernel| Ok(Some(infer::address_spaces(kernel)?)))
+}
+
+fn privatize(program: &Program, _: Target) -> Result<Program, LoopError> {
+    each_kernel(program, |kernel| Ok(Some(transform::privatize_for_concurrent_inames(kernel)?)))
 }
 
 fn infer_descriptors(program: &Program, target: Target) -> Result<Program, LoopError> {

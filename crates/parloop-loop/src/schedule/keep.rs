@@ -84,17 +84,17 @@ struct Uses {
 impl Uses {
     fn of(facts: &Facts<'_>, nodes: &[Node]) -> Uses {
         let mut uses = Uses::default();
-        uses.walk(facts, nodes, true);
+        uses.walk(facts, nodes);
         uses
     }
 
-    fn walk(&mut self, facts: &Facts<'_>, nodes: &[Node], always: bool) {
+    fn walk(&mut self, facts: &Facts<'_>, nodes: &[Node]) {
         for node in nodes {
             match node {
                 // A loop may take no turn.
                 Node::Loop { body, .. } => {
                     let known = self.surely.clone();
-                    self.walk(facts, body, always);
+                    self.walk(facts, body);
                     self.surely = known;
                 }
                 Node::Barrier { .. } => {}

@@ -118,7 +118,7 @@ fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, Schedu
 /// The limits of an iname for any values of the parameters.
 fn solved_bounds(facts: &Facts<'_>, iname: &Name) -> Result<(Option<i64>, Option<i64>), ScheduleError> {
     let domain = alone(&facts.forest, iname)?.join(&facts.kernel.assumptions)?;
-    let bounds = domain.project_out(&domain.params().to_vec())?.bounds(iname)?;
+    let bounds = domain.project_out(domain.params())?.bounds(iname)?;
     let lower = bounds
         .lower
         .iter()

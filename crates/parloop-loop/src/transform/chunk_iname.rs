@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parloop_isl::{Affine, IslError, Name, Set};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::replace::{self, InameError};
 use super::rewrite::Scope;
@@ -67,7 +67,8 @@ pub fn chunk_iname(kernel: &LoopKernel, iname: &str, split: &Split) -> Result<Lo
     let counted = Affine::name(&parts.inner).scale(split.length)?.add(&Affine::name(&parts.outer))?.add(&first)?;
     Ok(parts.replace(kernel, &scope, value, &|domain, iname| {
         let domain = replace::add_beside(domain, iname, &[&parts.outer, &parts.inner]);
-        domain.constrain(&range(&parts.outer, split.length)?)?.substitute(iname, &counted)
+        let from_zero = Constraint::not_negative(Affine::name(&parts.inner));
+        domain.constrain(&range(&parts.outer, split.length)?)?.constrain(&[from_zero])?.substitute(iname, &counted)
     })?)
 }
 

@@ -186,7 +186,8 @@ fn check(kernel: &LoopKernel, scope: &Scope, old: &[Name], new: &Name, rename: &
         return Err(RenameInamesError::ToItself { iname: new.clone() });
     }
     let exists = kernel.inames.contains_key(new);
-    if !(exists && rename.existing_ok) && !UniqueNames::of_variables(kernel).take(new) {
+    let usable = exists && rename.existing_ok;
+    if !usable && !UniqueNames::of_variables(kernel).take(new) {
         return Err(InameError::Taken { kernel: kernel.name.clone(), name: new.clone() }.into());
     }
     let become_one: Vec<&Name> = old.iter().chain(exists.then_some(new)).collect();

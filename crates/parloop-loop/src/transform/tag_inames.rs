@@ -11,6 +11,8 @@ use crate::syntax::{Iname, InameTag, LoopKernel, TagError};
 /// What an iname is tagged with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagChoice {
+    /// No tag.
+    None,
     /// That tag.
     Tag(InameTag),
     /// `like.i`: the tags that another iname has.
@@ -48,12 +50,13 @@ impl Tags {
         self
     }
 
-    /// With one more, from its text: `g.0`, `like.i`, `unused.l`.
+    /// With one more, from its text: `g.0`, `like.i`, `unused.l`; an empty text is no tag.
     ///
     /// # Errors
     /// When the text is no tag.
     pub fn with_text(self, inames: impl Into<Name>, tag: &str) -> Result<Tags, TagInamesError> {
         let choice = match (tag, tag.strip_prefix("like.")) {
+            ("", _) => TagChoice::None,
             ("unused.g", _) => TagChoice::UnusedGroup,
             ("unused.l", _) => TagChoice::UnusedLocal,
             (_, Some(other)) => TagChoice::Like(other.into()),
@@ -172,6 +175,7 @@ fn choose(kernel: &LoopKernel, choice: &TagChoice) -> Result<Vec<InameTag>, TagI
         (0..=u8::MAX).map(of).find(|tag| !used(tag)).ok_or(TagInamesError::NoAxisLeft { kind })
     };
     Ok(match choice {
+        TagChoice::None => Vec::new(),
         TagChoice::Tag(tag) => vec![tag.clone()],
         TagChoice::Like(other) => {
             replace::known(kernel, other)?;

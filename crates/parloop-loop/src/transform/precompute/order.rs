@@ -8,16 +8,13 @@ use parloop_isl::Name;
 use crate::syntax::{Instruction, InstructionKind, LoopKernel, SyncScope};
 
 /// The inames that users of a value share with those who write what it is made of: computed outside of them, it would be out of date.
-pub(super) fn inames_of_writers(kernel: &LoopKernel, reads: &BTreeSet<Name>, is_user: &dyn Fn(&Instruction) -> bool) -> BTreeSet<Name> {
+pub(super) fn inames_of_writers(kernel: &LoopKernel, reads: &BTreeSet<Name>, users: &[&Arc<Instruction>]) -> BTreeSet<Name> {
     let written: BTreeSet<&Name> = (kernel.instructions.iter())
         .filter(|instruction| !instruction.writes().is_disjoint(reads))
         .flat_map(|instruction| &instruction.within_inames)
         .collect();
-    (kernel.instructions.iter())
-        .filter(|instruction| is_user(instruction))
-        .flat_map(|user| user.within_inames.iter().chain(&user.reduction_inames()).cloned().collect::<Vec<Name>>())
-        .filter(|iname| written.contains(iname))
-        .collect()
+    let around = users.iter().flat_map(|user| user.within_inames.iter().cloned().chain(user.reduction_inames()));
+    around.filter(|iname| written.contains(iname)).collect()
 }
 
 /// What must be done before a value is computed that `users` use: whatever they wait for, at any distance, that writes what the value is
