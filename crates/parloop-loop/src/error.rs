@@ -12,7 +12,7 @@ use crate::lower::LowerError;
 use crate::reduce::ReduceError;
 use crate::run::RunError;
 use crate::schedule::{LocalAxesError, ScheduleError};
-use crate::transform::{ExpandSubstError, InlineError, PrivatizeError};
+use crate::transform::{ExpandSubstError, InlineError, PrivatizeError, TransformError};
 
 /// Why a kernel cannot be made, transformed, written or run.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +21,8 @@ use crate::transform::{ExpandSubstError, InlineError, PrivatizeError};
 pub enum LoopError {
     #[error(transparent)]
     Create(#[from] CreateError),
+    #[error(transparent)]
+    Transform(#[from] TransformError),
     #[error(transparent)]
     Callable(#[from] CallableError),
     #[error(transparent)]
