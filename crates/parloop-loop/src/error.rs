@@ -1,5 +1,6 @@
 //! The one error of the whole way from text to launch: each stage has its own, and this is any of them.
 
+use parloop_device::DeviceError;
 use parloop_isl::{IslError, Name};
 use parloop_kernel::KernelError;
 
@@ -61,6 +62,12 @@ pub enum LoopError {
         /// The kernels that can.
         names: Vec<Name>,
     },
+}
+
+impl From<DeviceError> for LoopError {
+    fn from(error: DeviceError) -> LoopError {
+        LoopError::Kernel(error.into())
+    }
 }
 
 fn entry_message(names: &[Name]) -> String {
