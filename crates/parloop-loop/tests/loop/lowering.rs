@@ -1,13 +1,12 @@
 //! Code of small kernels, as text.
 
+use std::sync::Arc;
+
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::lower::Code;
-use parloop_loop::syntax::{InameTag, LoopKernel, Program, Target};
+use parloop_loop::syntax::{CInstruction, ClassField, ClassType, Expr, InameTag, InstructionKind, LoopKernel, Program, Target, Type};
 use parloop_loop::transform::{Prefetch, Split, add_prefetch, split_iname};
-
-/// All targets.
-pub const TARGETS: [Target; 5] = [Target::C, Target::OpenCl, Target::Cuda, Target::Hip, Target::Ispc];
 
 /// The code of a program's only entry point.
 pub fn code(program: &Program, target: Target) -> Code {
@@ -155,4 +154,47 @@ fn ispc_launches_a_task_for_each_group() {
     let text = code(&split(&add(), "i", 8, Some("g.0"), Some("l.0")), Target::Ispc).text;
     assert!(text.contains("task void add_task(") && text.contains("export void add("), "{text}");
     assert!(text.contains("  launch[(n + 7) >> 3] add_task(a, b, out, n);\n  sync;\n"), "{text}");
+}
+
+#[test]
+fn fields_of_objects_are_read_and_written_by_the_functions_of_their_class() {
+    let field = |axes| ClassField { dtype: DType::F64, axes, getter: "P_get_x".into(), setter: "P_set_x".into() };
+    let fields = [("x".into(), field(1)), ("w".into(), ClassField { getter: "P_get_w".into(), ..field(0) })].into();
+    let class = ClassType { name: "P".into(), fields, api: "/* functions of P */".into() };
+    let program = KernelBuilder::new()
+        .name("kick")
+        .domain("{[i]: 0<=i<n}")
+        .instructions("p.x[i] = 2*p.x[i] + p.w")
+        .data(Data::object("p").dtype(Type::Class(Arc::new(class))))
+        .rest()
+        .build()
+        .unwrap();
+    let text = code(&program, Target::Cuda).text;
+    assert!(text.starts_with("/* functions of P */\n"), "{text}");
+    assert!(text.contains("kick(P p, int const n)"), "{text}");
+    assert!(text.contains("    P_set_x(p, (long long)i, 2.0 * P_get_x(p, (long long)i) + P_get_w(p));"), "{text}");
+}
+
+#[test]
+fn a_checked_kernel_names_each_index_and_touches_nothing_outside() {
+    let code = code(&super::samples::all().into_iter().find(|(name, _)| *name == "checked").unwrap().1, Target::C);
+    assert_eq!(code.check_sites, ["k[i], axis 0", "a[k[i]], axis 0", "x[i], axis 0"]);
+    let guarded = "PARLOOP_CHECK(i >= 0 && i < n, 0, i, n) ? k[i] : 0";
+    assert!(code.text.contains(guarded), "{}", code.text);
+    assert!(code.text.contains("if (PARLOOP_CHECK(i >= 0 && i < n, 2, i, n))\n      x[i] = "), "{}", code.text);
+}
+
+#[test]
+fn text_in_c_stands_as_it_is_with_its_inames_around_it() {
+    let program = add();
+    let program = map(&program, |kernel| {
+        let mut kernel = kernel.clone();
+        let mut insn = (*kernel.instructions[0]).clone();
+        let reads = ["a".into(), "i".into()].into();
+        let (code, writes) = ("out[i] = a[i];".into(), vec![Expr::subscript("out", [Expr::var("i")])]);
+        insn.kind = InstructionKind::C(CInstruction { code, bindings: Vec::new(), reads, writes });
+        kernel.instructions[0] = Arc::new(insn);
+        kernel
+    });
+    assert!(body(&code(&program, Target::C).text).ends_with("for (int32_t i = 0; i < n; ++i)\n  {\n    out[i] = a[i];\n  }\n}"));
 }
