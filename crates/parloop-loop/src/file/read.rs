@@ -161,7 +161,7 @@ impl Reader<'_> {
     fn header(&mut self, keyword: &str, word: Range<usize>, rest: Range<usize>) -> Result<(), ParseError> {
         let source = self.text[rest.clone()].to_owned();
         let takes_nothing = matches!(keyword, "data" | "instructions" | "sequential");
-        if takes_nothing != rest.is_empty() && keyword != "iname" {
+        if takes_nothing != rest.is_empty() {
             let expected = if takes_nothing { "the end of the line" } else { "a value" };
             return Err(self.expected(if rest.is_empty() { word } else { rest }, expected));
         }
@@ -221,12 +221,12 @@ impl Reader<'_> {
     /// `i: g.0, @name {slabs=1:0}`.
     fn iname(&self, span: Range<usize>) -> Result<(Name, Iname), ParseError> {
         let source = &self.text[span.clone()];
-        let colon = source.find(':').ok_or_else(|| self.expected(span.clone(), "`NAME: TAGS`"))?;
-        let name = self.name(trimmed(self.text, span.start..span.start + colon))?;
         let open = source.find('{').map_or(span.end, |at| span.start + at);
+        let colon = self.text[span.start..open].find(':').map_or(open, |at| span.start + at);
+        let name = self.name(trimmed(self.text, span.start..colon))?;
         let mut iname = Iname::default();
-        let mut at = span.start + colon + 1;
-        for part in self.text[at..open.max(at)].split(',') {
+        let mut at = (colon + 1).min(open);
+        for part in self.text[at..open].split(',') {
             let tag = trimmed(self.text, at..at + part.len());
             at += part.len() + 1;
             if !tag.is_empty() {
