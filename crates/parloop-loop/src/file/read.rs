@@ -304,9 +304,9 @@ const SECTIONS: [&str; 13] = [
 /// The text without the space that all its lines begin with, and without empty lines around it.
 fn dedent(body: &str) -> String {
     let lines: Vec<&str> = body.split('\n').collect();
-    let is_blank = |line: &&str| line.trim().is_empty();
-    let Some(first) = lines.iter().position(|line| !is_blank(&line)) else { return String::new() };
-    let last = lines.iter().rposition(|line| !is_blank(&line)).unwrap_or(first);
+    let is_blank = |line: &str| line.trim().is_empty();
+    let Some(first) = lines.iter().position(|line| !is_blank(line)) else { return String::new() };
+    let last = lines.iter().rposition(|line| !is_blank(line)).unwrap_or(first);
     let lines = &lines[first..=last];
     let indent = |line: &str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let common = lines.iter().filter(|line| !is_blank(line)).map(|line| indent(line)).min().unwrap_or(0);
