@@ -5,6 +5,7 @@ use parloop_isl::Name;
 
 use crate::layout::LayoutError;
 
+mod args;
 mod call;
 mod executable;
 mod formula;

@@ -364,3 +364,23 @@ fn reductions_that_an_iname_around_bounds_stay_inside_of_it() {
     let kernel = precompute(&kernel, &Precompute::new("f", names(&["j"]))).unwrap();
     assert_eq!(instruction(&kernel, "f").within_inames, set_of(&["i", "x"]));
 }
+
+#[test]
+fn what_changes_in_the_swept_loop_is_not_fetched_ahead_of_it() {
+    let running = kernel("{[i]: 1<=i<16}", "a[i] = a[i - 1] + 1 {id=step}");
+    assert_eq!(
+        add_prefetch(&running, &prefetch("a", &["i"])).unwrap_err().to_string(),
+        "fetching `a`: rule `a_fetch_rule`: `step` writes `a` inside of the swept loops, where it may be read afterwards, so it cannot be read \
+         ahead of them"
+    );
+    let own = kernel("{[i]: 1<=i<16}", "a[i] = a[i] + 1 {id=step}");
+    assert_eq!(text(&add_prefetch(&own, &prefetch("a", &["i"])).unwrap(), "step"), "a[i] = a_fetch[i - 1] + 1");
+}
+
+#[test]
+fn what_other_work_items_wrote_before_can_be_fetched() {
+    let mut kernel = kernel("{[i]: 0<=i<16}", "<>t[i] = a[i] {id=fill}\nb[i] = t[15 - i] {id=use, dep=fill}");
+    kernel.inames.get_mut("i").unwrap().tags.insert(InameTag::Local(0));
+    let kernel = add_prefetch(&kernel, &prefetch("t", &["i"])).unwrap();
+    assert_eq!(instruction(&kernel, "t_fetch_rule").depends_on, set_of(&["fill"]));
+}

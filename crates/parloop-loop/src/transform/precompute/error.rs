@@ -72,6 +72,18 @@ pub enum PrecomputeError {
         /// The iname.
         iname: Name,
     },
+    /// What the value is made of changes while the swept loops run.
+    #[error(
+        "rule `{rule}`: `{writer}` writes `{array}` inside of the swept loops, where it may be read afterwards, so it cannot be read ahead of them"
+    )]
+    Changes {
+        /// The rule.
+        rule: Name,
+        /// What changes.
+        array: Name,
+        /// Who writes it.
+        writer: Name,
+    },
     /// A name is in use.
     #[error("rule `{rule}`: `{name}` is a name in kernel `{kernel}` already; choose another one")]
     Taken {

@@ -181,14 +181,17 @@ impl<'a> Job<'a> {
         let is_iname = |name: &Name| kernel.inames.contains_key(name);
         let in_arguments: BTreeSet<Name> = calls.iter().flatten().flat_map(Affine::names).filter(is_iname).collect();
         let bound = body.reduction_inames();
-        let around: BTreeSet<Name> =
-            users.iter().flat_map(|user| user.within_inames.iter().cloned().chain(user.reduction_inames())).collect();
+        let around: BTreeSet<Name> = users.iter().flat_map(|user| order::around(user)).collect();
         let linked = inames_that_bound(kernel, &bound, &around.difference(&bound).cloned().collect())?;
         let mut in_value: BTreeSet<Name> = reads.iter().filter(|name| is_iname(name)).cloned().collect();
         in_value.extend(linked.iter().cloned());
         let sweep: BTreeSet<Name> = what.sweep_inames.iter().cloned().collect();
         if let Some(iname) = what.sweep_inames.iter().find(|iname| !in_arguments.contains(*iname) && !in_value.contains(*iname)) {
             return Err(PrecomputeError::UnusedSweep { rule: rule.name.clone(), iname: iname.clone() });
+        }
+        let values: Vec<Expr> = calls.iter().map(|call| body.substitute(&arguments(rule, call))).collect();
+        if let Some((array, writer)) = order::hidden_writer(kernel, &users, &sweep, &values) {
+            return Err(PrecomputeError::Changes { rule: rule.name.clone(), array, writer });
         }
         let hidden: BTreeSet<Name> = sweep.intersection(&in_value).cloned().collect();
         let sources = sources(kernel, what, rule, &calls, &hidden)?;
@@ -561,6 +564,11 @@ fn sources(
         None => Err(PrecomputeError::UnknownStorageAxis { rule: rule.name.clone(), axis: axis.clone() }),
     };
     axes.iter().map(source).collect()
+}
+
+/// What the parameters of the rule stand for in a call.
+fn arguments(rule: &SubstitutionRule, call: &[Affine]) -> BTreeMap<Name, Expr> {
+    rule.parameters.iter().cloned().zip(call.iter().map(from_affine)).collect()
 }
 
 /// The parameter that stands for just this iname in all calls.
