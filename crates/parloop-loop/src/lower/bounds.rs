@@ -176,6 +176,13 @@ impl Scope<'_> {
 
     /// Leaves out limits that the others imply for integers, such as the end of an array behind a whole number of tiles.
     fn drop_implied(&self, iname: &Name, bounds: &mut Bounds) -> Result<(), LowerError> {
+        // Without divisions and equalities the solver has seen to it.
+        let divides = |constraint: &Constraint| {
+            constraint.kind == ConstraintKind::Zero || constraint.affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(..)))
+        };
+        if !self.facts.iter().any(divides) {
+            return Ok(());
+        }
         let value = Affine::name(iname.clone());
         let mut at = 0;
         while bounds.upper.len() > 1 && at < bounds.upper.len() {
