@@ -41,9 +41,9 @@ fn run(executable: &Executable, a: &[f32], b: &[f32]) -> Result<(Vec<f32>, f64),
         ctx.synchronize()?;
         let start = Instant::now();
         executable.call(loop_args! {
-            a: LoopArg::shaped(&a, &[N, N]),
-            b: LoopArg::shaped(&b, &[N, N]),
-            c: LoopArg::shaped(&mut c, &[N, N]),
+            a: (&a, [N, N]),
+            b: (&b, [N, N]),
+            c: (&mut c, [N, N]),
         })?;
         ctx.synchronize()?;
         best = best.min(start.elapsed().as_secs_f64() * 1e3);

@@ -55,7 +55,7 @@ fn a_kernel_calls_a_kernel() -> Result<(), LoopError> {
         let x = ctx.array(&[1.0, 2.0, 3.0, 6.0, 0.0, 0.0, 0.0, 8.0])?;
         for program in [&called, &inlined] {
             let mut y = ctx.zeros::<f64>(8)?;
-            program.compile(&ctx)?.call(loop_args! { x: LoopArg::shaped(&x, &[2, 4]), y: LoopArg::shaped(&mut y, &[2, 4]) })?;
+            program.compile(&ctx)?.call(loop_args! { x: (&x, [2, 4]), y: (&mut y, [2, 4]) })?;
             assert_eq!(y.to_vec()?, [-2.0, -1.0, 0.0, 3.0, -2.0, -2.0, -2.0, 6.0]);
         }
         println!("{}: centred rows are the same, called and inlined", device.id());
@@ -86,7 +86,7 @@ fn a_function_in_c() -> Result<(), LoopError> {
     for device in Device::list() {
         let ctx = Context::on(device.default_stream()?);
         let (x, mut y) = (ctx.array(&[1.0, 2.0, 3.0, 4.0])?, ctx.zeros::<f64>(4)?);
-        program.compile(&ctx)?.call(loop_args! { x: LoopArg::shaped(&x, &[2, 2]), y: LoopArg::shaped(&mut y, &[2, 2]) })?;
+        program.compile(&ctx)?.call(loop_args! { x: (&x, [2, 2]), y: (&mut y, [2, 2]) })?;
         assert_eq!(y.to_vec()?, [-2.0, 1.0, -4.0, 3.0]);
         println!("{}: a function in C turned {:?}", device.id(), x.to_vec()?);
     }
@@ -111,7 +111,7 @@ fn blas() -> Result<(), LoopError> {
     let program = link(&program, "-lopenblas")?;
     let ctx = Context::open("cpu:1")?;
     let (a, x, mut y) = (ctx.array(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?, ctx.array(&[1.0, 0.0, -1.0])?, ctx.array(&[f64::NAN; 2])?);
-    program.compile(&ctx)?.call(loop_args! { a: LoopArg::shaped(&a, &[2, 3]), x: &x, y: &mut y })?;
+    program.compile(&ctx)?.call(loop_args! { a: (&a, [2, 3]), x: &x, y: &mut y })?;
     assert_eq!(y.to_vec()?, [-2.0, -2.0]);
     println!("cpu:1: BLAS multiplied {:?}", y.to_vec()?);
     Ok(())

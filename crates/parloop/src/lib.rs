@@ -71,8 +71,7 @@
 //!
 //! let ctx = Context::open("cpu")?;
 //! let (a, b, mut c) = (ctx.array(&[1.0, 2.0, 3.0, 4.0])?, ctx.array(&[0.0, 1.0, 1.0, 0.0])?, ctx.zeros::<f64>(4)?);
-//! let square = |array| LoopArg::shaped(array, &[2, 2]);
-//! product.compile(&ctx)?.call(loop_args! { a: square((&a).into()), b: square((&b).into()), c: square((&mut c).into()) })?;
+//! product.compile(&ctx)?.call(loop_args! { a: (&a, [2, 2]), b: (&b, [2, 2]), c: (&mut c, [2, 2]) })?;
 //! assert_eq!(c.to_vec()?, [2.0, 1.0, 4.0, 3.0]);
 //!
 //! assert!(product.generate(Target::Cuda)?.code.text.contains("__shared__"));

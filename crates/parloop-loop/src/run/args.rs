@@ -1,13 +1,14 @@
 //! Arguments of calls from Rust: [`loop_args!`](crate::loop_args) and what can stand in it; and programs compiled in one step.
 
 use parloop_device::Element;
-use parloop_kernel::Context;
+use parloop_kernel::{Arg, Context};
 
 use super::{Executable, LoopArg, target_of};
 use crate::error::LoopError;
 use crate::syntax::Program;
 
-/// The arguments of a call, by name: numbers, `&array`, `&mut array`, slices of the host, or a [`LoopArg`](crate::run::LoopArg).
+/// The arguments of a call, by name: numbers, `&array`, `&mut array`, slices of the host, any of them with a shape (`(&array, [n, m])`), or a
+/// [`LoopArg`](crate::run::LoopArg).
 ///
 /// ```
 /// use parloop_kernel::Context;
@@ -38,6 +39,13 @@ impl Program {
     /// Why there is no code ([`generate`](Self::generate)), or what its compiler says.
     pub fn compile(&self, context: &Context) -> Result<Executable, LoopError> {
         Executable::compile(&self.generate(target_of(context.device().kind()))?, context)
+    }
+}
+
+/// An array of several axes, in C order.
+impl<'a, A: Into<Arg<'a>>, const N: usize> From<(A, [i64; N])> for LoopArg<'a> {
+    fn from((array, shape): (A, [i64; N])) -> Self {
+        LoopArg::shaped(array, &shape)
     }
 }
 

@@ -41,7 +41,7 @@ impl Program {
     ///
     /// ```
     /// use parloop_loop::{create::make_kernel, transform::simplify_indices};
-    /// let program = make_kernel("{[i]: 0<=i<8}", "out[i] = a[i + 8 - 8]")?.transform(simplify_indices)?;
+    /// let program = make_kernel("{[i]: 0<=i<8}", "out[i] = a[i % 8]")?.transform(simplify_indices)?;
     /// assert_eq!(program.entry().unwrap().instructions[0].rhs()[0].to_string(), "a[i]");
     /// # Ok::<(), parloop_loop::error::LoopError>(())
     /// ```
