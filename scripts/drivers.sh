@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # What the tests of the OpenCL and HIP backends run on where there is no GPU: PoCL, and AMD's runtime compiler, from Debian's
-# packages. Installed when missing and when we may; with CI=true a missing one is a failure, otherwise its tests are skipped.
+# packages; and OpenBLAS, which a kernel of the loop compiler's tests calls. Installed when missing and when we may; with CI=true a missing one is a failure, otherwise its tests are skipped.
 set -u
 packages=()
 has() { ldconfig -p 2>/dev/null | grep -q "$1"; }
 ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 && has libOpenCL.so.1 || packages+=(pocl-opencl-icd ocl-icd-libopencl1)
 has libamdhip64.so || packages+=(libamdhip64-5)
 has libhiprtc-builtins.so || ls /usr/lib/*/libhiprtc-builtins.so* >/dev/null 2>&1 || packages+=(libhiprtc-builtins5)
+ls /usr/include/cblas.h /usr/include/*/cblas.h >/dev/null 2>&1 || packages+=(libopenblas-dev)
 [ ${#packages[@]} -eq 0 ] && exit 0
 
 echo "missing for some tests: ${packages[*]}"

@@ -7,7 +7,7 @@ use crate::constraint::{Constraint, ConstraintKind};
 use crate::error::{IslError, Result};
 use crate::name::Name;
 use crate::set::{Bound, Bounds, Piecewise, Place, Set};
-use crate::solver::{Names, SetHandle, Solver, ask};
+use crate::solver::{Names, Question, SetHandle, Solver, ask, ask_once};
 
 /// Which end of a range.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,9 +21,18 @@ impl Set {
         Names { params: self.params(), dims: self.dims() }
     }
 
-    /// Itself after some operations of isl's.
-    fn ask_for(&self, operations: impl for<'s> FnOnce(SetHandle<'s>) -> SetHandle<'s>) -> Result<Set> {
-        ask(|solver| solver.store(operations(solver.load(self)?), self.names()))
+    fn question<'a>(&'a self, kind: &'static str, names: &'a [Name]) -> Question<'a> {
+        Question { kind, set: self, other: None, names }
+    }
+
+    /// Itself after some operations of isl's, which `kind` names.
+    fn ask_for(
+        &self,
+        kind: &'static str,
+        names: &[Name],
+        operations: impl for<'s> FnOnce(SetHandle<'s>) -> Result<SetHandle<'s>>,
+    ) -> Result<Set> {
+        ask_once(self.question(kind, names), |solver| solver.store(operations(solver.load(self)?)?, self.names()))
     }
 
     /// Both with the same parameters, and dimensions in the same order.
@@ -35,9 +44,15 @@ impl Set {
     }
 
     /// A set of isl's making of two sets over the same dimensions.
-    fn ask_with(&self, other: &Set, operation: impl for<'s> FnOnce(SetHandle<'s>, SetHandle<'s>) -> SetHandle<'s>) -> Result<Set> {
+    fn ask_with(
+        &self,
+        kind: &'static str,
+        other: &Set,
+        operation: impl for<'s> FnOnce(SetHandle<'s>, SetHandle<'s>) -> Result<SetHandle<'s>>,
+    ) -> Result<Set> {
         let (left, right) = self.aligned(other)?;
-        ask(|solver| solver.store(operation(solver.load(&left)?, solver.load(&right)?), left.names()))
+        let question = Question { kind, set: &left, other: Some(&right), names: &[] };
+        ask_once(question, |solver| solver.store(operation(solver.load(&left)?, solver.load(&right)?)?, left.names()))
     }
 
     /// The points that are in one or the other, over the same dimensions.
@@ -45,7 +60,7 @@ impl Set {
     /// # Errors
     /// [`IslError::DifferentDims`]; [`IslError::Missing`] without libisl, as for all questions.
     pub fn union(&self, other: &Set) -> Result<Set> {
-        self.ask_with(other, |left, right| left.union(right).coalesce())
+        self.ask_with("union", other, |left, right| left.union(right).coalesce())
     }
 
     /// The points that are not in `other`, over the same dimensions.
@@ -53,7 +68,7 @@ impl Set {
     /// # Errors
     /// As [`Set::union`].
     pub fn subtract(&self, other: &Set) -> Result<Set> {
-        self.ask_with(other, |left, right| left.subtract(right).coalesce())
+        self.ask_with("subtract", other, |left, right| left.subtract(right).coalesce())
     }
 
     /// Without those dimensions (or parameters): the points that some value of them completes.
@@ -83,7 +98,7 @@ impl Set {
             names.iter().enumerate().filter(|(place, _)| !gone.contains(place)).map(|(_, name)| name.clone()).collect()
         };
         let (left_params, left_dims) = (without(self.params(), &params), without(self.dims(), &dims));
-        ask(|solver| {
+        ask_once(self.question("project_out", names), |solver| {
             let mut set = solver.load(self)?;
             for &place in dims.iter().rev() {
                 set = set.project_out_dims(place as u32, 1);
@@ -91,7 +106,7 @@ impl Set {
             for &place in params.iter().rev() {
                 set = set.project_out_params(place as u32, 1);
             }
-            let set = set.compute_divs().coalesce().detect_equalities().remove_redundancies();
+            let set = set.compute_divs().coalesce()?.detect_equalities().remove_redundancies();
             solver.store(set, Names { params: &left_params, dims: &left_dims })
         })
     }
@@ -125,7 +140,8 @@ impl Set {
         let further: Vec<Name> = context.params().iter().chain(context.dims()).filter(|name| !self.has_dim(name)).cloned().collect();
         let set = self.add_params(&further);
         let context = Set::from_pieces(set.params().to_vec(), self.dims().to_vec(), context.pieces().to_vec());
-        let result = ask(|solver| solver.store(solver.load(&set)?.gist(solver.load(&context)?), set.names()))?;
+        let question = Question { kind: "gist", set: &set, other: Some(&context), names: &[] };
+        let result = ask_once(question, |solver| solver.store(solver.load(&set)?.gist(solver.load(&context)?), set.names()))?;
         Ok(result.drop_unused_params().add_params(self.params()))
     }
 
@@ -134,7 +150,7 @@ impl Set {
     /// # Errors
     /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn simplify(&self) -> Result<Set> {
-        self.ask_for(|set| set.coalesce().detect_equalities().remove_redundancies())
+        self.ask_for("simplify", &[], |set| Ok(set.coalesce()?.detect_equalities().remove_redundancies()))
     }
 
     /// A set of one piece that contains it, bounded by constraints of its pieces.
@@ -142,7 +158,7 @@ impl Set {
     /// # Errors
     /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn hull(&self) -> Result<Set> {
-        self.ask_for(|set| set.simple_hull().remove_redundancies())
+        self.ask_for("hull", &[], |set| Ok(set.simple_hull().remove_redundancies()))
     }
 
     /// Whether no values of the parameters give it a point.
@@ -153,7 +169,7 @@ impl Set {
         match self.pieces() {
             [] => Ok(true),
             pieces if pieces.iter().any(Vec::is_empty) => Ok(false),
-            _ => ask(|solver| solver.load(self)?.is_empty()),
+            _ => ask_once(self.question("is_empty", &[]), |solver| solver.load(self)?.is_empty()),
         }
     }
 
@@ -166,7 +182,8 @@ impl Set {
         if left.pieces().is_empty() || left == right || right.pieces().iter().any(Vec::is_empty) {
             return Ok(true);
         }
-        ask(|solver| solver.load(&left)?.is_subset(&solver.load(&right)?))
+        let question = Question { kind: "is_subset", set: &left, other: Some(&right), names: &[] };
+        ask_once(question, |solver| solver.load(&left)?.is_subset(&solver.load(&right)?))
     }
 
     /// Whether they have the same points.
@@ -178,7 +195,8 @@ impl Set {
         if left == right {
             return Ok(true);
         }
-        ask(|solver| solver.load(&left)?.is_equal(&solver.load(&right)?))
+        let question = Question { kind: "is_equal", set: &left, other: Some(&right), names: &[] };
+        ask_once(question, |solver| solver.load(&left)?.is_equal(&solver.load(&right)?))
     }
 
     /// Whether it has finitely many points for each value of the parameters.
@@ -186,7 +204,7 @@ impl Set {
     /// # Errors
     /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn is_bounded(&self) -> Result<bool> {
-        ask(|solver| solver.load(self)?.is_bounded())
+        ask_once(self.question("is_bounded", &[]), |solver| solver.load(self)?.is_bounded())
     }
 
     /// The limits of a dimension in its hull, in terms of the other dimensions and the parameters; redundant ones are left out. An
@@ -205,7 +223,8 @@ impl Set {
     /// [`IslError::UnknownName`] when the name is no dimension.
     pub fn bounds(&self, name: &str) -> Result<Bounds> {
         let place = self.dim_place(name)? as u32;
-        let hull = self.ask_for(|set| set.simple_hull().remove_divs_of_dim(place).remove_redundancies())?;
+        let hull =
+            self.ask_for("bounds", &[Name::from(name)], |set| Ok(set.simple_hull().remove_divs_of_dim(place).remove_redundancies()))?;
         let mut bounds = Bounds::default();
         match hull.pieces() {
             [] => {
@@ -245,15 +264,22 @@ impl Set {
         let of_params = Names { params: self.params(), dims: &[] };
         let read = |solver: &Solver| {
             let pieces = solver.load(self)?.dim_extreme(place as i32, end == End::Largest)?;
-            let read = |(set, affine)| -> Result<(Set, Affine)> {
+            // One part for each expression.
+            let mut parts: BTreeMap<Affine, SetHandle<'_>> = BTreeMap::new();
+            for (set, affine) in pieces {
                 let affine = solver.read_affine(&affine, of_params)?;
-                Ok((solver.store(set, of_params)?, affine))
-            };
-            let mut pieces = pieces.into_iter().map(read).collect::<Result<Vec<_>>>()?;
-            pieces.sort_unstable();
+                let part = match parts.remove(&affine) {
+                    Some(part) => part.union(set),
+                    None => set,
+                };
+                parts.insert(affine, part);
+            }
+            let read = |(affine, set): (Affine, SetHandle<'_>)| Ok((solver.store(set.coalesce()?, of_params)?, affine));
+            let pieces = parts.into_iter().map(read).collect::<Result<Vec<_>>>()?;
             Ok(Piecewise(pieces))
         };
-        ask(read).map_err(|error| match error {
+        let kind = if end == End::Largest { "dim_max" } else { "dim_min" };
+        ask_once(self.question(kind, &[Name::from(name)]), read).map_err(|error| match error {
             IslError::Isl { message, .. } if message.contains("unbounded") => self.unbounded(name, end, false),
             error => error,
         })
@@ -342,10 +368,12 @@ impl Set {
     fn constant_extreme(&self, name: &str, context: &Set, end: End) -> Result<Option<i64>> {
         self.dim_place(name)?;
         let inside = self.join(context)?;
-        ask(|solver| {
-            let dimension = solver.make_affine(&Affine::name(name), inside.names())?;
-            solver.load(&inside)?.extreme(&dimension, end == End::Largest)
-        })
+        let numbers = match inside.add_dims(inside.params()).extreme(name, end) {
+            Ok(pieces) => pieces.0.into_iter().filter_map(|(_, affine)| affine.as_constant()),
+            Err(IslError::Unbounded { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(if end == End::Largest { numbers.max() } else { numbers.min() })
     }
 
     /// `(m, r)` when each value of the dimension is `r` modulo `m`, for the largest such `m`; `(1, 0)` otherwise.
@@ -354,7 +382,7 @@ impl Set {
     /// [`IslError::UnknownName`] when the name is no dimension.
     pub fn stride(&self, name: &str) -> Result<(i64, Affine)> {
         let place = self.dim_place(name)?;
-        let (stride, offset) = ask(|solver| {
+        let (stride, offset) = ask_once(self.question("stride", &[Name::from(name)]), |solver| {
             let (stride, offset) = solver.load(self)?.stride(place as i32)?;
             Ok((stride, solver.read_affine(&offset, self.names())?))
         })?;

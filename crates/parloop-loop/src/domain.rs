@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use parloop_isl::{IslError, Name, Set};
+use parloop_isl::{Constraint, ConstraintKind, IslError, Name, Set};
 
 use crate::syntax::LoopKernel;
 
@@ -10,30 +10,30 @@ use crate::syntax::LoopKernel;
 #[derive(Clone, Debug)]
 pub struct Forest<'k> {
     kernel: &'k LoopKernel,
-    homes: HashMap<&'k Name, usize>,
+    homes: HashMap<&'k str, usize>,
 }
 
 impl<'k> Forest<'k> {
     /// Of that kernel.
     pub fn of(kernel: &'k LoopKernel) -> Forest<'k> {
-        let dims = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index)));
+        let dims = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim.as_str(), index)));
         Forest { kernel, homes: dims.collect() }
     }
 
     /// The index of the domain that has the iname.
     pub fn home(&self, iname: &str) -> Option<usize> {
-        self.homes.get(&Name::from(iname)).copied()
+        self.homes.get(iname).copied()
     }
 
     /// The domains whose inames are parameters of that one.
     pub fn parents(&self, domain: usize) -> BTreeSet<usize> {
-        self.kernel.domains[domain].params().iter().filter_map(|param| self.homes.get(param).copied()).collect()
+        self.kernel.domains[domain].params().iter().filter_map(|param| self.home(param)).collect()
     }
 
     /// The domains that have the inames, and all that these lean on, in the order of the kernel.
     pub fn needed<'a>(&self, inames: impl IntoIterator<Item = &'a Name>) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
-        let mut open: Vec<usize> = inames.into_iter().filter_map(|iname| self.homes.get(iname).copied()).collect();
+        let mut open: Vec<usize> = inames.into_iter().filter_map(|iname| self.home(iname)).collect();
         while let Some(domain) = open.pop() {
             if found.insert(domain) {
                 open.extend(self.parents(domain));
@@ -51,6 +51,36 @@ impl<'k> Forest<'k> {
         let Some(first) = needed.next() else { return Ok(Set::universe(&[], &[])) };
         needed.try_fold(first.clone(), |joined, domain| joined.join(domain))
     }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &'k LoopKernel {
+        self.kernel
+    }
+
+    /// The limits that constraints on the iname alone give; there can be closer ones.
+    pub fn constant_bounds(&self, iname: &Name) -> (Option<i64>, Option<i64>) {
+        let Some(home) = self.home(iname) else { return (None, None) };
+        let [piece] = self.kernel.domains[home].pieces() else { return (None, None) };
+        let (mut lower, mut upper): (Option<i64>, Option<i64>) = (None, None);
+        for Constraint { kind, affine } in piece {
+            let coefficient = affine.coefficient(iname);
+            let mut terms = affine.terms();
+            if coefficient == 0 || (terms.next().is_some() && terms.next().is_some()) {
+                continue;
+            }
+            // `c*i + k >= 0`
+            let constant = affine.constant_term();
+            if coefficient > 0 || *kind == ConstraintKind::Zero {
+                let limit = constant.checked_div_euclid(coefficient).and_then(i64::checked_neg);
+                lower = lower.max(limit);
+            }
+            if coefficient < 0 || *kind == ConstraintKind::Zero {
+                let limit = coefficient.checked_neg().and_then(|divisor| constant.checked_div_euclid(divisor));
+                upper = upper.map_or(limit, |known| Some(limit.map_or(known, |limit| limit.min(known))));
+            }
+        }
+        (lower, upper)
+    }
 }
 
 impl LoopKernel {
@@ -66,5 +96,11 @@ impl LoopKernel {
     pub fn parameters(&self) -> BTreeSet<Name> {
         let params = self.domains.iter().chain([&self.assumptions]).flat_map(|domain| domain.params());
         params.filter(|param| !self.inames.contains_key(*param)).cloned().collect()
+    }
+
+    /// The parameters that the kernel computes: loops that they bound run where their values are known.
+    pub fn computed_parameters(&self) -> BTreeSet<Name> {
+        let params = self.domains.iter().flat_map(|domain| domain.params());
+        params.filter(|param| self.temporaries.contains_key(*param)).cloned().collect()
     }
 }

@@ -12,6 +12,7 @@ use crate::lower::LowerError;
 use crate::reduce::ReduceError;
 use crate::run::RunError;
 use crate::schedule::{LocalAxesError, ScheduleError};
+use crate::transform::{ExpandSubstError, InlineError, PrivatizeError};
 
 /// Why a kernel cannot be made, transformed, written or run.
 #[derive(Debug, thiserror::Error)]
@@ -25,11 +26,17 @@ pub enum LoopError {
     #[error(transparent)]
     Recursive(#[from] RecursiveCall),
     #[error(transparent)]
+    Inline(#[from] InlineError),
+    #[error(transparent)]
+    Rule(#[from] ExpandSubstError),
+    #[error(transparent)]
     Infer(#[from] InferError),
     #[error(transparent)]
     Space(#[from] SpaceError),
     #[error(transparent)]
     Axes(#[from] LocalAxesError),
+    #[error(transparent)]
+    Privatize(#[from] PrivatizeError),
     #[error(transparent)]
     Reduce(#[from] ReduceError),
     #[error(transparent)]

@@ -10,10 +10,11 @@ use crate::callable::reachable;
 use crate::error::LoopError;
 use crate::fold;
 use crate::lower::Code;
+use crate::matching::Query;
 use crate::reduce::Realization;
 use crate::schedule::Schedule;
 use crate::syntax::{Expr, LoopKernel, Program, Target};
-use crate::{check, infer, lower, reduce, schedule, target};
+use crate::{check, infer, lower, reduce, schedule, target, transform};
 
 /// A kernel with its code.
 #[derive(Clone, Debug)]
@@ -33,7 +34,16 @@ pub struct Generated {
 type Pass = fn(&Program, Target) -> Result<Program, LoopError>;
 
 /// What is done to every program before it is scheduled.
-const PREPARE: &[Pass] = &[infer_types, realize_reductions, assign_local_axes, find_address_spaces, infer_descriptors];
+const PREPARE: &[Pass] = &[
+    expand_rules,
+    inline_parallel_callees,
+    infer_types,
+    realize_reductions,
+    assign_local_axes,
+    find_address_spaces,
+    privatize,
+    infer_descriptors,
+];
 
 /// The program with all names resolved, all types known, no reductions left, and every temporary in its memory.
 ///
@@ -41,6 +51,20 @@ const PREPARE: &[Pass] = &[infer_types, realize_reductions, assign_local_axes, f
 /// What the first failing pass says.
 pub fn prepare(program: &Program, target: Target) -> Result<Program, LoopError> {
     PREPARE.iter().try_fold(program.clone(), |program, pass| pass(&program, target))
+}
+
+fn inline_parallel_callees(program: &Program, _: Target) -> Result<Program, LoopError> {
+    Ok(transform::inline_parallel_callees(program)?)
+}
+
+fn expand_rules(program: &Program, _: Target) -> Result<Program, LoopError> {
+    let mut expanded = program.clone();
+    for (name, callable) in &program.callables {
+        if let Some(kernel) = callable.kernel().filter(|kernel| !kernel.substitutions.is_empty()) {
+            expanded.callables.insert(name.clone(), callable.with_kernel(transform::expand_subst(kernel, &Query::All)?));
+        }
+    }
+    Ok(expanded)
 }
 
 fn infer_types(program: &Program, target: Target) -> Result<Program, LoopError> {
@@ -66,6 +90,10 @@ fn assign_local_axes(program: &Program, _: Target) -> Result<Program, LoopError>
 
 fn find_address_spaces(program: &Program, _: Target) -> Result<Program, LoopError> {
     each_kernel(program, |kernel| Ok(Some(infer::address_spaces(kernel)?)))
+}
+
+fn privatize(program: &Program, _: Target) -> Result<Program, LoopError> {
+    each_kernel(program, |kernel| Ok(Some(transform::privatize_for_concurrent_inames(kernel)?)))
 }
 
 fn infer_descriptors(program: &Program, target: Target) -> Result<Program, LoopError> {
@@ -101,7 +129,7 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
         if let Some(kernel) = program.callables.get(&name).and_then(|callable| callable.kernel()) {
             check::before_schedule(&program, kernel)?;
             let scheduled = schedule::schedule(&program, kernel)?;
-            check::after_schedule(&scheduled)?;
+            check::after_schedule(&program, &scheduled)?;
             schedules.insert(name, scheduled);
         }
     }

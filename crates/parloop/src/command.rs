@@ -74,7 +74,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
-    const KNOWN: [&str; 9] = [
+    const KNOWN: [&str; 10] = [
         "PARLOOP_DEVICE",
         "PARLOOP_CACHE_DIR",
         "PARLOOP_CC",
@@ -84,6 +84,7 @@ pub fn unknown_variables() -> Vec<String> {
         "PARLOOP_HIP",
         "PARLOOP_CUFFT",
         "PARLOOP_HIPFFT",
+        "PARLOOP_ISL",
     ];
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     names.filter(|name| name.starts_with("PARLOOP_") && !KNOWN.contains(&name.as_str())).collect()

@@ -25,14 +25,23 @@ const MAX_PIECES: usize = 1024;
 /// Reads a set.
 pub(crate) fn set(text: &str) -> Result<Set> {
     let read = read(text, false)?;
-    Ok(Set::from_raw(read.params, read.dims, read.pieces))
+    printable(Set::from_raw(read.params, read.dims, read.pieces))
 }
 
 /// Reads a relation.
 pub(crate) fn relation(text: &str) -> Result<Relation> {
     let read = read(text, true)?;
     let (inputs, outputs) = (read.dims[..read.inputs].to_vec(), read.dims[read.inputs..].to_vec());
-    Ok(Relation::of(inputs, outputs, Set::from_raw(read.params, read.dims, read.pieces)))
+    Ok(Relation::of(inputs, outputs, printable(Set::from_raw(read.params, read.dims, read.pieces))?))
+}
+
+/// The set, unless it has the one number whose size does not fit: text with it would not be read back.
+fn printable(set: Set) -> Result<Set> {
+    let has_it = |affine: &Affine| affine.constant_term() == i64::MIN || affine.terms().any(|(_, coefficient)| coefficient == i64::MIN);
+    match set.pieces().iter().flatten().find(|constraint| has_it(&constraint.affine)) {
+        Some(constraint) => Err(IslError::Overflow { what: constraint.to_string() }),
+        None => Ok(set),
+    }
 }
 
 /// What text says. The inputs of a relation are the first of the dimensions.

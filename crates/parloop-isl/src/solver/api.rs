@@ -75,7 +75,6 @@ functions! {
     isl_val_int_from_si(*mut isl_ctx, c_long) -> *mut isl_val;
     isl_val_get_num_si(*mut isl_val) -> c_long;
     isl_val_get_den_si(*mut isl_val) -> c_long;
-    isl_val_is_int(*mut isl_val) -> c_int;
     isl_val_free(*mut isl_val) -> *mut isl_val;
     isl_mat_alloc(*mut isl_ctx, c_uint, c_uint) -> *mut isl_mat;
     isl_mat_free(*mut isl_mat) -> *mut isl_mat;
@@ -99,7 +98,6 @@ functions! {
     isl_aff_zero_basic_set(*mut isl_aff) -> *mut isl_basic_set;
     isl_aff_nonneg_basic_set(*mut isl_aff) -> *mut isl_basic_set;
     isl_pw_aff_free(*mut isl_pw_aff) -> *mut isl_pw_aff;
-    isl_pw_aff_coalesce(*mut isl_pw_aff) -> *mut isl_pw_aff;
     isl_pw_aff_foreach_piece(*mut isl_pw_aff, PieceCallback, *mut c_void) -> c_int;
     isl_basic_set_free(*mut isl_basic_set) -> *mut isl_basic_set;
     isl_basic_set_dim(*mut isl_basic_set, Dim) -> c_int;
@@ -126,14 +124,13 @@ functions! {
     isl_set_detect_equalities(*mut isl_set) -> *mut isl_set;
     isl_set_remove_redundancies(*mut isl_set) -> *mut isl_set;
     isl_set_simple_hull(*mut isl_set) -> *mut isl_basic_set;
+    isl_set_n_basic_set(*mut isl_set) -> c_int;
     isl_set_is_empty(*mut isl_set) -> c_int;
     isl_set_is_bounded(*mut isl_set) -> c_int;
     isl_set_is_subset(*mut isl_set, *mut isl_set) -> c_int;
     isl_set_is_equal(*mut isl_set, *mut isl_set) -> c_int;
     isl_set_dim_min(*mut isl_set, c_int) -> *mut isl_pw_aff;
     isl_set_dim_max(*mut isl_set, c_int) -> *mut isl_pw_aff;
-    isl_set_min_val(*mut isl_set, *mut isl_aff) -> *mut isl_val;
-    isl_set_max_val(*mut isl_set, *mut isl_aff) -> *mut isl_val;
     isl_set_get_stride_info(*mut isl_set, c_int) -> *mut isl_stride_info;
     isl_set_sample_point(*mut isl_set) -> *mut isl_point;
     isl_stride_info_free(*mut isl_stride_info) -> *mut isl_stride_info;

@@ -92,7 +92,7 @@ impl Solver {
         };
         let mut result = Handle { raw, solver: self };
         for constraint in piece.iter().filter(|c| c.affine.has_floors()) {
-            let affine = self.make_affine_in(space, &constraint.affine, names)?.into_raw();
+            let affine = self.make_affine(space, &constraint.affine, names)?.into_raw();
             // SAFETY: isl takes the expression over, then both sets.
             let raw = unsafe {
                 let bounded = match constraint.kind {
@@ -144,14 +144,7 @@ impl Solver {
             .ok_or_else(|| IslError::UnknownName { name: name.to_string(), set: format!("{:?} -> {:?}", names.params, names.dims) })
     }
 
-    /// isl's object for an expression over the names of a set.
-    pub(crate) fn make_affine(&self, affine: &Affine, names: Names<'_>) -> Result<AffHandle<'_>> {
-        // SAFETY: the context is alive.
-        let raw = unsafe { (self.api.isl_space_set_alloc)(self.ctx, names.params.len() as c_uint, names.dims.len() as c_uint) };
-        self.make_affine_in(&Handle { raw, solver: self }, affine, names)
-    }
-
-    fn make_affine_in<'s>(&'s self, space: &Handle<'s, isl_space>, affine: &Affine, names: Names<'_>) -> Result<AffHandle<'s>> {
+    fn make_affine<'s>(&'s self, space: &Handle<'s, isl_space>, affine: &Affine, names: Names<'_>) -> Result<AffHandle<'s>> {
         let constant = self.val(affine.constant_term());
         // SAFETY: isl takes over a copy of the space, then the expression and the constant.
         let raw = unsafe {
@@ -171,7 +164,7 @@ impl Solver {
                     unsafe { (self.api.isl_aff_set_coefficient_val)(result.into_raw(), kind, place as c_int, factor) }
                 }
                 Atom::Floor(inner, divisor) => {
-                    let inner = self.make_affine_in(space, inner, names)?;
+                    let inner = self.make_affine(space, inner, names)?;
                     let divisor = self.val(*divisor);
                     // SAFETY: isl takes all of them over.
                     unsafe {

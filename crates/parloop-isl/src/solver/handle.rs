@@ -112,9 +112,21 @@ impl<'s> SetHandle<'s> {
         subtract = isl_set_subtract(other: SetHandle<'s>);
         gist = isl_set_gist(context: SetHandle<'s>);
         compute_divs = isl_set_compute_divs();
-        coalesce = isl_set_coalesce();
+        coalesce_unchecked = isl_set_coalesce();
         detect_equalities = isl_set_detect_equalities();
         remove_redundancies = isl_set_remove_redundancies();
+    }
+
+    /// With fewer pieces. isl 0.25 sometimes merges pieces into a set with further points; then they stay apart.
+    pub fn coalesce(self) -> Result<Self> {
+        // SAFETY: isl reads the set.
+        if unsafe { (self.solver.api.isl_set_n_basic_set)(self.raw) } <= 1 {
+            return Ok(self);
+        }
+        // SAFETY: isl counts the references to the set.
+        let copy = Handle { raw: unsafe { (self.solver.api.isl_set_copy)(self.raw) }, solver: self.solver };
+        let merged = copy.coalesce_unchecked();
+        if merged.is_equal(&self)? { Ok(merged) } else { Ok(self) }
     }
 
     pub fn project_out_dims(self, first: c_uint, count: c_uint) -> Self {
@@ -167,23 +179,12 @@ impl<'s> SetHandle<'s> {
         let solver = self.solver;
         let function = if largest { solver.api.isl_set_dim_max } else { solver.api.isl_set_dim_min };
         // SAFETY: isl takes the set over.
-        let raw = unsafe { (solver.api.isl_pw_aff_coalesce)(function(self.into_raw(), place)) };
-        let value = Handle { raw, solver }.check(FIND_EXTREME)?;
+        let value = Handle { raw: unsafe { function(self.into_raw(), place) }, solver }.check(FIND_EXTREME)?;
         let mut pieces: Vec<(*mut isl_set, *mut isl_aff)> = Vec::new();
         // SAFETY: isl reads the value and calls `push_piece` with the vector, which outlives the call.
         let status = unsafe { (solver.api.isl_pw_aff_foreach_piece)(value.raw, push_piece, (&raw mut pieces).cast()) };
         let pieces = pieces.into_iter().map(|(set, aff)| (Handle { raw: set, solver }, Handle { raw: aff, solver })).collect();
         if status < 0 { Err(solver.error(FIND_EXTREME)) } else { Ok(pieces) }
-    }
-
-    /// The extreme value of an expression over the set, all parameters included; `None` when there is none.
-    pub fn extreme(&self, of: &AffHandle<'s>, largest: bool) -> Result<Option<i64>> {
-        let api = self.solver.api;
-        let function = if largest { api.isl_set_max_val } else { api.isl_set_min_val };
-        // SAFETY: isl reads both.
-        let value = Handle { raw: unsafe { function(self.raw, of.raw) }, solver: self.solver }.check(FIND_EXTREME)?;
-        // SAFETY: isl reads the value: infinite, or not a number, where there is none.
-        if unsafe { (api.isl_val_is_int)(value.raw) } == 1 { self.solver.number(value).map(Some) } else { Ok(None) }
     }
 
     /// `(m, r)`: the values of the dimension are `r` modulo `m`.

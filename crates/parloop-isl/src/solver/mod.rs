@@ -6,9 +6,9 @@ mod api;
 mod convert;
 mod handle;
 mod library;
+mod memory;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::ffi::CStr;
 
 pub use self::library::add_library_folder;
@@ -16,21 +16,20 @@ pub use self::library::add_library_folder;
 use self::api::{Api, ERROR_QUOTA, ON_ERROR_CONTINUE, isl_ctx, isl_set};
 pub(crate) use self::convert::Names;
 pub(crate) use self::handle::SetHandle;
+pub(crate) use self::memory::Question;
+use self::memory::{Answers, Memory};
 use crate::error::{IslError, Result};
-use crate::set::Set;
 
 /// A question that takes isl more steps than this is given up: some seconds.
-const MAX_OPERATIONS: std::ffi::c_ulong = 10_000_000;
-
-/// So many sets are remembered; then all are forgotten, which costs less than to find out which are old.
-const MAX_REMEMBERED: usize = 4096;
+const MAX_OPERATIONS: std::ffi::c_ulong = 100_000;
 
 /// The context of this thread.
 pub(crate) struct Solver {
     api: &'static Api,
     ctx: *mut isl_ctx,
     /// isl's object for a value, always made from the value itself: answers must not depend on what was asked before.
-    remembered: RefCell<HashMap<Set, *mut isl_set>>,
+    remembered: RefCell<Memory<*mut isl_set>>,
+    answers: RefCell<Answers>,
 }
 
 thread_local! {
@@ -57,6 +56,18 @@ pub(crate) fn ask<T>(question: impl FnOnce(&Solver) -> Result<T>) -> Result<T> {
         .map_err(gone)?
 }
 
+/// Asks this thread's solver, unless it has answered that question before.
+pub(crate) fn ask_once<T: Clone + 'static>(question: Question<'_>, answer: impl FnOnce(&Solver) -> Result<T>) -> Result<T> {
+    ask(|solver| {
+        if let Some(known) = solver.answers.borrow().get(&question) {
+            return Ok(known);
+        }
+        let answer = answer(solver)?;
+        solver.answers.borrow_mut().insert(question, answer.clone());
+        Ok(answer)
+    })
+}
+
 impl Solver {
     fn open() -> Result<Solver> {
         let api = library::api()?;
@@ -70,7 +81,7 @@ impl Solver {
             (api.isl_options_set_on_error)(ctx, ON_ERROR_CONTINUE);
             (api.isl_ctx_set_max_operations)(ctx, MAX_OPERATIONS);
         }
-        Ok(Solver { api, ctx, remembered: RefCell::default() })
+        Ok(Solver { api, ctx, remembered: RefCell::default(), answers: RefCell::default() })
     }
 
     /// Forgets the errors and the work of the last question.
@@ -105,10 +116,10 @@ impl Solver {
         unsafe { (self.api.isl_ctx_last_error)(self.ctx) != 0 }
     }
 
+    /// No handle to what is forgotten is left when a question is answered.
     fn forget_if_many(&self) {
-        let mut remembered = self.remembered.borrow_mut();
-        if remembered.len() > MAX_REMEMBERED {
-            remembered.drain().for_each(|(_, set)| self.free_set(set));
+        for set in self.remembered.borrow_mut().forget_if_many() {
+            self.free_set(set);
         }
     }
 
@@ -121,7 +132,7 @@ impl Solver {
 impl Drop for Solver {
     fn drop(&mut self) {
         // All objects go before their context.
-        for (_, set) in self.remembered.take() {
+        for set in self.remembered.take().forget() {
             self.free_set(set);
         }
         // SAFETY: nothing else is left of the context: handles live inside questions.

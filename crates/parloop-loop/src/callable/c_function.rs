@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parloop_isl::Name;
 use parloop_kernel::{DeviceKind, KernelError, ParamType, Pointee, Signature, Source, signatures};
 
-use super::emit::{CallSite, Emitted};
+use super::emit::{CallSite, Emitted, check_in_place};
 use super::error::TypeName;
 use super::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
 use crate::syntax::{Preamble, Target, Type};
@@ -125,14 +125,9 @@ impl CFunction {
 
     /// The parameters as a call writes them.
     fn parameters(&self, site: &CallSite<'_>) -> Vec<Emitted> {
-        let is_array = |id: &ArgId| match id {
-            ArgId::Position(place) if *place < 0 => {
-                matches!(site.results.get(usize::try_from(-1 - place).unwrap_or(usize::MAX)), Some(crate::syntax::Expr::SubArray(_)))
-            }
-            _ => true,
-        };
         let ids = self.ids().into_iter().filter_map(|(argument, result)| argument.or(result));
-        ids.map(|id| if is_array(&id) { Emitted::Arg(id) } else { Emitted::Address(id) }).collect()
+        let is_number = |id: &ArgId| matches!(id, ArgId::Position(place) if *place < 0) && !site.is_part(id);
+        ids.map(|id| if is_number(&id) { Emitted::Address(id) } else { Emitted::Arg(id) }).collect()
     }
 }
 
@@ -198,8 +193,11 @@ impl Callable for CFunction {
         _inference: &mut dyn Inference,
     ) -> Result<Arc<dyn Callable>, CallableError> {
         self.check_counts(site.args.len(), site.results.len())?;
-        for ((argument, _), param) in self.ids().into_iter().zip(&self.signature.params) {
+        for ((argument, result), param) in self.ids().into_iter().zip(&self.signature.params) {
             let Some(id) = argument else { continue };
+            if let Some(result) = &result {
+                check_in_place(&self.name, &param.name, site, [&id, result])?;
+            }
             let (expected, found) = match (&param.ty, descriptors.get(&id)) {
                 (ParamType::Scalar(_), Some(ArgDescriptor::Array { .. })) => ("a number", "an array"),
                 (ParamType::Pointer { to: Pointee::Scalar(_), .. }, Some(ArgDescriptor::Value)) => ("an array", "a number"),

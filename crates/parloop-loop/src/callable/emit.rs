@@ -3,6 +3,7 @@
 use parloop_isl::Name;
 
 use super::{ArgId, CallableError};
+use crate::infer::same_place;
 use crate::syntax::{BinaryOp, Expr, LoopKernel, Target, Type};
 
 /// Where a call stands: what a callable sees of its caller.
@@ -16,6 +17,22 @@ pub struct CallSite<'a> {
     pub args: &'a [Expr],
     /// Where the results go; empty for a call inside an expression.
     pub results: &'a [Expr],
+}
+
+impl<'a> CallSite<'a> {
+    /// The argument or result of that id, by position.
+    pub fn get(&self, id: &ArgId) -> Option<&'a Expr> {
+        match id {
+            ArgId::Position(place) if *place >= 0 => self.args.get(*place as usize),
+            ArgId::Position(place) => self.results.get(usize::try_from(-1 - i64::from(*place)).ok()?),
+            ArgId::Keyword(_) => None,
+        }
+    }
+
+    /// Whether it is a part of an array.
+    pub fn is_part(&self, id: &ArgId) -> bool {
+        matches!(self.get(id), Some(Expr::SubArray(_)))
+    }
 }
 
 /// What a call becomes. The lowering knows the call site: an argument or result is named by its id, and is written as the caller has
@@ -72,4 +89,20 @@ pub(super) fn plain_call_insn(name: &Name, in_target: Option<&Name>, site: &Call
         args.push(if matches!(result, Expr::SubArray(_)) { Emitted::Arg(id) } else { Emitted::Address(id) });
     }
     Ok((Emitted::Call(function.clone(), args), returns))
+}
+
+/// That a parameter that is changed in place is given and taken at one place.
+pub(super) fn check_in_place(
+    function: &Name,
+    parameter: &str,
+    site: &CallSite<'_>,
+    [argument, result]: [&ArgId; 2],
+) -> Result<(), CallableError> {
+    let (Some(given), Some(taken)) = (site.get(argument), site.get(result)) else { return Ok(()) };
+    let same = same_place(site.kernel, given, taken);
+    if same.map_err(|error| CallableError::Inside { function: site.kernel.name.clone(), error: Box::new(error) })? {
+        return Ok(());
+    }
+    let (given, taken) = (given.to_string(), taken.to_string());
+    Err(CallableError::InPlace { function: function.clone(), parameter: parameter.into(), given, taken })
 }

@@ -102,6 +102,20 @@ pub enum CallableError {
         /// What is passed.
         found: &'static str,
     },
+    /// What is changed in place is given and taken at two places.
+    #[error(
+        "call of `{function}`: `{parameter}` is changed in place there, but `{given}` is given and `{taken}` taken; copy the one to the other first"
+    )]
+    InPlace {
+        /// The function.
+        function: Name,
+        /// The parameter.
+        parameter: Name,
+        /// The argument.
+        given: String,
+        /// The result.
+        taken: String,
+    },
     /// It is a kernel, which cannot be part of an expression.
     #[error("kernel `{function}` cannot be called inside an expression: assign its results in an instruction of their own")]
     KernelInExpression {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use super::emit::{CallSite, Emitted};
+use super::emit::{CallSite, Emitted, check_in_place};
 use super::error::TypeName;
 use super::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
-use crate::syntax::{Argument, ArgumentKind, Expr, Layout, LoopKernel, Preamble, Shape, Target};
+use crate::syntax::{Argument, ArgumentKind, Layout, LoopKernel, Preamble, Shape, Target};
 
 /// Which arguments of a kernel a call gives, and which it takes back; one may be both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -166,6 +166,11 @@ impl Callable for CallableKernel {
     ) -> Result<Arc<dyn Callable>, CallableError> {
         self.check_call(site.args.len(), site.results.len())?;
         let places = kernel_args(&self.kernel);
+        for (place, argument) in self.kernel.arguments.iter().enumerate() {
+            if let [given, taken] = &places.ids(place).collect::<Vec<_>>()[..] {
+                check_in_place(&self.name, &argument.name, site, [given, taken])?;
+            }
+        }
         let mut described = crate::infer::CalleeNames::of(&self.kernel, &places, site);
         let mut arguments = self.kernel.arguments.clone();
         for (id, descriptor) in descriptors {
@@ -203,12 +208,7 @@ impl Callable for CallableKernel {
         let places = kernel_args(&self.kernel);
         let args = (0..self.kernel.arguments.len()).filter_map(|place| {
             let id = places.ids(place).next()?;
-            let is_number = match &id {
-                ArgId::Position(position) if *position < 0 => {
-                    !matches!(site.results.get(usize::try_from(-1 - position).unwrap_or(usize::MAX)), Some(Expr::SubArray(_)))
-                }
-                _ => false,
-            };
+            let is_number = matches!(id, ArgId::Position(position) if position < 0) && !site.is_part(&id);
             Some(if is_number { Emitted::Address(id) } else { Emitted::Arg(id) })
         });
         Ok((Emitted::Call(self.kernel.name.clone(), args.collect()), false))

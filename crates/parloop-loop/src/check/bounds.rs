@@ -145,7 +145,7 @@ impl Known<'_, '_> {
     fn smallest(&self, expr: &Affine) -> Option<i64> {
         expr.terms().try_fold(expr.constant_term(), |sum, (atom, coefficient)| {
             let Atom::Name(name) = atom else { return None };
-            let (lower, upper) = self.facts.constant_bounds(name);
+            let (lower, upper) = self.facts.forest.constant_bounds(name);
             let limit = if coefficient > 0 { lower? } else { upper? };
             sum.checked_add(coefficient.checked_mul(limit)?)
         })

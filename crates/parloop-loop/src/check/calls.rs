@@ -3,6 +3,7 @@
 use parloop_isl::Name;
 
 use super::CheckError;
+use crate::callable::kernel_args;
 use crate::schedule::Facts;
 use crate::syntax::{ArgumentKind, Call, Expr, Instruction, InstructionKind, LoopKernel, Program};
 
@@ -33,10 +34,8 @@ pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckErr
 
 /// Arrays are passed as (parts of) arrays and numbers as numbers. How many there must be is for the callable to say.
 fn check_site(instruction: &Instruction, call: &Call, results: &[Expr], callee: &LoopKernel) -> Result<(), CheckError> {
-    let inputs: Vec<_> = callee.arguments.iter().filter(|argument| argument.is_input == Some(true)).collect();
-    if inputs.len() != callee.arguments.iter().filter(|argument| argument.is_input.is_some()).count() && inputs.is_empty() {
-        return Ok(());
-    }
+    let places = kernel_args(callee);
+    let inputs = places.inputs.iter().map(|&place| &callee.arguments[place]);
     let mismatch = |place: String, found: &Expr, expected: &'static str| CheckError::CallSite {
         instruction: instruction.id.clone(),
         function: callee.name.clone(),
@@ -44,7 +43,7 @@ fn check_site(instruction: &Instruction, call: &Call, results: &[Expr], callee: 
         found: format!("`{found}`"),
         expected: expected.to_owned(),
     };
-    for (at, (given, argument)) in call.args.iter().zip(&inputs).enumerate() {
+    for (at, (given, argument)) in call.args.iter().zip(inputs).enumerate() {
         let is_part = matches!(given, Expr::SubArray(_));
         match &argument.kind {
             ArgumentKind::Value if is_part => return Err(mismatch(format!("argument {}", at + 1), given, "a number")),
@@ -54,7 +53,7 @@ fn check_site(instruction: &Instruction, call: &Call, results: &[Expr], callee: 
             _ => {}
         }
     }
-    let outputs = callee.arguments.iter().filter(|argument| argument.is_output == Some(true));
+    let outputs = places.outputs.iter().map(|&place| &callee.arguments[place]);
     for (at, (given, argument)) in results.iter().zip(outputs).enumerate() {
         let is_part = matches!(given, Expr::SubArray(_));
         if let ArgumentKind::Array { layout, .. } = &argument.kind

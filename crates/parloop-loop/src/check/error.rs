@@ -91,6 +91,16 @@ pub enum CheckError {
         /// `g.0`, `l.1` …
         axis: String,
     },
+    /// A called kernel uses the axis of an iname that the call is in.
+    #[error("`{instruction}` runs in `{iname}`, tagged {axis}, and calls a kernel that uses {axis} itself; give one of them another axis")]
+    CalleeAxis {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+        /// `g.0`, `l.1` …
+        axis: String,
+    },
     /// Nothing says which of two accesses comes first.
     #[error(
         "`{writer}` writes `{variable}`, which `{other}` uses too, and nothing says which comes first; add a dependency between them, or say in both \

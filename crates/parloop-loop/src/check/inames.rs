@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::schedule::{Facts, Placement};
-use crate::syntax::{InameTag, Instruction};
+use crate::schedule::{Facts, Placement, callee_axes};
+use crate::syntax::{InameTag, Instruction, InstructionKind, Program};
 
-pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
+pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     check_ids(facts)?;
     check_tags(facts)?;
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
-        check_axes(facts, instruction)?;
+        check_axes(program, facts, instruction)?;
         for name in &facts.reads[at] {
             if facts.placement.contains_key(name) && !instruction.within_inames.contains(name) {
                 return Err(CheckError::InactiveIname { instruction: instruction.id.clone(), iname: name.clone() });
@@ -64,7 +64,7 @@ fn check_tags(facts: &Facts<'_>) -> Result<(), CheckError> {
     Ok(())
 }
 
-fn check_axes(facts: &Facts<'_>, instruction: &Instruction) -> Result<(), CheckError> {
+fn check_axes(program: &Program, facts: &Facts<'_>, instruction: &Instruction) -> Result<(), CheckError> {
     let mut axes: BTreeMap<Placement, &Name> = BTreeMap::new();
     for iname in &instruction.within_inames {
         let placement = facts.placement(iname);
@@ -79,6 +79,11 @@ fn check_axes(facts: &Facts<'_>, instruction: &Instruction) -> Result<(), CheckE
                 axis: axis_name(placement),
             });
         }
+    }
+    if let InstructionKind::Call(_) = instruction.kind
+        && let Some((axis, iname)) = callee_axes(program, instruction).into_iter().find_map(|axis| Some((axis, *axes.get(&axis)?)))
+    {
+        return Err(CheckError::CalleeAxis { instruction: instruction.id.clone(), iname: iname.clone(), axis: axis_name(axis) });
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ use crate::syntax::{LoopKernel, Program};
 /// The first mistake that is found.
 pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<(), CheckError> {
     let facts = Facts::of(kernel);
-    inames::check(&facts)?;
+    inames::check(program, &facts)?;
     calls::check(program, &facts)?;
     destinations::check(&facts)?;
     definitions::check(&facts)?;
@@ -35,13 +35,13 @@ pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<(), Che
     Ok(())
 }
 
-/// Checks what only a schedule shows.
+/// Checks what only a schedule shows, of a kernel of the program.
 ///
 /// # Errors
 /// The first mistake that is found.
-pub fn after_schedule(schedule: &Schedule) -> Result<(), CheckError> {
+pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<(), CheckError> {
     let facts = Facts::of(&schedule.kernel);
     placed::check(schedule)?;
-    placed::check_axes(schedule, &facts)?;
+    placed::check_axes(program, schedule, &facts)?;
     definitions::check_order(schedule, &facts)
 }

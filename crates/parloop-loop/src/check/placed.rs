@@ -6,8 +6,8 @@ use parloop_isl::Name;
 
 use super::CheckError;
 use super::inames::axis_name;
-use crate::schedule::{Facts, Placement, Schedule};
-use crate::syntax::{AddressSpace, InstructionKind};
+use crate::schedule::{Facts, Placement, Schedule, callee_axes};
+use crate::syntax::{AddressSpace, InstructionKind, Program};
 
 pub(super) fn check(schedule: &Schedule) -> Result<(), CheckError> {
     let mut counts: HashMap<&Name, usize> = HashMap::new();
@@ -28,14 +28,15 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), CheckError> {
 }
 
 /// An instruction that is not spread over an axis is run by all work items along it: they would all write to the same place.
-pub(super) fn check_axes(schedule: &Schedule, facts: &Facts<'_>) -> Result<(), CheckError> {
+pub(super) fn check_axes(program: &Program, schedule: &Schedule, facts: &Facts<'_>) -> Result<(), CheckError> {
     for launch in &schedule.launches {
         let groups = (0u8..).zip(&launch.groups).map(|(axis, _)| Placement::Group(axis));
         let axes: BTreeSet<Placement> = groups.chain((0u8..).zip(&launch.group_size).map(|(axis, _)| Placement::Local(axis))).collect();
         for id in launch.instructions() {
             let Some(&at) = facts.position.get(id) else { continue };
-            let used: BTreeSet<Placement> =
-                facts.kernel.instructions[at].within_inames.iter().map(|iname| facts.placement(iname)).collect();
+            let instruction = &facts.kernel.instructions[at];
+            let mut used = callee_axes(program, instruction);
+            used.extend(instruction.within_inames.iter().map(|iname| facts.placement(iname)));
             for axis in axes.difference(&used) {
                 if facts.writes[at].iter().any(|variable| is_shared(facts, variable, *axis)) {
                     let (instruction, launch) = (id.clone(), launch.name.clone());

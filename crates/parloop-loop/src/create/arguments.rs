@@ -62,7 +62,26 @@ fn add_argument(making: &mut Making, taken: &mut BTreeMap<Name, NameKind>, argum
 
 fn add_temporary(making: &mut Making, taken: &mut BTreeMap<Name, NameKind>, temporary: Temporary) -> Result<(), CreateError> {
     take(taken, &temporary.name, NameKind::Temporary)?;
+    check_initializer(&temporary)?;
     making.kernel.temporaries.insert(temporary.name.clone(), temporary);
+    Ok(())
+}
+
+fn check_initializer(temporary: &Temporary) -> Result<(), CreateError> {
+    let Some(values) = &temporary.initializer else { return Ok(()) };
+    let name = || temporary.name.clone();
+    let needed = values.shape.iter().try_fold(values.dtype.size() as u128, |size, &length| size.checked_mul(length as u128));
+    let (found, needed) = (values.bytes.len(), needed.unwrap_or(u128::MAX));
+    if found as u128 != needed {
+        return Err(CreateError::InitializerSize { name: name(), found, needed });
+    }
+    if let Shape::Known(lengths) = &temporary.layout.shape {
+        let given: Vec<String> = lengths.iter().map(Expr::to_string).collect();
+        let found: Vec<String> = values.shape.iter().map(usize::to_string).collect();
+        if given != found {
+            return Err(CreateError::InitializerShape { name: name(), given: given.join(", "), found: found.join(", ") });
+        }
+    }
     Ok(())
 }
 
@@ -208,6 +227,9 @@ pub(super) fn apply_default_order(making: &mut Making) -> Result<(), CreateError
         let by_default = !making.ordered.contains(name) && layout.dim_tags.is_empty();
         let auto = making.auto_strides.contains(name) || (by_default && making.default_order == Order::Auto);
         match &layout.shape {
+            Shape::Known(lengths) if !layout.dim_tags.is_empty() && lengths.len() != layout.dim_tags.len() => {
+                return Err(CreateError::AxesDiffer { name: name.clone(), found: layout.dim_tags.len(), axes: lengths.len() });
+            }
             Shape::Known(lengths) if auto && layout.dim_tags.is_empty() => {
                 layout.dim_tags = vec![DimTag::Stride(Stride::Auto); lengths.len()]
             }

@@ -295,6 +295,9 @@ impl KernelBuilder {
 
     fn making(self) -> Result<Making, CreateError> {
         check_name(&self.name)?;
+        if !matches!(self.index_type, DType::I8 | DType::I16 | DType::I32 | DType::I64) {
+            return Err(CreateError::IndexType { dtype: self.index_type.name() });
+        }
         let (mut drafts, mut rules) = (Vec::new(), Vec::new());
         for item in self.items {
             match item {

@@ -132,7 +132,7 @@ fn check_loop_bounds(making: &Making) -> Result<(), CreateError> {
     Ok(())
 }
 
-/// Arrays have as many indices as axes; every iname is of use.
+/// Arrays have as many indices as axes; no instruction reduces over an iname that it is within; every iname is of use.
 pub(super) fn check_uses(making: &mut Making) -> Result<(), CreateError> {
     let axes: BTreeMap<&Name, Option<usize>> = making
         .kernel
@@ -147,6 +147,9 @@ pub(super) fn check_uses(making: &mut Making) -> Result<(), CreateError> {
         .collect();
     let expanded = making.expanded()?;
     for instruction in &expanded {
+        if let Some(iname) = instruction.reduction_inames().intersection(&instruction.within_inames).next() {
+            return Err(CreateError::ReducesOverOwn { instruction: instruction.id.clone(), iname: iname.clone() });
+        }
         let check = IndexCheck { axes: &axes, instruction };
         for expr in instruction.exprs() {
             let bare_is_fine = matches!(instruction.kind, InstructionKind::C(_) | InstructionKind::Call(_));

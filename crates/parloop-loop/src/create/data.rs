@@ -6,7 +6,7 @@ use parloop_device::DType;
 use parloop_isl::Name;
 
 use super::dim_tags::{parse_dim_tag_list, parse_dim_tags, split_at_commas};
-use super::error::CreateError;
+use super::error::{CreateError, NameKind};
 use super::extremes::settled;
 use crate::parse;
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Expr, Initializer, Layout, Offset, Shape, Stride, Temporary, Type};
@@ -308,6 +308,7 @@ pub(super) struct Read {
 impl Data {
     /// Reads the texts.
     pub(super) fn read(&self) -> Result<Read, CreateError> {
+        self.check_properties()?;
         let ty = self.dtype.as_ref().map(|name| name.read(&self.names)).transpose()?;
         let layout = self.layout()?;
         let mut read = Read {
@@ -331,6 +332,34 @@ impl Data {
             }
         }
         Ok(read)
+    }
+
+    /// Refuses what this kind of data does not have.
+    fn check_properties(&self) -> Result<(), CreateError> {
+        let for_temporaries = [
+            (self.space.is_some(), "memory of its own choice"),
+            (self.initializer.is_some(), "values from the beginning"),
+            (self.read_only, "`read_only`"),
+            (self.base_storage.is_some(), "storage to share"),
+        ];
+        let for_arguments = [(self.is_input.or(self.is_output).is_some(), "direction"), (self.alignment.is_some(), "alignment")];
+        let for_arrays = [
+            (self.shape != ShapeText::Auto, "shape"),
+            (self.tags != Tags::ByOrder || self.order.is_some(), "order of axes"),
+            (self.offset.is_some(), "offset"),
+            (self.axis_names.is_some(), "axes"),
+            (self.alignment.is_some(), "alignment"),
+        ];
+        let (kind, refused) = match self.role {
+            Role::Temporary => (NameKind::Temporary, for_arguments.to_vec()),
+            Role::Array(_) | Role::Image => (NameKind::Argument, for_temporaries.to_vec()),
+            Role::Value => (NameKind::ValueArgument, [&for_temporaries[..], &for_arrays[..]].concat()),
+            Role::Object => (NameKind::Object, [&for_temporaries[..], &for_arrays[..]].concat()),
+        };
+        match refused.into_iter().find(|(given, _)| *given) {
+            Some((_, property)) => Err(CreateError::NoSuchProperty { name: self.names.as_str().into(), kind, property }),
+            None => Ok(()),
+        }
     }
 
     fn kind(&self, layout: &Layout) -> Result<Option<ArgumentKind>, CreateError> {

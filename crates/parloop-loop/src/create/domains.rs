@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use parloop_isl::{IslError, Name, Set};
 
+use super::data::check_name;
 use super::error::CreateError;
 use super::{DomainText, Making};
 use crate::syntax::Iname;
@@ -18,7 +19,9 @@ pub(super) fn read_domains(making: &mut Making) -> Result<(), CreateError> {
             DomainText::Set(set) => set,
             DomainText::Text(text) => Set::parse(&text).map_err(|error| CreateError::Domain { number, error })?,
         };
+        set.params().iter().try_for_each(|param| check_name(param))?;
         for iname in set.dims() {
+            check_name(iname)?;
             if let Some(first) = home.insert(iname.clone(), number) {
                 return Err(CreateError::InameTwice { iname: iname.clone(), first, number });
             }

@@ -53,6 +53,8 @@ pub enum CreateError {
     UnknownReductionIname { instruction: Name, iname: Name, near: Near },
     #[error("instruction `{instruction}` sweeps a sub-array with `{iname}`, but no domain has that iname{near}")]
     UnknownSweepIname { instruction: Name, iname: Name, near: Near },
+    #[error("instruction `{instruction}` reduces over `{iname}`, but is within that iname too; reduce over another one")]
+    ReducesOverOwn { instruction: Name, iname: Name },
     #[error("a loop priority names the iname `{iname}`, but no domain has it{near}")]
     UnknownPriorityIname { iname: Name, near: Near },
     #[error("instruction `{instruction}` depends on `{pattern}`, but no instruction is called so{near}")]
@@ -83,6 +85,14 @@ pub enum CreateError {
     ImageShape { name: Name },
     #[error("the type `{ty}` of `{name}` is not known; use a name of NumPy's, such as `float32`")]
     UnknownType { name: Name, ty: String },
+    #[error("`{name}` is {kind}, which has no {property}")]
+    NoSuchProperty { name: Name, kind: NameKind, property: &'static str },
+    #[error("the values of `{name}` are {found} bytes, but its shape and type need {needed}")]
+    InitializerSize { name: Name, found: usize, needed: u128 },
+    #[error("`{name}` has the shape ({given}), but values of the shape ({found})")]
+    InitializerShape { name: Name, given: String, found: String },
+    #[error("the type of indices is a signed integer, `int32` or `int64`, not `{dtype}`")]
+    IndexType { dtype: &'static str },
     #[error("argument `{name}` is neither input nor output; it must be one of them")]
     NoDirection { name: Name },
 
@@ -160,6 +170,7 @@ pub enum NameKind {
     ValueArgument,
     ConstantArgument,
     Argument,
+    Object,
     Temporary,
     ReadOnlyTemporary,
     Substitution,
@@ -187,6 +198,7 @@ impl fmt::Display for NameKind {
             NameKind::ValueArgument => "an argument passed by value",
             NameKind::ConstantArgument => "an argument in constant memory",
             NameKind::Argument => "an argument",
+            NameKind::Object => "an object",
             NameKind::Temporary => "a temporary",
             NameKind::ReadOnlyTemporary => "a read-only temporary",
             NameKind::Substitution => "a substitution rule",
@@ -206,6 +218,8 @@ pub enum Warning {
     ReadNotWritten { name: Name },
     #[error("`{name}` is a parameter of a domain, but no argument (`...` among the data has arguments found)")]
     UndeclaredParameter { name: Name },
+    #[error("the tag of `{name}` is not kept: this is the same name without it")]
+    TagDropped { name: Name },
     #[error("iname `{iname}` is used by no instruction")]
     UnusedIname { iname: Name },
 }
@@ -217,6 +231,7 @@ impl Warning {
             Warning::InferredInames { .. } => "inferred_iname".to_owned(),
             Warning::ReadNotWritten { name } => format!("read_no_write({name})"),
             Warning::UndeclaredParameter { name } => format!("undeclared_parameter({name})"),
+            Warning::TagDropped { .. } => "tag_dropped".to_owned(),
             Warning::UnusedIname { .. } => "unused_inames".to_owned(),
         }
     }

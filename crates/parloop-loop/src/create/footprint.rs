@@ -165,7 +165,7 @@ impl<'a> Ranges<'a> {
         Ok(self.is_constant(&largest).then_some(largest))
     }
 
-    /// The largest value where each iname has one lower and one upper limit, of constants, and nothing else holds of it.
+    /// The largest value where each iname has one limit of constants on the side that matters: that one holds whatever else bounds it.
     fn plain_largest(&self, access: &Access<'_>, guards: &[Constraint], index: &Affine) -> Option<Affine> {
         let domains = self.domains_of(&access.inames);
         let mut largest = Affine::constant(index.constant_term());
@@ -183,29 +183,22 @@ impl<'a> Ranges<'a> {
     }
 
     fn plain_limit(&self, iname: &Name, upper: bool, domains: &BTreeSet<usize>) -> Option<Affine> {
-        let mut limits = [None, None];
-        for domain in domains.iter().map(|&index| &self.kernel.domains[index]) {
-            let concerns = domain.has_dim(iname) || domain.params().contains(iname);
-            let piece = match domain.pieces() {
-                [piece] => piece,
-                _ if concerns => return None,
-                _ => continue,
-            };
-            for constraint in piece.iter().filter(|constraint| concerns && constraint.affine.mentions(iname)) {
+        let mut found = None;
+        for domain in domains.iter().map(|&index| &self.kernel.domains[index]).filter(|domain| domain.has_dim(iname)) {
+            let [piece] = domain.pieces() else { return None };
+            for constraint in piece.iter().filter(|constraint| constraint.affine.mentions(iname)) {
                 let coefficient = constraint.affine.coefficient(iname);
-                if constraint.kind != ConstraintKind::NotNegative || coefficient.abs() != 1 {
+                if constraint.kind != ConstraintKind::NotNegative || !matches!(coefficient, 1 | -1) {
                     return None;
                 }
                 let rest = constraint.affine.sub(&Affine::name(iname).scale(coefficient).ok()?).ok()?;
                 let limit = rest.scale(-coefficient).ok()?;
-                if !self.is_constant(&limit) || limits[usize::from(coefficient < 0)].replace(limit).is_some() {
+                if (coefficient < 0) == upper && self.is_constant(&limit) && found.replace(limit).is_some() {
                     return None;
                 }
             }
         }
-        let [lower, higher] = limits;
-        let (lower, higher) = (lower?, higher?);
-        Some(if upper { higher } else { lower })
+        found
     }
 
     /// The domains of these inames and of those that bound them.

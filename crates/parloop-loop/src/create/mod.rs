@@ -20,6 +20,7 @@ mod inames;
 mod rules;
 mod shapes;
 mod slices;
+mod tagged_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,6 +45,7 @@ const STEPS: &[Step] = &[
     domains::read_assumptions,
     common_subexpressions::expand,
     identify::name_instructions,
+    tagged_names::drop_tags,
     extremes::settle_extremes,
     rules::collect_rules,
     arguments::read_data,

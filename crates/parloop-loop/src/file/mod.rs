@@ -129,6 +129,12 @@ impl LoopFile {
     pub fn parse(text: &str) -> Result<LoopFile, ParseError> {
         read::file(text)
     }
+
+    /// Cuts the text of a file before the first line `---- what`: what is read, and what is expected of it. This is possible also where
+    /// reading gives an error, which may be what is expected.
+    pub fn split(text: &str) -> (&str, Vec<Expected>) {
+        read::split(text)
+    }
 }
 
 impl fmt::Display for LoopFile {

@@ -24,14 +24,10 @@ struct Reader<'t> {
 }
 
 pub(super) fn file(text: &str) -> Result<LoopFile, ParseError> {
-    let mut reader = Reader { text, file: LoopFile::default(), block: Block::None };
+    let (head, expected) = split(text);
+    let mut reader = Reader { text, file: LoopFile { expected, ..LoopFile::default() }, block: Block::None };
     let mut at = 0;
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        if line.starts_with("----") {
-            reader.close_block()?;
-            reader.file.expected = expected(&text[at..]);
-            break;
-        }
+    for (index, line) in head.split_inclusive('\n').enumerate() {
         reader.line(index + 1, at, line)?;
         at += line.len();
     }
@@ -39,16 +35,17 @@ pub(super) fn file(text: &str) -> Result<LoopFile, ParseError> {
     Ok(reader.file)
 }
 
-/// The parts after lines `---- what`.
-fn expected(text: &str) -> Vec<Expected> {
+/// What stands before the first line `---- what`, and the parts after each.
+pub(super) fn split(text: &str) -> (&str, Vec<Expected>) {
+    let head = if text.starts_with("----") { 0 } else { text.find("\n----").map_or(text.len(), |newline| newline + 1) };
     let mut parts: Vec<Expected> = Vec::new();
-    for line in text.split_inclusive('\n') {
+    for line in text[head..].split_inclusive('\n') {
         match (line.strip_prefix("----"), parts.last_mut()) {
             (None, Some(part)) => part.text.push_str(line),
             (what, _) => parts.push(Expected { what: what.unwrap_or_default().trim().to_owned(), text: String::new() }),
         }
     }
-    parts
+    (&text[..head], parts)
 }
 
 impl Reader<'_> {

@@ -18,5 +18,5 @@ pub use error::InferError;
 pub use promote::{as_float, combine, is_signed, promote, promote_division, real_of};
 pub use reader::{TypeReader, type_of};
 pub use spaces::{SpaceError, address_spaces};
-pub use sub_array::{Extent, Part, extent, part};
+pub use sub_array::{Extent, Part, extent, part, same_place};
 pub use types::{types, types_so_far};

@@ -96,6 +96,18 @@ pub fn part(kernel: &LoopKernel, sub_array: &SubArray) -> Result<Part, InferErro
     Ok(Part { space, layout, begin })
 }
 
+/// Whether two arguments of a call are the same place in memory, for all that one can see: a kernel changes what it is given where it lies.
+///
+/// # Errors
+/// As [`part`].
+pub fn same_place(kernel: &LoopKernel, one: &Expr, other: &Expr) -> Result<bool, InferError> {
+    match (one, other) {
+        _ if one == other => Ok(true),
+        (Expr::SubArray(one), Expr::SubArray(other)) => Ok(one.array == other.array && part(kernel, one)? == part(kernel, other)?),
+        _ => Ok(false),
+    }
+}
+
 /// An affine expression in its normal form; others as they are.
 fn simplify(expr: Expr) -> Expr {
     to_affine(&expr).map_or(expr, |affine| from_affine(&affine))

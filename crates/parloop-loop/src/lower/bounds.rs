@@ -135,14 +135,9 @@ impl Scope<'_> {
         Ok(Range { lower: bounds.lower, upper: bounds.upper, stride: (step > 1).then_some((step, rest)), facts })
     }
 
-    /// The smallest value of an iname wherever it is used, in terms of parameters.
+    /// The value that work item 0 of an iname's axis has, in terms of parameters.
     pub(super) fn least(&mut self, iname: &Name) -> Result<Affine, LowerError> {
-        let set = self.domains.join([iname])?;
-        let set = if set.dims().len() == 1 { set } else { set.project_onto(std::slice::from_ref(iname))? };
-        match look(&set, iname) {
-            Some(range) if range.lower[0].divisor == 1 => Ok(range.lower[0].affine.clone()),
-            _ => Ok(set.static_min(iname, &self.kernel.assumptions)?),
-        }
+        Ok(crate::schedule::axis_base(&crate::domain::Forest::of(self.kernel), iname)?)
     }
 
     /// The first and the last constant value of an iname that is to be written out, if they are constants.

@@ -10,7 +10,7 @@ use super::nest::{Scope, mentions};
 use super::place::{Array, Storage, constant, separate_name};
 use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LowerError, tidy};
-use crate::layout::Hidden;
+use crate::layout::{Axis, Hidden, LayoutError};
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Preamble, Target, Temporary, Type};
 
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
@@ -22,10 +22,17 @@ pub(super) struct Data {
     pub(super) numbers: HashMap<Name, Type>,
     /// Variables to be declared, by name.
     variables: BTreeMap<Name, Declaration>,
-    /// Temporaries in blocks of memory that they share: block, its space, its bytes, the temporaries in it.
-    blocks: BTreeMap<Name, (AddressSpace, u64, Vec<(Name, Type)>)>,
+    /// Memory that several temporaries share.
+    blocks: BTreeMap<Name, Block>,
     /// Variables that start with the values of a table.
     copied: Vec<(Name, Name, u64)>,
+}
+
+/// A block of memory that temporaries share.
+struct Block {
+    space: AddressSpace,
+    bytes: u64,
+    parts: Vec<(Name, Type)>,
 }
 
 impl Data {
@@ -93,15 +100,15 @@ impl Data {
         self.arrays.insert(name.clone(), array(name, name, ty.clone(), space, &temporary.layout, storage)?);
         if matches!(space, AddressSpace::Global | AddressSpace::Constant) {
             if let Some(block) = &temporary.base_storage {
-                self.blocks.entry(block.clone()).or_insert((space, 0, Vec::new())).2.push((name.clone(), ty));
+                self.block(block, space).parts.push((name.clone(), ty));
             }
             return Ok(());
         }
         let size = static_size(name, &temporary.layout, space)?;
         if let Some(block) = &temporary.base_storage {
-            let (_, bytes, parts) = self.blocks.entry(block.clone()).or_insert((space, 0, Vec::new()));
-            *bytes = (*bytes).max(size * type_size(&ty));
-            parts.push((name.clone(), ty));
+            let block = self.block(block, space);
+            block.bytes = block.bytes.max(size * type_size(&ty));
+            block.parts.push((name.clone(), ty));
             return Ok(());
         }
         if let Some(initializer) = &temporary.initializer {
@@ -147,22 +154,14 @@ impl Data {
                 tidy::declare(body, declaration);
             }
         }
-        for (block, (space, bytes, parts)) in self.blocks.iter().rev() {
-            self.declare_block(block, *space, *bytes, parts, body);
+        for (name, block) in self.blocks.iter().rev() {
+            declare_block(name, block, body);
         }
         Ok(())
     }
 
-    fn declare_block(&self, block: &Name, space: AddressSpace, bytes: u64, parts: &[(Name, Type)], body: &mut Vec<Statement>) {
-        let used: Vec<&(Name, Type)> = parts.iter().filter(|(name, _)| body.iter().any(|statement| mentions(statement, name))).collect();
-        for (name, ty) in used.iter().rev() {
-            body.insert(0, Statement::Alias { name: name.clone(), ty: ty.clone(), space, storage: block.clone() });
-        }
-        if !used.is_empty() && !matches!(space, AddressSpace::Global | AddressSpace::Constant) {
-            let (name, ty) = (block.clone(), DType::U8.into());
-            let lengths = vec![bytes.max(1)];
-            body.insert(0, Statement::Declare(Declaration { name, ty, space, lengths, constant: false, value: None, alignment: Some(16) }));
-        }
+    fn block(&mut self, name: &Name, space: AddressSpace) -> &mut Block {
+        self.blocks.entry(name.clone()).or_insert(Block { space, bytes: 0, parts: Vec::new() })
     }
 
     /// Gives a variable the values of a table.
@@ -190,12 +189,30 @@ impl Data {
     }
 }
 
+fn declare_block(name: &Name, block: &Block, body: &mut Vec<Statement>) {
+    let is_used = |part: &&(Name, Type)| body.iter().any(|statement| mentions(statement, &part.0));
+    let used: Vec<&(Name, Type)> = block.parts.iter().filter(is_used).collect();
+    let space = block.space;
+    for (part, ty) in used.iter().rev() {
+        body.insert(0, Statement::Alias { name: part.clone(), ty: ty.clone(), space, storage: name.clone() });
+    }
+    if !used.is_empty() && !matches!(space, AddressSpace::Global | AddressSpace::Constant) {
+        let (name, ty, lengths) = (name.clone(), DType::U8.into(), vec![block.bytes.max(1)]);
+        body.insert(0, Statement::Declare(Declaration { name, ty, space, lengths, constant: false, value: None, alignment: Some(16) }));
+    }
+}
+
 fn array(name: &Name, code_name: &Name, ty: Type, space: AddressSpace, layout: &Layout, storage: Storage) -> Result<Array, LowerError> {
+    let axes = match layout.axes(name) {
+        // Of an array whose shape nobody knows, one index is the place in memory.
+        Err(LayoutError::UnknownAxes { .. }) => vec![Axis::Stride(crate::syntax::Expr::int(1))],
+        axes => axes?,
+    };
     Ok(Array {
         name: code_name.clone(),
         ty,
         space,
-        axes: layout.axes(name)?,
+        axes,
         lengths: layout.lengths().map(<[_]>::to_vec),
         offset: layout.offset(name),
         storage,

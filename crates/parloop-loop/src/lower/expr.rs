@@ -196,12 +196,12 @@ impl Scope<'_> {
         match (whole, base.dtype()) {
             (Some(0), Some(dtype)) => {
                 let one = number::int(&DType::I32.into(), 1);
-                return Ok(Typed { value: Typed::weak(one).to(&dtype.into()), weak: base.weak });
+                Ok(Typed { value: Typed::weak(one).to(&dtype.into()), weak: base.weak })
             }
             (Some(power @ 1..=LARGEST_PRODUCT), Some(_)) => {
                 let weak = base.weak;
                 let Some(factor) = self.repeatable(base.value.clone(), "base") else { return self.general_power(base, exponent) };
-                return Ok(Typed { value: product(&factor, power), weak });
+                Ok(Typed { value: product(&factor, power), weak })
             }
             _ => self.general_power(base, exponent),
         }

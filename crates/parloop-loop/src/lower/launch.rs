@@ -254,7 +254,9 @@ impl Scope<'_> {
         let value = Affine::name(iname.clone());
         if let Ok(range) = self.range(iname, &BTreeSet::new())
             && sole
-            && let ([upper], Some(size)) = (range.upper.as_slice(), &size)
+            && let ([lower], [upper], Some(size)) = (range.lower.as_slice(), range.upper.as_slice(), &size)
+            && lower.divisor == 1
+            && lower.affine == least
             && Affine::floor(&upper.affine, upper.divisor)?.sub(&least)?.add(&Affine::constant(1))?.sub(size)?.as_constant() == Some(0)
         {
             // The launch has just as many groups as the iname has values.

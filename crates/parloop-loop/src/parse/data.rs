@@ -11,7 +11,7 @@ use super::error::{Mistake, ParseError, nearest};
 use super::expression::Parser;
 use super::initializer;
 use super::lex::Kind;
-use super::lines::{split, trimmed};
+use super::lines::{find, split, trimmed};
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Expr, Layout, Literal, Offset, Shape, Stride, Temporary};
 
 /// One line of data.
@@ -39,7 +39,7 @@ const OPTIONS: [&str; 11] = ["order", "dim_tags", "offset", "align", "in", "out"
 
 /// Reads one line of data, which may name several.
 pub(crate) fn data_line(text: &str, line: Range<usize>) -> Result<Vec<Datum>, ParseError> {
-    let open = text[line.clone()].find('{').map(|at| line.start + at);
+    let open = find(text, line.clone(), b'{')?;
     let head = trimmed(text, line.start..open.unwrap_or(line.end));
     let mut parser = Parser::new(text, head)?;
     let mut names = Vec::new();

@@ -133,3 +133,16 @@ pub(super) fn split(text: &str, within: Range<usize>, separator: u8) -> Result<V
     parts.push(trimmed(text, start..within.end));
     Ok(parts)
 }
+
+/// Where the first such byte stands that is in no quotes.
+pub(super) fn find(text: &str, within: Range<usize>, wanted: u8) -> Result<Option<usize>, ParseError> {
+    let mut at = within.start;
+    while at < within.end {
+        match text.as_bytes()[at] {
+            b'"' | b'\'' => at = quoted(text, at..within.end)?.1,
+            byte if byte == wanted => return Ok(Some(at)),
+            _ => at += 1,
+        }
+    }
+    Ok(None)
+}

@@ -179,7 +179,7 @@ impl Display for Expr {
                 f.write_str(" if ")?;
                 at_least(f, condition, Level::Or)?;
                 f.write_str(" else ")?;
-                at_least(f, no, Level::If)
+                before_colon(f, no)
             }
             Expr::Cast(ty, operand) => {
                 write!(f, "cast({ty}, ")?;
@@ -209,6 +209,11 @@ impl Display for Expr {
 /// The expression, in parentheses where it does not bind tight enough. A slice, which no parentheses can help, is printed as it is.
 fn at_least(f: &mut Formatter<'_>, expr: &Expr, least: Level) -> fmt::Result {
     if level(expr) >= least { expr.fmt(f) } else { write!(f, "({expr})") }
+}
+
+/// The expression where a colon may come next, which that of a sub-array must not be taken for.
+fn before_colon(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
+    at_least(f, expr, if matches!(expr, Expr::SubArray(_)) { Level::Or } else { Level::If })
 }
 
 /// What an index or a field is taken of.
@@ -269,8 +274,7 @@ fn slice(f: &mut Formatter<'_>, parts: &[Option<Expr>; 3]) -> fmt::Result {
             f.write_char(':')?;
         }
         if let Some(part) = part {
-            // The colon of a sub-array would be read as the slice's.
-            at_least(f, part, if matches!(part, Expr::SubArray(_)) { Level::Or } else { Level::If })?;
+            before_colon(f, part)?;
         }
     }
     Ok(())

@@ -241,6 +241,18 @@ pub enum ScheduleError {
         /// The axis.
         axis: u8,
     },
+    /// A called kernel needs a number of work-groups that its caller does not know.
+    #[error(
+        "kernel `{kernel}` needs `{size}` work-groups, but `{name}` is not passed to it by its caller; pass it, or tag inames of the caller instead"
+    )]
+    CalleeSize {
+        /// The kernel.
+        kernel: Name,
+        /// How many groups.
+        size: String,
+        /// What is not known.
+        name: Name,
+    },
     /// A local axis that nobody chose.
     #[error("`{iname}` is tagged l.auto, and no axis was chosen for it")]
     AutoAxis {

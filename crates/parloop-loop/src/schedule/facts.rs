@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use parloop_isl::{Constraint, ConstraintKind, IslError, Name, Set};
+use parloop_isl::{IslError, Name, Set};
 
 use crate::domain::Forest;
 use crate::syntax::{Argument, InameTag, LoopKernel};
@@ -49,7 +49,7 @@ pub(crate) struct Facts<'k> {
     /// How each iname is run.
     pub placement: HashMap<&'k Name, Placement>,
     /// Where each iname has its bounds.
-    forest: Forest<'k>,
+    pub forest: Forest<'k>,
     /// For each iname its place in the order of declaration.
     pub declared: HashMap<&'k Name, usize>,
     /// What each instruction writes, and the names that it reads.
@@ -94,34 +94,9 @@ impl<'k> Facts<'k> {
         self.forest.domain_of(inames)
     }
 
-    /// The limits that constraints on the iname alone give; there can be closer ones.
-    pub fn constant_bounds(&self, iname: &Name) -> (Option<i64>, Option<i64>) {
-        let Some(home) = self.forest.home(iname) else { return (None, None) };
-        let [piece] = self.kernel.domains[home].pieces() else { return (None, None) };
-        let (mut lower, mut upper): (Option<i64>, Option<i64>) = (None, None);
-        for Constraint { kind, affine } in piece {
-            let coefficient = affine.coefficient(iname);
-            let mut terms = affine.terms();
-            if coefficient == 0 || (terms.next().is_some() && terms.next().is_some()) {
-                continue;
-            }
-            // `c*i + k >= 0`
-            let constant = affine.constant_term();
-            if coefficient > 0 || *kind == ConstraintKind::Zero {
-                let limit = constant.checked_div_euclid(coefficient).and_then(i64::checked_neg);
-                lower = lower.max(limit);
-            }
-            if coefficient < 0 || *kind == ConstraintKind::Zero {
-                let limit = coefficient.checked_neg().and_then(|divisor| constant.checked_div_euclid(divisor));
-                upper = upper.map_or(limit, |known| Some(limit.map_or(known, |limit| limit.min(known))));
-            }
-        }
-        (lower, upper)
-    }
-
     /// How many values an iname has, if constraints on it alone say so.
     pub fn constant_length(&self, iname: &Name) -> Option<i64> {
-        let (lower, upper) = self.constant_bounds(iname);
+        let (lower, upper) = self.forest.constant_bounds(iname);
         upper?.checked_sub(lower?)?.checked_add(1)
     }
 }

@@ -12,17 +12,22 @@ use super::sizes::{Sizes, group_and_local_sizes};
 use super::{Launch, Node, Step};
 use crate::affine::to_affine;
 use crate::names::UniqueNames;
-use crate::syntax::{AddressSpace, CompareOp, Expr, Iname, InameTag, Instruction, Layout, LoopKernel, Shape, Temporary};
+use crate::syntax::{AddressSpace, CompareOp, Expr, Iname, InameTag, Instruction, Layout, LoopKernel, Program, Shape, Temporary};
 
 /// The kernel with saves and reloads, which are put into the launches too.
-pub(crate) fn keep(facts: &Facts<'_>, launches: &mut [Launch], steps: &[Step]) -> Result<Option<LoopKernel>, ScheduleError> {
+pub(crate) fn keep(
+    program: &Program,
+    facts: &Facts<'_>,
+    launches: &mut [Launch],
+    steps: &[Step],
+) -> Result<Option<LoopKernel>, ScheduleError> {
     if launches.len() < 2 {
         return Ok(None);
     }
     let mut after = vec![BTreeSet::new(); launches.len()];
     reachable(steps, &mut after);
     let uses: Vec<Uses> = launches.iter().map(|launch| Uses::of(facts, &launch.body)).collect();
-    let mut keeper = Keeper::new(facts, launches)?;
+    let mut keeper = Keeper::new(program, facts, launches)?;
     let kept: BTreeSet<&Name> = uses.iter().flat_map(|uses| uses.written.iter()).filter(|name| is_lost(facts, name)).collect();
     for temporary in kept {
         let needs: Vec<bool> = (0..launches.len())
@@ -79,17 +84,17 @@ struct Uses {
 impl Uses {
     fn of(facts: &Facts<'_>, nodes: &[Node]) -> Uses {
         let mut uses = Uses::default();
-        uses.walk(facts, nodes, true);
+        uses.walk(facts, nodes);
         uses
     }
 
-    fn walk(&mut self, facts: &Facts<'_>, nodes: &[Node], always: bool) {
+    fn walk(&mut self, facts: &Facts<'_>, nodes: &[Node]) {
         for node in nodes {
             match node {
                 // A loop may take no turn.
                 Node::Loop { body, .. } => {
                     let known = self.surely.clone();
-                    self.walk(facts, body, always);
+                    self.walk(facts, body);
                     self.surely = known;
                 }
                 Node::Barrier { .. } => {}
@@ -131,11 +136,11 @@ struct Keeper<'f, 'k> {
 }
 
 impl<'f, 'k> Keeper<'f, 'k> {
-    fn new(facts: &'f Facts<'k>, launches: &[Launch]) -> Result<Keeper<'f, 'k>, ScheduleError> {
+    fn new(program: &Program, facts: &'f Facts<'k>, launches: &[Launch]) -> Result<Keeper<'f, 'k>, ScheduleError> {
         let sizes = launches.iter().map(|launch| {
             let ids = launch.instructions();
             let instructions = ids.into_iter().filter_map(|id| facts.position.get(id)).map(|&at| &*facts.kernel.instructions[at]);
-            group_and_local_sizes(facts, instructions)
+            group_and_local_sizes(program, facts, instructions)
         });
         Ok(Keeper {
             facts,

@@ -195,7 +195,7 @@ fn constant_length(kernel: &LoopKernel, iname: &Name) -> Result<Option<i64>, Isl
         return Ok(Some(length));
     }
     let line = domain_of(kernel, std::slice::from_ref(iname))?.project_onto(std::slice::from_ref(iname))?;
-    let bounds = line.project_out(&line.params().to_vec())?.bounds(iname)?;
+    let bounds = line.project_out(line.params())?.bounds(iname)?;
     let floor = |value: i64, divisor: i64| value.checked_div_euclid(divisor);
     let lower =
         bounds.lower.iter().filter_map(|bound| floor(bound.affine.as_constant()?.checked_neg()?, bound.divisor)?.checked_neg()).max();

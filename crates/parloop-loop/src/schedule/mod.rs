@@ -4,6 +4,7 @@
 
 mod access;
 mod barrier;
+mod callee;
 mod error;
 mod facts;
 mod innermost;
@@ -19,9 +20,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_isl::{Affine, Name};
+use parloop_isl::Name;
 
 pub(crate) use access::{Access, accesses, constraints_of};
+pub(crate) use callee::callee_axes;
 pub(crate) use error::Names;
 pub use error::ScheduleError;
 pub(crate) use facts::Facts;
@@ -29,6 +31,7 @@ pub use facts::Placement;
 pub use local_axes::{LocalAxesError, assign_automatic_axes};
 pub(crate) use race::{Pair, Races};
 pub use sizes::Sizes;
+pub(crate) use sizes::axis_base;
 
 use barrier::Pass;
 
@@ -114,21 +117,21 @@ pub fn schedule(program: &Program, kernel: &LoopKernel) -> Result<Schedule, Sche
     if launches.len() > 1 && !program.entrypoints.contains(&kernel.name) {
         return Err(ScheduleError::BarrierInCallee { kernel: kernel.name.clone() });
     }
-    match keep::keep(&facts, &mut launches, &steps)? {
+    match keep::keep(program, &facts, &mut launches, &steps)? {
         None => {
-            finish_launches(&facts, &races, &mut launches)?;
+            finish_launches(program, &facts, &races, &mut launches)?;
             Ok(Schedule { kernel: kernel.clone(), launches, steps })
         }
         Some(kernel) => {
             let facts = Facts::of(&kernel);
-            finish_launches(&facts, &Races::of(&facts), &mut launches)?;
+            finish_launches(program, &facts, &Races::of(&facts), &mut launches)?;
             Ok(Schedule { kernel, launches, steps })
         }
     }
 }
 
 /// Local barriers and sizes.
-fn finish_launches(facts: &Facts<'_>, races: &Races<'_, '_>, launches: &mut [Launch]) -> Result<(), ScheduleError> {
+fn finish_launches(program: &Program, facts: &Facts<'_>, races: &Races<'_, '_>, launches: &mut [Launch]) -> Result<(), ScheduleError> {
     let pass = Pass { scope: SyncScope::Local, only_check: false };
     for launch in launches {
         let body = std::mem::take(&mut launch.body);
@@ -136,18 +139,10 @@ fn finish_launches(facts: &Facts<'_>, races: &Races<'_, '_>, launches: &mut [Lau
         barrier::check_uniform(facts, &launch.body, &mut Vec::new())?;
         let ids = launch.instructions();
         let instructions = ids.into_iter().filter_map(|id| facts.position.get(id)).map(|&at| &*facts.kernel.instructions[at]);
-        let Sizes { groups, group_size } = sizes::group_and_local_sizes(facts, instructions)?;
+        let Sizes { groups, group_size } = sizes::group_and_local_sizes(program, facts, instructions)?;
         (launch.groups, launch.group_size) = (groups, group_size);
     }
     Ok(())
-}
-
-/// The value of an iname that work item 0, or group 0, of its axis has: its smallest, in terms of parameters.
-///
-/// # Errors
-/// An iname without a smallest value.
-pub fn axis_base(kernel: &LoopKernel, iname: &Name) -> Result<Affine, ScheduleError> {
-    sizes::axis_base(&Facts::of(kernel), iname)
 }
 
 impl Schedule {

@@ -51,7 +51,7 @@ impl<'f, 'k> Races<'f, 'k> {
 
     fn among(facts: &'f Facts<'k>, is_wanted: &dyn Fn(&Name) -> bool) -> Races<'f, 'k> {
         let storage_of = |name: &Name| storage(facts, name);
-        let written: BTreeSet<Name> = facts.writers.keys().map(|name| storage_of(name)).collect();
+        let written: BTreeSet<Name> = facts.writers.keys().map(storage_of).collect();
         let touches = facts.kernel.instructions.iter().map(|instruction| {
             let mut by_storage: BTreeMap<Name, Vec<Touch<'k>>> = BTreeMap::new();
             for access in accesses(instruction) {
@@ -201,7 +201,7 @@ impl<'f, 'k> Races<'f, 'k> {
         if let Some(base) = self.bases.borrow().get(iname) {
             return Ok(base.clone());
         }
-        let base = sizes::axis_base(self.facts, iname)?;
+        let base = sizes::axis_base(&self.facts.forest, iname)?;
         self.bases.borrow_mut().insert(iname.clone(), base.clone());
         Ok(base)
     }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use parloop_isl::{Affine, Name, Set};
+use parloop_isl::{Affine, IslError, Name, Set};
 
+use super::callee::callee_sizes;
 use super::error::ScheduleError;
 use super::facts::{Facts, Placement};
 use crate::affine::from_affine;
-use crate::syntax::{Expr, Instruction};
+use crate::domain::Forest;
+use crate::syntax::{Expr, Instruction, Program};
 
 /// Groups and work items along each axis.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,18 +21,25 @@ pub struct Sizes {
 
 /// The sizes that fit all of the instructions.
 pub(crate) fn group_and_local_sizes<'i>(
+    program: &Program,
     facts: &Facts<'_>,
     instructions: impl IntoIterator<Item = &'i Instruction>,
 ) -> Result<Sizes, ScheduleError> {
     let mut inames: BTreeMap<&Name, Placement> = BTreeMap::new();
-    for iname in instructions.into_iter().flat_map(|instruction| &instruction.within_inames) {
-        let placement = facts.placement(iname);
-        if placement.is_parallel() {
-            inames.insert(iname, placement);
-        }
-    }
     let mut groups: BTreeMap<u8, Vec<Expr>> = BTreeMap::new();
     let mut locals: BTreeMap<u8, u64> = BTreeMap::new();
+    for instruction in instructions {
+        let parallel = instruction.within_inames.iter().map(|iname| (iname, facts.placement(iname)));
+        inames.extend(parallel.filter(|(_, placement)| placement.is_parallel()));
+        let inside = callee_sizes(program, instruction)?;
+        for (axis, extent) in (0u8..).zip(inside.groups) {
+            groups.entry(axis).or_default().push(extent);
+        }
+        for (axis, extent) in (0u8..).zip(inside.group_size) {
+            let known = locals.entry(axis).or_default();
+            *known = extent.max(*known);
+        }
+    }
     for (iname, placement) in inames {
         if let Some(bound) = facts.bound_names(iname).iter().find(|bound| facts.kernel.temporaries.contains_key(*bound)) {
             return Err(ScheduleError::ParallelBound { iname: iname.clone(), bound: bound.clone() });
@@ -74,29 +83,28 @@ fn without_gaps<T>(which: char, axes: BTreeMap<u8, T>) -> Result<Vec<T>, Schedul
     Ok(sizes)
 }
 
-/// The value of an iname that work item, or group, 0 has: its smallest, in terms of parameters.
-pub(crate) fn axis_base(facts: &Facts<'_>, iname: &Name) -> Result<Affine, ScheduleError> {
-    match facts.constant_bounds(iname) {
+/// The value of an iname that work item, or group, 0 has: not above any of its values, in terms of parameters. Code and sizes must agree on it.
+pub(crate) fn axis_base(forest: &Forest<'_>, iname: &Name) -> Result<Affine, IslError> {
+    match forest.constant_bounds(iname) {
         (Some(lower), _) => Ok(Affine::constant(lower)),
-        _ => Ok(alone(facts, iname)?.static_min(iname, &facts.kernel.assumptions)?),
+        _ => alone(forest, iname)?.static_min(iname, &forest.kernel().assumptions),
     }
 }
 
 /// The points of one iname, in terms of parameters.
-fn alone(facts: &Facts<'_>, iname: &Name) -> Result<Set, ScheduleError> {
-    let domain = facts.domain([iname])?;
-    let others: Vec<Name> = domain.dims().iter().filter(|dim| *dim != iname).cloned().collect();
-    Ok(if others.is_empty() { domain } else { domain.project_out(&others)? })
+fn alone(forest: &Forest<'_>, iname: &Name) -> Result<Set, IslError> {
+    let domain = forest.domain_of([iname])?;
+    if domain.dims().len() == 1 { Ok(domain) } else { domain.project_onto(std::slice::from_ref(iname)) }
 }
 
 fn group_extent(facts: &Facts<'_>, iname: &Name) -> Result<Expr, ScheduleError> {
-    let largest = alone(facts, iname)?.static_max(iname, &facts.kernel.assumptions)?;
-    let extent = largest.sub(&axis_base(facts, iname)?)?.add(&Affine::constant(1))?;
+    let largest = alone(&facts.forest, iname)?.static_max(iname, &facts.kernel.assumptions)?;
+    let extent = largest.sub(&axis_base(&facts.forest, iname)?)?.add(&Affine::constant(1))?;
     Ok(from_affine(&extent))
 }
 
 fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, ScheduleError> {
-    let (lower, upper) = match facts.constant_bounds(iname) {
+    let (lower, upper) = match facts.forest.constant_bounds(iname) {
         (Some(lower), Some(upper)) => (Some(lower), Some(upper)),
         _ => solved_bounds(facts, iname)?,
     };
@@ -109,8 +117,8 @@ fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, Schedu
 
 /// The limits of an iname for any values of the parameters.
 fn solved_bounds(facts: &Facts<'_>, iname: &Name) -> Result<(Option<i64>, Option<i64>), ScheduleError> {
-    let domain = alone(facts, iname)?.join(&facts.kernel.assumptions)?;
-    let bounds = domain.project_out(&domain.params().to_vec())?.bounds(iname)?;
+    let domain = alone(&facts.forest, iname)?.join(&facts.kernel.assumptions)?;
+    let bounds = domain.project_out(domain.params())?.bounds(iname)?;
     let lower = bounds
         .lower
         .iter()

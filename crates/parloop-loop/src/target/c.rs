@@ -73,7 +73,8 @@ impl Dialect for C {
     }
 
     fn independent(&self) -> Option<&'static str> {
-        Some("#pragma GCC ivdep")
+        // GCC would write short loops out before it vectorises, and then does not.
+        Some("#pragma GCC ivdep\n#pragma GCC unroll 1")
     }
 
     fn atomic_add(&self, dtype: DType) -> Option<String> {
@@ -87,7 +88,7 @@ impl Dialect for C {
     fn opening(&self, text: &str) -> String {
         let mut opening = "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n".to_owned();
         if text.contains("_Complex") {
-            opening.push_str("#include <complex.h>\n#undef I\n");
+            opening.push_str("#include <complex.h>\n#undef I\n#undef complex\n");
         }
         if text.contains("VECTORIZE_OVER") {
             opening.push_str(SERIAL_GROUPS);

@@ -89,7 +89,11 @@ impl Writer<'_> {
         match &value.kind {
             ValueKind::Int(number) => self.integer(*number, dtype.unwrap_or(DType::I32)),
             ValueKind::Float(number) => self.float(*number, dtype.unwrap_or(DType::F64)),
-            ValueKind::Complex(re, im) => (self.complex(*re, *im, dtype.unwrap_or(DType::C128)), Bond::Primary),
+            ValueKind::Complex(re, im) => {
+                let text = self.complex(*re, *im, dtype.unwrap_or(DType::C128));
+                let bond = if text.starts_with('-') { Bond::Unary } else { Bond::Primary };
+                (text, bond)
+            }
             ValueKind::Bool(truth) => (if *truth { "1" } else { "0" }.into(), Bond::Primary),
             ValueKind::Name(name) => (name.to_string(), Bond::Primary),
             ValueKind::Axis(axis) => (self.dialect.axis(*axis), Bond::Primary),
@@ -151,6 +155,9 @@ impl Writer<'_> {
         let part = part_of(dtype);
         let ((re, _), (im, _)) = (self.float(re, part), self.float(im, part));
         if self.dialect.has_complex() {
+            if im == "0.0" || im == "0.0f" {
+                return re;
+            }
             let unit = if part == DType::F32 { "(float _Complex)_Complex_I" } else { "_Complex_I" };
             return format!("({re} + {im} * {unit})");
         }

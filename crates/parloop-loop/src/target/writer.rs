@@ -189,7 +189,7 @@ impl Writer<'_> {
             LoopHint::Independent => self.dialect.independent(),
         };
         if let Some(hint) = hint {
-            self.line(hint);
+            hint.lines().for_each(|line| self.line(line));
         }
         let ty = self.dialect.type_name(&loop_.first.ty);
         let (name, first, limit) = (&loop_.name, self.value(&loop_.first), self.value(&loop_.limit));

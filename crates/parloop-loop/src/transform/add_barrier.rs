@@ -67,6 +67,14 @@ pub enum AddBarrierError {
 
 /// Adds a barrier that comes after the instructions that one query finds and before those that another one finds.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, parse, transform::{Barrier, add_barrier}};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("a[i] = 1 {id=one}\nb[i] = a[i] {id=two, dep=one}\nc[i] = 1 {id=three}").build_kernel()?;
+/// let kernel = add_barrier(&kernel, &Barrier::global(parse::query("id:one")?, parse::query("id:two")?))?;
+/// assert!(kernel.instructions[1].depends_on.contains("g_barrier"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When a query finds none, an instruction after the barrier comes before one that is before it, or there is no such iname.
 pub fn add_barrier(kernel: &LoopKernel, barrier: &Barrier) -> Result<LoopKernel, AddBarrierError> {

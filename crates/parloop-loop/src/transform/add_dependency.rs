@@ -41,6 +41,14 @@ pub enum AddDependencyError {
 
 /// Lets the instructions that one query finds depend on all that another one finds, themselves left out.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, parse, transform::add_dependency};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("a[i] = 1 {id=one}\nb[i] = a[i] {id=two, dep=one}\nc[i] = 1 {id=three}").build_kernel()?;
+/// let kernel = add_dependency(&kernel, &parse::query("id:three")?, &parse::query("writes:a")?)?;
+/// assert!(kernel.instructions[2].depends_on.contains("one"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When a query finds none, or an instruction would come before itself.
 pub fn add_dependency(kernel: &LoopKernel, dependents: &Query, depends_on: &Query) -> Result<LoopKernel, AddDependencyError> {

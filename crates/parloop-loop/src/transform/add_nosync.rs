@@ -61,6 +61,15 @@ pub enum AddNoSyncError {
 
 /// Says that pairs of instructions need no barrier between them, though they depend on each other.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, parse, syntax::SyncScope, transform::{NoSync, add_nosync}};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("a[i] = 1 {id=one}\nb[i] = a[i] {id=two, dep=one}\nc[i] = 1 {id=three}").build_kernel()?;
+/// let nosync = NoSync::between(SyncScope::Global, parse::query("id:one")?, parse::query("id:two")?);
+/// let kernel = add_nosync(&kernel, &nosync)?;
+/// assert!(kernel.instructions[1].nosync.contains(&("one".into(), SyncScope::Global)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When a query finds no instruction, or no pair depends on each other, unless that is said to be right.
 pub fn add_nosync(kernel: &LoopKernel, nosync: &NoSync) -> Result<LoopKernel, AddNoSyncError> {

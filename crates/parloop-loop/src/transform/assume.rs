@@ -45,6 +45,14 @@ pub enum AssumeError {
 /// Promises something of the parameters, such as `n mod 4 = 0 and n >= 4`, in isl's notation for conditions. Bounds are then simpler, and
 /// whoever calls the kernel is held to it.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::assume};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = assume(&kernel, "n >= 16 and n mod 16 = 0")?;
+/// assert!(assume(&kernel, "n = 17").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When the text is no condition, is about something else than parameters, or contradicts what is assumed already.
 pub fn assume(kernel: &LoopKernel, condition: &str) -> Result<LoopKernel, AssumeError> {

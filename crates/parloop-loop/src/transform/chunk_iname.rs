@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parloop_isl::{Affine, IslError, Name, Set};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::replace::{self, InameError};
 use super::rewrite::Scope;
@@ -45,6 +45,14 @@ impl From<IslError> for ChunkError {
 /// Divides the values of an iname into so many chunks, `split.by`, whose lengths differ by one at most: the outer iname counts the chunks,
 /// the inner one the values of a chunk.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::{Split, chunk_iname}};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = chunk_iname(&kernel, "i", &Split::by(4))?;
+/// assert_eq!(kernel.instructions[0].rhs()[0].to_string(), "2*a[i_inner + n // 4*i_outer + minimum(i_outer, n % 4)]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`split_iname`](super::split_iname); and when the bounds of the iname depend on other inames, or those of others on it.
 pub fn chunk_iname(kernel: &LoopKernel, iname: &str, split: &Split) -> Result<LoopKernel, ChunkError> {
@@ -59,7 +67,8 @@ pub fn chunk_iname(kernel: &LoopKernel, iname: &str, split: &Split) -> Result<Lo
     let counted = Affine::name(&parts.inner).scale(split.length)?.add(&Affine::name(&parts.outer))?.add(&first)?;
     Ok(parts.replace(kernel, &scope, value, &|domain, iname| {
         let domain = replace::add_beside(domain, iname, &[&parts.outer, &parts.inner]);
-        domain.constrain(&range(&parts.outer, split.length)?)?.substitute(iname, &counted)
+        let from_zero = Constraint::not_negative(Affine::name(&parts.inner));
+        domain.constrain(&range(&parts.outer, split.length)?)?.constrain(&[from_zero])?.substitute(iname, &counted)
     })?)
 }
 

@@ -81,6 +81,14 @@ pub enum DuplicateInamesError {
 /// Gives instructions copies of inames, which run over the same values. Copies have no tags but those given. An iname that no instruction
 /// uses afterwards is gone.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, parse, transform::{Duplicate, duplicate_inames}};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("a[i] = 1\nb[i] = 2 {id=two}").build_kernel()?;
+/// let kernel = duplicate_inames(&kernel, &Duplicate::of(["i"]).within(parse::query("id:two")?))?;
+/// assert_eq!(kernel.instructions[1].lhs()[0].to_string(), "b[i_0]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such iname, a name is taken, or the bounds of another iname that both kinds of instructions use depend on one of them.
 pub fn duplicate_inames(kernel: &LoopKernel, duplicate: &Duplicate) -> Result<LoopKernel, DuplicateInamesError> {

@@ -94,6 +94,15 @@ pub enum FixParametersError {
 /// Puts numbers in the place of parameters or arguments by name: in domains, assumptions, shapes and all expressions. Arguments that are
 /// fixed are gone from the list of arguments.
 ///
+/// ```
+/// use std::collections::BTreeMap;
+/// use parloop_loop::{create::KernelBuilder, Set, transform::fix_parameters};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = fix_parameters(&kernel, &BTreeMap::from([("n".into(), 32.into())]))?;
+/// assert_eq!(kernel.domains[0], Set::parse("{[i]: 0<=i<32}")?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When a name is not known or is no number that is passed, a parameter of a domain is to be no integer, or an assumption says otherwise.
 pub fn fix_parameters(kernel: &LoopKernel, values: &BTreeMap<Name, Fixed>) -> Result<LoopKernel, FixParametersError> {

@@ -12,7 +12,7 @@ use super::replace::InameError;
 use crate::affine::{from_affine, to_affine};
 use crate::callable::{CallableError, CallableKernel, called_by, kernel_args, reachable, scope};
 use crate::fold;
-use crate::infer::{InferError, extent};
+use crate::infer::{InferError, extent, same_place};
 use crate::names::{Near, UniqueNames};
 use crate::syntax::{
     Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel, Program,
@@ -178,7 +178,7 @@ struct Passed {
     /// The first value of each iname.
     starts: Vec<Expr>,
     indices: Vec<Expr>,
-    text: String,
+    whole: Expr,
 }
 
 /// One call that is being replaced.
@@ -226,6 +226,17 @@ impl<'a> Inlining<'a> {
         match (&argument.kind, passed) {
             (ArgumentKind::Array { .. }, passed) => {
                 let part = self.passed_array(passed)?;
+                if let Some(given) = self.arrays.get(&argument.name)
+                    && !same_place(self.caller, &given.whole, passed)?
+                {
+                    return Err(CallableError::InPlace {
+                        function: self.callee.name.clone(),
+                        parameter: argument.name.clone(),
+                        given: given.whole.to_string(),
+                        taken: passed.to_string(),
+                    }
+                    .into());
+                }
                 self.arrays.insert(argument.name.clone(), part);
             }
             (_, passed) if to_affine(passed).is_none() && (self.callee.domains.iter().any(bounds) || bounds(&self.callee.assumptions)) => {
@@ -255,7 +266,7 @@ impl<'a> Inlining<'a> {
     }
 
     fn passed_array(&self, passed: &Expr) -> Result<Passed, InlineError> {
-        let text = passed.to_string();
+        let whole = passed.clone();
         match passed {
             Expr::SubArray(part) => {
                 let starts = part
@@ -264,12 +275,12 @@ impl<'a> Inlining<'a> {
                     .map(|iname| Ok(extent(self.caller, iname, &part.array)?.start))
                     .collect::<Result<_, InlineError>>()?;
                 let array = Expr::Variable(part.array.clone());
-                Ok(Passed { array, inames: part.inames.clone(), starts, indices: part.indices.clone(), text })
+                Ok(Passed { array, inames: part.inames.clone(), starts, indices: part.indices.clone(), whole })
             }
             Expr::Subscript(array, indices) => {
-                Ok(Passed { array: (**array).clone(), inames: Vec::new(), starts: Vec::new(), indices: indices.to_vec(), text })
+                Ok(Passed { array: (**array).clone(), inames: Vec::new(), starts: Vec::new(), indices: indices.to_vec(), whole })
             }
-            other => Ok(Passed { array: other.clone(), inames: Vec::new(), starts: Vec::new(), indices: Vec::new(), text }),
+            other => Ok(Passed { array: other.clone(), inames: Vec::new(), starts: Vec::new(), indices: Vec::new(), whole }),
         }
     }
 
@@ -504,7 +515,12 @@ impl<'a> Inlining<'a> {
     }
 
     fn misuse(&self, argument: &Name, passed: &Passed, used: &Expr) -> InlineError {
-        InlineError::Use { kernel: self.callee.name.clone(), argument: argument.clone(), used: used.to_string(), part: passed.text.clone() }
+        InlineError::Use {
+            kernel: self.callee.name.clone(),
+            argument: argument.clone(),
+            used: used.to_string(),
+            part: passed.whole.to_string(),
+        }
     }
 
     /// With some names meaning themselves: parameters of rules.

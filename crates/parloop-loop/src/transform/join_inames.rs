@@ -98,6 +98,14 @@ impl From<IslError> for JoinError {
 
 /// Makes one iname of several, the reverse of [`split_iname`](super::split_iname). All but the first have a constant number of values.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::{Join, join_inames}};
+/// let kernel = KernelBuilder::new().domain("{[i,j]: 0<=i<n and 0<=j<4}").instructions("out[i,j] = 1").build_kernel()?;
+/// let kernel = join_inames(&kernel, &Join::of(["i", "j"]).named("ij"))?;
+/// assert_eq!(kernel.instructions[0].lhs()[0].to_string(), "out[ij // 4, ij % 4]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such iname, the inames are of different domains, a number of values is not known, or an instruction or a reduction
 /// runs over some of the inames alone.

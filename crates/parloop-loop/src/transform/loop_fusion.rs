@@ -59,6 +59,15 @@ impl From<IslError> for LoopFusionError {
 /// has a name made of `prefix`. Loops are in one group if they are inside of the same loops, no other loop must run between them, and no
 /// value is used in an iteration before the one that computes it. Candidates of one concurrent tag are one group.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::{get_kennedy_unweighted_fusion_candidates, rename_inames_in_batch}};
+/// let kernel = KernelBuilder::new().domain("{[i,j]: 0<=i,j<n}").instructions("a[i] = 1\nb[j] = a[j]").build_kernel()?;
+/// let groups = get_kennedy_unweighted_fusion_candidates(&kernel, &["i".into(), "j".into()].into(), "ifused")?;
+/// let kernel = rename_inames_in_batch(&kernel, &groups)?;
+/// assert_eq!(kernel.instructions[1].rhs()[0].to_string(), "a[ifused]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such iname, candidates are nested, are partly of reductions, or depend on each other in a circle.
 pub fn get_kennedy_unweighted_fusion_candidates(

@@ -76,6 +76,15 @@ fn list(names: &[Name]) -> String {
 /// Replaces the inputs of a relation, which are inames of one domain, by its outputs: `{[t, x] -> [tt, d]: tt = t + x and d = t - x}`
 /// skews a loop nest.
 ///
+/// ```
+/// use parloop_isl::Relation;
+/// use parloop_loop::{create::KernelBuilder, transform::map_domain};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = map_domain(&kernel, &Relation::parse("{[i] -> [k]: k = n - 1 - i}")?)?;
+/// assert_eq!(kernel.instructions[0].rhs()[0].to_string(), "2*a[-k + n - 1]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When the relation is no one-to-one pairing or leaves out points, its inputs are not inames of one domain, its outputs are names in use,
 /// a priority or a part of the instructions names some of the inputs alone.

@@ -28,6 +28,14 @@ fn chain(inames: &[Name]) -> String {
 
 /// Says that loops nest in that order, the first one outermost. All calls together must leave an order.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::prioritize_loops};
+/// let kernel = KernelBuilder::new().domain("{[i,j]: 0<=i,j<n}").instructions("out[i,j] = 1").build_kernel()?;
+/// let kernel = prioritize_loops(&kernel, &["j".into(), "i".into()])?;
+/// assert!(prioritize_loops(&kernel, &["i".into(), "j".into()]).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such iname, or the order contradicts itself or an earlier one.
 pub fn prioritize_loops(kernel: &LoopKernel, inames: &[Name]) -> Result<LoopKernel, PrioritizeLoopsError> {

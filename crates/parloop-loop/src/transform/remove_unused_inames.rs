@@ -11,6 +11,14 @@ use crate::syntax::LoopKernel;
 /// Takes those of the given inames (all, if none are given) out of the domains that no instruction and no bound of a used iname uses.
 /// Domains that have no inames left are gone.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::remove_unused_inames};
+/// let kernel = KernelBuilder::new().domain("{[i,j]: 0<=i,j<n}").instructions("out[i] = 1").build_kernel()?;
+/// let kernel = remove_unused_inames(&kernel, None)?;
+/// assert_eq!(kernel.domains[0].dims(), ["i"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such iname.
 pub fn remove_unused_inames(kernel: &LoopKernel, inames: Option<&[Name]>) -> Result<LoopKernel, InameError> {

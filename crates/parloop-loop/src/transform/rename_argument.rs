@@ -44,6 +44,14 @@ pub enum RenameArgumentError {
 
 /// Renames an argument: in the list of arguments, in all expressions, shapes, strides, domains and assumptions.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::rename_argument};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = rename_argument(&kernel, "a", "x")?;
+/// assert_eq!(kernel.instructions[0].rhs()[0].to_string(), "2*x[i]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such argument, the name is in use, or text in C names the argument.
 pub fn rename_argument(kernel: &LoopKernel, old: &str, new: &str) -> Result<LoopKernel, RenameArgumentError> {

@@ -109,6 +109,14 @@ impl From<IslError> for RenameInamesError {
 
 /// Renames an iname; its tags go with it.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::{Rename, rename_iname}};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = rename_iname(&kernel, "i", "row", &Rename::default())?;
+/// assert_eq!(kernel.instructions[0].lhs()[0].to_string(), "out[row]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`rename_inames`]; and when the tags do not go with those of an iname that is there already.
 pub fn rename_iname(kernel: &LoopKernel, old: &str, new: &str, rename: &Rename) -> Result<LoopKernel, RenameInamesError> {
@@ -126,6 +134,14 @@ pub fn rename_iname(kernel: &LoopKernel, old: &str, new: &str, rename: &Rename) 
 
 /// Renames inames to one, which may be there already if that is [ok](Rename::existing_ok): all run over the same values, and none inside
 /// another. Loops that become one in this way are fused, as far as the dependencies let them be.
+///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::{Rename, rename_inames}};
+/// let kernel = KernelBuilder::new().domain("{[i,j]: 0<=i,j<n}").instructions("a[i] = 1\nb[j] = 2").build_kernel()?;
+/// let kernel = rename_inames(&kernel, &["j".into()], "i", &Rename::default().existing_ok())?;
+/// assert_eq!(kernel.instructions[1].lhs()[0].to_string(), "b[i]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// When there is no such iname, the name is taken, the values differ, or an instruction uses two of the inames.
@@ -170,7 +186,8 @@ fn check(kernel: &LoopKernel, scope: &Scope, old: &[Name], new: &Name, rename: &
         return Err(RenameInamesError::ToItself { iname: new.clone() });
     }
     let exists = kernel.inames.contains_key(new);
-    if !(exists && rename.existing_ok) && !UniqueNames::of_variables(kernel).take(new) {
+    let usable = exists && rename.existing_ok;
+    if !usable && !UniqueNames::of_variables(kernel).take(new) {
         return Err(InameError::Taken { kernel: kernel.name.clone(), name: new.clone() }.into());
     }
     let become_one: Vec<&Name> = old.iter().chain(exists.then_some(new)).collect();

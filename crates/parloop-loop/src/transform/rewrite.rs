@@ -49,15 +49,14 @@ impl Scope {
     }
 
     /// The instructions, those inside changed.
-    pub fn map<E>(
-        &self,
-        kernel: &LoopKernel,
-        change: &mut dyn FnMut(&Arc<Instruction>) -> Result<Arc<Instruction>, E>,
-    ) -> Result<Vec<Arc<Instruction>>, E> {
+    pub fn map<E>(&self, kernel: &LoopKernel, change: &mut InstructionChange<'_, E>) -> Result<Vec<Arc<Instruction>>, E> {
         let pairs = kernel.instructions.iter().zip(&self.inside);
         pairs.map(|(instruction, inside)| if *inside { change(instruction) } else { Ok(instruction.clone()) }).collect()
     }
 }
+
+/// What is done to an instruction.
+pub(crate) type InstructionChange<'a, E> = dyn FnMut(&Arc<Instruction>) -> Result<Arc<Instruction>, E> + 'a;
 
 /// What is done to an expression whose children are changed already. The names are those that stand for something else here: the
 /// parameters of the rule that the expression is part of.

@@ -37,6 +37,14 @@ pub enum ArgumentOrderError {
 
 /// Orders the arguments as named: each of them once.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::set_argument_order};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = set_argument_order(&kernel, &["n".into(), "out".into(), "a".into()])?;
+/// assert_eq!(kernel.arguments[0].name, "n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When a name is no argument, is there twice, or an argument is not named.
 pub fn set_argument_order(kernel: &LoopKernel, order: &[Name]) -> Result<LoopKernel, ArgumentOrderError> {

@@ -127,6 +127,15 @@ impl From<IslError> for SplitError {
 ///
 /// A kernel no instruction of which the query finds is returned as it is.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, syntax::InameTag, transform::{Split, split_iname}};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = split_iname(&kernel, "i", &Split::by(16).outer(InameTag::Group(0)).inner(InameTag::Local(0)))?;
+/// assert_eq!(kernel.domains[0].dims(), ["i_outer", "i_inner"]);
+/// assert_eq!(kernel.instructions[0].rhs()[0].to_string(), "2*a[i_inner + i_outer*16]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such iname, the length is less than 1, the iname is tagged, a name is taken, or the iname sweeps an array for a call.
 pub fn split_iname(kernel: &LoopKernel, iname: &str, split: &Split) -> Result<LoopKernel, SplitError> {

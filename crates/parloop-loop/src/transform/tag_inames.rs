@@ -11,6 +11,8 @@ use crate::syntax::{Iname, InameTag, LoopKernel, TagError};
 /// What an iname is tagged with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagChoice {
+    /// No tag.
+    None,
     /// That tag.
     Tag(InameTag),
     /// `like.i`: the tags that another iname has.
@@ -48,12 +50,13 @@ impl Tags {
         self
     }
 
-    /// With one more, from its text: `g.0`, `like.i`, `unused.l`.
+    /// With one more, from its text: `g.0`, `like.i`, `unused.l`; an empty text is no tag.
     ///
     /// # Errors
     /// When the text is no tag.
     pub fn with_text(self, inames: impl Into<Name>, tag: &str) -> Result<Tags, TagInamesError> {
         let choice = match (tag, tag.strip_prefix("like.")) {
+            ("", _) => TagChoice::None,
             ("unused.g", _) => TagChoice::UnusedGroup,
             ("unused.l", _) => TagChoice::UnusedLocal,
             (_, Some(other)) => TagChoice::Like(other.into()),
@@ -117,6 +120,14 @@ pub enum TagInamesError {
 
 /// Adds tags to inames. A plain `for` gives way to any other tag; of the others that say where an iname is run, it has one at most.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, syntax::InameTag, transform::tag_inames};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let kernel = tag_inames(&kernel, &"i:g.0".parse()?)?;
+/// assert!(kernel.inames["i"].tags.contains(&InameTag::Group(0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such iname (a pattern may fit none), or it has a tag already that says something else.
 pub fn tag_inames(kernel: &LoopKernel, tags: &Tags) -> Result<LoopKernel, TagInamesError> {
@@ -139,6 +150,14 @@ pub fn tag_inames(kernel: &LoopKernel, tags: &Tags) -> Result<LoopKernel, TagIna
 
 /// Takes tags away from an iname: those for which `unwanted` holds.
 ///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, syntax::InameTag, transform::{tag_inames, untag_inames}};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = 2*a[i]").build_kernel()?;
+/// let tagged = tag_inames(&kernel, &"i:g.0".parse()?)?;
+/// assert_eq!(untag_inames(&tagged, "i", &InameTag::is_parallel)?, kernel);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When there is no such iname.
 pub fn untag_inames(kernel: &LoopKernel, iname: &str, unwanted: &dyn Fn(&InameTag) -> bool) -> Result<LoopKernel, InameError> {
@@ -156,6 +175,7 @@ fn choose(kernel: &LoopKernel, choice: &TagChoice) -> Result<Vec<InameTag>, TagI
         (0..=u8::MAX).map(of).find(|tag| !used(tag)).ok_or(TagInamesError::NoAxisLeft { kind })
     };
     Ok(match choice {
+        TagChoice::None => Vec::new(),
         TagChoice::Tag(tag) => vec![tag.clone()],
         TagChoice::Like(other) => {
             replace::known(kernel, other)?;

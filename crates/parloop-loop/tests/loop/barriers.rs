@@ -22,7 +22,7 @@ fn run(kernel: &LoopKernel) -> Result<Schedule, ScheduleError> {
 
 fn tree(kernel: &LoopKernel) -> String {
     let schedule = run(kernel).unwrap();
-    parloop_loop::check::after_schedule(&schedule).unwrap();
+    parloop_loop::check::after_schedule(&Program::of(kernel.clone()), &schedule).unwrap();
     schedule.to_string()
 }
 

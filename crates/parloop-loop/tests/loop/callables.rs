@@ -71,11 +71,11 @@ fn texts(kernel: &LoopKernel) -> Vec<String> {
 
 const COMBO: &str = "g[i, j] = 2*e[i, j] + 3*f[i, j]";
 
-fn linear_combo() -> Program {
+pub fn linear_combo() -> Program {
     function("linear_combo", "{[i, j]: 0<=i, j<4}", COMBO)
 }
 
-fn five_axes() -> Program {
+pub fn five_axes() -> Program {
     builder(
         "{[i, j, k, l, m]: 0<=i, j, k, l, m<4}",
         "[j, l]: z[i, j, k, l, m] = linear_combo([j, l]: x[i, j, k, l, m], [j, l]: y[i, j, k, l, m])",
@@ -283,6 +283,22 @@ fn in_and_out_at_once_is_one_parameter() {
     let site = CallSite { target: Target::C, kernel: program.entry().unwrap(), args: &call.args, results: &instruction.lhs };
     let (emitted, _) = program.callables[&call.function].emit_call_insn(&site).unwrap();
     assert_eq!(emitted, Emitted::Call(call.function.clone(), vec![Emitted::argument(0)]));
+}
+
+#[test]
+fn what_is_changed_in_place_is_given_and_taken_at_one_place() {
+    let twice = function("twice", "{[i]: 0<=i<10}", "x[i] = 2*x[i]");
+    let caller = builder("{[i]: 0<=i<10}", "[i]: y[i] = twice([i]: x[i])").data(Data::global("x, y").dtype("float64").shape("10"));
+    let merged = merge([&caller.build().unwrap(), &twice]).unwrap();
+    let message =
+        "call of `twice`: `x` is changed in place there, but `[i]: x[i]` is given and `[i]: y[i]` taken; copy the one to the other first";
+    assert_eq!(descriptors(&types(&merged, Target::C).unwrap(), Target::C).unwrap_err().to_string(), message);
+    assert_eq!(inline_callable_kernel(&merged, "twice").unwrap_err().to_string(), message);
+    let caller =
+        builder("{[i]: 0<=i<10}", "[i]: x[2*(i//2) + i%2] = twice([i]: x[i])").data(Data::global("x").dtype("float64").shape("10"));
+    let merged = merge([&caller.build().unwrap(), &twice]).unwrap();
+    ready(&merged);
+    inline_callable_kernel(&merged, "twice").unwrap();
 }
 
 #[test]
@@ -601,7 +617,7 @@ impl FunctionLookup for Blas {
     }
 }
 
-fn gemv_kernel(dtype: &str) -> Program {
+pub fn gemv_kernel(dtype: &str) -> Program {
     let program = builder("{:}", "y[:] = gemv(A[:, :], x[:])")
         .data(Data::global("A").dtype(dtype).shape("n, m"))
         .data(Data::global("x").dtype(dtype).shape("m"))

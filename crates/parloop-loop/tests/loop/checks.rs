@@ -201,7 +201,7 @@ fn unknown_functions_and_instructions_are_named() {
     let made = kernel("{[i]: 0<=i<n}", "out[i] = frobnicate(a[i]) {id=put}", "");
     assert_eq!(error(&made), "`put` calls `frobnicate`, which is not known; register it, or correct its name");
     let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=put}", "");
-    let made = changed(&made, 0, |instruction| drop(instruction.depends_on.insert("nobody".into())));
+    let made = changed(&made, 0, |instruction| instruction.depends_on.extend(["nobody".into()]));
     assert_eq!(error(&made), "`put` depends on `nobody`, which is no instruction of the kernel");
 }
 
@@ -228,7 +228,7 @@ fn a_parallel_bound_that_is_computed_is_an_error() {
 fn an_instruction_beside_an_axis_may_not_write_to_shared_memory() {
     let made = kernel("{[i]: 0<=i<16 and i < n}", "b[0] = 1 {id=one}\nout[i] = a[i] {id=put}", "i=l.0");
     let schedule = parloop_loop::schedule::schedule(&Program::of(made.clone()), &made).unwrap();
-    let found = parloop_loop::check::after_schedule(&schedule).unwrap_err();
+    let found = parloop_loop::check::after_schedule(&Program::of(made.clone()), &schedule).unwrap_err();
     assert_eq!(
         found.to_string(),
         "`one` writes to shared memory and does not use hardware axis l.0, which other instructions of `loopy_kernel` use; add an iname with that tag: \

@@ -271,6 +271,12 @@ const ACCEPTED: &[Row] = &[
         gives: "a[n], b[n], n; one in i after -; two in i after -",
     },
     Row {
+        title: "a limit of its own is the shape",
+        domains: &["{[i,j]: 0<=i<n and 0<=j<m and i<j}"],
+        instructions: "out[i,j] = a[i]",
+        gives: "a[n], m, n, out[n, m]; insn in i j after -",
+    },
+    Row {
         title: "parameters before the set",
         domains: &["[n, m] -> {[i]: 0<=i<n and i<m}"],
         instructions: "out[i] = 1",
@@ -480,6 +486,31 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         (
             n_and("a, out").data(Data::global("b").is_input(false).is_output(false)),
             "argument `b` is neither input nor output; it must be one of them",
+        ),
+        (n_and("a, out").data(Data::global("b").read_only(true)), "`b` is an argument, which has no `read_only`"),
+        (n_and("a, out").data(Data::temporary("b").is_output(true)), "`b` is a temporary, which has no direction"),
+        (n_and("a, out").data(Data::value("b").shape("n")), "`b` is an argument passed by value, which has no shape"),
+        (
+            n_and("a, out").data(Data::temporary("b").initializer(Initializer {
+                dtype: DType::F64,
+                shape: vec![3],
+                bytes: [0; 16].into(),
+            })),
+            "the values of `b` are 16 bytes, but its shape and type need 24",
+        ),
+        (
+            n_and("a, out").data(Data::temporary("b").shape("2").initializer(Initializer {
+                dtype: DType::I8,
+                shape: vec![3],
+                bytes: [0; 3].into(),
+            })),
+            "`b` has the shape (2), but values of the shape (3)",
+        ),
+        (over_i("out[i] = 1").index_type(DType::F32), "the type of indices is a signed integer, `int32` or `int64`, not `float32`"),
+        (over_i("out[i] = sum(i, a[i])"), "instruction `insn` reduces over `i`, but is within that iname too; reduce over another one"),
+        (
+            over_i("out[i] = b[i]").data(Data::global("b").dim_tags("c,c")).rest(),
+            "`b` has 1 axes, but strides, dim tags or axis names for 2",
         ),
         // slices, rules, copies
         (
@@ -762,6 +793,14 @@ fn a_parameter_may_come_from_a_kernel_that_is_fused_with_this_one() {
     assert_eq!(describe(built.program.entry().unwrap()), "out[n + 2]; insn in i after -");
     let warning = "`n` is a parameter of a domain, but no argument (`...` among the data has arguments found)";
     assert_eq!(built.warnings.iter().map(Warning::to_string).collect::<Vec<_>>(), [warning]);
+}
+
+#[test]
+fn tags_of_names_are_dropped_with_a_warning() {
+    let built = over_i("f(x) := 2*b$two[x]\nout[i] = a$one[i] + f$three(i)").build_with_warnings().unwrap();
+    assert_eq!(describe(built.program.entry().unwrap()), "a[n], b[n], n, out[n]; insn in i after -");
+    assert_eq!(built.warnings[0].to_string(), "the tag of `a$one` is not kept: this is the same name without it");
+    assert_eq!(built.warnings.len(), 3);
 }
 
 #[test]

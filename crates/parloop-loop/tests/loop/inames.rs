@@ -518,3 +518,65 @@ fn no_transformation_leaves_an_iname_behind_that_is_gone() {
     assert!(["i", "j", "k"].iter().all(|iname| !used.contains(*iname)));
     assert_eq!(kernel.domains[0].pieces()[0].len(), 12);
 }
+
+// ---- reductions and instructions ----
+
+#[test]
+fn split_reductions_nest_in_both_ways() {
+    let before = kernel(&["{[i,j,k]: 0<=i,j,k<n}"], "out = sum((i, j, k), a[i,j,k])");
+    let all = parloop_loop::matching::Query::All;
+    let inward = split_reduction_inward(&before, &names(&["j"]), &all).unwrap();
+    assert_eq!(rhs(&inward, "insn"), "sum((i, k), sum(j, a[i, j, k]))");
+    let outward = split_reduction_outward(&before, &names(&["k", "j"]), &all).unwrap();
+    assert_eq!(rhs(&outward, "insn"), "sum((j, k), sum(i, a[i, j, k]))");
+    assert_eq!(split_reduction_inward(&before, &names(&["i", "j", "k"]), &all).unwrap(), before);
+    assert_eq!(
+        split_reduction_inward(&before, &names(&["l"]), &all).unwrap_err().to_string(),
+        "kernel `loopy_kernel` has no iname `l`; there are `i`, `j`, `k`"
+    );
+}
+
+#[test]
+fn reductions_that_share_an_iname_get_one_each() {
+    let before = kernel(&["{[i,j]: 0<=i<n and 0<=j<=i}"], "a[i] = sum(j, x[i,j]) + sum(j, y[i,j])\nb[i] = sum(j, z[j])");
+    let all = parloop_loop::matching::Query::All;
+    let after = make_reduction_inames_unique(&before, None, &all).unwrap();
+    assert_eq!(rhs(&after, "insn"), "sum(j_0, x[i, j_0]) + sum(j_1, y[i, j_1])");
+    assert_eq!(rhs(&after, "insn_0"), "sum(j_2, z[j_2])");
+    assert!(!after.inames.contains_key("j"));
+    let only = split_iname(&after, "j_2", &Split::by(2)).unwrap();
+    assert_eq!(only.inames.len(), 5);
+    let child = kernel(&["{[i]: 0<=i<n}", "{[j]: 0<=j<i}"], "a = sum(i, sum(j, x[i,j])) + sum(i, y[i])");
+    assert_eq!(
+        make_reduction_inames_unique(&child, None, &all).unwrap_err().to_string(),
+        "the bounds of `j` depend on `i`, and instructions inside and outside of the query use `j`; duplicate `j` for one of them first"
+    );
+}
+
+#[test]
+fn instructions_move_into_and_out_of_inames_that_they_do_not_use() {
+    let before = kernel(&["{[i,j]: 0<=i,j<n}"], "a[i] = 1 {id=one}");
+    let query = parse::query("id:one").unwrap();
+    let inside = add_inames_to_insn(&before, &names(&["j"]), &query).unwrap();
+    assert_eq!(within(&inside, "one"), ["i", "j"]);
+    assert_eq!(remove_inames_from_insn(&inside, &names(&["j"]), &query).unwrap(), before);
+    let message = |iname: &str| remove_inames_from_insn(&before, &names(&[iname]), &query).unwrap_err().to_string();
+    assert_eq!(message("j"), "instruction `one` is not within `j`");
+    assert_eq!(message("i"), "instruction `one` uses `i`, so it must stay within it");
+    assert_eq!(set_instruction_priority(&before, &query, 7).instructions[0].priority, 7);
+    assert!(tag_instructions(&before, &"mine".into(), &query).instructions[0].tags.contains("mine"));
+}
+
+#[test]
+fn many_nests_are_split_in_little_time() {
+    let domains: Vec<String> = (0..500).map(|index| format!("{{[i{index}]: 0<=i{index}<n}}")).collect();
+    let text: String = (0..500).map(|index| format!("a{index}[i{index}] = {index}\n")).collect();
+    let mut kernel = KernelBuilder::new().domains(domains.iter().map(String::as_str)).instructions(text).build_kernel().unwrap();
+    let start = std::time::Instant::now();
+    for index in 0..50 {
+        kernel = split_iname(&kernel, &format!("i{index}"), &Split::by(16)).unwrap();
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(kernel.inames.len(), 550);
+    assert!(seconds < 10.0, "50 splits of 500 nests took {seconds} s");
+}

@@ -2,46 +2,16 @@
 
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_loop::lower::{Code, LowerError, lower};
-use parloop_loop::syntax::{Expr, InameTag, LoopKernel, Program, Target};
+use parloop_loop::lower::Code;
+use parloop_loop::syntax::{InameTag, LoopKernel, Program, Target};
 use parloop_loop::transform::{Prefetch, Split, add_prefetch, split_iname};
-use parloop_loop::{infer, reduce, schedule, target};
 
 /// All targets.
 pub const TARGETS: [Target; 5] = [Target::C, Target::OpenCl, Target::Cuda, Target::Hip, Target::Ispc];
 
 /// The code of a program's only entry point.
-pub fn try_code(program: &Program, target: Target) -> Result<Code, LowerError> {
-    let program = infer::types(program, target).unwrap();
-    let mut realized = program.clone();
-    for (name, callable) in &program.callables {
-        let Some(kernel) = callable.kernel() else { continue };
-        let type_of = |kernel: &LoopKernel, expr: &Expr| Ok(infer::type_of(&program, kernel, expr).unwrap().scalar().unwrap());
-        let kernel = reduce::realize(kernel, &Default::default(), &type_of).unwrap();
-        realized.callables.insert(name.clone(), callable.with_kernel(kernel));
-    }
-    let mut program = infer::types(&realized, target).unwrap();
-    for (name, callable) in program.callables.clone() {
-        let Some(kernel) = callable.kernel() else { continue };
-        let kernel = schedule::assign_automatic_axes(kernel).unwrap();
-        let kernel = infer::address_spaces(&kernel).unwrap();
-        program.callables.insert(name.clone(), callable.with_kernel(kernel));
-    }
-    let program = infer::descriptors(&program, target).unwrap();
-    let mut schedules = std::collections::BTreeMap::new();
-    for (name, callable) in &program.callables {
-        if let Some(kernel) = callable.kernel()
-            && let Ok(schedule) = schedule::schedule(&program, kernel)
-        {
-            schedules.insert(name.clone(), schedule);
-        }
-    }
-    let entry = program.entrypoints.first().unwrap();
-    target::write(&lower(&program, entry, &schedules, target)?)
-}
-
 pub fn code(program: &Program, target: Target) -> Code {
-    try_code(program, target).unwrap_or_else(|error| panic!("{target}: {error}"))
+    program.generate(target).unwrap_or_else(|error| panic!("{target}: {error}")).code
 }
 
 pub fn map(program: &Program, change: impl Fn(&LoopKernel) -> LoopKernel) -> Program {
@@ -96,10 +66,10 @@ pub fn matmul(size: Option<i64>) -> Program {
     })
 }
 
-#[test]
-fn explore() {
-    for target in [Target::C, Target::OpenCl] {
-        println!("{}", code(&matmul(None), target).text);
-        println!("{}", code(&matmul(Some(1024)), target).text);
-    }
+pub fn tag(program: &Program, iname: &str, tag: &str) -> Program {
+    map(program, |kernel| {
+        let mut kernel = kernel.clone();
+        kernel.inames.get_mut(iname).unwrap().tags.insert(tag.parse().unwrap());
+        kernel
+    })
 }

@@ -1,13 +1,18 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
 mod barriers;
-mod checks;
 mod callables;
+mod calls;
+mod checks;
+mod compiles;
+mod computes;
 mod create;
 mod data;
 mod dependencies;
 mod expressions;
+mod fetched;
 mod files;
+mod filetests;
 mod inames;
 mod instructions;
 mod kernels;
@@ -19,6 +24,9 @@ mod points;
 mod prefetch;
 mod reduce;
 mod run;
+mod same_numbers;
+mod samples;
 mod schedule;
 mod stats;
+mod synchronised;
 mod types;

@@ -13,7 +13,8 @@ use parloop_loop::transform::{Prefetch, Split, add_prefetch, split_iname};
 
 fn matmul() -> LoopKernel {
     let data = Data::global("a, b, c").dtype(DType::F32).shape("n, n");
-    let kernel = KernelBuilder::new().domain("{[i,j,k]: 0<=i,j,k<n}").instructions("c[i,j] = sum(k, a[i,k]*b[k,j]) {id=mul}").data(data).rest();
+    let kernel =
+        KernelBuilder::new().domain("{[i,j,k]: 0<=i,j,k<n}").instructions("c[i,j] = sum(k, a[i,k]*b[k,j]) {id=mul}").data(data).rest();
     let kernel = kernel.build_kernel().unwrap();
     let kernel = split_iname(&kernel, "i", &Split::by(16).outer(InameTag::Group(0)).inner(InameTag::Local(1))).unwrap();
     let kernel = split_iname(&kernel, "j", &Split::by(16).outer(InameTag::Group(1)).inner(InameTag::Local(0))).unwrap();
@@ -34,7 +35,7 @@ fn a_tiled_matrix_product_fetches_between_two_barriers() {
         let checked = start.elapsed();
         let schedule = schedule(&program, &kernel).unwrap();
         let scheduled = start.elapsed() - checked;
-        after_schedule(&schedule).unwrap();
+        after_schedule(&program, &schedule).unwrap();
         println!("checks {checked:?}, schedule {scheduled:?}\n{schedule}");
         assert_eq!(schedule.launches[0].group_size, [16, 16]);
     }

@@ -213,3 +213,8 @@ pub(super) fn tag_array_axes(kernel: &LoopKernel, step: &Step) -> Done {
     };
     done(step, transform::tag_array_axes(kernel, &arguments.names("ary_names")?, &tags))
 }
+
+pub(super) fn remove_unused_arguments(kernel: &LoopKernel, step: &Step) -> Done {
+    Arguments::of(step, &[])?;
+    Ok(transform::remove_unused_arguments(kernel))
+}

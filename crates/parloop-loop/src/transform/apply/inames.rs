@@ -230,3 +230,26 @@ pub(super) fn rename_inames_in_batch(kernel: &LoopKernel, step: &Step) -> Done {
     }
     done(step, transform::rename_inames_in_batch(kernel, &batches))
 }
+
+pub(super) fn affine_map_inames(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["old_inames", "new_inames", "equations"])?;
+    let equations = arguments.names("equations")?;
+    let equations: Vec<&str> = equations.iter().map(Name::as_str).collect();
+    done(step, transform::affine_map_inames(kernel, &arguments.names("old_inames")?, &arguments.names("new_inames")?, &equations))
+}
+
+pub(super) fn split_reduction_inward(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["inames", "within"])?;
+    done(step, transform::split_reduction_inward(kernel, &arguments.names("inames")?, &query(step, &arguments, "within")?))
+}
+
+pub(super) fn split_reduction_outward(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["inames", "within"])?;
+    done(step, transform::split_reduction_outward(kernel, &arguments.names("inames")?, &query(step, &arguments, "within")?))
+}
+
+pub(super) fn make_reduction_inames_unique(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["inames", "within"])?;
+    let inames = arguments.optional_names("inames")?;
+    done(step, transform::make_reduction_inames_unique(kernel, inames.as_deref(), &query(step, &arguments, "within")?))
+}

@@ -3,7 +3,7 @@
 use super::{ApplyError, done, query};
 use crate::parse;
 use crate::syntax::{LoopKernel, MemoryKind, SyncScope};
-use crate::transform::step::{Arguments, Step};
+use crate::transform::step::{Arguments, Step, StepValue};
 use crate::transform::{self, Barrier, ExtractSubst, NoSync};
 
 type Done = Result<LoopKernel, ApplyError>;
@@ -79,4 +79,45 @@ pub(super) fn extract_subst(kernel: &LoopKernel, step: &Step) -> Done {
         ..ExtractSubst::new(arguments.text("subst_name")?, template, parameters)
     };
     done(step, transform::extract_subst(kernel, &what))
+}
+
+/// The query that must be there.
+fn needed_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<crate::matching::Query, ApplyError> {
+    arguments.text(argument)?;
+    id_or_query(step, arguments, argument)
+}
+
+pub(super) fn add_inames_to_insn(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["inames", "insn_match"])?;
+    let query = needed_query(step, &arguments, "insn_match")?;
+    done(step, transform::add_inames_to_insn(kernel, &arguments.names("inames")?, &query))
+}
+
+pub(super) fn remove_inames_from_insn(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["inames", "insn_match"])?;
+    let query = needed_query(step, &arguments, "insn_match")?;
+    done(step, transform::remove_inames_from_insn(kernel, &arguments.names("inames")?, &query))
+}
+
+/// `remove_instructions "id:a or id:b"`, or a list of ids.
+pub(super) fn remove_instructions(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["insn_ids"])?;
+    let Some(StepValue::List(_)) = arguments.get("insn_ids") else {
+        return Ok(transform::remove_instructions(kernel, &needed_query(step, &arguments, "insn_ids")?));
+    };
+    let ids = arguments.names("insn_ids")?;
+    let queries = ids.into_iter().map(|id| crate::matching::Query::Id(crate::matching::Glob::new(id)));
+    let any = queries.reduce(|left, right| crate::matching::Query::Or(Box::new(left), Box::new(right)));
+    Ok(any.map_or_else(|| kernel.clone(), |query| transform::remove_instructions(kernel, &query)))
+}
+
+pub(super) fn set_instruction_priority(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["insn_match", "priority"])?;
+    let priority = i32::try_from(arguments.int("priority")?).map_err(|_| arguments.wrong("priority", "a number of 32 bits"))?;
+    Ok(transform::set_instruction_priority(kernel, &needed_query(step, &arguments, "insn_match")?, priority))
+}
+
+pub(super) fn tag_instructions(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["new_tag", "within"])?;
+    Ok(transform::tag_instructions(kernel, &arguments.text("new_tag")?.into(), &query(step, &arguments, "within")?))
 }

@@ -3,6 +3,7 @@
 mod arrays;
 mod inames;
 mod instructions;
+mod reductions;
 
 use std::error::Error;
 use std::str::FromStr;
@@ -41,8 +42,10 @@ type Transformation = fn(&LoopKernel, &Step) -> Result<LoopKernel, ApplyError>;
 const TABLE: &[(&str, Transformation)] = &[
     ("add_barrier", instructions::add_barrier),
     ("add_dependency", instructions::add_dependency),
+    ("add_inames_to_insn", instructions::add_inames_to_insn),
     ("add_nosync", instructions::add_nosync),
     ("add_prefetch", arrays::add_prefetch),
+    ("affine_map_inames", inames::affine_map_inames),
     ("alias_temporaries", arrays::alias_temporaries),
     ("assume", inames::assume),
     ("chunk_iname", inames::chunk_iname),
@@ -51,9 +54,13 @@ const TABLE: &[(&str, Transformation)] = &[
     ("extract_subst", instructions::extract_subst),
     ("fix_parameters", inames::fix_parameters),
     ("join_inames", inames::join_inames),
+    ("make_reduction_inames_unique", inames::make_reduction_inames_unique),
     ("map_domain", inames::map_domain),
     ("precompute", arrays::precompute),
     ("prioritize_loops", inames::prioritize_loops),
+    ("remove_inames_from_insn", instructions::remove_inames_from_insn),
+    ("remove_instructions", instructions::remove_instructions),
+    ("remove_unused_arguments", arrays::remove_unused_arguments),
     ("remove_unused_inames", inames::remove_unused_inames),
     ("rename_argument", arrays::rename_argument),
     ("rename_iname", inames::rename_iname),
@@ -61,10 +68,14 @@ const TABLE: &[(&str, Transformation)] = &[
     ("rename_inames_in_batch", inames::rename_inames_in_batch),
     ("set_argument_order", arrays::set_argument_order),
     ("set_array_axis_names", arrays::set_array_axis_names),
+    ("set_instruction_priority", instructions::set_instruction_priority),
     ("set_temporary_address_space", arrays::set_temporary_address_space),
     ("split_iname", inames::split_iname),
+    ("split_reduction_inward", inames::split_reduction_inward),
+    ("split_reduction_outward", inames::split_reduction_outward),
     ("tag_array_axes", arrays::tag_array_axes),
     ("tag_inames", inames::tag_inames),
+    ("tag_instructions", instructions::tag_instructions),
     ("untag_inames", inames::untag_inames),
 ];
 
@@ -87,8 +98,11 @@ pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
         Some(value) => value.as_text().map(Name::from).ok_or_else(|| wrong(&step, "in_kernel", "the name of a kernel", value))?,
         None => only_kernel(program, &step)?,
     };
-    let kernel = program.kernel(&name).ok_or_else(|| ApplyError::NoKernel { step: step.name.clone(), name })?;
-    Ok(program.with_kernel(apply_to_kernel(kernel, &step)?))
+    let kernel = program.kernel(&name).ok_or_else(|| ApplyError::NoKernel { step: step.name.clone(), name: name.clone() })?;
+    match step.name.as_str() {
+        "realize_reduction" => reductions::realize_reduction(program, &name, &step),
+        _ => Ok(program.with_kernel(apply_to_kernel(kernel, &step)?)),
+    }
 }
 
 /// Does a transformation on a kernel.
@@ -128,7 +142,7 @@ fn wrong(step: &Step, argument: &str, expected: &'static str, found: &StepValue)
 }
 
 /// What a transformation returned, with the step's name.
-fn done<E: Error + Send + Sync + 'static>(step: &Step, result: Result<LoopKernel, E>) -> Result<LoopKernel, ApplyError> {
+fn done<T, E: Error + Send + Sync + 'static>(step: &Step, result: Result<T, E>) -> Result<T, ApplyError> {
     result.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) })
 }
 

@@ -1,0 +1,118 @@
+//! What a thread's solver remembers: isl's objects for sets it has seen, and answers it has given. Both are bounded: when full they are
+//! emptied, which costs less than to find out what is old.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::name::Name;
+use crate::set::Set;
+
+const MAX_REMEMBERED: usize = 4096;
+
+/// Something for each of many sets.
+pub(super) struct Memory<T>(HashMap<Set, T, BuildHasherDefault<Mixer>>);
+
+impl<T> Default for Memory<T> {
+    fn default() -> Memory<T> {
+        Memory(HashMap::default())
+    }
+}
+
+impl<T> Memory<T> {
+    pub fn get(&self, set: &Set) -> Option<&T> {
+        self.0.get(set)
+    }
+
+    pub fn insert(&mut self, set: Set, value: T) {
+        self.0.insert(set, value);
+    }
+
+    /// All that was remembered, if it is too much.
+    pub fn forget_if_many(&mut self) -> Vec<T> {
+        if self.0.len() > MAX_REMEMBERED { self.0.drain().map(|(_, value)| value).collect() } else { Vec::new() }
+    }
+
+    /// All that was remembered.
+    pub fn forget(self) -> impl Iterator<Item = T> {
+        self.0.into_values()
+    }
+}
+
+/// A question: what is asked (each kind has one type of answer), of which sets and names.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub kind: &'static str,
+    pub set: &'a Set,
+    pub other: Option<&'a Set>,
+    pub names: &'a [Name],
+}
+
+/// An answer, with all of the question but its first set.
+struct Answer {
+    kind: &'static str,
+    other: Option<Set>,
+    names: Box<[Name]>,
+    value: Box<dyn Any>,
+}
+
+/// Answers by the first set of the question; few questions are asked of one set.
+#[derive(Default)]
+pub(super) struct Answers(Memory<Vec<Answer>>);
+
+impl Answers {
+    pub fn get<T: Clone + 'static>(&self, question: &Question<'_>) -> Option<T> {
+        let is_it =
+            |answer: &&Answer| answer.kind == question.kind && *answer.names == *question.names && answer.other.as_ref() == question.other;
+        self.0.get(question.set)?.iter().find(is_it)?.value.downcast_ref().cloned()
+    }
+
+    pub fn insert<T: Clone + 'static>(&mut self, question: Question<'_>, value: T) {
+        self.0.forget_if_many();
+        let answers = self.0.0.entry(question.set.clone()).or_default();
+        if answers.len() >= MAX_OF_ONE_SET {
+            answers.clear();
+        }
+        answers.push(Answer { kind: question.kind, other: question.other.cloned(), names: question.names.into(), value: Box::new(value) });
+    }
+}
+
+/// More answers about one set are not kept: they are searched one by one.
+const MAX_OF_ONE_SET: usize = 64;
+
+/// A hash that is fast on short text and numbers; nobody picks sets to make it slow.
+#[derive(Default)]
+pub(super) struct Mixer(u64);
+
+impl Mixer {
+    fn mix(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            self.mix(chunk.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)));
+        }
+        self.mix(chunks.remainder().iter().fold(1, |value, &byte| value << 8 | u64::from(byte)));
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.mix(value.into());
+    }
+
+    fn write_i64(&mut self, value: i64) {
+        self.mix(value.cast_unsigned());
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.mix(value as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        // The upper bits are the best mixed; a map looks at the upper seven and at the lower ones.
+        self.0 ^ self.0 >> 32
+    }
+}

@@ -1,0 +1,25 @@
+//! `affine_map_inames`: other inames by equations between the old ones and those that come.
+
+use parloop_isl::{Name, Relation};
+
+use super::map_domain::{MapDomainError, map_domain};
+use crate::syntax::LoopKernel;
+
+/// Replaces inames by others that equations tie to them: [`map_domain`] with the equations as the relation.
+///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, transform::affine_map_inames};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("out[i] = a[i]").build_kernel()?;
+/// let kernel = affine_map_inames(&kernel, &["i".into()], &["k".into()], &["k = i + 1"])?;
+/// assert_eq!(kernel.instructions[0].rhs()[0].to_string(), "a[k - 1]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`map_domain`]; and when an equation is none.
+pub fn affine_map_inames(kernel: &LoopKernel, old: &[Name], new: &[Name], equations: &[&str]) -> Result<LoopKernel, MapDomainError> {
+    let list = |names: &[Name]| names.iter().map(Name::as_str).collect::<Vec<&str>>().join(", ");
+    let conditions: Vec<String> = equations.iter().map(|equation| format!("({equation})")).collect();
+    let map = Relation::parse(&format!("{{ [{}] -> [{}] : {} }}", list(old), list(new), conditions.join(" and ")))?;
+    map_domain(kernel, &map)
+}

@@ -1,0 +1,107 @@
+//! Finding instructions and changing what is said about them: `find_instructions`, `map_instructions`, `set_instruction_priority`,
+//! `tag_instructions`, `add_inames_to_insn`, `remove_inames_from_insn`.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use parloop_isl::Name;
+
+use super::replace::{self, InameError};
+use super::rewrite::Scope;
+use crate::matching::Query;
+use crate::syntax::{Instruction, LoopKernel};
+
+/// The instructions that a query finds, in order.
+///
+/// ```
+/// use parloop_loop::{create::KernelBuilder, parse, transform::find_instructions};
+/// let kernel = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("a[i] = 1 {id=one}\nb[i] = 2 {id=two}").build_kernel()?;
+/// let found = find_instructions(&kernel, &parse::query("writes:b")?);
+/// assert_eq!(found[0].id, "two");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn find_instructions<'a>(kernel: &'a LoopKernel, query: &Query) -> Vec<&'a Arc<Instruction>> {
+    kernel.instructions.iter().filter(|instruction| query.matches(kernel, instruction)).collect()
+}
+
+/// The kernel with each instruction that a query finds changed.
+pub fn map_instructions(kernel: &LoopKernel, query: &Query, change: &dyn Fn(&Instruction) -> Instruction) -> LoopKernel {
+    let changed = Scope::of(kernel, query).map(kernel, &mut |instruction| Ok::<_, Infallible>(Arc::new(change(instruction))));
+    match changed {
+        Ok(instructions) => LoopKernel { instructions, ..kernel.clone() },
+    }
+}
+
+/// Sets the priority of instructions: larger ones go first where the dependencies leave a choice.
+pub fn set_instruction_priority(kernel: &LoopKernel, query: &Query, priority: i32) -> LoopKernel {
+    map_instructions(kernel, query, &|instruction| Instruction { priority, ..instruction.clone() })
+}
+
+/// Gives instructions a further tag.
+pub fn tag_instructions(kernel: &LoopKernel, tag: &Name, query: &Query) -> LoopKernel {
+    map_instructions(kernel, query, &|instruction| {
+        let mut tagged = instruction.clone();
+        tagged.tags.insert(tag.clone());
+        tagged
+    })
+}
+
+/// Puts instructions inside of further inames: they are done for each of their values.
+///
+/// # Errors
+/// When there is no such iname.
+pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -> Result<LoopKernel, InameError> {
+    inames.iter().try_for_each(|iname| replace::known(kernel, iname))?;
+    Ok(map_instructions(kernel, query, &|instruction| {
+        let mut inside = instruction.clone();
+        inside.within_inames.extend(inames.iter().cloned());
+        inside
+    }))
+}
+
+/// Why instructions cannot be taken out of inames.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoveInamesError {
+    /// The instruction is not within the iname.
+    #[error("instruction `{instruction}` is not within `{iname}`")]
+    NotWithin {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+    },
+    /// The instruction uses the iname.
+    #[error("instruction `{instruction}` uses `{iname}`, so it must stay within it")]
+    Used {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+    },
+    /// There is no such iname.
+    #[error(transparent)]
+    Iname(#[from] InameError),
+}
+
+/// Takes instructions out of inames that they do not use: they are done once, not for each value.
+///
+/// # Errors
+/// When there is no such iname, or an instruction that the query finds is not within it or uses it.
+pub fn remove_inames_from_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -> Result<LoopKernel, RemoveInamesError> {
+    inames.iter().try_for_each(|iname| replace::known(kernel, iname))?;
+    let instructions = Scope::of(kernel, query).map(kernel, &mut |instruction| {
+        let mut outside = (**instruction).clone();
+        for iname in inames {
+            let (instruction, iname) = (instruction.id.clone(), iname.clone());
+            if !outside.within_inames.remove(&iname) {
+                return Err(RemoveInamesError::NotWithin { instruction, iname });
+            }
+            if outside.reads().contains(&iname) {
+                return Err(RemoveInamesError::Used { instruction, iname });
+            }
+        }
+        Ok(Arc::new(outside))
+    })?;
+    Ok(LoopKernel { instructions, ..kernel.clone() })
+}

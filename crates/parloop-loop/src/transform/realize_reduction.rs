@@ -1,0 +1,33 @@
+//! Reductions as instructions, when a user asks for it before anything else is done: to make scans of them, or to transform what they become.
+
+use parloop_isl::Name;
+
+use crate::error::LoopError;
+use crate::infer;
+use crate::reduce::{self, Realization};
+use crate::syntax::{Expr, LoopKernel, Program, Target};
+
+/// Realises reductions of the kernel of that name. Types are found as far as they can be.
+///
+/// ```
+/// use parloop_loop::{create::make_kernel, reduce::{Realization, Scan}, transform::realize_reduction};
+/// let program = make_kernel("{[i,j]: 0<=i<n and 0<=j<=i}", "out[i] = sum(j, a[j])")?;
+/// let scan = Realization { scan: Scan::Always, ..Realization::default() };
+/// let program = realize_reduction(&program, &"loopy_kernel".into(), &scan)?;
+/// let ids: Vec<_> = program.entry().unwrap().instructions.iter().map(|i| i.id.to_string()).collect();
+/// assert_eq!(ids, ["insn_j_init", "insn_j_update", "insn"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`LoopError::Reduce`]; [`LoopError::Infer`] for types that contradict each other; [`LoopError::NoEntry`] without such a kernel.
+pub fn realize_reduction(program: &Program, name: &Name, how: &Realization) -> Result<Program, LoopError> {
+    let typed = infer::types_so_far(program, program.target.unwrap_or(Target::C))?;
+    let kernel = typed.kernel(name).ok_or_else(|| LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() })?;
+    let type_of = |kernel: &LoopKernel, expr: &Expr| {
+        let ty = infer::type_of(&typed, kernel, expr).map_err(|error| error.to_string())?;
+        ty.scalar().ok_or_else(|| "it is no number".to_owned())
+    };
+    let realized = reduce::realize(kernel, how, &type_of)?;
+    Ok(typed.with_kernel(realized))
+}

@@ -1,0 +1,65 @@
+//! What the compilers of the targets say to generated code.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use parloop_device::{CompileError, Compiler};
+use parloop_loop::syntax::Target;
+
+use super::lowering::code;
+use super::samples;
+
+fn compiles(target: Target, compiler: Result<std::sync::Arc<dyn Compiler>, CompileError>) {
+    let compiler = match compiler {
+        Err(error @ CompileError::NoCompiler { .. }) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("CI needs it: {error}"),
+        Err(error @ CompileError::NoCompiler { .. }) => return println!("skipped: {error}"),
+        other => other.unwrap(),
+    };
+    let mut refused = String::new();
+    for (name, program) in samples::all() {
+        let code = code(&program, target);
+        if let Err(error) = compiler.compile(&code.text, &[]) {
+            refused.push_str(&format!("---- {name}\n{}\n{error}\n", code.text));
+        }
+    }
+    assert!(refused.is_empty(), "{refused}");
+}
+
+#[test]
+fn every_kernel_for_cuda_is_taken_by_nvrtc() {
+    compiles(Target::Cuda, parloop_device::cuda::compiler("sm_90"));
+}
+
+#[test]
+fn every_kernel_for_hip_is_taken_by_hiprtc() {
+    compiles(Target::Hip, parloop_device::hip::compiler("gfx90a"));
+}
+
+#[test]
+fn every_kernel_in_c_compiles_alone_and_without_a_warning() {
+    let mut refused = String::new();
+    for (name, program) in samples::all() {
+        let code = code(&program, Target::C);
+        let mut gcc = Command::new("cc")
+            .args(["-std=gnu11", "-O2", "-Wall", "-Werror", "-x", "c", "-c", "-o", "/dev/null", "-"])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        gcc.stdin.take().unwrap().write_all(code.text.as_bytes()).unwrap();
+        let output = gcc.wait_with_output().unwrap();
+        if !output.status.success() {
+            refused.push_str(&format!("---- {name}\n{}\n{}\n", code.text, String::from_utf8_lossy(&output.stderr)));
+        }
+    }
+    assert!(refused.is_empty(), "{refused}");
+}
+
+#[test]
+fn every_kernel_for_ispc_is_written() {
+    // It has no functions of complex numbers.
+    for (name, program) in samples::all().into_iter().filter(|(name, _)| *name != "complex") {
+        let text = code(&program, Target::Ispc).text;
+        assert!(text.contains("export void") || text.contains("task void"), "{name}: {text}");
+    }
+}
