@@ -6,6 +6,8 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
+from ._expressions import text as value_text
+
 __all__ = [
     "AddressSpace",
     "ArrayArg",
@@ -31,6 +33,26 @@ class AddressSpace(enum.IntEnum):
     GLOBAL = 2
 
 
+# What an attribute is that was not said.
+_UNSAID: dict[str, Any] = {
+    "dtype": None,
+    "shape": auto,
+    "strides": None,
+    "dim_tags": None,
+    "dim_names": None,
+    "order": None,
+    "offset": 0,
+    "alignment": None,
+    "is_input": None,
+    "is_output": None,
+    "tags": frozenset(),
+    "initializer": None,
+    "read_only": False,
+    "base_storage": None,
+    "address_space": auto,
+}
+
+
 class _Data:
     """What a kernel is told of a name: only what was said."""
 
@@ -53,6 +75,8 @@ class _Data:
         try:
             return self._said[name]
         except KeyError:
+            if name in _UNSAID:
+                return _UNSAID[name]
             raise AttributeError(f"{type(self).__name__} {self.name!r} was told nothing of {name!r}") from None
 
     def copy(self, **changed: Any) -> Any:
@@ -83,8 +107,12 @@ def _plain(name: str, value: Any) -> Any:
         return "unknown"
     if isinstance(value, AddressSpace):
         return value.name.lower()
-    if isinstance(value, type) and value is auto:
-        return "auto"
+    if name in ("shape", "strides", "offset") and value is not None:
+        if isinstance(value, (tuple, list)):
+            return [value_text(item) for item in value]
+        return value if isinstance(value, str) else [value_text(value)] if name == "shape" else value_text(value)
+    if name == "dtype":
+        return getattr(value, "numpy_dtype", value)
     return value
 
 
@@ -165,4 +193,4 @@ class SubstitutionRule:
         return f"SubstitutionRule({self.name!r}, {self.arguments!r}, {self.expression!r})"
 
     def _describe(self) -> Mapping[str, Any]:
-        return {"kind": "substitution", "name": self.name, "parameters": list(self.arguments), "body": str(self.expression)}
+        return {"kind": "substitution", "name": self.name, "parameters": list(self.arguments), "body": value_text(self.expression)}

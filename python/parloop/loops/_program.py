@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
+from .._parloop import LoopError
 from .._parloop import LoopProgram as _LoopProgram
 from .._parloop import make_loop_program as _make
+from .._parloop import merge_loop_programs as _merge
+from ._kernel import Kernel
+from ._targets import TargetBase, target_named
 
-__all__ = ["LoopWarning", "Program", "generate_code", "make_function", "make_kernel"]
+__all__ = ["LoopWarning", "Options", "Program", "apply", "make_function", "make_kernel", "merge", "of_class"]
+
+_P = TypeVar("_P", bound="Program | Kernel")
 
 
 class LoopWarning(UserWarning):
     """What may be a mistake in a kernel."""
+
+
+class Options:
+    """Choices about code and checks, as `set_options` and `make_kernel` take them.
+
+    >>> import parloop.loops as lp
+    >>> lp.Options(return_dict=True)
+    Options(return_dict=True)
+    """
+
+    def __init__(self, **said: Any) -> None:
+        self.__dict__.update(said)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return False
+
+    def __repr__(self) -> str:
+        return f"Options({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 class Program(_LoopProgram):
@@ -26,7 +52,9 @@ class Program(_LoopProgram):
     array([0., 2., 4., 6.])
     """
 
-    def code(self, target: str | None = None) -> str:
+    _kernel_class = Kernel
+
+    def code(self, target: Any = None, entrypoint: str | None = None) -> str:
         """The source for a target: c, opencl, cuda, hip or ispc.
 
         >>> import numpy as np, parloop.loops as lp
@@ -34,15 +62,76 @@ class Program(_LoopProgram):
         >>> print(knl.code("c").split("{")[0].split("\\n")[-2])
         void loopy_kernel(float const *__restrict__ a, float *__restrict__ out, int32_t const n)
         """
-        return self._code(_target_name(target))
+        if entrypoint is None and len(self._entrypoints) > 1:
+            return "\n".join(self._code(target_name(target), name) for name in self._entrypoints)
+        return self._code(target_name(target), entrypoint)
+
+    @property
+    def entrypoints(self) -> frozenset[str]:
+        """The names of the kernels that are called from outside."""
+        return frozenset(self._entrypoints)
+
+    @property
+    def target(self) -> TargetBase | None:
+        """What code is written for, if it was said."""
+        return target_named(self._target)
+
+    @property
+    def default_entrypoint(self) -> Kernel:
+        """The only kernel that is called from outside."""
+        names = self._entrypoints or [name for name, is_kernel, _ in self._callables if is_kernel]
+        if len(names) != 1:
+            raise LoopError(f"the program has {len(names)} entry points, {', '.join(names)}; say which one: program[name]")
+        return self[names[0]]
+
+    def __getitem__(self, name: str) -> Kernel:
+        """The kernel of that name."""
+        return self._kernel_class(self, name)
+
+    @property
+    def callables_table(self) -> Mapping[str, Any]:
+        """All that can be called, by name: kernels, functions written in Python, and the names of the target's own."""
+        return {name: self[name] if is_kernel else found or name for name, is_kernel, found in self._callables}
+
+    @property
+    def scoped_functions(self) -> Mapping[str, Any]:
+        """`callables_table` by its older name."""
+        return self.callables_table
+
+    def with_kernel(self, kernel: Kernel) -> Program:
+        """With a kernel in the place of the one of its name."""
+        return of_class(self, self._with_kernel(kernel.program, kernel.name))
+
+    def with_entrypoints(self, names: str | Iterable[str]) -> Program:
+        """With those kernels, and no others, called from outside."""
+        split = [name.strip() for name in names.split(",")] if isinstance(names, str) else sorted(names)
+        return of_class(self, self._with_entrypoints(split))
+
+    def copy(self, target: Any = None) -> Program:
+        """The same, for another target if one is given."""
+        return self if target is None else of_class(self, self._with_target(target_name(target) or "c"))
+
+    def __iter__(self) -> Iterator[str]:
+        raise TypeError("a program is no sequence; take its kernels by name: program[name]")
 
 
-def _target_name(target: Any) -> str | None:
-    return target if target is None or isinstance(target, str) else target._name
+def of_class(like: Program, made: _LoopProgram) -> Program:
+    """What Rust made, as an object of the class of `like`."""
+    return type(like)(made)
 
 
-def _apply(program: Program, name: str, *args: Any, **named: Any) -> Program:
-    return type(program)(program._apply(name, args, {key: value for key, value in named.items() if value is not None}))
+def target_name(target: Any) -> str | None:
+    """The name by which Rust knows a target."""
+    return target if target is None or isinstance(target, str) else str(target._name)
+
+
+def apply(program: _P, step: str, *args: Any, **named: Any) -> _P:
+    """Does the transformation of that name on a program, or on one kernel of it. What is `None` counts as not given."""
+    given = {key: value for key, value in named.items() if value is not None}
+    if isinstance(program, Kernel):
+        whole = of_class(program.program, program.program._apply(step, args, {**given, "in_kernel": program.name}))
+        return type(program)(whole, program.name)
+    return of_class(program, program._apply(step, args, given))
 
 
 def make_kernel(domains: Any, instructions: Any, kernel_data: Iterable[Any] | None = None, **said: Any) -> Program:
@@ -52,8 +141,8 @@ def make_kernel(domains: Any, instructions: Any, kernel_data: Iterable[Any] | No
     ----------
     domains : str or list of str
         Sets of integers in isl's notation: ``"{[i,j]: 0<=i,j<n}"``.
-    instructions : str or list of str
-        One a line: ``"c[i,j] = sum(k, a[i,k]*b[k,j])"``.
+    instructions : str or list
+        One a line: ``"c[i,j] = sum(k, a[i,k]*b[k,j])"``; also `Assignment` and its like.
     kernel_data : list, optional
         Arguments and temporaries; ``...`` stands for all others. Everything is found from the instructions when it is not given.
     name, assumptions, default_order, default_offset, fixed_parameters, options, target, seq_dependencies, index_dtype : optional
@@ -67,30 +156,69 @@ def make_kernel(domains: Any, instructions: Any, kernel_data: Iterable[Any] | No
     >>> y
     array([1., 2., 3.])
     """
-    return _build(domains, instructions, kernel_data, said, function=False)
+    return build(Program, domains, instructions, kernel_data, said, function=False)
 
 
 def make_function(domains: Any, instructions: Any, kernel_data: Iterable[Any] | None = None, **said: Any) -> Program:
-    """As `make_kernel`, for a kernel that others call."""
-    return _build(domains, instructions, kernel_data, said, function=True)
+    """As `make_kernel`, for a kernel that others call.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> twice = lp.make_function("{[i]: 0<=i<4}", "y[i] = 2*x[i]", name="twice")
+    >>> knl = lp.make_kernel("{[i]: 0<=i<4}", "[i]: b[i] = twice([i]: a[i])", [lp.GlobalArg("a,b", shape=(4,))])
+    >>> event, (b,) = lp.merge([knl, twice])(a=np.arange(4.0))
+    >>> b
+    array([0., 2., 4., 6.])
+    """
+    return build(Program, domains, instructions, kernel_data, said, function=True)
 
 
-def _build(domains: Any, instructions: Any, data: Iterable[Any] | None, said: dict[str, Any], function: bool) -> Program:
-    if isinstance(domains, str) or not isinstance(domains, Iterable):
-        domains = [domains]
-    if isinstance(instructions, str) or not isinstance(instructions, Iterable):
-        instructions = [instructions]
-    described = {key: value for key, value in said.items() if value is not None and key != "lang_version"}
+# What says nothing to this compiler.
+_WITHOUT_MEANING = {"lang_version", "flags", "silenced_warnings", "symbol_manglers", "preamble_generators", "applied_iname_rewrites"}
+
+
+def build(
+    into: type[Program], domains: Any, instructions: Any, data: Iterable[Any] | None, said: dict[str, Any], function: bool
+) -> Program:
+    """Makes a program as an object of that class."""
+    described = {key: value for key, value in said.items() if value is not None and key not in _WITHOUT_MEANING}
     if "target" in described:
-        described["target"] = _target_name(described["target"])
-    described.update(domains=domains, instructions=instructions, function=function)
-    if data is not None:
-        items = [data] if isinstance(data, str) else data
-        described["data"] = [item._describe() if hasattr(item, "_describe") else _loose(item) for item in items]
+        described["target"] = target_name(described["target"])
+    options = described.get("options")
+    if options is not None and not isinstance(options, dict):
+        described["options"] = vars(options) if isinstance(options, Options) else _named_flags(str(options))
+    silenced = said.get("silenced_warnings")
+    if silenced:
+        names = silenced.split(";") if isinstance(silenced, str) else list(silenced)
+        described["options"] = {**described.get("options", {}), "silenced_warnings": names}
+    index = described.get("index_dtype")
+    if index is not None:
+        described["index_dtype"] = getattr(index, "numpy_dtype", index)
+    described.update(domains=_several(domains), function=function)
+    described["instructions"], rules = _instruction_texts(instructions)
+    if data is not None or rules:
+        items = ["..."] if data is None else [data] if isinstance(data, str) else list(data)
+        described["data"] = [item._describe() if hasattr(item, "_describe") else _loose(item) for item in [*items, *rules]]
     program, found = _make(described)
     for name, message in found:
-        warnings.warn(f"{name}: {message}", LoopWarning, stacklevel=3)
-    return Program(program)
+        warnings.warn(f"{name}: {message}", LoopWarning, stacklevel=4)
+    return into(program)
+
+
+def _named_flags(text: str) -> dict[str, Any]:
+    """`"no_numpy,return_dict"` as options."""
+    return {name.strip(): True for name in text.split(",") if name.strip()}
+
+
+def _several(given: Any) -> list[Any]:
+    """One text or object, or several."""
+    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+
+
+def _instruction_texts(given: Any) -> tuple[list[str], list[Any]]:
+    """The lines, and the substitution rules among the objects."""
+    items = _several(given)
+    rules = [item for item in items if hasattr(item, "_describe")]
+    return [str(item) for item in items if not hasattr(item, "_describe")], rules
 
 
 def _loose(item: Any) -> Any:
@@ -98,6 +226,9 @@ def _loose(item: Any) -> Any:
     return item if item is ... or item == "..." else {"kind": "named", "name": str(item)}
 
 
-def generate_code(program: Program, target: Any = None) -> str:
-    """The source of a program's kernel for a target."""
-    return program.code(target)
+def merge(programs: Iterable[Program]) -> Program:
+    """One program with the kernels and functions of all. Calls that one could not resolve find the kernels of the others."""
+    items = list(programs)
+    if not items:
+        raise LoopError("merge needs one program at least")
+    return of_class(items[0], _merge(items))

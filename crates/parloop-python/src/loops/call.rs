@@ -45,13 +45,21 @@ enum Value<'py> {
 
 pub fn call<'py>(slf: &Bound<'py, LoopProgram>, args: &Bound<'py, PyTuple>, named: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
     let py = slf.py();
+    // A queue of pyopencl's: its arrays go in and come out, which Python does.
+    if let Ok(first) = args.get_item(0)
+        && !first.is_instance_of::<Context>()
+        && first.hasattr("int_ptr")?
+    {
+        return Ok(py.import("parloop.loops._opencl")?.getattr("call")?.call1((slf, first, named))?);
+    }
     let program = &slf.get().inner;
-    let (mut entry, mut out_host) = (None, None);
+    let (mut entry, mut out_host, mut by_name) = (None, None, false);
     let mut given: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
     for (name, value) in named.into_iter().flatten() {
         let name: String = name.extract()?;
         match name.as_str() {
             "entrypoint" => entry = Some(value.extract::<String>()?),
+            "_by_name" => by_name = value.is_truthy()?,
             "out_host" => out_host = value.extract::<Option<bool>>()?,
             "allocator" | "wait_for" | "no_run" | "warn_numpy" => {}
             _ => given.push((name, value)),
@@ -98,7 +106,7 @@ pub fn call<'py>(slf: &Bound<'py, LoopProgram>, args: &Bound<'py, PyTuple>, name
         }
     }
     let event = event(py, &context)?;
-    let results = match compiled.returns_dict {
+    let results = match compiled.returns_dict || by_name {
         true => {
             let dict = PyDict::new(py);
             for (name, result) in results {
@@ -132,7 +140,16 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
         if on_cpu {
             return Ok(Value::Host(value));
         }
-        let array = Array::from_object(context, &as_contiguous(&value)?, None)?;
+        // Fortran's order is kept: the transpose is copied, and its axes turned round again.
+        let is_fortran = value.getattr("flags")?.getattr("fnc")?.is_truthy()?;
+        let mut array = match is_fortran {
+            true => Array::from_object(context, &value.getattr("T")?, None)?,
+            false => Array::from_object(context, &as_contiguous(&value)?, None)?,
+        };
+        if is_fortran {
+            array.layout.shape.reverse();
+            array.layout.strides.reverse();
+        }
         return Ok(Value::Device(array, Some(value)));
     }
     Ok(Value::Device(Array::from_object(context, &value, None)?, None))
