@@ -1,6 +1,7 @@
 //! Affine expressions over named integers, with integer divisions inside. All arithmetic is checked: what does not fit is an error.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::error::{IslError, Result};
@@ -27,27 +28,36 @@ pub enum Atom {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Affine {
-    terms: BTreeMap<Atom, i64>,
+    terms: Terms,
     constant: i64,
 }
+
+/// Atoms with their coefficients, in order.
+pub(crate) type Terms = Vec<(Atom, i64)>;
 
 impl Affine {
     /// That number.
     pub fn constant(value: i64) -> Affine {
-        Affine { terms: BTreeMap::new(), constant: value }
+        Affine { terms: Terms::new(), constant: value }
     }
 
     /// That named integer.
     pub fn name(name: impl Into<Name>) -> Affine {
-        Affine { terms: BTreeMap::from([(Atom::Name(name.into()), 1)]), constant: 0 }
+        Affine::atom(Atom::Name(name.into()))
     }
 
-    pub(crate) fn from_parts(terms: BTreeMap<Atom, i64>, constant: i64) -> Affine {
-        debug_assert!(terms.values().all(|&c| c != 0), "invariant: no coefficient is zero");
+    fn atom(atom: Atom) -> Affine {
+        Affine { terms: vec![(atom, 1)], constant: 0 }
+    }
+
+    /// Of terms in order, no coefficient zero.
+    pub(crate) fn from_parts(terms: Terms, constant: i64) -> Affine {
+        debug_assert!(terms.iter().all(|(_, coefficient)| *coefficient != 0), "invariant: no coefficient is zero");
+        debug_assert!(terms.is_sorted_by(|(a, _), (b, _)| a < b), "invariant: atoms are in order, each once");
         Affine { terms, constant }
     }
 
-    pub(crate) fn into_parts(self) -> (BTreeMap<Atom, i64>, i64) {
+    pub(crate) fn into_parts(self) -> (Terms, i64) {
         (self.terms, self.constant)
     }
 
@@ -65,12 +75,12 @@ impl Affine {
             // The nearest multiple: what is left is at most half the divisor, on either side of zero.
             let left = coefficient.rem_euclid(divisor);
             let up = i64::from(left > divisor / 2);
-            whole.insert(atom, coefficient.div_euclid(divisor) + up);
-            rest.insert(atom, left - up * divisor);
+            whole.push(atom, coefficient.div_euclid(divisor) + up);
+            rest.push(atom, left - up * divisor);
         }
-        let common = rest.terms.values().fold(divisor, |g, &c| gcd(g, c));
+        let common = rest.terms.iter().fold(divisor, |g, &(_, c)| gcd(g, c));
         rest.constant /= common;
-        rest.terms.values_mut().for_each(|c| *c /= common);
+        rest.terms.iter_mut().for_each(|(_, c)| *c /= common);
         rest.floor_of_small(divisor / common, whole)
     }
 
@@ -78,17 +88,17 @@ impl Affine {
     /// constant is at least 0 and less than the divisor.
     fn floor_of_small(mut self, divisor: i64, mut whole: Affine) -> Result<Affine> {
         let mut sign = 1;
-        match self.terms.values().next() {
+        match self.terms.first().map(|(_, coefficient)| *coefficient) {
             None => return Ok(whole),
             // floor(-a/d) is -floor((a + d - 1)/d): of the two, the one whose first coefficient is positive.
             Some(..0) => {
                 sign = -1;
                 self.constant = divisor - 1 - self.constant;
-                self.terms.values_mut().for_each(|c| *c = -*c);
+                self.terms.iter_mut().for_each(|(_, c)| *c = -*c);
                 let half = |c: i64| divisor % 2 == 0 && c == -(divisor / 2);
-                for (atom, coefficient) in self.terms.iter_mut().filter(|(_, c)| half(**c)) {
+                for (atom, coefficient) in self.terms.iter_mut().filter(|(_, c)| half(*c)) {
                     *coefficient = -*coefficient;
-                    whole = whole.add(&Affine { terms: BTreeMap::from([(atom.clone(), 1)]), constant: 0 })?;
+                    whole = whole.add(&Affine::atom(atom.clone()))?;
                 }
             }
             Some(_) => {}
@@ -101,7 +111,7 @@ impl Affine {
                 return whole.plus(&flat, sign);
             }
         }
-        whole.plus(&Affine { terms: BTreeMap::from([(Atom::Floor(Arc::new(self), divisor), 1)]), constant: 0 }, sign)
+        whole.plus(&Affine::atom(Atom::Floor(Arc::new(self), divisor)), sign)
     }
 
     fn only_term(&self) -> Option<(&Atom, i64)> {
@@ -121,7 +131,7 @@ impl Affine {
 
     /// Its atoms with their coefficients, in order.
     pub fn terms(&self) -> impl Iterator<Item = (&Atom, i64)> + Clone {
-        self.terms.iter().map(|(atom, &coefficient)| (atom, coefficient))
+        self.terms.iter().map(|(atom, coefficient)| (atom, *coefficient))
     }
 
     /// The number beside the terms.
@@ -155,7 +165,7 @@ impl Affine {
     }
 
     pub(crate) fn collect_names(&self, names: &mut BTreeSet<Name>) {
-        for atom in self.terms.keys() {
+        for (atom, _) in &self.terms {
             match atom {
                 Atom::Name(name) => {
                     names.insert(name.clone());
@@ -167,7 +177,7 @@ impl Affine {
 
     /// Whether the name is anywhere in it.
     pub fn mentions(&self, name: &str) -> bool {
-        self.terms.keys().any(|atom| match atom {
+        self.terms.iter().any(|(atom, _)| match atom {
             Atom::Name(n) => n == name,
             Atom::Floor(inner, _) => inner.mentions(name),
         })
@@ -175,7 +185,7 @@ impl Affine {
 
     /// Whether there is a floor in it.
     pub fn has_floors(&self) -> bool {
-        self.terms.keys().any(|atom| matches!(atom, Atom::Floor(..)))
+        self.terms.iter().any(|(atom, _)| matches!(atom, Atom::Floor(..)))
     }
 
     /// `self + other`.
@@ -209,20 +219,30 @@ impl Affine {
     pub fn plus(&self, other: &Affine, factor: i64) -> Result<Affine> {
         let overflow = || IslError::Overflow { what: format!("({self}) + {factor}*({other})") };
         let sum = |a: i64, b: i64| b.checked_mul(factor).and_then(|b| a.checked_add(b)).ok_or_else(overflow);
-        let mut result = Affine { terms: self.terms.clone(), constant: sum(self.constant, other.constant)? };
-        for (atom, coefficient) in other.terms() {
-            let coefficient = sum(result.terms.get(atom).copied().unwrap_or(0), coefficient)?;
-            result.insert(atom, coefficient);
+        let mut result =
+            Affine { terms: Terms::with_capacity(self.terms.len() + other.terms.len()), constant: sum(self.constant, other.constant)? };
+        let (mut own, mut new) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let order = match (own.peek(), new.peek()) {
+                (Some((a, _)), Some((b, _))) => a.cmp(b),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return Ok(result),
+            };
+            // The one whose atom comes first, or both.
+            let first = if order == Ordering::Greater { None } else { own.next() };
+            let second = if order == Ordering::Less { None } else { new.next() };
+            let coefficient = sum(first.map_or(0, |(_, c)| *c), second.map_or(0, |(_, c)| *c))?;
+            if let Some((atom, _)) = first.or(second) {
+                result.push(atom, coefficient);
+            }
         }
-        Ok(result)
     }
 
-    /// Sets a coefficient.
-    fn insert(&mut self, atom: &Atom, coefficient: i64) {
-        if coefficient == 0 {
-            self.terms.remove(atom);
-        } else {
-            self.terms.insert(atom.clone(), coefficient);
+    /// Adds a term whose atom comes after all others.
+    fn push(&mut self, atom: &Atom, coefficient: i64) {
+        if coefficient != 0 {
+            self.terms.push((atom.clone(), coefficient));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::affine::{Affine, Atom, gcd};
+use crate::affine::{Affine, Atom, Terms, gcd};
 
 /// What must hold for the expression of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,7 +50,7 @@ enum Said {
     Always,
     Never,
     /// It bounds an expression without a constant, whose first coefficient is positive.
-    Bounds(BTreeMap<Atom, i64>, Range),
+    Bounds(Terms, Range),
     /// It has numbers at the edge of 64 bits and stays as it is.
     Raw(Constraint),
 }
@@ -64,7 +64,7 @@ struct Range {
 
 /// The constraints divided by what divides them, one lower and one upper limit of each expression, sorted; `None` when they cannot all hold.
 pub(crate) fn normalise(constraints: impl IntoIterator<Item = Constraint>) -> Option<Piece> {
-    let mut ranges: BTreeMap<BTreeMap<Atom, i64>, Range> = BTreeMap::new();
+    let mut ranges: BTreeMap<Terms, Range> = BTreeMap::new();
     let mut piece = Piece::new();
     for constraint in constraints {
         match read(constraint) {
@@ -121,14 +121,14 @@ fn read(constraint: Constraint) -> Said {
     let (mut terms, constant) = affine.into_parts();
     let mut common = 0;
     let mut positive = true;
-    for (place, &coefficient) in terms.values().enumerate() {
+    for (place, &(_, coefficient)) in terms.iter().enumerate() {
         if place == 0 {
             (common, positive) = (coefficient.abs(), coefficient > 0);
         }
         common = gcd(common, coefficient);
     }
     let sign = if positive { 1 } else { -1 };
-    terms.values_mut().for_each(|c| *c = *c / common * sign);
+    terms.iter_mut().for_each(|(_, c)| *c = *c / common * sign);
     // With t the expression without constant: common*t*sign + constant is zero, or at least zero.
     match kind {
         ConstraintKind::Zero if constant % common != 0 => Said::Never,
@@ -153,16 +153,14 @@ fn is_remainder_at_least_its_least(affine: &Affine) -> bool {
         }
         // The coefficient of the remainder, and what is left when it is taken away.
         let factor = -(coefficient / divisor);
-        let rest = Affine::from_parts(BTreeMap::from([(atom.clone(), -divisor)]), 0)
-            .add(inner)
-            .and_then(|remainder| affine.plus(&remainder, -factor));
+        let rest = Affine::from_parts(vec![(atom.clone(), -divisor)], 0).add(inner).and_then(|remainder| affine.plus(&remainder, -factor));
         let least = if factor >= 0 { 0 } else { i128::from(factor) * i128::from(divisor - 1) };
         rest.ok().and_then(|rest| rest.as_constant()).is_some_and(|constant| i128::from(constant) + least >= 0)
     })
 }
 
-fn write(piece: &mut Piece, terms: BTreeMap<Atom, i64>, range: Range) {
-    let negated = |terms: &BTreeMap<Atom, i64>| terms.iter().map(|(atom, c)| (atom.clone(), -c)).collect();
+fn write(piece: &mut Piece, terms: Terms, range: Range) {
+    let negated = |terms: &Terms| terms.iter().map(|(atom, c)| (atom.clone(), -c)).collect();
     match (range.low, range.high) {
         (Some(low), Some(high)) if low == high => piece.push(Constraint::zero(Affine::from_parts(terms, -low))),
         (low, high) => {

@@ -4,6 +4,8 @@
 mod affine;
 mod constraint;
 mod error;
+mod extreme;
+mod local;
 mod name;
 mod parse;
 mod print;

@@ -1,38 +1,42 @@
-//! Questions about sets that take solving.
+//! Questions about sets that take solving: parts, projections, comparisons. Limits and extremes are in `extreme.rs`.
+//!
+//! What a piece with small numbers needs is worked out here (`local`); everything else goes to libisl.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::affine::Affine;
-use crate::constraint::{Constraint, ConstraintKind};
+use crate::constraint::{Constraint, ConstraintKind, Piece};
 use crate::error::{IslError, Result};
+use crate::local;
 use crate::name::Name;
-use crate::set::{Bound, Bounds, Piecewise, Place, Set};
-use crate::solver::{Names, Question, SetHandle, Solver, ask, ask_once};
-
-/// Which end of a range.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Smallest,
-    Largest,
-}
+use crate::set::{Piecewise, Place, Set};
+use crate::solver::{Names, Question, SetHandle, ask, once};
 
 impl Set {
-    fn names(&self) -> Names<'_> {
+    pub(crate) fn names(&self) -> Names<'_> {
         Names { params: self.params(), dims: self.dims() }
     }
 
-    fn question<'a>(&'a self, kind: &'static str, names: &'a [Name]) -> Question<'a> {
+    pub(crate) fn question<'a>(&'a self, kind: &'static str, names: &'a [Name]) -> Question<'a> {
         Question { kind, set: self, other: None, names }
     }
 
-    /// Itself after some operations of isl's, which `kind` names.
-    fn ask_for(
-        &self,
-        kind: &'static str,
-        names: &[Name],
-        operations: impl for<'s> FnOnce(SetHandle<'s>) -> Result<SetHandle<'s>>,
-    ) -> Result<Set> {
-        ask_once(self.question(kind, names), |solver| solver.store(operations(solver.load(self)?)?, self.names()))
+    /// Itself after some operations of isl's.
+    pub(crate) fn ask_for(&self, operations: impl for<'s> FnOnce(SetHandle<'s>) -> Result<SetHandle<'s>>) -> Result<Set> {
+        ask(|solver| solver.store(operations(solver.load(self)?)?, self.names()))
+    }
+
+    /// Its piece, when it has one alone, and that has no floors.
+    pub(crate) fn plain_piece(&self) -> Option<&Piece> {
+        match self.pieces() {
+            [piece] if !piece.iter().any(|constraint| constraint.affine.has_floors()) => Some(piece),
+            _ => None,
+        }
+    }
+
+    /// With another piece in the place of its own; `None` is no piece.
+    pub(crate) fn with_piece(&self, piece: Option<Piece>) -> Set {
+        Set::from_pieces(self.params().to_vec(), self.dims().to_vec(), piece.into_iter().collect())
     }
 
     /// Both with the same parameters, and dimensions in the same order.
@@ -52,7 +56,7 @@ impl Set {
     ) -> Result<Set> {
         let (left, right) = self.aligned(other)?;
         let question = Question { kind, set: &left, other: Some(&right), names: &[] };
-        ask_once(question, |solver| solver.store(operation(solver.load(&left)?, solver.load(&right)?)?, left.names()))
+        once(question, || ask(|solver| solver.store(operation(solver.load(&left)?, solver.load(&right)?)?, left.names())))
     }
 
     /// The points that are in one or the other, over the same dimensions.
@@ -98,16 +102,23 @@ impl Set {
             names.iter().enumerate().filter(|(place, _)| !gone.contains(place)).map(|(_, name)| name.clone()).collect()
         };
         let (left_params, left_dims) = (without(self.params(), &params), without(self.dims(), &dims));
-        ask_once(self.question("project_out", names), |solver| {
-            let mut set = solver.load(self)?;
-            for &place in dims.iter().rev() {
-                set = set.project_out_dims(place as u32, 1);
+        once(self.question("project_out", names), || {
+            if let [piece] = self.pieces()
+                && let Some(projected) = local::project_out(piece, names)
+            {
+                return Ok(Set::from_pieces(left_params, left_dims, projected.into_iter().collect()));
             }
-            for &place in params.iter().rev() {
-                set = set.project_out_params(place as u32, 1);
-            }
-            let set = set.compute_divs().coalesce()?.detect_equalities().remove_redundancies();
-            solver.store(set, Names { params: &left_params, dims: &left_dims })
+            ask(|solver| {
+                let mut set = solver.load(self)?;
+                for &place in dims.iter().rev() {
+                    set = set.project_out_dims(place as u32, 1);
+                }
+                for &place in params.iter().rev() {
+                    set = set.project_out_params(place as u32, 1);
+                }
+                let set = set.compute_divs().coalesce()?.detect_equalities().remove_redundancies();
+                solver.store(set, Names { params: &left_params, dims: &left_dims })
+            })
         })
     }
 
@@ -141,7 +152,10 @@ impl Set {
         let set = self.add_params(&further);
         let context = Set::from_pieces(set.params().to_vec(), self.dims().to_vec(), context.pieces().to_vec());
         let question = Question { kind: "gist", set: &set, other: Some(&context), names: &[] };
-        let result = ask_once(question, |solver| solver.store(solver.load(&set)?.gist(solver.load(&context)?), set.names()))?;
+        let result = once(question, || match (set.plain_piece(), context.plain_piece()) {
+            (Some(piece), Some(known)) => Ok(set.with_piece(Some(local::without_implied(piece, known, |_| true)))),
+            _ => ask(|solver| solver.store(solver.load(&set)?.gist(solver.load(&context)?), set.names())),
+        })?;
         Ok(result.drop_unused_params().add_params(self.params()))
     }
 
@@ -150,7 +164,13 @@ impl Set {
     /// # Errors
     /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn simplify(&self) -> Result<Set> {
-        self.ask_for("simplify", &[], |set| Ok(set.coalesce()?.detect_equalities().remove_redundancies()))
+        once(self.question("simplify", &[]), || match self.plain_piece() {
+            Some(piece) => {
+                let empty = local::is_empty(piece) == Some(true);
+                Ok(self.with_piece((!empty).then(|| local::without_implied(piece, &Piece::new(), |_| true))))
+            }
+            None => self.ask_for(|set| Ok(set.coalesce()?.detect_equalities().remove_redundancies())),
+        })
     }
 
     /// A set of one piece that contains it, bounded by constraints of its pieces.
@@ -158,7 +178,10 @@ impl Set {
     /// # Errors
     /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn hull(&self) -> Result<Set> {
-        self.ask_for("hull", &[], |set| Ok(set.simple_hull().remove_redundancies()))
+        match self.plain_piece() {
+            Some(_) => self.simplify(),
+            None => once(self.question("hull", &[]), || self.ask_for(|set| Ok(set.simple_hull().remove_redundancies()))),
+        }
     }
 
     /// Whether no values of the parameters give it a point.
@@ -169,7 +192,17 @@ impl Set {
         match self.pieces() {
             [] => Ok(true),
             pieces if pieces.iter().any(Vec::is_empty) => Ok(false),
-            _ => ask_once(self.question("is_empty", &[]), |solver| solver.load(self)?.is_empty()),
+            pieces => once(self.question("is_empty", &[]), || {
+                let mut known = true;
+                for piece in pieces {
+                    match local::is_empty(piece) {
+                        Some(false) => return Ok(false),
+                        Some(true) => {}
+                        None => known = false,
+                    }
+                }
+                if known { Ok(true) } else { ask(|solver| solver.load(self)?.is_empty()) }
+            }),
         }
     }
 
@@ -183,7 +216,10 @@ impl Set {
             return Ok(true);
         }
         let question = Question { kind: "is_subset", set: &left, other: Some(&right), names: &[] };
-        ask_once(question, |solver| solver.load(&left)?.is_subset(&solver.load(&right)?))
+        once(question, || match is_within(&left, &right) {
+            Some(known) => Ok(known),
+            None => ask(|solver| solver.load(&left)?.is_subset(&solver.load(&right)?)),
+        })
     }
 
     /// Whether they have the same points.
@@ -196,7 +232,11 @@ impl Set {
             return Ok(true);
         }
         let question = Question { kind: "is_equal", set: &left, other: Some(&right), names: &[] };
-        ask_once(question, |solver| solver.load(&left)?.is_equal(&solver.load(&right)?))
+        once(question, || match (is_within(&left, &right), is_within(&right, &left)) {
+            (Some(false), _) | (_, Some(false)) => Ok(false),
+            (Some(true), Some(true)) => Ok(true),
+            _ => ask(|solver| solver.load(&left)?.is_equal(&solver.load(&right)?)),
+        })
     }
 
     /// Whether it has finitely many points for each value of the parameters.
@@ -204,176 +244,7 @@ impl Set {
     /// # Errors
     /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn is_bounded(&self) -> Result<bool> {
-        ask_once(self.question("is_bounded", &[]), |solver| solver.load(self)?.is_bounded())
-    }
-
-    /// The limits of a dimension in its hull, in terms of the other dimensions and the parameters; redundant ones are left out. An
-    /// equality gives a limit on both sides; an empty set the limits 0 and -1. A condition such as `i mod 4 = 1`, which has the dimension
-    /// inside a floor, gives the limits that follow from it and no more.
-    ///
-    /// ```
-    /// # use parloop_isl::Set;
-    /// let bounds = Set::parse("{[i, j]: 0 <= i <= j and 3*i < n}")?.bounds("i")?;
-    /// assert_eq!(bounds.lower.iter().map(ToString::to_string).collect::<Vec<_>>(), ["0"]);
-    /// assert_eq!(bounds.upper.iter().map(ToString::to_string).collect::<Vec<_>>(), ["(n - 1)/3", "j"]);
-    /// # Ok::<(), parloop_isl::IslError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`IslError::UnknownName`] when the name is no dimension.
-    pub fn bounds(&self, name: &str) -> Result<Bounds> {
-        let place = self.dim_place(name)? as u32;
-        let hull =
-            self.ask_for("bounds", &[Name::from(name)], |set| Ok(set.simple_hull().remove_divs_of_dim(place).remove_redundancies()))?;
-        let mut bounds = Bounds::default();
-        match hull.pieces() {
-            [] => {
-                bounds.lower.push(Bound { affine: Affine::constant(0), divisor: 1 });
-                bounds.upper.push(Bound { affine: Affine::constant(-1), divisor: 1 });
-            }
-            pieces => pieces.iter().flatten().try_for_each(|constraint| add_bound(&mut bounds, constraint, name))?,
-        }
-        Ok(bounds)
-    }
-
-    /// The smallest value of a dimension, in terms of the parameters (make the outer dimensions parameters first).
-    ///
-    /// # Errors
-    /// [`IslError::Unbounded`]; [`IslError::UnknownName`] when the name is no dimension.
-    pub fn dim_min(&self, name: &str) -> Result<Piecewise> {
-        self.extreme(name, End::Smallest)
-    }
-
-    /// The largest value of a dimension, in terms of the parameters.
-    ///
-    /// ```
-    /// # use parloop_isl::Set;
-    /// let max = Set::parse("{[i]: 0 <= i < n and i < 16}")?.dim_max("i")?;
-    /// assert_eq!(max.to_string(), "n - 1 on [n] -> { [] : n <= 15 and n >= 1 }; 15 on [n] -> { [] : n >= 16 }");
-    /// # Ok::<(), parloop_isl::IslError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Set::dim_min`].
-    pub fn dim_max(&self, name: &str) -> Result<Piecewise> {
-        self.extreme(name, End::Largest)
-    }
-
-    fn extreme(&self, name: &str, end: End) -> Result<Piecewise> {
-        let place = self.dim_place(name)?;
-        let of_params = Names { params: self.params(), dims: &[] };
-        let read = |solver: &Solver| {
-            let pieces = solver.load(self)?.dim_extreme(place as i32, end == End::Largest)?;
-            // One part for each expression.
-            let mut parts: BTreeMap<Affine, SetHandle<'_>> = BTreeMap::new();
-            for (set, affine) in pieces {
-                let affine = solver.read_affine(&affine, of_params)?;
-                let part = match parts.remove(&affine) {
-                    Some(part) => part.union(set),
-                    None => set,
-                };
-                parts.insert(affine, part);
-            }
-            let read = |(affine, set): (Affine, SetHandle<'_>)| Ok((solver.store(set.coalesce()?, of_params)?, affine));
-            let pieces = parts.into_iter().map(read).collect::<Result<Vec<_>>>()?;
-            Ok(Piecewise(pieces))
-        };
-        let kind = if end == End::Largest { "dim_max" } else { "dim_min" };
-        ask_once(self.question(kind, &[Name::from(name)]), read).map_err(|error| match error {
-            IslError::Isl { message, .. } if message.contains("unbounded") => self.unbounded(name, end, false),
-            error => error,
-        })
-    }
-
-    fn unbounded(&self, name: &str, end: End, as_one_expression: bool) -> IslError {
-        let which = match (end, as_one_expression) {
-            (End::Smallest, false) => "smallest value",
-            (End::Largest, false) => "largest value",
-            (End::Smallest, true) => "smallest value that one expression of the parameters gives",
-            (End::Largest, true) => "largest value that one expression of the parameters gives",
-        };
-        IslError::Unbounded { name: name.to_string(), which, set: self.to_string() }
-    }
-
-    /// One expression of parameters that the dimension never exceeds, as close as one expression can be, under `context` (a set without
-    /// dimensions). Of several that no context tells apart, a number is preferred.
-    ///
-    /// ```
-    /// # use parloop_isl::Set;
-    /// let tile = Set::parse("{[i, o]: 0 <= i < 16 and 0 <= 16*o + i < n}")?;
-    /// assert_eq!(tile.static_max("i", &Set::parse("{ : n >= 1 }")?)?.to_string(), "15");
-    /// # Ok::<(), parloop_isl::IslError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`IslError::Unbounded`] when there is none.
-    pub fn static_max(&self, name: &str, context: &Set) -> Result<Affine> {
-        self.static_extreme(name, context, End::Largest)
-    }
-
-    /// One expression of parameters below which the dimension never is.
-    ///
-    /// # Errors
-    /// As [`Set::static_max`].
-    pub fn static_min(&self, name: &str, context: &Set) -> Result<Affine> {
-        self.static_extreme(name, context, End::Smallest)
-    }
-
-    fn static_extreme(&self, name: &str, context: &Set, end: End) -> Result<Affine> {
-        let inside = self.join(context)?;
-        let mut candidates: Vec<Affine> = inside.extreme(name, end)?.0.into_iter().map(|(_, affine)| affine).collect();
-        candidates.sort_by_key(|affine| affine.as_constant().is_none());
-        candidates.dedup();
-        // Nothing is largest in an empty set; zero is as good as any.
-        if candidates.is_empty() {
-            return Ok(Affine::constant(0));
-        }
-        if let [only] = &candidates[..] {
-            return Ok(only.clone());
-        }
-        let dimension = Affine::name(name);
-        let space = context.add_params(inside.params());
-        let mut best: Option<Affine> = None;
-        for candidate in candidates {
-            let holds = inside.constrain(&[beyond(&dimension, &candidate, end)?])?.is_empty()?;
-            // Numbers come first and stay, unless another number is closer.
-            let closer = match &best {
-                None => true,
-                Some(best) if best.as_constant().is_some() && candidate.as_constant().is_none() => false,
-                Some(best) => space.constrain(&[beyond(&candidate, best, end)?])?.is_empty()?,
-            };
-            if holds && closer {
-                best = Some(candidate);
-            }
-        }
-        best.ok_or_else(|| self.unbounded(name, end, true))
-    }
-
-    /// The largest number that the dimension has for any values of the parameters in `context`; `None` when there is none.
-    ///
-    /// # Errors
-    /// [`IslError::UnknownName`] when the name is no dimension.
-    pub fn constant_max(&self, name: &str, context: &Set) -> Result<Option<i64>> {
-        self.constant_extreme(name, context, End::Largest)
-    }
-
-    /// The smallest number that the dimension has for any values of the parameters in `context`; `None` when there is none.
-    ///
-    /// # Errors
-    /// [`IslError::UnknownName`] when the name is no dimension.
-    pub fn constant_min(&self, name: &str, context: &Set) -> Result<Option<i64>> {
-        self.constant_extreme(name, context, End::Smallest)
-    }
-
-    fn constant_extreme(&self, name: &str, context: &Set, end: End) -> Result<Option<i64>> {
-        self.dim_place(name)?;
-        let inside = self.join(context)?;
-        let numbers = match inside.add_dims(inside.params()).extreme(name, end) {
-            Ok(pieces) => pieces.0.into_iter().filter_map(|(_, affine)| affine.as_constant()),
-            Err(IslError::Unbounded { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        Ok(if end == End::Largest { numbers.max() } else { numbers.min() })
+        once(self.question("is_bounded", &[]), || ask(|solver| solver.load(self)?.is_bounded()))
     }
 
     /// `(m, r)` when each value of the dimension is `r` modulo `m`, for the largest such `m`; `(1, 0)` otherwise.
@@ -382,9 +253,15 @@ impl Set {
     /// [`IslError::UnknownName`] when the name is no dimension.
     pub fn stride(&self, name: &str) -> Result<(i64, Affine)> {
         let place = self.dim_place(name)?;
-        let (stride, offset) = ask_once(self.question("stride", &[Name::from(name)]), |solver| {
-            let (stride, offset) = solver.load(self)?.stride(place as i32)?;
-            Ok((stride, solver.read_affine(&offset, self.names())?))
+        // Without equalities and floors all remainders are there.
+        if self.plain_piece().is_some_and(|piece| piece.iter().all(|constraint| constraint.kind == ConstraintKind::NotNegative)) {
+            return Ok((1, Affine::constant(0)));
+        }
+        let (stride, offset) = once(self.question("stride", &[Name::from(name)]), || {
+            ask(|solver| {
+                let (stride, offset) = solver.load(self)?.stride(place as i32)?;
+                Ok((stride, solver.read_affine(&offset, self.names())?))
+            })
         })?;
         if stride <= 1 || offset.mentions(name) { Ok((1, Affine::constant(0))) } else { Ok((stride, offset)) }
     }
@@ -463,32 +340,23 @@ impl Set {
     }
 }
 
-/// Where `a` is beyond `b`: larger than it, or smaller.
-fn beyond(a: &Affine, b: &Affine, end: End) -> Result<Constraint> {
-    let difference = if end == End::Largest { a.sub(b)? } else { b.sub(a)? };
-    Ok(Constraint::not_negative(difference.add(&Affine::constant(-1))?))
-}
-
-/// What a constraint says about a name.
-fn add_bound(bounds: &mut Bounds, constraint: &Constraint, name: &str) -> Result<()> {
-    let coefficient = constraint.affine.coefficient(name);
-    if coefficient == 0 {
-        return Ok(());
-    }
-    // coefficient*name + rest is zero, or at least zero.
-    let rest = constraint.affine.substitute(name, &Affine::constant(0))?;
-    let divisor = coefficient.checked_abs().ok_or_else(|| IslError::Overflow { what: constraint.to_string() })?;
-    let affine = if coefficient > 0 { rest.scale(-1)? } else { rest };
-    let bound = Bound { affine, divisor };
-    match (constraint.kind, coefficient > 0) {
-        (ConstraintKind::NotNegative, true) => bounds.lower.push(bound),
-        (ConstraintKind::NotNegative, false) => bounds.upper.push(bound),
-        (ConstraintKind::Zero, _) => {
-            bounds.lower.push(bound.clone());
-            bounds.upper.push(bound);
+/// Whether each piece of a set is inside one of another's, as far as it is found without isl.
+fn is_within(set: &Set, other: &Set) -> Option<bool> {
+    let mut all = Some(true);
+    for piece in set.pieces() {
+        let inside = match other.pieces() {
+            // A piece that is in none of several can still be in all of them together.
+            [] => local::is_empty(piece),
+            [only] => local::is_within(piece, only),
+            several => several.iter().any(|other| local::is_within(piece, other) == Some(true)).then_some(true),
+        };
+        match inside {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => all = None,
         }
     }
-    Ok(())
+    all
 }
 
 /// What an equality with a coefficient of 1 or -1 gives for a name.

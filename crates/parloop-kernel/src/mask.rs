@@ -102,6 +102,12 @@ impl Masked {
             "GPUGLMEM" | "__global" | "__local" | "__constant" | "__private" => MarkKind::Space,
             "RESTRICT" | "GPUCONST" | "__restrict__" | "__restrict" | "__constant__" | "__forceinline__" => MarkKind::Other,
             "VECTORIZE_OVER" => return self.vectorize(original, start, end),
+            // `__launch_bounds__(256)` between result and name would be read as a function.
+            "__launch_bounds__" => {
+                let end = original[end..].find(')').map_or(end, |at| end + at + 1);
+                self.blank(start, end);
+                return end;
+            }
             "END_VECTORIZE" => {
                 self.blank(start, end);
                 self.text[start] = b'}';

@@ -374,6 +374,7 @@ mod tests {
         for text in [
             "__global__ void f(double *x) {}",
             "extern \"C\" __global__ void f(double *x) {}",
+            "extern \"C\" __global__ void __launch_bounds__(256) f(double *x) {}",
             "extern \"C\" {\n__global__ void f(double *x) {} }",
         ] {
             for target in [DeviceKind::Cuda, DeviceKind::Hip] {

@@ -1,7 +1,10 @@
-//! The `parloop` command: devices, doctor, cache.
+//! The `parloop` command: devices, doctor, cache, show.
+
+mod show;
 
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +34,18 @@ enum Action {
     /// Say what was found, what was not, and the one command that would get it.
     #[command(after_help = "Example:\n  parloop doctor")]
     Doctor,
+    /// Print the code of the kernel in a `.loop` file.
+    #[command(after_help = "Example:\n  parloop show kernel.loop --target cuda")]
+    Show {
+        /// The file.
+        file: PathBuf,
+        /// For whom the code is; the file's target, or C, if it is not said.
+        #[arg(long, value_parser = show::TARGETS)]
+        target: Option<String>,
+        /// Print the kernel after its transformations instead of code.
+        #[arg(long)]
+        kernel: bool,
+    },
     /// Look at the compile cache, or empty it.
     #[command(after_help = "Example:\n  parloop cache info\n  parloop cache clear")]
     Cache {
@@ -65,6 +80,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Action::Devices { json: true } => (devices_json(), true),
         Action::Devices { json: false } => (devices_table(), true),
         Action::Doctor => doctor(),
+        Action::Show { file, target, kernel } => show::show(&file, target.as_deref(), kernel),
         Action::Cache { action } => cache(action),
     };
     // A reader that has seen enough (`| head`) is no failure.

@@ -300,6 +300,6 @@ fn combine(constant: i64, coefficients: &[i64], atoms: &[Affine]) -> Result<Affi
             _ => floors = floors.plus(atom, coefficient)?,
         }
     }
-    let plain = Affine::from_parts(plain, constant);
+    let plain = Affine::from_parts(plain.into_iter().collect(), constant);
     if floors == Affine::default() { Ok(plain) } else { plain.add(&floors) }
 }

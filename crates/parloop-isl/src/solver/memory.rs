@@ -1,10 +1,12 @@
-//! What a thread's solver remembers: isl's objects for sets it has seen, and answers it has given. Both are bounded: when full they are
-//! emptied, which costs less than to find out what is old.
+//! What a thread remembers: isl's objects for sets it has seen, and answers to questions. Both are bounded: when full they are emptied,
+//! which costs less than to find out what is old.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::error::Result;
 use crate::name::Name;
 use crate::set::Set;
 
@@ -56,18 +58,33 @@ struct Answer {
     value: Box<dyn Any>,
 }
 
+thread_local! {
+    static ANSWERS: RefCell<Answers> = RefCell::default();
+}
+
+/// The answer to a question, which is worked out unless this thread has answered it before. An answer depends on the question alone.
+pub(crate) fn once<T: Clone + 'static>(question: Question<'_>, answer: impl FnOnce() -> Result<T>) -> Result<T> {
+    // A thread that is ending remembers nothing.
+    if let Ok(Some(known)) = ANSWERS.try_with(|answers| answers.borrow().get(&question)) {
+        return Ok(known);
+    }
+    let answer = answer()?;
+    let _ = ANSWERS.try_with(|answers| answers.borrow_mut().insert(question, answer.clone()));
+    Ok(answer)
+}
+
 /// Answers by the first set of the question; few questions are asked of one set.
 #[derive(Default)]
-pub(super) struct Answers(Memory<Vec<Answer>>);
+struct Answers(Memory<Vec<Answer>>);
 
 impl Answers {
-    pub fn get<T: Clone + 'static>(&self, question: &Question<'_>) -> Option<T> {
+    fn get<T: Clone + 'static>(&self, question: &Question<'_>) -> Option<T> {
         let is_it =
             |answer: &&Answer| answer.kind == question.kind && *answer.names == *question.names && answer.other.as_ref() == question.other;
         self.0.get(question.set)?.iter().find(is_it)?.value.downcast_ref().cloned()
     }
 
-    pub fn insert<T: Clone + 'static>(&mut self, question: Question<'_>, value: T) {
+    fn insert<T: Clone + 'static>(&mut self, question: Question<'_>, value: T) {
         self.0.forget_if_many();
         let answers = self.0.0.entry(question.set.clone()).or_default();
         if answers.len() >= MAX_OF_ONE_SET {

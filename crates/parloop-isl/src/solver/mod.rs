@@ -16,12 +16,15 @@ pub use self::library::add_library_folder;
 use self::api::{Api, ERROR_QUOTA, ON_ERROR_CONTINUE, isl_ctx, isl_set};
 pub(crate) use self::convert::Names;
 pub(crate) use self::handle::SetHandle;
-pub(crate) use self::memory::Question;
-use self::memory::{Answers, Memory};
+use self::memory::Memory;
+pub(crate) use self::memory::{Question, once};
 use crate::error::{IslError, Result};
 
 /// A question that takes isl more steps than this is given up: some seconds.
 const MAX_OPERATIONS: std::ffi::c_ulong = 100_000;
+
+/// A check that is not needed for the answer is given up after so many.
+const MAX_OPERATIONS_OF_A_CHECK: std::ffi::c_ulong = 5_000;
 
 /// The context of this thread.
 pub(crate) struct Solver {
@@ -29,7 +32,6 @@ pub(crate) struct Solver {
     ctx: *mut isl_ctx,
     /// isl's object for a value, always made from the value itself: answers must not depend on what was asked before.
     remembered: RefCell<Memory<*mut isl_set>>,
-    answers: RefCell<Answers>,
 }
 
 thread_local! {
@@ -56,18 +58,6 @@ pub(crate) fn ask<T>(question: impl FnOnce(&Solver) -> Result<T>) -> Result<T> {
         .map_err(gone)?
 }
 
-/// Asks this thread's solver, unless it has answered that question before.
-pub(crate) fn ask_once<T: Clone + 'static>(question: Question<'_>, answer: impl FnOnce(&Solver) -> Result<T>) -> Result<T> {
-    ask(|solver| {
-        if let Some(known) = solver.answers.borrow().get(&question) {
-            return Ok(known);
-        }
-        let answer = answer(solver)?;
-        solver.answers.borrow_mut().insert(question, answer.clone());
-        Ok(answer)
-    })
-}
-
 impl Solver {
     fn open() -> Result<Solver> {
         let api = library::api()?;
@@ -81,7 +71,7 @@ impl Solver {
             (api.isl_options_set_on_error)(ctx, ON_ERROR_CONTINUE);
             (api.isl_ctx_set_max_operations)(ctx, MAX_OPERATIONS);
         }
-        Ok(Solver { api, ctx, remembered: RefCell::default(), answers: RefCell::default() })
+        Ok(Solver { api, ctx, remembered: RefCell::default() })
     }
 
     /// Forgets the errors and the work of the last question.
@@ -91,6 +81,18 @@ impl Solver {
             (self.api.isl_ctx_reset_error)(self.ctx);
             (self.api.isl_ctx_reset_operations)(self.ctx);
         }
+    }
+
+    /// Asks something that the answer can do without; an error leaves no trace.
+    fn briefly<T>(&self, check: impl FnOnce() -> Result<T>) -> Option<T> {
+        // SAFETY: the context is alive.
+        unsafe { (self.api.isl_ctx_set_max_operations)(self.ctx, MAX_OPERATIONS_OF_A_CHECK) };
+        self.start();
+        let answer = check();
+        // SAFETY: the context is alive.
+        unsafe { (self.api.isl_ctx_set_max_operations)(self.ctx, MAX_OPERATIONS) };
+        self.start();
+        answer.ok()
     }
 
     /// What isl says went wrong.

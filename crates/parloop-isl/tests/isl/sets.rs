@@ -57,8 +57,12 @@ pub fn boxed(names: &[&str]) -> Vec<Constraint> {
     names.iter().flat_map(|name| [limit(name, 1), limit(name, -1)]).collect()
 }
 
-/// Sets over `i` and `j`, of up to two pieces.
+/// Sets over `i` and `j`: of up to two pieces with floors, or of one without.
 pub fn set() -> impl Strategy<Value = Set> {
+    prop_oneof![pieces(), plain_set()]
+}
+
+fn pieces() -> impl Strategy<Value = Set> {
     let piece = prop::collection::vec(constraint(), 0..4);
     prop::collection::vec(piece, 1..3).prop_map(|pieces| {
         let dims = [name("i"), name("j")];

@@ -82,11 +82,11 @@ pub enum CallableError {
         /// How many axes it has there.
         expected: usize,
         /// Its shape there.
-        there: String,
+        there: Box<str>,
         /// How many are passed.
         found: usize,
         /// The shape here.
-        here: String,
+        here: Box<str>,
     },
     /// A number where an array is wanted, or an array where a number is.
     #[error("call of `{function}`: {id} (`{parameter}`) is {expected} there, but {found} is passed")]

@@ -265,9 +265,9 @@ impl CallableKernel {
                         id: id.clone(),
                         parameter: argument.name.clone(),
                         expected,
-                        there: shape_text(declared),
+                        there: shape_text(declared).into(),
                         found,
-                        here: shape_text(layout),
+                        here: shape_text(layout).into(),
                     });
                 }
                 let layout = Layout { axis_names: declared.axis_names.clone(), ..names.translate(layout) };

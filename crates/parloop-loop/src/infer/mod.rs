@@ -3,6 +3,7 @@
 mod callee;
 mod descriptors;
 mod error;
+mod kernel_types;
 mod order;
 mod promote;
 mod reader;
@@ -16,6 +17,7 @@ pub use callee::{CalleeNames, callee_assumptions};
 pub use descriptors::descriptors;
 pub use error::InferError;
 pub use promote::{as_float, combine, is_signed, promote, promote_division, real_of};
+pub(crate) use promote::{meet, rank};
 pub use reader::{TypeReader, type_of};
 pub use spaces::{SpaceError, address_spaces};
 pub use sub_array::{Extent, Part, extent, part, same_place};

@@ -73,6 +73,45 @@ pub fn promote_division(a: DType, b: DType) -> DType {
     }
 }
 
+/// The type of `a op b` where one or both may be *weak*: made of nothing but numbers that stand in the text (and integers that meet
+/// floats of the text). A weak value takes the type of its partner, as NumPy's scalars do; `literals` are the integers that operands
+/// are, which must fit. Also says whether the result is weak.
+pub(crate) fn meet(a: DType, a_weak: bool, b: DType, b_weak: bool, literals: [Option<i128>; 2]) -> (DType, bool) {
+    match (a_weak, b_weak) {
+        (true, true) | (false, false) if rank(a) == rank(b) => (promote(a, b), a_weak),
+        (true, true) => (if rank(a) > rank(b) { a } else { b }, true),
+        (false, false) => (promote(a, b), false),
+        (true, false) => follow(a, b, literals[0]),
+        (false, true) => follow(b, a, literals[1]),
+    }
+}
+
+/// 1 for integers, 2 for floating-point numbers, 3 for complex ones.
+pub(crate) fn rank(dtype: DType) -> u8 {
+    match dtype {
+        DType::Bool => 0,
+        _ if dtype.is_complex() => 3,
+        _ if dtype.is_float() => 2,
+        _ => 1,
+    }
+}
+
+/// The type of a weak value and a strong one.
+fn follow(weak: DType, strong: DType, literal: Option<i128>) -> (DType, bool) {
+    match (rank(weak), rank(strong)) {
+        (0, _) => (strong, false),
+        (1, 0) => (weak, false),
+        (1, 1) => {
+            let fits = literal.is_none_or(|number| strong.integer_range().is_some_and(|(least, most)| (least..=most).contains(&number)));
+            (if fits { strong } else { promote(weak, strong) }, false)
+        }
+        (3, 2) => (if strong == DType::F32 { DType::C64 } else { DType::C128 }, false),
+        (weak_rank, strong_rank) if weak_rank <= strong_rank => (strong, false),
+        // An integer that meets a float of the text: how wide is decided by what the result is for.
+        _ => (promote(weak, strong), true),
+    }
+}
+
 /// Whether values may be negative; only for integers.
 pub fn is_signed(dtype: DType) -> bool {
     dtype.integer_range().is_some_and(|(smallest, _)| smallest < 0)

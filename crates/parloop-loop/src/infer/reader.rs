@@ -8,8 +8,7 @@ use super::error::{InferError, Reason};
 use super::rules::{self, Environment};
 use crate::callable::{ArgId, known_names, symbol};
 use crate::names::Near;
-use crate::syntax::{Call, Expr, LoopKernel, Program, Type};
-use crate::transform::rule_call;
+use crate::syntax::{Argument, ArgumentKind, Call, Expr, LoopKernel, Program, Type};
 
 /// The type of an expression of a kernel that is typed; for many expressions keep a [`TypeReader`].
 ///
@@ -24,7 +23,8 @@ pub fn type_of(program: &Program, kernel: &LoopKernel, expr: &Expr) -> Result<Ty
 pub struct TypeReader<'a> {
     program: &'a Program,
     kernel: &'a LoopKernel,
-    variables: HashMap<Name, Option<Type>>,
+    /// Types that were declared, or asked for before.
+    known: HashMap<Name, Type>,
     /// How many rules are being looked into.
     depth: usize,
 }
@@ -36,7 +36,7 @@ pub(super) fn variables_of(kernel: &LoopKernel) -> HashMap<Name, Option<Type>> {
     found.extend(kernel.domains.iter().flat_map(|domain| domain.params()).map(|name| (name.clone(), index())));
     found.extend(kernel.arguments.iter().flat_map(|argument| {
         match &argument.kind {
-            crate::syntax::ArgumentKind::Array { layout, .. } => layout.hidden_parameters(&argument.name),
+            ArgumentKind::Array { layout, .. } => layout.hidden_parameters(&argument.name),
             _ => Vec::new(),
         }
         .into_iter()
@@ -48,15 +48,37 @@ pub(super) fn variables_of(kernel: &LoopKernel) -> HashMap<Name, Option<Type>> {
     found
 }
 
+/// What [`variables_of`] says of one name.
+fn variable_of(kernel: &LoopKernel, name: &Name) -> Option<Option<Type>> {
+    let index = || Some(Some(Type::Scalar(kernel.index_type)));
+    if kernel.inames.contains_key(name) {
+        return index();
+    }
+    if let Some(temporary) = kernel.temporaries.get(name) {
+        return Some(temporary.ty.clone());
+    }
+    if let Some(argument) = kernel.arguments.iter().find(|argument| argument.name == *name) {
+        return Some(argument.ty.clone());
+    }
+    let is_hidden = |argument: &Argument| match &argument.kind {
+        ArgumentKind::Array { layout, .. } => layout.hidden_parameters(&argument.name).iter().any(|(hidden, _)| hidden == name),
+        _ => false,
+    };
+    if kernel.domains.iter().any(|domain| domain.has_param(name)) || kernel.arguments.iter().any(is_hidden) {
+        return index();
+    }
+    None
+}
+
 impl<'a> TypeReader<'a> {
     /// For the expressions of that kernel.
     pub fn new(program: &'a Program, kernel: &'a LoopKernel) -> TypeReader<'a> {
-        TypeReader { program, kernel, variables: variables_of(kernel), depth: 0 }
+        TypeReader { program, kernel, known: HashMap::new(), depth: 0 }
     }
 
     /// Gives a name that is not in the kernel a type, or one in it another.
     pub fn declare(&mut self, name: Name, ty: Type) {
-        self.variables.insert(name, Some(ty));
+        self.known.insert(name, ty);
     }
 
     /// The type of one value.
@@ -90,16 +112,19 @@ impl Environment for TypeReader<'_> {
     }
 
     fn variable(&mut self, name: &Name) -> Result<Option<Type>, InferError> {
-        match self.variables.get(name) {
-            Some(Some(ty)) => return Ok(Some(ty.clone())),
+        if let Some(ty) = self.known.get(name) {
+            return Ok(Some(ty.clone()));
+        }
+        match variable_of(self.kernel, name) {
+            Some(Some(ty)) => {
+                self.known.insert(name.clone(), ty.clone());
+                return Ok(Some(ty));
+            }
             Some(None) => {
                 let reason = Reason::NotWritten;
                 return Err(InferError::Undetermined { name: name.clone(), kernel: self.kernel.name.clone(), reason });
             }
             None => {}
-        }
-        if let Some(rule) = self.kernel.substitutions.get(name) {
-            return self.inside_rule(&rule.body);
         }
         match symbol(self.program, self.program.target, name)? {
             Some(symbol) => Ok(Some(symbol.ty)),
@@ -108,27 +133,13 @@ impl Environment for TypeReader<'_> {
     }
 
     fn call(&mut self, call: &Call) -> Result<Option<Vec<Type>>, InferError> {
-        let whole = Expr::Call(std::sync::Arc::new(call.clone()));
-        if let Some((rule, args)) = rule_call(&whole, &self.kernel.substitutions) {
-            let body = rule.body.substitute(&rule.parameters.iter().cloned().zip(args.iter().cloned()).collect());
-            return Ok(self.inside_rule(&body)?.map(|ty| vec![ty]));
-        }
         let callable = call.resolved.then(|| self.program.callables.get(&call.function)).flatten();
         let callable = callable.ok_or_else(|| unknown_function(self.program, self.kernel, &call.function))?;
         Ok(callable.types().map(results))
     }
-}
 
-impl TypeReader<'_> {
-    /// The type of a rule's body; a rule that calls itself has none.
-    fn inside_rule(&mut self, body: &Expr) -> Result<Option<Type>, InferError> {
-        if self.depth > self.kernel.substitutions.len() {
-            return Ok(None);
-        }
-        self.depth += 1;
-        let ty = rules::value(self, body);
-        self.depth -= 1;
-        ty
+    fn rule_depth(&mut self) -> &mut usize {
+        &mut self.depth
     }
 }
 

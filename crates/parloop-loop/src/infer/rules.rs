@@ -7,12 +7,14 @@ use parloop_device::DType;
 use parloop_isl::Name;
 
 use super::error::InferError;
-use super::promote::{combine, promote_division};
+use super::promote::{combine, meet, promote_division};
+use crate::affine::to_affine;
 use crate::callable::TypeName;
 use crate::syntax::{BinaryOp, Call, Expr, Literal, LoopKernel, Reduction, ReductionOp, Type, UnaryOp};
+use crate::transform::rule_call;
 
-/// A literal below this does not widen a float.
-const SMALL_INTEGER: i128 = 1024;
+/// The largest power that is written as a product, which has the type of what is multiplied.
+const LARGEST_PRODUCT: i128 = 8;
 
 /// What the rules ask for.
 pub(super) trait Environment {
@@ -22,41 +24,67 @@ pub(super) trait Environment {
     /// The type of a variable; of its elements, if it is an array.
     fn variable(&mut self, name: &Name) -> Result<Option<Type>, InferError>;
 
-    /// The types of the results of a call, or of a substitution rule.
+    /// The types of the results of a call.
     fn call(&mut self, call: &Call) -> Result<Option<Vec<Type>>, InferError>;
+
+    /// How many substitution rules are being looked into.
+    fn rule_depth(&mut self) -> &mut usize;
+}
+
+/// The type of a value, and whether only numbers in the text decided it: then it takes the type of what it meets.
+#[derive(Clone, Debug)]
+struct Found {
+    ty: Type,
+    weak: bool,
+}
+
+impl Found {
+    fn strong(ty: impl Into<Type>) -> Found {
+        Found { ty: ty.into(), weak: false }
+    }
 }
 
 /// The type of an expression that is one value.
 pub(super) fn value(env: &mut impl Environment, expr: &Expr) -> Result<Option<Type>, InferError> {
+    Ok(find(env, expr)?.map(|found| found.ty))
+}
+
+fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferError> {
+    if let Some((rule, args)) = rule_call(expr, &env.kernel().substitutions) {
+        let body = rule.body.substitute(&rule.parameters.iter().cloned().zip(args.iter().cloned()).collect());
+        return inside_rule(env, &body);
+    }
+    let strong = |ty: Option<Type>| ty.map(Found::strong);
     match expr {
         Expr::Literal(literal) => literal_type(env, literal),
-        Expr::Variable(name) => env.variable(name),
+        Expr::Variable(name) => Ok(strong(env.variable(name)?)),
         Expr::Subscript(aggregate, indices) => {
             visit_all(env, &**indices)?;
-            value(env, aggregate)
+            Ok(strong(value(env, aggregate)?))
         }
         Expr::LinearSubscript(aggregate, index) => {
             value(env, index)?;
-            value(env, aggregate)
+            Ok(strong(value(env, aggregate)?))
         }
         Expr::Slice(_) => Err(no_value(env, expr, "slices stand for parts of arrays in calls")),
         Expr::SubArray(part) => {
             visit_all(env, &part.indices)?;
-            env.variable(&part.array)
+            Ok(strong(env.variable(&part.array)?))
         }
-        Expr::Lookup(aggregate, field) => field_type(env, expr, aggregate, field),
+        Expr::Lookup(aggregate, field) => Ok(strong(field_type(env, expr, aggregate, field)?)),
         Expr::Unary(UnaryOp::Not, operand) => {
             value(env, operand)?;
-            Ok(Some(DType::Bool.into()))
+            Ok(Some(Found::strong(DType::Bool)))
         }
         Expr::Unary(UnaryOp::Negate, operand) => {
-            Ok(value(env, operand)?.map(|ty| if ty == DType::Bool.into() { DType::I8.into() } else { ty }))
+            let truth_as_number = |found: Found| if found.ty == DType::Bool.into() { Found::strong(DType::I8) } else { found };
+            Ok(find(env, operand)?.map(truth_as_number))
         }
-        Expr::Unary(UnaryOp::BitNot, operand) => value(env, operand),
+        Expr::Unary(UnaryOp::BitNot, operand) => find(env, operand),
         Expr::Binary(op, left, right) => binary(env, expr, *op, [left, right]),
         Expr::Compare(_, left, right) => {
             visit_all(env, [&**left, &**right])?;
-            Ok(Some(DType::Bool.into()))
+            Ok(Some(Found::strong(DType::Bool)))
         }
         Expr::Min(operands) | Expr::Max(operands) => arithmetic(env, expr, &**operands),
         Expr::If(parts) => {
@@ -65,21 +93,32 @@ pub(super) fn value(env: &mut impl Environment, expr: &Expr) -> Result<Option<Ty
         }
         Expr::Cast(ty, operand) => {
             value(env, operand)?;
-            Ok(Some(ty.clone()))
+            Ok(Some(Found::strong(ty.clone())))
         }
-        Expr::CommonSubexpression(operand, _) => value(env, operand),
+        Expr::CommonSubexpression(operand, _) => Ok(strong(value(env, operand)?)),
         Expr::Call(_) | Expr::Reduction(_) | Expr::Tuple(_) => match several(env, expr)? {
             None => Ok(None),
-            Some(mut types) if types.len() == 1 => Ok(types.pop()),
+            Some(mut types) if types.len() == 1 => Ok(strong(types.pop())),
             Some(types) => Err(InferError::SeveralValues { expr: expr.to_string(), kernel: env.kernel().name.clone(), count: types.len() }),
         },
     }
 }
 
+/// The type of a rule's body; a rule that calls itself has none.
+fn inside_rule(env: &mut impl Environment, body: &Expr) -> Result<Option<Found>, InferError> {
+    if *env.rule_depth() > env.kernel().substitutions.len() {
+        return Ok(None);
+    }
+    *env.rule_depth() += 1;
+    let found = find(env, body);
+    *env.rule_depth() -= 1;
+    found
+}
+
 /// The types of an expression that may be several values: a call, a reduction of pairs, a tuple.
 pub(super) fn several(env: &mut impl Environment, expr: &Expr) -> Result<Option<Vec<Type>>, InferError> {
     match expr {
-        Expr::Call(call) => env.call(call),
+        Expr::Call(call) if rule_call(expr, &env.kernel().substitutions).is_none() => env.call(call),
         Expr::Reduction(reduction) => reduction_types(env, reduction),
         Expr::Tuple(parts) => parts.iter().map(|part| value(env, part)).collect(),
         _ => Ok(value(env, expr)?.map(|ty| vec![ty])),
@@ -94,17 +133,16 @@ fn no_value(env: &impl Environment, expr: &Expr, hint: &'static str) -> InferErr
     InferError::NoValue { expr: expr.to_string(), kernel: env.kernel().name.clone(), hint }
 }
 
-fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Type>, InferError> {
-    let dtype = match literal {
-        Literal::Int(_, Some(dtype)) | Literal::Float(_, Some(dtype)) | Literal::Imaginary(_, Some(dtype)) => *dtype,
+fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Found>, InferError> {
+    let (dtype, given) = match literal {
+        Literal::Int(_, Some(dtype)) | Literal::Float(_, Some(dtype)) | Literal::Imaginary(_, Some(dtype)) => (*dtype, true),
         Literal::Int(value, None) => {
-            integer_type(*value).ok_or_else(|| InferError::IntegerTooLarge { value: *value, kernel: env.kernel().name.clone() })?
+            let too_large = || InferError::IntegerTooLarge { value: *value, kernel: env.kernel().name.clone() };
+            (integer_type(*value).ok_or_else(too_large)?, false)
         }
-        Literal::Float(bits, None) if is_single(*bits) => DType::F32,
-        Literal::Float(_, None) => DType::F64,
-        Literal::Imaginary(bits, None) if is_single(*bits) => DType::C64,
-        Literal::Imaginary(_, None) => DType::C128,
-        Literal::Bool(_) => DType::Bool,
+        Literal::Float(bits, None) => (if is_single(*bits) { DType::F32 } else { DType::F64 }, false),
+        Literal::Imaginary(bits, None) => (if is_single(*bits) { DType::C64 } else { DType::C128 }, false),
+        Literal::Bool(_) => (DType::Bool, true),
         Literal::Text(name) => {
             return Err(no_value(
                 env,
@@ -113,7 +151,7 @@ fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Type
             ));
         }
     };
-    Ok(Some(dtype.into()))
+    Ok(Some(Found { ty: dtype.into(), weak: !given }))
 }
 
 /// The type of an integer that stands in the text.
@@ -129,34 +167,69 @@ fn is_single(bits: u64) -> bool {
     value.is_nan() || f64::from(value as f32) == value
 }
 
-/// A small integer as it stands in the text, perhaps negative.
-fn is_small_integer(expr: &Expr) -> bool {
-    match expr {
-        Expr::Literal(Literal::Int(value, None)) => value.unsigned_abs() < SMALL_INTEGER.unsigned_abs(),
-        Expr::Unary(UnaryOp::Negate, operand) => is_small_integer(operand),
-        _ => false,
-    }
-}
-
 fn is_integral(ty: &Type) -> bool {
     matches!(ty, Type::Scalar(dtype) | Type::Vector(dtype, _) if dtype.is_integer() || *dtype == DType::Bool)
 }
 
-/// The common type of operands; small integers do not count where a float is.
+/// The integer of the text that an operand is.
+fn literal_value(found: Option<&Found>, expr: &Expr) -> Option<i128> {
+    found.filter(|found| found.weak && is_integral(&found.ty))?;
+    match expr {
+        Expr::Literal(Literal::Int(value, _)) => Some(*value),
+        other => to_affine(other)?.as_constant().map(i128::from),
+    }
+}
+
+/// The common type of operands.
 fn arithmetic<'a>(
     env: &mut impl Environment,
     whole: &Expr,
     operands: impl IntoIterator<Item = &'a Expr>,
-) -> Result<Option<Type>, InferError> {
-    let (mut common, mut small) = (None, None);
+) -> Result<Option<Found>, InferError> {
+    let mut all = Vec::new();
     for operand in operands {
-        let ty = value(env, operand)?;
-        let side = if is_small_integer(operand) { &mut small } else { &mut common };
-        *side = join(env, whole, side.take(), ty)?;
+        let found = find(env, operand)?;
+        let literal = literal_value(found.as_ref(), operand);
+        all.push((found, literal));
     }
-    match &common {
-        Some(ty) if !is_integral(ty) => Ok(common),
-        _ => join(env, whole, common, small),
+    common(env, whole, all)
+}
+
+/// The common type of operands, given with the integers of the text that they are.
+fn common(
+    env: &impl Environment,
+    whole: &Expr,
+    operands: impl IntoIterator<Item = (Option<Found>, Option<i128>)>,
+) -> Result<Option<Found>, InferError> {
+    let mut common: Option<(Found, Option<i128>)> = None;
+    for (found, literal) in operands {
+        let Some(found) = found else { continue };
+        common = Some(match common {
+            None => (found, literal),
+            Some((before, earlier)) => (both(env, whole, (before, earlier), (found, literal))?, None),
+        });
+    }
+    Ok(common.map(|(found, _)| found))
+}
+
+/// The common type of two operands, with the integers of the text that they are.
+fn both(
+    env: &impl Environment,
+    whole: &Expr,
+    (a, first): (Found, Option<i128>),
+    (b, second): (Found, Option<i128>),
+) -> Result<Found, InferError> {
+    match (&a.ty, &b.ty) {
+        (Type::Scalar(left), Type::Scalar(right)) => {
+            let (dtype, weak) = meet(*left, a.weak, *right, b.weak, [first, second]);
+            Ok(Found { ty: dtype.into(), weak })
+        }
+        (Type::Vector(..), Type::Scalar(_)) if b.weak => Ok(a),
+        (Type::Scalar(_), Type::Vector(..)) if a.weak => Ok(b),
+        _ => match join(env, whole, Some(a.ty), Some(b.ty))? {
+            Some(ty) => Ok(Found::strong(ty)),
+            None => Err(no_value(env, whole, "its operands have no type")),
+        },
     }
 }
 
@@ -176,45 +249,33 @@ pub(super) fn join(env: &impl Environment, whole: &Expr, a: Option<Type>, b: Opt
     }
 }
 
-fn binary(env: &mut impl Environment, whole: &Expr, op: BinaryOp, [left, right]: [&Expr; 2]) -> Result<Option<Type>, InferError> {
-    match op {
-        BinaryOp::And | BinaryOp::Or => {
-            visit_all(env, [left, right])?;
-            Ok(Some(DType::Bool.into()))
-        }
-        BinaryOp::Divide => {
-            let ty = arithmetic(env, whole, [left, right])?;
-            Ok(ty.map(|ty| match ty {
-                Type::Scalar(_) if is_integral(&ty) => DType::F64.into(),
-                ty => ty,
-            }))
-        }
-        BinaryOp::FloorDivide | BinaryOp::Modulo => division(env, whole, left, right),
-        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
-            value(env, right)?;
-            value(env, left)
-        }
-        _ => arithmetic(env, whole, [left, right]),
+fn binary(env: &mut impl Environment, whole: &Expr, op: BinaryOp, [left, right]: [&Expr; 2]) -> Result<Option<Found>, InferError> {
+    if matches!(op, BinaryOp::And | BinaryOp::Or) {
+        visit_all(env, [left, right])?;
+        return Ok(Some(Found::strong(DType::Bool)));
     }
-}
-
-/// `//` and `%`: integers stay integers, and an integer in the text takes the other's type if it fits.
-fn division(env: &mut impl Environment, whole: &Expr, left: &Expr, right: &Expr) -> Result<Option<Type>, InferError> {
-    let (a, b) = (value(env, left)?, value(env, right)?);
-    let (Some(Type::Scalar(a)), Some(Type::Scalar(b))) = (&a, &b) else { return join(env, whole, a, b) };
-    let (a, b) = (*a, *b);
-    let fits = |literal: &Expr, dtype: DType| match (literal, dtype.integer_range()) {
-        (Expr::Literal(Literal::Int(value, None)), Some((low, high))) => low <= *value && *value <= high,
-        _ => false,
-    };
-    let dtype = match () {
-        () if fits(right, a) => a,
-        () if fits(left, b) => b,
-        () if a.is_float() && is_small_integer(right) => a,
-        () if b.is_float() && is_small_integer(left) => b,
-        () => promote_division(a, b),
-    };
-    Ok(Some(dtype.into()))
+    let (a, b) = (find(env, left)?, find(env, right)?);
+    let literals = [literal_value(a.as_ref(), left), literal_value(b.as_ref(), right)];
+    let power = literals[1].filter(|_| op == BinaryOp::Power);
+    match (op, &a, &b) {
+        (
+            BinaryOp::FloorDivide | BinaryOp::Modulo,
+            Some(Found { ty: Type::Scalar(a), weak: false }),
+            Some(Found { ty: Type::Scalar(b), weak: false }),
+        ) => {
+            return Ok(Some(Found::strong(promote_division(*a, *b))));
+        }
+        (BinaryOp::Power, Some(_), _) if matches!(power, Some(0..=LARGEST_PRODUCT)) => return Ok(a),
+        (BinaryOp::Power, Some(base), _) if matches!(power, Some(..0)) && is_integral(&base.ty) => {
+            return Ok(Some(Found::strong(DType::F64)));
+        }
+        _ => {}
+    }
+    let found = common(env, whole, [(a, literals[0]), (b, literals[1])])?;
+    Ok(found.map(|found| match found.ty {
+        Type::Scalar(_) if op == BinaryOp::Divide && is_integral(&found.ty) => Found { ty: DType::F64.into(), ..found },
+        _ => found,
+    }))
 }
 
 /// `p.x`, `p.inner.y`, `v.s0`.

@@ -1,23 +1,27 @@
-//! Types of all names and calls: names are found group by group in the order of what they depend on, then every call is specialised
-//! for the types it is made with.
+//! Types of whole programs: of all names and calls in the kernels that entry points reach.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::HashMap;
 
 use parloop_isl::Name;
 
-use super::error::{InferError, Reason};
-use super::order::components;
-use super::reader::{results, unknown_function, variables_of};
-use super::rules::{self, Environment};
+use super::error::InferError;
+use super::kernel_types::KernelTypes;
+use super::reader::results;
 use super::specialise::Entries;
-use crate::callable::{ArgId, ArgTypes, Callable, CallableError, Inference, RecursiveCall, kernel_args, scope_for, symbol};
-use crate::syntax::{
-    ArgumentKind, Assignment, Call, CallInstruction, Expr, Instruction, InstructionKind, LoopKernel, Phase, Program, Shape, Target, Type,
-};
-use crate::transform::{called_rules, expand_calls, rule_call};
+use crate::callable::{ArgId, ArgTypes, CallableError, Inference, RecursiveCall, scope_for};
+use crate::syntax::{LoopKernel, Program, Target, Type};
 
 /// The program with types for all names of the kernels that entry points reach, and a specialised entry for each call in them.
+///
+/// ```
+/// use parloop_loop::create::{Data, KernelBuilder};
+/// use parloop_loop::{infer, syntax::Target};
+/// let x = Data::global("x").dtype("float32").shape("n");
+/// let program = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("y[i] = sin(x[i])").data(x).rest().build()?;
+/// let typed = infer::types(&program, Target::C)?;
+/// assert_eq!(typed.callables["sin_0"].name_in_target().unwrap(), "sinf");
+/// # Ok::<(), parloop_loop::error::LoopError>(())
+/// ```
 ///
 /// # Errors
 /// [`InferError`]: what has no type and why, an unknown function by its name, calls that do not fit.
@@ -40,7 +44,6 @@ pub fn types_so_far(program: &Program, target: Target) -> Result<Program, InferE
     let program = scope_for(program, Some(target))?;
     let mut session = Session::new(&program, target, Mode::Probe);
     let mut found = program.clone();
-    found.target = program.target;
     for entry in &program.entrypoints {
         if let Some(kernel) = program.kernel(entry) {
             let typed = session.kernel_types(kernel).map_err(unwrap_inside)?;
@@ -60,7 +63,7 @@ fn unwrap_inside(error: CallableError) -> InferError {
 
 /// What is done with calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     /// Their types are asked for, nothing is changed.
     Probe,
     /// Each gets its entry.
@@ -71,13 +74,13 @@ enum Mode {
 type Question = (Name, Vec<(ArgId, Type)>);
 
 /// What the inference of a whole program shares.
-struct Session<'a> {
-    program: &'a Program,
-    target: Target,
-    mode: Mode,
+pub(super) struct Session<'a> {
+    pub(super) program: &'a Program,
+    pub(super) target: Target,
+    pub(super) mode: Mode,
     /// Whether functions that nobody knows are let be.
-    lenient: bool,
-    entries: Entries,
+    pub(super) lenient: bool,
+    pub(super) entries: Entries,
     /// Kernels that are being inferred, each called by the one before.
     path: Vec<Name>,
     /// Results of calls that were asked for, by function and types of arguments.
@@ -98,7 +101,7 @@ impl<'a> Session<'a> {
     }
 
     /// The results of a call, without making an entry for it.
-    fn probe(&mut self, function: &Name, types: ArgTypes) -> Result<Option<Vec<Type>>, InferError> {
+    pub(super) fn probe(&mut self, function: &Name, types: ArgTypes) -> Result<Option<Vec<Type>>, InferError> {
         let Some(callable) = self.entries.get(function).cloned() else { return Ok(None) };
         let key = (function.clone(), types.iter().map(|(id, ty)| (id.clone(), ty.clone())).collect::<Vec<_>>());
         if let Some(known) = self.asked.get(&key) {
@@ -133,487 +136,4 @@ impl Inference for Session<'_> {
     fn kernel_descriptors(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError> {
         Ok(kernel.clone())
     }
-}
-
-/// The inference of one kernel.
-struct KernelTypes<'s, 'a> {
-    session: &'s mut Session<'a>,
-    kernel: LoopKernel,
-    variables: HashMap<Name, Option<Type>>,
-    /// Names whose types are being found together: they may be unknown where they feed each other.
-    group: BTreeSet<Name>,
-    /// A name outside of the group that has no type, met by the last question.
-    missing: Option<Name>,
-    rule_depth: usize,
-}
-
-impl<'s, 'a> KernelTypes<'s, 'a> {
-    fn infer(session: &'s mut Session<'a>, kernel: &LoopKernel) -> Result<LoopKernel, InferError> {
-        let kernel = if session.mode == Mode::Specialise { expand_calling_rules(kernel)? } else { kernel.clone() };
-        let variables = variables_of(&kernel);
-        let mut this = KernelTypes { session, kernel, variables, group: BTreeSet::new(), missing: None, rule_depth: 0 };
-        this.take_index_types();
-        let reasons = this.find_types()?;
-        if this.session.mode == Mode::Specialise {
-            this.check_unknown_functions()?;
-            if let Some((name, reason)) = reasons.into_iter().next() {
-                return Err(InferError::Undetermined { name, kernel: this.kernel.name.clone(), reason });
-            }
-        }
-        this.finish()
-    }
-
-    /// Sizes without a type have that of indices: parameters of domains, and numbers in shapes.
-    fn take_index_types(&mut self) {
-        let mut sizes: BTreeSet<Name> = self.kernel.domains.iter().flat_map(|domain| domain.params().iter().cloned()).collect();
-        let arrays = self.kernel.arguments.iter().filter_map(|argument| match &argument.kind {
-            ArgumentKind::Array { layout, .. } => Some(layout),
-            _ => None,
-        });
-        for layout in arrays.chain(self.kernel.temporaries.values().map(|temporary| &temporary.layout)) {
-            if let Shape::Known(lengths) = &layout.shape {
-                sizes.extend(lengths.iter().flat_map(Expr::variables));
-            }
-        }
-        for name in sizes {
-            if let Some(ty @ None) = self.variables.get_mut(&name) {
-                *ty = Some(Type::Scalar(self.kernel.index_type));
-            }
-        }
-        if let Some(default) = self.kernel.default_type {
-            let written: BTreeSet<Name> = self.kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect();
-            for argument in &self.kernel.arguments {
-                if let Some(ty @ None) = self.variables.get_mut(&argument.name)
-                    && !written.contains(&argument.name)
-                {
-                    *ty = Some(default.into());
-                }
-            }
-        }
-    }
-
-    /// Finds the types of all unknown names; what is left, with the reason.
-    fn find_types(&mut self) -> Result<BTreeMap<Name, Reason>, InferError> {
-        let mut unknown: Vec<Name> = self.variables.iter().filter(|(_, ty)| ty.is_none()).map(|(name, _)| name.clone()).collect();
-        unknown.sort();
-        if unknown.is_empty() {
-            return Ok(BTreeMap::new());
-        }
-        let place: HashMap<Name, usize> = unknown.iter().enumerate().map(|(place, name)| (name.clone(), place)).collect();
-        let mut writers: Vec<Vec<Arc<Instruction>>> = vec![Vec::new(); unknown.len()];
-        let mut depends: Vec<Vec<usize>> = vec![Vec::new(); unknown.len()];
-        for instruction in &self.kernel.instructions {
-            let written: Vec<usize> = instruction.writes().iter().filter_map(|name| place.get(name).copied()).collect();
-            if written.is_empty() {
-                continue;
-            }
-            let reads: Vec<usize> = self.names_read(instruction).iter().filter_map(|name| place.get(name).copied()).collect();
-            for name in written {
-                writers[name].push(instruction.clone());
-                depends[name].extend(&reads);
-            }
-        }
-        let mut reasons = BTreeMap::new();
-        for component in components(&depends) {
-            self.group = component.iter().map(|&name| unknown[name].clone()).collect();
-            for (name, reason) in self.find_group(&component, &unknown, &writers)? {
-                reasons.insert(name, reason);
-            }
-        }
-        self.group.clear();
-        Ok(reasons)
-    }
-
-    /// The variables that the type of what an instruction writes may depend on; those in rules too.
-    fn names_read(&self, instruction: &Instruction) -> BTreeSet<Name> {
-        let mut reads = BTreeSet::new();
-        for expr in instruction.rhs() {
-            reads.extend(expr.variables());
-            for rule in called_rules(expr, &self.kernel.substitutions) {
-                reads.extend(self.kernel.substitutions[&rule].body.variables());
-            }
-        }
-        reads
-    }
-
-    /// Finds the types of names that feed each other: again and again, until nothing changes.
-    fn find_group(
-        &mut self,
-        group: &[usize],
-        unknown: &[Name],
-        writers: &[Vec<Arc<Instruction>>],
-    ) -> Result<Vec<(Name, Reason)>, InferError> {
-        if group.iter().all(|&place| writers[place].iter().all(|writer| self.only_feeds_itself(writer))) {
-            return Ok(group.iter().map(|&place| (unknown[place].clone(), reason(&writers[place]))).collect());
-        }
-        // A type can only be widened a few times.
-        for _ in 0..=2 * group.len() + 8 {
-            let mut changed = false;
-            for &place in group {
-                let name = &unknown[place];
-                let found = self.written_type(name, &writers[place])?;
-                if let Some(missing) = self.missing.take() {
-                    return Ok(group.iter().map(|&place| (unknown[place].clone(), Reason::MadeOf(missing.clone()))).collect());
-                }
-                if found.is_some() && self.variables.get(name) != Some(&found) {
-                    self.variables.insert(name.clone(), found);
-                    changed = true;
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        let left = group.iter().filter(|&&place| self.variables.get(&unknown[place]) == Some(&None));
-        Ok(left.map(|&place| (unknown[place].clone(), reason(&writers[place]))).collect())
-    }
-
-    /// Whether the value an instruction writes is made of the group's names and of literals, which say nothing of their types:
-    /// `x[i] = 2*x[i]`.
-    fn only_feeds_itself(&self, writer: &Instruction) -> bool {
-        let (InstructionKind::Assign(Assignment { rhs, .. }) | InstructionKind::Call(CallInstruction { rhs, .. })) = &writer.kind else {
-            return true;
-        };
-        let reads = rhs.variables();
-        let is_data = |name: &Name| !self.kernel.inames.contains_key(name) && !self.group.contains(name);
-        reads.iter().any(|name| self.group.contains(name))
-            && !reads.iter().any(is_data)
-            && !rhs.any(&mut |inner| matches!(inner, Expr::Call(_) | Expr::Cast(..) | Expr::Compare(..)))
-    }
-
-    /// The common type of all that is written to a name.
-    fn written_type(&mut self, name: &Name, writers: &[Arc<Instruction>]) -> Result<Option<Type>, InferError> {
-        let mut common = None;
-        for instruction in writers {
-            for (lhs, ty) in self.written_by(instruction)? {
-                if lhs.written_name() == Some(name) && is_plain(lhs) {
-                    common = rules::join(self, lhs, common, ty)?;
-                }
-            }
-            if self.missing.is_some() {
-                return Ok(None);
-            }
-        }
-        Ok(common)
-    }
-
-    /// What an instruction writes, with the types of the values.
-    fn written_by<'i>(&mut self, instruction: &'i Instruction) -> Result<Vec<(&'i Expr, Option<Type>)>, InferError> {
-        match &instruction.kind {
-            InstructionKind::Assign(Assignment { lhs, rhs, .. }) => Ok(vec![(lhs, rules::value(self, rhs)?)]),
-            InstructionKind::Call(CallInstruction { lhs, rhs, .. }) => {
-                let types = match rhs {
-                    Expr::Call(call) if rule_call(rhs, &self.kernel.substitutions).is_none() => self.call_types(call, lhs)?,
-                    rhs => rules::several(self, rhs)?,
-                };
-                let types = types.unwrap_or_default();
-                Ok(lhs.iter().enumerate().map(|(place, lhs)| (lhs, types.get(place).cloned())).collect())
-            }
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    /// The types that a call is made with: of its arguments, and for kernels of what its results are written to.
-    fn argument_types(&mut self, call: &Call, lhs: &[Expr]) -> Result<ArgTypes, InferError> {
-        let mut types = ArgTypes::new();
-        for (place, arg) in call.args.iter().enumerate() {
-            if let Some(ty) = self.argument_type(arg)? {
-                types.insert(ArgId::argument(place), ty);
-            }
-        }
-        for (name, arg) in &call.keywords {
-            if let Some(ty) = self.argument_type(arg)? {
-                types.insert(ArgId::Keyword(name.clone()), ty);
-            }
-        }
-        if self.session.entries.get(&call.function).is_some_and(|callable| callable.kernel().is_some()) {
-            for (place, lhs) in lhs.iter().enumerate() {
-                let written = lhs.written_name().filter(|_| is_plain(lhs));
-                if let Some(Some(ty)) = written.and_then(|name| self.variables.get(name)) {
-                    types.insert(ArgId::result(place), ty.clone());
-                }
-            }
-        }
-        Ok(types)
-    }
-
-    /// Texts have no type, but may be arguments.
-    fn argument_type(&mut self, arg: &Expr) -> Result<Option<Type>, InferError> {
-        match arg {
-            Expr::Literal(crate::syntax::Literal::Text(_)) => Ok(None),
-            arg => rules::value(self, arg),
-        }
-    }
-
-    fn call_types(&mut self, call: &Call, lhs: &[Expr]) -> Result<Option<Vec<Type>>, InferError> {
-        let types = self.argument_types(call, lhs)?;
-        if call.resolved {
-            return self.session.probe(&call.function, types);
-        }
-        let Some(args) = positional(call, &types) else { return Ok(None) };
-        match self.find_typed(&call.function, &args)? {
-            Some(callable) => {
-                let typed = callable.with_types(&types, self.session)?;
-                Ok(typed.types().map(results).filter(|types| !types.is_empty()))
-            }
-            None if self.session.lenient => {
-                self.missing.get_or_insert_with(|| call.function.clone());
-                Ok(None)
-            }
-            None => Err(unknown_function(self.session.program, &self.kernel, &call.function)),
-        }
-    }
-
-    /// What look-ups by name and types together know.
-    fn find_typed(&self, function: &Name, args: &[Type]) -> Result<Option<Arc<dyn Callable>>, InferError> {
-        for lookup in self.session.program.lookups.iter().rev() {
-            if let Some(found) = lookup.find_typed(self.session.target, function, args)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
-    }
-
-    /// That each function is known, at least to a look-up that wants types; asked first, since nothing else can be said of its results.
-    fn check_unknown_functions(&mut self) -> Result<(), InferError> {
-        let mut unresolved: Vec<Arc<Call>> = Vec::new();
-        for instruction in &self.kernel.instructions {
-            for expr in instruction.exprs() {
-                expr.visit(&mut |expr| {
-                    if let Expr::Call(call) = expr
-                        && !call.resolved
-                        && rule_call(expr, &self.kernel.substitutions).is_none()
-                    {
-                        unresolved.push(call.clone());
-                    }
-                });
-            }
-        }
-        for call in unresolved {
-            let types = self.argument_types(&call, &[]);
-            self.missing = None;
-            let args = types.ok().and_then(|types| positional(&call, &types));
-            let found = args.map(|args| self.find_typed(&call.function, &args)).transpose()?.flatten();
-            if found.is_none() {
-                return Err(unknown_function(self.session.program, &self.kernel, &call.function));
-            }
-        }
-        Ok(())
-    }
-
-    /// The kernel with the types that were found and, if asked for, its calls specialised.
-    fn finish(mut self) -> Result<LoopKernel, InferError> {
-        let mut kernel = self.kernel.clone();
-        for argument in &mut kernel.arguments {
-            if argument.ty.is_none() {
-                argument.ty = self.variables.get(&argument.name).cloned().flatten();
-            }
-        }
-        for temporary in kernel.temporaries.values_mut() {
-            if temporary.ty.is_none() {
-                temporary.ty = self.variables.get(&temporary.name).cloned().flatten();
-            }
-        }
-        if self.session.mode == Mode::Specialise {
-            for instruction in &mut kernel.instructions {
-                *instruction = Arc::new(self.specialise_instruction(instruction)?);
-            }
-            kernel.phase = kernel.phase.max(Phase::Typed);
-        }
-        Ok(kernel)
-    }
-
-    fn specialise_instruction(&mut self, instruction: &Instruction) -> Result<Instruction, InferError> {
-        let whole;
-        let instruction = match self.as_kernel_call(instruction) {
-            Some(call) => {
-                whole = call;
-                &whole
-            }
-            None => instruction,
-        };
-        let changed = match &instruction.kind {
-            InstructionKind::Call(call) => {
-                let rhs = match &call.rhs {
-                    Expr::Call(inner) => self.specialise_call(inner, &call.lhs)?,
-                    rhs => self.specialise(rhs)?,
-                };
-                let lhs = call.lhs.iter().map(|lhs| self.specialise(lhs)).collect::<Result<_, _>>()?;
-                let kind = InstructionKind::Call(CallInstruction { lhs, rhs, declares: call.declares.clone() });
-                let predicates = instruction.predicates.iter().map(|predicate| self.specialise(predicate)).collect::<Result<_, _>>()?;
-                Instruction { kind, predicates, ..instruction.clone() }
-            }
-            _ => instruction.try_map_exprs(&mut |expr| self.specialise(expr))?,
-        };
-        // Operations that no type has, in places that nothing depends on.
-        for expr in changed.rhs() {
-            self.check(expr)?;
-        }
-        Ok(changed)
-    }
-
-    /// `a = f(x)` with a kernel `f`, as a call that writes `a`.
-    fn as_kernel_call(&self, instruction: &Instruction) -> Option<Instruction> {
-        let InstructionKind::Assign(Assignment { lhs, rhs: rhs @ Expr::Call(call), atomic: None, declares }) = &instruction.kind else {
-            return None;
-        };
-        let is_kernel = call.resolved && self.session.entries.get(&call.function)?.kernel().is_some();
-        let kind = CallInstruction { lhs: vec![lhs.clone()], rhs: rhs.clone(), declares: vec![declares.clone()] };
-        is_kernel.then(|| Instruction { kind: InstructionKind::Call(kind), ..instruction.clone() })
-    }
-
-    fn check(&mut self, expr: &Expr) -> Result<(), InferError> {
-        rules::several(self, expr).map(drop)
-    }
-
-    /// The expression with an entry for each call in it.
-    fn specialise(&mut self, expr: &Expr) -> Result<Expr, InferError> {
-        match expr {
-            Expr::Literal(_) | Expr::Variable(_) => Ok(expr.clone()),
-            Expr::Call(call) if rule_call(expr, &self.kernel.substitutions).is_none() => self.specialise_call(call, &[]),
-            _ => expr.try_map_children(&mut |child| self.specialise(child)),
-        }
-    }
-
-    fn specialise_call(&mut self, call: &Call, lhs: &[Expr]) -> Result<Expr, InferError> {
-        let types = self.argument_types(call, lhs)?;
-        let args = call.args.iter().map(|arg| self.specialise(arg)).collect::<Result<Vec<Expr>, _>>()?;
-        let keywords =
-            call.keywords.iter().map(|(name, arg)| Ok((name.clone(), self.specialise(arg)?))).collect::<Result<Vec<_>, InferError>>()?;
-        let known = if call.resolved { self.session.entries.get(&call.function).cloned() } else { None };
-        let callable = match known {
-            Some(callable) => callable,
-            None => {
-                let args = positional(call, &types).unwrap_or_default();
-                let found = self.find_typed(&call.function, &args)?;
-                found.ok_or_else(|| unknown_function(self.session.program, &self.kernel, &call.function))?
-            }
-        };
-        let typed = callable.with_types(&types, self.session)?;
-        let (args, keywords) = match typed.kernel() {
-            Some(callee) if !keywords.is_empty() => (by_position(callee, typed.name(), args, keywords)?, Vec::new()),
-            _ => (args, keywords),
-        };
-        let function = self.session.entries.add(&call.function, typed);
-        Ok(Expr::Call(Arc::new(Call { function, resolved: true, args, keywords })))
-    }
-
-    fn inside_rule(&mut self, body: &Expr) -> Result<Option<Type>, InferError> {
-        if self.rule_depth > self.kernel.substitutions.len() {
-            return Ok(None);
-        }
-        self.rule_depth += 1;
-        let ty = rules::value(self, body);
-        self.rule_depth -= 1;
-        ty
-    }
-}
-
-impl Environment for KernelTypes<'_, '_> {
-    fn kernel(&self) -> &LoopKernel {
-        &self.kernel
-    }
-
-    fn variable(&mut self, name: &Name) -> Result<Option<Type>, InferError> {
-        match self.variables.get(name) {
-            Some(Some(ty)) => return Ok(Some(ty.clone())),
-            Some(None) => {
-                if !self.group.contains(name) {
-                    self.missing.get_or_insert_with(|| name.clone());
-                }
-                return Ok(None);
-            }
-            None => {}
-        }
-        if let Some(rule) = self.kernel.substitutions.get(name) {
-            let body = rule.body.clone();
-            return self.inside_rule(&body);
-        }
-        match symbol(self.session.program, Some(self.session.target), name)? {
-            Some(symbol) => Ok(Some(symbol.ty)),
-            None => Err(InferError::UnknownName { name: name.clone(), kernel: self.kernel.name.clone() }),
-        }
-    }
-
-    fn call(&mut self, call: &Call) -> Result<Option<Vec<Type>>, InferError> {
-        let rules = &self.kernel.substitutions;
-        if !call.resolved
-            && let Some(rule) = rules.get(&call.function)
-        {
-            let body = rule.body.substitute(&rule.parameters.iter().cloned().zip(call.args.iter().cloned()).collect());
-            return Ok(self.inside_rule(&body)?.map(|ty| vec![ty]));
-        }
-        self.call_types(call, &[])
-    }
-}
-
-/// Whether a left side is a variable or its elements, not a field of it.
-fn is_plain(lhs: &Expr) -> bool {
-    match lhs {
-        Expr::Variable(_) | Expr::SubArray(_) => true,
-        Expr::Subscript(aggregate, _) | Expr::LinearSubscript(aggregate, _) => matches!(**aggregate, Expr::Variable(_)),
-        _ => false,
-    }
-}
-
-fn reason(writers: &[Arc<Instruction>]) -> Reason {
-    match writers {
-        [] => Reason::NotWritten,
-        writers if writers.iter().all(|instruction| matches!(instruction.kind, InstructionKind::C(_))) => Reason::OnlyC,
-        _ => Reason::OnlyItself,
-    }
-}
-
-/// The types of all arguments by position, if all are known and none is given by name.
-fn positional(call: &Call, types: &ArgTypes) -> Option<Vec<Type>> {
-    if !call.keywords.is_empty() {
-        return None;
-    }
-    (0..call.args.len()).map(|place| types.get(&ArgId::argument(place)).cloned()).collect()
-}
-
-/// The arguments of a call of a kernel in order, those by name put in their places.
-fn by_position(callee: &LoopKernel, function: &Name, args: Vec<Expr>, keywords: Vec<(Name, Expr)>) -> Result<Vec<Expr>, InferError> {
-    let places = kernel_args(callee);
-    let misfit = |reason: String| InferError::from(CallableError::Misfit { function: function.clone(), reason });
-    let mut slots: Vec<Option<Expr>> = args.into_iter().map(Some).collect();
-    slots.resize(slots.len().max(places.inputs.len()), None);
-    for (name, value) in keywords {
-        let input = places.inputs.iter().position(|place| callee.arguments[*place].name == name);
-        match input.and_then(|input| slots.get_mut(input)) {
-            Some(slot @ None) => *slot = Some(value),
-            Some(Some(_)) => return Err(misfit(format!("argument `{name}` is given twice"))),
-            None => return Err(misfit(format!("it has no argument `{name}`"))),
-        }
-    }
-    let given = slots.iter().flatten().count();
-    slots.into_iter().collect::<Option<Vec<Expr>>>().ok_or_else(|| {
-        CallableError::ArgumentCount { function: function.clone(), takes: places.inputs.len().to_string(), found: given }.into()
-    })
-}
-
-/// The kernel with those rules expanded that call functions: one rule may be used with several types.
-fn expand_calling_rules(kernel: &LoopKernel) -> Result<LoopKernel, InferError> {
-    if kernel.substitutions.is_empty() {
-        return Ok(kernel.clone());
-    }
-    let calls = |body: &Expr| body.any(&mut |expr| matches!(expr, Expr::Call(_)) && rule_call(expr, &kernel.substitutions).is_none());
-    let calling: BTreeSet<&Name> = (kernel.substitutions.values())
-        .filter(|rule| {
-            calls(&rule.body)
-                || called_rules(&rule.body, &kernel.substitutions).iter().any(|inner| calls(&kernel.substitutions[inner].body))
-        })
-        .map(|rule| &rule.name)
-        .collect();
-    if calling.is_empty() {
-        return Ok(kernel.clone());
-    }
-    let mut expanded = kernel.clone();
-    for instruction in &mut expanded.instructions {
-        let id = instruction.id.clone();
-        let expand = &mut |expr: &Expr| expand_calls(expr, &kernel.substitutions, &id, &|rule| calling.contains(rule));
-        *instruction = Arc::new(instruction.try_map_exprs(expand)?);
-    }
-    expanded.substitutions.retain(|name, _| !calling.contains(name));
-    Ok(expanded)
 }

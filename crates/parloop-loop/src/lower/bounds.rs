@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use parloop_device::DType;
-use parloop_isl::{Affine, Atom, Bound, Constraint, ConstraintKind, Name, Set};
+use parloop_isl::{Affine, Atom, Bound, Bounds, Constraint, ConstraintKind, Name, Set};
 
 use super::LowerError;
 use super::nest::Scope;
@@ -31,6 +31,39 @@ impl Range {
         let lower = all(&self.lower)?.into_iter().map(|(value, divisor)| -(-value).div_euclid(divisor)).max()?;
         let upper = all(&self.upper)?.into_iter().map(|(value, divisor)| value.div_euclid(divisor)).min()?;
         Some((lower, upper))
+    }
+
+    /// The range in three parts: so many first values, those between, so many last values. Between them, conditions that only the ends
+    /// need are seen not to be needed.
+    pub(super) fn slabs(self, iname: &Name, (first, last): (u32, u32)) -> Result<Vec<Range>, LowerError> {
+        let ([lower], [upper], None) = (self.lower.as_slice(), self.upper.as_slice(), &self.stride) else { return Ok(vec![self]) };
+        let whole = |bound: &Bound| bound.divisor == 1;
+        if (first, last) == (0, 0) || !whole(lower) && first > 0 {
+            return Ok(vec![self]);
+        }
+        let value = Affine::name(iname.clone());
+        let one = Affine::constant(1);
+        // The first value between, and the last one.
+        let begin = Bound { affine: lower.affine.add(&Affine::constant(i64::from(first) * lower.divisor))?, divisor: lower.divisor };
+        let end = Bound { affine: upper.affine.sub(&Affine::constant(i64::from(last) * upper.divisor))?, divisor: upper.divisor };
+        let from_begin = Constraint::not_negative(value.scale(begin.divisor)?.sub(&begin.affine)?);
+        let to_end = Constraint::not_negative(end.affine.sub(&value.scale(end.divisor)?)?);
+        let part = |lower: Vec<Bound>, upper: Vec<Bound>, more: Vec<Constraint>| {
+            let facts = self.facts.iter().cloned().chain(more).collect();
+            Range { lower, upper, stride: None, facts }
+        };
+        let mut parts = Vec::new();
+        if first > 0 {
+            let before = Bound { affine: begin.affine.sub(&one)?, divisor: 1 };
+            parts.push(part(vec![lower.clone()], vec![before, upper.clone()], Vec::new()));
+        }
+        parts.push(part(vec![begin.clone()], vec![end.clone()], vec![from_begin.clone(), to_end]));
+        if last > 0 {
+            // `floor(end / divisor) + 1` is the first value behind.
+            let behind = Affine::floor(&end.affine, end.divisor)?.add(&one)?;
+            parts.push(part(vec![begin, Bound { affine: behind, divisor: 1 }], vec![upper.clone()], vec![from_begin]));
+        }
+        Ok(parts)
     }
 
     /// The only value that it has, whatever the parameters are.
@@ -114,7 +147,8 @@ impl Scope<'_> {
 
     fn solve(&mut self, set: &Set, iname: &Name) -> Result<Range, LowerError> {
         let here = set.join(&self.context()?)?;
-        let bounds = here.bounds(iname)?;
+        let mut bounds = here.bounds(iname)?;
+        self.drop_implied(iname, &mut bounds)?;
         let (step, rest) = if mentions_in_floor(set, iname) { set.stride(iname)? } else { (1, Affine::constant(0)) };
         let mut facts = Vec::new();
         let value = Affine::name(iname.clone());
@@ -138,6 +172,34 @@ impl Scope<'_> {
     /// The value that work item 0 of an iname's axis has, in terms of parameters.
     pub(super) fn least(&mut self, iname: &Name) -> Result<Affine, LowerError> {
         Ok(crate::schedule::axis_base(&crate::domain::Forest::of(self.kernel), iname)?)
+    }
+
+    /// Leaves out limits that the others imply for integers, such as the end of an array behind a whole number of tiles.
+    fn drop_implied(&self, iname: &Name, bounds: &mut Bounds) -> Result<(), LowerError> {
+        let value = Affine::name(iname.clone());
+        let mut at = 0;
+        while bounds.upper.len() > 1 && at < bounds.upper.len() {
+            let candidate = &bounds.upper[at];
+            if candidate.affine.as_constant().is_some() {
+                at += 1;
+                continue;
+            }
+            let mut constraints = self.facts.clone();
+            for bound in &bounds.lower {
+                constraints.push(Constraint::not_negative(value.scale(bound.divisor)?.sub(&bound.affine)?));
+            }
+            for bound in bounds.upper.iter().filter(|bound| *bound != candidate) {
+                constraints.push(Constraint::not_negative(bound.affine.sub(&value.scale(bound.divisor)?)?));
+            }
+            let beyond = value.scale(candidate.divisor)?.sub(&candidate.affine)?.sub(&Affine::constant(1))?;
+            constraints.push(Constraint::not_negative(beyond));
+            if Set::bounded(&[], constraints).is_empty()? {
+                bounds.upper.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+        Ok(())
     }
 
     /// The first and the last constant value of an iname that is to be written out, if they are constants.

@@ -11,7 +11,7 @@ use parloop_isl::Name;
 
 use crate::layout::Axis as LayoutAxis;
 use crate::schedule::Node;
-use crate::syntax::{AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, MemoryKind};
+use crate::syntax::{AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, MemoryKind, Target};
 use crate::{affine, fold};
 
 /// A step of a function that is lowered.
@@ -53,11 +53,22 @@ struct Arranger<'a> {
     axes: HashMap<Name, Axes>,
     /// The inames of each axis in the launch.
     inames: BTreeMap<u8, BTreeSet<Name>>,
+    /// The first axis that is a loop; those before it are lanes.
+    first: u8,
 }
 
-/// Turns the local axes of a launch into loops.
-pub(super) fn arrange(kernel: &LoopKernel, nodes: &[Node], instructions: &HashMap<&Name, &Arc<Instruction>>) -> Arranged {
-    let mut arranger = Arranger { kernel, instructions: instructions.clone(), axes: HashMap::new(), inames: BTreeMap::new() };
+/// The first local axis that is a loop on a target, if it has any such.
+pub(super) fn first_loop_axis(target: Target) -> Option<u8> {
+    match target {
+        Target::C => Some(0),
+        Target::Ispc => Some(1),
+        Target::OpenCl | Target::Cuda | Target::Hip => None,
+    }
+}
+
+/// Turns the local axes of a launch, from `first` on, into loops.
+pub(super) fn arrange(kernel: &LoopKernel, nodes: &[Node], instructions: &HashMap<&Name, &Arc<Instruction>>, first: u8) -> Arranged {
+    let mut arranger = Arranger { kernel, instructions: instructions.clone(), axes: HashMap::new(), inames: BTreeMap::new(), first };
     let ids = run_ids(nodes);
     arranger.find_axes(&ids);
     let order: Vec<u8> = arranger.inames.keys().rev().copied().collect();
@@ -103,7 +114,7 @@ impl<'a> Arranger<'a> {
             let Some(instruction) = self.instructions.get(id) else { continue };
             let mut axes = Axes::new();
             for iname in &instruction.within_inames {
-                if let Some(axis) = local_axis(self.kernel, iname) {
+                if let Some(axis) = local_axis(self.kernel, iname).filter(|&axis| axis >= self.first) {
                     axes.insert(axis);
                     self.inames.entry(axis).or_default().insert(iname.clone());
                 }

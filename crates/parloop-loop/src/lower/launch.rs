@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
 
 use super::bounds::Domains;
-use super::cpu::{self, Item, group_axis, local_axis};
+use super::cpu::{self, Item, first_loop_axis, group_axis, local_axis};
 use super::data::{self, Data};
 use super::nest::{Scope, constant, mentions};
+use super::place::Copies;
 use super::tree::{Axis, Function, FunctionKind, Op, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
 use crate::affine::to_affine;
 use crate::names::UniqueNames;
 use crate::schedule::{Launch, Schedule};
-use crate::syntax::{LoopKernel, Preamble, Program, Target, Type};
+use crate::syntax::{AddressSpace, Expr, LoopKernel, Preamble, Program, Target, Type};
 
 /// What the functions of one text share.
 #[derive(Default)]
@@ -67,12 +68,37 @@ pub fn lower(program: &Program, entry: &Name, schedules: &Schedules, target: Tar
             groups: launch.groups.clone(),
             group_size: launch.group_size.clone(),
         });
-        shared.functions.push(function);
+        if target == Target::Ispc && !launch.groups.is_empty() {
+            shared.functions.extend(as_task(program, schedules, &schedule.kernel, launch, function)?);
+        } else {
+            shared.functions.push(function);
+        }
     }
     shared.preambles.extend(schedule.kernel.preambles.iter().cloned());
     let preambles = shared.preambles.into_iter().collect();
     let (tables, functions, check_sites) = (shared.tables, shared.functions, shared.sites);
     Ok(Lowered { target, preambles, tables, functions, launches, globals, check_sites })
+}
+
+/// For a language that launches tasks itself: the task, and the function that launches it.
+fn as_task(
+    program: &Program,
+    schedules: &Schedules,
+    kernel: &LoopKernel,
+    launch: &Launch,
+    function: Function,
+) -> Result<[Function; 2], LowerError> {
+    let mut none = Shared::default();
+    let mut scope = scope(program, schedules, kernel, Target::Ispc, &mut none);
+    let data = Data::of(kernel, Target::Ispc, scope.shared)?;
+    scope.numbers.extend(data.numbers);
+    let groups = launch.groups.iter().map(|size| scope.index(size)).collect::<Result<Vec<_>, _>>()?;
+    let task: Name = format!("{}_task", function.name).into();
+    let args = function.params.iter().map(|param| param.name.clone()).collect();
+    let body = vec![Statement::Launch { function: task.clone(), groups, args }];
+    let size = launch.group_size.clone();
+    let caller = Function { name: function.name.clone(), kind: FunctionKind::Launched(Vec::new()), params: function.params.clone(), body };
+    Ok([Function { name: task, kind: FunctionKind::Task(size), ..function }, caller])
 }
 
 /// The function of a launch.
@@ -191,17 +217,52 @@ impl Scope<'_> {
     }
 
     fn arrange(&mut self, launch: &Launch) -> Result<Vec<Item>, LowerError> {
-        if self.target != Target::C || launch.group_size.is_empty() {
+        self.copy_for_concurrent_inames(launch)?;
+        let Some(first) = first_loop_axis(self.target).filter(|_| !launch.group_size.is_empty()) else {
             return Ok(cpu::as_scheduled(&launch.body));
-        }
-        let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions);
+        };
+        let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions, first);
         for (name, axes) in arranged.widened {
             if let Some(array) = self.arrays.get_mut(&name) {
                 let length = |axis: &u8| launch.group_size.get(usize::from(*axis)).copied().unwrap_or(1);
-                array.widened = axes.iter().map(|axis| (*axis, length(axis))).collect();
+                array.widened.extend(axes.iter().map(|axis| (Copies::Axis(*axis), length(axis))));
             }
         }
         Ok(arranged.items)
+    }
+
+    /// Private temporaries that are only used within an iname whose values run at once (`ilp`, `vec`) get a copy for each value.
+    fn copy_for_concurrent_inames(&mut self, launch: &Launch) -> Result<(), LowerError> {
+        let runs_at_once = |iname: &Name| {
+            let tags = self.kernel.inames.get(iname).map(|iname| &iname.tags);
+            tags.is_some_and(|tags| tags.iter().any(|tag| tag.is_concurrent() && !tag.is_parallel()))
+        };
+        let mut found: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
+        for id in launch.instructions() {
+            let Some(instruction) = self.instructions.get(id) else { continue };
+            for name in instruction.reads().into_iter().chain(instruction.writes()) {
+                let Some(temporary) = self.kernel.temporaries.get(&name) else { continue };
+                if temporary.space.is_some_and(|space| space != AddressSpace::Private) || temporary.read_only {
+                    continue;
+                }
+                let mut within: BTreeSet<Name> = instruction.within_inames.iter().filter(|iname| runs_at_once(iname)).cloned().collect();
+                let indexed: BTreeSet<Name> = instruction.exprs().into_iter().flat_map(|expr| index_names(expr, &name)).collect();
+                within.retain(|iname| !indexed.contains(iname));
+                match found.get_mut(&name) {
+                    None => drop(found.insert(name, within)),
+                    Some(known) => known.retain(|iname| within.contains(iname)),
+                }
+            }
+        }
+        for (name, inames) in found {
+            for iname in inames {
+                let Some((least, most)) = self.constant_range(&iname, &BTreeSet::new())? else { continue };
+                if let Some(array) = self.arrays.get_mut(&name) {
+                    array.widened.push((Copies::Iname(iname, least), (most - least + 1).max(1) as u64));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The body of a function: variables, hardware axes, steps.
@@ -225,12 +286,11 @@ impl Scope<'_> {
             let size = launch.groups.get(usize::from(axis)).and_then(to_affine);
             indices.push(self.hardware_iname(&iname, index, size, sole)?);
         }
-        if !on_cpu {
-            for (axis, iname) in by_axis(&|iname| local_axis(self.kernel, iname)) {
-                let size = launch.group_size.get(usize::from(axis)).map(|&size| Affine::constant(size as i64));
-                let index = self.hardware(Axis::Local(axis));
-                indices.push(self.hardware_iname(&iname, index, size, false)?);
-            }
+        let hardware_axes = 0..first_loop_axis(self.target).unwrap_or(u8::MAX);
+        for (axis, iname) in by_axis(&|iname| local_axis(self.kernel, iname).filter(|axis| hardware_axes.contains(axis))) {
+            let size = launch.group_size.get(usize::from(axis)).map(|&size| Affine::constant(size as i64));
+            let index = self.hardware(Axis::Local(axis));
+            indices.push(self.hardware_iname(&iname, index, size, false)?);
         }
         let mut body = self.items(items)?;
         data.declare(self, &mut body)?;
@@ -306,6 +366,19 @@ impl Scope<'_> {
         }
         Ok(number::cast(index, &self.kernel.index_type.into()))
     }
+}
+
+/// The names in the indices of an array.
+fn index_names(expr: &Expr, array: &Name) -> BTreeSet<Name> {
+    let mut found = BTreeSet::new();
+    expr.visit(&mut |inner| match inner {
+        Expr::Subscript(aggregate, indices) if **aggregate == Expr::Variable(array.clone()) => {
+            found.extend(indices.iter().flat_map(Expr::variables));
+        }
+        Expr::SubArray(part) if part.array == *array => found.extend(part.indices.iter().flat_map(Expr::variables)),
+        _ => {}
+    });
+    found
 }
 
 fn declared_is_used(statement: &Statement, body: &[Statement]) -> bool {

@@ -77,7 +77,12 @@ impl Scope<'_> {
             () => LoopHint::None,
         };
         let range = self.range(iname, &around)?;
-        self.ranged(iname, range, hint, &mut |scope| scope.items(body))
+        let slabs = self.kernel.inames.get(iname).map_or((0, 0), |iname| iname.slabs);
+        let mut statements = Vec::new();
+        for range in range.slabs(iname, slabs)? {
+            statements.extend(self.ranged(iname, range, hint, &mut |scope| scope.items(body))?);
+        }
+        Ok(statements)
     }
 
     /// The inames on which the limits of a loop may depend: those that all of its instructions are within. Where there are barriers, all

@@ -6,7 +6,7 @@
 use parloop_device::DType;
 
 use super::tree::{Op, Routine, Value, ValueKind};
-use crate::infer::promote;
+use crate::infer::{meet, rank};
 use crate::syntax::{CompareOp, Type, UnaryOp};
 
 /// A value whose type may still follow what it meets.
@@ -73,16 +73,6 @@ fn convert(value: Value, weak: bool, ty: &Type) -> Value {
     }
 }
 
-/// 1 for integers, 2 for floating-point numbers, 3 for complex ones.
-fn rank(dtype: DType) -> u8 {
-    match dtype {
-        DType::Bool => 0,
-        _ if dtype.is_complex() => 3,
-        _ if dtype.is_float() => 2,
-        _ => 1,
-    }
-}
-
 fn literal(number: f64, integer: Option<i128>, to: DType) -> Value {
     let kind = match integer {
         _ if to.is_complex() => ValueKind::Complex(number, 0.0),
@@ -130,7 +120,7 @@ pub(super) fn unify(left: Typed, right: Typed) -> (Value, Value, bool) {
         // A vector and a number: the languages that have vectors widen the number.
         return (keep_vector(left, &ty), keep_vector(right, &ty), false);
     };
-    let (dtype, weak) = common(a, left.weak, b, right.weak, [left.value.as_int(), right.value.as_int()]);
+    let (dtype, weak) = meet(a, left.weak, b, right.weak, [left.value.as_int(), right.value.as_int()]);
     let ty = Type::Scalar(dtype);
     (left.to(&ty), right.to(&ty), weak)
 }
@@ -139,33 +129,6 @@ fn keep_vector(typed: Typed, ty: &Type) -> Value {
     match (ty, typed.dtype()) {
         (Type::Vector(lane, _), Some(_)) => typed.to(&Type::Scalar(*lane)),
         _ => typed.value,
-    }
-}
-
-fn common(a: DType, a_weak: bool, b: DType, b_weak: bool, literals: [Option<i128>; 2]) -> (DType, bool) {
-    match (a_weak, b_weak) {
-        (true, true) | (false, false) if rank(a) == rank(b) => (promote(a, b), a_weak),
-        (true, true) => (if rank(a) > rank(b) { a } else { b }, true),
-        (false, false) => (promote(a, b), false),
-        (true, false) => follow(a, b, literals[0]),
-        (false, true) => follow(b, a, literals[1]),
-    }
-}
-
-/// The type of a weak value and a strong one.
-fn follow(weak: DType, strong: DType, literal: Option<i128>) -> (DType, bool) {
-    let single = |dtype: DType| matches!(dtype, DType::F32 | DType::C64);
-    match (rank(weak), rank(strong)) {
-        (0, _) => (strong, false),
-        (1, 0) => (weak, false),
-        (1, 1) => {
-            let fits = literal.is_none_or(|number| strong.integer_range().is_some_and(|(least, most)| (least..=most).contains(&number)));
-            (if fits { strong } else { promote(weak, strong) }, false)
-        }
-        (3, 2) => (if single(strong) { DType::C64 } else { DType::C128 }, false),
-        (weak_rank, strong_rank) if weak_rank <= strong_rank => (strong, false),
-        // An integer that meets a floating-point literal: how wide is decided by what the sum is for.
-        _ => (weak, true),
     }
 }
 

@@ -33,8 +33,17 @@ pub(super) struct Array {
     pub(super) lengths: Option<Vec<Expr>>,
     pub(super) offset: Expr,
     pub(super) storage: Storage,
-    /// The local axes over which a CPU holds a copy for each work item, with their lengths.
-    pub(super) widened: Vec<(u8, u64)>,
+    /// What there is a copy for each value of, and of how many.
+    pub(super) widened: Vec<(Copies, u64)>,
+}
+
+/// What a private variable has copies for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Copies {
+    /// Work items along a local axis, where they are a loop.
+    Axis(u8),
+    /// Values of an iname that run at once, from that one on.
+    Iname(Name, i64),
 }
 
 impl Array {
@@ -141,9 +150,14 @@ impl Scope<'_> {
 
     /// The element of held data: the copy of this work item where there are several.
     pub(super) fn held(&self, array: &Array, index: Option<Value>) -> Value {
-        let copy = array.widened.iter().map(|(axis, _)| match self.axis_index.get(axis) {
-            Some(value) => value.clone(),
-            None => number::int(&self.kernel.index_type.into(), 0),
+        let first = || number::int(&self.kernel.index_type.into(), 0);
+        let copy = array.widened.iter().map(|(copies, _)| match copies {
+            Copies::Axis(axis) => self.axis_index.get(axis).cloned().unwrap_or_else(first),
+            Copies::Iname(iname, least) => {
+                let value = self.inames.get(iname).cloned().unwrap_or_else(first);
+                let least = number::int(&value.ty, (*least).into());
+                number::binary(Op::Subtract, value, least)
+            }
         });
         let mut indices: Vec<Value> = copy.collect();
         indices.extend(index);

@@ -113,6 +113,7 @@ fn collect_written(statement: &Statement, found: &mut BTreeSet<Name>) {
         Statement::Text(_) => statement.visit_names(&mut |name| {
             found.insert(name.into());
         }),
+        Statement::Launch { args, .. } => found.extend(args.iter().cloned()),
         Statement::Barrier(_) | Statement::Comment(_) => {}
     }
 }

@@ -197,6 +197,15 @@ pub enum Statement {
         /// What each does.
         body: Vec<Statement>,
     },
+    /// Runs a task for each work-group, where a language launches them itself, and waits.
+    Launch {
+        /// The task.
+        function: Name,
+        /// How many groups there are along each axis.
+        groups: Vec<Value>,
+        /// What each is passed.
+        args: Vec<Name>,
+    },
     /// All work items of the group wait.
     Barrier(MemoryKind),
     /// The statements, with names of their own.
@@ -260,6 +269,8 @@ pub struct Param {
 pub enum FunctionKind {
     /// By the host; group size along each axis.
     Launched(Vec<u64>),
+    /// By a function of its own that the host calls; group size along each axis.
+    Task(Vec<u64>),
     /// By other functions.
     Called,
 }
@@ -371,6 +382,10 @@ impl Statement {
                 all(body, visit);
             }
             Statement::Block(body) => all(body, visit),
+            Statement::Launch { groups, args, .. } => {
+                groups.iter().for_each(|count| count.visit_names(visit));
+                args.iter().for_each(|arg| visit(arg));
+            }
             Statement::Text(text) => visit_words(text, visit),
             Statement::Barrier(_) | Statement::Comment(_) => {}
         }

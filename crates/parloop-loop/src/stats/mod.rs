@@ -2,6 +2,8 @@
 
 mod count;
 mod polynomial;
+mod work;
 
 pub use count::{Count, Counted};
 pub use polynomial::Polynomial;
+pub use work::{Direction, Operation, Work};

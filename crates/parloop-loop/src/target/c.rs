@@ -23,8 +23,8 @@ impl Dialect for C {
 
     fn head(&self, kind: &FunctionKind, shared: bool) -> String {
         match kind {
-            FunctionKind::Launched(_) if shared => "GPUKERN void".into(),
-            FunctionKind::Launched(_) => "void".into(),
+            FunctionKind::Launched(_) | FunctionKind::Task(_) if shared => "GPUKERN void".into(),
+            FunctionKind::Launched(_) | FunctionKind::Task(_) => "void".into(),
             FunctionKind::Called => "static inline void".into(),
         }
     }

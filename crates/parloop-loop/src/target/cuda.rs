@@ -54,7 +54,7 @@ impl Dialect for Cuda {
 
     fn head(&self, kind: &FunctionKind, _shared: bool) -> String {
         match kind {
-            FunctionKind::Launched(size) => {
+            FunctionKind::Launched(size) | FunctionKind::Task(size) => {
                 format!("extern \"C\" __global__ void __launch_bounds__({})", size.iter().product::<u64>().max(1))
             }
             FunctionKind::Called => "static __device__ void".into(),

@@ -39,9 +39,9 @@ impl Dialect for Ispc {
         "static uniform "
     }
 
-    fn head(&self, kind: &FunctionKind, shared: bool) -> String {
+    fn head(&self, kind: &FunctionKind, _shared: bool) -> String {
         match kind {
-            FunctionKind::Launched(_) if shared => "task void".into(),
+            FunctionKind::Task(_) => "task void".into(),
             FunctionKind::Launched(_) => "export void".into(),
             FunctionKind::Called => "static inline void".into(),
         }

@@ -16,6 +16,8 @@ pub(super) struct Writer<'a> {
     pub(super) needs: BTreeSet<Need>,
     text: String,
     depth: usize,
+    /// Whether all lanes of an ISPC program do the same, so that variables are shared by them.
+    uniform: bool,
 }
 
 /// The text of a lowered kernel, with what a caller must know of its functions.
@@ -24,7 +26,7 @@ pub(super) struct Writer<'a> {
 /// What the target cannot say, such as an atomic update of a type that it has none for.
 pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     let dialect = super::dialect(lowered.target);
-    let mut writer = Writer { dialect, target: lowered.target, needs: BTreeSet::new(), text: String::new(), depth: 0 };
+    let mut writer = Writer { dialect, target: lowered.target, needs: BTreeSet::new(), text: String::new(), depth: 0, uniform: false };
     lowered.tables.iter().for_each(|table| writer.table(table));
     for function in &lowered.functions {
         if !writer.text.is_empty() {
@@ -75,6 +77,14 @@ fn needed_text(dialect: &dyn Dialect, needs: &BTreeSet<Need>, target: Target) ->
     Ok(text)
 }
 
+/// Whether the work items of a group are one alone.
+fn is_one_item(kind: &FunctionKind) -> bool {
+    match kind {
+        FunctionKind::Launched(size) | FunctionKind::Task(size) => size.iter().product::<u64>() <= 1,
+        FunctionKind::Called => false,
+    }
+}
+
 impl Writer<'_> {
     fn line(&mut self, text: &str) {
         if !text.starts_with('#') {
@@ -98,8 +108,8 @@ impl Writer<'_> {
     }
 
     fn function(&mut self, function: &Function) {
-        let shared = function.body.iter().any(|statement| matches!(statement, Statement::Groups { .. }))
-            || (self.target == Target::Ispc && matches!(&function.kind, FunctionKind::Launched(size) if !size.is_empty()));
+        let shared = function.body.iter().any(|statement| matches!(statement, Statement::Groups { .. }));
+        self.uniform = self.target == Target::Ispc && is_one_item(&function.kind);
         let head = self.dialect.head(&function.kind, shared);
         let params: Vec<String> = function.params.iter().map(|param| self.dialect.param(param)).collect();
         let params = if params.is_empty() && self.target == Target::C { "void".into() } else { params.join(", ") };
@@ -152,6 +162,12 @@ impl Writer<'_> {
                 self.block(body);
                 self.line("END_VECTORIZE");
             }
+            Statement::Launch { function, groups, args } => {
+                let groups: Vec<String> = groups.iter().map(|count| self.value(count)).collect();
+                let args: Vec<&str> = args.iter().map(|arg| arg.as_str()).collect();
+                self.line(&format!("launch[{}] {function}({});", groups.join(", "), args.join(", ")));
+                self.line("sync;");
+            }
             Statement::Barrier(memory) => self.line(self.dialect.barrier(*memory)),
             Statement::Block(body) => self.braced(body),
             Statement::Text(text) => text.lines().for_each(|line| self.line(line)),
@@ -191,7 +207,7 @@ impl Writer<'_> {
         if let Some(hint) = hint {
             hint.lines().for_each(|line| self.line(line));
         }
-        let ty = self.dialect.type_name(&loop_.first.ty);
+        let ty = format!("{}{}", self.shared_by_lanes(), self.dialect.type_name(&loop_.first.ty));
         let (name, first, limit) = (&loop_.name, self.value(&loop_.first), self.value(&loop_.limit));
         let relation = if loop_.inclusive { "<=" } else { "<" };
         let step = if loop_.step == 1 { format!("++{name}") } else { format!("{name} += {}", loop_.step) };
@@ -199,9 +215,16 @@ impl Writer<'_> {
         self.body(&loop_.body);
     }
 
+    fn shared_by_lanes(&self) -> &'static str {
+        if self.uniform { "uniform " } else { "" }
+    }
+
     fn declaration(&mut self, declaration: &Declaration) {
         let ty = self.dialect.type_name(&declaration.ty);
-        let storage = self.dialect.storage(declaration.space);
+        let storage = match declaration.space {
+            AddressSpace::Private => self.shared_by_lanes(),
+            space => self.dialect.storage(space),
+        };
         let constant = if declaration.constant { " const" } else { "" };
         let lengths: String = declaration.lengths.iter().map(|length| format!("[{length}]")).collect();
         let alignment = declaration.alignment.map_or(String::new(), |bytes| format!(" __attribute__ ((aligned({bytes})))"));

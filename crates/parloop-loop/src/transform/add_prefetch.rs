@@ -69,10 +69,10 @@ impl Prefetch {
 #[non_exhaustive]
 pub enum AddPrefetchError {
     /// There is no such array.
-    #[error("add_prefetch: {0}")]
+    #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
     /// Nobody reads it.
-    #[error("add_prefetch: no selected instruction of kernel `{kernel}` reads `{array}`")]
+    #[error("no selected instruction of kernel `{kernel}` reads `{array}`")]
     NotRead {
         /// The kernel.
         kernel: Name,
@@ -80,7 +80,7 @@ pub enum AddPrefetchError {
         array: Name,
     },
     /// A footprint with another number of indices.
-    #[error("add_prefetch: `{array}` has {axes} axes, but a footprint has {indices} indices")]
+    #[error("`{array}` has {axes} axes, but a footprint has {indices} indices")]
     FootprintIndices {
         /// The array.
         array: Name,
@@ -90,7 +90,7 @@ pub enum AddPrefetchError {
         indices: usize,
     },
     /// A slice that is not the whole axis.
-    #[error("add_prefetch: index {axis} of a footprint of `{array}` is part of an axis; only `:`, the whole of it, can be fetched")]
+    #[error("index {axis} of a footprint of `{array}` is part of an axis; only `:`, the whole of it, can be fetched")]
     PartialSlice {
         /// The array.
         array: Name,
@@ -98,7 +98,7 @@ pub enum AddPrefetchError {
         axis: usize,
     },
     /// The length of a whole axis is not affine.
-    #[error("add_prefetch: the length of axis {axis} of `{array}` is not known or not affine, so `:` says nothing; write its indices")]
+    #[error("the length of axis {axis} of `{array}` is not known or not affine, so `:` says nothing; write its indices")]
     AxisLength {
         /// The array.
         array: Name,
@@ -106,7 +106,7 @@ pub enum AddPrefetchError {
         axis: usize,
     },
     /// Names for more axes than there are.
-    #[error("add_prefetch: `{array}` has {axes} axes, but {given} names for loops were given")]
+    #[error("`{array}` has {axes} axes, but {given} names for loops were given")]
     TooManyNames {
         /// The array.
         array: Name,
@@ -119,7 +119,7 @@ pub enum AddPrefetchError {
     #[error(transparent)]
     Extract(#[from] ExtractSubstError),
     /// The values cannot be computed ahead.
-    #[error("add_prefetch of `{array}`: {reason}")]
+    #[error("fetching `{array}`: {reason}")]
     Precompute {
         /// The array.
         array: Name,

@@ -13,7 +13,7 @@ use crate::syntax::LoopKernel;
 #[non_exhaustive]
 pub enum AliasTemporariesError {
     /// There is none of that name.
-    #[error("alias_temporaries: kernel `{kernel}` has no temporary `{name}`{near}")]
+    #[error("kernel `{kernel}` has no temporary `{name}`{near}")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
@@ -23,7 +23,7 @@ pub enum AliasTemporariesError {
         near: Near,
     },
     /// It shares memory already.
-    #[error("alias_temporaries: `{name}` shares the memory `{storage}` already; leave it out")]
+    #[error("`{name}` shares the memory `{storage}` already; leave it out")]
     Shared {
         /// The temporary.
         name: Name,
@@ -31,13 +31,13 @@ pub enum AliasTemporariesError {
         storage: Name,
     },
     /// It has values from the beginning, which another would overwrite.
-    #[error("alias_temporaries: `{name}` has values from the beginning, which another temporary would overwrite; leave it out")]
+    #[error("`{name}` has values from the beginning, which another temporary would overwrite; leave it out")]
     Initialized {
         /// The temporary.
         name: Name,
     },
     /// An instruction uses two of them at once.
-    #[error("alias_temporaries: instruction `{instruction}` uses both `{first}` and `{second}`, so they cannot share memory")]
+    #[error("instruction `{instruction}` uses both `{first}` and `{second}`, so they cannot share memory")]
     UsedTogether {
         /// The instruction.
         instruction: Name,

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use parloop_isl::Name;
+use parloop_isl::{IslError, Name};
 
 use super::expand_subst::{ExpandSubstError, called_rules, expand_calls};
 use super::extract_subst::call_of;
+use super::precompute::inames_that_bound;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
 use crate::matching::Query;
@@ -38,7 +39,7 @@ impl AssignmentToSubst {
 #[non_exhaustive]
 pub enum AssignmentToSubstError {
     /// Nobody assigns it.
-    #[error("assignment_to_subst: no instruction of kernel `{kernel}` assigns `{variable}`")]
+    #[error("no instruction of kernel `{kernel}` assigns `{variable}`")]
     NotAssigned {
         /// The kernel.
         kernel: Name,
@@ -46,7 +47,7 @@ pub enum AssignmentToSubstError {
         variable: Name,
     },
     /// A reader has no assignment before it.
-    #[error("assignment_to_subst: instruction `{instruction}` reads `{variable}`, but waits for no assignment of it")]
+    #[error("instruction `{instruction}` reads `{variable}`, but waits for no assignment of it")]
     NoDefinition {
         /// The variable.
         variable: Name,
@@ -54,7 +55,7 @@ pub enum AssignmentToSubstError {
         instruction: Name,
     },
     /// A reader has several.
-    #[error("assignment_to_subst: instruction `{instruction}` waits for two assignments of `{variable}`, `{first}` and `{second}`")]
+    #[error("instruction `{instruction}` waits for two assignments of `{variable}`, `{first}` and `{second}`")]
     TwoDefinitions {
         /// The variable.
         variable: Name,
@@ -66,7 +67,7 @@ pub enum AssignmentToSubstError {
         second: Name,
     },
     /// What assigns it is no plain assignment.
-    #[error("assignment_to_subst: instruction `{instruction}` is {what}, so it is no value that `{variable}` stands for")]
+    #[error("instruction `{instruction}` is {what}, so it is no value that `{variable}` stands for")]
     NotPlain {
         /// The variable.
         variable: Name,
@@ -76,9 +77,7 @@ pub enum AssignmentToSubstError {
         what: &'static str,
     },
     /// An index of the left side is no iname of its own.
-    #[error(
-        "assignment_to_subst: in `{instruction}` the index `{index}` of `{variable}` is no variable of its own; use map_domain to make it one"
-    )]
+    #[error("in `{instruction}` the index `{index}` of `{variable}` is no variable of its own; use map_domain to make it one")]
     Index {
         /// The variable.
         variable: Name,
@@ -88,7 +87,7 @@ pub enum AssignmentToSubstError {
         index: Box<Expr>,
     },
     /// The value depends on an iname that a reader is not within.
-    #[error("assignment_to_subst: the value of `{variable}` in `{definition}` depends on `{iname}`, which `{instruction}` is not within")]
+    #[error("the value of `{variable}` in `{definition}` depends on `{iname}`, which `{instruction}` is not within")]
     OtherIname {
         /// The variable.
         variable: Name,
@@ -100,7 +99,7 @@ pub enum AssignmentToSubstError {
         instruction: Name,
     },
     /// What the value is made of may change before it is used.
-    #[error("assignment_to_subst: `{read}`, of which `{definition}` makes `{variable}`, is written by `{writer}`, which may come after it")]
+    #[error("`{read}`, of which `{definition}` makes `{variable}`, is written by `{writer}`, which may come after it")]
     Changes {
         /// The variable.
         variable: Name,
@@ -111,11 +110,24 @@ pub enum AssignmentToSubstError {
         /// Who writes that.
         writer: Name,
     },
+    /// A reduction in the value runs over inames that an index of the left side bounds.
+    #[error("in `{instruction}` a reduction is bounded by `{iname}`, an index of `{variable}`, so its value is no rule of that index")]
+    BoundsReduction {
+        /// The variable.
+        variable: Name,
+        /// The instruction.
+        instruction: Name,
+        /// The index.
+        iname: Name,
+    },
+    /// The solver has no answer.
+    #[error(transparent)]
+    Solver(#[from] IslError),
     /// A call of a rule does not fit it.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
     /// The inames of the assignment cannot be taken away.
-    #[error("assignment_to_subst: {0}")]
+    #[error("{0}")]
     Inames(#[from] InameError),
 }
 
@@ -259,6 +271,11 @@ impl<'a> Change<'a> {
         let mut arguments = self.indices(definition, &assignment.lhs)?;
         arguments.extend(self.what.extra_arguments.iter().cloned());
         self.check_unchanged(definition)?;
+        let indices: BTreeSet<Name> = arguments.iter().cloned().collect();
+        let linked = inames_that_bound(self.kernel, &assignment.rhs.reduction_inames(), &indices)?;
+        if let Some(iname) = linked.into_iter().next() {
+            return Err(AssignmentToSubstError::BoundsReduction { variable: variable.clone(), instruction: definition.id.clone(), iname });
+        }
         let name = names.make(&format!("{variable}_subst"));
         let parameters: Vec<Name> = arguments.iter().map(|argument| names.make(argument)).collect();
         let by = arguments.into_iter().zip(parameters.iter().map(Expr::var)).collect();

@@ -27,7 +27,7 @@ pub struct ExtractSubst {
 #[non_exhaustive]
 pub enum ExtractSubstError {
     /// The name is in use.
-    #[error("extract_subst: `{name}` is a name in kernel `{kernel}` already; choose another name for the rule")]
+    #[error("`{name}` is a name in kernel `{kernel}` already; choose another name for the rule")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -35,7 +35,7 @@ pub enum ExtractSubstError {
         name: Name,
     },
     /// A parameter that the template does not have: no call would say what it stands for.
-    #[error("extract_subst: parameter `{parameter}` of `{name}` is not in its template; leave it out")]
+    #[error("parameter `{parameter}` of `{name}` is not in its template; leave it out")]
     UnusedParameter {
         /// The rule.
         name: Name,
@@ -43,7 +43,7 @@ pub enum ExtractSubstError {
         parameter: Name,
     },
     /// Nothing looks like the template.
-    #[error("extract_subst: no expression of kernel `{kernel}` looks like the template of `{name}`")]
+    #[error("no expression of kernel `{kernel}` looks like the template of `{name}`")]
     NoMatch {
         /// The kernel.
         kernel: Name,

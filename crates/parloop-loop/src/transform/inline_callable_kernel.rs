@@ -68,6 +68,16 @@ pub enum InlineError {
 /// The program with the instructions of a kernel in the place of all calls of it; what nobody calls then is gone. The instructions keep
 /// the predicates of the call, and are run behind what the call depends on and before what depends on it.
 ///
+/// ```
+/// use parloop_loop::create::KernelBuilder;
+/// use parloop_loop::transform::{inline_callable_kernel, merge};
+/// let twice = KernelBuilder::new().name("twice").domain("{[i]: 0<=i<4}").instructions("y[i] = 2*x[i]").build_function()?;
+/// let caller = KernelBuilder::new().domain("{[i]: 0<=i<4}").instructions("[i]: b[i] = twice([i]: a[3-i])").build()?;
+/// let inlined = inline_callable_kernel(&merge([&caller, &twice])?, "twice")?;
+/// assert!(inlined.entry().unwrap().to_string().contains("b[twice_i] = 2*a[3 - twice_i]"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`InlineError`].
 pub fn inline_callable_kernel(program: &Program, name: &str) -> Result<Program, InlineError> {

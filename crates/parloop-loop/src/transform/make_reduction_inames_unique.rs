@@ -64,7 +64,7 @@ pub fn make_reduction_inames_unique(kernel: &LoopKernel, inames: Option<&[Name]>
 fn copy_iname(kernel: &mut LoopKernel, iname: &Name, copy: &Name) -> Result<(), InameError> {
     if let Some(domain) = kernel.domains.iter().find(|domain| domain.params().contains(iname)) {
         let dim = domain.dims().first().cloned().unwrap_or_else(|| iname.clone());
-        return Err(InameError::SharedDomain { iname: iname.clone(), dim });
+        return Err(InameError::BoundsDepend { iname: iname.clone(), dim });
     }
     if let Some(place) = kernel.domains.iter().position(|domain| domain.has_dim(iname)) {
         let renamed = kernel.domains[place].rename(&|name| (name == iname).then(|| copy.clone()));

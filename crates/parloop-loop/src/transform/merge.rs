@@ -10,6 +10,17 @@ use crate::syntax::Program;
 /// One program with the kernels and functions of all. Functions that are the same in several are shared; a function that the user gave one
 /// of them takes the place of the target's own in the others. Calls that one program could not resolve find the others' kernels.
 ///
+/// ```
+/// use parloop_loop::create::KernelBuilder;
+/// use parloop_loop::transform::merge;
+/// let twice = KernelBuilder::new().name("twice").domain("{[i]: 0<=i<4}").instructions("y[i] = 2*x[i]").build_function()?;
+/// let caller = KernelBuilder::new().domain("{[i]: 0<=i<4}").instructions("[i]: b[i] = twice([i]: a[i])").build()?;
+/// let program = merge([&caller, &twice])?;
+/// assert_eq!(program.entrypoints.len(), 1);
+/// assert!(program.kernel("twice").is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`RegisterError::Taken`] for two different functions of one name, [`RegisterError::Targets`] for two targets.
 pub fn merge<'a>(programs: impl IntoIterator<Item = &'a Program>) -> Result<Program, RegisterError> {

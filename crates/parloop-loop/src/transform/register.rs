@@ -76,6 +76,19 @@ pub fn register_function_mangler(program: &Program, mangler: Arc<dyn FunctionLoo
 
 /// The program with a function under a name. A function of the target's own by that name is replaced; another one only if `replace`.
 ///
+/// ```
+/// use std::sync::Arc;
+/// use parloop_device::DType;
+/// use parloop_loop::callable::ScalarFunction;
+/// use parloop_loop::create::KernelBuilder;
+/// use parloop_loop::transform::register_callable;
+/// let program = KernelBuilder::new().domain("{[i]: 0<=i<4}").instructions("y[i] = gauss(x[i])").build()?;
+/// let gauss = ScalarFunction::new("gauss").version([DType::F64.into()], [DType::F64.into()], "my_gauss");
+/// let program = register_callable(&program, "gauss", Arc::new(gauss), false)?;
+/// assert!(program.callables.contains_key("gauss"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`RegisterError::Taken`].
 pub fn register_callable(program: &Program, name: &str, callable: Arc<dyn Callable>, replace: bool) -> Result<Program, RegisterError> {

@@ -71,6 +71,16 @@ pub enum InameError {
         /// An iname of the domain.
         dim: Name,
     },
+    /// A domain depends on an iname that several reductions get copies of.
+    #[error(
+        "the bounds of `{dim}` depend on `{iname}`, so reductions over `{iname}` cannot get copies of it; duplicate both for one of them first"
+    )]
+    BoundsDepend {
+        /// The iname that was to be copied.
+        iname: Name,
+        /// An iname of the domain.
+        dim: Name,
+    },
     /// A question about the domains has no answer.
     #[error(transparent)]
     Isl(#[from] IslError),

@@ -10,10 +10,10 @@ use crate::syntax::{Layout, LoopKernel};
 #[non_exhaustive]
 pub enum SetArrayAxisNamesError {
     /// There is no such array.
-    #[error("set_array_axis_names: {0}")]
+    #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
     /// The number of names is not that of the axes.
-    #[error("set_array_axis_names: array `{array}` has {axes} axes, but {names} names were given")]
+    #[error("array `{array}` has {axes} axes, but {names} names were given")]
     WrongCount {
         /// The array.
         array: Name,
@@ -23,7 +23,7 @@ pub enum SetArrayAxisNamesError {
         names: usize,
     },
     /// A name is there twice.
-    #[error("set_array_axis_names: two axes of array `{array}` would be called `{name}`")]
+    #[error("two axes of array `{array}` would be called `{name}`")]
     SameName {
         /// The array.
         array: Name,

@@ -10,7 +10,7 @@ use crate::syntax::{AddressSpace, LoopKernel};
 #[non_exhaustive]
 pub enum SetTemporaryAddressSpaceError {
     /// There is none of that name.
-    #[error("set_temporary_address_space: kernel `{kernel}` has no temporary `{name}`{near}")]
+    #[error("kernel `{kernel}` has no temporary `{name}`{near}")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
@@ -20,7 +20,7 @@ pub enum SetTemporaryAddressSpaceError {
         near: Near,
     },
     /// Constant memory is never written, but the temporary is.
-    #[error("set_temporary_address_space: `{name}` is written by `{instruction}`, so it cannot live in constant memory; choose global")]
+    #[error("`{name}` is written by `{instruction}`, so it cannot live in constant memory; choose global")]
     Written {
         /// The temporary.
         name: Name,

@@ -30,10 +30,10 @@ impl AxisTags {
 #[non_exhaustive]
 pub enum TagArrayAxesError {
     /// There is no such array.
-    #[error("tag_array_axes: {0}")]
+    #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
     /// The text is no list of tags.
-    #[error("tag_array_axes of `{array}`: {reason}")]
+    #[error("array `{array}`: {reason}")]
     Tags {
         /// The array.
         array: Name,
@@ -41,7 +41,7 @@ pub enum TagArrayAxesError {
         reason: DimTagError,
     },
     /// The number of tags is not that of the axes.
-    #[error("tag_array_axes: array `{array}` has {axes} axes, but {tags} tags were given")]
+    #[error("array `{array}` has {axes} axes, but {tags} tags were given")]
     WrongCount {
         /// The array.
         array: Name,
@@ -51,13 +51,13 @@ pub enum TagArrayAxesError {
         tags: usize,
     },
     /// The tags are given by names, but the axes have none.
-    #[error("tag_array_axes: the axes of array `{array}` have no names; give one tag for each axis, or use set_array_axis_names first")]
+    #[error("the axes of array `{array}` have no names; give one tag for each axis, or use set_array_axis_names first")]
     NoNames {
         /// The array.
         array: Name,
     },
     /// A name that no axis has, or an axis whose name is not given.
-    #[error("tag_array_axes: array `{array}` has axes {}, so exactly these need tags", listed(.has))]
+    #[error("array `{array}` has axes {}, so exactly these need tags", listed(.has))]
     OtherNames {
         /// The array.
         array: Name,
@@ -65,7 +65,7 @@ pub enum TagArrayAxesError {
         has: Vec<Name>,
     },
     /// The tags describe no layout.
-    #[error("tag_array_axes: {0}")]
+    #[error("{0}")]
     Layout(#[from] LayoutError),
 }
 

@@ -350,3 +350,25 @@ fn blas_multiplies_a_matrix_with_a_vector() {
     let found = call(&program, &Context::open("cpu:1").unwrap(), &[a, x, data("y", &[n], |_| f64::NAN)]);
     assert_eq!(found, expected);
 }
+
+#[test]
+fn literals_are_as_wide_as_the_types_say() {
+    let program = builder("{[i]: 0<=i<5}", "y[i] = 0.1*x[i]\nz[i] = 0.1*i\nb[i] = a[i] + 100\nc[i] = a[i] + 1000")
+        .data(Data::global("x").dtype("float32").shape("5"))
+        .data(Data::global("a").dtype("int8").shape("5"))
+        .rest()
+        .build()
+        .unwrap();
+    let text = program.generate(Target::C).unwrap().code.text;
+    let expected = [
+        "float *__restrict__ y",
+        "double *__restrict__ z",
+        "int8_t *__restrict__ b",
+        "int32_t *__restrict__ c",
+        "= 0.1f * x[i]",
+        "= 0.1 * ",
+    ];
+    for part in expected {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}

@@ -4,7 +4,7 @@ use parloop_kernel::Context;
 use parloop_loop::run::LoopArg;
 use parloop_loop::syntax::Program;
 
-use super::lowering::{add, matmul, split};
+use super::lowering::{add, matmul, slabs, split};
 use super::run::{contexts, executable};
 use super::samples;
 
@@ -21,8 +21,9 @@ fn of_a(program: &Program, context: &Context, a: &[f64], length: usize) -> Vec<f
 
 #[test]
 fn lengths_that_a_tile_does_not_divide_are_done_to_the_end_and_no_further() {
-    for (outer, inner) in [(Some("g.0"), Some("l.0")), (None, None), (None, Some("unr")), (Some("g.0"), None)] {
-        let program = split(&add(), "i", 16, outer, inner);
+    let tags = [(Some("g.0"), Some("l.0")), (None, None), (None, Some("unr")), (Some("g.0"), None)];
+    let split = tags.map(|(outer, inner)| split(&add(), "i", 16, outer, inner));
+    for program in split.into_iter().chain([(0, 1), (1, 0), (1, 1), (2, 3)].map(|ends| slabs(&add(), 16, ends))) {
         for context in contexts() {
             let executable = executable(&program, &context);
             for n in [1usize, 15, 16, 17, 100] {
@@ -163,5 +164,17 @@ fn rows_of_a_sparse_matrix_end_where_the_data_say() {
         ];
         executable(&sample("rows"), &context).call(args).unwrap();
         assert_eq!(y.to_vec().unwrap(), [201.0, 0.0, 543.0]);
+    }
+}
+
+#[test]
+fn values_that_run_at_once_have_private_copies() {
+    let a: Vec<f64> = (0..40).map(f64::from).collect();
+    let expected: Vec<f64> = a.iter().map(|a| a + a * a).collect();
+    for context in contexts() {
+        let (x, mut y) = (context.array(&a).unwrap(), context.zeros::<f64>(40).unwrap());
+        let args = &mut [("a", LoopArg::shaped(&x, &[10, 4])), ("x", LoopArg::shaped(&mut y, &[10, 4]))];
+        executable(&sample("at_once"), &context).call(args).unwrap();
+        assert_eq!(y.to_vec().unwrap(), expected);
     }
 }

@@ -2,12 +2,14 @@
 
 use parloop_loop::Name;
 use parloop_loop::create::make_kernel;
+use parloop_loop::fold;
 use parloop_loop::matching::{Glob, Query};
 use parloop_loop::parse;
-use parloop_loop::syntax::{AddressSpace, DimTag, Expr, LoopKernel, Stride};
+use parloop_loop::syntax::{AddressSpace, ArgumentKind, DimTag, Expr, LoopKernel, Stride};
 use parloop_loop::transform::{
-    Aliases, AssignmentToSubst, AxisTags, ExtractSubst, alias_temporaries, assignment_to_subst, expand_subst, extract_subst,
-    set_array_axis_names, set_temporary_address_space, tag_array_axes,
+    Aliases, AssignmentToSubst, AxisSplit, AxisTags, BaseStorage, ExtractSubst, ReductionArgToSubstRule, alias_temporaries,
+    allocate_temporaries_for_base_storage, assignment_to_subst, expand_subst, extract_subst, reduction_arg_to_subst_rule,
+    set_array_axis_names, set_temporary_address_space, simplify_indices, split_array_axis, tag_array_axes,
 };
 
 fn kernel(domain: &str, instructions: &str) -> LoopKernel {
@@ -91,15 +93,15 @@ fn a_rule_that_cannot_be_extracted_says_why() {
     let message = |what: ExtractSubst| extract_subst(&kernel, &what).unwrap_err().to_string();
     assert_eq!(
         message(ExtractSubst::new("a", expr("2*x"), names(&["x"]))),
-        format!("extract_subst: `a` is a name in kernel `{}` already; choose another name for the rule", kernel.name)
+        format!("`a` is a name in kernel `{}` already; choose another name for the rule", kernel.name)
     );
     assert_eq!(
         message(ExtractSubst::new("f", expr("2*x"), names(&["x", "y"]))),
-        "extract_subst: parameter `y` of `f` is not in its template; leave it out"
+        "parameter `y` of `f` is not in its template; leave it out"
     );
     assert_eq!(
         message(ExtractSubst::new("f", expr("3*x"), names(&["x"]))),
-        format!("extract_subst: no expression of kernel `{}` looks like the template of `f`", kernel.name)
+        format!("no expression of kernel `{}` looks like the template of `f`", kernel.name)
     );
 }
 
@@ -128,26 +130,30 @@ fn an_assignment_that_is_no_rule_says_why() {
     let message =
         |domain: &str, text: &str| assignment_to_subst(&kernel(domain, text), &AssignmentToSubst::of("t")).unwrap_err().to_string();
     let i = "{[i]: 0<=i<n}";
-    assert_eq!(message(i, "b[i] = a[i]"), "assignment_to_subst: no instruction of kernel `loopy_kernel` assigns `t`");
+    assert_eq!(message(i, "b[i] = a[i]"), "no instruction of kernel `loopy_kernel` assigns `t`");
     assert_eq!(
         message(i, "<>t[i] = a[i] {id=fill}\nt[i] = a[i] + 1 {id=again, dep=fill}\nb[i] = t[i] {id=use, dep=*fill:again}"),
-        "assignment_to_subst: instruction `use` waits for two assignments of `t`, `again` and `fill`"
+        "instruction `use` waits for two assignments of `t`, `again` and `fill`"
     );
     assert_eq!(
         message(i, "<>t[2*i] = a[i] {id=fill}\nb[i] = t[i] {id=use, dep=fill}"),
-        "assignment_to_subst: in `fill` the index `2*i` of `t` is no variable of its own; use map_domain to make it one"
+        "in `fill` the index `2*i` of `t` is no variable of its own; use map_domain to make it one"
     );
     assert_eq!(
         message(i, "<>t[i] = a[i] {id=fill, if=a[i] > 0}\nb[i] = t[i] {id=use, dep=fill}"),
-        "assignment_to_subst: instruction `fill` is done under a condition, so it is no value that `t` stands for"
+        "instruction `fill` is done under a condition, so it is no value that `t` stands for"
     );
     assert_eq!(
         message("{[i, j]: 0<=i,j<n}", "<>t = a[i] {id=fill}\nb[j] = t {id=use, dep=fill, inames=j}"),
-        "assignment_to_subst: the value of `t` in `fill` depends on `i`, which `use` is not within"
+        "the value of `t` in `fill` depends on `i`, which `use` is not within"
+    );
+    assert_eq!(
+        message("{[i, j, k]: 0<=i,j<n and 0<=k<=i}", "<>t[i] = sum(k, a[k]) {id=fill}\nb[j] = t[j] {id=use, dep=fill}"),
+        "in `fill` a reduction is bounded by `i`, an index of `t`, so its value is no rule of that index"
     );
     assert_eq!(
         message(i, "<>t = a[i] {id=fill}\na[i] = 0 {id=clear, dep=fill}\nb[i] = t {id=use, dep=fill}"),
-        "assignment_to_subst: `a`, of which `fill` makes `t`, is written by `clear`, which may come after it"
+        "`a`, of which `fill` makes `t`, is written by `clear`, which may come after it"
     );
 }
 
@@ -157,11 +163,8 @@ fn a_temporary_lives_where_it_is_put() {
     let local = set_temporary_address_space(&kernel, &names(&["t"]), AddressSpace::Local).unwrap();
     assert_eq!(local.temporaries["t"].space, Some(AddressSpace::Local));
     let message = |name: &str, space| set_temporary_address_space(&kernel, &names(&[name]), space).unwrap_err().to_string();
-    assert_eq!(message("u", AddressSpace::Local), "set_temporary_address_space: kernel `loopy_kernel` has no temporary `u`; there is `t`");
-    assert_eq!(
-        message("t", AddressSpace::Constant),
-        "set_temporary_address_space: `t` is written by `fill`, so it cannot live in constant memory; choose global"
-    );
+    assert_eq!(message("u", AddressSpace::Local), "kernel `loopy_kernel` has no temporary `u`; there is `t`");
+    assert_eq!(message("t", AddressSpace::Constant), "`t` is written by `fill`, so it cannot live in constant memory; choose global");
 }
 
 #[test]
@@ -169,7 +172,7 @@ fn axes_are_tagged_by_place_and_by_name() {
     let kernel = kernel("{[i, j]: 0<=i<n and 0<=j<3}", "a[i, j] = i + j");
     let level = |level| DimTag::Stride(Stride::Nested { level, pad_to: 1 });
     let tags_of = |kernel: &LoopKernel| match &kernel.arguments.iter().find(|argument| argument.name == "a").unwrap().kind {
-        parloop_loop::syntax::ArgumentKind::Array { layout, .. } => layout.dim_tags.clone(),
+        ArgumentKind::Array { layout, .. } => layout.dim_tags.clone(),
         kind => panic!("{kind:?}"),
     };
     let tagged = tag_array_axes(&kernel, &names(&["a"]), &AxisTags::parse("N0,N1")).unwrap();
@@ -183,26 +186,26 @@ fn axes_are_tagged_by_place_and_by_name() {
 fn axes_that_cannot_be_tagged_say_why() {
     let kernel = kernel("{[i, j]: 0<=i<n and 0<=j<5}", "a[i, j] = i + j");
     let message = |array: &str, tags: &AxisTags| tag_array_axes(&kernel, &names(&[array]), tags).unwrap_err().to_string();
-    assert_eq!(message("c", &AxisTags::parse("c,c")), "tag_array_axes: kernel `loopy_kernel` has no array `c`; there is `a`");
-    assert_eq!(message("a", &AxisTags::parse("c,c,c")), "tag_array_axes of `a`: dim tags `c,c,c` are 3, but the array has 2 axes");
-    assert_eq!(message("a", &AxisTags::Given(vec![DimTag::Separate])), "tag_array_axes: array `a` has 2 axes, but 1 tags were given");
+    assert_eq!(message("c", &AxisTags::parse("c,c")), "kernel `loopy_kernel` has no array `c`; there is `a`");
+    assert_eq!(message("a", &AxisTags::parse("c,c,c")), "array `a`: dim tags `c,c,c` are 3, but the array has 2 axes");
+    assert_eq!(message("a", &AxisTags::Given(vec![DimTag::Separate])), "array `a` has 2 axes, but 1 tags were given");
     assert_eq!(
         message("a", &AxisTags::ByName(vec![])),
-        "tag_array_axes: the axes of array `a` have no names; give one tag for each axis, or use set_array_axis_names first"
+        "the axes of array `a` have no names; give one tag for each axis, or use set_array_axis_names first"
     );
     assert_eq!(
         message("a", &AxisTags::parse("N0,vec")),
-        "tag_array_axes: array `a`: vector axis 1 has length `5`, but vectors have 2, 3, 4, 8 or 16 lanes"
+        "array `a`: vector axis 1 has length `5`, but vectors have 2, 3, 4, 8 or 16 lanes"
     );
     let named = set_array_axis_names(&kernel, &names(&["a"]), &names(&["row", "column"])).unwrap();
     let by_name = AxisTags::ByName(vec![("colum".into(), "N1".into()), ("row".into(), "N0".into())]);
     assert_eq!(
         tag_array_axes(&named, &names(&["a"]), &by_name).unwrap_err().to_string(),
-        "tag_array_axes: array `a` has axes `row`, `column`, so exactly these need tags"
+        "array `a` has axes `row`, `column`, so exactly these need tags"
     );
     let message = |list: &[&str]| set_array_axis_names(&kernel, &names(&["a"]), &names(list)).unwrap_err().to_string();
-    assert_eq!(message(&["row"]), "set_array_axis_names: array `a` has 2 axes, but 1 names were given");
-    assert_eq!(message(&["row", "row"]), "set_array_axis_names: two axes of array `a` would be called `row`");
+    assert_eq!(message(&["row"]), "array `a` has 2 axes, but 1 names were given");
+    assert_eq!(message(&["row", "row"]), "two axes of array `a` would be called `row`");
 }
 
 #[test]
@@ -216,8 +219,81 @@ fn temporaries_that_share_memory_keep_out_of_each_others_way() {
     assert_eq!(shared.instructions[0].conflicts, ["tmpgrp_t".into()].into());
     assert_eq!(shared.instructions[3].conflicts, ["tmpgrp_s".into()].into());
     let message = |kernel: &LoopKernel, list: &[&str]| alias_temporaries(kernel, &Aliases::of(names(list))).unwrap_err().to_string();
-    assert_eq!(message(&kernel, &["u"]), "alias_temporaries: kernel `loopy_kernel` has no temporary `u`; there are `s`, `t`");
-    assert_eq!(message(&shared, &["s"]), "alias_temporaries: `s` shares the memory `temp_storage` already; leave it out");
+    assert_eq!(message(&kernel, &["u"]), "kernel `loopy_kernel` has no temporary `u`; there are `s`, `t`");
+    assert_eq!(message(&shared, &["s"]), "`s` shares the memory `temp_storage` already; leave it out");
     let together = self::kernel("{[i]: 0<=i<n}", "<>s = a[i] {id=s1}\n<>t = a[i] {id=t1}\nb[i] = s + t {id=both, dep=s1:t1}");
-    assert_eq!(message(&together, &["s", "t"]), "alias_temporaries: instruction `both` uses both `s` and `t`, so they cannot share memory");
+    assert_eq!(message(&together, &["s", "t"]), "instruction `both` uses both `s` and `t`, so they cannot share memory");
+}
+
+#[test]
+fn what_a_reduction_takes_becomes_a_rule() {
+    let kernel = kernel("{[i, j]: 0<=i,j<n}", "s = sum(i, a[i]) + sum(i, b[i]) + sum(j, b[j]) {id=sums}");
+    let done = reduction_arg_to_subst_rule(&kernel, &ReductionArgToSubstRule::over(names(&["i"]))).unwrap();
+    assert_eq!(rhs(&done, 0), "sum(i, red_i_arg(i)) + sum(i, red_i_arg_0(i)) + sum(j, b[j])");
+    let expanded = expand_subst(&done, &Query::All).unwrap();
+    assert_eq!(rhs(&expanded, 0), rhs(&kernel, 0));
+    let message = |what: &ReductionArgToSubstRule| reduction_arg_to_subst_rule(&kernel, what).unwrap_err().to_string();
+    assert_eq!(message(&ReductionArgToSubstRule::over(names(&["k"]))), "kernel `loopy_kernel` has no iname `k`; there are `i`, `j`");
+    assert_eq!(
+        message(&ReductionArgToSubstRule::over(names(&["i", "j"]))),
+        "no selected instruction of kernel `loopy_kernel` has a reduction over exactly `i`, `j`"
+    );
+    let twice = ReductionArgToSubstRule { rule: Some("f".into()), ..ReductionArgToSubstRule::over(names(&["i"])) };
+    assert_eq!(message(&twice), "`f` is a name in kernel `loopy_kernel` already; choose another name for the rule, or none");
+}
+
+#[test]
+fn divisions_that_the_domains_answer_are_gone_from_indices() {
+    let kernel = kernel("{[o, i]: 0<=o<n and 0<=i<16}", "b[(16*o + i)//16, (16*o + i) % 16] = a[(i + 3)//4] + a[(i - 1)//32]");
+    let simple = simplify_indices(&kernel).unwrap();
+    assert_eq!(simple.instructions[0].lhs()[0].to_string(), "b[o, i]");
+    assert_eq!(rhs(&simple, 0), "a[(i + 3) // 4] + a[(i - 1) // 32]");
+}
+
+#[test]
+fn an_axis_is_split_with_its_elements_where_they_were() {
+    let kernel = kernel("{[i, j]: 0<=i<6 and 0<=j<10}", "a[i, j] = i + j");
+    let layout = |kernel: &LoopKernel| match &kernel.arguments[0].kind {
+        ArgumentKind::Array { layout, .. } => layout.clone(),
+        kind => panic!("{kind:?}"),
+    };
+    let index = |kernel: &LoopKernel, indices: &[i64]| {
+        let indices: Vec<Expr> = indices.iter().map(|&index| Expr::int(index)).collect();
+        fold::as_int(&layout(kernel).place(&"a".into(), &indices).unwrap().index).unwrap()
+    };
+    for inner_first in [false, true] {
+        for axis in [0, 1] {
+            let split = split_array_axis(&kernel, &names(&["a"]), &AxisSplit { axis, length: 5 - 3 * axis as i64, inner_first }).unwrap();
+            for (i, j) in [(0, 1), (1, 0), (4, 3)] {
+                let (length, mut parts) = (5 - 3 * axis as i64, vec![i, j]);
+                let pair = [parts[axis] / length, parts[axis] % length];
+                parts.splice(axis..=axis, if inner_first { [pair[1], pair[0]] } else { pair });
+                assert_eq!(index(&split, &parts), index(&kernel, &[i, j]), "axis {axis}, inner first: {inner_first}");
+            }
+        }
+    }
+    let split = split_array_axis(&kernel, &names(&["a"]), &AxisSplit { axis: 1, length: 4, inner_first: false }).unwrap();
+    assert_eq!(split.instructions[0].lhs()[0].to_string(), "a[i, j // 4, j % 4]");
+    let message = |array: &str, axis, length| {
+        split_array_axis(&kernel, &names(&[array]), &AxisSplit { axis, length, inner_first: false }).unwrap_err().to_string()
+    };
+    assert_eq!(message("b", 0, 2), "kernel `loopy_kernel` has no array `b`; there is `a`");
+    assert_eq!(message("a", 2, 2), "array `a` has no axis 2; it has 2, counted from 0");
+    assert_eq!(message("a", 0, 0), "the inner axis of `a` would have length 0; it must be at least 1");
+}
+
+#[test]
+fn temporaries_share_memory_or_have_their_own() {
+    let text = "<>s = a[i] {id=s1}\nb[i] = s {id=s2, dep=s1}\n<>t = 2*a[i] {id=t1, dep=s2}\nc[i] = t {id=t2, dep=t1}";
+    let shared = alias_temporaries(&kernel("{[i]: 0<=i<n}", text), &Aliases::of(names(&["s", "t"]))).unwrap();
+    assert_eq!(allocate_temporaries_for_base_storage(&shared, BaseStorage::default()).unwrap(), shared);
+    let apart = allocate_temporaries_for_base_storage(&shared, BaseStorage { aliased: false, ..BaseStorage::default() }).unwrap();
+    assert_eq!(apart.temporaries["s"].base_storage, None);
+    let mut differ = shared;
+    differ.temporaries.get_mut("s").unwrap().space = Some(AddressSpace::Local);
+    differ.temporaries.get_mut("t").unwrap().space = Some(AddressSpace::Private);
+    assert_eq!(
+        allocate_temporaries_for_base_storage(&differ, BaseStorage::default()).unwrap_err().to_string(),
+        "`s` and `t` are parts of `temp_storage`, but live in different memories"
+    );
 }

@@ -1,10 +1,12 @@
 //! Kernels that fetch or compute ahead give the numbers of those that do not, on every device.
 
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::matching::Query;
 use parloop_loop::run::LoopArg;
 use parloop_loop::syntax::{AddressSpace, InameTag, LoopKernel, Program};
 use parloop_loop::transform::{
-    AssignmentToSubst, AxisTags, Precompute, Prefetch, Split, add_prefetch, assignment_to_subst, precompute, split_iname, tag_array_axes,
+    AssignmentToSubst, AxisTags, Precompute, Prefetch, ReductionArgToSubstRule, Split, add_prefetch, assignment_to_subst, precompute,
+    privatize_temporaries_with_inames, reduction_arg_to_subst_rule, split_iname, split_reduction_outward, tag_array_axes,
 };
 
 use crate::run::{contexts, executable};
@@ -146,4 +148,36 @@ fn axes_in_another_order_give_the_same_numbers() {
         let tagged = tag_array_axes(&kernel, &["t".into()], &AxisTags::parse(tags)).unwrap();
         check_line(tagged, &SIZES, |n| 3 * n, expected);
     }
+}
+
+#[test]
+fn private_copies_give_the_same_numbers() {
+    let kernel = KernelBuilder::new()
+        .domain("{[i, j]: 0<=i<n and 0<=j<8}")
+        .instructions("<>t = 2*a[8*i + j] {id=get}\nb[8*i + j] = t + j {dep=get}")
+        .data(Data::global("a, b").dtype("float64").shape("8*n"))
+        .rest()
+        .build_kernel()
+        .unwrap();
+    let expected = |a: &[f64], n: usize| (0..8 * n).map(|at| 2.0 * a[at] + (at % 8) as f64).collect();
+    let copies = privatize_temporaries_with_inames(&kernel, &["j".into()].into(), None).unwrap();
+    check_line(copies, &SIZES, |n| 8 * n, expected);
+}
+
+#[test]
+fn a_sum_computed_ahead_in_parts_is_the_sum() {
+    let kernel = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("b[0] = sum(i, a[i])")
+        .data(Data::global("a").dtype("float64").shape("n"))
+        .data(Data::global("b").dtype("float64").shape("1"))
+        .rest()
+        .build_kernel()
+        .unwrap();
+    let kernel = split_iname(&kernel, "i", &Split::by(8)).unwrap();
+    let kernel = split_reduction_outward(&kernel, &["i_outer".into()], &Query::All).unwrap();
+    let kernel = reduction_arg_to_subst_rule(&kernel, &ReductionArgToSubstRule::over(["i_outer".into()])).unwrap();
+    let what = Precompute { space: Some(AddressSpace::Global), ..Precompute::new("red_i_outer_arg", ["i_outer".into()]) };
+    let kernel = precompute(&kernel, &what).unwrap();
+    check_line(kernel, &SIZES, |n| n, |a, _| vec![a.iter().sum()]);
 }

@@ -549,7 +549,7 @@ fn reductions_that_share_an_iname_get_one_each() {
     let child = kernel(&["{[i]: 0<=i<n}", "{[j]: 0<=j<i}"], "a = sum(i, sum(j, x[i,j])) + sum(i, y[i])");
     assert_eq!(
         make_reduction_inames_unique(&child, None, &all).unwrap_err().to_string(),
-        "the bounds of `j` depend on `i`, and instructions inside and outside of the query use `j`; duplicate `j` for one of them first"
+        "the bounds of `j` depend on `i`, so reductions over `i` cannot get copies of it; duplicate both for one of them first"
     );
 }
 
@@ -579,4 +579,45 @@ fn many_nests_are_split_in_little_time() {
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(kernel.inames.len(), 550);
     assert!(seconds < 10.0, "50 splits of 500 nests took {seconds} s");
+}
+
+// ---- any sequence ----
+
+/// One transformation of the iname at that place among the kernel's, if it is possible.
+fn any_step(kernel: &LoopKernel, kind: u8, place: usize, length: i64) -> Option<LoopKernel> {
+    let inames: Vec<Name> = kernel.inames.keys().cloned().collect();
+    let iname = inames[place % inames.len()].clone();
+    let other = inames[(place + 1) % inames.len()].clone();
+    match kind {
+        0 => split_iname(kernel, &iname, &Split::by(length)).ok(),
+        1 => split_iname(kernel, &iname, &Split::by(length).within(parse::query("id:second").unwrap())).ok(),
+        2 => chunk_iname(kernel, &iname, &Split::by(length)).ok(),
+        3 => join_inames(kernel, &Join::of([iname, other])).ok(),
+        4 => duplicate_inames(kernel, &Duplicate::of([iname]).within(parse::query("id:first").unwrap())).ok(),
+        5 => rename_iname(kernel, &iname, &other, &Rename::default().existing_ok()).ok(),
+        _ => remove_unused_inames(kernel, None).ok(),
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(256))]
+    #[test]
+    fn any_sequence_of_transformations_touches_the_same_elements(
+        domain in 0usize..4,
+        steps in proptest::collection::vec((0u8..7, 0usize..4, 1i64..5), 1..5),
+        n in 0i64..9,
+    ) {
+        let domains = [
+            &["{[i,j]: 0<=i<n and 0<=j<3}"][..],
+            &["{[i,j]: 0<=i<n and 0<=j<=i}"],
+            &["{[i]: 1<=i<n}", "{[j]: 0<=j<4}"],
+            &["{[i]: 0<=i<n}", "{[j]: 0<=j<i}"],
+        ][domain];
+        let before = kernel(domains, "a[i,j] = 1 {id=first}\nb[i,j] = a[i,j] {id=second, dep=first}");
+        let after = steps.iter().fold(before.clone(), |kernel, (kind, place, length)| {
+            any_step(&kernel, *kind, *place, *length).unwrap_or(kernel)
+        });
+        let sizes = values([("n", n)]);
+        proptest::prop_assert_eq!(touched(&before, &sizes), touched(&after, &sizes), "{}", after);
+    }
 }

@@ -1,13 +1,12 @@
 //! Code of small kernels, as text.
 
+use std::sync::Arc;
+
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::lower::Code;
-use parloop_loop::syntax::{InameTag, LoopKernel, Program, Target};
+use parloop_loop::syntax::{CInstruction, ClassField, ClassType, Expr, InameTag, InstructionKind, LoopKernel, Program, Target, Type};
 use parloop_loop::transform::{Prefetch, Split, add_prefetch, split_iname};
-
-/// All targets.
-pub const TARGETS: [Target; 5] = [Target::C, Target::OpenCl, Target::Cuda, Target::Hip, Target::Ispc];
 
 /// The code of a program's only entry point.
 pub fn code(program: &Program, target: Target) -> Code {
@@ -72,4 +71,130 @@ pub fn tag(program: &Program, iname: &str, tag: &str) -> Program {
         kernel.inames.get_mut(iname).unwrap().tags.insert(tag.parse().unwrap());
         kernel
     })
+}
+
+/// With `i` split, and its first and last parts apart.
+pub fn slabs(program: &Program, length: i64, (first, last): (u32, u32)) -> Program {
+    map(program, |kernel| split_iname(kernel, "i", &Split::by(length).slabs(first, last)).unwrap())
+}
+
+/// The function of a text, without what stands in front of it.
+fn body(text: &str) -> &str {
+    let at = ["GPUKERN void", "__kernel void", "extern \"C\"", "\nvoid ", "export void", "task void"];
+    let start = at.iter().filter_map(|word| text.find(word)).min().unwrap();
+    text[start..].trim()
+}
+
+#[test]
+fn a_plain_loop_reads_as_one_would_write_it() {
+    let expected = "void add(float const *__restrict__ a, float const *__restrict__ b, float *__restrict__ out, int32_t const n)\n{\n  \
+                    for (int32_t i = 0; i < n; ++i)\n    out[i] = a[i] + 2.0f * b[i];\n}";
+    assert_eq!(body(&code(&add(), Target::C).text), expected);
+}
+
+#[test]
+fn work_items_beyond_the_end_do_nothing() {
+    let program = split(&add(), "i", 16, Some("g.0"), Some("l.0"));
+    let steps = "  if (i_inner + 16 * i_outer < n)\n    \
+                 out[i_inner + i_outer * 16] = a[i_inner + i_outer * 16] + 2.0f * b[i_inner + i_outer * 16];\n}";
+    let opencl = code(&program, Target::OpenCl);
+    assert_eq!(
+        opencl.text,
+        format!(
+            "__kernel void __attribute__ ((reqd_work_group_size(16, 1, 1))) add(__global float const *__restrict__ a, \
+             __global float const *__restrict__ b, __global float *__restrict__ out, int const n)\n{{\n  \
+             int const i_outer = get_group_id(0);\n  int const i_inner = get_local_id(0);\n{steps}\n"
+        )
+    );
+    let cuda = "extern \"C\" __global__ void __launch_bounds__(16) add(float const *__restrict__ a, float const *__restrict__ b, \
+                float *__restrict__ out, int const n)\n{\n  int const i_outer = blockIdx.x;\n  int const i_inner = threadIdx.x;\n";
+    assert_eq!(code(&program, Target::Cuda).text, format!("{cuda}{steps}\n"));
+    assert_eq!(code(&program, Target::Hip).text, format!("{cuda}{steps}\n"));
+    let launch = &opencl.launches[0];
+    assert_eq!((launch.group_size.as_slice(), launch.groups[0].to_string().as_str()), (&[16][..], "(n + 15) // 16"));
+}
+
+#[test]
+fn on_a_cpu_groups_are_shared_out_and_work_items_are_a_loop_that_vectorises() {
+    let program = split(&add(), "i", 16, Some("g.0"), Some("l.0"));
+    let expected = "GPUKERN void add(float const *__restrict__ a, float const *__restrict__ b, float *__restrict__ out, int32_t const n)\n{\n  \
+        VECTORIZE_OVER(group, (int64_t)((n + 15) >> 4))\n    int32_t const i_outer = (int32_t)group;\n#pragma GCC ivdep\n#pragma GCC unroll 1\n    \
+        for (int32_t i_inner = 0; i_inner < pl_min_int32(16, n - 16 * i_outer); ++i_inner)\n      \
+        out[i_inner + i_outer * 16] = a[i_inner + i_outer * 16] + 2.0f * b[i_inner + i_outer * 16];\n  END_VECTORIZE\n}";
+    assert_eq!(body(&code(&program, Target::C).text), expected);
+}
+
+#[test]
+fn a_private_value_that_outlives_a_barrier_is_an_array_over_the_work_items() {
+    let text = code(&matmul(Some(64)), Target::C).text;
+    assert!(text.contains("float acc_k_outer_k_inner[16][16]"), "{text}");
+    // Rows of the accumulator stay near the work items' innermost loop, inside the loop over the tile.
+    let rows = "for (int32_t k_inner = 0; k_inner < 16; ++k_inner)\n        {\n#pragma GCC ivdep\n#pragma GCC unroll 1\n          \
+                for (int32_t j_inner = 0; j_inner < 16; ++j_inner)\n            \
+                acc_k_outer_k_inner[i_inner][j_inner] += a_fetch[16 * i_inner + k_inner] * b_fetch[16 * k_inner + j_inner];";
+    assert!(text.contains(rows), "{text}");
+}
+
+#[test]
+fn a_product_in_tiles_has_two_barriers_in_its_loop_and_no_condition_around_them() {
+    let text = code(&matmul(None), Target::Cuda).text;
+    assert_eq!(text.matches("    __syncthreads();").count(), 2, "{text}");
+    assert!(text.contains("  __shared__ float a_fetch[256];\n"), "{text}");
+}
+
+#[test]
+fn apart_from_the_last_slab_no_limit_is_asked_for() {
+    let text = code(&slabs(&add(), 16, (0, 1)), Target::C).text;
+    println!("{text}");
+    assert_eq!(text.matches("i_inner < 16;").count(), 1, "{text}");
+}
+
+#[test]
+fn ispc_launches_a_task_for_each_group() {
+    let text = code(&split(&add(), "i", 8, Some("g.0"), Some("l.0")), Target::Ispc).text;
+    assert!(text.contains("task void add_task(") && text.contains("export void add("), "{text}");
+    assert!(text.contains("  launch[(n + 7) >> 3] add_task(a, b, out, n);\n  sync;\n"), "{text}");
+}
+
+#[test]
+fn fields_of_objects_are_read_and_written_by_the_functions_of_their_class() {
+    let field = |axes| ClassField { dtype: DType::F64, axes, getter: "P_get_x".into(), setter: "P_set_x".into() };
+    let fields = [("x".into(), field(1)), ("w".into(), ClassField { getter: "P_get_w".into(), ..field(0) })].into();
+    let class = ClassType { name: "P".into(), fields, api: "/* functions of P */".into() };
+    let program = KernelBuilder::new()
+        .name("kick")
+        .domain("{[i]: 0<=i<n}")
+        .instructions("p.x[i] = 2*p.x[i] + p.w")
+        .data(Data::object("p").dtype(Type::Class(Arc::new(class))))
+        .rest()
+        .build()
+        .unwrap();
+    let text = code(&program, Target::Cuda).text;
+    assert!(text.starts_with("/* functions of P */\n"), "{text}");
+    assert!(text.contains("kick(P p, int const n)"), "{text}");
+    assert!(text.contains("    P_set_x(p, (long long)i, 2.0 * P_get_x(p, (long long)i) + P_get_w(p));"), "{text}");
+}
+
+#[test]
+fn a_checked_kernel_names_each_index_and_touches_nothing_outside() {
+    let code = code(&super::samples::all().into_iter().find(|(name, _)| *name == "checked").unwrap().1, Target::C);
+    assert_eq!(code.check_sites, ["k[i], axis 0", "a[k[i]], axis 0", "x[i], axis 0"]);
+    let guarded = "PARLOOP_CHECK(i >= 0 && i < n, 0, i, n) ? k[i] : 0";
+    assert!(code.text.contains(guarded), "{}", code.text);
+    assert!(code.text.contains("if (PARLOOP_CHECK(i >= 0 && i < n, 2, i, n))\n      x[i] = "), "{}", code.text);
+}
+
+#[test]
+fn text_in_c_stands_as_it_is_with_its_inames_around_it() {
+    let program = add();
+    let program = map(&program, |kernel| {
+        let mut kernel = kernel.clone();
+        let mut insn = (*kernel.instructions[0]).clone();
+        let reads = ["a".into(), "i".into()].into();
+        let (code, writes) = ("out[i] = a[i];".into(), vec![Expr::subscript("out", [Expr::var("i")])]);
+        insn.kind = InstructionKind::C(CInstruction { code, bindings: Vec::new(), reads, writes });
+        kernel.instructions[0] = Arc::new(insn);
+        kernel
+    });
+    assert!(body(&code(&program, Target::C).text).ends_with("for (int32_t i = 0; i < n; ++i)\n  {\n    out[i] = a[i];\n  }\n}"));
 }

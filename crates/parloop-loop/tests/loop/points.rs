@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_isl::{Constraint, ConstraintKind};
 use parloop_loop::syntax::{BinaryOp, Expr, Instruction, Literal, LoopKernel, UnaryOp};
 use parloop_loop::{Name, Set};
 
@@ -13,7 +14,7 @@ pub fn values<const N: usize>(pairs: [(&str, i64); N]) -> Values {
     pairs.into_iter().map(|(name, value)| (Name::from(name), value)).collect()
 }
 
-/// For each instruction the indices of all that it accesses, at all points of its inames and those of its reductions, sorted. Inames have values from -2 to 14.
+/// For each instruction the indices of all that it accesses, at all points of its inames and those of its reductions, sorted. Inames have values from -2 to 36.
 pub fn touched(kernel: &LoopKernel, parameters: &Values) -> BTreeMap<Name, Vec<Vec<i64>>> {
     let one = |instruction: &Instruction| {
         let inames: BTreeSet<Name> = instruction.within_inames.iter().cloned().chain(instruction.reduction_inames()).collect();
@@ -33,13 +34,22 @@ pub fn points(set: &Set, parameters: &Values) -> Vec<Values> {
 }
 
 fn descend(set: &Set, rest: &[Name], values: &mut Values, found: &mut Vec<Values>) {
+    // A constraint whose names all have values and that does not hold rules out all points from here on.
+    let broken = |constraint: &Constraint| match (constraint.kind, constraint.affine.evaluate(&|name| values.get(name).copied())) {
+        (_, None) => false,
+        (ConstraintKind::Zero, Some(value)) => value != 0,
+        (ConstraintKind::NotNegative, Some(value)) => value < 0,
+    };
+    if set.pieces().iter().all(|piece| piece.iter().any(broken)) {
+        return;
+    }
     let Some((dim, rest)) = rest.split_first() else {
         if set.contains(&|name| values.get(name).copied()) == Some(true) {
             found.push(values.clone());
         }
         return;
     };
-    for value in -2..=14 {
+    for value in -2..=36 {
         values.insert(dim.clone(), value);
         descend(set, rest, values, found);
     }

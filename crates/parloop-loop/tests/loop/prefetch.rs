@@ -125,7 +125,7 @@ fn the_values_of_a_stencil_are_fetched_once() {
 fn corners_of_a_star_are_fetched_only_when_asked_for() {
     let star = kernel("{[i, j]: 2<=i,j<10}", "b[i, j] = a[i-2, j] + a[i, j] + a[i+2, j] + a[i, j-2] + a[i, j+2] {id=use}");
     let error = add_prefetch(&star, &prefetch("a", &["i", "j"])).unwrap_err().to_string();
-    assert!(error.starts_with("add_prefetch of `a`: precompute of `a_fetch_rule`: the values needed, `"), "{error}");
+    assert!(error.starts_with("fetching `a`: rule `a_fetch_rule`: the values needed, `"), "{error}");
     assert!(error.ends_with("`, are not convex; ask for their bounding box"), "{error}");
     let boxed = add_prefetch(&star, &Prefetch { bounding_box: true, ..prefetch("a", &["i", "j"]) }).unwrap();
     is_domain(&boxed, 1, "{[a_dim_0, a_dim_1]: 0<=a_dim_0,a_dim_1<12}");
@@ -241,7 +241,7 @@ fn existing_inames_may_do_the_work_if_they_have_the_values() {
     assert_eq!(done.domains.len(), 1);
     let what = Precompute { inames: vec![Some("i".into())], ..Precompute::new("f", names(&["j"])) };
     let error = precompute(&kernel, &what).unwrap_err().to_string();
-    assert!(error.starts_with("precompute of `f`: its values are needed for `"), "{error}");
+    assert!(error.starts_with("rule `f`: its values are needed for `"), "{error}");
     assert!(error.ends_with("`; give names that are not in use"), "{error}");
 }
 
@@ -278,46 +278,40 @@ fn a_fetch_that_cannot_be_says_why() {
     let message = |what: Prefetch| add_prefetch(&kernel, &what).unwrap_err().to_string();
     assert_eq!(
         message(prefetch("aa", &["j"])),
-        "add_prefetch: kernel `loopy_kernel` has no array `aa`; there are `a`, `b`, `c`, `index`".replace("loopy_kernel", &kernel.name)
+        "kernel `loopy_kernel` has no array `aa`; there are `a`, `b`, `c`, `index`".replace("loopy_kernel", &kernel.name)
     );
-    assert_eq!(message(prefetch("b", &["j"])), format!("add_prefetch: no selected instruction of kernel `{}` reads `b`", kernel.name));
+    assert_eq!(message(prefetch("b", &["j"])), format!("no selected instruction of kernel `{}` reads `b`", kernel.name));
     let index = |indices: &[&str]| vec![indices.iter().map(|text| parse::expression(text).unwrap()).collect::<Vec<Expr>>()];
-    assert_eq!(
-        message(Prefetch { footprint: index(&["i"]), ..prefetch("a", &["j"]) }),
-        "add_prefetch: `a` has 2 axes, but a footprint has 1 indices"
-    );
+    assert_eq!(message(Prefetch { footprint: index(&["i"]), ..prefetch("a", &["j"]) }), "`a` has 2 axes, but a footprint has 1 indices");
     assert_eq!(
         message(Prefetch { inames: vec![None, None, None], ..prefetch("a", &["j"]) }),
-        "add_prefetch: `a` has 2 axes, but 3 names for loops were given"
+        "`a` has 2 axes, but 3 names for loops were given"
     );
     assert_eq!(
         message(prefetch("a", &["k"])),
-        format!("add_prefetch of `a`: precompute of `a_fetch_rule`: kernel `{}` has no iname `k`; there are `i`, `j`", kernel.name)
+        format!("fetching `a`: rule `a_fetch_rule`: kernel `{}` has no iname `k`; there are `i`, `j`", kernel.name)
     );
     assert_eq!(
         message(Prefetch { temporary: Some("i".into()), ..prefetch("a", &["j"]) }),
-        format!("add_prefetch of `a`: precompute of `a_fetch_rule`: `i` is a name in kernel `{}` already; choose another one", kernel.name)
+        format!("fetching `a`: rule `a_fetch_rule`: `i` is a name in kernel `{}` already; choose another one", kernel.name)
     );
     let ahead = |what: Precompute| precompute(&kernel, &what).unwrap_err().to_string();
-    assert_eq!(
-        ahead(Precompute::new("g", names(&["j"]))),
-        format!("precompute: kernel `{}` has no substitution rule `g`; there is `f`", kernel.name)
-    );
+    assert_eq!(ahead(Precompute::new("g", names(&["j"]))), format!("kernel `{}` has no substitution rule `g`; there is `f`", kernel.name));
     assert_eq!(
         ahead(Precompute::new("f", names(&["i"]))),
-        "precompute of `f`: sweep iname `i` is neither in the arguments of its calls nor in the rule; leave it out"
+        "rule `f`: sweep iname `i` is neither in the arguments of its calls nor in the rule; leave it out"
     );
     assert_eq!(
         ahead(Precompute { storage_axes: Some(names(&["y"])), ..Precompute::new("f", names(&["j"])) }),
-        "precompute of `f`: storage axis `y` is neither a parameter of the rule nor an iname of the kernel"
+        "rule `f`: storage axis `y` is neither a parameter of the rule nor an iname of the kernel"
     );
     assert_eq!(
         ahead(Precompute { storage_axes: Some(vec![]), ..Precompute::new("f", names(&["j"])) }),
-        "precompute of `f`: its parameter `x` has different values in one sweep, so it must be a storage axis"
+        "rule `f`: its parameter `x` has different values in one sweep, so it must be a storage axis"
     );
     assert_eq!(
         ahead(Precompute { footprint: index(&["index[i]"]), ..Precompute::new("f", names(&["j"])) }),
-        "precompute of `f`: argument 0 of the footprint is not made of inames and parameters by sums and constant factors"
+        "rule `f`: argument 0 of the footprint is not made of inames and parameters by sums and constant factors"
     );
 }
 
@@ -343,4 +337,50 @@ launch loopy_kernel
 ";
     assert_eq!(schedule.to_string(), expected);
     assert_eq!(schedule.launches[0].group_size, [16, 16]);
+}
+
+#[test]
+fn a_swept_iname_in_arguments_and_in_the_rule_becomes_an_axis() {
+    let kernel = kernel("{[i, j]: 0<=i<n and 0<=j<4}", "f(x) := a[x]*c[j]\nb[i, j] = f(i + j) {id=use}");
+    let kernel = precompute(&kernel, &Precompute::new("f", names(&["j"]))).unwrap();
+    assert_eq!(text(&kernel, "f"), "f_0[f_j, x] = a[i + x]*c[f_j]");
+    assert_eq!(text(&kernel, "use"), "b[i, j] = f_0[j, j]");
+    is_domain(&kernel, 1, "{[f_j, x]: 0<=f_j<4 and x = f_j}");
+}
+
+#[test]
+fn reductions_that_a_sweep_bounds_are_bounded_by_the_fetch() {
+    let text = "f(x) := sum(k, a[x, k])\nb[i] = f(i) {id=use}";
+    let kernel = kernel("{[i, k]: 0<=i<16 and 0<=k<=i}", text);
+    let kernel = precompute(&kernel, &Precompute::new("f", names(&["i"]))).unwrap();
+    assert_eq!(self::text(&kernel, "f"), "f_0[x] = sum(k_0, a[x, k_0])");
+    is_domain(&kernel, 2, "{[k_0]: 0<=k_0<=x and x<=15}");
+}
+
+#[test]
+fn reductions_that_an_iname_around_bounds_stay_inside_of_it() {
+    let text = "f(x) := sum(k, a[x, k])\nb[i, j] = f(j) {id=use}";
+    let kernel = kernel("{[i, j, k]: 0<=i<n and 0<=j<8 and 0<=k<=i}", text);
+    let kernel = precompute(&kernel, &Precompute::new("f", names(&["j"]))).unwrap();
+    assert_eq!(instruction(&kernel, "f").within_inames, set_of(&["i", "x"]));
+}
+
+#[test]
+fn what_changes_in_the_swept_loop_is_not_fetched_ahead_of_it() {
+    let running = kernel("{[i]: 1<=i<16}", "a[i] = a[i - 1] + 1 {id=step}");
+    assert_eq!(
+        add_prefetch(&running, &prefetch("a", &["i"])).unwrap_err().to_string(),
+        "fetching `a`: rule `a_fetch_rule`: `step` writes `a` inside of the swept loops, where it may be read afterwards, so it cannot be read \
+         ahead of them"
+    );
+    let own = kernel("{[i]: 1<=i<16}", "a[i] = a[i] + 1 {id=step}");
+    assert_eq!(text(&add_prefetch(&own, &prefetch("a", &["i"])).unwrap(), "step"), "a[i] = a_fetch[i - 1] + 1");
+}
+
+#[test]
+fn what_other_work_items_wrote_before_can_be_fetched() {
+    let mut kernel = kernel("{[i]: 0<=i<16}", "<>t[i] = a[i] {id=fill}\nb[i] = t[15 - i] {id=use, dep=fill}");
+    kernel.inames.get_mut("i").unwrap().tags.insert(InameTag::Local(0));
+    let kernel = add_prefetch(&kernel, &prefetch("t", &["i"])).unwrap();
+    assert_eq!(instruction(&kernel, "t_fetch_rule").depends_on, set_of(&["fill"]));
 }

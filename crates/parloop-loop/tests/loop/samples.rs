@@ -4,7 +4,7 @@ use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::syntax::{AddressSpace, Initializer, KernelOptions, Program};
 
-use super::lowering::{add, matmul, split, tag};
+use super::lowering::{add, matmul, slabs, split, tag};
 
 fn builder(name: &str, domain: &str, instructions: &str) -> KernelBuilder {
     KernelBuilder::new().name(name).domain(domain).instructions(instructions)
@@ -28,6 +28,7 @@ pub fn all() -> Vec<(&'static str, Program)> {
         ("add_nested", split(&add(), "i", 16, None, None)),
         ("add_unrolled", split(&add(), "i", 4, None, Some("unr"))),
         ("add_hint", split(&add(), "i", 4, None, Some("unr_hint"))),
+        ("add_slabs", slabs(&add(), 16, (0, 1))),
         ("matmul", matmul(None)),
         ("matmul_fixed", matmul(Some(64))),
     ];
@@ -192,6 +193,22 @@ fn parallel() -> Vec<(&'static str, Program)> {
     vec![
         ("reverse", groups("reverse", "tmp[l] = a[16*g+l] {id=put} \n x[16*g+l] = tmp[15-l] {dep=put}")),
         ("across", groups("across", "<> p = 2*a[16*g+l] {id=p} \n tmp[l] = p {id=put,dep=p} \n x[16*g+l] = tmp[15-l] + p {dep=put:p}")),
+        (
+            "at_once",
+            tag(
+                &builder(
+                    "at_once",
+                    "{[i,j]: 0<=i<n and 0<=j<4}",
+                    "<> t = a[i,j] {id=t} \n <> u = t*t {id=u,dep=t} \n x[i,j] = t + u {dep=t:u}",
+                )
+                .data(Data::global("a, x").dtype("float64").shape("n,4"))
+                .rest()
+                .build()
+                .unwrap(),
+                "j",
+                "ilp",
+            ),
+        ),
         ("total", sum("l.0")),
         ("total_in_order", sum("for")),
         (

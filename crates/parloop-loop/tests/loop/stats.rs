@@ -1,7 +1,10 @@
 //! Counts of points against brute force.
 
+use parloop_device::DType;
 use parloop_isl::Set;
-use parloop_loop::stats::Count;
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::stats::{Count, Direction, Operation, Work};
+use parloop_loop::syntax::Target;
 
 fn counted(text: &str, values: &[(&str, i64)]) -> (u128, bool) {
     let count = Count::points(&Set::parse(text).unwrap(), 1).unwrap();
@@ -38,4 +41,40 @@ fn sets_with_strides_and_of_several_pieces_are_counted() {
 fn a_size_without_a_value_is_named() {
     let count = Count::points(&Set::parse("{[i]: 0<=i<n}").unwrap(), 1).unwrap();
     assert!(count.evaluate(&|_| None).unwrap_err().to_string().contains("the value of n"));
+}
+
+#[test]
+fn a_product_of_matrices_does_two_n_cubed_operations() {
+    let program = KernelBuilder::new()
+        .domain("{[i,j,k]: 0<=i,j,k<n}")
+        .instructions("c[i,j] = sum(k, a[i,k]*b[k,j])")
+        .data(Data::global("a, b, c").dtype("float32").shape("n, n"))
+        .rest()
+        .build()
+        .unwrap();
+    let prepared = parloop_loop::prepare::prepare(&program, Target::C).unwrap();
+    let work = Work::of(&prepared, prepared.entry().unwrap()).unwrap();
+    assert_eq!(work.operations[&(Operation::Add, DType::F32)].to_string(), "n^3");
+    assert_eq!(work.operations[&(Operation::Multiply, DType::F32)].to_string(), "n^3");
+    assert_eq!(work.accesses[&("a".into(), Direction::Load)].to_string(), "n^3");
+    assert_eq!(work.accesses[&("c".into(), Direction::Store)].to_string(), "n^2");
+    let touched = work.footprints[&("a".into(), Direction::Load)].as_ref().unwrap();
+    assert_eq!(touched.to_string(), "n^2");
+}
+
+#[test]
+fn neighbours_in_a_stencil_are_touched_once() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("out[i] = a[i] + a[i+1] + a[i+2]")
+        .data(Data::global("a, out").dtype("float64"))
+        .rest()
+        .build()
+        .unwrap();
+    let prepared = parloop_loop::prepare::prepare(&program, Target::C).unwrap();
+    let work = Work::of(&prepared, prepared.entry().unwrap()).unwrap();
+    let key = ("a".into(), Direction::Load);
+    assert_eq!(work.accesses[&key].evaluate(&|_| Some(100)).unwrap().value, 300);
+    let touched = work.footprints[&key].as_ref().unwrap().evaluate(&|_| Some(100)).unwrap();
+    assert_eq!((touched.value, touched.exact), (102, true));
 }

@@ -87,7 +87,7 @@ fn names_follow_each_other_whatever_the_order_of_the_instructions() {
     let arguments = vec![array("a", Some(DType::I16), "10"), array("out", None, "10")];
     let program = typed(kernel("k", &["i"], &["out[i] = c", "c = b * 2.5", "b = a[i] + 1"], arguments));
     let k = program.kernel("k").unwrap();
-    assert_eq!([dtype_of(k, "b"), dtype_of(k, "c"), dtype_of(k, "out")], [Some(DType::I32), Some(DType::F32), Some(DType::F32)]);
+    assert_eq!([dtype_of(k, "b"), dtype_of(k, "c"), dtype_of(k, "out")], [Some(DType::I16), Some(DType::F32), Some(DType::F32)]);
 }
 
 #[test]
@@ -109,11 +109,20 @@ fn operators_have_the_types_that_the_reference_says() {
         ("aint64[i] + afloat32[i]", DType::F64),
         ("afloat32[i] * 2", DType::F32),
         ("afloat32[i] * -2", DType::F32),
-        ("afloat32[i] * 5000000000", DType::F64),
+        ("afloat32[i] * 5000000000", DType::F32),
         ("acomplex64[i] * 2", DType::C64),
         ("afloat32[i] * 0.5", DType::F32),
-        ("afloat32[i] * 0.1", DType::F64),
-        ("aint8[i] + 1", DType::I32),
+        ("afloat32[i] * 0.1", DType::F32),
+        ("aint8[i] + 1", DType::I8),
+        ("aint8[i] + 1000", DType::I32),
+        ("auint64[i] + 1", DType::U64),
+        ("afloat32[i] * (1/3)", DType::F32),
+        ("i * 0.1", DType::F64),
+        ("i * 0.5", DType::F32),
+        ("i * 0.1 * afloat32[i]", DType::F32),
+        ("0.1", DType::F64),
+        ("1.5", DType::F32),
+        ("aint32[i] ** -1", DType::F64),
         ("aint32[i] / aint32[i]", DType::F64),
         ("1 / afloat32[i]", DType::F32),
         ("aint32[i] // 2", DType::I32),

@@ -8,7 +8,7 @@ use super::{ApplyError, address_space, done, is_given_as_none, query};
 use crate::parse;
 use crate::syntax::{Expr, InameTag, LoopKernel};
 use crate::transform::step::{Arguments, Step, StepValue};
-use crate::transform::{self, Aliases, AxisTags, FetchTag, Precompute, Prefetch};
+use crate::transform::{self, Aliases, AxisSplit, AxisTags, BaseStorage, FetchTag, Precompute, Prefetch};
 
 type Done = Result<LoopKernel, ApplyError>;
 
@@ -76,9 +76,24 @@ pub(super) fn add_prefetch(kernel: &LoopKernel, step: &Step) -> Done {
     ];
     let arguments = Arguments::of(step, &names)?;
     let sweep = arguments.optional_names("sweep_inames")?.unwrap_or_default();
-    let mut what = Prefetch::new(arguments.text("var_name")?, sweep);
+    // `a[i, :]` names the array and says what is fetched of it.
+    let named = parse::expression(arguments.text("var_name")?);
+    let named = named.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "var_name", error })?;
+    let wrong = || ApplyError::from(arguments.wrong("var_name", "an array, or one with indices such as `a[i, :]`"));
+    let (array, indices) = match &named {
+        Expr::Variable(array) => (array, None),
+        Expr::Subscript(array, indices) => (array.written_name().ok_or_else(wrong)?, Some(indices.to_vec())),
+        _ => return Err(wrong()),
+    };
+    let mut what = Prefetch::new(array, sweep);
     what.default_tag = fetch_tag(step, &arguments, 3, what.default_tag)?;
     what.footprint = footprint(step, &arguments, "footprint_subscripts")?;
+    if let Some(indices) = indices {
+        if !what.footprint.is_empty() {
+            return Err(arguments.wrong("var_name", "an array without indices, where footprint_subscripts are given").into());
+        }
+        what.footprint.push(indices);
+    }
     what.inames = open_names(&arguments, "dim_arg_names")?;
     what.outer_inames = arguments.optional_names("fetch_outer_inames")?.map(|names| names.into_iter().collect());
     what.bounding_box = arguments.flag("fetch_bounding_box", false)?;
@@ -212,6 +227,38 @@ pub(super) fn tag_array_axes(kernel: &LoopKernel, step: &Step) -> Done {
         _ => return Err(wrong()),
     };
     done(step, transform::tag_array_axes(kernel, &arguments.names("ary_names")?, &tags))
+}
+
+pub(super) fn split_array_axis(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["array_names", "axis_nr", "count", "order"])?;
+    let inner_first = match arguments.optional_text("order")? {
+        None | Some("C") => false,
+        Some("F") => true,
+        Some(_) => return Err(arguments.wrong("order", "`C` or `F`").into()),
+    };
+    let axis = usize::try_from(arguments.int("axis_nr")?).map_err(|_| arguments.wrong("axis_nr", "the number of an axis, from 0"))?;
+    let split = AxisSplit { axis, length: arguments.int("count")?, inner_first };
+    done(step, transform::split_array_axis(kernel, &arguments.names("array_names")?, &split))
+}
+
+pub(super) fn simplify_indices(kernel: &LoopKernel, step: &Step) -> Done {
+    Arguments::of(step, &[])?;
+    done(step, transform::simplify_indices(kernel))
+}
+
+pub(super) fn privatize_temporaries_with_inames(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["privatizing_inames", "only_var_names"])?;
+    let inames = arguments.names("privatizing_inames")?.into_iter().collect();
+    let only = arguments.optional_names("only_var_names")?.map(|names| names.into_iter().collect());
+    done(step, transform::privatize_temporaries_with_inames(kernel, &inames, only.as_ref()))
+}
+
+pub(super) fn allocate_temporaries_for_base_storage(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["only_address_space", "aliased", "max_nbytes"])?;
+    let how = BaseStorage { only_space: address_space(&arguments, "only_address_space")?, aliased: arguments.flag("aliased", true)? };
+    // Memory that is not shared has no common size to keep below a limit.
+    arguments.optional_int("max_nbytes")?;
+    done(step, transform::allocate_temporaries_for_base_storage(kernel, how))
 }
 
 pub(super) fn remove_unused_arguments(kernel: &LoopKernel, step: &Step) -> Done {

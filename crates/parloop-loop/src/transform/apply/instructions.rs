@@ -4,7 +4,7 @@ use super::{ApplyError, done, query};
 use crate::parse;
 use crate::syntax::{LoopKernel, MemoryKind, SyncScope};
 use crate::transform::step::{Arguments, Step, StepValue};
-use crate::transform::{self, Barrier, ExtractSubst, NoSync};
+use crate::transform::{self, AssignmentToSubst, Barrier, ExtractSubst, NoSync, ReductionArgToSubstRule};
 
 type Done = Result<LoopKernel, ApplyError>;
 
@@ -62,6 +62,27 @@ pub(super) fn add_barrier(kernel: &LoopKernel, step: &Step) -> Done {
     barrier.tags = arguments.optional_names("tags")?.unwrap_or_default().into_iter().collect();
     barrier.within_inames = arguments.optional_names("within_inames")?.unwrap_or_default().into_iter().collect();
     done(step, transform::add_barrier(kernel, &barrier))
+}
+
+pub(super) fn assignment_to_subst(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["lhs_name", "extra_arguments", "within", "force_retain_argument"])?;
+    let what = AssignmentToSubst {
+        extra_arguments: arguments.optional_names("extra_arguments")?.unwrap_or_default(),
+        within: query(step, &arguments, "within")?,
+        force_retain_argument: arguments.flag("force_retain_argument", false)?,
+        ..AssignmentToSubst::of(arguments.text("lhs_name")?)
+    };
+    done(step, transform::assignment_to_subst(kernel, &what))
+}
+
+pub(super) fn reduction_arg_to_subst_rule(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["inames", "subst_rule_name", "within"])?;
+    let what = ReductionArgToSubstRule {
+        rule: arguments.optional_text("subst_rule_name")?.map(Into::into),
+        within: query(step, &arguments, "within")?,
+        ..ReductionArgToSubstRule::over(arguments.names("inames")?)
+    };
+    done(step, transform::reduction_arg_to_subst_rule(kernel, &what))
 }
 
 pub(super) fn expand_subst(kernel: &LoopKernel, step: &Step) -> Done {

@@ -11,7 +11,7 @@ use crate::transform::expand_subst::ExpandSubstError;
 #[non_exhaustive]
 pub enum PrecomputeError {
     /// There is no such rule.
-    #[error("precompute: kernel `{kernel}` has no substitution rule `{rule}`{near}")]
+    #[error("kernel `{kernel}` has no substitution rule `{rule}`{near}")]
     UnknownRule {
         /// The kernel.
         kernel: Name,
@@ -21,7 +21,7 @@ pub enum PrecomputeError {
         near: Near,
     },
     /// There is no such iname.
-    #[error("precompute of `{rule}`: kernel `{kernel}` has no iname `{iname}`{near}")]
+    #[error("rule `{rule}`: kernel `{kernel}` has no iname `{iname}`{near}")]
     UnknownIname {
         /// The kernel.
         kernel: Name,
@@ -33,9 +33,7 @@ pub enum PrecomputeError {
         near: Near,
     },
     /// Nobody calls the rule with arguments that are affine in inames and parameters.
-    #[error(
-        "precompute of `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments made of inames and parameters alone"
-    )]
+    #[error("rule `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments made of inames and parameters alone")]
     NoUses {
         /// The kernel.
         kernel: Name,
@@ -43,7 +41,7 @@ pub enum PrecomputeError {
         rule: Name,
     },
     /// A sweep that changes nothing.
-    #[error("precompute of `{rule}`: sweep iname `{iname}` is neither in the arguments of its calls nor in the rule; leave it out")]
+    #[error("rule `{rule}`: sweep iname `{iname}` is neither in the arguments of its calls nor in the rule; leave it out")]
     UnusedSweep {
         /// The rule.
         rule: Name,
@@ -51,7 +49,7 @@ pub enum PrecomputeError {
         iname: Name,
     },
     /// An axis that is neither a parameter of the rule nor a swept iname.
-    #[error("precompute of `{rule}`: storage axis `{axis}` is neither a parameter of the rule nor an iname of the kernel")]
+    #[error("rule `{rule}`: storage axis `{axis}` is neither a parameter of the rule nor an iname of the kernel")]
     UnknownStorageAxis {
         /// The rule.
         rule: Name,
@@ -59,15 +57,35 @@ pub enum PrecomputeError {
         axis: Name,
     },
     /// An argument that differs has no axis.
-    #[error("precompute of `{rule}`: its parameter `{parameter}` has different values in one sweep, so it must be a storage axis")]
+    #[error("rule `{rule}`: its parameter `{parameter}` has different values in one sweep, so it must be a storage axis")]
     MissingStorageAxis {
         /// The rule.
         rule: Name,
         /// The parameter.
         parameter: Name,
     },
+    /// The value depends on a swept iname that no axis stands for.
+    #[error("rule `{rule}`: its value depends on the swept iname `{iname}` beside its arguments, so `{iname}` must be a storage axis")]
+    HiddenAxis {
+        /// The rule.
+        rule: Name,
+        /// The iname.
+        iname: Name,
+    },
+    /// What the value is made of changes while the swept loops run.
+    #[error(
+        "rule `{rule}`: `{writer}` writes `{array}` inside of the swept loops, where it may be read afterwards, so it cannot be read ahead of them"
+    )]
+    Changes {
+        /// The rule.
+        rule: Name,
+        /// What changes.
+        array: Name,
+        /// Who writes it.
+        writer: Name,
+    },
     /// A name is in use.
-    #[error("precompute of `{rule}`: `{name}` is a name in kernel `{kernel}` already; choose another one")]
+    #[error("rule `{rule}`: `{name}` is a name in kernel `{kernel}` already; choose another one")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -77,7 +95,7 @@ pub enum PrecomputeError {
         name: Name,
     },
     /// The given footprint does not fit the rule.
-    #[error("precompute of `{rule}`: the rule takes {takes} arguments, but a footprint has {given}")]
+    #[error("rule `{rule}`: the rule takes {takes} arguments, but a footprint has {given}")]
     FootprintArguments {
         /// The rule.
         rule: Name,
@@ -87,9 +105,7 @@ pub enum PrecomputeError {
         given: usize,
     },
     /// The given footprint is not affine.
-    #[error(
-        "precompute of `{rule}`: argument {argument} of the footprint is not made of inames and parameters by sums and constant factors"
-    )]
+    #[error("rule `{rule}`: argument {argument} of the footprint is not made of inames and parameters by sums and constant factors")]
     FootprintNotAffine {
         /// The rule.
         rule: Name,
@@ -97,7 +113,7 @@ pub enum PrecomputeError {
         argument: usize,
     },
     /// An existing iname is to fill an axis of one place.
-    #[error("precompute of `{rule}`: axis {axis} has one place alone, so iname `{iname}` cannot run over it; leave it out")]
+    #[error("rule `{rule}`: axis {axis} has one place alone, so iname `{iname}` cannot run over it; leave it out")]
     ShortAxis {
         /// The rule.
         rule: Name,
@@ -107,9 +123,7 @@ pub enum PrecomputeError {
         iname: Name,
     },
     /// Existing inames have other values than are needed.
-    #[error(
-        "precompute of `{rule}`: its values are needed for `{needed}`, but the inames given have `{has}`; give names that are not in use"
-    )]
+    #[error("rule `{rule}`: its values are needed for `{needed}`, but the inames given have `{has}`; give names that are not in use")]
     OtherDomain {
         /// The rule.
         rule: Name,
@@ -120,7 +134,7 @@ pub enum PrecomputeError {
     },
     /// The footprint is not bounded.
     #[error(
-        "precompute of `{rule}`: what is needed along axis {axis} has no length in terms of the kernel's parameters; sweep further inames, \
+        "rule `{rule}`: what is needed along axis {axis} has no length in terms of the kernel's parameters; sweep further inames, \
          or give more outer inames"
     )]
     Unbounded {
@@ -130,13 +144,13 @@ pub enum PrecomputeError {
         axis: usize,
     },
     /// The footprint has no points.
-    #[error("precompute of `{rule}`: no value is ever needed: the domain of its users is empty")]
+    #[error("rule `{rule}`: no value is ever needed: the domain of its users is empty")]
     Empty {
         /// The rule.
         rule: Name,
     },
     /// The footprint is no set that a nest of loops runs over.
-    #[error("precompute of `{rule}`: the values needed, `{footprint}`, are not convex; ask for their bounding box")]
+    #[error("rule `{rule}`: the values needed, `{footprint}`, are not convex; ask for their bounding box")]
     NotConvex {
         /// The rule.
         rule: Name,
@@ -144,7 +158,7 @@ pub enum PrecomputeError {
         footprint: Box<Set>,
     },
     /// The temporary is there, with another number of axes.
-    #[error("precompute of `{rule}`: temporary `{temporary}` has {has} axes, but {needed} are needed; choose another name for it")]
+    #[error("rule `{rule}`: temporary `{temporary}` has {has} axes, but {needed} are needed; choose another name for it")]
     TemporaryAxes {
         /// The rule.
         rule: Name,
@@ -156,7 +170,7 @@ pub enum PrecomputeError {
         needed: usize,
     },
     /// The temporary is there, and its shape cannot be widened.
-    #[error("precompute of `{rule}`: temporary `{temporary}` is there with a shape that is no constant; choose another name for it")]
+    #[error("rule `{rule}`: temporary `{temporary}` is there with a shape that is no constant; choose another name for it")]
     TemporaryShape {
         /// The rule.
         rule: Name,
@@ -164,7 +178,7 @@ pub enum PrecomputeError {
         temporary: Name,
     },
     /// The temporary is there, of another type.
-    #[error("precompute of `{rule}`: temporary `{temporary}` is there with another type; choose another name for it")]
+    #[error("rule `{rule}`: temporary `{temporary}` is there with another type; choose another name for it")]
     TemporaryType {
         /// The rule.
         rule: Name,
@@ -172,7 +186,7 @@ pub enum PrecomputeError {
         temporary: Name,
     },
     /// The temporary is there, in another memory.
-    #[error("precompute of `{rule}`: temporary `{temporary}` lives in {has:?} memory, not in {wanted:?}; choose another name for it")]
+    #[error("rule `{rule}`: temporary `{temporary}` lives in {has:?} memory, not in {wanted:?}; choose another name for it")]
     TemporarySpace {
         /// The rule.
         rule: Name,
@@ -187,6 +201,6 @@ pub enum PrecomputeError {
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
     /// The solver has no answer.
-    #[error("precompute: {0}")]
+    #[error("{0}")]
     Solver(#[from] IslError),
 }

@@ -4,9 +4,11 @@
 
 mod error;
 mod footprint;
+mod hidden;
 mod order;
 mod uses;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ use crate::transform::expand_subst::{expand_calls, used_rules};
 pub use error::PrecomputeError;
 pub(crate) use footprint::domain_of;
 use footprint::{Footprint, FootprintError, Question};
+pub(crate) use hidden::inames_that_bound;
 
 /// How the loops that compute ahead are run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -150,6 +153,10 @@ struct Job<'a> {
     accesses: Vec<Vec<Affine>>,
     /// What the value is made of: arrays, temporaries, inames.
     reads: BTreeSet<Name>,
+    /// The swept inames that the value depends on beside its arguments.
+    hidden: BTreeSet<Name>,
+    /// The inames of reductions inside of the value that these bound.
+    copied: BTreeSet<Name>,
 }
 
 impl<'a> Job<'a> {
@@ -163,27 +170,40 @@ impl<'a> Job<'a> {
             }
         }
         let calls = calls(kernel, what, rule)?;
-        let mut reads = expand_calls(&rule.body, &kernel.substitutions, &rule.name, &|_| true)?.variables();
+        let body = expand_calls(&rule.body, &kernel.substitutions, &rule.name, &|_| true)?;
+        let mut reads = body.variables();
         reads.retain(|name| !rule.parameters.contains(name));
+        let is_user = |user: &&Arc<Instruction>| {
+            what.within.matches(kernel, user) && user.exprs().into_iter().any(|expr| calls_rule(expr, kernel, &rule.name))
+        };
+        let users: Vec<&Arc<Instruction>> = kernel.instructions.iter().filter(is_user).collect();
 
         let is_iname = |name: &Name| kernel.inames.contains_key(name);
         let in_arguments: BTreeSet<Name> = calls.iter().flatten().flat_map(Affine::names).filter(is_iname).collect();
-        let in_value: BTreeSet<Name> = reads.iter().filter(|name| is_iname(name)).cloned().collect();
+        let bound = body.reduction_inames();
+        let around: BTreeSet<Name> = users.iter().flat_map(|user| order::around(user)).collect();
+        let linked = inames_that_bound(kernel, &bound, &around.difference(&bound).cloned().collect())?;
+        let mut in_value: BTreeSet<Name> = reads.iter().filter(|name| is_iname(name)).cloned().collect();
+        in_value.extend(linked.iter().cloned());
         let sweep: BTreeSet<Name> = what.sweep_inames.iter().cloned().collect();
         if let Some(iname) = what.sweep_inames.iter().find(|iname| !in_arguments.contains(*iname) && !in_value.contains(*iname)) {
             return Err(PrecomputeError::UnusedSweep { rule: rule.name.clone(), iname: iname.clone() });
         }
-        let sources = sources(kernel, what, rule, &in_arguments)?;
+        let values: Vec<Expr> = calls.iter().map(|call| body.substitute(&arguments(rule, call))).collect();
+        if let Some((array, writer)) = order::hidden_writer(kernel, &users, &sweep, &values) {
+            return Err(PrecomputeError::Changes { rule: rule.name.clone(), array, writer });
+        }
+        let hidden: BTreeSet<Name> = sweep.intersection(&in_value).cloned().collect();
+        let sources = sources(kernel, what, rule, &calls, &hidden)?;
         let outer = what.outer_inames.clone().unwrap_or_else(|| {
-            let is_user = |user: &Instruction| {
-                what.within.matches(kernel, user) && user.exprs().into_iter().any(|expr| calls_rule(expr, kernel, &rule.name))
-            };
-            let shared = order::inames_of_writers(kernel, &reads, &is_user);
+            let shared = order::inames_of_writers(kernel, &reads, &users);
             in_arguments.union(&in_value).chain(&shared).filter(|iname| !sweep.contains(*iname)).cloned().collect()
         });
+        // Only where what is swept bounds a reduction must that run over inames of its own.
+        let copied = if linked.is_disjoint(&sweep) { BTreeSet::new() } else { bound };
         let mut names = UniqueNames::of_variables(kernel);
         let axes = (0..sources.len()).map(|axis| names.make(&format!("box_{axis}"))).collect();
-        let mut job = Job { kernel, what, rule, sweep, outer, calls, sources, axes, accesses: Vec::new(), reads };
+        let mut job = Job { kernel, what, rule, sweep, outer, calls, sources, axes, accesses: Vec::new(), reads, hidden, copied };
         job.accesses = job.calls.iter().map(|call| job.access(call)).collect();
         Ok(job)
     }
@@ -239,7 +259,10 @@ impl<'a> Job<'a> {
             None => ids.make(&self.rule.name),
         };
         let users = self.replace_calls(&mut result, footprint, &loops, &temporary)?;
-        let compute = self.compute(&id, &temporary, footprint, &loops)?;
+        let values = self.values(footprint, &loops)?;
+        let copies = self.copy_reductions(&mut result, &mut names, &values)?;
+        let lhs = place_of(&temporary, loops.iter().map(|(_, name)| Expr::var(name)).collect());
+        let compute = self.compute(&id, lhs, &loops, &values, &copies)?;
         let depends_on = order::dependencies(self.kernel, &users, &self.reads);
         let mut added = vec![Arc::new(Instruction { depends_on, ..compute })];
         if self.what.space == Some(AddressSpace::Global) {
@@ -297,7 +320,10 @@ impl<'a> Job<'a> {
             result.domains.push(needed.to_params(&aliases).rename(&|name| inner.get(name).cloned()));
         }
         for (axis, name) in loops.iter().filter(|(_, name)| new.contains(name)) {
-            result.inames.insert(name.clone(), Iname { tags: self.tag(*axis, name).into_iter().collect(), ..Iname::default() });
+            // A loop of any length fits no axis of a group.
+            let fits = |tag: &InameTag| *tag != InameTag::LocalAuto || footprint.lengths[*axis].as_constant().is_some();
+            let tags = self.tag(*axis, name).into_iter().filter(fits).collect();
+            result.inames.insert(name.clone(), Iname { tags, ..Iname::default() });
         }
         Ok(())
     }
@@ -387,8 +413,29 @@ impl<'a> Job<'a> {
     }
 
     /// `temporary[loops] = the rule at the box's beginning plus the loops`.
-    fn compute(&self, id: &Name, temporary: &Name, footprint: &Footprint, loops: &[(usize, Name)]) -> Result<Instruction, PrecomputeError> {
-        let mut by: BTreeMap<Name, Expr> = BTreeMap::new();
+    fn compute(
+        &self,
+        id: &Name,
+        lhs: Expr,
+        loops: &[(usize, Name)],
+        values: &BTreeMap<Name, Affine>,
+        copies: &BTreeMap<Name, Name>,
+    ) -> Result<Instruction, PrecomputeError> {
+        let by: BTreeMap<Name, Expr> = values.iter().map(|(name, value)| (name.clone(), from_affine(value))).collect();
+        let mut body = self.rule.body.clone();
+        if !self.copied.is_empty() {
+            body = expand_calls(&body, &self.kernel.substitutions, &self.rule.name, &|_| true)?;
+            body = hidden::rename_reductions(&body, copies);
+        }
+        let rhs = body.substitute(&by);
+        let mut within_inames = self.outer.clone();
+        within_inames.extend(loops.iter().map(|(_, name)| name.clone()));
+        Ok(Instruction { within_inames, ..Instruction::assign(id.clone(), lhs, rhs) })
+    }
+
+    /// What parameters of the rule, and hidden inames, are at a place of the box.
+    fn values(&self, footprint: &Footprint, loops: &[(usize, Name)]) -> Result<BTreeMap<Name, Affine>, PrecomputeError> {
+        let mut values: BTreeMap<Name, Affine> = BTreeMap::new();
         for (axis, source) in self.sources.iter().enumerate() {
             let base = &footprint.bases[axis];
             let value = match loops.iter().find(|(wide, _)| *wide == axis) {
@@ -399,20 +446,41 @@ impl<'a> Job<'a> {
                 Source::Parameter(index) => &self.rule.parameters[*index],
                 Source::Iname(iname) => iname,
             };
-            by.insert(name.clone(), from_affine(&value));
+            values.insert(name.clone(), value);
         }
         for (index, parameter) in self.rule.parameters.iter().enumerate() {
-            if !by.contains_key(parameter) {
-                by.insert(parameter.clone(), from_affine(&self.only_value(index, parameter)?));
+            if !values.contains_key(parameter) {
+                values.insert(parameter.clone(), self.only_value(index, parameter)?);
             }
         }
-        let rhs = self.rule.body.substitute(&by);
-        let mut within_inames = self.outer.clone();
-        within_inames.extend(loops.iter().map(|(_, name)| name.clone()));
-        Ok(Instruction {
-            within_inames,
-            ..Instruction::assign(id.clone(), place_of(temporary, loops.iter().map(|(_, n)| Expr::var(n)).collect()), rhs)
-        })
+        for iname in &self.hidden {
+            if let Some(index) = argument_that_is(&self.calls, self.rule, iname)
+                && !values.contains_key(iname)
+            {
+                values.insert(iname.clone(), values[&self.rule.parameters[index]].clone());
+            }
+        }
+        Ok(values)
+    }
+
+    /// Gives the kernel inames of their own for reductions that swept inames bound.
+    fn copy_reductions(
+        &self,
+        result: &mut LoopKernel,
+        names: &mut UniqueNames,
+        values: &BTreeMap<Name, Affine>,
+    ) -> Result<BTreeMap<Name, Name>, PrecomputeError> {
+        let copies: BTreeMap<Name, Name> = self.copied.iter().map(|iname| (iname.clone(), names.make(iname))).collect();
+        if !copies.is_empty() {
+            let mut around: BTreeMap<Name, Affine> =
+                self.outer.difference(&self.sweep).map(|iname| (iname.clone(), Affine::name(iname.clone()))).collect();
+            around.extend(self.hidden.iter().filter_map(|iname| Some((iname.clone(), values.get(iname)?.clone()))));
+            result.domains.push(hidden::domain_of_copies(self.kernel, &copies, &around)?);
+        }
+        for (iname, copy) in &copies {
+            result.inames.insert(copy.clone(), self.kernel.inames.get(iname).cloned().unwrap_or_default());
+        }
+        Ok(copies)
     }
 
     /// The value of a parameter that is no storage axis: the same in all calls, and not swept.
@@ -435,10 +503,9 @@ impl<'a> Job<'a> {
         let mut inside: BTreeMap<Vec<Affine>, bool> = self.accesses.iter().map(|access| (access.clone(), true)).collect();
         let question = self.question();
         for call in uses::affine_calls(self.kernel, &self.rule.name, &self.what.within) {
-            let access = self.access(&call);
-            if !inside.contains_key(&access) {
-                let covered = question.covers(footprint, &access)?;
-                inside.insert(access, covered);
+            if let Entry::Vacant(entry) = inside.entry(self.access(&call)) {
+                let covered = question.covers(footprint, entry.key())?;
+                entry.insert(covered);
             }
         }
         let stored = |call: &[Affine]| {
@@ -475,23 +542,38 @@ fn calls(kernel: &LoopKernel, what: &Precompute, rule: &SubstitutionRule) -> Res
     }
 }
 
-/// What the axes of the temporary stand for.
+/// What the axes of the temporary stand for. Of the hidden inames, those that are an argument need no axis.
 fn sources(
     kernel: &LoopKernel,
     what: &Precompute,
     rule: &SubstitutionRule,
-    in_arguments: &BTreeSet<Name>,
+    calls: &[Vec<Affine>],
+    hidden: &BTreeSet<Name>,
 ) -> Result<Vec<Source>, PrecomputeError> {
+    let needed = |iname: &&Name| hidden.contains(*iname) && argument_that_is(calls, rule, iname).is_none();
     let Some(axes) = &what.storage_axes else {
-        let extra = what.sweep_inames.iter().filter(|iname| !in_arguments.contains(*iname)).cloned().map(Source::Iname);
+        let extra = what.sweep_inames.iter().filter(needed).cloned().map(Source::Iname);
         return Ok(extra.chain((0..rule.parameters.len()).map(Source::Parameter)).collect());
     };
+    if let Some(iname) = hidden.iter().filter(needed).find(|iname| !axes.contains(*iname)) {
+        return Err(PrecomputeError::HiddenAxis { rule: rule.name.clone(), iname: iname.clone() });
+    }
     let source = |axis: &Name| match rule.parameters.iter().position(|parameter| parameter == axis) {
         Some(index) => Ok(Source::Parameter(index)),
         None if kernel.inames.contains_key(axis) => Ok(Source::Iname(axis.clone())),
         None => Err(PrecomputeError::UnknownStorageAxis { rule: rule.name.clone(), axis: axis.clone() }),
     };
     axes.iter().map(source).collect()
+}
+
+/// What the parameters of the rule stand for in a call.
+fn arguments(rule: &SubstitutionRule, call: &[Affine]) -> BTreeMap<Name, Expr> {
+    rule.parameters.iter().cloned().zip(call.iter().map(from_affine)).collect()
+}
+
+/// The parameter that stands for just this iname in all calls.
+fn argument_that_is(calls: &[Vec<Affine>], rule: &SubstitutionRule, iname: &Name) -> Option<usize> {
+    (0..rule.parameters.len()).find(|&index| calls.iter().all(|call| call[index].as_name() == Some(iname)))
 }
 
 fn calls_rule(expr: &Expr, kernel: &LoopKernel, rule: &Name) -> bool {

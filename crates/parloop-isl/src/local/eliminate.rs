@@ -1,0 +1,141 @@
+//! Takes dimensions out of a piece where that can be done exactly without integer divisions: by an equality, or by pairs of limits one
+//! of which has a coefficient of 1 (Fourier and Motzkin). Tiles, `0 <= 16*o + i` with `0 <= i < 16`, are brought into that form first.
+
+use super::without_implied;
+use crate::affine::{Affine, Atom};
+use crate::constraint::{Constraint, ConstraintKind, Piece, normalise};
+use crate::name::Name;
+
+/// More pairs of limits than this go to isl.
+const MAX_PAIRS: usize = 48;
+
+/// The points that some values of the names complete; `None` when it takes divisions, or too many limits meet. The result is
+/// `Some(None)` when there are no points.
+pub(crate) fn project_out(piece: &Piece, names: &[Name]) -> Option<Option<Piece>> {
+    let mut piece = piece.clone();
+    let mut left: Vec<&Name> = names.iter().collect();
+    // Names that cost least go first; which these are changes on the way.
+    while !left.is_empty() {
+        if left.iter().all(|name| cost(&piece, name).is_none()) {
+            piece = left.iter().find_map(|name| with_unit_limits(&piece, name))?;
+        }
+        let (place, _) =
+            left.iter().enumerate().filter_map(|(place, name)| Some((place, cost(&piece, name)?))).min_by_key(|(_, cost)| *cost)?;
+        let name = left.remove(place);
+        match without(piece, name)? {
+            Some(next) => piece = next,
+            None => return Some(None),
+        }
+    }
+    Some(Some(without_implied(&piece, &Piece::new(), |_| true)))
+}
+
+/// How many constraints taking the name out makes; `None` when it is not exact.
+fn cost(piece: &Piece, name: &Name) -> Option<usize> {
+    let (mut lower, mut upper) = (0, 0);
+    let (mut unit_lower, mut unit_upper) = (true, true);
+    let mut equal = false;
+    for constraint in piece {
+        let coefficient = constraint.affine.coefficient(name);
+        // The name inside a floor.
+        if is_inside_floor(&constraint.affine, name) {
+            return None;
+        }
+        match (constraint.kind, coefficient) {
+            (_, 0) => {}
+            (ConstraintKind::Zero, 1 | -1) => equal = true,
+            // An equality with another coefficient says which remainders there are.
+            (ConstraintKind::Zero, _) => (unit_lower, unit_upper) = (false, false),
+            (_, 1..) => (lower, unit_lower) = (lower + 1, unit_lower && coefficient == 1),
+            (_, _) => (upper, unit_upper) = (upper + 1, unit_upper && coefficient == -1),
+        }
+    }
+    match (equal, unit_lower || unit_upper) {
+        (true, _) => Some(0),
+        (false, true) if lower * upper <= MAX_PAIRS => Some(lower * upper),
+        _ => None,
+    }
+}
+
+/// The piece with limits of a name whose coefficient is 1, in the place of others that these imply, if that makes taking it out exact.
+fn with_unit_limits(piece: &Piece, name: &Name) -> Option<Piece> {
+    for upper in [false, true] {
+        let is_asked = |constraint: &Constraint| {
+            let coefficient = constraint.affine.coefficient(name);
+            constraint.kind == ConstraintKind::NotNegative && if upper { coefficient < -1 } else { coefficient > 1 }
+        };
+        let cuts: Option<Vec<Constraint>> =
+            piece.iter().filter(|constraint| is_asked(constraint)).map(|constraint| cut(piece, constraint, name)).collect();
+        let Some(cuts) = cuts else { continue };
+        let all = normalise(piece.iter().cloned().chain(cuts))?;
+        let simpler = without_implied(&all, &Piece::new(), is_asked);
+        if cost(&simpler, name).is_some() {
+            return Some(simpler);
+        }
+    }
+    None
+}
+
+/// What `a*name + rest >= 0` says when each term of the rest that `a` does not divide is as large as the piece lets it be:
+/// a limit in which all coefficients can be divided.
+fn cut(piece: &Piece, constraint: &Constraint, name: &Name) -> Option<Constraint> {
+    let size = constraint.affine.coefficient(name).checked_abs()?;
+    let mut affine = constraint.affine.clone();
+    for (atom, coefficient) in constraint.affine.terms().filter(|(_, coefficient)| coefficient % size != 0) {
+        let Atom::Name(other) = atom else { return None };
+        let most = if coefficient > 0 { largest(piece, other)? } else { smallest(piece, other)? };
+        let largest_term = Affine::constant(coefficient.checked_mul(most)?);
+        affine = affine.plus(&Affine::name(other), coefficient.checked_neg()?).ok()?.add(&largest_term).ok()?;
+    }
+    Some(Constraint::not_negative(affine))
+}
+
+/// The number above which a name is not, if a constraint says so.
+fn largest(piece: &Piece, name: &Name) -> Option<i64> {
+    piece.iter().filter_map(|constraint| limit(constraint, name, -1)).min()
+}
+
+/// The number below which a name is not.
+fn smallest(piece: &Piece, name: &Name) -> Option<i64> {
+    piece.iter().filter_map(|constraint| limit(constraint, name, 1)?.checked_neg()).max()
+}
+
+/// The constant of `sign*name + constant >= 0`.
+fn limit(constraint: &Constraint, name: &Name, sign: i64) -> Option<i64> {
+    let affine = &constraint.affine;
+    let is_it = constraint.kind == ConstraintKind::NotNegative && affine.coefficient(name) == sign && affine.terms().count() == 1;
+    is_it.then(|| affine.constant_term())
+}
+
+/// Whether the name is inside a floor.
+pub(crate) fn is_inside_floor(affine: &Affine, name: &str) -> bool {
+    affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(inner, _) if inner.mentions(name)))
+}
+
+/// The piece without one name; `Some(None)` when it is empty.
+fn without(piece: Piece, name: &Name) -> Option<Option<Piece>> {
+    let is_unit =
+        |constraint: &&Constraint| constraint.kind == ConstraintKind::Zero && constraint.affine.coefficient(name).unsigned_abs() == 1;
+    if let Some(equality) = piece.iter().find(is_unit).cloned() {
+        // coefficient*name + rest = 0
+        let coefficient = equality.affine.coefficient(name);
+        let value = equality.affine.plus(&Affine::name(name), -coefficient).ok()?.scale(-coefficient).ok()?;
+        let replaced = piece.iter().filter(|constraint| **constraint != equality).map(|constraint| {
+            let affine = constraint.affine.substitute(name, &value).ok()?;
+            Some(Constraint { kind: constraint.kind, affine })
+        });
+        return Some(normalise(replaced.collect::<Option<Vec<_>>>()?));
+    }
+    let (with, mut result): (Vec<Constraint>, Vec<Constraint>) =
+        piece.into_iter().partition(|constraint| constraint.affine.coefficient(name) != 0);
+    let (lower, upper): (Vec<Constraint>, Vec<Constraint>) =
+        with.into_iter().partition(|constraint| constraint.affine.coefficient(name) > 0);
+    for low in &lower {
+        for high in &upper {
+            // a*name + e >= 0 and f - b*name >= 0 give b*e + a*f >= 0.
+            let (a, b) = (low.affine.coefficient(name), high.affine.coefficient(name).checked_neg()?);
+            result.push(Constraint::not_negative(low.affine.scale(b).ok()?.plus(&high.affine, a).ok()?));
+        }
+    }
+    Some(normalise(result))
+}

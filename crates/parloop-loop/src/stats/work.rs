@@ -1,0 +1,190 @@
+//! What a kernel does: operations by kind and type, accesses to arrays, and how much of each array is touched.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use parloop_device::DType;
+use parloop_isl::{Name, Set};
+
+use super::count::Count;
+use crate::affine::to_affine;
+use crate::domain::Forest;
+use crate::error::LoopError;
+use crate::infer::TypeReader;
+use crate::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, Program, Type, UnaryOp};
+
+/// A kind of operation, as it is counted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Operation {
+    /// Additions and subtractions.
+    Add,
+    Multiply,
+    Divide,
+    Power,
+    Shift,
+    /// `&`, `|`, `^`, `~`.
+    Bits,
+    /// Of two numbers the smaller or the larger.
+    MinMax,
+    /// A call of that function.
+    Call(Name),
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operation::Add => "add",
+            Operation::Multiply => "mul",
+            Operation::Divide => "div",
+            Operation::Power => "pow",
+            Operation::Shift => "shift",
+            Operation::Bits => "bw",
+            Operation::MinMax => "maxmin",
+            Operation::Call(name) => return write!(f, "func:{name}"),
+        })
+    }
+}
+
+/// Whether memory is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Direction {
+    Load,
+    Store,
+}
+
+/// What a kernel does, each number in terms of its sizes.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// Operations by kind and type.
+    pub operations: BTreeMap<(Operation, DType), Count>,
+    /// Elements of arguments that are read and written, by array and direction.
+    pub accesses: BTreeMap<(Name, Direction), Count>,
+    /// Elements of arguments that are touched at least once, by array and direction; `None` where indices are not affine.
+    pub footprints: BTreeMap<(Name, Direction), Option<Count>>,
+    /// The types of the arguments.
+    pub types: BTreeMap<Name, DType>,
+}
+
+impl Work {
+    /// What a kernel of a program does, after all its names have types and no reductions are left.
+    ///
+    /// # Errors
+    /// When a type is missing, or the solver has no answer.
+    pub fn of(program: &Program, kernel: &LoopKernel) -> Result<Work, LoopError> {
+        let forest = Forest::of(kernel);
+        let mut counter = Counter { kernel, reader: TypeReader::new(program, kernel), work: Work::default(), touched: BTreeMap::new() };
+        for argument in &kernel.arguments {
+            if let (ArgumentKind::Array { .. }, Some(Type::Scalar(dtype) | Type::Vector(dtype, _))) = (&argument.kind, &argument.ty) {
+                counter.work.types.insert(argument.name.clone(), *dtype);
+            }
+        }
+        for instruction in &kernel.instructions {
+            let within: Vec<Name> = instruction.within_inames.iter().cloned().collect();
+            let domain = forest.domain_of(&within)?.project_onto(&within)?.join(&kernel.assumptions)?;
+            counter.instruction(instruction, &domain)?;
+        }
+        for (key, touched) in std::mem::take(&mut counter.touched) {
+            let count = touched.map(|set| Count::points(&set.simplify()?, 1)).transpose()?;
+            counter.work.footprints.insert(key, count);
+        }
+        Ok(counter.work)
+    }
+}
+
+struct Counter<'a> {
+    kernel: &'a LoopKernel,
+    reader: TypeReader<'a>,
+    work: Work,
+    /// Which elements are touched; `None` where that is not known.
+    touched: BTreeMap<(Name, Direction), Option<Set>>,
+}
+
+impl Counter<'_> {
+    fn instruction(&mut self, instruction: &Instruction, domain: &Set) -> Result<(), LoopError> {
+        let point = Count::points(domain, 1)?;
+        for expr in instruction.rhs() {
+            self.expr(expr, domain, &point)?;
+        }
+        for lhs in instruction.lhs() {
+            self.access(lhs, Direction::Store, domain, &point)?;
+        }
+        Ok(())
+    }
+
+    fn expr(&mut self, expr: &Expr, domain: &Set, point: &Count) -> Result<(), LoopError> {
+        let operation = match expr {
+            Expr::Binary(op, ..) => match op {
+                BinaryOp::Add | BinaryOp::Subtract => Some(Operation::Add),
+                BinaryOp::Multiply => Some(Operation::Multiply),
+                BinaryOp::Divide | BinaryOp::FloorDivide | BinaryOp::Modulo => Some(Operation::Divide),
+                BinaryOp::Power => Some(Operation::Power),
+                BinaryOp::ShiftLeft | BinaryOp::ShiftRight => Some(Operation::Shift),
+                BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => Some(Operation::Bits),
+                BinaryOp::And | BinaryOp::Or => None,
+            },
+            Expr::Unary(UnaryOp::BitNot, _) => Some(Operation::Bits),
+            Expr::Min(operands) | Expr::Max(operands) if operands.len() > 1 => Some(Operation::MinMax),
+            Expr::Call(call) => Some(Operation::Call(call.function.clone())),
+            _ => None,
+        };
+        if let Some(operation) = operation {
+            let dtype = self.reader.type_of(expr)?.scalar();
+            if let Some(dtype) = dtype {
+                self.work.operations.entry((operation, dtype)).or_insert_with(Count::zero).add(point.clone());
+            }
+        }
+        match expr {
+            Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::SubArray(_) => self.access(expr, Direction::Load, domain, point),
+            _ => expr.children().into_iter().try_for_each(|child| self.expr(child, domain, point)),
+        }
+    }
+
+    /// Index arithmetic is not counted; what is read for an index is.
+    fn access(&mut self, place: &Expr, direction: Direction, domain: &Set, point: &Count) -> Result<(), LoopError> {
+        let Some(array) = place.written_name() else { return Ok(()) };
+        for child in place.children() {
+            let mut inner = Vec::new();
+            child.visit(&mut |expr| {
+                if matches!(expr, Expr::Subscript(..)) {
+                    inner.push(expr);
+                }
+            });
+            for access in inner {
+                self.access(access, Direction::Load, domain, point)?;
+            }
+        }
+        if !self.work.types.contains_key(array) {
+            return Ok(());
+        }
+        let key = (array.clone(), direction);
+        self.work.accesses.entry(key.clone()).or_insert_with(Count::zero).add(point.clone());
+        let elements = match place {
+            Expr::Subscript(_, indices) => self.image(indices, domain)?,
+            _ => None,
+        };
+        let known = self.touched.remove(&key);
+        let joined = match (known, elements) {
+            (None, elements) => elements,
+            (Some(Some(known)), Some(elements)) if known.dims().len() == elements.dims().len() => Some(known.union(&elements)?),
+            _ => None,
+        };
+        self.touched.insert(key, joined);
+        Ok(())
+    }
+
+    /// The elements that affine indices reach over a domain.
+    fn image(&self, indices: &[Expr], domain: &Set) -> Result<Option<Set>, LoopError> {
+        let mut functions = Vec::with_capacity(indices.len());
+        for (axis, index) in indices.iter().enumerate() {
+            let Some(affine) = to_affine(index) else { return Ok(None) };
+            let known = |name: &Name| domain.has_dim(name) || !self.kernel.temporaries.contains_key(name);
+            if !affine.names().iter().all(known) {
+                return Ok(None);
+            }
+            functions.push((Name::from(format!("axis_{axis}").as_str()), affine));
+        }
+        Ok(Some(domain.image(&functions)?))
+    }
+}
