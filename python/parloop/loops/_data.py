@@ -102,7 +102,7 @@ class _Data:
 
 def _plain(name: str, value: Any) -> Any:
     if value is auto:
-        return None if name == "dtype" else "auto"
+        return None if name in ("dtype", "address_space", "dim_tags") else "auto"
     if name == "shape" and value is None:
         return "unknown"
     if isinstance(value, AddressSpace):

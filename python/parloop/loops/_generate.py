@@ -225,6 +225,8 @@ def einsum(into: type[Program], spec: str, arg_names: str | Iterable[str], said:
     letters = "".join(dict.fromkeys("".join(operands)))
     if not arrow:
         output = "".join(sorted(letter for letter in letters if "".join(operands).count(letter) == 1))
+    if len(set(output)) != len(output):
+        raise LoopError(f"{spec!r} has an index twice in its result")
     lost = sorted(set(output) - set(letters))
     if lost:
         raise LoopError(f"{spec!r} has {', '.join(lost)} in its result and in no operand")

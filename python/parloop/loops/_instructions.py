@@ -52,7 +52,8 @@ class InstructionBase:
             raise AttributeError(f"{type(self).__name__} has no {name!r}") from None
 
     def __str__(self) -> str:
-        return f"{self._body()} {{{', '.join(self._options())}}}{self._tail()}"
+        options = ", ".join(self._options())
+        return self._body() + (f" {{{options}}}" if options else "") + self._tail()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
@@ -182,7 +183,7 @@ class CInstruction(InstructionBase):
         **said: Any,
     ) -> None:
         super().__init__(id, **said)
-        pairs = [iname_exprs] if isinstance(iname_exprs, str) else list(iname_exprs)
+        pairs = [name.strip() for name in iname_exprs.split(",") if name.strip()] if isinstance(iname_exprs, str) else list(iname_exprs)
         self.iname_exprs = [(item, item) if isinstance(item, str) else (item[0], item[1]) for item in pairs]
         self.code = code
         self.read_variables = frozenset([read_variables] if isinstance(read_variables, str) else read_variables)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from .._parloop import LoopError
+from .._parloop import LoopError, loop_expression_tree
 from ._data import AddressSpace, ArrayArg, ConstantArg, GlobalArg, ImageArg, SubstitutionRule, TemporaryVariable, ValueArg, auto
 from ._expressions import build
 
@@ -241,7 +241,11 @@ def _layout(parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _length(text: str) -> Any:
-    return int(text) if text.lstrip("-").isdigit() else text
+    """A length: an integer, else an expression."""
+    if text.lstrip("-").isdigit():
+        return int(text)
+    built = build(loop_expression_tree(text))
+    return text if isinstance(built, tuple) else built
 
 
 def _argument(parts: dict[str, Any]) -> Any:

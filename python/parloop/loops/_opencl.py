@@ -34,12 +34,10 @@ def call(program: LoopProgram, queue: Any, named: dict[str, Any] | None) -> tupl
     for name, value in theirs.items():
         given[name] = value.get(queue)
     event, results = program(_context(queue), _by_name=True, out_host=True, **given)
-    for name, value in theirs.items():
-        if name in results:
-            value.set(given[name].astype(value.dtype, copy=False), queue=queue)
-            results[name] = given[name] if out_host else value
-        elif out_host is False and name in results:
-            results[name] = value
-    if not out_host:
-        results = {name: value if name in theirs else cla.to_device(queue, value) for name, value in results.items()}
+    for name in results:
+        if name in theirs:
+            theirs[name].set(results[name].astype(theirs[name].dtype, copy=False), queue=queue)
+            results[name] = results[name] if out_host else theirs[name]
+        elif given.get(name) is None and not out_host:
+            results[name] = cla.to_device(queue, results[name])
     return event, results if program._returns_dict else tuple(results.values())

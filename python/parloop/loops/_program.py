@@ -10,6 +10,7 @@ from .._parloop import LoopError
 from .._parloop import LoopProgram as _LoopProgram
 from .._parloop import make_loop_program as _make
 from .._parloop import merge_loop_programs as _merge
+from ._data import auto
 from ._kernel import Kernel
 from ._targets import TargetBase, target_named
 
@@ -53,6 +54,7 @@ class Program(_LoopProgram):
     """
 
     _kernel_class = Kernel
+    _target_said: TargetBase | None = None
 
     def code(self, target: Any = None, entrypoint: str | None = None) -> str:
         """The source for a target: c, opencl, cuda, hip or ispc.
@@ -74,7 +76,8 @@ class Program(_LoopProgram):
     @property
     def target(self) -> TargetBase | None:
         """What code is written for, if it was said."""
-        return target_named(self._target)
+        said = self._target_said
+        return said if said is not None and said._name == self._target else target_named(self._target)
 
     @property
     def default_entrypoint(self) -> Kernel:
@@ -117,7 +120,10 @@ class Program(_LoopProgram):
 
 def of_class(like: Program, made: _LoopProgram) -> Program:
     """What Rust made, as an object of the class of `like`."""
-    return type(like)(made)
+    program = type(like)(made)
+    if like._target_said is not None:
+        program._target_said = like._target_said
+    return program
 
 
 def target_name(target: Any) -> str | None:
@@ -180,9 +186,10 @@ def build(
     into: type[Program], domains: Any, instructions: Any, data: Iterable[Any] | None, said: dict[str, Any], function: bool
 ) -> Program:
     """Makes a program as an object of that class."""
-    described = {key: value for key, value in said.items() if value is not None and key not in _WITHOUT_MEANING}
-    if "target" in described:
-        described["target"] = target_name(described["target"])
+    described = {key: "auto" if value is auto else value for key, value in said.items() if value is not None and key not in _WITHOUT_MEANING}
+    target = described.get("target")
+    if target is not None:
+        described["target"] = target_name(target)
     options = described.get("options")
     if options is not None and not isinstance(options, dict):
         described["options"] = vars(options) if isinstance(options, Options) else _named_flags(str(options))
@@ -201,7 +208,10 @@ def build(
     program, found = _make(described)
     for name, message in found:
         warnings.warn(f"{name}: {message}", LoopWarning, stacklevel=4)
-    return into(program)
+    made = into(program)
+    if isinstance(target, TargetBase):
+        made._target_said = target
+    return made
 
 
 def _named_flags(text: str) -> dict[str, Any]:

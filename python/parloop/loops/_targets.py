@@ -55,6 +55,10 @@ class CWithGNULibcTarget(CTarget):
 class ExecutableCTarget(CTarget):
     """C that is compiled and called."""
 
+    def __init__(self, compiler: Any = None, *args: Any, **said: Any) -> None:
+        super().__init__(compiler, *args, **said)
+        self.compiler = compiler
+
 
 class ExecutableCWithGNULibcTarget(ExecutableCTarget):
     """C with the functions of GNU's library, compiled and called."""

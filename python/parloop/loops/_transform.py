@@ -18,9 +18,13 @@ _Names = str | Iterable[str]
 __all__ = [
     "add_barrier",
     "add_dependency",
+    "add_inames_to_insn",
     "add_nosync",
     "add_prefetch",
+    "affine_map_inames",
     "alias_temporaries",
+    "allocate_temporaries_for_base_storage",
+    "assignment_to_subst",
     "assume",
     "chunk_iname",
     "duplicate_inames",
@@ -29,10 +33,16 @@ __all__ = [
     "fix_parameters",
     "inline_callable_kernel",
     "join_inames",
+    "make_reduction_inames_unique",
     "map_domain",
     "precompute",
     "prioritize_loops",
+    "privatize_temporaries_with_inames",
     "realize_reduction",
+    "reduction_arg_to_subst_rule",
+    "remove_inames_from_insn",
+    "remove_instructions",
+    "remove_unused_arguments",
     "remove_unused_inames",
     "rename_argument",
     "rename_iname",
@@ -40,11 +50,17 @@ __all__ = [
     "rename_inames_in_batch",
     "set_argument_order",
     "set_array_axis_names",
+    "set_instruction_priority",
     "set_loop_priority",
     "set_temporary_address_space",
+    "simplify_indices",
+    "split_array_axis",
     "split_iname",
+    "split_reduction_inward",
+    "split_reduction_outward",
     "tag_array_axes",
     "tag_inames",
+    "tag_instructions",
     "untag_inames",
 ]
 
@@ -520,3 +536,97 @@ def inline_callable_kernel(program: Program, function_name: str) -> Program:
     ['loopy_kernel']
     """
     return of_class(program, program._inline(function_name))
+
+
+def add_inames_to_insn(kernel: _P, inames: _Names, insn_match: Any) -> _P:
+    """Lets instructions run in further inames."""
+    return apply(kernel, "add_inames_to_insn", inames if isinstance(inames, str) else sorted(inames), str(insn_match))
+
+
+def remove_inames_from_insn(kernel: _P, inames: _Names, insn_match: Any) -> _P:
+    """Lets instructions run in fewer inames."""
+    return apply(kernel, "remove_inames_from_insn", inames if isinstance(inames, str) else sorted(inames), str(insn_match))
+
+
+def remove_instructions(kernel: _P, insn_ids: _Names) -> _P:
+    """Takes instructions away; what depended on them depends on what they depended on."""
+    return apply(kernel, "remove_instructions", insn_ids if isinstance(insn_ids, str) else sorted(insn_ids))
+
+
+def set_instruction_priority(kernel: _P, insn_match: Any, priority: int) -> _P:
+    """Says which instructions go first where dependencies leave a choice: the larger number."""
+    return apply(kernel, "set_instruction_priority", str(insn_match), priority)
+
+
+def tag_instructions(kernel: _P, new_tag: str, within: Any = None) -> _P:
+    """Gives instructions a further tag."""
+    return apply(kernel, "tag_instructions", new_tag, within=_query(within))
+
+
+def affine_map_inames(kernel: _P, old_inames: _Names, new_inames: _Names, equations: Any) -> _P:
+    """Replaces inames by others that equations give, such as ``"i + j = k"``."""
+    return apply(kernel, "affine_map_inames", old_inames, new_inames, equations)
+
+
+def split_reduction_inward(kernel: _P, inames: _Names, within: Any = None) -> _P:
+    """Makes two reductions of one: the inner over those inames, the outer over the others.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i,j<n}", "out = sum((i,j), a[i,j])", [lp.GlobalArg("out", shape=()), ...])
+    >>> print(lp.split_reduction_inward(knl, "j").default_entrypoint.instructions[0])
+    out = sum(i, sum(j, a[i, j])) {id=insn}
+    """
+    return apply(kernel, "split_reduction_inward", inames, within=_query(within))
+
+
+def split_reduction_outward(kernel: _P, inames: _Names, within: Any = None) -> _P:
+    """Makes two reductions of one: the outer over those inames, the inner over the others."""
+    return apply(kernel, "split_reduction_outward", inames, within=_query(within))
+
+
+def make_reduction_inames_unique(kernel: _P, inames: _Names | None = None, within: Any = None) -> _P:
+    """Gives each reduction inames of its own."""
+    return apply(kernel, "make_reduction_inames_unique", inames=inames, within=_query(within))
+
+
+def assignment_to_subst(
+    kernel: _P, lhs_name: str, extra_arguments: _Names = (), within: Any = None, force_retain_argument: bool = False
+) -> _P:
+    """Makes a substitution rule of the assignment of a temporary."""
+    extra = extra_arguments if isinstance(extra_arguments, str) else list(extra_arguments)
+    return apply(kernel, "assignment_to_subst", lhs_name, extra, within=_query(within), force_retain_argument=force_retain_argument)
+
+
+def reduction_arg_to_subst_rule(kernel: _P, inames: _Names, insn_match: Any = None, subst_rule_name: str | None = None) -> _P:
+    """Makes a substitution rule of what a reduction over those inames reduces."""
+    names = inames if isinstance(inames, str) else list(inames)
+    return apply(kernel, "reduction_arg_to_subst_rule", names, subst_rule_name=subst_rule_name, within=_query(insn_match))
+
+
+def split_array_axis(kernel: _P, array_names: _Names, axis_nr: int, count: int, order: str = "C") -> _P:
+    """Makes two axes of one, the second of length `count` (the first, in Fortran's order)."""
+    return apply(kernel, "split_array_axis", array_names, axis_nr, count, order=order)
+
+
+def privatize_temporaries_with_inames(kernel: _P, privatizing_inames: _Names, only_var_names: _Names | None = None) -> _P:
+    """Gives temporaries that depend on inames a further axis for each of them."""
+    return apply(kernel, "privatize_temporaries_with_inames", privatizing_inames, only_var_names=only_var_names)
+
+
+def allocate_temporaries_for_base_storage(
+    kernel: _P, only_address_space: Any = None, aliased: bool = True, max_nbytes: int | None = None
+) -> _P:
+    """Makes one temporary of the memory that several share by the name of it."""
+    return apply(
+        kernel, "allocate_temporaries_for_base_storage", only_address_space=only_address_space, aliased=aliased, max_nbytes=max_nbytes
+    )
+
+
+def remove_unused_arguments(kernel: _P) -> _P:
+    """Takes away arguments that nothing uses."""
+    return apply(kernel, "remove_unused_arguments")
+
+
+def simplify_indices(kernel: _P) -> _P:
+    """Simplifies divisions and remainders in indices, where the domains allow it."""
+    return apply(kernel, "simplify_indices")

@@ -16,8 +16,7 @@ pub fn kernel<'py>(py: Python<'py>, kernel: &LoopKernel) -> PyResult<Bound<'py, 
     let all = PyDict::new(py);
     all.set_item("name", kernel.name.as_str())?;
     all.set_item("domains", kernel.domains.iter().map(ToString::to_string).collect::<Vec<_>>())?;
-    let forest = Forest::of(kernel);
-    let parents = (0..kernel.domains.len()).map(|domain| forest.parents(domain).into_iter().next_back());
+    let parents = (0..kernel.domains.len()).map(|domain| parent(kernel, domain));
     all.set_item("parents", parents.collect::<Vec<_>>())?;
     all.set_item("args", kernel.arguments.iter().map(|item| argument(py, item)).collect::<PyResult<Vec<_>>>()?)?;
     all.set_item("temporaries", kernel.temporaries.values().map(|item| temporary(py, item)).collect::<PyResult<Vec<_>>>()?)?;
@@ -42,6 +41,17 @@ pub fn kernel<'py>(py: Python<'py>, kernel: &LoopKernel) -> PyResult<Bound<'py, 
     all.set_item("options", options(py, &kernel.options)?)?;
     all.set_item("phase", kernel.phase.to_string())?;
     Ok(all)
+}
+
+/// The domain that one is nested in: of inames that are its parameters, or within which its parameters are computed.
+fn parent(kernel: &LoopKernel, domain: usize) -> Option<usize> {
+    let forest = Forest::of(kernel);
+    let mut parents = forest.parents(domain);
+    for param in kernel.domains[domain].params() {
+        let writers = kernel.instructions.iter().filter(|instruction| instruction.writes().contains(param));
+        parents.extend(writers.flat_map(|writer| writer.within_inames.iter()).filter_map(|iname| forest.home(iname)));
+    }
+    parents.into_iter().rfind(|parent| *parent != domain)
 }
 
 fn options<'py>(py: Python<'py>, options: &KernelOptions) -> PyResult<Bound<'py, PyDict>> {

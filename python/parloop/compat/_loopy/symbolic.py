@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pymbolic.primitives as p
 from pymbolic.primitives import expr_dataclass
 
@@ -33,8 +34,11 @@ class TypeCast(_Expression):
     child: Any
 
     def __init__(self, type: Any, child: Any) -> None:  # noqa: A002
+        from .diagnostic import LoopyError
         from .types import to_loopy_type
 
+        if np.dtype(getattr(type, "numpy_dtype", type)).kind not in "biufc":
+            raise LoopyError(f"a number cannot be cast to {type}, which is no type of numbers")
         object.__setattr__(self, "type", to_loopy_type(type))
         object.__setattr__(self, "child", child)
 
