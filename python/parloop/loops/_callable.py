@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ._expressions import text
+from ._expressions import text, variable
 from ._targets import TargetBase, target_named
 from ._types import NumpyType
 
@@ -188,8 +188,8 @@ class _Call:
     """A call as `emit_call` sees it: parameters that stand for the arguments."""
 
     def __init__(self, function: Any, count: int) -> None:
-        self.function = _variable(str(function.name))
-        self.parameters = tuple(_variable(f"_argument_{place}") for place in range(count))
+        self.function = variable(str(function.name))
+        self.parameters = tuple(variable(f"_argument_{place}") for place in range(count))
 
 
 class _Instruction:
@@ -197,15 +197,7 @@ class _Instruction:
 
     def __init__(self, function: Any, count: int, results: list[bool]) -> None:
         self.expression = _Call(function, count)
-        self.assignees = tuple(_variable(f"_result_{place}") for place in range(len(results)))
-
-
-def _variable(name: str) -> Any:
-    try:
-        from pymbolic import var
-    except ImportError:
-        return name
-    return var(name)
+        self.assignees = tuple(variable(f"_result_{place}") for place in range(len(results)))
 
 
 def _as_it_is(expression: Any, *unused: Any, **named: Any) -> Any:

@@ -109,11 +109,16 @@ def _plain(name: str, value: Any) -> Any:
         return value.name.lower()
     if name in ("shape", "strides", "offset") and value is not None:
         if isinstance(value, (tuple, list)):
-            return [value_text(item) for item in value]
-        return value if isinstance(value, str) else [value_text(value)] if name == "shape" else value_text(value)
+            return [_length_text(item) for item in value]
+        return value if isinstance(value, str) else [_length_text(value)] if name == "shape" else _length_text(value)
     if name == "dtype":
         return getattr(value, "numpy_dtype", value)
     return value
+
+
+def _length_text(value: Any) -> str:
+    """A length or stride as text; of numpy's integers their type does not matter."""
+    return str(int(value)) if hasattr(value, "__index__") else value_text(value)
 
 
 class ArrayArg(_Data):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import importlib
+import importlib.util
 import numbers
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Reduction", "SubArrayRef", "TypeCast", "build", "text"]
+__all__ = ["Reduction", "SubArrayRef", "TypeCast", "build", "text", "variable"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,11 +200,20 @@ def build(tree: Any, special: Mapping[str, Callable[..., Any]] | None = None) ->
 
     `special` makes what pymbolic has no class for: ``cast``, ``reduction``, ``sub_array``, ``linear`` and ``resolved``.
     """
-    try:
-        import pymbolic.primitives as p
-    except ImportError:
-        return tree
-    return _Builder(p, {**_PLAIN, **(special or {})}).build(tree)
+    primitives = _pymbolic()
+    return tree if primitives is None else _Builder(primitives, {**_PLAIN, **(special or {})}).build(tree)
+
+
+@functools.cache
+def _pymbolic() -> Any:
+    """The module of pymbolic's classes, if it is installed."""
+    return importlib.import_module("pymbolic.primitives") if importlib.util.find_spec("pymbolic") else None
+
+
+def variable(name: str) -> Any:
+    """A name as an expression."""
+    primitives = _pymbolic()
+    return name if primitives is None else primitives.Variable(name)
 
 
 _PLAIN: dict[str, Callable[..., Any]] = {

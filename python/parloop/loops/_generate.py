@@ -12,6 +12,7 @@ from ._program import Options, Program, build, of_class, target_name
 from ._targets import TargetBase
 
 _P = TypeVar("_P", Program, Kernel)
+_Made = TypeVar("_Made", bound=Program)
 
 __all__ = [
     "GeneratedCode",
@@ -194,7 +195,9 @@ def register_symbol_manglers(program: Program, manglers: Iterable[Callable[[Any,
 
 class _PreambleInfo:
     def __init__(self, program: Program) -> None:
-        self.kernel, self.target, self.seen_functions, self.seen_dtypes = program, program.target, frozenset(), frozenset()
+        self.kernel, self.target = program, program.target
+        self.seen_functions: frozenset[Any] = frozenset()
+        self.seen_dtypes: frozenset[Any] = frozenset()
 
 
 def register_preamble_generators(program: Program, generators: Iterable[Callable[[Any], Iterable[tuple[str, str]]]]) -> Program:
@@ -215,7 +218,7 @@ def make_einsum(spec: str, arg_names: str | Iterable[str], **said: Any) -> Progr
     return einsum(Program, spec, arg_names, said)
 
 
-def einsum(into: type[Program], spec: str, arg_names: str | Iterable[str], said: dict[str, Any]) -> Program:
+def einsum(into: type[_Made], spec: str, arg_names: str | Iterable[str], said: dict[str, Any]) -> _Made:
     """`make_einsum` for a class of programs."""
     names = [name.strip() for name in arg_names.split(",")] if isinstance(arg_names, str) else list(arg_names)
     inputs, arrow, output = spec.replace(" ", "").partition("->")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from .._parloop import LoopError, loop_expression_tree
+from .._parloop import LoopError, _loop_expression_tree
 from ._data import AddressSpace, ArrayArg, ConstantArg, GlobalArg, ImageArg, SubstitutionRule, TemporaryVariable, ValueArg, auto
 from ._expressions import build
 
@@ -244,7 +244,7 @@ def _length(text: str) -> Any:
     """A length: an integer, else an expression."""
     if text.lstrip("-").isdigit():
         return int(text)
-    built = build(loop_expression_tree(text))
+    built = build(_loop_expression_tree(text))
     return text if isinstance(built, tuple) else built
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from .. import Context
-from .._parloop import LoopProgram
+from .._parloop import _LoopProgram
 
 __all__ = ["call"]
 
@@ -22,10 +23,9 @@ def _context(queue: Any) -> Context:
     return found
 
 
-def call(program: LoopProgram, queue: Any, named: dict[str, Any] | None) -> tuple[Any, Any]:
+def call(program: _LoopProgram, queue: Any, named: dict[str, Any] | None) -> tuple[Any, Any]:
     """Runs a program with arrays of pyopencl's; results are such arrays too, unless all that was given lies on the host."""
-    import pyopencl.array as cla
-
+    cla: Any = importlib.import_module("pyopencl.array")
     given = dict(named or {})
     out_host = given.pop("out_host", None)
     theirs = {name: value for name, value in given.items() if isinstance(value, cla.Array)}

@@ -6,17 +6,17 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from .._parloop import LoopError
-from .._parloop import LoopProgram as _LoopProgram
-from .._parloop import make_loop_program as _make
-from .._parloop import merge_loop_programs as _merge
+from .._parloop import LoopError, _LoopProgram
+from .._parloop import _make_loop_program as _make
+from .._parloop import _merge_loop_programs as _merge
 from ._data import auto
 from ._kernel import Kernel
 from ._targets import TargetBase, target_named
 
 __all__ = ["LoopWarning", "Options", "Program", "apply", "make_function", "make_kernel", "merge", "of_class"]
 
-_P = TypeVar("_P", bound="Program | Kernel")
+_P = TypeVar("_P", "Program", Kernel)
+_Made = TypeVar("_Made", bound="Program")
 
 
 class LoopWarning(UserWarning):
@@ -183,20 +183,18 @@ _WITHOUT_MEANING = {"lang_version", "flags", "silenced_warnings", "symbol_mangle
 
 
 def build(
-    into: type[Program], domains: Any, instructions: Any, data: Iterable[Any] | None, said: dict[str, Any], function: bool
-) -> Program:
+    into: type[_Made], domains: Any, instructions: Any, data: Iterable[Any] | None, said: dict[str, Any], function: bool
+) -> _Made:
     """Makes a program as an object of that class."""
     described = {key: "auto" if value is auto else value for key, value in said.items() if value is not None and key not in _WITHOUT_MEANING}
     target = described.get("target")
     if target is not None:
         described["target"] = target_name(target)
-    options = described.get("options")
-    if options is not None and not isinstance(options, dict):
-        described["options"] = vars(options) if isinstance(options, Options) else _named_flags(str(options))
+    options = _options(said.get("options"))
     silenced = said.get("silenced_warnings")
     if silenced:
-        names = silenced.split(";") if isinstance(silenced, str) else list(silenced)
-        described["options"] = {**described.get("options", {}), "silenced_warnings": names}
+        options["silenced_warnings"] = silenced.split(";") if isinstance(silenced, str) else list(silenced)
+    described["options"] = options
     index = described.get("index_dtype")
     if index is not None:
         described["index_dtype"] = getattr(index, "numpy_dtype", index)
@@ -214,9 +212,13 @@ def build(
     return made
 
 
-def _named_flags(text: str) -> dict[str, Any]:
-    """`"no_numpy,return_dict"` as options."""
-    return {name.strip(): True for name in text.split(",") if name.strip()}
+def _options(given: Any) -> dict[str, Any]:
+    """Options as a dictionary; `"no_numpy,return_dict"` is one too."""
+    if given is None or isinstance(given, dict):
+        return dict(given or {})
+    if isinstance(given, Options):
+        return dict(vars(given))
+    return {name.strip(): True for name in str(given).split(",") if name.strip()}
 
 
 def _several(given: Any) -> list[Any]:

@@ -275,7 +275,11 @@ def assume(kernel: _P, assumptions: Any) -> _P:
     >>> lp.assume(knl, "n >= 1").default_entrypoint.assumptions
     '[n] -> { [] : n >= 1 }'
     """
-    return apply(kernel, "assume", str(assumptions))
+    condition = str(assumptions)
+    if "{" in condition:
+        # A set without dimensions: what stands behind its colon.
+        condition = condition.partition("{")[2].partition(":")[2].rpartition("}")[0]
+    return apply(kernel, "assume", condition.strip())
 
 
 def fix_parameters(kernel: _P, within: Any = None, **values: Any) -> _P:

@@ -19,13 +19,14 @@ use crate::error::Result;
 
 /// One program with the kernels and functions of all.
 #[pyfunction]
+#[pyo3(name = "_merge_loop_programs")]
 pub fn merge_loop_programs(programs: Vec<Bound<'_, LoopProgram>>) -> Result<LoopProgram> {
     let merged = transform::merge(programs.iter().map(|program| &*program.get().inner))?;
     Ok(LoopProgram::new(merged))
 }
 
 /// A program of loop kernels; transformations make others of it.
-#[pyclass(frozen, subclass, module = "parloop.loops")]
+#[pyclass(frozen, subclass, name = "_LoopProgram", module = "parloop._parloop")]
 pub struct LoopProgram {
     pub inner: Arc<Program>,
     /// What was compiled of it, the one used last in front.

@@ -8,6 +8,7 @@ use crate::error::Result;
 
 /// The tree of an expression given as text.
 #[pyfunction]
+#[pyo3(name = "_loop_expression_tree")]
 pub fn loop_expression_tree<'py>(py: Python<'py>, text: &str) -> Result<Bound<'py, PyAny>> {
     Ok(tree(py, &parloop_loop::parse::expression(text)?)?)
 }

@@ -22,7 +22,7 @@ from .diagnostic import LoopyWarning as LoopyWarning
 from .symbolic import LinearSubscript as LinearSubscript
 from .symbolic import Reduction as Reduction
 from .symbolic import SubArrayRef as SubArrayRef
-from .symbolic import TypeCast as TypeCast
+from .symbolic import TypeCast as TypeCast  # type: ignore[assignment]
 from .translation_unit import LoopKernel as LoopKernel
 from .translation_unit import TranslationUnit as TranslationUnit
 from .translation_unit import make_einsum as make_einsum
@@ -66,4 +66,4 @@ class MemoryOrdering(enum.Enum):
 
 def make_program(*args: Any, **said: Any) -> TranslationUnit:
     """`make_kernel` by its older name."""
-    return make_kernel(*args, **said)
+    return make_kernel(*args, **said)  # type: ignore[return-value]

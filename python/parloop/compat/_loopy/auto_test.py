@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,7 @@ def auto_test_vs_ref(
     test_entrypoint: str | None = None,
 ) -> dict[str, Any]:
     """Runs both with the same random arguments and compares what they give."""
-    import pyopencl as cl
-
-    queue = cl.CommandQueue(ctx)
+    queue = importlib.import_module("pyopencl").CommandQueue(ctx)
     test_prog = ref_prog if test_prog is None else test_prog
     given = dict(parameters or {})
     typed = infer_unknown_types(ref_prog, expect_completion=True)

@@ -1,18 +1,29 @@
-"""Expressions as objects of pymbolic's, with the further classes that kernels need."""
+"""Expressions as objects of pymbolic's where that is installed, with the further classes that kernels need."""
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import importlib.util
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pymbolic.primitives as p
-from pymbolic.primitives import expr_dataclass
 
-from ..._parloop import loop_expression_tree
+from ..._parloop import _loop_expression_tree
 from ...loops._expressions import build, text
 
 
-class _Expression(p.ExpressionNode):
+_p: Any = importlib.import_module("pymbolic.primitives") if importlib.util.find_spec("pymbolic") else None
+_Node: Any = _p.ExpressionNode if _p else object
+
+
+def expr_dataclass(init: bool = True) -> Callable[[type], Any]:
+    """Makes a class an expression: pymbolic's own decorator, where that is installed."""
+    return _p.expr_dataclass(init=init) if _p else dataclasses.dataclass(frozen=True, init=init)
+
+
+class _Expression(_Node):  # type: ignore[misc]
     def make_stringifier(self, originating_stringifier: Any = None) -> Any:
         return _Stringifier()
 
@@ -111,4 +122,4 @@ SPECIAL: dict[str, Any] = {
 
 def parse(expression: str) -> Any:
     """The expression that a text is."""
-    return build(loop_expression_tree(expression), SPECIAL)
+    return build(_loop_expression_tree(expression), SPECIAL)

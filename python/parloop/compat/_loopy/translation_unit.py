@@ -29,29 +29,23 @@ class TranslationUnit(Program):
 
 def make_kernel(domains: Any, instructions: Any, kernel_data: Iterable[Any] | None = None, **said: Any) -> TranslationUnit:
     """A program of one kernel, for OpenCL unless another target is said."""
-    made = build(TranslationUnit, domains, instructions, kernel_data, {"target": "opencl", **_said(said)}, function=False)
-    assert isinstance(made, TranslationUnit)
-    return made
+    return build(TranslationUnit, domains, instructions, kernel_data, {"target": "opencl", **_said(said)}, function=False)
 
 
 def make_function(domains: Any, instructions: Any, kernel_data: Iterable[Any] | None = None, **said: Any) -> TranslationUnit:
     """A program of a kernel that others call."""
-    made = build(TranslationUnit, domains, instructions, kernel_data, _said(said), function=True)
-    assert isinstance(made, TranslationUnit)
-    return made
+    return build(TranslationUnit, domains, instructions, kernel_data, _said(said), function=True)
 
 
 def make_einsum(spec: str, arg_names: Any, **said: Any) -> TranslationUnit:
     """A kernel that sums products, in Einstein's notation."""
-    made = einsum(TranslationUnit, spec, arg_names, {"target": "opencl", **_said(said)})
-    assert isinstance(made, TranslationUnit)
-    return made
+    return einsum(TranslationUnit, spec, arg_names, {"target": "opencl", **_said(said)})
 
 
 def _said(said: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in said.items() if key != "target" or value is not None}
 
 
-def resolve_callables(program: TranslationUnit) -> TranslationUnit:
+def resolve_callables(program: Program) -> Program:
     """The program with the functions resolved that its kernels call."""
     return infer_unknown_types(program)
