@@ -11,7 +11,7 @@ mod executable;
 mod formula;
 
 pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
-pub use executable::{Executable, Feed, LoopArg, ReadyLaunch, target_of};
+pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
 pub use formula::{Formula, FormulaOp};
 
 /// Why a call cannot be made.
