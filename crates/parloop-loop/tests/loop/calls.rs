@@ -280,7 +280,7 @@ fn functions_of_complex_numbers_have_their_values() {
         ("tanh", Box::new(move |z| divide(sinh(z), cosh(z)))),
         (
             "tan",
-            Box::new(|z| {
+            Box::new(move |z| {
                 divide((z.re.sin() * z.im.cosh(), z.re.cos() * z.im.sinh()), (z.re.cos() * z.im.cosh(), -z.re.sin() * z.im.sinh()))
             }),
         ),
