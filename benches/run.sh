@@ -6,12 +6,14 @@ peers=.venv-peers
 if [ ! -e $peers/.ready ]; then
     echo "installing the peers into $peers"
     .venv/bin/python -m venv $peers
-    $peers/bin/pip install --quiet --disable-pip-version-check numpy cffi numba xobjects setuptools
+    $peers/bin/pip install --quiet --disable-pip-version-check numpy cffi numba xobjects loopy pyopencl setuptools
     touch $peers/.ready
 fi
 PYTHONPATH=$PWD/python $peers/bin/python benches/cpu.py
 PYTHONPATH=$PWD/python $peers/bin/python benches/objects.py
+PYTHONPATH=$PWD/python $peers/bin/python benches/loops.py
 if .venv/bin/python -c 'import parloop as pl; pl.Device("cuda:0")' 2>/dev/null; then
     PYTHONPATH=$PWD/python $peers/bin/python benches/gpu.py
     PYTHONPATH=$PWD/python $peers/bin/python benches/objects_gpu.py
+    PYTHONPATH=$PWD/python $peers/bin/python benches/loops_gpu.py
 fi

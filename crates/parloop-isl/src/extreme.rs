@@ -40,7 +40,8 @@ impl Set {
                 && let Some(empty) = local::is_empty(piece)
             {
                 let needed = |constraint: &Constraint| constraint.affine.coefficient(name) != 0;
-                return Ok(self.with_piece((!empty).then(|| local::without_implied(piece, &Piece::new(), needed))));
+                let tight = || local::without_implied(&local::tighten(piece, name), &Piece::new(), needed);
+                return Ok(self.with_piece((!empty).then(tight)));
             }
             self.ask_for(|set| Ok(set.simple_hull().remove_divs_of_dim(place).remove_redundancies()))
         })?;
@@ -152,9 +153,7 @@ impl Set {
                 None => return Ok(None),
             }
         }
-        let set = |piece: Piece| {
-            Set::from_pieces(self.params().to_vec(), Vec::new(), vec![local::without_implied(&piece, &Piece::new(), |_| true)])
-        };
+        let set = |piece: Piece| Set::from_pieces(self.params().to_vec(), Vec::new(), vec![local::simplify(&piece)]);
         Ok(Some(Piecewise(pieces.into_iter().map(|(piece, limit)| (set(piece), limit)).collect())))
     }
 

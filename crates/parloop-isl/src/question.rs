@@ -167,7 +167,7 @@ impl Set {
         once(self.question("simplify", &[]), || match self.plain_piece() {
             Some(piece) => {
                 let empty = local::is_empty(piece) == Some(true);
-                Ok(self.with_piece((!empty).then(|| local::without_implied(piece, &Piece::new(), |_| true))))
+                Ok(self.with_piece((!empty).then(|| local::simplify(piece))))
             }
             None => self.ask_for(|set| Ok(set.coalesce()?.detect_equalities().remove_redundancies())),
         })

@@ -1,5 +1,6 @@
 //! The one error of the whole way from text to launch: each stage has its own, and this is any of them.
 
+use parloop_device::DeviceError;
 use parloop_isl::{IslError, Name};
 use parloop_kernel::KernelError;
 
@@ -12,7 +13,7 @@ use crate::lower::LowerError;
 use crate::reduce::ReduceError;
 use crate::run::RunError;
 use crate::schedule::{LocalAxesError, ScheduleError};
-use crate::transform::{ExpandSubstError, InlineError, PrivatizeError};
+use crate::transform::{ExpandSubstError, InlineError, PrivatizeError, TransformError};
 
 /// Why a kernel cannot be made, transformed, written or run.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,8 @@ use crate::transform::{ExpandSubstError, InlineError, PrivatizeError};
 pub enum LoopError {
     #[error(transparent)]
     Create(#[from] CreateError),
+    #[error(transparent)]
+    Transform(#[from] TransformError),
     #[error(transparent)]
     Callable(#[from] CallableError),
     #[error(transparent)]
@@ -59,6 +62,12 @@ pub enum LoopError {
         /// The kernels that can.
         names: Vec<Name>,
     },
+}
+
+impl From<DeviceError> for LoopError {
+    fn from(error: DeviceError) -> LoopError {
+        LoopError::Kernel(error.into())
+    }
 }
 
 fn entry_message(names: &[Name]) -> String {

@@ -43,8 +43,11 @@ enum Action {
         #[arg(long, value_parser = show::TARGETS)]
         target: Option<String>,
         /// Print the kernel after its transformations instead of code.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "schedule")]
         kernel: bool,
+        /// Print the order of its loops, instructions, barriers and launches instead of code.
+        #[arg(long)]
+        schedule: bool,
     },
     /// Look at the compile cache, or empty it.
     #[command(after_help = "Example:\n  parloop cache info\n  parloop cache clear")]
@@ -80,7 +83,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Action::Devices { json: true } => (devices_json(), true),
         Action::Devices { json: false } => (devices_table(), true),
         Action::Doctor => doctor(),
-        Action::Show { file, target, kernel } => show::show(&file, target.as_deref(), kernel),
+        Action::Show { file, target, kernel, schedule } => show::show(&file, target.as_deref(), show::What::asked(kernel, schedule)),
         Action::Cache { action } => cache(action),
     };
     // A reader that has seen enough (`| head`) is no failure.

@@ -51,10 +51,39 @@
 //! # Ok::<(), parloop::ObjectError>(())
 //! ```
 //!
+//! Loop kernels say what is computed over which integers, and leave open how. Transformations say how: they split loops, spread them
+//! over the axes of a GPU or the threads of a CPU, fetch into fast memory, and never change the numbers. See [`loops`].
+//!
+//! ```
+//! use parloop::prelude::*;
+//!
+//! let product = KernelBuilder::new()
+//!     .domain("{[i,j,k]: 0<=i,j,k<n}")
+//!     .instructions("c[i,j] = sum(k, a[i,k]*b[k,j])")
+//!     .data(Data::global("a, b, c").dtype("float64").shape("n, n"))
+//!     .rest()
+//!     .build()?
+//!     .split_iname("i", Split::by(16).outer(InameTag::Group(0)).inner(InameTag::Local(1)))?
+//!     .split_iname("j", Split::by(16).outer(InameTag::Group(1)).inner(InameTag::Local(0)))?
+//!     .split_iname("k", Split::by(16))?
+//!     .add_prefetch(Prefetch::new("a", ["k_inner", "i_inner"]))?
+//!     .add_prefetch(Prefetch::new("b", ["j_inner", "k_inner"]))?;
+//!
+//! let ctx = Context::open("cpu")?;
+//! let (a, b, mut c) = (ctx.array(&[1.0, 2.0, 3.0, 4.0])?, ctx.array(&[0.0, 1.0, 1.0, 0.0])?, ctx.zeros::<f64>(4)?);
+//! product.compile(&ctx)?.call(loop_args! { a: (&a, [2, 2]), b: (&b, [2, 2]), c: (&mut c, [2, 2]) })?;
+//! assert_eq!(c.to_vec()?, [2.0, 1.0, 4.0, 3.0]);
+//!
+//! assert!(product.generate(Target::Cuda)?.code.text.contains("__shared__"));
+//! # Ok::<(), parloop::loops::LoopError>(())
+//! ```
+//!
 //! The layers are crates of their own: [`parloop_device`] (devices, memory, streams, events, modules), [`parloop_kernel`]
-//! (portable C, signatures, the compile cache, launch) and [`parloop_object`] (types, buffers, views, C functions of objects).
+//! (portable C, signatures, the compile cache, launch), [`parloop_object`] (types, buffers, views, C functions of objects),
+//! `parloop_isl` (sets of integers) and [`parloop_loop`] (loop kernels).
 
 pub mod command;
+pub mod loops;
 
 pub use parloop_device::{
     CompileError, Complex32, Complex64, DType, Device, DeviceError, DeviceId, DeviceKind, Element, Event, FftDirection, Memory,
@@ -72,6 +101,9 @@ pub use parloop_object::{Buffer, BufferError, ObjectError, ObjectOptions, PlaceO
 
 /// What most programs use.
 pub mod prelude {
+    pub use crate::loops::{
+        Data, InameTag, KernelBuilder, LoopArg, LoopError, LoopKernel, Prefetch, Split, Target, loop_args, make_kernel,
+    };
     pub use crate::{
         Array, Buffer, CompileOptions, Context, DType, Device, DeviceKind, Grid, Kernel, KernelError, Object, ObjectError, ObjectOptions,
         PlaceObjects, Placed, Program, Source, args,

@@ -1,6 +1,8 @@
 //! Takes dimensions out of a piece where that can be done exactly without integer divisions: by an equality, or by pairs of limits one
 //! of which has a coefficient of 1 (Fourier and Motzkin). Tiles, `0 <= 16*o + i` with `0 <= i < 16`, are brought into that form first.
 
+use std::collections::BTreeSet;
+
 use super::without_implied;
 use crate::affine::{Affine, Atom};
 use crate::constraint::{Constraint, ConstraintKind, Piece, normalise};
@@ -17,7 +19,8 @@ pub(crate) fn project_out(piece: &Piece, names: &[Name]) -> Option<Option<Piece>
     // Names that cost least go first; which these are changes on the way.
     while !left.is_empty() {
         if left.iter().all(|name| cost(&piece, name).is_none()) {
-            piece = left.iter().find_map(|name| with_unit_limits(&piece, name))?;
+            let tightened = |name: &&Name| Some(tighten(&piece, name)).filter(|piece| cost(piece, name).is_some());
+            piece = left.iter().copied().find_map(|name| tightened(&name))?;
         }
         let (place, _) =
             left.iter().enumerate().filter_map(|(place, name)| Some((place, cost(&piece, name)?))).min_by_key(|(_, cost)| *cost)?;
@@ -27,7 +30,15 @@ pub(crate) fn project_out(piece: &Piece, names: &[Name]) -> Option<Option<Piece>
             None => return Some(None),
         }
     }
-    Some(Some(without_implied(&piece, &Piece::new(), |_| true)))
+    Some(Some(simplify(&piece)))
+}
+
+/// The piece with smaller coefficients where its limits allow, and without constraints that the others imply, as far as that is found.
+pub(crate) fn simplify(piece: &Piece) -> Piece {
+    let large = piece.iter().flat_map(|constraint| constraint.affine.terms()).filter(|(_, coefficient)| coefficient.unsigned_abs() > 1);
+    let names: BTreeSet<&Name> = large.filter_map(|(atom, _)| if let Atom::Name(name) = atom { Some(name) } else { None }).collect();
+    let tight = names.iter().fold(piece.clone(), |piece, name| tighten(&piece, name));
+    without_implied(&tight, &Piece::new(), |_| true)
 }
 
 /// How many constraints taking the name out makes; `None` when it is not exact.
@@ -57,28 +68,24 @@ fn cost(piece: &Piece, name: &Name) -> Option<usize> {
     }
 }
 
-/// The piece with limits of a name whose coefficient is 1, in the place of others that these imply, if that makes taking it out exact.
-fn with_unit_limits(piece: &Piece, name: &Name) -> Option<Piece> {
-    for upper in [false, true] {
-        let is_asked = |constraint: &Constraint| {
-            let coefficient = constraint.affine.coefficient(name);
-            constraint.kind == ConstraintKind::NotNegative && if upper { coefficient < -1 } else { coefficient > 1 }
-        };
-        let cuts: Option<Vec<Constraint>> =
-            piece.iter().filter(|constraint| is_asked(constraint)).map(|constraint| cut(piece, constraint, name)).collect();
-        let Some(cuts) = cuts else { continue };
-        let all = normalise(piece.iter().cloned().chain(cuts))?;
-        let simpler = without_implied(&all, &Piece::new(), is_asked);
-        if cost(&simpler, name).is_some() {
-            return Some(simpler);
-        }
+/// The piece with limits of a name whose coefficient is 1 in the place of others that these imply.
+pub(crate) fn tighten(piece: &Piece, name: &str) -> Piece {
+    let can_be_cut =
+        |constraint: &Constraint| constraint.kind == ConstraintKind::NotNegative && constraint.affine.coefficient(name).unsigned_abs() > 1;
+    let cuts: Vec<Constraint> =
+        piece.iter().filter(|constraint| can_be_cut(constraint)).filter_map(|constraint| cut(piece, constraint, name)).collect();
+    if cuts.is_empty() {
+        return piece.clone();
     }
-    None
+    match normalise(piece.iter().cloned().chain(cuts)) {
+        Some(all) => without_implied(&all, &Piece::new(), can_be_cut),
+        None => piece.clone(),
+    }
 }
 
 /// What `a*name + rest >= 0` says when each term of the rest that `a` does not divide is as large as the piece lets it be:
 /// a limit in which all coefficients can be divided.
-fn cut(piece: &Piece, constraint: &Constraint, name: &Name) -> Option<Constraint> {
+fn cut(piece: &Piece, constraint: &Constraint, name: &str) -> Option<Constraint> {
     let size = constraint.affine.coefficient(name).checked_abs()?;
     let mut affine = constraint.affine.clone();
     for (atom, coefficient) in constraint.affine.terms().filter(|(_, coefficient)| coefficient % size != 0) {

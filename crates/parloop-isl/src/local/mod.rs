@@ -4,9 +4,10 @@
 mod eliminate;
 mod simplex;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-pub(crate) use self::eliminate::{is_inside_floor, project_out};
+pub(crate) use self::eliminate::{is_inside_floor, project_out, simplify, tighten};
 
 use self::simplex::{Row, has_whole_point};
 use crate::affine::{Affine, Atom};
@@ -62,21 +63,23 @@ pub(crate) fn is_within(piece: &Piece, other: &Piece) -> Option<bool> {
 }
 
 /// The constraints that neither `context` nor the others imply, of those that `asked` picks; the others stay. What is not found to be
-/// implied stays too.
+/// implied stays too. Where two imply each other, the simpler one stays.
 pub(crate) fn without_implied(piece: &Piece, context: &Piece, asked: impl Fn(&Constraint) -> bool) -> Piece {
-    let mut kept = piece.clone();
-    kept.retain(|constraint| !asked(constraint) || context.binary_search(constraint).is_err());
-    let mut place = 0;
-    while place < kept.len() {
-        let others = kept.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, constraint)| constraint);
+    let mut stays: Vec<bool> = piece.iter().map(|constraint| !asked(constraint) || context.binary_search(constraint).is_err()).collect();
+    let mut order: Vec<usize> = (0..piece.len()).filter(|&place| stays[place] && asked(&piece[place])).collect();
+    order.sort_by_key(|&place| Reverse(complexity(&piece[place])));
+    for place in order {
+        let others = (0..piece.len()).filter(|&other| other != place && stays[other]).map(|other| &piece[other]);
         let known: Vec<&Constraint> = context.iter().chain(others).collect();
-        if asked(&kept[place]) && known.len() < MAX_CONSTRAINTS && implies(&known, &kept[place]) == Some(true) {
-            kept.remove(place);
-        } else {
-            place += 1;
-        }
+        stays[place] = known.len() >= MAX_CONSTRAINTS || implies(&known, &piece[place]) != Some(true);
     }
-    kept
+    piece.iter().zip(stays).filter(|(_, stays)| *stays).map(|(constraint, _)| constraint.clone()).collect()
+}
+
+/// How much there is to a constraint: how many terms, and how large their coefficients are.
+fn complexity(constraint: &Constraint) -> (usize, u64) {
+    let terms = constraint.affine.terms();
+    (terms.clone().count(), terms.map(|(_, coefficient)| coefficient.unsigned_abs()).max().unwrap_or(0))
 }
 
 /// Constraints in numbers: names and floors are variables, and a floor is bounded by what it is of.

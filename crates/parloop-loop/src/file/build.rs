@@ -25,9 +25,9 @@ pub enum FileError {
     #[error("the file has two kernels `{name}`")]
     Twice { name: Name },
     #[error("kernel `{kernel}`: {error}")]
-    Create { kernel: Name, error: CreateError },
+    Create { kernel: Name, error: Box<CreateError> },
     #[error("kernel `{kernel}`, domain `{domain}`: {error}")]
-    Domain { kernel: Name, domain: String, error: IslError },
+    Domain { kernel: Name, domain: String, error: Box<IslError> },
     #[error(
         "kernel `{kernel}` has a line `phase`, so all must be said, but instruction `{instruction}` leaves its id, its inames or others open"
     )]
@@ -35,7 +35,7 @@ pub enum FileError {
     #[error("kernel `{kernel}` has a line `phase`, so all must be said, but `{name}` is data without a kind")]
     Untold { kernel: Name, name: Name },
     #[error("line {line}: {error}")]
-    Step { line: usize, error: ApplyError },
+    Step { line: usize, error: Box<ApplyError> },
 }
 
 impl LoopFile {
@@ -66,7 +66,7 @@ impl LoopFile {
     pub fn program(&self) -> Result<Program, FileError> {
         let mut program = self.untransformed()?;
         for (line, step) in &self.steps {
-            program = apply(&program, step).map_err(|error| FileError::Step { line: *line, error })?;
+            program = apply(&program, step).map_err(|error| FileError::Step { line: *line, error: Box::new(error) })?;
         }
         Ok(program)
     }
@@ -119,7 +119,7 @@ impl KernelText {
         for preamble in &self.preambles {
             builder = builder.preamble(&*preamble.key, &*preamble.text);
         }
-        let mut kernel = builder.build_kernel().map_err(|error| FileError::Create { kernel: self.name.clone(), error })?;
+        let mut kernel = builder.build_kernel().map_err(|error| FileError::Create { kernel: self.name.clone(), error: Box::new(error) })?;
         for (name, iname) in &self.inames {
             kernel.inames.insert(name.clone(), iname.clone());
         }
@@ -127,8 +127,9 @@ impl KernelText {
     }
 
     fn exact(&self) -> Result<LoopKernel, FileError> {
-        let domain =
-            |text: &String| Set::parse(text).map_err(|error| FileError::Domain { kernel: self.name.clone(), domain: text.clone(), error });
+        let domain = |text: &String| {
+            Set::parse(text).map_err(|error| FileError::Domain { kernel: self.name.clone(), domain: text.clone(), error: Box::new(error) })
+        };
         let parsed = instructions(&self.instructions)?;
         let exact = |draft: &Draft| {
             let open = || FileError::Open { kernel: self.name.clone(), instruction: draft.kind.to_string() };

@@ -98,7 +98,8 @@ impl KernelText {
         self.assumptions.iter().try_for_each(|assumption| writeln!(f, "assume {assumption}"))?;
         for (name, iname) in &self.inames {
             let tags: Vec<String> = iname.tags.iter().map(ToString::to_string).collect();
-            write!(f, "iname {name}: {}", tags.join(", "))?;
+            let colon = if tags.is_empty() { "" } else { ": " };
+            write!(f, "iname {name}{colon}{}", tags.join(", "))?;
             match iname.slabs {
                 (0, 0) => writeln!(f)?,
                 (first, last) => writeln!(f, " {{slabs={first}:{last}}}")?,

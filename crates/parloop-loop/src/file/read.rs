@@ -161,7 +161,7 @@ impl Reader<'_> {
     fn header(&mut self, keyword: &str, word: Range<usize>, rest: Range<usize>) -> Result<(), ParseError> {
         let source = self.text[rest.clone()].to_owned();
         let takes_nothing = matches!(keyword, "data" | "instructions" | "sequential");
-        if takes_nothing != rest.is_empty() && keyword != "iname" {
+        if takes_nothing != rest.is_empty() {
             let expected = if takes_nothing { "the end of the line" } else { "a value" };
             return Err(self.expected(if rest.is_empty() { word } else { rest }, expected));
         }
@@ -221,12 +221,12 @@ impl Reader<'_> {
     /// `i: g.0, @name {slabs=1:0}`.
     fn iname(&self, span: Range<usize>) -> Result<(Name, Iname), ParseError> {
         let source = &self.text[span.clone()];
-        let colon = source.find(':').ok_or_else(|| self.expected(span.clone(), "`NAME: TAGS`"))?;
-        let name = self.name(trimmed(self.text, span.start..span.start + colon))?;
         let open = source.find('{').map_or(span.end, |at| span.start + at);
+        let colon = self.text[span.start..open].find(':').map_or(open, |at| span.start + at);
+        let name = self.name(trimmed(self.text, span.start..colon))?;
         let mut iname = Iname::default();
-        let mut at = span.start + colon + 1;
-        for part in self.text[at..open.max(at)].split(',') {
+        let mut at = (colon + 1).min(open);
+        for part in self.text[at..open].split(',') {
             let tag = trimmed(self.text, at..at + part.len());
             at += part.len() + 1;
             if !tag.is_empty() {
@@ -304,9 +304,9 @@ const SECTIONS: [&str; 13] = [
 /// The text without the space that all its lines begin with, and without empty lines around it.
 fn dedent(body: &str) -> String {
     let lines: Vec<&str> = body.split('\n').collect();
-    let is_blank = |line: &&str| line.trim().is_empty();
-    let Some(first) = lines.iter().position(|line| !is_blank(&line)) else { return String::new() };
-    let last = lines.iter().rposition(|line| !is_blank(&line)).unwrap_or(first);
+    let is_blank = |line: &str| line.trim().is_empty();
+    let Some(first) = lines.iter().position(|line| !is_blank(line)) else { return String::new() };
+    let last = lines.iter().rposition(|line| !is_blank(line)).unwrap_or(first);
     let lines = &lines[first..=last];
     let indent = |line: &str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let common = lines.iter().filter(|line| !is_blank(line)).map(|line| indent(line)).min().unwrap_or(0);

@@ -125,7 +125,11 @@ impl Scope<'_> {
         let set = self.domains.join(inames.iter().copied())?;
         let is_here = |dim: &Name| Some(dim) == keep || (around.contains(dim) && self.active.contains(dim));
         let gone: Vec<Name> = set.dims().iter().filter(|dim| !is_here(dim)).cloned().collect();
-        let set = if gone.is_empty() { set } else { set.project_out(&gone)? };
+        let set = match keep.and_then(|iname| apart(&set, iname, &gone)) {
+            _ if gone.is_empty() => set,
+            Some(set) => set,
+            None => set.project_out(&gone)?,
+        };
         let params: Vec<Name> = set.dims().iter().filter(|dim| Some(*dim) != keep).cloned().collect();
         Ok(if params.is_empty() { set } else { set.to_params(&params) })
     }
@@ -133,7 +137,7 @@ impl Scope<'_> {
     /// The values of an iname here, as far as it depends on the inames `around`.
     pub(super) fn range(&mut self, iname: &Name, around: &BTreeSet<Name>) -> Result<Range, LowerError> {
         let set = self.domain_of(&[iname], Some(iname), around)?;
-        let range = match look(&set, iname) {
+        let range = match look(&set, iname).and_then(|range| self.glance(range)) {
             Some(range) => range,
             None => self.solve(&set, iname)?,
         };
@@ -143,6 +147,51 @@ impl Scope<'_> {
             (_, true) => Err(unbounded("largest value")),
             _ => Ok(range),
         }
+    }
+
+    /// The range without limits that are seen at a glance to be implied by others; `None` where it takes a solver to tell.
+    fn glance(&self, mut range: Range) -> Option<Range> {
+        if range.lower.len() == 1 && range.upper.len() == 1 {
+            return Some(range);
+        }
+        if range.lower.len() > 2 || range.upper.len() > 2 || self.facts.iter().any(divides) {
+            return None;
+        }
+        if let [one, other] = range.lower.as_slice() {
+            let which = self.is_at_least(one, other).then_some(1).or_else(|| self.is_at_least(other, one).then_some(0));
+            range.lower.remove(which?);
+        }
+        if let [one, other] = range.upper.as_slice() {
+            let which = self.is_at_least(one, other).then_some(0).or_else(|| self.is_at_least(other, one).then_some(1));
+            match which {
+                Some(which) => drop(range.upper.remove(which)),
+                // Where a parameter decides, it takes both; constants may have a relation that only the solver sees.
+                None if one.affine.sub(&other.affine).is_ok_and(|rest| rest.names().iter().all(|name| self.active.contains(name))) => {
+                    return None;
+                }
+                None => {}
+            }
+        }
+        Some(range)
+    }
+
+    /// Whether one limit is seen to be at least another: by what is known not to be negative, or by one fact.
+    fn is_at_least(&self, one: &Bound, other: &Bound) -> bool {
+        if one.divisor != 1 || other.divisor != 1 {
+            return false;
+        }
+        let Ok(difference) = one.affine.sub(&other.affine) else { return false };
+        let is_plain = |affine: &Affine| {
+            let known = |atom: &Atom| matches!(atom, Atom::Name(name) if self.not_negative.contains(name));
+            affine.constant_term() >= 0 && affine.terms().all(|(atom, coefficient)| coefficient > 0 && known(atom))
+        };
+        let follows = |fact: &Constraint| {
+            let (atom, coefficient) = fact.affine.terms().next()?;
+            let wanted = difference.terms().find(|(other, _)| *other == atom)?.1;
+            let factor = wanted.checked_div(coefficient).filter(|&factor| factor > 0)?;
+            difference.sub(&fact.affine.scale(factor).ok()?).ok().filter(|rest| is_plain(rest))
+        };
+        is_plain(&difference) || self.facts.iter().any(|fact| follows(fact).is_some())
     }
 
     fn solve(&mut self, set: &Set, iname: &Name) -> Result<Range, LowerError> {
@@ -176,6 +225,10 @@ impl Scope<'_> {
 
     /// Leaves out limits that the others imply for integers, such as the end of an array behind a whole number of tiles.
     fn drop_implied(&self, iname: &Name, bounds: &mut Bounds) -> Result<(), LowerError> {
+        // Without divisions and equalities the solver has seen to it.
+        if !self.facts.iter().any(divides) {
+            return Ok(());
+        }
         let value = Affine::name(iname.clone());
         let mut at = 0;
         while bounds.upper.len() > 1 && at < bounds.upper.len() {
@@ -321,7 +374,23 @@ fn extreme(routine: Routine, values: Vec<Value>) -> Option<Value> {
     })
 }
 
-/// The range of an iname whose constraints tell it at a glance: one limit on each side, none of them inside a division.
+/// Whether a constraint says something that only holds of integers.
+fn divides(constraint: &Constraint) -> bool {
+    constraint.kind == ConstraintKind::Zero || constraint.affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(..)))
+}
+
+/// The set without dimensions that no constraint of the iname mentions, if there are no others among `gone`.
+fn apart(set: &Set, iname: &Name, gone: &[Name]) -> Option<Set> {
+    let [piece] = set.pieces() else { return None };
+    let mentions_gone = |constraint: &Constraint| gone.iter().any(|name| constraint.affine.mentions(name));
+    if piece.iter().any(|constraint| constraint.affine.mentions(iname) && mentions_gone(constraint)) {
+        return None;
+    }
+    let kept: Vec<Name> = set.dims().iter().filter(|dim| !gone.contains(dim)).cloned().collect();
+    Some(Set::bounded(&kept, piece.iter().filter(|constraint| !mentions_gone(constraint)).cloned().collect()))
+}
+
+/// The range of an iname whose constraints are limits, none of them inside a division.
 fn look(set: &Set, iname: &Name) -> Option<Range> {
     let [piece] = set.pieces() else { return None };
     let mut range = Range { lower: Vec::new(), upper: Vec::new(), stride: None, facts: Vec::new() };
@@ -345,7 +414,7 @@ fn look(set: &Set, iname: &Name) -> Option<Range> {
         }
         range.facts.push(constraint.clone());
     }
-    (range.lower.len() == 1 && range.upper.len() == 1).then_some(range)
+    (!range.lower.is_empty() && !range.upper.is_empty()).then_some(range)
 }
 
 fn mentions_in_floor(set: &Set, iname: &Name) -> bool {

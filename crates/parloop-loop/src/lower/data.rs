@@ -133,27 +133,18 @@ impl Data {
                 body.insert(0, copy);
             }
         }
-        for (name, declaration) in self.variables.iter().rev() {
-            let mut declaration = declaration.clone();
-            if let Some(array) = scope.arrays.get(name).filter(|array| !array.widened.is_empty()) {
+        let mut declarations: Vec<Declaration> = self.variables.values().cloned().collect();
+        for declaration in &mut declarations {
+            if let Some(array) = scope.arrays.get(&declaration.name).filter(|array| !array.widened.is_empty()) {
                 let copies: Vec<u64> = array.widened.iter().map(|(_, length)| *length).collect();
                 declaration.lengths.splice(0..0, copies);
             }
-            if scope.target == Target::C
-                && !declaration.lengths.is_empty()
-                && (declaration.space == AddressSpace::Local || declaration.lengths.len() > 1)
-            {
+            let is_shared = declaration.space == AddressSpace::Local || declaration.lengths.len() > 1;
+            if scope.target == Target::C && !declaration.lengths.is_empty() && is_shared {
                 declaration.alignment = Some(ALIGNMENT);
             }
-            if declaration.space == AddressSpace::Local {
-                // Local memory is declared at the outermost level of a kernel.
-                if body.iter().any(|statement| mentions(statement, name)) {
-                    body.insert(0, Statement::Declare(declaration));
-                }
-            } else {
-                tidy::declare(body, declaration);
-            }
         }
+        tidy::declare(body, declarations);
         for (name, block) in self.blocks.iter().rev() {
             declare_block(name, block, body);
         }

@@ -312,8 +312,8 @@ impl Scope<'_> {
         let least = self.least(iname)?;
         let ty: Type = self.kernel.index_type.into();
         let value = Affine::name(iname.clone());
-        if let Ok(range) = self.range(iname, &BTreeSet::new())
-            && sole
+        if sole
+            && let Ok(range) = self.range(iname, &BTreeSet::new())
             && let ([lower], [upper], Some(size)) = (range.lower.as_slice(), range.upper.as_slice(), &size)
             && lower.divisor == 1
             && lower.affine == least

@@ -1,13 +1,14 @@
 //! Conditions and declarations where they read well: equal conditions asked once, conditions in front of loops that they do not depend
 //! on, variables declared where they get their value.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use parloop_isl::Name;
 
 use super::nest::mentions;
 use super::number;
 use super::tree::{AtomicChange, Declaration, For, Op, Statement, Value, ValueKind};
+use crate::syntax::AddressSpace;
 
 /// One condition for neighbours that ask the same.
 pub(super) fn merge_conditions(statements: Vec<Statement>) -> Vec<Statement> {
@@ -138,31 +139,58 @@ fn called(value: &Value, found: &mut BTreeSet<Name>) {
     value.children().into_iter().for_each(|child| called(child, found));
 }
 
-/// Declares a variable where it gets its first value, if no turn of a loop sees the value of the turn before; else as the first of the
-/// statements. Does nothing if it is not used.
-pub(super) fn declare(statements: &mut Vec<Statement>, declaration: Declaration) {
-    if !statements.iter().any(|statement| mentions(statement, &declaration.name)) {
-        return;
+/// Declares each variable that is used where it gets its first value, if it is a private number and no turn of a loop sees the value of
+/// the turn before; else in front of the statements.
+pub(super) fn declare(statements: &mut Vec<Statement>, declarations: Vec<Declaration>) {
+    let mut users: HashMap<Name, Vec<usize>> = declarations.iter().map(|declaration| (declaration.name.clone(), Vec::new())).collect();
+    for (index, statement) in statements.iter().enumerate() {
+        statement.visit_names(&mut |name| {
+            if let Some(found) = users.get_mut(name).filter(|found| found.last() != Some(&index)) {
+                found.push(index);
+            }
+        });
     }
-    if !declaration.lengths.is_empty() || !declare_inside(statements, &declaration) {
-        statements.insert(0, Statement::Declare(declaration));
+    let mut front = Vec::new();
+    let mut behind: Vec<(usize, Statement)> = Vec::new();
+    for declaration in declarations {
+        let Some(users) = users.get(&declaration.name).filter(|users| !users.is_empty()) else { continue };
+        let is_number = declaration.lengths.is_empty() && declaration.space == AddressSpace::Private;
+        if !(is_number && declare_among(statements, users, &declaration, &mut behind)) {
+            front.push(Statement::Declare(declaration));
+        }
+    }
+    insert_behind(statements, behind);
+    statements.splice(0..0, front);
+}
+
+fn insert_behind(statements: &mut Vec<Statement>, mut behind: Vec<(usize, Statement)>) {
+    behind.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
+    for (index, statement) in behind {
+        statements.insert(index + 1, statement);
     }
 }
 
 fn declare_inside(statements: &mut Vec<Statement>, declaration: &Declaration) -> bool {
+    let users: Vec<usize> = (0..statements.len()).filter(|&index| mentions(&statements[index], &declaration.name)).collect();
+    let mut behind = Vec::new();
+    let is_placed = declare_among(statements, &users, declaration, &mut behind);
+    insert_behind(statements, behind);
+    is_placed
+}
+
+/// Declares a number in one of the statements, of which `users` use it; what must stand behind one of them goes to `behind`.
+fn declare_among(statements: &mut [Statement], users: &[usize], declaration: &Declaration, behind: &mut Vec<(usize, Statement)>) -> bool {
     let name = &declaration.name;
-    let users: Vec<usize> = (0..statements.len()).filter(|&index| mentions(&statements[index], name)).collect();
     let Some(&first) = users.first() else { return false };
     if let Statement::Assign(place, value) = &statements[first]
         && place.kind == ValueKind::Name(name.clone())
         && !value.mentions(name)
     {
         let constant = !users[1..].iter().any(|&index| written(std::slice::from_ref(&statements[index])).contains(name));
-        let is_read = users.len() > 1;
         let value = Some(value.clone());
         statements[first] = Statement::Declare(Declaration { constant, value, ..declaration.clone() });
-        if !is_read {
-            statements.insert(first + 1, Statement::Text(format!("(void){name};")));
+        if users.len() == 1 {
+            behind.push((first, Statement::Text(format!("(void){name};"))));
         }
         return true;
     }

@@ -107,7 +107,7 @@ impl Reader<'_> {
 
     fn statement(&mut self, line: &Line) -> Result<(), ParseError> {
         match statement(self.text, line, &self.options)? {
-            Statement::Instruction(draft) => self.parsed.drafts.push(draft),
+            Statement::Instruction(draft) => self.parsed.drafts.push(*draft),
             Statement::Substitution(rule, span) => {
                 if self.parsed.substitutions.iter().any(|other| other.name == rule.name) {
                     return Err(self.mistake(span, Mistake::Twice { what: "substitution rule", name: rule.name.to_string() }));

@@ -205,13 +205,14 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The candidate that differs least from a name, if it differs little.
+/// The candidate that differs least from a name, if it differs little, or that one of them is the beginning of the other.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let limit = (name.chars().count() / 3).clamp(1, 3);
+    let begins = |a: &str, b: &str| b.len() >= 3 && a.starts_with(b);
     candidates
         .into_iter()
         .map(|candidate| (edits(name, candidate), candidate))
-        .filter(|&(edits, _)| edits <= limit)
+        .filter(|&(edits, candidate)| edits <= limit || begins(name, candidate) || begins(candidate, name))
         .min()
         .map(|(_, candidate)| candidate.to_owned())
 }

@@ -427,21 +427,22 @@ impl<'t> Parser<'t> {
 
     /// `e` or `start:stop:step`.
     fn index(&mut self) -> Result<Node, ParseError> {
-        let mut parts: [Option<Expr>; 3] = [None, None, None];
-        let mut height = 0;
-        for place in 0..3 {
-            if !matches!(self.token().kind, Kind::Symbol(":" | "," | "]")) {
-                let part = self.one()?;
-                height = height.max(part.height);
-                if place == 0 && !self.is(":") {
-                    return Ok(part);
-                }
-                parts[place] = Some(part.expr);
-            } else if place == 0 && !self.is(":") {
-                return Err(self.expected("an index"));
-            }
-            if place == 2 || !self.accept(":") {
-                break;
+        if !self.is(":") {
+            let first = self.one()?;
+            return if self.is(":") { self.slice(Some(first)) } else { Ok(first) };
+        }
+        self.slice(None)
+    }
+
+    /// `:stop:step` after a start.
+    fn slice(&mut self, start: Option<Node>) -> Result<Node, ParseError> {
+        let mut height = start.as_ref().map_or(0, |start| start.height);
+        let mut parts: [Option<Expr>; 3] = [start.map(|start| start.expr), None, None];
+        for part in &mut parts[1..] {
+            if self.accept(":") && !matches!(self.token().kind, Kind::Symbol(":" | "," | "]")) {
+                let node = self.one()?;
+                height = height.max(node.height);
+                *part = Some(node.expr);
             }
         }
         Ok(Node { expr: Expr::Slice(Arc::new(parts)), height: height + 1 })

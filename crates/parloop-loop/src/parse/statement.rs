@@ -17,14 +17,14 @@ use super::draft::Draft;
 
 /// What a statement is.
 pub(super) enum Statement {
-    Instruction(Draft),
+    Instruction(Box<Draft>),
     Substitution(SubstitutionRule, Range<usize>),
 }
 
 /// Reads a statement that stands under those options.
 pub(super) fn statement(text: &str, line: &Line, options: &Options) -> Result<Statement, ParseError> {
     if text[line.head.clone()].starts_with("...") {
-        return special(text, line, options).map(Statement::Instruction);
+        return special(text, line, options).map(|draft| Statement::Instruction(Box::new(draft)));
     }
     no_tail(text, line)?;
     let mut parser = Parser::new(text, line.head.clone())?;
@@ -39,7 +39,7 @@ pub(super) fn statement(text: &str, line: &Line, options: &Options) -> Result<St
         }
         sign => {
             let (kind, place) = assignment(&mut parser, sign.is_some())?;
-            finish(text, line, options, kind, place).map(Statement::Instruction)
+            Ok(Statement::Instruction(Box::new(finish(text, line, options, kind, place)?)))
         }
     }
 }
@@ -237,7 +237,7 @@ fn first_word(text: &str) -> &str {
 fn c_text(text: &str, line: &Line, word: usize) -> Result<String, ParseError> {
     // Without options the text stands in the head.
     let place = if line.options.is_some() { line.tail.clone() } else { trimmed(text, word + 1..line.head.end) };
-    let stray = line.options.is_some() && trimmed(text, word + 1..line.head.end).len() > 0;
+    let stray = line.options.is_some() && !trimmed(text, word + 1..line.head.end).is_empty();
     if stray || !text[place.clone()].starts_with(['"', '\'']) {
         let mistake = Mistake::Expected {
             expected: "`... c {options} \"\"\"text\"\"\"`".to_owned(),

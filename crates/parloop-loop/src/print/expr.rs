@@ -153,7 +153,7 @@ impl Display for Expr {
                 at_least(f, index, Level::If)?;
                 f.write_str("]]")
             }
-            Expr::Slice(parts) => slice(f, &**parts),
+            Expr::Slice(parts) => slice(f, parts),
             Expr::SubArray(part) => sub_array(f, part),
             Expr::Lookup(aggregate, field) => {
                 base(f, aggregate)?;

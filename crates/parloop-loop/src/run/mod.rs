@@ -5,12 +5,13 @@ use parloop_isl::Name;
 
 use crate::layout::LayoutError;
 
+mod args;
 mod call;
 mod executable;
 mod formula;
 
 pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
-pub use executable::{Executable, Feed, LoopArg, ReadyLaunch, target_of};
+pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
 pub use formula::{Formula, FormulaOp};
 
 /// Why a call cannot be made.

@@ -46,10 +46,10 @@ pub struct Prefetch {
 
 impl Prefetch {
     /// All reads of an array over a sweep, with everything else chosen.
-    pub fn new(array: impl Into<Name>, sweep_inames: impl IntoIterator<Item = Name>) -> Prefetch {
+    pub fn new(array: impl Into<Name>, sweep_inames: impl IntoIterator<Item = impl Into<Name>>) -> Prefetch {
         Prefetch {
             array: array.into(),
-            sweep_inames: sweep_inames.into_iter().collect(),
+            sweep_inames: sweep_inames.into_iter().map(Into::into).collect(),
             footprint: Vec::new(),
             inames: Vec::new(),
             outer_inames: None,
@@ -137,7 +137,7 @@ pub enum AddPrefetchError {
 /// use parloop_loop::create::make_kernel;
 /// use parloop_loop::transform::{Prefetch, add_prefetch};
 /// let program = make_kernel("{[o, i]: 0<=o<n and 0<=i<16}", "b[o, i] = a[16*o + 15 - i]")?;
-/// let kernel = add_prefetch(program.entry().unwrap(), &Prefetch::new("a", ["i".into()]))?;
+/// let kernel = add_prefetch(program.entry().unwrap(), &Prefetch::new("a", ["i"]))?;
 /// assert_eq!(kernel.instructions[0].rhs()[0].to_string(), "a[a_dim_0 + 16*o]");
 /// assert_eq!(kernel.instructions[1].rhs()[0].to_string(), "a_fetch[-i + 15]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

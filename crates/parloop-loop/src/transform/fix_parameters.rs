@@ -26,6 +26,12 @@ impl From<i64> for Fixed {
     }
 }
 
+impl From<i32> for Fixed {
+    fn from(value: i32) -> Fixed {
+        Fixed::Int(value.into())
+    }
+}
+
 impl From<f64> for Fixed {
     fn from(value: f64) -> Fixed {
         Fixed::Float(value)

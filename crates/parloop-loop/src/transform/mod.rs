@@ -14,6 +14,7 @@ mod assume;
 mod chunk_iname;
 mod duplicate_inames;
 mod edit_instructions;
+mod error;
 mod expand_subst;
 mod extract_subst;
 mod fix_parameters;
@@ -25,6 +26,7 @@ mod loop_fusion;
 mod make_reduction_inames_unique;
 mod map_domain;
 mod merge;
+mod methods;
 mod precompute;
 mod prioritize_loops;
 mod privatize_temporaries_with_inames;
@@ -66,6 +68,7 @@ pub use edit_instructions::{
     RemoveInamesError, add_inames_to_insn, find_instructions, map_instructions, remove_inames_from_insn, set_instruction_priority,
     tag_instructions,
 };
+pub use error::TransformError;
 pub use expand_subst::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
 pub use extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 pub use fix_parameters::{FixParametersError, Fixed, fix_parameters};

@@ -12,7 +12,7 @@ use parloop_loop::transform::{
 use crate::run::{contexts, executable};
 
 fn prefetch(kernel: &LoopKernel, array: &str, sweep: &[&str]) -> LoopKernel {
-    add_prefetch(kernel, &Prefetch::new(array, sweep.iter().map(|&name| name.into()))).unwrap()
+    add_prefetch(kernel, &Prefetch::new(array, sweep.iter().copied())).unwrap()
 }
 
 fn tiled_product() -> Program {
@@ -81,7 +81,7 @@ fn stencil_of(a: &[f64], n: usize) -> Vec<f64> {
 
 /// Few values of a short line have holes between them, so the box is fetched.
 fn fetch_box(kernel: &LoopKernel) -> LoopKernel {
-    add_prefetch(kernel, &Prefetch { bounding_box: true, ..Prefetch::new("a", ["i_inner".into()]) }).unwrap()
+    add_prefetch(kernel, &Prefetch { bounding_box: true, ..Prefetch::new("a", ["i_inner"]) }).unwrap()
 }
 
 const SIZES: [usize; 6] = [1, 7, 16, 17, 31, 100];

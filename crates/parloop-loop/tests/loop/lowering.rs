@@ -59,9 +59,8 @@ pub fn matmul(size: Option<i64>) -> Program {
     let program = split(&program, "j", 16, Some("g.1"), Some("l.0"));
     let program = split(&program, "k", 16, None, None);
     map(&program, |kernel| {
-        let names = |list: &[&str]| list.iter().map(|&name| name.into()).collect::<Vec<_>>();
-        let kernel = add_prefetch(kernel, &Prefetch::new("a", names(&["k_inner", "i_inner"]))).unwrap();
-        add_prefetch(&kernel, &Prefetch::new("b", names(&["j_inner", "k_inner"]))).unwrap()
+        let kernel = add_prefetch(kernel, &Prefetch::new("a", ["k_inner", "i_inner"])).unwrap();
+        add_prefetch(&kernel, &Prefetch::new("b", ["j_inner", "k_inner"])).unwrap()
     })
 }
 

@@ -19,8 +19,8 @@ fn matmul() -> LoopKernel {
     let kernel = split_iname(&kernel, "i", &Split::by(16).outer(InameTag::Group(0)).inner(InameTag::Local(1))).unwrap();
     let kernel = split_iname(&kernel, "j", &Split::by(16).outer(InameTag::Group(1)).inner(InameTag::Local(0))).unwrap();
     let kernel = split_iname(&kernel, "k", &Split::by(16)).unwrap();
-    let kernel = add_prefetch(&kernel, &Prefetch::new("a", ["k_inner".into(), "i_inner".into()])).unwrap();
-    add_prefetch(&kernel, &Prefetch::new("b", ["j_inner".into(), "k_inner".into()])).unwrap()
+    let kernel = add_prefetch(&kernel, &Prefetch::new("a", ["k_inner", "i_inner"])).unwrap();
+    add_prefetch(&kernel, &Prefetch::new("b", ["j_inner", "k_inner"])).unwrap()
 }
 
 #[test]

@@ -260,4 +260,3 @@ pub fn target(text: &str) -> PyResult<Target> {
         other => Err(PyValueError::new_err(format!("a target is c, opencl, cuda, hip or ispc, not {other:?}"))),
     }
 }
-

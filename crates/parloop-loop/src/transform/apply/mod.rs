@@ -85,6 +85,9 @@ const TABLE: &[(&str, Transformation)] = &[
     ("untag_inames", inames::untag_inames),
 ];
 
+/// Those that look at more of the program than the kernel.
+const OF_PROGRAMS: [&str; 2] = ["inline_callable_kernel", "realize_reduction"];
+
 /// Does a transformation on the only kernel of a program, or on the one that `in_kernel=NAME` names.
 ///
 /// ```
@@ -98,6 +101,11 @@ const TABLE: &[(&str, Transformation)] = &[
 /// # Errors
 /// When there is no such transformation, its arguments are not what it takes, or it is not possible.
 pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
+    if step.name == "inline_callable_kernel" {
+        let arguments = Arguments::of(step, &["function_name"])?;
+        let inlined = super::inline_callable_kernel(program, arguments.text("function_name")?);
+        return inlined.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) });
+    }
     let mut step = step.clone();
     let given = step.keywords.iter().position(|(name, _)| name == "in_kernel").map(|at| step.keywords.remove(at).1);
     let name = match &given {
@@ -119,15 +127,15 @@ pub fn apply_to_kernel(kernel: &LoopKernel, step: &Step) -> Result<LoopKernel, A
     match TABLE.binary_search_by_key(&step.name.as_str(), |(name, _)| name) {
         Ok(at) => TABLE[at].1(kernel, step),
         Err(_) => {
-            let nearest = nearest(&step.name, TABLE.iter().map(|(name, _)| *name));
+            let nearest = nearest(&step.name, TABLE.iter().map(|(name, _)| *name).chain(OF_PROGRAMS));
             Err(ApplyError::Unknown { name: step.name.clone(), nearest })
         }
     }
 }
 
-/// The names of all transformations of one kernel that [`apply`] knows.
+/// The names of all transformations that [`apply`] knows.
 pub fn known_steps() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().map(|(name, _)| *name)
+    TABLE.iter().map(|(name, _)| *name).chain(OF_PROGRAMS)
 }
 
 fn only_kernel(program: &Program, step: &Step) -> Result<Name, ApplyError> {

@@ -1,0 +1,62 @@
+//! Arguments of calls from Rust: [`loop_args!`](crate::loop_args) and what can stand in it; and programs compiled in one step.
+
+use parloop_device::Element;
+use parloop_kernel::{Arg, Context};
+
+use super::{Executable, LoopArg, target_of};
+use crate::error::LoopError;
+use crate::syntax::Program;
+
+/// The arguments of a call, by name: numbers, `&array`, `&mut array`, slices of the host, any of them with a shape (`(&array, [n, m])`), or a
+/// [`LoopArg`](crate::run::LoopArg).
+///
+/// ```
+/// use parloop_kernel::Context;
+/// use parloop_loop::{create::{Data, KernelBuilder}, loop_args};
+/// let ctx = Context::open("cpu:1")?;
+/// let scale = KernelBuilder::new()
+///     .domain("{[i]: 0<=i<n}")
+///     .instructions("out[i] = c*a[i]")
+///     .data(Data::global("a, out").dtype("float64"))
+///     .data(Data::value("c").dtype("float64"))
+///     .rest()
+///     .build()?
+///     .compile(&ctx)?;
+/// let (a, mut out) = (ctx.array(&[1.0, 2.0, 3.0])?, ctx.zeros::<f64>(3)?);
+/// scale.call(loop_args! { a: &a, c: 2.0, out: &mut out })?;
+/// assert_eq!(out.to_vec()?, [2.0, 4.0, 6.0]);
+/// # Ok::<(), parloop_loop::error::LoopError>(())
+/// ```
+#[macro_export]
+macro_rules! loop_args {
+    ($($name:ident: $arg:expr),* $(,)?) => { &mut [$((stringify!($name), $crate::run::LoopArg::from($arg))),*] };
+}
+
+impl Program {
+    /// Its kernel, compiled for a context.
+    ///
+    /// # Errors
+    /// Why there is no code ([`generate`](Self::generate)), or what its compiler says.
+    pub fn compile(&self, context: &Context) -> Result<Executable, LoopError> {
+        Executable::compile(&self.generate(target_of(context.device().kind()))?, context)
+    }
+}
+
+/// An array of several axes, in C order.
+impl<'a, A: Into<Arg<'a>>, const N: usize> From<(A, [i64; N])> for LoopArg<'a> {
+    fn from((array, shape): (A, [i64; N])) -> Self {
+        LoopArg::shaped(array, &shape)
+    }
+}
+
+macro_rules! host_arrays {
+    ($($borrowed:ty),*) => { $(
+        /// An array of one axis in the host's memory.
+        impl<'a, T: Element> From<$borrowed> for LoopArg<'a> {
+            fn from(values: $borrowed) -> Self {
+                LoopArg::Array { shape: vec![values.len() as i64], arg: values.into(), strides: None }
+            }
+        }
+    )* };
+}
+host_arrays!(&'a [T], &'a mut [T], &'a Vec<T>, &'a mut Vec<T>);
