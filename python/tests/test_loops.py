@@ -78,7 +78,7 @@ def test_instructions_are_objects_too():
 def test_a_kernel_says_what_it_is_made_of():
     knl = lp.make_kernel("{[i]: 0<=i<n}", "<>t = a[i] {id=read}\nout[i] = t*t {id=write,dep=read}", [lp.GlobalArg("a", np.float32), ...])
     kernel = knl["loopy_kernel"]
-    assert [arg.name for arg in kernel.args] == ["a", "out", "n"]
+    assert [arg.name for arg in kernel.args] == ["a", "n", "out"]
     assert kernel.id_to_insn["write"].depends_on == {"read"}
     assert set(kernel.temporary_variables) == {"t"}
     assert kernel.all_inames() == {"i"}

@@ -62,7 +62,7 @@ class Program(_LoopProgram):
         >>> import numpy as np, parloop.loops as lp
         >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]", [lp.GlobalArg("a", np.float32), ...])
         >>> print(knl.code("c").split("{")[0].split("\\n")[-2])
-        void loopy_kernel(float const *__restrict__ a, float *__restrict__ out, int32_t const n)
+        void loopy_kernel(float const *__restrict__ a, int32_t const n, float *__restrict__ out)
         """
         if entrypoint is None and len(self._entrypoints) > 1:
             return "\n".join(self._code(target_name(target), name) for name in self._entrypoints)

@@ -382,7 +382,7 @@ def precompute(
     >>> import numpy as np, parloop.loops as lp
     >>> knl = lp.make_kernel("{[i]: 0<=i<8}", "f(k) := k*k\\nout[i] = f(i) + 1.0")
     >>> lp.precompute(knl, "f", "i")()[1][0][:3]
-    array([1., 2., 5.])
+    array([1., 2., 5.], dtype=float32)
     """
     given: dict[str, Any] = {} if default_tag is _NOT_GIVEN or default_tag is None else {"default_tag": default_tag}
     uses = [text(use) for use in subst_use] if isinstance(subst_use, (list, tuple)) else text(subst_use)
