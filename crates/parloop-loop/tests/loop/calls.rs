@@ -268,7 +268,8 @@ fn functions_of_complex_numbers_have_their_values() {
         ((a * c + b * d) / scale, (b * c - a * d) / scale)
     };
     type Complex = (f64, f64);
-    let cases: Vec<(&str, Box<dyn Fn(Complex64) -> Complex>)> = vec![
+    type Expected<'a> = Box<dyn Fn(Complex64) -> Complex + 'a>;
+    let cases: Vec<(&str, Expected<'_>)> = vec![
         ("exp", Box::new(|z| (z.re.exp() * z.im.cos(), z.re.exp() * z.im.sin()))),
         ("log", Box::new(move |z| (polar(z).0.ln(), polar(z).1))),
         ("sqrt", Box::new(move |z| (polar(z).0.sqrt() * (polar(z).1 / 2.0).cos(), polar(z).0.sqrt() * (polar(z).1 / 2.0).sin()))),
