@@ -1,27 +1,21 @@
-//! How long it takes from text to source: `cargo bench -p parloop-loop --bench pipeline`. CPU time of this thread, medians.
+//! How long it takes from text to source: `cargo bench -p parloop-loop --bench pipeline`. Medians, on a quiet machine.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::parse::step;
 use parloop_loop::syntax::{Program, Target};
 use parloop_loop::transform::apply;
 
-/// CPU time of this thread.
-fn now() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    Duration::from_nanos(text.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or_default())
-}
-
 fn measure(name: &str, times: usize, mut work: impl FnMut()) {
-    let before = now();
+    let before = Instant::now();
     work();
-    let first = now() - before;
+    let first = before.elapsed();
     let mut each: Vec<Duration> = (0..times)
         .map(|_| {
-            let before = now();
+            let before = Instant::now();
             work();
-            now() - before
+            before.elapsed()
         })
         .collect();
     each.sort();

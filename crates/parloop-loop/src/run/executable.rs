@@ -63,6 +63,9 @@ enum ReadyStep {
     Loop { first: Formula, last: Formula, body: Vec<ReadyStep> },
 }
 
+/// What is done with each launch of a call: it gets the launch, its items and the values of the host loops around it.
+pub type EachLaunch<'a> = dyn FnMut(&ReadyLaunch, Items, &[i64]) -> Result<(), LoopError> + 'a;
+
 /// An argument of a call.
 #[derive(Debug)]
 pub enum LoopArg<'a> {
@@ -157,11 +160,7 @@ impl Executable {
     /// # Errors
     /// The first that `run` gives; [`LoopError::Run`] for sizes that do not fit.
     #[inline]
-    pub fn each_launch(
-        &self,
-        values: &Values,
-        run: &mut dyn FnMut(&ReadyLaunch, Items, &[i64]) -> Result<(), LoopError>,
-    ) -> Result<(), LoopError> {
+    pub fn each_launch(&self, values: &Values, run: &mut EachLaunch<'_>) -> Result<(), LoopError> {
         if let [ReadyStep::Launch(only)] = self.inner.steps[..] {
             let launch = &self.inner.launches[only];
             return run(launch, self.items(launch, values)?, &[]);
@@ -170,13 +169,7 @@ impl Executable {
         self.run_steps(&self.inner.steps, &mut values, &mut Vec::new(), run)
     }
 
-    fn run_steps(
-        &self,
-        steps: &[ReadyStep],
-        values: &mut Values,
-        hosts: &mut Vec<i64>,
-        run: &mut dyn FnMut(&ReadyLaunch, Items, &[i64]) -> Result<(), LoopError>,
-    ) -> Result<(), LoopError> {
+    fn run_steps(&self, steps: &[ReadyStep], values: &mut Values, hosts: &mut Vec<i64>, run: &mut EachLaunch<'_>) -> Result<(), LoopError> {
         for step in steps {
             match step {
                 ReadyStep::Launch(index) => {
@@ -225,6 +218,10 @@ impl Executable {
         let mut places = vec![None; plan.args().len()];
         for (index, (name, arg)) in args.iter().enumerate() {
             let position = plan.position(name).ok_or_else(|| plan.unknown(name))?;
+            if places[position].is_some() {
+                return Err(super::RunError::GivenTwice { kernel: plan.kernel().clone(), argument: (*name).into() }.into());
+            }
+            arg.check_extent(plan.kernel(), name)?;
             given[position] = arg.given();
             places[position] = Some(index);
         }
@@ -293,7 +290,7 @@ impl LoopArg<'_> {
 }
 
 /// Distances in bytes of an array whose last axis varies fastest.
-fn c_strides(shape: &[i64], size: i64) -> Vec<i64> {
+pub(super) fn c_strides(shape: &[i64], size: i64) -> Vec<i64> {
     let mut strides = vec![size; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);

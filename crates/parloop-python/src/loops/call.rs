@@ -5,11 +5,11 @@ use std::sync::Arc;
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_kernel as ker;
 use parloop_kernel::{Items, Scalar, Slot, Slots, encode};
+use parloop_loop::Name;
 use parloop_loop::error::LoopError;
 use parloop_loop::prepare::generate;
 use parloop_loop::run::{Executable, Feed, Given, GivenArray, PlannedKind, ReadyLaunch, RunError, Values, target_of};
 use parloop_loop::syntax::{ArgumentKind, LoopKernel, Program, Type};
-use parloop_loop::Name;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyTuple};
@@ -43,15 +43,27 @@ enum Value<'py> {
     Device(Array, Option<Bound<'py, PyAny>>),
 }
 
-pub fn call<'py>(slf: &Bound<'py, LoopProgram>, args: &Bound<'py, PyTuple>, named: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
+pub fn call<'py>(
+    slf: &Bound<'py, LoopProgram>,
+    args: &Bound<'py, PyTuple>,
+    named: Option<&Bound<'py, PyDict>>,
+) -> Result<Bound<'py, PyAny>> {
     let py = slf.py();
+    // A queue of pyopencl's: its arrays go in and come out, which Python does.
+    if let Ok(first) = args.get_item(0)
+        && !first.is_instance_of::<Context>()
+        && first.hasattr("int_ptr")?
+    {
+        return Ok(py.import("parloop.loops._opencl")?.getattr("call")?.call1((slf, first, named))?);
+    }
     let program = &slf.get().inner;
-    let (mut entry, mut out_host) = (None, None);
+    let (mut entry, mut out_host, mut by_name) = (None, None, false);
     let mut given: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
     for (name, value) in named.into_iter().flatten() {
         let name: String = name.extract()?;
         match name.as_str() {
             "entrypoint" => entry = Some(value.extract::<String>()?),
+            "_by_name" => by_name = value.is_truthy()?,
             "out_host" => out_host = value.extract::<Option<bool>>()?,
             "allocator" | "wait_for" | "no_run" | "warn_numpy" => {}
             _ => given.push((name, value)),
@@ -63,7 +75,8 @@ pub fn call<'py>(slf: &Bound<'py, LoopProgram>, args: &Bound<'py, PyTuple>, name
     };
     let kernel = program.kernel(&entry).ok_or_else(|| LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() })?;
     if args.len() > 1 {
-        let reason = format!("kernel `{entry}` takes a context by position and its arguments by name, but {} positions were given", args.len());
+        let reason =
+            format!("kernel `{entry}` takes a context by position and its arguments by name, but {} positions were given", args.len());
         return Err(PyTypeError::new_err(reason).into());
     }
     let context = match args.get_item(0) {
@@ -84,7 +97,8 @@ pub fn call<'py>(slf: &Bound<'py, LoopProgram>, args: &Bound<'py, PyTuple>, name
     let sizes = plan.resolve(&given).map_err(LoopError::from)?;
     for (index, arg) in plan.args().iter().enumerate() {
         if let (Value::Missing, PlannedKind::Array { dtype, .. }) = (&values[index], &arg.kind) {
-            let shape: Vec<usize> = plan.output_shape(arg, &sizes).map_err(LoopError::from)?.iter().map(|&length| length as usize).collect();
+            let shape: Vec<usize> =
+                plan.output_shape(arg, &sizes).map_err(LoopError::from)?.iter().map(|&length| length as usize).collect();
             let strides = plan.output_strides(arg, &sizes).map_err(LoopError::from)?;
             values[index] = make_output(py, &context, &shape, &strides, *dtype)?;
         }
@@ -93,12 +107,14 @@ pub fn call<'py>(slf: &Bound<'py, LoopProgram>, args: &Bound<'py, PyTuple>, name
     let as_host = out_host.unwrap_or(any_host) || context.device().kind() == DeviceKind::Cpu;
     let mut results = Vec::new();
     for (arg, value) in plan.args().iter().zip(values) {
-        if arg.is_output && let Some(result) = result_of(py, value, as_host)? {
+        if arg.is_output
+            && let Some(result) = result_of(py, value, as_host)?
+        {
             results.push((arg.name.to_string(), result));
         }
     }
     let event = event(py, &context)?;
-    let results = match compiled.returns_dict {
+    let results = match compiled.returns_dict || by_name {
         true => {
             let dict = PyDict::new(py);
             for (name, result) in results {
@@ -124,7 +140,12 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
     let argument = &kernel.arguments[index];
     if matches!(argument.kind, ArgumentKind::Value) {
         return Ok(Value::Number(number(&value)?.ok_or_else(|| {
-            PyTypeError::new_err(format!("argument `{}` of kernel `{}` must be a number, not {}", argument.name, kernel.name, describe(&value)))
+            PyTypeError::new_err(format!(
+                "argument `{}` of kernel `{}` must be a number, not {}",
+                argument.name,
+                kernel.name,
+                describe(&value)
+            ))
         })?));
     }
     let on_cpu = context.device().kind() == DeviceKind::Cpu;
@@ -132,7 +153,16 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
         if on_cpu {
             return Ok(Value::Host(value));
         }
-        let array = Array::from_object(context, &as_contiguous(&value)?, None)?;
+        // Fortran's order is kept: the transpose is copied, and its axes turned round again.
+        let is_fortran = value.getattr("flags")?.getattr("fnc")?.is_truthy()?;
+        let mut array = match is_fortran {
+            true => Array::from_object(context, &value.getattr("T")?, None)?,
+            false => Array::from_object(context, &as_contiguous(&value)?, None)?,
+        };
+        if is_fortran {
+            array.layout.shape.reverse();
+            array.layout.strides.reverse();
+        }
         return Ok(Value::Device(array, Some(value)));
     }
     Ok(Value::Device(Array::from_object(context, &value, None)?, None))
@@ -238,7 +268,8 @@ fn shape_of(value: &Value<'_>) -> Result<Given> {
 fn make_output<'py>(py: Python<'py>, context: &ker::Context, shape: &[usize], strides: &[Option<i64>], dtype: DType) -> Result<Value<'py>> {
     let dense = Layout::dense(shape, dtype.size());
     let size = dtype.size() as i64;
-    let wanted: Vec<isize> = strides.iter().zip(&dense.strides).map(|(stride, &own)| stride.map_or(own, |stride| (stride * size) as isize)).collect();
+    let wanted: Vec<isize> =
+        strides.iter().zip(&dense.strides).map(|(stride, &own)| stride.map_or(own, |stride| (stride * size) as isize)).collect();
     let is_dense = (0..shape.len()).all(|axis| shape[axis] < 2 || wanted[axis] == dense.strides[axis]);
     if context.device().kind() == DeviceKind::Cpu && is_dense {
         return Ok(Value::Host(empty(py, shape, dtype)?));
@@ -266,7 +297,8 @@ fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], sizes: &Values
     for (index, value) in values.iter().enumerate() {
         arguments.push(argument_slot(compiled, index, value)?);
     }
-    let work = || executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &arguments, sizes, &temporaries));
+    let work =
+        || executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &arguments, sizes, &temporaries));
     // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
     Ok(py.detach(work)?)
 }
@@ -280,10 +312,12 @@ fn launch_one(
     temporaries: &[Memory],
 ) -> std::result::Result<(), LoopError> {
     let integer = |dtype: DType, value: i64| {
-        encode(Scalar::Int(value.into()), dtype).map_err(|_| LoopError::from(RunError::Overflow {
-            kernel: launch.kernel.signature().name.as_str().into(),
-            argument: format!("{value} as {}", dtype.name()).into(),
-        }))
+        encode(Scalar::Int(value.into()), dtype).map_err(|_| {
+            LoopError::from(RunError::Overflow {
+                kernel: launch.kernel.signature().name.as_str().into(),
+                argument: format!("{value} as {}", dtype.name()).into(),
+            })
+        })
     };
     let mut slots = Slots::new();
     for feed in &launch.feeds {

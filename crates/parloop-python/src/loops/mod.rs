@@ -1,9 +1,12 @@
 //! `parloop.loops`: loop kernels in Python. `value` turns Python's values into those of steps, `build` makes programs, `program` is
-//! the class of programs, `call` runs them.
+//! the class of programs, `call` runs them, `describe` and `tree` say what they are made of, `callable` has functions of Python's.
 
 mod build;
 mod call;
+mod callable;
+mod describe;
 mod program;
+mod tree;
 mod value;
 
 use pyo3::prelude::*;
@@ -11,5 +14,7 @@ use pyo3::prelude::*;
 /// Puts the classes into the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<program::LoopProgram>()?;
-    module.add_function(wrap_pyfunction!(build::make_loop_program, module)?)
+    module.add_function(wrap_pyfunction!(build::make_loop_program, module)?)?;
+    module.add_function(wrap_pyfunction!(program::merge_loop_programs, module)?)?;
+    module.add_function(wrap_pyfunction!(tree::loop_expression_tree, module)?)
 }
