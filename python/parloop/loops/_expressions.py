@@ -85,9 +85,9 @@ def _number(value: Any) -> str:
     if isinstance(plain, complex):
         return f"({_number(plain.real)} + {_number(plain.imag)}*1j)"
     if isinstance(plain, float) and plain != plain:
-        written = "nan"
-    elif isinstance(plain, float) and plain in (float("inf"), float("-inf")):
-        return "(inf)" if plain > 0 else "(-inf)"
+        return f"cast({dtype or 'float64'}, NAN)"
+    if isinstance(plain, float) and plain in (float("inf"), float("-inf")):
+        written = "HUGE_VAL" if plain > 0 else "-HUGE_VAL"
     else:
         written = repr(plain)
     if dtype is not None and str(dtype) not in ("float64", "bool"):
@@ -142,11 +142,14 @@ def _slice(node: Any) -> str:
     return ":".join("" if part is None else text(part) for part in ((start, stop) if step is None else (start, stop, step)))
 
 
-def _cast(node: Any) -> str:
+def _type_name(kind: Any) -> str:
     import numpy as np
 
-    kind = getattr(node, "type", None) or getattr(node, "dtype", None)
-    return f"cast({np.dtype(getattr(kind, 'numpy_dtype', kind)).name}, {text(node.child)})"
+    return str(np.dtype(getattr(kind, "numpy_dtype", kind)).name)
+
+
+def _cast(node: Any) -> str:
+    return f"cast({_type_name(getattr(node, 'type', None) or node.dtype)}, {text(node.child)})"
 
 
 def _reduction(node: Any) -> str:
@@ -185,7 +188,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "Call": _call,
     "CallWithKwargs": _call,
     "Slice": _slice,
-    "NaN": lambda node: "nan",
+    "NaN": lambda node: "NAN" if node.data_type is None else f"cast({_type_name(node.data_type)}, NAN)",
     "CommonSubexpression": lambda node: f"cse({text(node.child)}" + (f', "{node.prefix}")' if node.prefix else ")"),
     "TypeCast": _cast,
     "TypeAnnotation": _cast,

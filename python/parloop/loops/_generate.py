@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from .._parloop import LoopError
 from ._callable import Lookup
 from ._kernel import Kernel
-from ._program import Options, Program, build, of_class, target_name
+from ._program import Options, Program, build, generated_preambles, of_class, target_name
 from ._targets import TargetBase
 
 _P = TypeVar("_P", Program, Kernel)
@@ -193,18 +193,9 @@ def register_symbol_manglers(program: Program, manglers: Iterable[Callable[[Any,
     return of_class(program, program._register_lookup(Lookup(symbols=manglers)))
 
 
-class _PreambleInfo:
-    def __init__(self, program: Program) -> None:
-        self.kernel, self.target = program, program.target
-        self.seen_functions: frozenset[Any] = frozenset()
-        self.seen_dtypes: frozenset[Any] = frozenset()
-
-
 def register_preamble_generators(program: Program, generators: Iterable[Callable[[Any], Iterable[tuple[str, str]]]]) -> Program:
     """Puts the texts that functions give in front of the code, sorted by their keys."""
-    info = _PreambleInfo(program)
-    found = [(str(key), str(value)) for generator in generators for key, value in generator(info)]
-    return of_class(program, program._with_preambles(found))
+    return of_class(program, program._with_preambles(generated_preambles(program, generators)))
 
 
 def make_einsum(spec: str, arg_names: str | Iterable[str], **said: Any) -> Program:

@@ -184,7 +184,8 @@ class CInstruction(InstructionBase):
     ) -> None:
         super().__init__(id, **said)
         pairs = [name.strip() for name in iname_exprs.split(",") if name.strip()] if isinstance(iname_exprs, str) else list(iname_exprs)
-        self.iname_exprs = [(item, item) if isinstance(item, str) else (item[0], item[1]) for item in pairs]
+        given = [(item, item) if isinstance(item, str) else (item[0], item[1]) for item in pairs]
+        self.iname_exprs = list(dict(given).items())
         self.code = code
         self.read_variables = frozenset([read_variables] if isinstance(read_variables, str) else read_variables)
         self.assignees = (assignees,) if isinstance(assignees, str) else tuple(assignees)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy as np
+
 from .. import Context
 from .._parloop import _LoopProgram
 
@@ -32,12 +34,33 @@ def call(program: _LoopProgram, queue: Any, named: dict[str, Any] | None) -> tup
     if out_host is None:
         out_host = not theirs and any(hasattr(value, "__array_interface__") and value.ndim for value in given.values())
     for name, value in theirs.items():
-        given[name] = value.get(queue)
+        given[name] = _read(queue, value)
     event, results = program(_context(queue), _by_name=True, out_host=True, **given)
     for name in results:
         if name in theirs:
-            theirs[name].set(results[name].astype(theirs[name].dtype, copy=False), queue=queue)
+            _write(queue, theirs[name], given[name])
             results[name] = results[name] if out_host else theirs[name]
         elif given.get(name) is None and not out_host:
             results[name] = cla.to_device(queue, results[name])
     return event, results if program._returns_dict else tuple(results.values())
+
+
+def _is_whole(array: Any) -> bool:
+    return bool(array.size and array.ndim and (array.flags.c_contiguous or array.flags.f_contiguous))
+
+
+def _read(queue: Any, array: Any) -> Any:
+    """A copy on the host. One that has gaps, or starts inside of its memory, is a view of a copy of all of that memory."""
+    if _is_whole(array) or not array.size:
+        return array.get(queue)
+    whole = np.empty(array.base_data.size, np.uint8)
+    importlib.import_module("pyopencl").enqueue_copy(queue, whole, array.base_data)
+    return np.ndarray(array.shape, array.dtype, buffer=whole, offset=array.offset, strides=array.strides)
+
+
+def _write(queue: Any, array: Any, host: Any) -> None:
+    """Copies back what `_read` gave and a kernel changed."""
+    if _is_whole(array):
+        array.set(host, queue=queue)
+    elif array.size:
+        importlib.import_module("pyopencl").enqueue_copy(queue, array.base_data, host.base)

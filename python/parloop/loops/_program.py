@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from .._parloop import LoopError, _LoopProgram
@@ -207,9 +207,27 @@ def build(
     for name, message in found:
         warnings.warn(f"{name}: {message}", LoopWarning, stacklevel=4)
     made = into(program)
+    generators = said.get("preamble_generators")
+    if generators:
+        made = into(made._with_preambles(generated_preambles(made, generators)))
     if isinstance(target, TargetBase):
         made._target_said = target
     return made
+
+
+class _PreambleInfo:
+    """What a generator of texts can ask."""
+
+    def __init__(self, program: Program) -> None:
+        self.kernel, self.target = program, program.target
+        self.seen_functions: frozenset[Any] = frozenset()
+        self.seen_dtypes: frozenset[Any] = frozenset()
+
+
+def generated_preambles(program: Program, generators: Iterable[Callable[[Any], Iterable[tuple[str, str]]]]) -> list[tuple[str, str]]:
+    """The texts that functions give for the front of a program's code."""
+    info = _PreambleInfo(program)
+    return [(str(key), str(value)) for generator in generators for key, value in generator(info)]
 
 
 def _options(given: Any) -> dict[str, Any]:

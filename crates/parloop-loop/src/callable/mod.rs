@@ -30,6 +30,7 @@ pub use reach::{RecursiveCall, called_by, reachable};
 pub use scalar::{Mangler, ScalarFunction};
 pub use scope::{find, scope};
 pub(crate) use scope::{kernel_exprs, known_names, scope_for};
+pub(crate) use symbol::is_constant;
 pub use symbol::symbol;
 pub use target::{TargetFunction, target_knows};
 

@@ -42,3 +42,8 @@ pub fn symbol(program: &Program, target: Option<Target>, name: &str) -> Result<O
     let found = CONSTANTS.iter().find(|(constant, _, _)| *constant == name);
     Ok(found.map(|(_, dtype, text)| Symbol { ty: Type::Scalar(*dtype), text: (*text).into() }))
 }
+
+/// Whether a name stands for a constant of C's, unless a kernel declares it.
+pub(crate) fn is_constant(name: &str) -> bool {
+    CONSTANTS.iter().any(|(constant, _, _)| *constant == name)
+}

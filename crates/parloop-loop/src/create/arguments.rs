@@ -7,6 +7,7 @@ use parloop_isl::Name;
 use super::data::{Order, check_name};
 use super::error::{CreateError, NameKind};
 use super::{Datum, Making};
+use crate::callable::is_constant;
 use crate::syntax::{
     AddressSpace, Argument, ArgumentKind, DimTag, Expr, Instruction, InstructionKind, Layout, Offset, Shape, Stride, Temporary,
 };
@@ -103,7 +104,8 @@ pub(super) fn guess_arguments(making: &mut Making) -> Result<(), CreateError> {
         return Ok(());
     }
     let uses = Uses::of(making)?;
-    let mut wanted: BTreeSet<Name> = uses.read.union(&uses.written).cloned().collect();
+    let is_read_as_constant = |name: &&Name| is_constant(name) && !uses.written.contains(*name) && !uses.indexed.contains_key(*name);
+    let mut wanted: BTreeSet<Name> = uses.read.union(&uses.written).filter(|name| !is_read_as_constant(name)).cloned().collect();
     wanted.extend(uses.parameters.iter().cloned());
     for argument in &making.kernel.arguments {
         if let ArgumentKind::Array { layout, .. } = &argument.kind {

@@ -8,6 +8,7 @@ use parloop_isl::Name;
 use super::Making;
 use super::arguments::layout_names;
 use super::error::{CreateError, NameKind, Warning};
+use crate::callable::is_constant;
 use crate::names::Near;
 use crate::syntax::{ArgumentKind, Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape};
 
@@ -28,7 +29,7 @@ pub(super) fn check_names(making: &mut Making) -> Result<(), CreateError> {
         if let Some(name) = instruction.writes().into_iter().find(unknown) {
             return Err(CreateError::UndeclaredDestination { instruction: instruction.id.clone(), near: near(&name), name });
         }
-        if let Some(name) = instruction.reads().into_iter().find(unknown) {
+        if let Some(name) = instruction.reads().into_iter().find(|name| unknown(name) && !is_constant(name)) {
             return Err(CreateError::UndefinedName { instruction: instruction.id.clone(), near: near(&name), name });
         }
     }

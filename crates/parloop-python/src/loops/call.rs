@@ -12,7 +12,7 @@ use parloop_loop::run::{Executable, Feed, Given, GivenArray, PlannedKind, ReadyL
 use parloop_loop::syntax::{ArgumentKind, LoopKernel, Program, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use super::program::LoopProgram;
@@ -58,10 +58,10 @@ pub fn call<'py>(
     }
     let program = &slf.get().inner;
     let (mut entry, mut out_host, mut by_name) = (None, None, false);
-    let mut given: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
+    let mut given: SmallVec<[(Bound<'py, PyString>, Bound<'py, PyAny>); 8]> = SmallVec::new();
     for (name, value) in named.into_iter().flatten() {
-        let name: String = name.extract()?;
-        match name.as_str() {
+        let name = name.cast_into::<PyString>()?;
+        match name.to_str()? {
             "entrypoint" => entry = Some(value.extract::<String>()?),
             "_by_name" => by_name = value.is_truthy()?,
             "out_host" => out_host = value.extract::<Option<bool>>()?,
@@ -87,7 +87,8 @@ pub fn call<'py>(
     let mut values: Vec<Value<'py>> = kernel.arguments.iter().map(|_| Value::Missing).collect();
     let mut any_host = false;
     for (name, value) in given {
-        let index = kernel.arguments.iter().position(|argument| argument.name == name.as_str()).ok_or_else(|| unknown(kernel, &name))?;
+        let name = name.to_str()?;
+        let index = kernel.arguments.iter().position(|argument| argument.name == *name).ok_or_else(|| unknown(kernel, name))?;
         values[index] = take(&context, kernel, index, value)?;
         any_host |= matches!(values[index], Value::Host(_) | Value::Device(_, Some(_)));
     }
@@ -162,6 +163,11 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
         if is_fortran {
             array.layout.shape.reverse();
             array.layout.strides.reverse();
+        }
+        // Without axes it stays; numpy's contiguous arrays have one at least.
+        if value.getattr("ndim")?.extract::<usize>()? == 0 {
+            array.layout.shape.clear();
+            array.layout.strides.clear();
         }
         return Ok(Value::Device(array, Some(value)));
     }

@@ -34,7 +34,7 @@ def auto_test_vs_ref(
     queue = importlib.import_module("pyopencl").CommandQueue(ctx)
     test_prog = ref_prog if test_prog is None else test_prog
     given = dict(parameters or {})
-    typed = infer_unknown_types(ref_prog, expect_completion=True)
+    typed = infer_unknown_types(ref_prog)
     kernel = typed[ref_entrypoint] if ref_entrypoint else typed.default_entrypoint
     rng = np.random.default_rng(17)
     for arg in kernel.args:
@@ -60,7 +60,8 @@ def auto_test_vs_ref(
 def _random(rng: Any, arg: Any, given: dict[str, Any]) -> Any:
     """An array of the argument's shape, in the order of its axes."""
     shape = tuple(int(eval(str(length), {"min": min, "max": max}, given)) for length in arg.shape)
-    dtype = np.dtype(arg.dtype)
+    # What nothing says is a double.
+    dtype = np.dtype(np.float64 if arg.dtype is None else arg.dtype)
     if dtype.kind in "iub":
         values = rng.integers(0, 10, size=shape).astype(dtype)
     elif dtype.kind == "c":

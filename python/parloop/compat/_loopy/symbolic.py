@@ -53,7 +53,6 @@ class TypeCast(_Expression):
         object.__setattr__(self, "type", to_loopy_type(type))
         object.__setattr__(self, "child", child)
 
-    mapper_method = "map_type_cast"
 
 
 @expr_dataclass(init=False)
@@ -75,7 +74,6 @@ class Reduction(_Expression):
         object.__setattr__(self, "expr", expr)
         object.__setattr__(self, "allow_simultaneous", allow_simultaneous)
 
-    mapper_method = "map_reduction"
 
 
 @expr_dataclass()
@@ -84,7 +82,6 @@ class SubArrayRef(_Expression):
 
     swept_inames: tuple[Any, ...]
     subscript: Any
-    mapper_method = "map_sub_array_ref"
 
 
 @expr_dataclass()
@@ -93,7 +90,6 @@ class LinearSubscript(_Expression):
 
     aggregate: Any
     index: Any
-    mapper_method = "map_linear_subscript"
 
 
 @expr_dataclass()
@@ -101,7 +97,6 @@ class ResolvedFunction(_Expression):
     """The name of a function that is known."""
 
     function: Any
-    mapper_method = "map_resolved_function"
 
     @property
     def name(self) -> str:
