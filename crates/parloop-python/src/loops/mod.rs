@@ -6,6 +6,7 @@ mod call;
 mod callable;
 mod describe;
 mod program;
+mod stats;
 mod tree;
 mod value;
 
