@@ -49,6 +49,11 @@ from ._program import (
     make_kernel as make_kernel,
     merge as merge,
 )
+from ._report import Limits as Limits
+from ._report import Report as Report
+from ._report import get_mem_access_map as get_mem_access_map
+from ._report import get_op_map as get_op_map
+from ._report import limits as limits
 from ._targets import (
     CFamilyTarget as CFamilyTarget,
     CTarget as CTarget,

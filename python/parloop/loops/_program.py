@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._parloop import LoopError, _LoopProgram
 from .._parloop import _make_loop_program as _make
@@ -12,6 +12,9 @@ from .._parloop import _merge_loop_programs as _merge
 from ._data import auto
 from ._kernel import Kernel
 from ._targets import TargetBase, target_named
+
+if TYPE_CHECKING:
+    from ._report import Report
 
 __all__ = ["LoopWarning", "Options", "Program", "apply", "make_function", "make_kernel", "merge", "of_class"]
 
@@ -55,6 +58,19 @@ class Program(_LoopProgram):
 
     _kernel_class = Kernel
     _target_said: TargetBase | None = None
+
+    def report(self) -> Report:
+        """How the last call went: time, GB/s, GFLOP/s and their share of what the device was measured to do.
+
+        >>> import numpy as np, parloop as pl, parloop.loops as lp
+        >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "y[i] = y[i] + 2*x[i]")
+        >>> event, (y,) = knl(pl.Context("cpu:1"), x=np.ones(1000), y=np.ones(1000))
+        >>> print(knl.report())  # doctest: +ELLIPSIS
+        loopy_kernel on cpu:1: ... ms, ... GB/s (...% of the measured limit), ... GFLOP/s (...%)
+        """
+        from ._report import report
+
+        return report(self)
 
     def code(self, target: Any = None, entrypoint: str | None = None) -> str:
         """The source for a target: c, opencl, cuda, hip or ispc.

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::build::{change_options, element_type, target};
-use super::call::Compiled;
+use super::call::{Compiled, LastCall};
 use super::callable::{PyCallable, PyLookup};
 use super::describe;
 use super::value::step_value;
@@ -31,11 +31,13 @@ pub struct LoopProgram {
     pub inner: Arc<Program>,
     /// What was compiled of it, the one used last in front.
     pub compiled: Mutex<Vec<Arc<Compiled>>>,
+    /// The last call.
+    pub last: Mutex<Option<LastCall>>,
 }
 
 impl LoopProgram {
     pub fn new(program: Program) -> LoopProgram {
-        LoopProgram { inner: Arc::new(program), compiled: Mutex::new(Vec::new()) }
+        LoopProgram { inner: Arc::new(program), compiled: Mutex::new(Vec::new()), last: Mutex::new(None) }
     }
 
     fn target_named(&self, name: Option<&str>) -> PyResult<Target> {
@@ -70,7 +72,7 @@ impl LoopProgram {
     /// The same program, as an object of the class that is called.
     #[new]
     fn copy(other: &Bound<'_, LoopProgram>) -> LoopProgram {
-        LoopProgram { inner: other.get().inner.clone(), compiled: Mutex::new(Vec::new()) }
+        LoopProgram { inner: other.get().inner.clone(), compiled: Mutex::new(Vec::new()), last: Mutex::new(None) }
     }
 
     /// Does the transformation of that name.

@@ -68,9 +68,7 @@ fn literal_tree<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, 
     };
     match literal {
         Literal::Int(value, dtype) => made("number", value.into_pyobject(py)?.into_any(), dtype.map(|dtype| dtype.name())),
-        Literal::Float(bits, dtype) => {
-            made("number", f64::from_bits(*bits).into_pyobject(py)?.into_any(), dtype.map(|dtype| dtype.name()))
-        }
+        Literal::Float(bits, dtype) => made("number", f64::from_bits(*bits).into_pyobject(py)?.into_any(), dtype.map(|dtype| dtype.name())),
         Literal::Imaginary(bits, dtype) => {
             let value = pyo3::types::PyComplex::from_doubles(py, 0.0, f64::from_bits(*bits)).into_any();
             made("number", value, dtype.map(|dtype| dtype.name()))
