@@ -193,3 +193,18 @@ def test_einsum_is_numpys():
     np.testing.assert_allclose(lp.make_einsum("ik,kj->ij", "a,b")(a=a, b=b)[1][0], a @ b)
     with pytest.raises(pl.LoopError, match="2 operands"):
         lp.make_einsum("ik,kj->ij", "a")
+
+
+@pytest.mark.parametrize("said", [{"default_order": lp.auto}, {"default_offset": lp.auto}, {"default_order": lp.auto, "default_offset": lp.auto}])
+def test_strides_and_offsets_are_found_in_each_call_also_for_outputs(ctx, said):
+    knl = lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<m}", "out[i,j] = 2*a[i,j]", **said)
+    a = np.arange(12.0).reshape(3, 4)
+    np.testing.assert_array_equal(knl(ctx, a=a)[1][0], 2 * a)
+    if "default_order" in said:
+        np.testing.assert_array_equal(knl(ctx, a=a.T)[1][0], 2 * a.T)
+        np.testing.assert_array_equal(knl(ctx, a=np.arange(24.0).reshape(3, 8)[:, ::2])[1][0], 2 * np.arange(24.0).reshape(3, 8)[:, ::2])
+
+
+def test_constants_of_c_need_no_declaration():
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i] + INFINITY")
+    assert np.isinf(knl(a=np.ones(2))[1][0]).all()

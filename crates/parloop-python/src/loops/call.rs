@@ -125,7 +125,8 @@ pub fn call<'py>(
     let compiled = compiled_for(py, slf.get(), kernel, &entry, &context, &values)?;
     let plan = compiled.executable.plan();
     let mut given = values.iter().map(shape_of).collect::<Result<SmallVec<[Given; 8]>>>()?;
-    let sizes = plan.resolve(&given).map_err(LoopError::from)?;
+    let mut sizes = plan.resolve(&given).map_err(LoopError::from)?;
+    let mut is_any_made = false;
     for (index, arg) in plan.args().iter().enumerate() {
         if let (Value::Missing, PlannedKind::Array { dtype, .. }) = (&values[index], &arg.kind) {
             let shape = plan.output_shape(arg, &sizes).map_err(LoopError::from)?;
@@ -133,7 +134,12 @@ pub fn call<'py>(
             let strides = plan.output_strides(arg, &sizes).map_err(LoopError::from)?;
             values[index] = make_output(py, &context, &shape, &strides, *dtype)?;
             given[index] = shape_of(&values[index])?;
+            is_any_made = true;
         }
+    }
+    // Strides and offsets that each call finds are those of the outputs that were made.
+    if is_any_made && sizes.iter().any(Option::is_none) {
+        sizes = plan.resolve(&given).map_err(LoopError::from)?;
     }
     let began = std::time::Instant::now();
     let start =
@@ -388,7 +394,8 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
         slots.push(match feed {
             Feed::Argument(index) => arguments[*index],
             Feed::Separate(index, indices) => passed.separate(*index, indices),
-            Feed::Integer(dtype, place) => integer(*dtype, sizes[*place].unwrap_or_default())?,
+            // An offset that is found in each call is part of the address already.
+            Feed::Integer(dtype, place) => integer(*dtype, sizes[*place].unwrap_or(0))?,
             Feed::HostIname(dtype, depth) => integer(*dtype, hosts[*depth])?,
             Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
         });
