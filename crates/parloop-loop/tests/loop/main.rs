@@ -15,6 +15,7 @@ mod files;
 mod filetests;
 mod inames;
 mod instructions;
+mod interpret;
 mod kernels;
 mod layout;
 mod loop_fusion;
