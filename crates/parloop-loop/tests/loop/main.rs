@@ -23,6 +23,7 @@ mod lowering;
 mod pipeline;
 mod points;
 mod prefetch;
+mod random;
 mod reduce;
 mod run;
 mod same_numbers;
