@@ -30,4 +30,4 @@ pub mod target;
 pub mod transform;
 mod walk;
 
-pub use parloop_isl::{Affine, Name, Set};
+pub use parloop_isl::{Affine, Name, Set, add_library_folder};

@@ -2,10 +2,11 @@
 
 use parloop_device::{CompileError, DeviceError};
 use parloop_kernel::KernelError;
+use parloop_loop::check::CheckError;
 use parloop_loop::create::CreateError;
 use parloop_loop::error::LoopError;
 use parloop_loop::parse::ParseError;
-use parloop_loop::transform::ApplyError;
+use parloop_loop::transform::{ApplyError, InlineError, RegisterError};
 use parloop_object::{BufferError, ObjectError, TypeError};
 use pyo3::prelude::*;
 
@@ -81,15 +82,36 @@ impl From<TypeError> for Error {
 
 impl From<LoopError> for Error {
     fn from(error: LoopError) -> Error {
-        let class = match &error {
-            LoopError::Kernel(_) => match error {
-                LoopError::Kernel(error) => return error.into(),
-                _ => Exception::LoopError,
-            },
-            LoopError::Infer(_) | LoopError::Callable(_) => Exception::LoopTypeError,
-            _ => Exception::LoopError,
-        };
+        match error {
+            LoopError::Kernel(error) => error.into(),
+            error => Error(loop_class(&error).error(error.to_string())),
+        }
+    }
+}
+
+fn loop_class(error: &LoopError) -> Exception {
+    match error {
+        LoopError::Infer(_) | LoopError::Callable(_) => Exception::LoopTypeError,
+        LoopError::Check(CheckError::OutOfBounds { .. } | CheckError::WrongRank { .. }) => Exception::LoopIndexError,
+        LoopError::Check(CheckError::WriteRace { .. }) => Exception::LoopRaceError,
+        LoopError::Check(CheckError::VariableAccessNotOrdered { .. }) => Exception::LoopOrderError,
+        LoopError::Check(CheckError::MissingDefinition { .. }) => Exception::LoopDefinitionError,
+        LoopError::Schedule(_) => Exception::LoopScheduleError,
+        LoopError::Reduce(_) => Exception::LoopReductionError,
+        _ => Exception::LoopError,
+    }
+}
+
+impl From<RegisterError> for Error {
+    fn from(error: RegisterError) -> Error {
+        let class = if matches!(error, RegisterError::Callable(_)) { Exception::LoopTypeError } else { Exception::LoopError };
         Error(class.error(error.to_string()))
+    }
+}
+
+impl From<InlineError> for Error {
+    fn from(error: InlineError) -> Error {
+        Error(Exception::LoopError.error(error.to_string()))
     }
 }
 
@@ -101,7 +123,13 @@ impl From<CreateError> for Error {
 
 impl From<ApplyError> for Error {
     fn from(error: ApplyError) -> Error {
-        Error(Exception::LoopError.error(error.to_string()))
+        let class = match &error {
+            ApplyError::Failed { error, .. } => error.downcast_ref::<LoopError>().map_or(Exception::LoopError, loop_class),
+            ApplyError::Arguments(_) => Exception::LoopTypeError,
+            ApplyError::Text { .. } => Exception::LoopSyntaxError,
+            _ => Exception::LoopError,
+        };
+        Error(class.error(error.to_string()))
     }
 }
 

@@ -50,6 +50,11 @@ exceptions! {
     LoopError: ParloopError, "ValueError", "A loop kernel cannot be made, transformed, written or run.";
     LoopSyntaxError: LoopError, "SyntaxError", "The text of a kernel cannot be read; the message shows the line.";
     LoopTypeError: LoopError, "TypeError", "Types of a loop kernel do not fit, or are not known.";
+    LoopRaceError: LoopError, "ValueError", "Work items of a loop kernel write to the same place at once.";
+    LoopOrderError: LoopError, "ValueError", "Nothing says which of two accesses of a loop kernel comes first.";
+    LoopDefinitionError: LoopError, "ValueError", "A loop kernel reads what nothing was written to.";
+    LoopScheduleError: LoopError, "ValueError", "The loops of a kernel cannot be put into an order.";
+    LoopReductionError: LoopError, "ValueError", "A reduction or scan cannot be done so.";
     LoopIndexError: LoopError, "IndexError", "An index of a loop kernel is outside of its array.";
     CheckError: ParloopError, "IndexError", "In checked mode: a kernel used an index outside its object, or a null reference.";
 }

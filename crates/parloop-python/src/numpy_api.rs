@@ -67,22 +67,7 @@ pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, l
     let py = owner.py();
     let api = api(py)?;
     let shape: smallvec::SmallVec<[isize; 4]> = layout.shape.iter().map(|&dim| dim as isize).collect();
-    let kind = match dtype {
-        DType::Bool => 0,
-        DType::I8 => 1,
-        DType::U8 => 2,
-        DType::I16 => 3,
-        DType::U16 => 4,
-        DType::I32 => 5,
-        DType::U32 => 6,
-        // `long` is 64 bits wide on all our platforms, and is what NumPy calls int64.
-        DType::I64 => 7,
-        DType::U64 => 8,
-        DType::F32 => 11,
-        DType::F64 => 12,
-        DType::C64 => 14,
-        DType::C128 => 15,
-    };
+    let kind = number_of(dtype);
     // SAFETY: shape and strides have as many entries as there are axes; NumPy copies them, works out the other flags itself, and keeps
     // the owner, whose reference it takes over, also when it fails.
     unsafe {
@@ -103,5 +88,37 @@ pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, l
             return Err(PyErr::fetch(py));
         }
         Ok(array)
+    }
+}
+
+/// NumPy's number of a type.
+fn number_of(dtype: DType) -> c_int {
+    match dtype {
+        DType::Bool => 0,
+        DType::I8 => 1,
+        DType::U8 => 2,
+        DType::I16 => 3,
+        DType::U16 => 4,
+        DType::I32 => 5,
+        DType::U32 => 6,
+        // `long` is 64 bits wide on all our platforms, and is what NumPy calls int64.
+        DType::I64 => 7,
+        DType::U64 => 8,
+        DType::F32 => 11,
+        DType::F64 => 12,
+        DType::C64 => 14,
+        DType::C128 => 15,
+    }
+}
+
+/// A NumPy array of that shape in C order, whose elements have any values.
+pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+    let api = api(py)?;
+    let lengths: smallvec::SmallVec<[isize; 4]> = shape.iter().map(|&length| length as isize).collect();
+    let (axes, kind, null) = (lengths.len() as c_int, number_of(dtype), std::ptr::null_mut());
+    // SAFETY: the shape has as many entries as there are axes; without data NumPy allocates it, and fails where that is not possible.
+    unsafe {
+        let array = (api.new)(api.class, axes, lengths.as_ptr(), kind, std::ptr::null(), std::ptr::null_mut(), 0, 0, null);
+        Bound::from_owned_ptr_or_err(py, array)
     }
 }

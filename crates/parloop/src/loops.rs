@@ -30,3 +30,8 @@ pub use parloop_loop::schedule::Schedule;
 pub use parloop_loop::syntax::{AddressSpace, Expr, InameTag, KernelOptions, LoopKernel, Preamble, Program, Target, Type};
 pub use parloop_loop::transform::{self, Barrier, Duplicate, Fixed, Join, NoSync, Precompute, Prefetch, Rename, Split, TransformError};
 pub use parloop_loop::{Affine, Name, Set, loop_args};
+
+/// The examples of the guide are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/loops.md")]
+struct Guide;

@@ -1,6 +1,7 @@
 //! Finds and opens libisl: once for the process, when it is first needed.
 
 use std::env;
+use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,10 @@ fn find() -> Result<Api> {
 fn open(path: &OsStr) -> std::result::Result<Api, String> {
     // SAFETY: opening isl, or the module of islpy, runs initialisers that have no effect on others.
     let library = unsafe { Library::new(path) };
-    library.and_then(Api::of).map_err(|error| error.to_string())
+    library.and_then(Api::of).map_err(|error| match error.source() {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    })
 }
 
 /// Libraries in the folders that were named and in the virtual environment: `libisl*` itself, and what islpy brings.

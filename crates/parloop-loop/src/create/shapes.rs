@@ -63,6 +63,10 @@ fn shape_of(name: &Name, accesses: &[Access<'_>], ranges: &Ranges<'_>, is_tempor
         return Ok(Shape::Known(Vec::new()));
     };
     let Some(axes) = accesses.iter().find_map(|access| access.indices.map(<[Expr]>::len)) else {
+        // Of an argument nothing needs it; a temporary is made of that length.
+        if !is_temporary {
+            return Ok(Shape::Unknown);
+        }
         return Err(CreateError::ShapeOfLinear { name: name.clone(), access: first.expr.clone(), instruction: first.instruction.clone() });
     };
     if let Some(other) = accesses.iter().find(|access| access.indices.is_some_and(|indices| indices.len() != axes)) {

@@ -6,9 +6,9 @@ use parloop_isl::Name;
 
 use super::error::{InferError, Reason};
 use super::rules::{self, Environment};
-use crate::callable::{ArgId, known_names, symbol};
+use crate::callable::{ArgId, ArgTypes, CallableError, Inference, known_names, symbol};
 use crate::names::Near;
-use crate::syntax::{Argument, ArgumentKind, Call, Expr, LoopKernel, Program, Type};
+use crate::syntax::{Argument, ArgumentKind, Call, Expr, LoopKernel, Program, Target, Type};
 
 /// The type of an expression of a kernel that is typed; for many expressions keep a [`TypeReader`].
 ///
@@ -135,7 +135,18 @@ impl Environment for TypeReader<'_> {
     fn call(&mut self, call: &Call) -> Result<Option<Vec<Type>>, InferError> {
         let callable = call.resolved.then(|| self.program.callables.get(&call.function)).flatten();
         let callable = callable.ok_or_else(|| unknown_function(self.program, self.kernel, &call.function))?;
-        Ok(callable.types().map(results))
+        if callable.types().is_some() || callable.kernel().is_some() {
+            return Ok(callable.types().map(results));
+        }
+        // Not specialised yet, as while only some types are known: the function is asked.
+        let mut types = ArgTypes::new();
+        for (place, arg) in call.args.iter().enumerate() {
+            if let Some(ty) = rules::value(self, arg)? {
+                types.insert(ArgId::argument(place), ty);
+            }
+        }
+        let typed = callable.with_types(&types, &mut Alone(self.program.target.unwrap_or(Target::C)))?;
+        Ok(typed.types().map(results).filter(|types| !types.is_empty()))
     }
 
     fn rule_depth(&mut self) -> &mut usize {
@@ -143,8 +154,25 @@ impl Environment for TypeReader<'_> {
     }
 }
 
+/// What a function that is no kernel can ask for.
+struct Alone(Target);
+
+impl Inference for Alone {
+    fn target(&self) -> Target {
+        self.0
+    }
+
+    fn kernel_types(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError> {
+        Ok(kernel.clone())
+    }
+
+    fn kernel_descriptors(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError> {
+        Ok(kernel.clone())
+    }
+}
+
 /// The types of the results among those of a call.
-pub(super) fn results(types: &crate::callable::ArgTypes) -> Vec<Type> {
+pub(super) fn results(types: &ArgTypes) -> Vec<Type> {
     (0..).map_while(|place| types.get(&ArgId::result(place)).cloned()).collect()
 }
 

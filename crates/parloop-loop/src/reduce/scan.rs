@@ -144,13 +144,16 @@ impl Realizer<'_> {
             _ => Err(misfit(format!("{what} is no single affine expression"))),
         };
         let limits = domain.bounds(scan)?;
-        let first_sweep = only(along.bounds(&sweep)?.lower, &format!("the first value of `{sweep}`"))?;
+        let along_limits = along.bounds(&sweep)?;
+        let is_one_value = along_limits.lower == along_limits.upper;
+        let first_sweep = only(along_limits.lower, &format!("the first value of `{sweep}`"))?;
         let first_scan = only(limits.lower, &format!("the first value of `{scan}`"))?;
         let last_scan = only(limits.upper, &format!("the last value of `{scan}`"))?;
-        let stride = last_scan.coefficient(&sweep);
+        // Along one value nothing grows: any stride fits, if the domain is as long as that of a scan.
+        let stride = if is_one_value { last_scan.coefficient(&sweep).max(1) } else { last_scan.coefficient(&sweep) };
         let triangle = Triangle { scan: scan.clone(), sweep: sweep.clone(), first_scan, first_sweep, stride };
         let expected = triangle.last_point()?;
-        if stride < 1 || triangle.first_scan.mentions(&sweep) || expected != last_scan {
+        if stride < 1 || triangle.first_scan.mentions(&sweep) || (expected != last_scan && !is_one_value) {
             return Err(misfit(format!("its last point is `{last_scan}`, where `{expected}` would make a scan along `{sweep}`")));
         }
         let own = Affine::name(scan.clone());

@@ -1,9 +1,11 @@
 //! Arguments of calls from Rust: [`loop_args!`](crate::loop_args) and what can stand in it; and programs compiled in one step.
 
 use parloop_device::Element;
+use parloop_isl::Name;
 use parloop_kernel::{Arg, Context};
 
-use super::{Executable, LoopArg, target_of};
+use super::executable::c_strides;
+use super::{Executable, LoopArg, RunError, target_of};
 use crate::error::LoopError;
 use crate::syntax::Program;
 
@@ -39,6 +41,37 @@ impl Program {
     /// Why there is no code ([`generate`](Self::generate)), or what its compiler says.
     pub fn compile(&self, context: &Context) -> Result<Executable, LoopError> {
         Executable::compile(&self.generate(target_of(context.device().kind()))?, context)
+    }
+}
+
+impl LoopArg<'_> {
+    /// That the memory of an array holds every element that its shape and strides name.
+    pub(super) fn check_extent(&self, kernel: &Name, argument: &str) -> Result<(), RunError> {
+        let LoopArg::Array { arg, shape, strides } = self else { return Ok(()) };
+        let (found, size) = match arg {
+            Arg::Memory { memory, dtype: Some(dtype), .. } => (memory.len(), dtype.size()),
+            Arg::Host { bytes, dtype } => (bytes.len(), dtype.size()),
+            Arg::HostMut { bytes, dtype } => (bytes.len(), dtype.size()),
+            _ => return Ok(()),
+        };
+        let (kernel, argument) = (kernel.clone(), Name::from(argument));
+        let strides = strides.clone().unwrap_or_else(|| c_strides(shape, size as i64));
+        if shape.len() != strides.len() || shape.iter().any(|&length| length < 0) {
+            return Err(RunError::BadShape { kernel, argument, shape: shape.clone(), strides });
+        }
+        if shape.contains(&0) {
+            return Ok(());
+        }
+        let steps = shape.iter().zip(&strides).map(|(&length, &stride)| i128::from(length - 1) * i128::from(stride));
+        let (before, behind) = steps
+            .fold((0i128, size as i128), |(before, behind), step| (before.saturating_add(step.min(0)), behind.saturating_add(step.max(0))));
+        if before < 0 {
+            return Err(RunError::BadShape { kernel, argument, shape: shape.clone(), strides });
+        }
+        match u64::try_from(behind).unwrap_or(u64::MAX) {
+            needed if needed > found as u64 => Err(RunError::TooSmall { kernel, argument, shape: shape.clone(), needed, found }),
+            _ => Ok(()),
+        }
     }
 }
 

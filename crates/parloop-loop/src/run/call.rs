@@ -63,6 +63,8 @@ pub enum PlannedKind {
         shape: Option<Vec<Formula>>,
         /// For each axis the stride it must have, in elements; `None` is any, which the call passes along.
         strides: Vec<Option<Formula>>,
+        /// The axes whose indices are arrays of their own.
+        separate: Vec<usize>,
     },
     /// A typed object of that class.
     Object(Name),
@@ -165,7 +167,9 @@ impl CallPlan {
                     Axis::Stride(expr) if !self.is_hidden_stride(argument, axis) => formula(expr).map(Some),
                     _ => Ok(None),
                 });
-                Ok(PlannedKind::Array { dtype, shape, strides: strides.collect::<Result<_, _>>()? })
+                let strides = strides.collect::<Result<_, _>>()?;
+                let separate = (0..axes.len()).filter(|&axis| axes[axis] == Axis::Separate).collect();
+                Ok(PlannedKind::Array { dtype, shape, strides, separate })
             }
             ArgumentKind::Value => Ok(PlannedKind::Value { dtype, place: self.place(&argument.name) }),
             ArgumentKind::Object | ArgumentKind::Image(_) => Err(untyped()),
@@ -179,6 +183,11 @@ impl CallPlan {
     /// The kernel's name.
     pub fn kernel(&self) -> &Name {
         &self.kernel
+    }
+
+    /// The names of the integers of a call with their values.
+    pub fn sizes(&self, values: &Values) -> impl Iterator<Item = (&Name, i64)> {
+        self.names.iter().zip(values.iter().copied()).filter_map(|(name, value)| Some((name, value?)))
     }
 
     /// How many integers formulas may use.
@@ -268,7 +277,7 @@ impl CallPlan {
 
     fn check(&self, arg: &PlannedArg, given: &Given, values: &Values) -> Result<(), RunError> {
         match (&arg.kind, given) {
-            (PlannedKind::Array { dtype, shape, strides }, Given::Array(array)) => {
+            (PlannedKind::Array { dtype, shape, strides, .. }, Given::Array(array)) => {
                 if array.dtype != *dtype {
                     let (expected, found) = (*dtype, array.dtype);
                     return Err(RunError::WrongType { kernel: self.kernel.clone(), argument: arg.name.clone(), expected, found });

@@ -218,6 +218,10 @@ impl Executable {
         let mut places = vec![None; plan.args().len()];
         for (index, (name, arg)) in args.iter().enumerate() {
             let position = plan.position(name).ok_or_else(|| plan.unknown(name))?;
+            if places[position].is_some() {
+                return Err(super::RunError::GivenTwice { kernel: plan.kernel().clone(), argument: (*name).into() }.into());
+            }
+            arg.check_extent(plan.kernel(), name)?;
             given[position] = arg.given();
             places[position] = Some(index);
         }
@@ -286,7 +290,7 @@ impl LoopArg<'_> {
 }
 
 /// Distances in bytes of an array whose last axis varies fastest.
-fn c_strides(shape: &[i64], size: i64) -> Vec<i64> {
+pub(super) fn c_strides(shape: &[i64], size: i64) -> Vec<i64> {
     let mut strides = vec![size; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);

@@ -51,6 +51,14 @@ pub enum RunError {
     UnknownArgument { kernel: Name, argument: Name, names: String },
     #[error("argument `{argument}` has an axis whose indices are arrays of their own, which a call from Rust cannot pass")]
     Separate { argument: Name },
+    #[error("kernel `{kernel}`: argument `{argument}` was given twice")]
+    GivenTwice { kernel: Name, argument: Name },
+    #[error("kernel `{kernel}`: argument `{argument}` of shape {shape:?} takes {needed} bytes, but its memory has {found}")]
+    TooSmall { kernel: Name, argument: Name, shape: Vec<i64>, needed: u64, found: usize },
+    #[error(
+        "kernel `{kernel}`: argument `{argument}` cannot have the shape {shape:?} with strides {strides:?}: lengths are not negative, each axis has one stride, and no element lies in front of the first"
+    )]
+    BadShape { kernel: Name, argument: Name, shape: Vec<i64>, strides: Vec<i64> },
     #[error(transparent)]
     Layout(#[from] LayoutError),
 }

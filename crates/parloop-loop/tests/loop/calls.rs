@@ -268,7 +268,8 @@ fn functions_of_complex_numbers_have_their_values() {
         ((a * c + b * d) / scale, (b * c - a * d) / scale)
     };
     type Complex = (f64, f64);
-    let cases: Vec<(&str, Box<dyn Fn(Complex64) -> Complex>)> = vec![
+    type Case = (&'static str, Box<dyn Fn(Complex64) -> Complex>);
+    let cases: Vec<Case> = vec![
         ("exp", Box::new(|z| (z.re.exp() * z.im.cos(), z.re.exp() * z.im.sin()))),
         ("log", Box::new(move |z| (polar(z).0.ln(), polar(z).1))),
         ("sqrt", Box::new(move |z| (polar(z).0.sqrt() * (polar(z).1 / 2.0).cos(), polar(z).0.sqrt() * (polar(z).1 / 2.0).sin()))),
@@ -279,7 +280,7 @@ fn functions_of_complex_numbers_have_their_values() {
         ("tanh", Box::new(move |z| divide(sinh(z), cosh(z)))),
         (
             "tan",
-            Box::new(|z| {
+            Box::new(move |z| {
                 divide((z.re.sin() * z.im.cosh(), z.re.cos() * z.im.sinh()), (z.re.cos() * z.im.cosh(), -z.re.sin() * z.im.sinh()))
             }),
         ),

@@ -441,10 +441,6 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             over_i("<> t[ind[i]] = 1\nout[i] = t[ind[i]]"),
             "the shape of `t` cannot be found: the index of `t[ind[i]]` in instruction `insn` is not affine in inames and parameters; give `t` a shape",
         ),
-        (
-            over_i("out[i] = a[[2*i]]"),
-            "the shape of `a` cannot be found: `a[[2*i]]` in instruction `insn` goes by the place in memory; give `a` a shape",
-        ),
         // data
         (
             n_and("a, out").data(Data::global("b").dtype("flaot32")),

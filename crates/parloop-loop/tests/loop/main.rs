@@ -20,6 +20,7 @@ mod kernels;
 mod layout;
 mod loop_fusion;
 mod lowering;
+mod methods;
 mod pipeline;
 mod points;
 mod prefetch;

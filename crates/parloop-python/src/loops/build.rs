@@ -13,6 +13,7 @@ use crate::ndarray::{NdArray, as_contiguous, dtype_of};
 
 /// Makes a program of one kernel. `described` has the keys `domains`, `instructions`, `data` and what else was said.
 #[pyfunction]
+#[pyo3(name = "_make_loop_program")]
 pub fn make_loop_program<'py>(py: Python<'py>, described: &Bound<'py, PyDict>) -> Result<(LoopProgram, Vec<(String, String)>)> {
     let mut builder = KernelBuilder::new();
     let list = |key: &str| -> PyResult<Vec<Bound<'py, PyAny>>> {

@@ -12,7 +12,7 @@ use parloop_loop::run::{Executable, Feed, Given, GivenArray, PlannedKind, ReadyL
 use parloop_loop::syntax::{ArgumentKind, LoopKernel, Program, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use super::program::LoopProgram;
@@ -21,7 +21,9 @@ use crate::array::Array;
 use crate::context::Context;
 use crate::error::Result;
 use crate::index::Layout;
-use crate::ndarray::{NdArray, as_contiguous, empty};
+use crate::ndarray::{NdArray, as_contiguous};
+use crate::numpy_api;
+use crate::stream::Event;
 
 /// A kernel compiled for a context and for types.
 pub struct Compiled {
@@ -31,6 +33,34 @@ pub struct Compiled {
     types: Vec<(usize, DType)>,
     executable: Executable,
     returns_dict: bool,
+}
+
+/// What is kept of the last call, for a report.
+pub struct LastCall {
+    pub compiled: Arc<Compiled>,
+    pub sizes: Values,
+    /// On a CPU, which is done when the call is.
+    pub took: std::time::Duration,
+    /// On other devices: before and behind the launches.
+    pub events: Option<(parloop_device::Event, parloop_device::Event)>,
+}
+
+impl Compiled {
+    pub fn entry(&self) -> &Name {
+        &self.entry
+    }
+
+    pub fn context(&self) -> &ker::Context {
+        &self.context
+    }
+
+    pub fn executable(&self) -> &Executable {
+        &self.executable
+    }
+
+    pub fn types(&self) -> &[(usize, DType)] {
+        &self.types
+    }
 }
 
 /// What was given for an argument.
@@ -49,13 +79,21 @@ pub fn call<'py>(
     named: Option<&Bound<'py, PyDict>>,
 ) -> Result<Bound<'py, PyAny>> {
     let py = slf.py();
+    // A queue of pyopencl's: its arrays go in and come out, which Python does.
+    if let Ok(first) = args.get_item(0)
+        && !first.is_instance_of::<Context>()
+        && first.hasattr("int_ptr")?
+    {
+        return Ok(py.import("parloop.loops._opencl")?.getattr("call")?.call1((slf, first, named))?);
+    }
     let program = &slf.get().inner;
-    let (mut entry, mut out_host) = (None, None);
-    let mut given: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
+    let (mut entry, mut out_host, mut by_name) = (None, None, false);
+    let mut given: SmallVec<[(Bound<'py, PyString>, Bound<'py, PyAny>); 8]> = SmallVec::new();
     for (name, value) in named.into_iter().flatten() {
-        let name: String = name.extract()?;
-        match name.as_str() {
+        let name = name.cast_into::<PyString>().map_err(PyErr::from)?;
+        match name.to_str()? {
             "entrypoint" => entry = Some(value.extract::<String>()?),
+            "_by_name" => by_name = value.is_truthy()?,
             "out_host" => out_host = value.extract::<Option<bool>>()?,
             "allocator" | "wait_for" | "no_run" | "warn_numpy" => {}
             _ => given.push((name, value)),
@@ -76,41 +114,50 @@ pub fn call<'py>(
         Err(_) => Context::of(None, py)?.inner,
     };
 
-    let mut values: Vec<Value<'py>> = kernel.arguments.iter().map(|_| Value::Missing).collect();
+    let mut values: SmallVec<[Value<'py>; 8]> = kernel.arguments.iter().map(|_| Value::Missing).collect();
     let mut any_host = false;
     for (name, value) in given {
-        let index = kernel.arguments.iter().position(|argument| argument.name == name.as_str()).ok_or_else(|| unknown(kernel, &name))?;
+        let name = name.to_str()?;
+        let index = kernel.arguments.iter().position(|argument| argument.name == name).ok_or_else(|| unknown(kernel, name))?;
         values[index] = take(&context, kernel, index, value)?;
         any_host |= matches!(values[index], Value::Host(_) | Value::Device(_, Some(_)));
     }
     let compiled = compiled_for(py, slf.get(), kernel, &entry, &context, &values)?;
     let plan = compiled.executable.plan();
-    let given = values.iter().map(shape_of).collect::<Result<Vec<Given>>>()?;
+    let mut given = values.iter().map(shape_of).collect::<Result<SmallVec<[Given; 8]>>>()?;
     let sizes = plan.resolve(&given).map_err(LoopError::from)?;
     for (index, arg) in plan.args().iter().enumerate() {
         if let (Value::Missing, PlannedKind::Array { dtype, .. }) = (&values[index], &arg.kind) {
-            let shape: Vec<usize> =
-                plan.output_shape(arg, &sizes).map_err(LoopError::from)?.iter().map(|&length| length as usize).collect();
+            let shape = plan.output_shape(arg, &sizes).map_err(LoopError::from)?;
+            let shape: SmallVec<[usize; 4]> = shape.iter().map(|&length| length as usize).collect();
             let strides = plan.output_strides(arg, &sizes).map_err(LoopError::from)?;
             values[index] = make_output(py, &context, &shape, &strides, *dtype)?;
+            given[index] = shape_of(&values[index])?;
         }
     }
-    run(py, &compiled, &values, &sizes)?;
+    let began = std::time::Instant::now();
+    let start =
+        if context.device().kind() == DeviceKind::Cpu { None } else { Some(context.stream().record().map_err(ker::KernelError::from)?) };
+    run(py, &compiled, &values, &given, &sizes)?;
+    let took = began.elapsed();
     let as_host = out_host.unwrap_or(any_host) || context.device().kind() == DeviceKind::Cpu;
-    let mut results = Vec::new();
+    let mut results: SmallVec<[(&Name, Bound<'py, PyAny>); 4]> = SmallVec::new();
     for (arg, value) in plan.args().iter().zip(values) {
         if arg.is_output
             && let Some(result) = result_of(py, value, as_host)?
         {
-            results.push((arg.name.to_string(), result));
+            results.push((&arg.name, result));
         }
     }
-    let event = event(py, &context)?;
-    let results = match compiled.returns_dict {
+    let end = context.stream().record().map_err(ker::KernelError::from)?;
+    *lock(&slf.get().last) =
+        Some(LastCall { compiled: compiled.clone(), sizes: sizes.clone(), took, events: start.map(|start| (start, end.clone())) });
+    let event = Bound::new(py, Event { inner: end })?.into_any();
+    let results = match compiled.returns_dict || by_name {
         true => {
             let dict = PyDict::new(py);
             for (name, result) in results {
-                dict.set_item(name, result)?;
+                dict.set_item(name.as_str(), result)?;
             }
             dict.into_any()
         }
@@ -145,7 +192,16 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
         if on_cpu {
             return Ok(Value::Host(value));
         }
-        let array = Array::from_object(context, &as_contiguous(&value)?, None)?;
+        // Fortran's order is kept: the transpose is copied, and its axes turned round again.
+        let is_fortran = value.getattr("flags")?.getattr("fnc")?.is_truthy()?;
+        let mut array = match is_fortran {
+            true => Array::from_object(context, &value.getattr("T")?, None)?,
+            false => Array::from_object(context, &as_contiguous(&value)?, None)?,
+        };
+        if is_fortran {
+            array.layout.shape.reverse();
+            array.layout.strides.reverse();
+        }
         return Ok(Value::Device(array, Some(value)));
     }
     Ok(Value::Device(Array::from_object(context, &value, None)?, None))
@@ -214,11 +270,11 @@ fn compiled_for(
     Ok(compiled)
 }
 
-fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn with_types(program: &Program, kernel: &LoopKernel, types: &[(usize, DType)]) -> Program {
+pub fn with_types(program: &Program, kernel: &LoopKernel, types: &[(usize, DType)]) -> Program {
     let mut kernel = kernel.clone();
     for (index, dtype) in types {
         kernel.arguments[*index].ty = Some(Type::Scalar(*dtype));
@@ -255,7 +311,7 @@ fn make_output<'py>(py: Python<'py>, context: &ker::Context, shape: &[usize], st
         strides.iter().zip(&dense.strides).map(|(stride, &own)| stride.map_or(own, |stride| (stride * size) as isize)).collect();
     let is_dense = (0..shape.len()).all(|axis| shape[axis] < 2 || wanted[axis] == dense.strides[axis]);
     if context.device().kind() == DeviceKind::Cpu && is_dense {
-        return Ok(Value::Host(empty(py, shape, dtype)?));
+        return Ok(Value::Host(numpy_api::empty(py, shape, dtype)?));
     }
     if is_dense {
         return Ok(Value::Device(Array::empty(context, shape, dtype)?, None));
@@ -273,27 +329,47 @@ fn make_output<'py>(py: Python<'py>, context: &ker::Context, shape: &[usize], st
 }
 
 /// Launches all; the values live until it returns.
-fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], sizes: &Values) -> Result<()> {
+fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], given: &[Given], sizes: &Values) -> Result<()> {
     let executable = &compiled.executable;
     let temporaries = executable.temporaries(sizes)?;
     let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
         arguments.push(argument_slot(compiled, index, value)?);
     }
-    let work =
-        || executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &arguments, sizes, &temporaries));
+    let work = || {
+        executable.each_launch(sizes, &mut |launch, items, hosts| {
+            launch_one(launch, items, hosts, &Passed { compiled, arguments: &arguments, given, sizes, temporaries: &temporaries })
+        })
+    };
     // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
     Ok(py.detach(work)?)
 }
 
-fn launch_one(
-    launch: &ReadyLaunch,
-    items: Items,
-    hosts: &[i64],
-    arguments: &[Slot],
-    sizes: &Values,
-    temporaries: &[Memory],
-) -> std::result::Result<(), LoopError> {
+/// What the launches of a call are passed.
+struct Passed<'a> {
+    compiled: &'a Compiled,
+    arguments: &'a [Slot],
+    given: &'a [Given],
+    sizes: &'a Values,
+    temporaries: &'a [Memory],
+}
+
+impl Passed<'_> {
+    /// Where one of the arrays of an argument with separate axes begins.
+    fn separate(&self, index: usize, indices: &[u64]) -> Slot {
+        let [address, offset] = self.arguments[index];
+        let PlannedKind::Array { separate, .. } = &self.compiled.executable.plan().args()[index].kind else { return [address, offset] };
+        let Given::Array(array) = &self.given[index] else { return [address, offset] };
+        let distance: i64 = separate.iter().zip(indices).map(|(&axis, &at)| array.strides[axis] * at as i64).sum();
+        match self.compiled.context.device().kind() {
+            DeviceKind::OpenCl => [address, offset.wrapping_add_signed(distance)],
+            _ => [address.wrapping_add_signed(distance), offset],
+        }
+    }
+}
+
+fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed<'_>) -> std::result::Result<(), LoopError> {
+    let Passed { arguments, sizes, temporaries, .. } = passed;
     let integer = |dtype: DType, value: i64| {
         encode(Scalar::Int(value.into()), dtype).map_err(|_| {
             LoopError::from(RunError::Overflow {
@@ -306,7 +382,7 @@ fn launch_one(
     for feed in &launch.feeds {
         slots.push(match feed {
             Feed::Argument(index) => arguments[*index],
-            Feed::Separate(index, _) => arguments[*index],
+            Feed::Separate(index, indices) => passed.separate(*index, indices),
             Feed::Integer(dtype, place) => integer(*dtype, sizes[*place].unwrap_or_default())?,
             Feed::HostIname(dtype, depth) => integer(*dtype, hosts[*depth])?,
             Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
@@ -367,10 +443,4 @@ fn result_of<'py>(py: Python<'py>, value: Value<'py>, as_host: bool) -> Result<O
         }
         Value::Missing | Value::Number(_) => None,
     })
-}
-
-/// Something that says when the work is done.
-fn event<'py>(py: Python<'py>, context: &ker::Context) -> Result<Bound<'py, PyAny>> {
-    let stream = crate::stream::Stream { inner: context.stream().clone() };
-    Ok(Bound::new(py, stream.record(None)?)?.into_any())
 }

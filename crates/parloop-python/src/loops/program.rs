@@ -2,28 +2,42 @@
 
 use std::sync::{Arc, Mutex};
 
-use parloop_loop::prepare::{Generated, generate};
-use parloop_loop::syntax::{Program, Target};
-use parloop_loop::transform::{Step, apply};
+use parloop_loop::infer;
+use parloop_loop::prepare::{Generated, generate, prepare};
+use parloop_loop::syntax::{LoopKernel, Preamble, Program, Target};
+use parloop_loop::transform::{self, Step, apply};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::build::{change_options, element_type, target};
-use super::call::Compiled;
+use super::call::{Compiled, LastCall};
+use super::callable::{PyCallable, PyLookup};
+use super::describe;
 use super::value::step_value;
 use crate::error::Result;
 
+/// One program with the kernels and functions of all.
+#[pyfunction]
+#[pyo3(name = "_merge_loop_programs")]
+pub fn merge_loop_programs(programs: Vec<Bound<'_, LoopProgram>>) -> Result<LoopProgram> {
+    let merged = transform::merge(programs.iter().map(|program| &*program.get().inner))?;
+    Ok(LoopProgram::new(merged))
+}
+
 /// A program of loop kernels; transformations make others of it.
-#[pyclass(frozen, subclass, module = "parloop.loops")]
+#[pyclass(frozen, subclass, name = "_LoopProgram", module = "parloop._parloop")]
 pub struct LoopProgram {
     pub inner: Arc<Program>,
     /// What was compiled of it, the one used last in front.
     pub compiled: Mutex<Vec<Arc<Compiled>>>,
+    /// The last call.
+    pub last: Mutex<Option<LastCall>>,
 }
 
 impl LoopProgram {
     pub fn new(program: Program) -> LoopProgram {
-        LoopProgram { inner: Arc::new(program), compiled: Mutex::new(Vec::new()) }
+        LoopProgram { inner: Arc::new(program), compiled: Mutex::new(Vec::new()), last: Mutex::new(None) }
     }
 
     fn target_named(&self, name: Option<&str>) -> PyResult<Target> {
@@ -31,6 +45,16 @@ impl LoopProgram {
             Some(name) => target(name)?,
             None => self.inner.target.unwrap_or(Target::C),
         })
+    }
+
+    /// The kernels that are called from outside; all, if none is said to be.
+    fn entry_kernels(&self, program: &Program) -> Vec<LoopKernel> {
+        let is_entry = |kernel: &&LoopKernel| self.inner.entrypoints.is_empty() || self.inner.entrypoints.contains(&kernel.name);
+        program.callables.values().filter_map(|callable| callable.kernel()).filter(is_entry).cloned().collect()
+    }
+
+    fn kernel_named(&self, name: &str) -> Result<&LoopKernel> {
+        self.inner.kernel(name).ok_or_else(|| PyKeyError::new_err(format!("the program has no kernel {name:?}")).into())
     }
 
     fn code_for(&self, py: Python<'_>, name: Option<&str>, entry: Option<&str>) -> Result<Generated> {
@@ -48,7 +72,7 @@ impl LoopProgram {
     /// The same program, as an object of the class that is called.
     #[new]
     fn copy(other: &Bound<'_, LoopProgram>) -> LoopProgram {
-        LoopProgram { inner: other.get().inner.clone(), compiled: Mutex::new(Vec::new()) }
+        LoopProgram { inner: other.get().inner.clone(), compiled: Mutex::new(Vec::new()), last: Mutex::new(None) }
     }
 
     /// Does the transformation of that name.
@@ -71,34 +95,37 @@ impl LoopProgram {
         Ok(self.code_for(py, target, entry)?.schedule.to_string())
     }
 
-    /// With types for names of arguments and temporaries.
-    fn _with_types(&self, types: &Bound<'_, PyDict>) -> Result<LoopProgram> {
+    /// With types for names of arguments and temporaries; returns the names that no kernel has, too.
+    fn _with_types(&self, types: &Bound<'_, PyDict>) -> Result<(LoopProgram, Vec<String>)> {
         let mut program = (*self.inner).clone();
-        let mut kernel = program.entry().ok_or_else(|| parloop_loop::error::LoopError::NoEntry { names: Vec::new() })?.clone();
+        let mut unknown = Vec::new();
         for (name, dtype) in types.iter() {
             let (name, dtype) = (name.extract::<String>()?, element_type(&dtype)?);
-            for argument in &mut kernel.arguments {
-                if argument.name == name.as_str() {
+            let mut is_known = false;
+            for mut kernel in self.entry_kernels(&program) {
+                for argument in kernel.arguments.iter_mut().filter(|argument| argument.name == name.as_str()) {
                     argument.ty = Some(dtype.into());
+                    is_known = true;
                 }
+                if let Some(temporary) = kernel.temporaries.get_mut(name.as_str()) {
+                    temporary.ty = Some(dtype.into());
+                    is_known = true;
+                }
+                program = program.with_kernel(kernel);
             }
-            if let Some(temporary) = kernel.temporaries.get_mut(name.as_str()) {
-                temporary.ty = Some(dtype.into());
+            if !is_known {
+                unknown.push(name);
             }
         }
-        program = program.with_kernel(kernel);
-        Ok(LoopProgram::new(program))
+        Ok((LoopProgram::new(program), unknown))
     }
 
     /// With other options.
     fn _with_options(&self, given: &Bound<'_, PyDict>) -> Result<LoopProgram> {
         let mut program = (*self.inner).clone();
-        for name in self.inner.entrypoints.clone() {
-            if let Some(kernel) = self.inner.kernel(&name) {
-                let mut kernel = kernel.clone();
-                change_options(&mut kernel.options, given)?;
-                program = program.with_kernel(kernel);
-            }
+        for mut kernel in self.entry_kernels(&self.inner) {
+            change_options(&mut kernel.options, given)?;
+            program = program.with_kernel(kernel);
         }
         Ok(LoopProgram::new(program))
     }
@@ -114,6 +141,87 @@ impl LoopProgram {
     #[getter]
     fn _target(&self) -> Option<String> {
         self.inner.target.map(|target| target.to_string())
+    }
+
+    /// Whether a call gives its results by name.
+    #[getter]
+    fn _returns_dict(&self) -> bool {
+        self.entry_kernels(&self.inner).iter().any(|kernel| kernel.options.return_dict)
+    }
+
+    /// With the kernel of that name in the place of all calls of it.
+    fn _inline(&self, py: Python<'_>, name: &str) -> Result<LoopProgram> {
+        Ok(LoopProgram::new(py.detach(|| transform::inline_callable_kernel(&self.inner, name))?))
+    }
+
+    /// With those kernels, and no others, called from outside.
+    fn _with_entrypoints(&self, names: Vec<String>) -> Result<LoopProgram> {
+        Ok(LoopProgram::new(transform::with_entrypoints(&self.inner, names)?))
+    }
+
+    /// With a kernel of another program as a function of that name.
+    fn _register_kernel(&self, name: &str, other: &LoopProgram, kernel: &str) -> Result<LoopProgram> {
+        Ok(LoopProgram::new(transform::register_callable_kernel(&self.inner, name, other.kernel_named(kernel)?)?))
+    }
+
+    /// With a Python object as a function of that name.
+    fn _register_callable(&self, py: Python<'_>, name: &str, object: Bound<'_, PyAny>, replace: bool) -> Result<LoopProgram> {
+        let callable = Arc::new(PyCallable::new(name, object));
+        Ok(LoopProgram::new(py.detach(|| transform::register_callable(&self.inner, name, callable, replace))?))
+    }
+
+    /// With a Python object that is asked for functions and symbols.
+    fn _register_lookup(&self, py: Python<'_>, object: Bound<'_, PyAny>) -> Result<LoopProgram> {
+        let lookup = Arc::new(PyLookup::new(object));
+        Ok(LoopProgram::new(py.detach(|| transform::register_function_lookup(&self.inner, lookup))?))
+    }
+
+    /// With all calls resolved that can be, and all types that can be found; all must be found unless `partly`.
+    fn _with_inferred_types(&self, py: Python<'_>, partly: bool) -> Result<LoopProgram> {
+        let target = self.target_named(None)?;
+        let infer = || if partly { infer::types_so_far(&self.inner, target) } else { infer::types(&self.inner, target) };
+        Ok(LoopProgram::new(py.detach(infer).map_err(parloop_loop::error::LoopError::from)?))
+    }
+
+    /// After all that is done before a schedule is made.
+    fn _prepared(&self, py: Python<'_>) -> Result<LoopProgram> {
+        let target = self.target_named(None)?;
+        Ok(LoopProgram::new(py.detach(|| prepare(&self.inner, target))?))
+    }
+
+    /// With a kernel of another program in the place of the one of its name.
+    fn _with_kernel(&self, other: &LoopProgram, name: &str) -> Result<LoopProgram> {
+        Ok(LoopProgram::new(self.inner.with_kernel(other.kernel_named(name)?.clone())))
+    }
+
+    /// With text in front of the code of its kernels.
+    fn _with_preambles(&self, preambles: Vec<(String, String)>) -> Result<LoopProgram> {
+        let mut program = (*self.inner).clone();
+        for mut kernel in self.entry_kernels(&self.inner) {
+            kernel.preambles.extend(preambles.iter().map(|(key, text)| Preamble { key: key.clone(), text: text.clone() }));
+            program = program.with_kernel(kernel);
+        }
+        Ok(LoopProgram::new(program))
+    }
+
+    /// What the kernel of that name is made of.
+    fn _describe<'py>(&self, py: Python<'py>, name: &str) -> Result<Bound<'py, PyDict>> {
+        Ok(describe::kernel(py, self.kernel_named(name)?)?)
+    }
+
+    /// The canonical text of the kernel of that name.
+    fn _kernel_text(&self, name: &str) -> Result<String> {
+        Ok(self.kernel_named(name)?.to_string())
+    }
+
+    /// The names of all that can be called: whether each is a kernel, and the Python object that it is.
+    #[getter]
+    fn _callables(&self, py: Python<'_>) -> Vec<(String, bool, Option<Py<PyAny>>)> {
+        let object = |callable: &dyn std::any::Any| callable.downcast_ref::<PyCallable>().map(|callable| callable.object().clone_ref(py));
+        let entry = |(name, callable): (&parloop_loop::Name, &Arc<dyn parloop_loop::callable::Callable>)| {
+            (name.to_string(), callable.kernel().is_some(), object(callable.as_any()))
+        };
+        self.inner.callables.iter().map(entry).collect()
     }
 
     /// The names of the kernels that are called from outside.

@@ -2,12 +2,18 @@
 
 use parloop_loop::transform::StepValue;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyType};
+
+use crate::ndarray::dtype_of;
 
 /// The value for a step. Sets become lists in the order of their texts.
 pub fn step_value(value: &Bound<'_, PyAny>) -> PyResult<StepValue> {
     if value.is_none() {
         return Ok(StepValue::None);
+    }
+    // `AddressSpace.LOCAL` is an integer too, but its name is what it says.
+    if value.get_type().name()? == "AddressSpace" {
+        return Ok(StepValue::Text(value.getattr("name")?.str()?.to_string().to_lowercase()));
     }
     if let Ok(flag) = value.cast::<PyBool>() {
         return Ok(StepValue::Bool(flag.is_true()));
@@ -31,7 +37,15 @@ pub fn step_value(value: &Bound<'_, PyAny>) -> PyResult<StepValue> {
     if let Ok(number) = value.call_method0("__index__") {
         return step_value(&number);
     }
+    if let Ok(class) = value.cast::<PyType>() {
+        let name = class.name()?.to_string();
+        return Ok(StepValue::Text(if name == "auto" { name } else { dtype_of(value)?.name().to_owned() }));
+    }
     let kind = value.get_type().name()?.to_string();
+    if kind.ends_with("DType") || kind == "dtype" || kind == "NumpyType" {
+        let dtype = if kind == "NumpyType" { value.getattr("dtype")? } else { value.clone() };
+        return Ok(StepValue::Text(dtype_of(&dtype)?.name().to_owned()));
+    }
     match kind.as_str() {
         "list" | "tuple" => Ok(StepValue::List(value.try_iter()?.map(|item| step_value(&item?)).collect::<PyResult<_>>()?)),
         "set" | "frozenset" | "dict_keys" | "dict_values" | "generator" => {

@@ -1,0 +1,69 @@
+"""loopy's names for loop kernels. `python -m parloop.compat` makes ``import loopy`` mean this package."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from ...loops import *  # noqa: F403
+from ...loops import (
+    AddressSpace as AddressSpace,
+    ArrayArg as ArrayArg,
+    Assignment as Assignment,
+    auto as auto,
+    infer_unknown_types,
+    merge as merge,
+)
+from ...loops._data import _Data as KernelArgument
+from . import diagnostic as diagnostic
+from .auto_test import auto_test_vs_ref as auto_test_vs_ref
+from .diagnostic import LoopyError as LoopyError
+from .diagnostic import LoopyWarning as LoopyWarning
+from .symbolic import LinearSubscript as LinearSubscript
+from .symbolic import Reduction as Reduction
+from .symbolic import SubArrayRef as SubArrayRef
+from .symbolic import TypeCast as TypeCast  # type: ignore[assignment]
+from .translation_unit import LoopKernel as LoopKernel
+from .translation_unit import TranslationUnit as TranslationUnit
+from .translation_unit import make_einsum as make_einsum
+from .translation_unit import make_function as make_function
+from .translation_unit import make_kernel as make_kernel
+from .types import to_loopy_type as to_loopy_type
+from .version import MOST_RECENT_LANGUAGE_VERSION as MOST_RECENT_LANGUAGE_VERSION
+from .version import VERSION as VERSION
+
+__all__ = ["KernelArgument", "infer_unknown_types"]
+
+CACHING_ENABLED = True
+
+
+class CacheMode:
+    """Says nothing here: what was compiled is always kept on disk, and found by all that it depends on."""
+
+    def __init__(self, new_flag: bool) -> None:
+        self.new_flag = new_flag
+
+    def __enter__(self) -> None:
+        """Does nothing."""
+
+    def __exit__(self, *unused: object) -> None:
+        """Does nothing."""
+
+
+def set_caching_enabled(flag: bool) -> None:
+    """Says nothing here."""
+
+
+class MemoryOrdering(enum.Enum):
+    """Says nothing here: atomic updates are relaxed."""
+
+    RELAXED = "relaxed"
+    ACQUIRE = "acquire"
+    RELEASE = "release"
+    ACQ_REL = "acq_rel"
+    SEQ_CST = "seq_cst"
+
+
+def make_program(*args: Any, **said: Any) -> TranslationUnit:
+    """`make_kernel` by its older name."""
+    return make_kernel(*args, **said)  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""Dimensions of expressions are all the same here."""

@@ -1,0 +1,11 @@
+"""Instructions."""
+
+from ....loops import (
+    Assignment as Assignment,
+    BarrierInstruction as BarrierInstruction,
+    CallInstruction as CallInstruction,
+    CInstruction as CInstruction,
+    InstructionBase as InstructionBase,
+    NoOpInstruction as NoOpInstruction,
+    make_assignment as make_assignment,
+)

@@ -1,0 +1,1 @@
+"""Functions and reductions that are always there."""

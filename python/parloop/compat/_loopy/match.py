@@ -1,0 +1,48 @@
+"""Queries for instructions: here the texts themselves."""
+
+from __future__ import annotations
+
+
+def parse_match(expr: str | None) -> str | None:
+    """The query that a text is."""
+    return expr
+
+
+def parse_stack_match(smatch: str | None) -> str | None:
+    """The query that a text is."""
+    return smatch
+
+
+class Id(str):
+    """Instructions of an id."""
+
+    def __new__(cls, name: str) -> Id:
+        return super().__new__(cls, f"id:{name}")
+
+
+class Tagged(str):
+    """Instructions of a tag."""
+
+    def __new__(cls, tag: str) -> Tagged:
+        return super().__new__(cls, f"tag:{tag}")
+
+
+class Writes(str):
+    """Instructions that write a variable."""
+
+    def __new__(cls, name: str) -> Writes:
+        return super().__new__(cls, f"writes:{name}")
+
+
+class Reads(str):
+    """Instructions that read a variable."""
+
+    def __new__(cls, name: str) -> Reads:
+        return super().__new__(cls, f"reads:{name}")
+
+
+class Iname(str):
+    """Instructions in an iname."""
+
+    def __new__(cls, name: str) -> Iname:
+        return super().__new__(cls, f"iname:{name}")

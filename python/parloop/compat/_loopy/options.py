@@ -1,0 +1,3 @@
+"""Options of kernels."""
+
+from ...loops import Options as Options

@@ -1,0 +1,3 @@
+"""What code is written for."""
+
+from ....loops import TargetBase as TargetBase

@@ -1,0 +1,3 @@
+"""CUDA."""
+
+from ....loops import CudaTarget as CudaTarget

@@ -1,0 +1,3 @@
+"""ISPC."""
+
+from ....loops import ISPCTarget as ISPCTarget

@@ -1,0 +1,3 @@
+"""OpenCL C."""
+
+from ....loops import OpenCLTarget as OpenCLTarget

@@ -1,0 +1,3 @@
+"""Transformations of inames."""
+
+from ....loops._transform import *  # noqa: F403

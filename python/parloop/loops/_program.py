@@ -1,0 +1,262 @@
+"""Programs: kernels and what they call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .._parloop import LoopError, _LoopProgram
+from .._parloop import _make_loop_program as _make
+from .._parloop import _merge_loop_programs as _merge
+from ._data import auto
+from ._kernel import Kernel
+from ._targets import TargetBase, target_named
+
+if TYPE_CHECKING:
+    from ._report import Report
+
+__all__ = ["LoopWarning", "Options", "Program", "apply", "make_function", "make_kernel", "merge", "of_class"]
+
+_P = TypeVar("_P", "Program", Kernel)
+_Made = TypeVar("_Made", bound="Program")
+
+
+class LoopWarning(UserWarning):
+    """What may be a mistake in a kernel."""
+
+
+class Options:
+    """Choices about code and checks, as `set_options` and `make_kernel` take them.
+
+    >>> import parloop.loops as lp
+    >>> lp.Options(return_dict=True)
+    Options(return_dict=True)
+    """
+
+    def __init__(self, **said: Any) -> None:
+        self.__dict__.update(said)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return False
+
+    def __repr__(self) -> str:
+        return f"Options({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+class Program(_LoopProgram):
+    """Kernels and what they call. Made by `make_kernel`; transformations make others of it; a call runs it.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]")
+    >>> event, (out,) = knl(a=np.arange(4.0))
+    >>> out
+    array([0., 2., 4., 6.])
+    """
+
+    _kernel_class = Kernel
+    _target_said: TargetBase | None = None
+
+    def report(self) -> Report:
+        """How the last call went: time, GB/s, GFLOP/s and their share of what the device was measured to do.
+
+        >>> import numpy as np, parloop as pl, parloop.loops as lp
+        >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "y[i] = y[i] + 2*x[i]")
+        >>> event, (y,) = knl(pl.Context("cpu:1"), x=np.ones(1000), y=np.ones(1000))
+        >>> print(knl.report())  # doctest: +ELLIPSIS
+        loopy_kernel on cpu:1: ... ms, ... GB/s (...% of the measured limit), ... GFLOP/s (...%)
+        """
+        from ._report import report
+
+        return report(self)
+
+    def code(self, target: Any = None, entrypoint: str | None = None) -> str:
+        """The source for a target: c, opencl, cuda, hip or ispc.
+
+        >>> import numpy as np, parloop.loops as lp
+        >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]", [lp.GlobalArg("a", np.float32), ...])
+        >>> print(knl.code("c").split("{")[0].split("\\n")[-2])
+        void loopy_kernel(float const *__restrict__ a, int32_t const n, float *__restrict__ out)
+        """
+        if entrypoint is None and len(self._entrypoints) > 1:
+            return "\n".join(self._code(target_name(target), name) for name in self._entrypoints)
+        return self._code(target_name(target), entrypoint)
+
+    @property
+    def entrypoints(self) -> frozenset[str]:
+        """The names of the kernels that are called from outside."""
+        return frozenset(self._entrypoints)
+
+    @property
+    def target(self) -> TargetBase | None:
+        """What code is written for, if it was said."""
+        said = self._target_said
+        return said if said is not None and said._name == self._target else target_named(self._target)
+
+    @property
+    def default_entrypoint(self) -> Kernel:
+        """The only kernel that is called from outside."""
+        names = self._entrypoints or [name for name, is_kernel, _ in self._callables if is_kernel]
+        if len(names) != 1:
+            raise LoopError(f"the program has {len(names)} entry points, {', '.join(names)}; say which one: program[name]")
+        return self[names[0]]
+
+    def __getitem__(self, name: str) -> Kernel:
+        """The kernel of that name."""
+        return self._kernel_class(self, name)
+
+    @property
+    def callables_table(self) -> Mapping[str, Any]:
+        """All that can be called, by name: kernels, functions written in Python, and the names of the target's own."""
+        return {name: self[name] if is_kernel else found or name for name, is_kernel, found in self._callables}
+
+    @property
+    def scoped_functions(self) -> Mapping[str, Any]:
+        """`callables_table` by its older name."""
+        return self.callables_table
+
+    def with_kernel(self, kernel: Kernel) -> Program:
+        """With a kernel in the place of the one of its name."""
+        return of_class(self, self._with_kernel(kernel.program, kernel.name))
+
+    def with_entrypoints(self, names: str | Iterable[str]) -> Program:
+        """With those kernels, and no others, called from outside."""
+        split = [name.strip() for name in names.split(",")] if isinstance(names, str) else sorted(names)
+        return of_class(self, self._with_entrypoints(split))
+
+    def copy(self, target: Any = None) -> Program:
+        """The same, for another target if one is given."""
+        return self if target is None else of_class(self, self._with_target(target_name(target) or "c"))
+
+    def __iter__(self) -> Iterator[str]:
+        raise TypeError("a program is no sequence; take its kernels by name: program[name]")
+
+
+def of_class(like: Program, made: _LoopProgram) -> Program:
+    """What Rust made, as an object of the class of `like`."""
+    program = type(like)(made)
+    if like._target_said is not None:
+        program._target_said = like._target_said
+    return program
+
+
+def target_name(target: Any) -> str | None:
+    """The name by which Rust knows a target."""
+    return target if target is None or isinstance(target, str) else str(target._name)
+
+
+def apply(program: _P, step: str, *args: Any, **named: Any) -> _P:
+    """Does the transformation of that name on a program, or on one kernel of it. What is `None` counts as not given."""
+    given = {key: value for key, value in named.items() if value is not None}
+    if isinstance(program, Kernel):
+        whole = of_class(program.program, program.program._apply(step, args, {**given, "in_kernel": program.name}))
+        return type(program)(whole, program.name)
+    return of_class(program, program._apply(step, args, given))
+
+
+def make_kernel(domains: Any, instructions: Any, kernel_data: Iterable[Any] | None = None, **said: Any) -> Program:
+    """A program of one kernel: what to compute for each point of its domains.
+
+    Parameters
+    ----------
+    domains : str or list of str
+        Sets of integers in isl's notation: ``"{[i,j]: 0<=i,j<n}"``.
+    instructions : str or list
+        One a line: ``"c[i,j] = sum(k, a[i,k]*b[k,j])"``; also `Assignment` and its like.
+    kernel_data : list, optional
+        Arguments and temporaries; ``...`` stands for all others. Everything is found from the instructions when it is not given.
+    name, assumptions, default_order, default_offset, fixed_parameters, options, target, seq_dependencies, index_dtype : optional
+        See the guide.
+
+    Examples
+    --------
+    >>> import numpy as np, parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,k]: 0<=i,k<n}", "y[i] = sum(k, a[i,k]*x[k])")
+    >>> event, (y,) = knl(a=np.eye(3), x=np.array([1.0, 2.0, 3.0]))
+    >>> y
+    array([1., 2., 3.])
+    """
+    return build(Program, domains, instructions, kernel_data, said, function=False)
+
+
+def make_function(domains: Any, instructions: Any, kernel_data: Iterable[Any] | None = None, **said: Any) -> Program:
+    """As `make_kernel`, for a kernel that others call.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> twice = lp.make_function("{[i]: 0<=i<4}", "y[i] = 2*x[i]", name="twice")
+    >>> knl = lp.make_kernel("{[i]: 0<=i<4}", "[i]: b[i] = twice([i]: a[i])", [lp.GlobalArg("a,b", shape=(4,))])
+    >>> event, (b,) = lp.merge([knl, twice])(a=np.arange(4.0))
+    >>> b
+    array([0., 2., 4., 6.])
+    """
+    return build(Program, domains, instructions, kernel_data, said, function=True)
+
+
+# What says nothing to this compiler.
+_WITHOUT_MEANING = {"lang_version", "flags", "silenced_warnings", "symbol_manglers", "preamble_generators", "applied_iname_rewrites"}
+
+
+def build(
+    into: type[_Made], domains: Any, instructions: Any, data: Iterable[Any] | None, said: dict[str, Any], function: bool
+) -> _Made:
+    """Makes a program as an object of that class."""
+    described = {key: "auto" if value is auto else value for key, value in said.items() if value is not None and key not in _WITHOUT_MEANING}
+    target = described.get("target")
+    if target is not None:
+        described["target"] = target_name(target)
+    options = _options(said.get("options"))
+    silenced = said.get("silenced_warnings")
+    if silenced:
+        options["silenced_warnings"] = silenced.split(";") if isinstance(silenced, str) else list(silenced)
+    described["options"] = options
+    index = described.get("index_dtype")
+    if index is not None:
+        described["index_dtype"] = getattr(index, "numpy_dtype", index)
+    described.update(domains=_several(domains), function=function)
+    described["instructions"], rules = _instruction_texts(instructions)
+    if data is not None or rules:
+        items = ["..."] if data is None else [data] if isinstance(data, str) else list(data)
+        described["data"] = [item._describe() if hasattr(item, "_describe") else _loose(item) for item in [*items, *rules]]
+    program, found = _make(described)
+    for name, message in found:
+        warnings.warn(f"{name}: {message}", LoopWarning, stacklevel=4)
+    made = into(program)
+    if isinstance(target, TargetBase):
+        made._target_said = target
+    return made
+
+
+def _options(given: Any) -> dict[str, Any]:
+    """Options as a dictionary; `"no_numpy,return_dict"` is one too."""
+    if given is None or isinstance(given, dict):
+        return dict(given or {})
+    if isinstance(given, Options):
+        return dict(vars(given))
+    return {name.strip(): True for name in str(given).split(",") if name.strip()}
+
+
+def _several(given: Any) -> list[Any]:
+    """One text or object, or several."""
+    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+
+
+def _instruction_texts(given: Any) -> tuple[list[str], list[Any]]:
+    """The lines, and the substitution rules among the objects."""
+    items = _several(given)
+    rules = [item for item in items if hasattr(item, "_describe")]
+    return [str(item) for item in items if not hasattr(item, "_describe")], rules
+
+
+def _loose(item: Any) -> Any:
+    """A name whose use says what it is; `...` stays as it is."""
+    return item if item is ... or item == "..." else {"kind": "named", "name": str(item)}
+
+
+def merge(programs: Iterable[Program]) -> Program:
+    """One program with the kernels and functions of all. Calls that one could not resolve find the kernels of the others."""
+    items = list(programs)
+    if not items:
+        raise LoopError("merge needs one program at least")
+    return of_class(items[0], _merge(items))

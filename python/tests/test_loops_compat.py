@@ -1,0 +1,80 @@
+"""Programs written for loopy, run by `python -m parloop.compat`."""
+
+import importlib.util
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a script with our modules in place of loopy; gives what it printed."""
+
+    def run(text):
+        path = tmp_path / "script.py"
+        path.write_text(textwrap.dedent(text))
+        command = [sys.executable, "-m", "parloop.compat", str(path)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_a_program_for_the_c_target_runs(run):
+    printed = run("""
+        import numpy as np
+        import loopy as lp
+        from loopy.target.c import ExecutableCTarget
+        from loopy.version import LOOPY_USE_LANGUAGE_VERSION_2018_2
+
+        knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]", target=ExecutableCTarget())
+        knl = lp.split_iname(knl, "i", 4)
+        event, (out,) = knl(a=np.arange(6.0))
+        print(out.tolist(), isinstance(knl.target, ExecutableCTarget))
+    """)
+    assert printed == "[0.0, 2.0, 4.0, 6.0, 8.0, 10.0] True\n"
+
+
+def test_code_is_for_opencl_unless_another_target_is_said(run):
+    printed = run("""
+        import numpy as np
+        import loopy as lp
+
+        knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]", [lp.GlobalArg("a,out", np.float32), "..."])
+        print("__kernel" in lp.generate_code_v2(knl).device_code())
+    """)
+    assert printed == "True\n"
+
+
+def test_errors_have_loopys_names(run):
+    printed = run("""
+        import numpy as np
+        import loopy as lp
+        from loopy.diagnostic import LoopyError, LoopyIndexError
+
+        knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i+1]", [lp.GlobalArg("a,out", np.float32, shape="n"), "..."])
+        try:
+            lp.generate_code_v2(knl)
+        except LoopyIndexError as error:
+            print(isinstance(error, LoopyError))
+    """)
+    assert printed == "True\n"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pymbolic") is None, reason="pymbolic is not installed")
+def test_expressions_are_pymbolics(run):
+    printed = run("""
+        import numpy as np
+        import loopy as lp
+        import pymbolic.primitives as p
+        from loopy.symbolic import parse
+
+        i = p.Variable("i")
+        knl = lp.make_kernel("{[i]: 0<=i<n}", [lp.Assignment("out[i]", lp.TypeCast(np.float32, p.Variable("a")[i] + 1) * 2)])
+        print(knl.default_entrypoint.instructions[0].expression)
+        print(parse("sum(j, a[j])").inames, parse("a[i] + 3") == p.Variable("a")[i] + 3)
+    """)
+    assert printed == "cast(float32, a[i] + 1)*2\n('j',) True\n"
