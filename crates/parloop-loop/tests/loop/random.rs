@@ -166,7 +166,7 @@ fn random_transformations_of_random_kernels_change_no_numbers() {
     let open_cl = contexts().into_iter().find(|context| context.device().kind() == DeviceKind::OpenCl);
     let contexts: Vec<Context> = ["cpu:1", "cpu"].map(|name| Context::open(name).unwrap()).into_iter().chain(open_cl).collect();
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
-    let config = ProptestConfig { cases, max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig { cases, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() };
     let bytes = proptest::collection::vec(any::<u8>(), 10..120);
     TestRunner::new(config).run(&bytes, |bytes| check(&contexts, &bytes)).unwrap_or_else(|error| panic!("{error}"));
 }
