@@ -12,7 +12,7 @@ use parloop_loop::run::{Executable, LoopArg, target_of};
 use parloop_loop::syntax::{Program, Target};
 use parloop_loop::transform::{Prefetch, Split};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{TestRng, TestRunner};
 
 use crate::run::contexts;
 use sample::{Array, Choices, Sample};
@@ -168,5 +168,7 @@ fn random_transformations_of_random_kernels_change_no_numbers() {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
     let config = ProptestConfig { cases, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() };
     let bytes = proptest::collection::vec(any::<u8>(), 10..120);
-    TestRunner::new(config).run(&bytes, |bytes| check(&contexts, &bytes)).unwrap_or_else(|error| panic!("{error}"));
+    // The same kernels each time; more of them with PROPTEST_CASES.
+    let same = TestRng::deterministic_rng(config.rng_algorithm);
+    TestRunner::new_with_rng(config, same).run(&bytes, |bytes| check(&contexts, &bytes)).unwrap_or_else(|error| panic!("{error}"));
 }
