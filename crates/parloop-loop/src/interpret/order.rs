@@ -140,8 +140,8 @@ impl<'k> Planner<'k> {
                     .iter()
                     .any(|chain| matches!((place(chain, other), place(chain, iname)), (Some(a), Some(b)) if a < b))
         };
-        let declared = self.kernel.domains.iter().flat_map(|domain| domain.dims()).filter(|dim| shared.contains(*dim));
-        declared.cloned().find(|iname| !shared.iter().any(|other| other != iname && later(iname, other)))
+        let mut declared = self.kernel.domains.iter().flat_map(|domain| domain.dims()).filter(|dim| shared.contains(*dim));
+        declared.find(|&iname| !shared.iter().any(|other| other != iname && later(iname, other))).cloned()
     }
 
     fn bounds(&self, member: usize, iname: &Name, around: &[Name]) -> Result<Bounds, InterpretError> {
