@@ -9,6 +9,14 @@ fn a_missing_library_is_an_error_that_says_where_to_get_it() {
     let loops = Set::parse("{[i, j]: 0 <= i < n and 0 <= j <= i}").unwrap();
     assert_eq!(loops.project_out(&["j".into()]).unwrap().to_string(), "[n] -> { [i] : i < n and i >= 0 }");
     assert!(!loops.is_empty().unwrap());
+    let tiles = Set::parse("{[o, i]: 0 <= i < 16 and 0 <= 16*o + i < n}").unwrap();
+    assert_eq!(tiles.project_out(&["i".into()]).unwrap().to_string(), "[n] -> { [o] : 16*o < n and o >= 0 }");
+    assert_eq!(tiles.project_out(&["o".into()]).unwrap().to_string(), "[n] -> { [i] : i <= 15 and i < n and i >= 0 }");
+    assert_eq!(tiles.static_max("o", &Set::universe(&[], &[])).unwrap().to_string(), "floor((n + 15)/16) - 1");
+    assert_eq!(
+        tiles.gist(&Set::parse("{[i]: 0 <= i < 16}").unwrap()).unwrap().to_string(),
+        "[n] -> { [o, i] : i + 16*o < n and i + 16*o >= 0 }"
+    );
     let error = loops.is_bounded().unwrap_err();
     let IslError::Missing { reason } = &error else { panic!("{error}") };
     assert!(reason.starts_with("PARLOOP_ISL is `/nowhere/libisl.so`, but "), "{reason}");

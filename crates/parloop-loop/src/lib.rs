@@ -13,6 +13,7 @@ pub mod error;
 pub mod file;
 pub mod fold;
 pub mod infer;
+pub mod interpret;
 pub mod layout;
 pub mod lower;
 pub mod matching;
@@ -29,4 +30,4 @@ pub mod target;
 pub mod transform;
 mod walk;
 
-pub use parloop_isl::{Affine, Name, Set};
+pub use parloop_isl::{Affine, Name, Set, add_library_folder};

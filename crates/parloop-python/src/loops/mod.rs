@@ -14,8 +14,21 @@ use pyo3::prelude::*;
 
 /// Puts the classes into the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    find_isl_of_islpy(module.py())?;
     module.add_class::<program::LoopProgram>()?;
     module.add_function(wrap_pyfunction!(build::make_loop_program, module)?)?;
     module.add_function(wrap_pyfunction!(program::merge_loop_programs, module)?)?;
     module.add_function(wrap_pyfunction!(tree::loop_expression_tree, module)?)
+}
+
+/// Where there is no libisl of the system, the one that islpy carries is used, wherever Python would import islpy from.
+fn find_isl_of_islpy(py: Python<'_>) -> PyResult<()> {
+    for entry in py.import("sys")?.getattr("path")?.try_iter()? {
+        if let Ok(path) = entry?.extract::<std::path::PathBuf>()
+            && !path.as_os_str().is_empty()
+        {
+            parloop_loop::add_library_folder(path);
+        }
+    }
+    Ok(())
 }
