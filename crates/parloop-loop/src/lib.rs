@@ -13,6 +13,7 @@ pub mod error;
 pub mod file;
 pub mod fold;
 pub mod infer;
+pub mod interpret;
 pub mod layout;
 pub mod lower;
 pub mod matching;

@@ -57,7 +57,7 @@ fn inline_parallel_callees(program: &Program, _: Target) -> Result<Program, Loop
     Ok(transform::inline_parallel_callees(program)?)
 }
 
-fn expand_rules(program: &Program, _: Target) -> Result<Program, LoopError> {
+pub(crate) fn expand_rules(program: &Program, _: Target) -> Result<Program, LoopError> {
     let mut expanded = program.clone();
     for (name, callable) in &program.callables {
         if let Some(kernel) = callable.kernel().filter(|kernel| !kernel.substitutions.is_empty()) {

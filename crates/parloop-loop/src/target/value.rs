@@ -253,8 +253,9 @@ impl Writer<'_> {
             Routine::Min | Routine::Max if dtype.is_float() => {
                 self.dialect.real_function(if routine == Routine::Min { "fmin" } else { "fmax" }, dtype)
             }
-            Routine::Min if self.dialect.has_integer_min() => "min".into(),
-            Routine::Max if self.dialect.has_integer_min() => "max".into(),
+            // A literal is no number of a smaller type, and leaves open which `min` is meant.
+            Routine::Min if self.dialect.has_integer_min() && dtype.size() >= 4 => "min".into(),
+            Routine::Max if self.dialect.has_integer_min() && dtype.size() >= 4 => "max".into(),
             Routine::Power if dtype.is_float() => self.dialect.real_function("pow", dtype),
             Routine::Power if dtype.is_complex() && self.dialect.has_complex() => {
                 if dtype == DType::C64 {

@@ -421,7 +421,7 @@ fn argument_slot(compiled: &Compiled, index: usize, value: &Value<'_>) -> Result
             }
             let address = array.pointer() as u64;
             let alignment = array.dtype().map_or(1, |dtype| dtype.size().min(8)) as u64;
-            if address % alignment != 0 {
+            if !address.is_multiple_of(alignment) {
                 return Err(PyValueError::new_err(format!("argument `{}` is not aligned; pass a copy", arg.name)).into());
             }
             Ok([address, 0])

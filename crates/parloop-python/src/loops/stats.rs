@@ -13,6 +13,9 @@ use super::call::{lock, with_types};
 use super::program::LoopProgram;
 use crate::error::Result;
 
+/// Seconds, sizes, the device, and the program with its types.
+type Said<'py> = (f64, BTreeMap<String, i64>, String, Bound<'py, LoopProgram>);
+
 fn work_of(program: &Program, entry: &Name) -> Result<Work> {
     let mut only = program.clone();
     only.entrypoints.retain(|name| name == entry);
@@ -60,7 +63,7 @@ impl LoopProgram {
     }
 
     /// The last call: seconds, sizes, the device, and the program with the types it was called with; `None` before the first.
-    fn _last_call<'py>(&self, py: Python<'py>) -> Result<Option<(f64, BTreeMap<String, i64>, String, Bound<'py, LoopProgram>)>> {
+    fn _last_call<'py>(&self, py: Python<'py>) -> Result<Option<Said<'py>>> {
         let last = lock(&self.last);
         let Some(last) = &*last else { return Ok(None) };
         let seconds = match &last.events {

@@ -1,0 +1,269 @@
+//! The values of expressions at a point.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use parloop_device::DType;
+use parloop_isl::{Name, Set};
+
+use super::number::{Fault, Number, Value, binary, compare, extreme, unify};
+use super::{InterpretError, Machine, range};
+use crate::callable::ArgId;
+use crate::error::LoopError;
+use crate::infer;
+use crate::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, UnaryOp};
+
+impl Machine<'_> {
+    pub(super) fn value(&mut self, expr: &Expr) -> Result<Value, InterpretError> {
+        match expr {
+            Expr::Literal(literal) => self.literal(literal),
+            Expr::Variable(name) => match self.at(name) {
+                Some(value) => Ok(Value::strong(self.kernel.index_type, Number::Int(value.into()))),
+                None => self.read(name, &[]),
+            },
+            Expr::Subscript(aggregate, indices) => match &**aggregate {
+                Expr::Variable(name) => self.read(name, indices),
+                _ => Err(self.unsupported(format!("`{expr}`"))),
+            },
+            Expr::Unary(op, operand) => self.unary(*op, operand),
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+                let left = self.value(left)?.number.is_true();
+                let decided = left == (*op == BinaryOp::Or);
+                Ok(Value::truth(if decided { left } else { self.value(right)?.number.is_true() }))
+            }
+            Expr::Binary(op, left, right) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                self.checked(binary(*op, left, right))
+            }
+            Expr::Compare(op, left, right) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                self.checked(compare(*op, left, right).map(Value::truth))
+            }
+            Expr::Min(operands) => self.extreme(false, operands),
+            Expr::Max(operands) => self.extreme(true, operands),
+            Expr::If(parts) => self.choose(parts),
+            Expr::Cast(ty, operand) => {
+                let dtype = ty.scalar().ok_or_else(|| self.unsupported(format!("`{expr}`")))?;
+                let value = self.value(operand)?.to(dtype);
+                self.checked(value.map(|value| Value { weak: false, ..value }))
+            }
+            Expr::Call(call) => self.call(call),
+            Expr::Reduction(reduction) => self.reduce(expr, reduction),
+            Expr::CommonSubexpression(operand, _) => Ok(Value { weak: false, ..self.value(operand)? }),
+            Expr::LinearSubscript(..) | Expr::Slice(_) | Expr::SubArray(_) | Expr::Lookup(..) | Expr::Tuple(_) => {
+                Err(self.unsupported(format!("`{expr}`")))
+            }
+        }
+    }
+
+    pub(super) fn checked<T>(&self, result: Result<T, Fault>) -> Result<T, InterpretError> {
+        let instruction = self.instruction.clone();
+        result.map_err(|fault| match fault {
+            Fault::DivisionByZero => InterpretError::DivisionByZero { instruction },
+            Fault::TooLarge => InterpretError::TooLarge { instruction },
+            Fault::NoOperation => self.unsupported("an operation of these types"),
+        })
+    }
+
+    fn literal(&self, literal: &Literal) -> Result<Value, InterpretError> {
+        let weak = |dtype: Option<DType>| dtype.is_none();
+        Ok(match literal {
+            Literal::Int(integer, Some(dtype)) => Value::strong(*dtype, Number::Int(*integer)),
+            Literal::Int(integer, None) => {
+                let fits = |dtype: &DType| dtype.integer_range().is_some_and(|(least, most)| (least..=most).contains(integer));
+                let dtype = [DType::I32, DType::I64, DType::U64].into_iter().find(fits);
+                let dtype = dtype.ok_or_else(|| InterpretError::TooLarge { instruction: self.instruction.clone() })?;
+                Value { dtype, weak: true, number: Number::Int(*integer) }
+            }
+            Literal::Float(bits, dtype) => {
+                let value = Value { dtype: dtype.unwrap_or(DType::F64), weak: weak(*dtype), number: Number::Float(f64::from_bits(*bits)) };
+                self.checked(value.to(value.dtype))?
+            }
+            Literal::Imaginary(bits, dtype) => {
+                let number = Number::Complex(0.0, f64::from_bits(*bits));
+                let value = Value { dtype: dtype.unwrap_or(DType::C128), weak: weak(*dtype), number };
+                self.checked(value.to(value.dtype))?
+            }
+            Literal::Bool(truth) => Value::truth(*truth),
+            Literal::Text(text) => return Err(self.unsupported(format!("the text '{text}'"))),
+        })
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &Expr) -> Result<Value, InterpretError> {
+        let value = self.value(operand)?;
+        let dtype = if value.dtype == DType::Bool { DType::I8 } else { value.dtype };
+        let number = match (op, value.number) {
+            (UnaryOp::Not, number) => return Ok(Value::truth(!number.is_true())),
+            (UnaryOp::Negate, Number::Bool(truth)) => Number::Int(-i128::from(truth)),
+            (UnaryOp::Negate, Number::Int(integer)) => Number::Int(-integer),
+            (UnaryOp::Negate, Number::Float(value)) => Number::Float(-value),
+            (UnaryOp::Negate, Number::Complex(re, im)) => Number::Complex(-re, -im),
+            (UnaryOp::BitNot, Number::Int(integer)) => Number::Int(!integer),
+            (UnaryOp::BitNot, _) => return Err(self.unsupported("`~` of what is no integer")),
+        };
+        self.checked(Value { dtype, weak: value.weak, number }.to(dtype))
+    }
+
+    fn extreme(&mut self, largest: bool, operands: &[Expr]) -> Result<Value, InterpretError> {
+        let mut found: Option<Value> = None;
+        for operand in operands {
+            let value = self.value(operand)?;
+            found = Some(match found {
+                None => value,
+                Some(before) => self.checked(extreme(largest, before, value))?,
+            });
+        }
+        found.ok_or_else(|| self.unsupported("`min` or `max` of nothing"))
+    }
+
+    /// What is not chosen need not have a value: the types alone say what the result is then.
+    fn choose(&mut self, parts: &Arc<[Expr; 3]>) -> Result<Value, InterpretError> {
+        let truth = self.value(&parts[0])?.number.is_true();
+        let (chosen, other) = if truth { (&parts[1], &parts[2]) } else { (&parts[2], &parts[1]) };
+        let chosen = self.value(chosen)?;
+        if let Ok(other) = self.value(other) {
+            return Ok(self.checked(unify(chosen, other))?.0);
+        }
+        let ty = infer::type_of(self.program, self.kernel, &Expr::If(parts.clone())).map_err(LoopError::from)?;
+        let dtype = ty.scalar().ok_or_else(|| self.unsupported("a choice of what are no numbers"))?;
+        self.checked(chosen.to(dtype))
+    }
+
+    fn call(&mut self, call: &Call) -> Result<Value, InterpretError> {
+        let callable = call.resolved.then(|| self.program.callables.get(&call.function)).flatten().cloned();
+        let types = callable.as_ref().and_then(|callable| callable.types());
+        let (Some(callable), Some(types), true) = (&callable, types, call.keywords.is_empty()) else {
+            return Err(self.unsupported(format!("the call of `{}`", call.function)));
+        };
+        let mut args = Vec::with_capacity(call.args.len());
+        for (place, arg) in call.args.iter().enumerate() {
+            let value = self.value(arg)?;
+            let takes = types.get(&ArgId::argument(place)).and_then(|ty| ty.scalar()).unwrap_or(value.dtype);
+            args.push(self.checked(value.to(takes))?.number);
+        }
+        let gives = types.get(&ArgId::result(0)).and_then(|ty| ty.scalar());
+        let (Some(gives), Some(number)) = (gives, function(callable.name(), &args)) else {
+            return Err(self.unsupported(format!("the function `{}`", callable.name())));
+        };
+        Ok(Value::strong(gives, self.checked(number.to(gives).ok_or(Fault::TooLarge))?))
+    }
+
+    fn reduce(&mut self, expr: &Expr, reduction: &Reduction) -> Result<Value, InterpretError> {
+        let dtype = self.reduction_types.get(expr).copied().ok_or_else(|| self.unsupported(format!("`{expr}`")))?;
+        let scope: BTreeSet<Name> = self.point.iter().map(|(name, _)| name).chain(&reduction.inames).cloned().collect();
+        let domain = super::order::points(&self.forest, &scope)?;
+        let mut found = None;
+        self.reduce_over(&domain, &reduction.inames, &mut |machine| {
+            let value = machine.value(&reduction.operands[0])?;
+            let value = machine.checked(value.to(dtype))?;
+            found = Some(match found {
+                None => value,
+                Some(before) => machine.combine(&reduction.op, before, value)?,
+            });
+            Ok(())
+        })?;
+        let (found, empty) = match found {
+            Some(value) => (value.number, false),
+            None => (Number::Bool(false), true),
+        };
+        let number = if empty { self.neutral(&reduction.op, dtype)? } else { found };
+        Ok(Value::strong(dtype, self.checked(number.to(dtype).ok_or(Fault::TooLarge))?))
+    }
+
+    fn reduce_over(
+        &mut self,
+        domain: &Set,
+        inames: &[Name],
+        each: &mut dyn FnMut(&mut Self) -> Result<(), InterpretError>,
+    ) -> Result<(), InterpretError> {
+        let Some((iname, rest)) = inames.split_first() else {
+            return if self.has_point(domain)? { each(self) } else { Ok(()) };
+        };
+        let outer: Vec<Name> = self.point.iter().map(|(name, _)| name.clone()).collect();
+        let bounds = domain.to_params(&outer).project_onto(std::slice::from_ref(iname))?.bounds(iname)?;
+        for value in range(iname, &[bounds], &|name| self.integer(name))? {
+            self.point.push((iname.clone(), value));
+            let done = self.reduce_over(domain, rest, each);
+            self.point.pop();
+            done?;
+        }
+        Ok(())
+    }
+
+    fn combine(&self, op: &ReductionOp, left: Value, right: Value) -> Result<Value, InterpretError> {
+        match op {
+            ReductionOp::Sum => self.checked(binary(BinaryOp::Add, left, right)),
+            ReductionOp::Product => self.checked(binary(BinaryOp::Multiply, left, right)),
+            ReductionOp::Max => self.checked(extreme(true, left, right)),
+            ReductionOp::Min => self.checked(extreme(false, left, right)),
+            ReductionOp::Any => Ok(Value::truth(left.number.is_true() || right.number.is_true())),
+            ReductionOp::All => Ok(Value::truth(left.number.is_true() && right.number.is_true())),
+            _ => Err(self.unsupported(format!("a reduction by `{op}`"))),
+        }
+    }
+
+    fn neutral(&mut self, op: &ReductionOp, dtype: DType) -> Result<Number, InterpretError> {
+        match op.neutral(Some(&[dtype])) {
+            Ok(neutral) if op.arity() == 1 => Ok(self.value(&neutral[0])?.number),
+            _ => Err(self.unsupported(format!("a reduction by `{op}` of nothing"))),
+        }
+    }
+}
+
+/// The usual functions of numbers, by name.
+fn function(name: &str, args: &[Number]) -> Option<Number> {
+    let float = |f: fn(f64) -> f64| Some(Number::Float(f(args.first()?.real())));
+    let two = |f: fn(f64, f64) -> f64| Some(Number::Float(f(args.first()?.real(), args.get(1)?.real())));
+    let value = |number: &Number| Value::strong(DType::F64, *number);
+    let pick = |largest: bool, at: usize| {
+        let (a, b) = (args.first()?, args.get(at)?);
+        let op = if largest { CompareOp::Greater } else { CompareOp::Less };
+        match (a.integer(), b.integer()) {
+            (Some(x), Some(y)) => Some(Number::Int(if largest { x.max(y) } else { x.min(y) })),
+            _ => compare(op, value(b), value(a)).ok().map(|better| if better { *b } else { *a }),
+        }
+    };
+    match (name, args.first()?) {
+        ("abs", Number::Complex(re, im)) => Some(Number::Float(re.hypot(*im))),
+        ("abs", Number::Int(integer)) => Some(Number::Int(integer.abs())),
+        ("real", number) => Some(if number.integer().is_some() { *number } else { Number::Float(number.real()) }),
+        ("imag", number) => Some(Number::Float(number.imaginary())),
+        ("conj", Number::Complex(re, im)) => Some(Number::Complex(*re, -im)),
+        ("conj", number) => Some(*number),
+        ("isnan", number) => Some(Number::Int(i128::from(number.real().is_nan()))),
+        (_, Number::Complex(..)) => None,
+        ("min" | "fmin", _) => pick(false, 1),
+        ("max" | "fmax", _) => pick(true, 1),
+        ("abs" | "fabs", _) => float(f64::abs),
+        ("sqrt", _) => float(f64::sqrt),
+        ("rsqrt", _) => float(|x| 1.0 / x.sqrt()),
+        ("cbrt", _) => float(f64::cbrt),
+        ("exp", _) => float(f64::exp),
+        ("exp2", _) => float(f64::exp2),
+        ("expm1", _) => float(f64::exp_m1),
+        ("log", _) => float(f64::ln),
+        ("log2", _) => float(f64::log2),
+        ("log10", _) => float(f64::log10),
+        ("log1p", _) => float(f64::ln_1p),
+        ("sin", _) => float(f64::sin),
+        ("cos", _) => float(f64::cos),
+        ("tan", _) => float(f64::tan),
+        ("asin", _) => float(f64::asin),
+        ("acos", _) => float(f64::acos),
+        ("atan", _) => float(f64::atan),
+        ("sinh", _) => float(f64::sinh),
+        ("cosh", _) => float(f64::cosh),
+        ("tanh", _) => float(f64::tanh),
+        ("floor", _) => float(f64::floor),
+        ("ceil", _) => float(f64::ceil),
+        ("round", _) => float(f64::round),
+        ("trunc", _) => float(f64::trunc),
+        ("pow", _) => two(f64::powf),
+        ("atan2", _) => two(f64::atan2),
+        ("hypot", _) => two(f64::hypot),
+        ("copysign", _) => two(f64::copysign),
+        ("fmod", _) => two(|a, b| a % b),
+        ("fma", _) => Some(Number::Float(args[0].real().mul_add(args.get(1)?.real(), args.get(2)?.real()))),
+        _ => None,
+    }
+}

@@ -1,0 +1,60 @@
+//! Where numbers are kept while a kernel is interpreted: arrays by index, each element known or not yet written.
+
+use std::collections::BTreeMap;
+
+use parloop_device::DType;
+use parloop_isl::Name;
+
+use super::{InterpretError, Number};
+use crate::syntax::{InameTag, Initializer};
+
+/// One argument or temporary.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<usize>,
+    /// The axes along which each work item, or each group, has a copy of its own.
+    pub(super) axes: Vec<InameTag>,
+    /// What each copy is made of at first.
+    start: Vec<Option<Number>>,
+    copies: BTreeMap<Vec<i64>, Vec<Option<Number>>>,
+}
+
+impl Variable {
+    /// With those numbers in C order; nothing is written yet where there are none.
+    pub(super) fn new(dtype: DType, shape: Vec<usize>, axes: Vec<InameTag>, numbers: Option<Vec<Number>>) -> Variable {
+        let length = shape.iter().product();
+        let start = numbers.map_or_else(|| vec![None; length], |numbers| numbers.into_iter().map(Some).collect());
+        Variable { dtype, shape, axes, start, copies: BTreeMap::new() }
+    }
+
+    /// The place of an element, with the indices in bounds; the first axis that they leave, and its index, otherwise.
+    pub(super) fn place(&self, indices: &[i128]) -> Result<usize, (usize, i128)> {
+        let mut place = 0;
+        for (axis, (&index, &length)) in indices.iter().zip(&self.shape).enumerate() {
+            let inside = usize::try_from(index).ok().filter(|&index| index < length).ok_or((axis, index))?;
+            place = place * length + inside;
+        }
+        Ok(place)
+    }
+
+    pub(super) fn read(&self, copy: &[i64], place: usize) -> Option<Number> {
+        self.copies.get(copy).unwrap_or(&self.start)[place]
+    }
+
+    pub(super) fn write(&mut self, copy: Vec<i64>, place: usize, number: Number) {
+        self.copies.entry(copy).or_insert_with(|| self.start.clone())[place] = Some(number);
+    }
+
+    /// The numbers of the only copy, where all are known.
+    pub(super) fn numbers(&self) -> Option<Vec<Number>> {
+        self.copies.get(&[][..]).unwrap_or(&self.start).iter().copied().collect()
+    }
+}
+
+/// The numbers of an initializer.
+pub(super) fn initial(name: &Name, initializer: &Initializer) -> Result<Vec<Number>, InterpretError> {
+    let elements = initializer.bytes.chunks(initializer.dtype.size());
+    let numbers = elements.map(|bytes| Number::from_bytes(initializer.dtype, bytes)).collect::<Option<Vec<_>>>();
+    numbers.ok_or_else(|| InterpretError::NoValue { name: name.clone() })
+}

@@ -1,0 +1,174 @@
+//! Random kernels under random transformations: compiled code gives the numbers of the interpreter, which knows no transformation.
+
+mod sample;
+
+use std::collections::BTreeMap;
+
+use parloop_device::{DType, DeviceKind};
+use parloop_kernel::Context;
+use parloop_loop::Name;
+use parloop_loop::interpret::{InterpretError, Number, interpret};
+use parloop_loop::run::{Executable, LoopArg, target_of};
+use parloop_loop::syntax::{Program, Target};
+use parloop_loop::transform::{Prefetch, Split};
+use proptest::prelude::*;
+use proptest::test_runner::{TestRng, TestRunner};
+
+use crate::run::contexts;
+use sample::{Array, Choices, Sample};
+
+/// Each compiled kernel runs for these sizes.
+const SIZES: [i64; 3] = [1, 4, 7];
+
+fn number(array: &Array, place: usize) -> Number {
+    let spread = i128::try_from(place * 7 + array.name.len() * 5).unwrap() % 9;
+    let lowest = if array.dtype == DType::U8 { 0 } else { 4 };
+    Number::Int(spread - lowest).to(array.dtype).unwrap()
+}
+
+fn length(array: &Array, n: i64) -> usize {
+    usize::try_from(2 * n + 6).unwrap().pow(u32::try_from(array.axes).unwrap())
+}
+
+fn numbers(array: &Array, n: i64) -> Vec<Number> {
+    (0..length(array, n)).map(|place| number(array, place)).collect()
+}
+
+fn meaning(sample: &Sample, program: &Program, n: i64) -> Result<BTreeMap<Name, Vec<Number>>, InterpretError> {
+    let mut given: BTreeMap<Name, Vec<Number>> =
+        sample.arrays.iter().map(|array| (Name::from(array.name.as_str()), numbers(array, n))).collect();
+    given.insert("n".into(), vec![Number::Int(n.into())]);
+    interpret(program, &given)
+}
+
+/// An array on a device, of any type.
+macro_rules! held {
+    ($($kind:ident $rust:ty: $dtype:ident),*) => {
+        enum Held { $($kind(parloop_kernel::Array<$rust>)),* }
+
+        impl Held {
+            fn new(context: &Context, dtype: DType, numbers: &[Number]) -> Held {
+                match dtype {
+                    $(DType::$dtype => {
+                        let values: Vec<$rust> = numbers.iter().map(|number| number.real() as $rust).collect();
+                        Held::$kind(context.array(&values).unwrap())
+                    })*
+                    _ => unreachable!("no sample has {dtype}"),
+                }
+            }
+
+            fn argument(&mut self, written: bool, shape: &[i64]) -> LoopArg<'_> {
+                match self {
+                    $(Held::$kind(array) => if written { LoopArg::shaped(array, shape) } else { LoopArg::shaped(&*array, shape) },)*
+                }
+            }
+
+            fn values(&self) -> Vec<f64> {
+                match self {
+                    $(Held::$kind(array) => array.to_vec().unwrap().into_iter().map(|value| value as f64).collect(),)*
+                }
+            }
+        }
+    };
+}
+held!(F64 f64: F64, F32 f32: F32, I64 i64: I64, I32 i32: I32, U8 u8: U8, I8 i8: I8);
+
+fn compiled(sample: &Sample, executable: &Executable, n: i64) -> BTreeMap<String, Vec<f64>> {
+    let context = executable.context();
+    let mut held: Vec<Held> = sample.arrays.iter().map(|array| Held::new(context, array.dtype, &numbers(array, n))).collect();
+    let takes = |name: &str| executable.plan().position(name).is_some();
+    let mut args: Vec<(&str, LoopArg<'_>)> = Vec::new();
+    for (array, held) in sample.arrays.iter().zip(&mut held).filter(|(array, _)| takes(&array.name)) {
+        args.push((&array.name, held.argument(array.written, &vec![2 * n + 6; array.axes])));
+    }
+    args.push(("n", LoopArg::from(i32::try_from(n).unwrap())));
+    executable.call(&mut args).unwrap();
+    drop(args);
+    sample.arrays.iter().zip(&held).map(|(array, held)| (array.name.clone(), held.values())).collect()
+}
+
+/// The program after one random transformation, and how that is written.
+fn step(program: &Program, choices: &mut Choices<'_>) -> (String, Option<Program>) {
+    let kernel = program.entry().unwrap();
+    let inames: Vec<&Name> = kernel.inames.keys().collect();
+    let (one, two) = (choices.of(&inames), choices.of(&inames));
+    match choices.below(5) {
+        0 | 1 => {
+            let by = 2 + i64::try_from(choices.below(4)).unwrap();
+            let (outer, inner) = (choices.of(&["for", "g.0", "g.1"]), choices.of(&["l.0", "for", "unr", "l.1"]));
+            let split = Split::by(by).outer(outer.parse().unwrap()).inner(inner.parse().unwrap());
+            (format!("split {one} by {by} {outer} {inner}"), program.split_iname(one, split).ok())
+        }
+        2 => {
+            let tag = choices.of(&["g.0", "l.0", "unr", "g.1", "l.1", "ilp"]);
+            (format!("tag {one}:{tag}"), program.tag_inames(&format!("{one}:{tag}")).ok())
+        }
+        3 => (format!("prioritize {one}, {two}"), program.prioritize_loops([one.clone(), two.clone()]).ok()),
+        _ => {
+            let array = choices.of(&["a", "b"]);
+            let sweep = if one == two { vec![one.clone()] } else { vec![one.clone(), two.clone()] };
+            (format!("prefetch {array} over {sweep:?}"), program.add_prefetch(Prefetch::new(array, sweep)).ok())
+        }
+    }
+}
+
+/// As many of the steps as are allowed and can be scheduled.
+fn transformed(program: &Program, choices: &mut Choices<'_>) -> (Vec<String>, Program) {
+    let (mut done, mut program) = (Vec::new(), program.clone());
+    for _ in 0..choices.below(6) {
+        let (text, next) = step(&program, choices);
+        if let Some(next) = next.filter(|next| next.generate(Target::C).is_ok() && next.generate(Target::OpenCl).is_ok()) {
+            done.push(text);
+            program = next;
+        }
+    }
+    (done, program)
+}
+
+fn check(contexts: &[Context], bytes: &[u8]) -> Result<(), TestCaseError> {
+    let mut choices = Choices(bytes);
+    let sample = Sample::draw(&mut choices);
+    let shown = format!("{:#?}\n{}\n{:?}", sample.domains, sample.instructions, sample.arrays);
+    let program = sample.build().map_err(|error| TestCaseError::fail(format!("{error}\n{shown}")))?;
+    program.generate(Target::C).map_err(|error| TestCaseError::fail(format!("{error}\n{shown}")))?;
+    let mut expected = Vec::new();
+    for n in SIZES {
+        match meaning(&sample, &program, n) {
+            Ok(numbers) => expected.push(numbers),
+            // What a float is as an integer too small for it is not defined.
+            Err(InterpretError::TooLarge { .. }) => return Err(TestCaseError::reject("a number that has no meaning")),
+            Err(error) => return Err(TestCaseError::fail(format!("{error}\n{shown}"))),
+        }
+    }
+    let (steps, program) = transformed(&program, &mut choices);
+    for context in contexts {
+        let generated = program.generate(target_of(context.device().kind())).unwrap();
+        let text = &generated.code.text;
+        let executable = Executable::compile(&generated, context)
+            .map_err(|error| TestCaseError::fail(format!("{error}\n{shown}\n{steps:?}\n{text}")))?;
+        for (n, expected) in SIZES.into_iter().zip(&expected) {
+            for (name, found) in compiled(&sample, &executable, n) {
+                let expected: Option<Vec<f64>> =
+                    expected.get(name.as_str()).map(|numbers| numbers.iter().map(|number| number.real()).collect());
+                let device = context.device();
+                prop_assert!(
+                    expected.as_ref().is_none_or(|expected| *expected == found),
+                    "`{name}` for n = {n} on {device:?}: {expected:?} expected, {found:?} found\n{shown}\n{steps:?}\n{text}"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn random_transformations_of_random_kernels_change_no_numbers() {
+    let open_cl = contexts().into_iter().find(|context| context.device().kind() == DeviceKind::OpenCl);
+    let contexts: Vec<Context> = ["cpu:1", "cpu"].map(|name| Context::open(name).unwrap()).into_iter().chain(open_cl).collect();
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
+    let config = ProptestConfig { cases, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() };
+    let bytes = proptest::collection::vec(any::<u8>(), 10..120);
+    // The same kernels each time; more of them with PROPTEST_CASES.
+    let same = TestRng::deterministic_rng(config.rng_algorithm);
+    TestRunner::new_with_rng(config, same).run(&bytes, |bytes| check(&contexts, &bytes)).unwrap_or_else(|error| panic!("{error}"));
+}
