@@ -115,7 +115,7 @@ fn step(program: &Program, choices: &mut Choices<'_>) -> (String, Option<Program
 /// As many of the steps as are allowed and can be scheduled.
 fn transformed(program: &Program, choices: &mut Choices<'_>) -> (Vec<String>, Program) {
     let (mut done, mut program) = (Vec::new(), program.clone());
-    for _ in 0..choices.below(6) {
+    while !choices.0.is_empty() {
         let (text, next) = step(&program, choices);
         if let Some(next) = next.filter(|next| next.generate(Target::C).is_ok() && next.generate(Target::OpenCl).is_ok()) {
             done.push(text);
@@ -125,9 +125,8 @@ fn transformed(program: &Program, choices: &mut Choices<'_>) -> (Vec<String>, Pr
     (done, program)
 }
 
-fn check(contexts: &[Context], bytes: &[u8]) -> Result<(), TestCaseError> {
-    let mut choices = Choices(bytes);
-    let sample = Sample::draw(&mut choices);
+fn check(contexts: &[Context], kernel: &[u8], steps: &[u8]) -> Result<(), TestCaseError> {
+    let sample = Sample::draw(&mut Choices(kernel));
     let shown = format!("{:#?}\n{}\n{:?}", sample.domains, sample.instructions, sample.arrays);
     let program = sample.build().map_err(|error| TestCaseError::fail(format!("{error}\n{shown}")))?;
     program.generate(Target::C).map_err(|error| TestCaseError::fail(format!("{error}\n{shown}")))?;
@@ -140,7 +139,7 @@ fn check(contexts: &[Context], bytes: &[u8]) -> Result<(), TestCaseError> {
             Err(error) => return Err(TestCaseError::fail(format!("{error}\n{shown}"))),
         }
     }
-    let (steps, program) = transformed(&program, &mut choices);
+    let (steps, program) = transformed(&program, &mut Choices(steps));
     for context in contexts {
         let generated = program.generate(target_of(context.device().kind())).unwrap();
         let text = &generated.code.text;
@@ -167,8 +166,11 @@ fn random_transformations_of_random_kernels_change_no_numbers() {
     let contexts: Vec<Context> = ["cpu:1", "cpu"].map(|name| Context::open(name).unwrap()).into_iter().chain(open_cl).collect();
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
     let config = ProptestConfig { cases, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() };
-    let bytes = proptest::collection::vec(any::<u8>(), 10..120);
+    let bytes = |count| proptest::collection::vec(any::<u8>(), count);
+    let both = (bytes(10..120), bytes(0..60));
     // The same kernels each time; more of them with PROPTEST_CASES.
     let same = TestRng::deterministic_rng(config.rng_algorithm);
-    TestRunner::new_with_rng(config, same).run(&bytes, |bytes| check(&contexts, &bytes)).unwrap_or_else(|error| panic!("{error}"));
+    TestRunner::new_with_rng(config, same)
+        .run(&both, |(kernel, steps)| check(&contexts, &kernel, &steps))
+        .unwrap_or_else(|error| panic!("{error}"));
 }
