@@ -70,3 +70,26 @@ fn matrices_are_multiplied_on_every_device() {
         assert_eq!(z.to_vec().unwrap(), expected);
     }
 }
+
+/// gcc 12 at `-O3` drops the second store unless it is told otherwise.
+#[test]
+fn no_store_is_lost_among_strides_of_sizes() {
+    let program = KernelBuilder::new()
+        .domain("{[i,j,k]: 0<=i<n and 0<=j<3 and 0<=k<3}")
+        .instructions("y[i,j,k] = a[i+i] {id=y}\nx[n+2-i, 2*j+3] = a[i]*a[n+2-i] {id=x, if=j%2==0}")
+        .data(Data::global("y").dtype("float64").shape("n, 2*n+6, 2*n+6"))
+        .data(Data::global("x").dtype("float32").shape("n+3, 2*n+6"))
+        .data(Data::global("a").dtype("float64").shape("2*n+6"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in contexts() {
+        let executable = executable(&program, &context);
+        let (a, mut x, mut y) =
+            (context.array(&[2.0f64; 8]).unwrap(), context.zeros::<f32>(4 * 8).unwrap(), context.zeros::<f64>(64).unwrap());
+        let (x_arg, y_arg) = (LoopArg::shaped(&mut x, &[4, 8]), LoopArg::shaped(&mut y, &[1, 8, 8]));
+        executable.call(&mut [("a", LoopArg::from(&a)), ("x", x_arg), ("y", y_arg)]).unwrap();
+        let x = x.to_vec().unwrap();
+        assert_eq!((x[27], x[31]), (4.0, 4.0));
+    }
+}
