@@ -49,7 +49,7 @@ def limits(context: Context) -> Limits:
     >>> lp.limits(pl.Context("cpu:1")).bandwidth > 1e8
     True
     """
-    name = str(context.device.id)
+    name = context.device.name
     if name not in _measured:
         on_cpu = name.startswith("cpu")
         n = 1 << (22 if on_cpu else 26)
@@ -61,7 +61,7 @@ def limits(context: Context) -> Limits:
         for dtype, c_name in (("float64", "double"), ("float32", "float")):
             program = context.compile(_STREAM.replace("REAL", c_name))
             x = context.zeros(items, np.dtype(dtype))
-            flops[dtype] = items * 8 * 256 * 2 / _seconds(context, lambda p=program, x=x: p.fused(a=x, n=items))  # type: ignore[misc]
+            flops[dtype] = items * 8 * 256 * 2 / _seconds(context, lambda p=program, x=x: p.fused(a=x, n=items))
         _measured[name] = Limits(bandwidth, flops)
     return _measured[name]
 
