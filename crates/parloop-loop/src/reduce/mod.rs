@@ -1,7 +1,7 @@
 //! Reductions become instructions: accumulators that are set, updated for each point and then used.
 //!
 //! `op` says what each reduction does; `realize` goes through a kernel; `sequential` has those that one work item does alone, `local`
-//! those of the work items of a group, `scan` those whose results grow along a loop.
+//! those of the work items of a group, `scan` those whose results grow along a loop. `separate` sees to reductions over nothing.
 
 use parloop_device::DType;
 use parloop_isl::{IslError, Name};
@@ -12,6 +12,7 @@ mod local;
 mod op;
 mod realize;
 mod scan;
+mod separate;
 mod sequential;
 
 pub use realize::{Realization, Scan, TypeOf, realize};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_isl::Name;
 
-use super::ReduceError;
+use super::{ReduceError, separate};
 use crate::names::UniqueNames;
 use crate::syntax::{AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, Shape, Temporary, UnaryOp};
 
@@ -181,6 +181,9 @@ impl Realizer<'_> {
             },
         }
         let (alone, shared) = self.by_tag(reduction, instruction)?;
+        let inside = reduction.operands.iter().flat_map(Expr::reduction_inames);
+        let inner: Vec<Name> = reduction.inames.iter().cloned().chain(inside).collect();
+        separate::separate(&mut self.kernel.domains, &inner, &instruction.within_inames)?;
         match shared {
             None => self.sequential(reduction, &alone, &like),
             Some(iname) => self.local(reduction, &alone, &iname, &like),

@@ -93,3 +93,26 @@ fn no_store_is_lost_among_strides_of_sizes() {
         assert_eq!((x[27], x[31]), (4.0, 4.0));
     }
 }
+
+#[test]
+fn a_reduction_over_nothing_has_the_value_it_starts_from() {
+    let program = KernelBuilder::new()
+        .domain("{[i,k]: 0<=i<n and 0<=k<m}")
+        .instructions("y[i] = 5 + sum(k, a[i,k])\nz[i] = product(k, a[i,k])")
+        .data(Data::global("a").dtype("float64").shape("n, m"))
+        .data(Data::global("y, z").dtype("float64").shape("n"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in contexts() {
+        let executable = executable(&program, &context);
+        for m in [0i64, 2] {
+            let a = context.array(&vec![3.0f64; 4 * m.max(1) as usize]).unwrap();
+            let (mut y, mut z) = (context.array(&[-1.0f64; 4]).unwrap(), context.array(&[-1.0f64; 4]).unwrap());
+            let (y_arg, z_arg) = (LoopArg::from(&mut y), LoopArg::from(&mut z));
+            executable.call(&mut [("a", LoopArg::shaped(&a, &[4, m])), ("y", y_arg), ("z", z_arg)]).unwrap();
+            let (sum, product) = if m == 0 { (5.0, 1.0) } else { (11.0, 9.0) };
+            assert_eq!((y.to_vec().unwrap(), z.to_vec().unwrap()), (vec![sum; 4], vec![product; 4]), "m = {m}");
+        }
+    }
+}
