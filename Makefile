@@ -51,7 +51,7 @@ $(VENV)/.tools:
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.tools
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest hypothesis islpy mypy pyopencl nvidia-cuda-nvrtc
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest hypothesis islpy mypy pymbolic pyopencl nvidia-cuda-nvrtc
 	touch $@
 
 # Python files are used where they are; the package is built again when Rust changes.

@@ -89,7 +89,7 @@ class ScalarCallable:
 
     def with_types(self, arg_id_to_dtype: Mapping[Any, Any], clbl_inf_ctx: Any) -> Any:
         """The function for these types, as a pair with the context; subclasses say it."""
-        raise NotImplementedError(f"class {type(self).__name__} must have with_types")
+        raise TypeError(f"{type(self).__name__} does not say its types: give it a method with_types(self, arg_id_to_dtype, clbl_inf_ctx)")
 
     def with_descrs(self, arg_id_to_descr: Mapping[Any, Any], clbl_inf_ctx: Any) -> Any:
         """The function for arguments of these shapes and places."""
@@ -99,15 +99,7 @@ class ScalarCallable:
         """Pairs of a key, by which they are sorted, and a text in front of the code."""
         return ()
 
-    def emit_call(self, expression_to_code_mapper: Any, expression: Any, target: TargetBase) -> Any:
-        """What a call inside an expression becomes."""
-        raise NotImplementedError
-
-    def emit_call_insn(self, insn: Any, target: TargetBase, expression_to_code_mapper: Any) -> Any:
-        """What a call as an instruction becomes, and whether the first result is its value."""
-        raise NotImplementedError
-
-    def is_ready_for_prefetch(self) -> bool:
+    def is_ready_for_codegen(self) -> bool:
         """Whether code can be made of calls."""
         return self.arg_id_to_dtype is not None and self.name_in_target is not None
 
@@ -179,11 +171,6 @@ def preambles(function: Any, target: str) -> list[tuple[str, str]]:
     return [(str(key), str(value)) for key, value in found]
 
 
-def _overridden(function: Any, name: str) -> Any:
-    method = getattr(type(function), name, None)
-    return None if method is None or method is getattr(ScalarCallable, name) else getattr(function, name)
-
-
 class _Call:
     """A call as `emit_call` sees it: parameters that stand for the arguments."""
 
@@ -206,7 +193,7 @@ def _as_it_is(expression: Any, *unused: Any, **named: Any) -> Any:
 
 def emit_call(function: Any, count: int, results: list[bool], target: str) -> tuple[str, bool] | None:
     """Asks what a call inside an expression becomes; none for `name(arguments)`."""
-    method = _overridden(function, "emit_call")
+    method = getattr(function, "emit_call", None)
     if method is None:
         return None
     return text(method(_as_it_is, _Call(function, count), _target(target))), True
@@ -214,7 +201,7 @@ def emit_call(function: Any, count: int, results: list[bool], target: str) -> tu
 
 def emit_call_insn(function: Any, count: int, results: list[bool], target: str) -> tuple[str, bool] | None:
     """Asks what a call as an instruction becomes; none for the usual one."""
-    method = _overridden(function, "emit_call_insn")
+    method = getattr(function, "emit_call_insn", None)
     if method is None:
         return None
     emitted, returns = method(_Instruction(function, count, results), _target(target), _as_it_is)

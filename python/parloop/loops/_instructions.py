@@ -59,7 +59,7 @@ class InstructionBase:
         return f"<{type(self).__name__} {self}>"
 
     def _body(self) -> str:
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} says nothing to do; use Assignment, CallInstruction, CInstruction or another of its kind")
 
     def _tail(self) -> str:
         return ""
