@@ -78,3 +78,34 @@ def test_expressions_are_pymbolics(run):
         print(parse("sum(j, a[j])").inames, parse("a[i] + 3") == p.Variable("a")[i] + 3)
     """)
     assert printed == "cast(float32, a[i] + 1)*2\n('j',) True\n"
+
+
+def test_a_callable_of_the_first_convention_writes_its_own_call(run):
+    printed = run("""
+        import numpy as np
+        import loopy as lp
+        from loopy.expression import dtype_to_type_context
+        from loopy.kernel.instruction import CallInstruction
+        from loopy.target.c import CTarget
+        from loopy.types import NumpyType
+
+        class Scale(lp.ScalarCallable):
+            def with_types(self, arg_id_to_dtype, kernel):
+                if arg_id_to_dtype.get(0) is None:
+                    return self.copy(arg_id_to_dtype=arg_id_to_dtype)
+                double = NumpyType(np.float64)
+                return self.copy(name_in_target="scale_all", arg_id_to_dtype={0: double, -1: double})
+
+            def emit_call_insn(self, insn, target, expression_to_code_mapper):
+                assert self.is_ready_for_codegen() and isinstance(insn, CallInstruction)
+                letter = dtype_to_type_context(target, self.arg_id_to_dtype[0])
+                places = [*insn.expression.parameters, insn.assignees[0]]
+                code = [expression_to_code_mapper(place, 0, letter, self.arg_id_to_dtype[0]).expr for place in places]
+                return f"scale_all({self.arg_id_to_descr[0].shape[0]}, {', '.join(code)})", False
+
+        knl = lp.make_kernel("{[i]: 0<=i<10}", "y[:] = scale(x[:])",
+                             [lp.ArrayArg("x", np.float64, shape=(10,)), lp.ArrayArg("y", shape=(10,)), ...], target=CTarget())
+        knl = lp.register_function_lookup(knl, lambda target, name: Scale(name=name) if name == "scale" else None)
+        print(lp.generate_code_v2(knl).device_code())
+    """)
+    assert "scale_all(10, x, y);" in printed

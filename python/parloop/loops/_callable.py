@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ._expressions import text, variable
+from ._instructions import CallInstruction
 from ._targets import TargetBase, target_named
 from ._types import NumpyType
 
@@ -179,16 +180,25 @@ class _Call:
         self.parameters = tuple(variable(f"_argument_{place}") for place in range(count))
 
 
-class _Instruction:
+class _Instruction(CallInstruction):
     """An instruction as `emit_call_insn` sees it."""
 
     def __init__(self, function: Any, count: int, results: list[bool]) -> None:
+        self._said = {}
         self.expression = _Call(function, count)
         self.assignees = tuple(variable(f"_result_{place}") for place in range(len(results)))
 
 
-def _as_it_is(expression: Any, *unused: Any, **named: Any) -> Any:
-    return expression
+class _Code(str):
+    """An expression as it stands in the code."""
+
+    @property
+    def expr(self) -> _Code:
+        return self
+
+
+def _as_it_is(expression: Any, *unused: Any, **named: Any) -> _Code:
+    return _Code(text(expression))
 
 
 def emit_call(function: Any, count: int, results: list[bool], target: str) -> tuple[str, bool] | None:
