@@ -258,8 +258,8 @@ def solve(device: str, mesh: Mesh, iterations: int, known: dict[int, str]) -> tu
 def draw(flow: Airfoil, mesh: Mesh, path: str) -> None:
     """A picture of the pressure around the profile."""
     try:
-        from matplotlib import colormaps
         from matplotlib.collections import PolyCollection
+        from matplotlib.colors import TwoSlopeNorm
         from matplotlib.figure import Figure
     except ImportError:
         print("\nNo picture: it needs matplotlib (pip install matplotlib).")
@@ -269,7 +269,7 @@ def draw(flow: Airfoil, mesh: Mesh, path: str) -> None:
     near = (np.abs(middle[:, 0] - 0.5) < 1.3) & (np.abs(middle[:, 1]) < 0.95)
     figure = Figure(figsize=(10, 6.5), layout="constrained")
     axes = figure.subplots()
-    cells = PolyCollection(corners[near], array=flow.pressure[near], cmap=colormaps["RdBu_r"], edgecolors="face", linewidths=0.2)
+    cells = PolyCollection(corners[near], array=flow.pressure[near], cmap="RdBu_r", norm=TwoSlopeNorm(1.0), edgecolors="face", linewidths=0.2)
     axes.add_collection(cells)
     axes.set(xlim=(-0.6, 1.6), ylim=(-0.7, 0.7), aspect="equal", title="Pressure around NACA0012 at Mach 0.4")
     figure.colorbar(cells, ax=axes, label="pressure, 1 far away", shrink=0.8)
