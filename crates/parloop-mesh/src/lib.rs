@@ -11,9 +11,16 @@ mod dataset;
 mod error;
 mod global;
 mod identity;
+mod job;
+mod kernel;
+mod lower;
 mod map;
+mod matching;
+mod par_loop;
 pub mod plan;
+mod scheme;
 mod set;
+mod shape;
 mod storage;
 mod subset;
 
@@ -23,7 +30,10 @@ pub use dat::Dat;
 pub use dataset::DataSet;
 pub use error::MeshError;
 pub use global::Global;
+pub use kernel::{Kernel, KernelOptions};
 pub use map::Map;
+pub use par_loop::{LoopOptions, ParLoop, par_loop};
+pub use scheme::PlanChoice;
 pub use set::{Set, SetKind, Sizes};
 pub use storage::{Layout, Storage};
 
