@@ -186,9 +186,10 @@ fn kernel_class(error: &KernelError) -> Exception {
         KernelError::Compile { error, .. } => compile_class(error),
         KernelError::SourceFile { .. } | KernelError::Source { .. } | KernelError::SaveSource { .. } => Exception::SourceError,
         KernelError::Description { .. } => Exception::SourceError,
-        KernelError::NoSuchKernel { .. } | KernelError::NotAKernel { .. } | KernelError::NotDescribed { .. } => {
-            Exception::KernelNotFoundError
-        }
+        KernelError::NoSuchKernel { .. }
+        | KernelError::NoSuchFunction { .. }
+        | KernelError::NotAKernel { .. }
+        | KernelError::NotDescribed { .. } => Exception::KernelNotFoundError,
         KernelError::OutOfRange { .. } => Exception::ArgumentRangeError,
         KernelError::FftAxis { .. } | KernelError::FftAxisTwice { .. } | KernelError::FftData { .. } => Exception::ArgumentValueError,
         KernelError::FftGaps { .. } | KernelError::FftReadOnly => Exception::ArgumentValueError,
