@@ -34,7 +34,7 @@ mod signature;
 mod source;
 mod staging;
 
-pub use parloop_device::DeviceKind;
+pub use parloop_device::{DeviceKind, Kept};
 
 pub use arg::{Arg, Checker, PlacedObject, Scalar, ScalarMisfit, Slot, encode};
 pub use array::Array;
