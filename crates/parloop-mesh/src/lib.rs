@@ -12,6 +12,7 @@ mod error;
 mod global;
 mod identity;
 mod map;
+pub mod plan;
 mod set;
 mod storage;
 mod subset;
