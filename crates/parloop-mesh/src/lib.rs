@@ -6,6 +6,7 @@
 
 mod access;
 mod arg;
+mod base64;
 mod dat;
 mod dataset;
 mod error;
@@ -16,6 +17,7 @@ pub mod plan;
 mod set;
 mod storage;
 mod subset;
+pub mod vtk;
 
 pub use access::Access;
 pub use arg::{Arg, ArgData};

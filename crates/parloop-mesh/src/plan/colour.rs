@@ -8,7 +8,7 @@ const COLOURS: usize = u64::BITS as usize;
 
 /// How often the groups that found no colour are tried with further colours, before the rest is coloured in one pass. It bounds the work
 /// where very many elements share one target.
-const PASSES: usize = 32;
+const PASSES: usize = 8;
 
 /// Elements by colour: colour `c` is `order[bounds[c]..bounds[c + 1]]`, ascending.
 ///
