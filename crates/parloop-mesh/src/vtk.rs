@@ -245,11 +245,11 @@ impl Grid<'_> {
     }
 
     fn check(&self) -> Result<(), VtkError> {
-        if !(1..=3).contains(&self.dim) || self.points.len() % self.dim != 0 {
+        if !(1..=3).contains(&self.dim) || !self.points.len().is_multiple_of(self.dim) {
             return Err(VtkError::Points { values: self.points.len(), dim: self.dim });
         }
         let (corners, points) = (self.shape.corners(), self.point_count());
-        if self.cells.len() % corners != 0 {
+        if !self.cells.len().is_multiple_of(corners) {
             return Err(VtkError::Cells { values: self.cells.len(), corners });
         }
         match self.cells.iter().position(|&value| usize::try_from(value).map_or(true, |value| value >= points)) {
