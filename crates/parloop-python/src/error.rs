@@ -102,7 +102,7 @@ impl From<MeshError> for Error {
             MeshError::SubsetIndex { .. } => Exception::SubsetIndexOutOfBounds,
             MeshError::Arity { .. } => Exception::ArityTypeError,
             MeshError::MapRange { .. } => Exception::MapValueError,
-            MeshError::MapLength { .. } | MeshError::Length { .. } => Exception::DataValueError,
+            MeshError::MapLength { .. } | MeshError::Length { .. } | MeshError::Shapes { .. } => Exception::DataValueError,
             MeshError::TooLarge { .. } => Exception::OutOfMemoryError,
             MeshError::ElementType { .. } => Exception::DataTypeError,
             MeshError::Mode { .. } => Exception::ModeValueError,

@@ -72,12 +72,7 @@ pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, l
 ///
 /// # Safety
 /// The elements are there as long as `owner` lives.
-pub unsafe fn read_only_view<'py>(
-    owner: Bound<'py, PyAny>,
-    base: *mut u8,
-    dtype: DType,
-    layout: &Layout,
-) -> PyResult<Bound<'py, PyAny>> {
+pub unsafe fn read_only_view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, layout: &Layout) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: the caller's promise.
     unsafe { view_with(owner, base, dtype, layout, 0) }
 }
@@ -99,17 +94,8 @@ unsafe fn view_with<'py>(
     // the owner, whose reference it takes over, also when it fails.
     unsafe {
         let data = base.add(layout.offset).cast();
-        let array = (api.new)(
-            api.class,
-            shape.len() as c_int,
-            shape.as_ptr(),
-            kind,
-            layout.strides.as_ptr(),
-            data,
-            0,
-            flags,
-            std::ptr::null_mut(),
-        );
+        let array =
+            (api.new)(api.class, shape.len() as c_int, shape.as_ptr(), kind, layout.strides.as_ptr(), data, 0, flags, std::ptr::null_mut());
         let array = Bound::from_owned_ptr_or_err(py, array)?;
         if (api.set_base)(array.as_ptr(), owner.into_ptr()) != 0 {
             return Err(PyErr::fetch(py));

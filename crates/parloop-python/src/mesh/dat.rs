@@ -101,7 +101,8 @@ impl Dat {
             None => Ok(()),
             Some(frozen) => {
                 let (frozen, access) = (mesh::Access::from(frozen), mesh::Access::from(access));
-                let message = format!("`{}` is frozen for {frozen}, so that {access} is not possible; unfreeze it first", self.inner.name());
+                let message =
+                    format!("`{}` is frozen for {frozen}, so that {access} is not possible; unfreeze it first", self.inner.name());
                 Err(Exception::ModeValueError.error(message).into())
             }
         }
@@ -138,7 +139,9 @@ impl Dat {
             let name = name.map_or_else(|| Ok(format!("copy_of_{}", other.inner.name())), |name| name_of(Some(name), "dat"))?;
             let copy = mesh::Dat::zeros(other.inner.dataset(), other.inner.dtype(), name)?;
             py.detach(|| other.inner.copy_to(&copy))?;
-            return Ok(other.like(py, copy));
+            let copy = other.like(py, copy);
+            copy.set_ghosts_valid(other.are_ghosts_valid());
+            return Ok(copy);
         }
         let name = name_of(name, "dat")?;
         let dataset = match dataset.cast::<Set>() {
@@ -270,12 +273,14 @@ impl Dat {
     }
 
     /// Inside `with dat.frozen_halo(access):` the ghosts are not exchanged, and loops use the data with that access only.
-    fn frozen_halo<'py>(slf: &Bound<'py, Self>, access: Access) -> Result<Bound<'py, PyAny>> {
+    fn frozen_halo<'py>(slf: &Bound<'py, Self>, access: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Access::of(access)?;
         Ok(slf.py().import("parloop.mesh._halo")?.getattr("frozen")?.call1((slf, access))?)
     }
 
     /// Puts exchanges of ghosts off; loops use the data with that access only.
-    fn freeze_halo(&self, access: Access) -> Result<()> {
+    fn freeze_halo(&self, access: &Bound<'_, PyAny>) -> Result<()> {
+        let access = Access::of(access)?;
         let mut frozen = self.frozen.lock().unwrap_or_else(PoisonError::into_inner);
         if frozen.is_some() {
             return Err(Exception::ModeValueError.error(format!("`{}` is frozen already", self.inner.name())).into());
@@ -337,4 +342,3 @@ impl Dat {
         Ok(format!("Dat({dataset}, dtype={}, name={name})", self.inner.dtype()))
     }
 }
-

@@ -103,7 +103,8 @@ fn sizes_of(size: &Bound<'_, PyAny>, name: &str) -> Result<mesh::Sizes> {
 }
 
 fn indices_of(set: &mesh::Set, indices: &Bound<'_, PyAny>) -> Result<Vec<i64>> {
-    let wrong = |found: String| Exception::IndexTypeError.error(format!("elements of set `{}` are integers, not {found}", set.name())).into();
+    let wrong =
+        |found: String| Exception::IndexTypeError.error(format!("elements of set `{}` are integers, not {found}", set.name())).into();
     let integers = Integers::of(indices, wrong)?;
     let mut chosen = Vec::with_capacity(integers.len()?);
     integers.each(&mut |_, value| {

@@ -37,7 +37,8 @@ impl DatView {
         };
         let mut given = Vec::new();
         for item in items.iter() {
-            let wrong = || Exception::IndexTypeError.error(format!("a component of `{}` is an integer, not {}", inner.name(), describe(&item)));
+            let wrong =
+                || Exception::IndexTypeError.error(format!("a component of `{}` is an integer, not {}", inner.name(), describe(&item)));
             given.push(integer(&item).ok_or_else(wrong)?);
         }
         let outside = || {
