@@ -313,11 +313,7 @@ impl Device {
     /// [`DeviceError::OutOfMemory`].
     pub fn allocate_zeroed(&self, bytes: usize) -> Result<Memory> {
         let memory = self.allocate(bytes)?;
-        if bytes > 0 {
-            // At once, whether or not the stream is being recorded: nobody else has the memory yet.
-            // SAFETY: it is live memory of this device and has as many bytes.
-            unsafe { self.raw.default_stream()?.fill(memory.handle(), memory.offset(), bytes, 0)? };
-        }
+        self.default_stream()?.fill_at_once(&memory, 0, bytes, 0)?;
         self.raw.order_after_default()?;
         Ok(memory)
     }

@@ -156,6 +156,14 @@ impl Stream {
         }
     }
 
+    /// Has the replay keep something alive, where this thread records this stream: the owner of memory that was adopted.
+    #[inline]
+    pub fn keep_recorded(&self, kept: impl FnOnce() -> Kept) {
+        if let Some(recorder) = self.recorder() {
+            recorder.state().kept.push(kept());
+        }
+    }
+
     /// Adds a launch to the recording that is under way; the values of its arguments are copied, and `kept` lives as long as the replay.
     ///
     /// # Errors

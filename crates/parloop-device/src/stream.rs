@@ -63,6 +63,18 @@ impl Stream {
         if let Some(recorder) = self.recorder() {
             return recorder.fill(dst, offset, len, value);
         }
+        self.fill_at_once(dst, offset, len, value)
+    }
+
+    /// [`fill`](Self::fill), which is done at once while the stream is recorded too: for memory that nothing recorded uses yet.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub fn fill_at_once(&self, dst: &Memory, offset: usize, len: usize, value: u8) -> Result<()> {
+        self.check("fill", dst, offset, len)?;
+        if len == 0 {
+            return Ok(());
+        }
         // SAFETY: `dst` is live memory of this device and the range was checked.
         unsafe { self.raw.fill(dst.handle(), dst.offset() + offset, len, value) }
     }

@@ -342,6 +342,19 @@ impl Kernel {
         }
     }
 
+    /// Adds a launch with slots that were checked to the recording that is under way, over the kernel's own grid.
+    ///
+    /// # Errors
+    /// As [`record_over`](Self::record_over), and when the grid cannot be known or is not allowed.
+    ///
+    /// # Safety
+    /// As [`record_over`](Self::record_over).
+    pub unsafe fn record(&self, slots: &mut Slots, kept: Vec<Kept>) -> Result<()> {
+        let items = self.items(slots)?;
+        // SAFETY: the caller's promise is the one asked for.
+        unsafe { self.record_over(slots, items, kept) }
+    }
+
     /// Adds a launch with slots that were checked to the recording that is under way on this kernel's stream, over so many items.
     /// `kept` lives as long as the replay. Without a recording it fails, as launches of slots do while there is one: see
     /// [`Context::is_recording`](crate::Context::is_recording).
@@ -601,8 +614,7 @@ impl BoundKernel {
         // SAFETY: the slots were checked when they were bound, and the memory in them is kept alive where it is by `kept`.
         unsafe {
             if self.kernel.inner.stream.is_recorded() {
-                let items = self.kernel.items(&self.slots)?;
-                return self.kernel.record_over(&mut self.slots, items, vec![self.kept.clone()]).map(|()| None);
+                return self.kernel.record(&mut self.slots, vec![self.kept.clone()]).map(|()| None);
             }
             self.kernel.launch(&mut self.slots)
         }

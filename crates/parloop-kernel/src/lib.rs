@@ -23,6 +23,7 @@ mod options;
 mod pair;
 mod param;
 mod parse;
+mod plain;
 mod prelude;
 mod prepare;
 mod program;
@@ -34,7 +35,7 @@ mod signature;
 mod source;
 mod staging;
 
-pub use parloop_device::DeviceKind;
+pub use parloop_device::{DeviceKind, Kept};
 
 pub use arg::{Arg, Checker, PlacedObject, Scalar, ScalarMisfit, Slot, encode};
 pub use array::Array;
@@ -46,6 +47,7 @@ pub use fft::{FftPlan, Order, describe_array};
 pub use grid::Grid;
 pub use kernel::{BoundKernel, Items, Kernel, Slots, decode, wrong_count};
 pub use options::{CompileOptions, SourceHook};
+pub use plain::PlainC;
 pub use program::{Program, compile_for, signatures};
 pub use recording::{Recording, Replay};
 pub use saved::SavedProgram;

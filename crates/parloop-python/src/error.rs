@@ -191,6 +191,8 @@ fn device_class(error: &DeviceError) -> Exception {
         DeviceError::OutOfBounds { .. } | DeviceError::Misaligned { .. } => Exception::MemoryRangeError,
         DeviceError::OtherDevice { .. } => Exception::OtherDeviceError,
         DeviceError::InvalidLaunch { .. } => Exception::LaunchError,
+        DeviceError::NotRecordable { .. } | DeviceError::RecordingAbandoned { .. } => Exception::RecordingError,
+        DeviceError::AlreadyRecording { .. } | DeviceError::NotRecording { .. } => Exception::RecordingError,
         DeviceError::Compile(error) => compile_class(error),
         _ => Exception::DeviceError,
     }
@@ -209,9 +211,10 @@ fn kernel_class(error: &KernelError) -> Exception {
         KernelError::Compile { error, .. } => compile_class(error),
         KernelError::SourceFile { .. } | KernelError::Source { .. } | KernelError::SaveSource { .. } => Exception::SourceError,
         KernelError::Description { .. } => Exception::SourceError,
-        KernelError::NoSuchKernel { .. } | KernelError::NotAKernel { .. } | KernelError::NotDescribed { .. } => {
-            Exception::KernelNotFoundError
-        }
+        KernelError::NoSuchKernel { .. }
+        | KernelError::NoSuchFunction { .. }
+        | KernelError::NotAKernel { .. }
+        | KernelError::NotDescribed { .. } => Exception::KernelNotFoundError,
         KernelError::OutOfRange { .. } => Exception::ArgumentRangeError,
         KernelError::FftAxis { .. } | KernelError::FftAxisTwice { .. } | KernelError::FftData { .. } => Exception::ArgumentValueError,
         KernelError::FftGaps { .. } | KernelError::FftReadOnly => Exception::ArgumentValueError,

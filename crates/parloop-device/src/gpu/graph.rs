@@ -77,3 +77,6 @@ impl<D: Driver> Drop for GpuGraph<D> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
