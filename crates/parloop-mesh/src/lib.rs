@@ -7,6 +7,7 @@
 mod access;
 mod arg;
 mod base64;
+mod arithmetic;
 mod dat;
 mod dataset;
 mod error;
