@@ -6,6 +6,8 @@
 
 mod access;
 mod arg;
+mod base64;
+mod arithmetic;
 mod dat;
 mod dataset;
 mod error;
@@ -23,6 +25,7 @@ mod set;
 mod shape;
 mod storage;
 mod subset;
+pub mod vtk;
 
 pub use access::Access;
 pub use arg::{Arg, ArgData};
