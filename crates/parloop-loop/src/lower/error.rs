@@ -40,6 +40,12 @@ pub enum LowerError {
         /// The name.
         name: Name,
     },
+    /// Two classes have one name.
+    #[error("two different classes of objects are named `{name}`; their functions in C would be the same: give one another name")]
+    SameClass {
+        /// The name.
+        name: Name,
+    },
     /// Something that an expression may not have any more.
     #[error("instruction `{instruction}`: {what} cannot be written as code")]
     NotLowerable {
