@@ -206,7 +206,12 @@ impl Scope<'_> {
     fn field(&mut self, expr: &Expr, indices: &[Expr]) -> Result<Place, LowerError> {
         let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of what is no array")) };
         if let Some((object, class, path)) = self.object(expr)? {
-            let known = class.fields.get(path.as_str()).ok_or_else(|| self.refused(format!("field `{path}` of class `{}`", class.name)))?;
+            let known = class.fields.get(path.as_str()).ok_or_else(|| LowerError::NoField {
+                instruction: self.instruction.clone(),
+                class: class.name.clone(),
+                field: path.as_str().into(),
+                fields: class.fields.keys().cloned().collect(),
+            })?;
             if known.axes.len() != indices.len() {
                 return Err(self.refused(format!("field `{path}` with {} indices, which has {} axes,", indices.len(), known.axes.len())));
             }

@@ -338,6 +338,12 @@ impl CallPlan {
         RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected }
     }
 
+    /// The integers of a call, each from its name, as far as they are known. Strides and offsets that calls find are not.
+    pub fn values(&self, known: impl Fn(&Name) -> Option<i64>) -> Values {
+        let value = |(name, source): (&Name, &Source)| if matches!(source, Source::Argument(_)) { known(name) } else { None };
+        self.names.iter().zip(&self.sources).map(value).collect()
+    }
+
     /// One of the integers of a call.
     ///
     /// # Errors

@@ -95,7 +95,7 @@ impl Executable {
         let Generated { kernel, schedule, code, .. } = generated;
         let plan = CallPlan::of(kernel)?;
         let options = CompileOptions {
-            checked: kernel.options.checked || CompileOptions::default().checked,
+            checked: kernel.options.checked,
             check_sites: code.check_sites.clone(),
             arguments: own_flags(context.device().kind())
                 .iter()
@@ -308,8 +308,8 @@ fn lengths(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<Vec<S
     };
     let (kernel, argument) = (plan.kernel(), &planned.name);
     if class.name != object.class() {
-        let (expected, found) = (class.name.clone(), object.class().into());
-        return Err(super::RunError::WrongClass { kernel: kernel.clone(), argument: argument.clone(), expected, found });
+        let (expected, found, hint) = (class.name.clone(), object.class().into(), "");
+        return Err(super::RunError::WrongClass { kernel: kernel.clone(), argument: argument.clone(), expected, found, hint });
     }
     let lengths = |field: &PlannedField| {
         let wrong = |error: Box<dyn std::error::Error + Send + Sync>| super::RunError::Field {

@@ -37,10 +37,10 @@ pub enum RunError {
     WrongShape { kernel: Name, argument: Name, expected: Vec<i64>, found: Vec<i64> },
     #[error("kernel `{kernel}`: argument `{argument}` has {found} axes, but the kernel was made for {expected}")]
     WrongRank { kernel: Name, argument: Name, expected: usize, found: usize },
-    #[error("kernel `{kernel}`: argument `{argument}` must be an object of class `{expected}`, but one of `{found}` was given")]
-    WrongClass { kernel: Name, argument: Name, expected: Name, found: Name },
+    #[error("kernel `{kernel}`: argument `{argument}` must be an object of class `{expected}`, but one of `{found}` was given{hint}")]
+    WrongClass { kernel: Name, argument: Name, expected: Name, found: Name, hint: &'static str },
     #[error(
-        "kernel `{kernel}`: field `{field}` of argument `{argument}` has {found} elements along axis {axis}, but {needed} are needed;          pass a longer object, or say how far the loops go"
+        "kernel `{kernel}`: field `{field}` of argument `{argument}` has {found} elements along axis {axis}, but {needed} are needed; pass a longer object, or say how far the loops go"
     )]
     FieldTooShort { kernel: Name, argument: Name, field: Name, axis: usize, needed: i64, found: i64 },
     #[error("kernel `{kernel}`: field `{field}` of argument `{argument}` cannot be used: {reason}")]

@@ -1,0 +1,3 @@
+//! What needs more than one layer: typed objects in loop kernels.
+
+mod loop_objects;
