@@ -276,3 +276,16 @@ def test_types_can_be_added_later():
     knl(p=p)
     np.testing.assert_array_equal(values(p.x), 2 * values(p.px))
     assert isinstance(knl.default_entrypoint.arg_dict["p"], lp.ObjectArg)
+
+
+def test_a_recorded_call_is_replayed_on_its_object_also_after_the_buffer_grew(ctx):
+    buffer = ctx.new_buffer(512)
+    p = particle(ctx, 8, _buffer=buffer, _context=None)
+    knl = drift()
+    x, px = values(p.x), values(p.px)
+    with ctx.recording() as steps:
+        knl(ctx, p=p, l=1.0)
+    np.testing.assert_array_equal(values(p.x), x)
+    steps()
+    steps()
+    np.testing.assert_array_equal(values(p.x), x + 4.0 * px)

@@ -16,11 +16,13 @@ mod index;
 mod kernel;
 mod loops;
 mod memory;
+mod mesh;
 mod ndarray;
 mod numpy_api;
 mod nvml;
 mod objects;
 mod program;
+mod recording;
 mod runtime_class;
 mod stream;
 
@@ -58,12 +60,14 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<memory::PinnedMemory>()?;
     module.add_class::<array::Array>()?;
     module.add_class::<fft::FftPlan>()?;
+    module.add_class::<recording::Recording>()?;
     program::register(module)?;
     module.add_class::<nvml::Nvml>()?;
     hostbuffer::register(module)?;
     kernel::register(module)?;
     objects::register(module)?;
     loops::register(module)?;
+    mesh::register(module)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_context, module)?)?;
     module.add_function(wrap_pyfunction!(context::set_default_context, module)?)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_kernel as ker;
-use parloop_kernel::{Items, Scalar, Slot, Slots, encode};
+use parloop_kernel::{Items, Kept, Scalar, Slot, Slots, encode};
 use parloop_loop::Name;
 use parloop_loop::error::LoopError;
 use parloop_loop::run::{Executable, Feed, Given, GivenArray, PlannedArg, PlannedField, PlannedKind, ReadyLaunch, RunError, Values};
@@ -26,6 +26,7 @@ use crate::ndarray::{NdArray, as_contiguous};
 use crate::numpy_api;
 use crate::objects::argument::object_of;
 use crate::objects::object::Object;
+use crate::recording::Watched;
 use crate::stream::Event;
 
 /// A kernel compiled for a context and for types.
@@ -146,9 +147,13 @@ pub fn call<'py>(
     if is_any_made && sizes.iter().any(Option::is_none) {
         sizes = plan.resolve(&given).map_err(LoopError::from)?;
     }
+    let is_recorded = context.is_recording();
     let began = std::time::Instant::now();
-    let start =
-        if context.device().kind() == DeviceKind::Cpu { None } else { Some(context.stream().record().map_err(ker::KernelError::from)?) };
+    let start = match context.device().kind() {
+        DeviceKind::Cpu => None,
+        _ if is_recorded => None,
+        _ => Some(context.stream().record().map_err(ker::KernelError::from)?),
+    };
     run(py, &compiled, &values, &given, &sizes)?;
     let took = began.elapsed();
     let as_host = out_host.unwrap_or(any_host) || context.device().kind() == DeviceKind::Cpu;
@@ -160,9 +165,13 @@ pub fn call<'py>(
             results.push((&arg.name, result));
         }
     }
-    let end = context.stream().record().map_err(ker::KernelError::from)?;
-    *lock(&slf.get().last) =
-        Some(LastCall { compiled: compiled.clone(), sizes: sizes.clone(), took, events: start.map(|start| (start, end.clone())) });
+    // A recorded call is at no point of the stream yet.
+    let end = if is_recorded { context.device().create_event() } else { context.stream().record() };
+    let end = end.map_err(ker::KernelError::from)?;
+    if !is_recorded {
+        *lock(&slf.get().last) =
+            Some(LastCall { compiled: compiled.clone(), sizes: sizes.clone(), took, events: start.map(|start| (start, end.clone())) });
+    }
     let event = Bound::new(py, Event { inner: end })?.into_any();
     let results = match compiled.returns_dict || by_name {
         true => {
@@ -206,6 +215,8 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
         if on_cpu {
             return Ok(Value::Host(value));
         }
+        let what = || format!("host data for argument `{}` of kernel `{}`", argument.name, kernel.name);
+        context.stream().refuse_recording(what, Some("pass an array of the context"))?;
         // Fortran's order is kept: the transpose is copied, and its axes turned round again.
         let is_fortran = value.getattr("flags")?.getattr("fnc")?.is_truthy()?;
         let mut array = match is_fortran {
@@ -397,17 +408,22 @@ fn make_output<'py>(py: Python<'py>, context: &ker::Context, shape: &[usize], st
 fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], given: &[Given], sizes: &Values) -> Result<()> {
     let executable = &compiled.executable;
     let temporaries = executable.temporaries(sizes)?;
+    let is_recorded = compiled.context.is_recording();
+    if is_recorded {
+        // Before their addresses are taken.
+        values.iter().try_for_each(|value| if let Value::Device(array, _) = value { array.hold() } else { Ok(()) })?;
+    }
     let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
         arguments.push(argument_slot(compiled, index, value)?);
     }
+    let kept = if is_recorded { Some(keep(compiled, values, &temporaries)?) } else { None };
     let holds = hold_objects(compiled, values, &mut arguments)?;
+    let passed = Passed { compiled, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
     let work = || {
         // Let go before Python is held again: who waits for it to grow a buffer may hold Python.
         let _holds = holds;
-        executable.each_launch(sizes, &mut |launch, items, hosts| {
-            launch_one(launch, items, hosts, &Passed { compiled, arguments: &arguments, given, sizes, temporaries: &temporaries })
-        })
+        executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed))
     };
     // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
     Ok(py.detach(work)?)
@@ -438,6 +454,28 @@ struct Passed<'a> {
     given: &'a [Given],
     sizes: &'a Values,
     temporaries: &'a [Memory],
+    /// What a replay keeps, where the call is recorded.
+    kept: Option<Vec<Kept>>,
+}
+
+/// What a recorded call keeps: arrays with what owns them, and temporaries.
+fn keep(compiled: &Compiled, values: &[Value<'_>], temporaries: &[Memory]) -> Result<Vec<Kept>> {
+    let mut watched = Watched::default();
+    let mut kept: Vec<Kept> = vec![Arc::new(temporaries.to_vec())];
+    for (value, arg) in values.iter().zip(compiled.executable.plan().args()) {
+        match value {
+            Value::Host(array) => watched.add_array(arg.name.as_str(), array)?,
+            Value::Device(array, _) => kept.push(Arc::new(array.clone())),
+            Value::Object(object, _) => {
+                let view = &object.get().body()?.view;
+                kept.push(Arc::new(view.buffer().export()?));
+                watched.views.push(view.clone());
+            }
+            Value::Missing | Value::Number(_) => {}
+        }
+    }
+    kept.push(Arc::new(watched));
+    Ok(kept)
 }
 
 impl Passed<'_> {
@@ -477,7 +515,13 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
     // SAFETY: each parameter got a slot of its type: pointers to arrays whose element type, shape and strides `CallPlan::resolve`
     // checked, objects of the class that `take_object` checked, in memory that `hold_objects` holds, and numbers encoded for the declared
     // type. Arrays, objects and temporaries live until the launch is over or are freed in the order of the stream.
-    unsafe { launch.kernel.launch_over(&mut slots, items)? };
+    unsafe {
+        match &passed.kept {
+            None => launch.kernel.launch_over(&mut slots, items).map(drop)?,
+            // They live as long as the replay, and where NumPy's memory is, is looked at before each.
+            Some(kept) => launch.kernel.record_over(&mut slots, items, kept.clone())?,
+        }
+    }
     Ok(())
 }
 

@@ -1,3 +1,4 @@
-//! What needs more than one layer: typed objects in loop kernels.
+//! Tests of what the examples share, and of what needs more than one layer.
 
+mod airfoil_mesh;
 mod loop_objects;
