@@ -20,6 +20,7 @@ mod subset;
 
 pub use access::Access;
 pub use arg::{Arg, ArgData};
+pub use arithmetic::{Operand, Operation, Rounding};
 pub use dat::Dat;
 pub use dataset::DataSet;
 pub use error::MeshError;

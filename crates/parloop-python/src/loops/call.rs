@@ -230,7 +230,7 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
 }
 
 /// The number that an object is.
-fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+pub fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
     if value.is_instance_of::<PyBool>() {
         return Ok(Some(Scalar::Bool(value.is_truthy()?)));
     }
