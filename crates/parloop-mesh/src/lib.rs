@@ -6,6 +6,7 @@
 
 mod access;
 mod arg;
+mod base64;
 mod arithmetic;
 mod dat;
 mod dataset;
@@ -17,6 +18,7 @@ pub mod plan;
 mod set;
 mod storage;
 mod subset;
+pub mod vtk;
 
 pub use access::Access;
 pub use arg::{Arg, ArgData};

@@ -1,3 +1,4 @@
 //! Tests of mesh loops, one binary.
 
 mod plan;
+mod vtk;
