@@ -42,6 +42,17 @@ pub enum Operand<'a> {
     Number(Scalar),
 }
 
+/// The other side of an operation, on which side it stands, and what happens to results that do not fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides<'a> {
+    /// The other side.
+    pub other: Operand<'a>,
+    /// Whether it stands on the left.
+    pub is_turned: bool,
+    /// What happens to results that are no numbers of the data's type.
+    pub rounding: Rounding,
+}
+
 /// What happens to results that are no numbers of the data's type, as 0.5 in integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rounding {
@@ -136,41 +147,41 @@ impl Dat {
         run(&kernel, self.dataset().set(), args, &self.context_or(context))
     }
 
-    /// Data of the same kind with the results of an operation: `self - other`, or `other - self` when it is turned.
+    /// Writes the results of an operation into data of the same kind: `self - other`, or `other - self` when it is turned.
     ///
     /// # Errors
     /// As [`update`](Self::update).
-    pub fn combined(
-        &self,
-        operation: Operation,
-        operand: Operand<'_>,
-        is_turned: bool,
-        rounding: Rounding,
-        context: &Context,
-    ) -> Result<Dat> {
-        let side = self.side(operation, operand, rounding)?;
+    pub fn combine_into(&self, result: &Dat, operation: Operation, sides: Sides<'_>, context: &Context) -> Result<()> {
+        let Sides { other, is_turned, rounding } = sides;
+        self.check_copy(result)?;
+        let side = self.side(operation, other, rounding)?;
         let operator = Operator { operation, kind: side.kind, is_turned, rounding };
         let kernel = kernel(&Form::Combine(operator), self.dtype(), side.dtype, self.dataset().count())?;
-        let result = self.alike()?;
         let mut args = vec![result.arg(Access::Write, None), self.arg(Access::Read, None)];
         args.extend(side.arg);
-        run(&kernel, self.dataset().set(), args, &self.context_or(context))?;
-        Ok(result)
+        run(&kernel, self.dataset().set(), args, &self.context_or(context))
     }
 
-    /// Data of the same kind with the negative numbers.
+    /// Writes the negative numbers into data of the same kind.
     ///
     /// # Errors
     /// [`MeshError::Truncates`] for numbers that have no negative ones, or when a device fails.
-    pub fn negated(&self, context: &Context) -> Result<Dat> {
+    pub fn negate_into(&self, result: &Dat, context: &Context) -> Result<()> {
+        self.check_copy(result)?;
         if rank(self.dtype()) < rank(DType::I8) {
-            return Err(MeshError::Truncates { name: self.name().to_owned(), dtype: self.dtype(), what: "the negative numbers".to_owned() });
+            return Err(MeshError::Truncates { name: self.name().to_owned(), dtype: self.dtype(), what: "negative numbers".to_owned() });
         }
         let kernel = kernel(&Form::Negate, self.dtype(), self.dtype(), self.dataset().count())?;
-        let result = self.alike()?;
         let args = vec![result.arg(Access::Write, None), self.arg(Access::Read, None)];
-        run(&kernel, self.dataset().set(), args, &self.context_or(context))?;
-        Ok(result)
+        run(&kernel, self.dataset().set(), args, &self.context_or(context))
+    }
+
+    /// Zeros of the same kind.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn zeros_alike(&self) -> Result<Dat> {
+        Dat::zeros(self.dataset(), self.dtype(), format!("{}_result", self.name()))
     }
 
     /// Adds a multiple of another: `self += factor * other`.
@@ -211,11 +222,6 @@ impl Dat {
         }
         run(&kernel, self.dataset().set(), args, &self.context_or(context))?;
         Ok(result)
-    }
-
-    /// Zeros of the same kind.
-    fn alike(&self) -> Result<Dat> {
-        Dat::zeros(self.dataset(), self.dtype(), format!("{}_result", self.name()))
     }
 
     /// Where its numbers are, or the context that is given when only the host has them.

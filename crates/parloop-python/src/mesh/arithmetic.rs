@@ -1,7 +1,7 @@
 //! Operators of `parloop.mesh.Dat`, and what else is computed of whole data.
 
 use parloop_kernel::{self as ker, Scalar};
-use parloop_mesh::{self as mesh, Operand, Operation, Rounding};
+use parloop_mesh::{self as mesh, Operand, Operation, Rounding, Sides};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -65,6 +65,16 @@ impl Dat {
         Ok(py.detach(|| work(context))?)
     }
 
+    /// Zeros of the same kind and class.
+    fn alike<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, Dat>> {
+        let (py, this) = (slf.py(), slf.get());
+        if slf.as_any().is_exact_instance_of::<Dat>() {
+            return Ok(Bound::new(py, this.like(py, this.inner.zeros_alike()?))?);
+        }
+        let made = slf.get_type().call1((slf.getattr("dataset")?, py.None(), slf.getattr("dtype")?))?;
+        Ok(made.cast_into::<Dat>()?)
+    }
+
     fn combine<'py>(
         slf: &Bound<'py, Self>,
         operation: Operation,
@@ -74,9 +84,11 @@ impl Dat {
     ) -> Result<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         let Some(other) = Other::of(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
-        let operand = other.operand();
-        let made = this.compute(py, |context| this.inner.combined(operation, operand, is_turned, rounding, context))?;
-        Ok(Bound::new(py, this.like(py, made))?.into_any())
+        let sides = Sides { other: other.operand(), is_turned, rounding };
+        let result = Dat::alike(slf)?;
+        let into = &result.get().inner;
+        this.compute(py, |context| this.inner.combine_into(into, operation, sides, context))?;
+        Ok(result.into_any())
     }
 
     fn update(slf: &Bound<'_, Self>, operation: Operation, other: &Bound<'_, PyAny>, rounding: Rounding) -> Result<()> {
@@ -198,8 +210,10 @@ impl Dat {
 
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let made = this.compute(py, |context| this.inner.negated(context))?;
-        Ok(Bound::new(py, this.like(py, made))?.into_any())
+        let result = Dat::alike(slf)?;
+        let into = &result.get().inner;
+        this.compute(py, |context| this.inner.negate_into(into, context))?;
+        Ok(result.into_any())
     }
 
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
