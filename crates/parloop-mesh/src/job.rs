@@ -32,7 +32,6 @@ pub fn machine_of(context: &Context) -> Machine {
 /// One way to run a loop, ready.
 #[derive(Debug)]
 pub struct Job {
-    pub scheme: Scheme,
     steps: Vec<Step>,
     /// What the plan keeps in the memory of the device.
     own: Vec<Memory>,
@@ -97,7 +96,7 @@ impl Making<'_> {
             (Scheme::Gather, _) => maker.targets()?,
         }
         maker.combine()?;
-        Ok(Job { scheme, steps: maker.steps, own: maker.own })
+        Ok(Job { steps: maker.steps, own: maker.own })
     }
 
     fn elements(&self) -> Elements<'_> {
@@ -172,8 +171,11 @@ impl Maker<'_> {
                 given.push((name, arg.0.storage().rows() as i64));
             }
         }
-        let given: Vec<(&str, i64)> =
-            given.iter().map(|(name, value)| (name.as_str(), *value)).filter(|(name, _)| executable.plan().position(name).is_some()).collect();
+        let given: Vec<(&str, i64)> = given
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .filter(|(name, _)| executable.plan().position(name).is_some())
+            .collect();
         let repeat = executable.repeat(&given)?;
         let memory = repeat.arrays().to_vec();
         let memory = memory.iter().map(|name| self.source(name, arrays)).collect::<Result<_>>()?;
@@ -393,4 +395,3 @@ impl Jobs {
         Ok(self.known.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(job).clone())
     }
 }
-

@@ -16,6 +16,9 @@ use crate::identity::{self, Id};
 use crate::matching;
 use crate::shape::Shape;
 
+/// What loop kernels call the user's kernel by: its own name may mean something in their language.
+pub(crate) const CALLABLE: &str = "pl_kernel";
+
 /// What is done for each element: a function of the data of one element. Clones are the same kernel.
 #[derive(Clone)]
 pub struct Kernel {
@@ -117,7 +120,7 @@ impl Kernel {
             Body::C(function) => {
                 let access = writes.map(|writes| if writes { callable::Access::ReadWrite } else { callable::Access::Read });
                 let function = (**function).clone().with_access(access);
-                Ok(register_callable(program, self.name(), Arc::new(function), false).map_err(TransformError::from)?)
+                Ok(register_callable(program, CALLABLE, Arc::new(function), false).map_err(TransformError::from)?)
             }
             Body::Loop(own) => {
                 let mut kernel = own.kernel(self.name()).expect("invariant: found when it was made").clone();
@@ -125,6 +128,7 @@ impl Kernel {
                     argument.is_input = Some(true);
                     argument.is_output = Some(writes);
                 }
+                kernel.name = CALLABLE.into();
                 let mut own = own.with_kernel(kernel);
                 own.entrypoints.clear();
                 Ok(merge([program, &own]).map_err(TransformError::from)?)

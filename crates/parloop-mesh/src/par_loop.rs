@@ -146,12 +146,8 @@ impl ParLoop {
     fn find_job(&self, context: &Context) -> Result<Arc<Job>> {
         let shape = Shape::of(&self.args, |arg| layout(arg, context));
         let threads = context.device().properties().compute_units as usize;
-        let situation = Situation {
-            machine: machine_of(context),
-            threads,
-            elements: self.set.size(),
-            deterministic: self.options.deterministic,
-        };
+        let situation =
+            Situation { machine: machine_of(context), threads, elements: self.set.size(), deterministic: self.options.deterministic };
         let refused = |reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),
@@ -168,7 +164,8 @@ impl ParLoop {
             checked: self.options.checked,
             scheme,
         };
-        let making = Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape: &shape, context, checked: self.options.checked };
+        let making =
+            Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape: &shape, context, checked: self.options.checked };
         self.set.jobs().get(key, || making.make(scheme))
     }
 }

@@ -131,7 +131,8 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
     let writes = || shape.args.iter().filter(|arg| arg.access.writes());
     let met = || writes().filter(|arg| arg.can_meet());
     // An element is run more than once, so that what it changes of its own must not be read by its other runs.
-    let repeats_safely = writes().all(|arg| arg.reach != Reach::Direct || arg.access == Access::Write) && met().all(|arg| arg.access != Access::Rw);
+    let repeats_safely =
+        writes().all(|arg| arg.reach != Reach::Direct || arg.access == Access::Write) && met().all(|arg| arg.access != Access::Rw);
     let slots: usize = shape.meeting_maps().iter().map(|&map| shape.maps[map]).sum();
     match (scheme, machine) {
         (Scheme::Free | Scheme::Colour, _) => None,

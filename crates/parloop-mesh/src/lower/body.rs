@@ -5,7 +5,7 @@ use parloop_loop::create::Data;
 use super::frame::Frame;
 use super::{Apart, Form, Machine, names};
 use crate::access::Access;
-use crate::kernel::Kernel;
+use crate::kernel::CALLABLE;
 use crate::shape::{ArgShape, Reach, Shape};
 
 /// Arrays of up to so many numbers are fetched and kept without loops, so that compilers can hold them in registers.
@@ -21,12 +21,12 @@ pub(super) struct Body {
     pub writes: Vec<String>,
 }
 
-pub(super) fn body(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, frame: &Frame) -> Body {
+pub(super) fn body(shape: &Shape, form: &Form, machine: Machine, frame: &Frame) -> Body {
     let mut maker = Maker { shape, form, machine, frame, body: Body::default() };
     for (index, arg) in shape.args.iter().enumerate() {
         maker.fetch(index, arg);
     }
-    maker.call(kernel);
+    maker.call();
     for (index, arg) in shape.args.iter().enumerate() {
         if arg.access.writes() {
             maker.keep(index, arg);
@@ -59,10 +59,7 @@ impl Maker<'_> {
         if let Some(map) = arg.map() {
             walk.row = format!("pl_i{index}{purpose}");
             walk.inames = format!("{}:{}", walk.row, walk.number);
-            domain = format!(
-                "{{[{0},{1}]: 0<={0}<{2} and 0<={1}<{3}}}",
-                walk.row, walk.number, self.shape.maps[map], arg.count
-            );
+            domain = format!("{{[{0},{1}]: 0<={0}<{2} and 0<={1}<{3}}}", walk.row, walk.number, self.shape.maps[map], arg.count);
         }
         self.body.domains.push(domain);
         let arity = arg.map().map_or(1, |map| self.shape.maps[map]);
@@ -101,7 +98,7 @@ impl Maker<'_> {
         self.body.data.push(Data::temporary(format!("pl_t{index}")).dtype(arg.dtype).shape(shape));
         let value = if arg.access == Access::Inc { "0".to_owned() } else { Self::public(arg, &walk) };
         self.body.instructions.push(format!(
-            "{} = {value} {{id=pl_f{index}, dep={}, inames={}:{}, nosync=pl_k*@global:pl_w*@global}}",
+            "{} = {value} {{id=pl_f{index}, dep=*{}, inames={}:{}, nosync=pl_*@global}}",
             Self::private(index, arg, &walk),
             self.frame.ready,
             self.frame.inames,
@@ -110,7 +107,7 @@ impl Maker<'_> {
     }
 
     /// The call of the user's kernel.
-    fn call(&mut self, kernel: &Kernel) {
+    fn call(&mut self) {
         let (mut given, mut results) = (Vec::new(), Vec::new());
         for (index, arg) in self.shape.args.clone().iter().enumerate() {
             let walk = self.walk(index, arg, "c");
@@ -124,8 +121,7 @@ impl Maker<'_> {
         let fetched = (0..self.shape.args.len()).map(|index| format!("pl_f{index}")).collect::<Vec<_>>();
         let after = fetched.iter().map(String::as_str).chain([self.frame.ready]).collect::<Vec<_>>().join(":");
         self.body.instructions.push(format!(
-            "{results}{}({}) {{id=pl_call, dep={after}, inames={}}}",
-            kernel.name(),
+            "{results}{CALLABLE}({}) {{id=pl_call, dep=*{after}, inames={}}}",
             given.join(", "),
             self.frame.inames
         ));
@@ -164,7 +160,7 @@ impl Maker<'_> {
         let atomic = if atomic { ", atomic" } else { "" };
         let id = format!("pl_w{index}");
         self.body.instructions.push(format!(
-            "{public} = {value} {{id={id}, dep=pl_call, inames={}:{}, nosync=pl_*@global{condition}{atomic}}}",
+            "{public} = {value} {{id={id}, dep=*pl_call, inames={}:{}, nosync=pl_*@global{condition}{atomic}}}",
             self.frame.inames, walk.inames
         ));
         self.body.writes.push(id);
@@ -177,7 +173,8 @@ impl Maker<'_> {
         let table = names::table(arg.table);
         let (inames, outer, own) = (self.frame.inames, self.frame.outer, arg.first);
         // Arguments of one table share what is collected.
-        let shared = self.shape.args[..index].iter().position(|other| other.table == arg.table && other.first == arg.first && other.can_meet());
+        let shared =
+            self.shape.args[..index].iter().position(|other| other.table == arg.table && other.first == arg.first && other.can_meet());
         let to = shared.unwrap_or(index);
         if shared.is_none() {
             for purpose in ["a", "z"] {
@@ -188,7 +185,7 @@ impl Maker<'_> {
             }
             self.body.data.push(Data::temporary(format!("pl_a{index}")).dtype(arg.dtype).shape(arg.count.to_string()));
             self.body.instructions.push(format!(
-                "pl_a{index}[pl_d{index}a] = {table}[pl_r, pl_d{index}a+{own}] {{id=pl_a{index}, dep=pl_r, inames={outer}:pl_d{index}a, nosync=pl_*@global}}"
+                "pl_a{index}[pl_d{index}a] = {table}[pl_r, pl_d{index}a+{own}] {{id=pl_a{index}, dep=*pl_r, inames={outer}:pl_d{index}a, nosync=pl_*@global}}"
             ));
         }
         let walk = self.walk(index, arg, "s");
@@ -196,7 +193,7 @@ impl Maker<'_> {
         let sum = format!("pl_a{to}[{}]", walk.number);
         let value = combined(arg.access, &sum, &private);
         self.body.instructions.push(format!(
-            "{sum} = if(pl_s == {first}+{}, {value}, {sum}) {{id=pl_k{index}, dep=pl_call:pl_a{to}, inames={inames}:{}}}",
+            "{sum} = if(pl_s == {first}+{}, {value}, {sum}) {{id=pl_k{index}, dep=*pl_call:pl_a{to}, inames={inames}:{}}}",
             walk.row, walk.inames
         ));
         if shared.is_none() {
@@ -207,7 +204,7 @@ impl Maker<'_> {
                 .join(":");
             let id = format!("pl_w{index}");
             self.body.instructions.push(format!(
-                "{table}[pl_r, pl_d{index}z+{own}] = pl_a{index}[pl_d{index}z] {{id={id}, dep={last}, inames={outer}:pl_d{index}z, nosync=pl_*@global}}"
+                "{table}[pl_r, pl_d{index}z+{own}] = pl_a{index}[pl_d{index}z] {{id={id}, dep=*{last}, inames={outer}:pl_d{index}z, nosync=pl_*@global}}"
             ));
             self.body.writes.push(id);
         }
@@ -238,10 +235,10 @@ impl Maker<'_> {
         let masked = matches!(self.form, Form::Elements { apart: Apart::Mask, .. });
         let condition = if masked { ", if=(pl_m & 1) == 1" } else { "" };
         self.body.instructions.extend([
-            format!("pl_a{index}[pl_d{index}a] = {start} {{id=pl_a{index}, inames={outer}:pl_d{index}a}}"),
-            format!("{sum} = {value} {{id=pl_k{index}, dep=pl_call:pl_a{index}, inames={inames}:pl_d{index}s{condition}}}"),
+            format!("pl_a{index}[pl_d{index}a] = {start} {{id=pl_a{index}, dep=*, inames={outer}:pl_d{index}a}}"),
+            format!("{sum} = {value} {{id=pl_k{index}, dep=*pl_call:pl_a{index}, inames={inames}:pl_d{index}s{condition}}}"),
             format!(
-                "{partial}[{}+pl_g, pl_d{index}z] = pl_a{index}[pl_d{index}z] {{id=pl_w{index}, dep=pl_k{index}, inames={outer}:pl_d{index}z}}",
+                "{partial}[{}+pl_g, pl_d{index}z] = pl_a{index}[pl_d{index}z] {{id=pl_w{index}, dep=*pl_k{index}, inames={outer}:pl_d{index}z}}",
                 names::FIRST
             ),
         ]);
@@ -252,7 +249,7 @@ impl Maker<'_> {
         self.body.domains.push(format!("{{[{number}]: 0<={number}<{}}}", arg.count));
         let operation = operation(arg.access);
         self.body.instructions.push(format!(
-            "{partial}[{}+pl_g, {number}] = {operation}(pl_l, pl_t{index}[{number}]) {{id=pl_w{index}, dep=pl_call, inames=pl_g:{number}}}",
+            "{partial}[{}+pl_g, {number}] = {operation}(pl_l, pl_t{index}[{number}]) {{id=pl_w{index}, dep=*pl_call, inames=pl_g:{number}}}",
             names::FIRST
         ));
         self.body.writes.push(format!("pl_w{index}"));

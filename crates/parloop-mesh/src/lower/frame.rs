@@ -46,10 +46,7 @@ fn threads(shape: &Shape, listed: bool, apart: Apart) -> Frame {
         outer: "pl_g",
         ready: "pl_e",
         index_type: shape.index.name().to_owned(),
-        domains: vec![
-            format!("{{[pl_g]: 0<=pl_g<{}}}", names::GROUPS),
-            "[pl_lo,pl_hi]->{[pl_k]: pl_lo<=pl_k<pl_hi}".to_owned(),
-        ],
+        domains: vec![format!("{{[pl_g]: 0<=pl_g<{}}}", names::GROUPS), "[pl_lo,pl_hi]->{[pl_k]: pl_lo<=pl_k<pl_hi}".to_owned()],
         tags: vec!["pl_g:g.0".to_owned()],
         data: vec![int_array(names::BOUNDS), int_values(shape, &format!("{}, {}", names::FIRST, names::GROUPS))],
         ..Frame::default()
@@ -60,12 +57,12 @@ fn threads(shape: &Shape, listed: bool, apart: Apart) -> Frame {
         format!("<{index}> pl_hi = {bounds}[{first}+pl_g+1] {{id=pl_hi, inames=pl_g}}"),
     ];
     let element = if listed { format!("{}[pl_k]", names::LIST) } else { "pl_k".to_owned() };
-    frame.instructions.push(format!("<{index}> pl_e = {element} {{id=pl_e, dep=pl_lo:pl_hi, inames=pl_g:pl_k}}"));
+    frame.instructions.push(format!("<{index}> pl_e = {element} {{id=pl_e, dep=*pl_lo:pl_hi, inames=pl_g:pl_k}}"));
     if listed {
         frame.data.push(int_array(names::LIST));
     }
     if apart == Apart::Mask {
-        frame.instructions.push(format!("<uint32> pl_m = {}[pl_k] {{id=pl_m, dep=pl_lo:pl_hi, inames=pl_g:pl_k}}", names::MASKS));
+        frame.instructions.push(format!("<uint32> pl_m = {}[pl_k] {{id=pl_m, dep=*pl_lo:pl_hi, inames=pl_g:pl_k}}", names::MASKS));
         frame.data.push(Data::global(names::MASKS).dtype("uint32").unknown_shape().strides("1"));
         frame.ready = "pl_e:pl_m";
     }
@@ -115,10 +112,10 @@ fn targets(shape: &Shape, maps: &[usize], listed: bool) -> Frame {
         format!("<{index}> pl_r = {row} {{id=pl_r, inames=pl_g:pl_l}}"),
         format!("<{index}> pl_lo = {starts}[{BLOCK}*pl_g+pl_l] {{id=pl_lo, inames=pl_g:pl_l}}"),
         format!("<{index}> pl_hi = {starts}[{BLOCK}*pl_g+pl_l+1] {{id=pl_hi, inames=pl_g:pl_l}}"),
-        format!("<uint32> pl_n = {entries}[pl_j] {{id=pl_n, dep=pl_lo:pl_hi, inames=pl_g:pl_l:pl_j}}"),
+        format!("<uint32> pl_n = {entries}[pl_j] {{id=pl_n, dep=*pl_lo:pl_hi, inames=pl_g:pl_l:pl_j}}"),
         // Unsigned, so that the quotient needs no care for negative numbers.
-        format!("<{index}> pl_e = pl_n // {slots} {{id=pl_e, dep=pl_n, inames=pl_g:pl_l:pl_j}}"),
-        format!("<{index}> pl_s = pl_n % {slots} {{id=pl_s, dep=pl_n, inames=pl_g:pl_l:pl_j}}"),
+        format!("<{index}> pl_e = pl_n // {slots} {{id=pl_e, dep=*pl_n, inames=pl_g:pl_l:pl_j}}"),
+        format!("<{index}> pl_s = pl_n % {slots} {{id=pl_s, dep=*pl_n, inames=pl_g:pl_l:pl_j}}"),
     ];
     if listed {
         frame.data.push(int_array(names::LIST));

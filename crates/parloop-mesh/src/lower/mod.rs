@@ -9,7 +9,7 @@ use parloop_loop::error::LoopError;
 use parloop_loop::syntax::{KernelOptions, Program};
 
 use crate::kernel::Kernel;
-use crate::shape::{Shape, Reach};
+use crate::shape::{Reach, Shape};
 use crate::storage::Layout;
 
 pub use reduce::combine;
@@ -106,7 +106,7 @@ pub mod names {
 /// What the loop compiler says.
 pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Result<Program, LoopError> {
     let frame = frame::frame(shape, form, machine);
-    let body = body::body(kernel, shape, form, machine, &frame);
+    let body = body::body(shape, form, machine, &frame);
     let options = KernelOptions {
         checked,
         check_bounds: false,

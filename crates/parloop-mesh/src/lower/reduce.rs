@@ -34,6 +34,9 @@ pub fn combine(arg: &ArgShape, machine: Machine) -> Result<Program, LoopError> {
             vec!["l:l.0"],
         ),
     };
-    let program = builder.domain(domain).instructions(format!("{there} = {} {{id=w, inames=d}}", combined(arg.access, &there, &sum))).build()?;
+    let program = builder
+        .domain(domain)
+        .instructions(format!("{there} = {} {{id=w, dep=*, inames=d}}", combined(arg.access, &there, &sum)))
+        .build()?;
     tagged(program, tags.into_iter())
 }
