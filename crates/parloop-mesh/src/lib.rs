@@ -6,8 +6,8 @@
 
 mod access;
 mod arg;
-mod base64;
 mod arithmetic;
+mod base64;
 mod dat;
 mod dataset;
 mod error;
