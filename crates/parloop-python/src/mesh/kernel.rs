@@ -19,7 +19,7 @@ use crate::loops::LoopProgram;
 ///
 /// Parameters
 /// ----------
-/// code : str or parloop.loops.TranslationUnit
+/// code : str or parloop.loops.Program
 ///     The source, or a program of loop kernels.
 /// name : str, optional
 ///     The function's name; a program with one kernel needs none.
