@@ -261,8 +261,11 @@ impl Dat {
                 if rank(fitting) > rank(self.dtype()) {
                     truncates(format!("results with {}", number::text(number)))?;
                 }
-                let global = number::global(number, fitting)
-                    .ok_or_else(|| MeshError::NumberRange { number: number::text(number), name: self.name().to_owned(), dtype: fitting })??;
+                let global = number::global(number, fitting).ok_or_else(|| MeshError::NumberRange {
+                    number: number::text(number),
+                    name: self.name().to_owned(),
+                    dtype: fitting,
+                })??;
                 (Kind::One, fitting, Some(global.arg(Access::Read)))
             }
         };

@@ -44,7 +44,9 @@ pub struct Kernel {
 impl Kernel {
     /// The kernel that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Kernel>> {
-        object.cast::<Kernel>().map_err(|_| Exception::KernelTypeError.error(format!("a Kernel is needed, not {}", describe(object))).into())
+        object
+            .cast::<Kernel>()
+            .map_err(|_| Exception::KernelTypeError.error(format!("a Kernel is needed, not {}", describe(object))).into())
     }
 }
 

@@ -40,7 +40,8 @@ fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
 fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
     let mut found = Vec::with_capacity(args.len());
     for (index, arg) in args.iter_borrowed().enumerate() {
-        let wrong = || Exception::DatTypeError.error(format!("argument {index} is {}, not data with an access, as dat(op2.READ)", describe(&arg)));
+        let wrong =
+            || Exception::DatTypeError.error(format!("argument {index} is {}, not data with an access, as dat(op2.READ)", describe(&arg)));
         found.push(arg.cast::<Arg>().map_err(|_| wrong())?.get().inner.clone());
     }
     Ok(found)

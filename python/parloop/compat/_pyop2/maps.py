@@ -64,7 +64,7 @@ class Map(mesh.Map):
 class PermutedMap(Map):
     """A map whose values are in another order: the one at `permutation[0]` first."""
 
-    def __new__(cls, map_: Any, permutation: Any) -> Self:  # type: ignore[misc]
+    def __new__(cls, map_: Any, permutation: Any) -> Self:
         permutation = np.asarray(permutation, IntType)
         if sorted(permutation.tolist()) != list(range(map_.arity)):
             raise MapValueError(f"a permutation of a map of arity {map_.arity} has the numbers 0 to {map_.arity - 1}, not {permutation}")
@@ -81,7 +81,7 @@ class PermutedMap(Map):
 class ComposedMap(Map):
     """A map of the elements that other maps lead to: `ComposedMap(a, b, c)` leads where `a` leads from where `b` leads from where `c` leads."""
 
-    def __new__(cls, *maps_: Any, name: Any = None) -> Self:  # type: ignore[misc]
+    def __new__(cls, *maps_: Any, name: Any = None) -> Self:
         for after, before in zip(maps_, maps_[1:]):
             if before.toset != after.iterset:
                 raise MapTypeError(f"map `{before.name}` leads to `{before.toset.name}`, but `{after.name}` begins at `{after.iterset.name}`")

@@ -29,7 +29,7 @@ class Set(mesh.Set):
     def __call__(self, *indices: Any) -> Subset:
         return Subset(self, super().__call__(*indices).indices) if not isinstance(self, Subset) else self._part(indices)
 
-    def __pow__(self, dim: Any) -> DataSet:  # type: ignore[override]
+    def __pow__(self, dim: Any) -> DataSet:
         return DataSet(self, dim)
 
     def __eq__(self, other: object) -> bool:
@@ -74,7 +74,7 @@ class Set(mesh.Set):
 class Subset(mesh.Subset, Set):
     """Some elements of a set."""
 
-    def __new__(cls, superset: Any, indices: Any) -> Self:  # type: ignore[misc]
+    def __new__(cls, superset: Any, indices: Any) -> Self:
         return mesh.Subset.__new__(cls, superset, indices)
 
     def __init__(self, superset: Any, indices: Any) -> None:
@@ -85,7 +85,7 @@ class Subset(mesh.Subset, Set):
         chosen = indices[0] if len(indices) == 1 and hasattr(indices[0], "__len__") else list(indices)
         return Subset(self, chosen)
 
-    def __pow__(self, dim: Any) -> DataSet:  # type: ignore[override]
+    def __pow__(self, dim: Any) -> DataSet:
         raise NotImplementedError("data cannot be put on a Subset; put it on its superset and loop over the subset")
 
     @property
