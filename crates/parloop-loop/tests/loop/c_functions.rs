@@ -23,7 +23,7 @@ fn with_function(function: CFunction) -> Program {
     let program = KernelBuilder::new()
         .name("mesh_loop")
         .domain("{[e, i, d, i1, d1, i2, d2, i3, d3, i4, d4]: 0<=e<n and 0<=i, i1, i2, i3, i4<3 and 0<=d, d1, d2, d3, d4<2}")
-        .instructions(&format!(
+        .instructions(format!(
             "t0[i,d] = x[map[e,i], d] {{id=in}}
              t1[i1,d1] = 0.0 {{id=zero, inames=+e}}
              [i3,d3]: t1[i3,d3] = {name}([i2,d2]: t0[i2,d2], [i3,d3]: t1[i3,d3]) {{id=call, dep=in:zero}}
