@@ -6,16 +6,26 @@
 
 mod access;
 mod arg;
+mod arithmetic;
+mod base64;
 mod dat;
 mod dataset;
 mod error;
 mod global;
 mod identity;
+mod job;
+mod kernel;
+mod lower;
 mod map;
+mod matching;
+mod par_loop;
 pub mod plan;
+mod scheme;
 mod set;
+mod shape;
 mod storage;
 mod subset;
+pub mod vtk;
 
 pub use access::Access;
 pub use arg::{Arg, ArgData};
@@ -23,7 +33,10 @@ pub use dat::Dat;
 pub use dataset::DataSet;
 pub use error::MeshError;
 pub use global::Global;
+pub use kernel::{Kernel, KernelOptions};
 pub use map::Map;
+pub use par_loop::{LoopOptions, ParLoop, par_loop};
+pub use scheme::PlanChoice;
 pub use set::{Set, SetKind, Sizes};
 pub use storage::{Layout, Storage};
 

@@ -228,6 +228,18 @@ impl CallPlan {
     /// # Errors
     /// Which argument is missing or does not fit, with both shapes.
     pub fn resolve(&self, given: &[Given]) -> Result<Values, RunError> {
+        let values = self.resolve_integers(given)?;
+        for (arg, given) in self.args.iter().zip(given) {
+            self.check(arg, given, &values)?;
+        }
+        Ok(values)
+    }
+
+    /// The integers of a call, without a look at what is given besides.
+    ///
+    /// # Errors
+    /// Which integer is missing.
+    pub(super) fn resolve_integers(&self, given: &[Given]) -> Result<Values, RunError> {
         let mut values: Values = SmallVec::from_elem(None, self.names.len());
         for (place, source) in self.sources.iter().enumerate() {
             values[place] = match *source {
@@ -247,9 +259,6 @@ impl CallPlan {
             if let (Source::Argument(index), None) = (source, values[place]) {
                 return Err(RunError::Missing { kernel: self.kernel.clone(), argument: self.args[*index].name.clone() });
             }
-        }
-        for (arg, given) in self.args.iter().zip(given) {
-            self.check(arg, given, &values)?;
         }
         Ok(values)
     }

@@ -9,10 +9,12 @@ mod args;
 mod call;
 mod executable;
 mod formula;
+mod repeat;
 
 pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
 pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
 pub use formula::{Formula, FormulaOp};
+pub use repeat::Repeat;
 
 /// Why a call cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

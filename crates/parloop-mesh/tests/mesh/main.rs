@@ -1,3 +1,5 @@
 //! Tests of mesh loops, one binary.
 
+mod loops;
 mod plan;
+mod vtk;

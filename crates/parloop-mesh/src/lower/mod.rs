@@ -1,0 +1,168 @@
+//! From the shape of a loop and a form to a loop kernel that calls the user's kernel. Texts here are in the language of loop kernels.
+
+mod body;
+mod frame;
+mod reduce;
+
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::error::LoopError;
+use parloop_loop::syntax::{KernelOptions, Program};
+
+use crate::kernel::Kernel;
+use crate::shape::{Reach, Shape};
+use crate::storage::Layout;
+
+pub use reduce::combine;
+
+/// On what elements are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Machine {
+    /// Threads of a CPU, each of which takes groups of elements.
+    Threads,
+    /// Work items of a GPU, one for each element.
+    Gpu,
+}
+
+/// How elements are visited.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Each element once.
+    Elements {
+        /// Elements are read from a list.
+        listed: bool,
+        /// How what is written is kept apart.
+        apart: Apart,
+    },
+    /// Each row of what the maps lead to once; it gets what its elements have for it.
+    Targets {
+        /// The maps, all of which lead to one set.
+        maps: Vec<usize>,
+        /// Rows are read from a list.
+        listed: bool,
+        /// Whether this pass also writes what elements have of their own.
+        writes_direct: bool,
+    },
+}
+
+/// How writes of different elements to one row are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Apart {
+    /// By the order of visits.
+    Order,
+    /// Each visit writes only where its mask has a bit.
+    Mask,
+    /// Every addition is indivisible.
+    Atomic,
+}
+
+/// Work items of a block on a GPU.
+pub const BLOCK: usize = 128;
+
+/// Names of what a loop kernel is called with, besides `dat0 …` and `map0 …`.
+pub mod names {
+    /// Where the elements of each group begin.
+    pub const BOUNDS: &str = "pl_bounds";
+    /// The first group of a launch.
+    pub const FIRST: &str = "pl_first";
+    /// How many groups a launch has.
+    pub const GROUPS: &str = "pl_groups";
+    /// The first element of a launch, or of the list.
+    pub const BEGIN: &str = "pl_begin";
+    /// How many a launch has.
+    pub const COUNT: &str = "pl_count";
+    /// Elements, or rows, in the order of visits.
+    pub const LIST: &str = "pl_list";
+    /// Which slots a visit writes.
+    pub const MASKS: &str = "pl_masks";
+    /// Where the entries of each row begin.
+    pub const STARTS: &str = "pl_starts";
+    /// Elements and slots that lead to each row.
+    pub const ENTRIES: &str = "pl_entries";
+
+    /// A table of numbers.
+    pub fn table(table: usize) -> String {
+        format!("pl_dat{table}")
+    }
+
+    /// The number of rows of a table that lies column by column.
+    pub fn rows(table: usize) -> String {
+        format!("pl_rows{table}")
+    }
+
+    /// A map.
+    pub fn map(map: usize) -> String {
+        format!("pl_map{map}")
+    }
+
+    /// What each group has of a number that is combined over all elements.
+    pub fn partial(arg: usize) -> String {
+        format!("pl_partial{arg}")
+    }
+}
+
+/// The loop kernel.
+///
+/// # Errors
+/// What the loop compiler says.
+pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Result<Program, LoopError> {
+    let frame = frame::frame(shape, form, machine);
+    let body = body::body(shape, form, machine, &frame);
+    let options = KernelOptions {
+        checked,
+        check_bounds: false,
+        // The plan says that no two elements meet.
+        silenced: body.writes.iter().map(|id| format!("write_race({id})").into()).collect(),
+        build_options: kernel.build_options().to_vec(),
+        ..KernelOptions::default()
+    };
+    let mut builder = KernelBuilder::new()
+        .name(format!("loop_{}", kernel.name()))
+        .domains(frame.domains.iter().chain(&body.domains).map(String::as_str))
+        .instructions(frame.instructions.join("\n"))
+        .instructions(body.instructions.join("\n"))
+        .index_type(shape.index)
+        .options(options);
+    for data in tables(shape).into_iter().chain(frame.data).chain(body.data) {
+        builder = builder.data(data);
+    }
+    let program = kernel.register(&builder.build()?, shape)?;
+    let tags = frame.tags.iter().chain(&body.tags).map(String::as_str);
+    tagged(program, tags)
+}
+
+/// With inames tagged: `"i:unr"`.
+pub(crate) fn tagged<'a>(program: Program, tags: impl Iterator<Item = &'a str>) -> Result<Program, LoopError> {
+    let text = tags.collect::<Vec<_>>().join(",");
+    let tags = text.parse::<parloop_loop::transform::Tags>().map_err(parloop_loop::transform::TransformError::from)?;
+    let entry = program.entry().ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
+    let tagged = parloop_loop::transform::tag_inames(entry, &tags).map_err(parloop_loop::transform::TransformError::from)?;
+    Ok(program.with_kernel(tagged))
+}
+
+/// The tables and maps.
+fn tables(shape: &Shape) -> Vec<Data> {
+    let mut data = Vec::new();
+    for table in 0..shape.tables {
+        let arg = shape.args.iter().find(|arg| arg.table == table).expect("invariant: every table has an argument");
+        let name = names::table(table);
+        let global = Data::global(&name).dtype(arg.dtype).unknown_shape();
+        data.push(match (arg.reach, arg.layout) {
+            (Reach::Global, _) => global.strides("1"),
+            (_, Layout::Rows) => global.strides(format!("{}, 1", arg.row)).alignment(alignment(arg.row * arg.dtype.size())),
+            (_, Layout::Columns) => global.strides(format!("1, {}", names::rows(table))),
+        });
+        if arg.layout == Layout::Columns && arg.reach != Reach::Global {
+            data.push(Data::value(names::rows(table)).dtype(shape.index));
+        }
+    }
+    for (map, arity) in shape.maps.iter().enumerate() {
+        let global = Data::global(names::map(map)).dtype("int32").unknown_shape().strides(format!("{arity}, 1"));
+        data.push(global.alignment(alignment(arity * 4)));
+    }
+    data
+}
+
+/// What every row of so many bytes is aligned to, when the first is aligned to 32.
+fn alignment(row: usize) -> u32 {
+    1 << row.trailing_zeros().min(5)
+}
