@@ -431,6 +431,7 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
             Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
         });
     }
+    launch.check_alignment(&slots)?;
     // SAFETY: each parameter got a slot of its type: pointers to arrays whose element type, shape and strides `CallPlan::resolve`
     // checked, and numbers encoded for the declared type. Arrays and temporaries live until the launch is over or are freed in the
     // order of the stream.
