@@ -131,6 +131,14 @@ impl ParLoop {
         job.run(&tables, &maps)
     }
 
+    /// The source of each kernel that it launches on that context.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn code(&self, context: &Context) -> Result<Vec<String>> {
+        Ok(self.job(context)?.code.clone())
+    }
+
     fn job(&self, context: &Context) -> Result<Arc<Job>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, job)) = &*last

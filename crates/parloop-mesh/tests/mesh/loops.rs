@@ -4,7 +4,7 @@ use parloop_kernel::Context;
 use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
 fn contexts() -> Vec<Context> {
-    ["cpu:1", "cpu:2", "opencl"].iter().filter_map(|name| Context::open(name).ok()).collect()
+    ["cpu:1", "cpu:2", "opencl", "cuda"].iter().filter_map(|name| Context::open(name).ok()).collect()
 }
 
 fn c(source: &str, name: &str) -> Kernel {

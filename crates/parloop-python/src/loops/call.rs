@@ -277,7 +277,7 @@ fn class_name(ty: &Type) -> String {
 }
 
 /// The number that an object is.
-fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+pub fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
     if value.is_instance_of::<PyBool>() {
         return Ok(Some(Scalar::Bool(value.is_truthy()?)));
     }
@@ -512,6 +512,7 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
             Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
         });
     }
+    launch.check_alignment(&slots)?;
     // SAFETY: each parameter got a slot of its type: pointers to arrays whose element type, shape and strides `CallPlan::resolve`
     // checked, objects of the class that `take_object` checked, in memory that `hold_objects` holds, and numbers encoded for the declared
     // type. Arrays, objects and temporaries live until the launch is over or are freed in the order of the stream.
