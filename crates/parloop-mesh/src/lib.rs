@@ -30,6 +30,7 @@ pub mod vtk;
 
 pub use access::Access;
 pub use arg::{Arg, ArgData};
+pub use arithmetic::{Operand, Operation, Rounding, Sides};
 pub use dat::Dat;
 pub use dataset::DataSet;
 pub use error::MeshError;

@@ -80,6 +80,13 @@ impl Storage {
         Ok(storage)
     }
 
+    /// The numbers whose bytes these are, row by row.
+    pub(crate) fn with_bytes(dtype: DType, rows: usize, count: usize, bytes: &[u8]) -> Result<Storage> {
+        let storage = Storage::zeros(dtype, rows, count)?;
+        storage.write_host(bytes)?;
+        Ok(storage)
+    }
+
     /// Numbers in the host memory of someone else, which `owner` keeps alive. They are shared, not copied.
     ///
     /// # Errors

@@ -291,10 +291,12 @@ pub(super) fn argument_params(kernel: &LoopKernel, launched: bool) -> Result<Vec
         let ty = typed(&argument.name, argument.ty.as_ref())?;
         let source = ParamSource::Argument(argument.name.clone());
         match &argument.kind {
-            ArgumentKind::Array { space, layout, .. } => {
+            ArgumentKind::Array { space, layout, alignment } => {
                 let constant = !written.contains(&argument.name);
                 let pointer = Some(*space);
-                let param = |name: Name, source| Param { name, ty: ty.clone(), pointer, constant, restrict: launched, source };
+                // What is a multiple of 24 is one of 8.
+                let alignment = alignment.filter(|bytes| *bytes > 1).map(|bytes| 1 << bytes.trailing_zeros()).filter(|_| launched);
+                let param = |name: Name, source| Param { name, ty: ty.clone(), pointer, constant, restrict: launched, alignment, source };
                 let lengths = separate_lengths(&argument.name, layout)?;
                 if lengths.is_empty() {
                     params.push(param(argument.name.clone(), source));
@@ -355,7 +357,15 @@ pub(super) fn temporary_params(kernel: &LoopKernel, body: &[Statement]) -> Resul
         };
         let source = ParamSource::Temporary(name.clone());
         let pointer = Some(AddressSpace::Global);
-        params.push(Param { name: name.clone(), ty, pointer, constant: false, restrict: temporary.base_storage.is_none(), source });
+        params.push(Param {
+            name: name.clone(),
+            ty,
+            pointer,
+            constant: false,
+            restrict: temporary.base_storage.is_none(),
+            alignment: None,
+            source,
+        });
     }
     Ok(params)
 }

@@ -204,7 +204,7 @@ fn not_negative(constraints: &[Constraint]) -> HashSet<Name> {
 }
 
 pub(super) fn value_param(name: &Name, ty: Type, source: ParamSource) -> Param {
-    Param { name: name.clone(), ty, pointer: None, constant: true, restrict: false, source }
+    Param { name: name.clone(), ty, pointer: None, constant: true, restrict: false, alignment: None, source }
 }
 
 impl Scope<'_> {

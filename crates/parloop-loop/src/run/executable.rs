@@ -40,6 +40,45 @@ pub struct ReadyLaunch {
     pub feeds: Vec<Feed>,
     groups: Vec<Formula>,
     block: [u32; 3],
+    /// Parameters of which an alignment was promised, where the code relies on it.
+    promised: Vec<(usize, u32)>,
+}
+
+impl ReadyLaunch {
+    /// Checks that pointers are aligned as was promised; `slots` are in the order of the parameters.
+    ///
+    /// # Errors
+    /// [`RunError::Unaligned`](super::RunError::Unaligned).
+    #[inline]
+    pub fn check_alignment(&self, slots: &[Slot]) -> Result<(), LoopError> {
+        match self.promised.as_slice() {
+            [] => Ok(()),
+            promised => promised.iter().try_for_each(|(index, bytes)| self.check_address(*index, *bytes, slots[*index][0])),
+        }
+    }
+
+    fn check_address(&self, index: usize, promised: u32, address: u64) -> Result<(), LoopError> {
+        if address.is_multiple_of(promised.into()) {
+            return Ok(());
+        }
+        let signature = self.kernel.signature();
+        let (kernel, argument) = (signature.name.as_str().into(), signature.params[index].name.as_str().into());
+        Err(super::RunError::Unaligned { kernel, argument, address, promised }.into())
+    }
+
+    /// The same for arguments that have no slots yet. What is copied to the device first is aligned there.
+    fn check_args(&self, args: &[Arg<'_>]) -> Result<(), LoopError> {
+        for &(index, promised) in &self.promised {
+            let address = match &args[index] {
+                Arg::Memory { memory, .. } => self.kernel.pointer_slot(memory, 0)?[0],
+                Arg::Host { bytes, .. } if self.kernel.is_cpu() => bytes.as_ptr() as u64,
+                Arg::HostMut { bytes, .. } if self.kernel.is_cpu() => bytes.as_ptr() as u64,
+                _ => continue,
+            };
+            self.check_address(index, promised, address)?;
+        }
+        Ok(())
+    }
 }
 
 /// What a parameter of a launch is.
@@ -106,7 +145,7 @@ impl Executable {
         };
         let source = Source::named(format!("<{}>", kernel.name), code.text.clone());
         let program = context.compile_with(&[source], &options)?;
-        let mut builder = Builder { plan: &plan, hosts: Vec::new(), generated };
+        let mut builder = Builder { plan: &plan, hosts: Vec::new(), generated, kind: context.device().kind() };
         let launches = code.launches.iter().map(|launch| builder.launch(launch, &program)).collect::<Result<Vec<_>, LoopError>>()?;
         let globals =
             code.globals.iter().map(|global| Ok((global.clone(), builder.formula(&global.size)?))).collect::<Result<_, LoopError>>()?;
@@ -259,10 +298,12 @@ impl Executable {
                     Feed::Temporary(index) => Arg::Memory { memory: &temporaries[*index], dtype: None, writable: true },
                     Feed::Argument(position) | Feed::Separate(position, _) => {
                         let arg = places[*position].and_then(|index| free[index].take());
-                        arg.ok_or_else(|| super::RunError::Separate { argument: plan.args()[*position].name.clone() })?.reborrow()
+                        let arg = arg.ok_or_else(|| super::RunError::Separate { argument: plan.args()[*position].name.clone() })?;
+                        arg.reborrow(self.inner.context.device().kind())
                     }
                 });
             }
+            launch.check_args(&passed)?;
             launch.kernel.call_over(&mut passed, items)?;
             Ok(())
         })
@@ -288,16 +329,18 @@ impl LoopArg<'_> {
         }
     }
 
-    fn reborrow(&mut self) -> Arg<'_> {
+    fn reborrow(&mut self, kind: DeviceKind) -> Arg<'_> {
+        // Truth values are bytes in OpenCL's code.
+        let seen = |dtype: DType| if dtype == DType::Bool && kind == DeviceKind::OpenCl { DType::U8 } else { dtype };
         match self {
             LoopArg::Scalar(value) => Arg::Scalar(*value),
             LoopArg::Object(arg) | LoopArg::Array { arg, .. } => match arg {
                 Arg::Scalar(value) => Arg::Scalar(*value),
-                Arg::Memory { memory, dtype, writable } => Arg::Memory { memory, dtype: *dtype, writable: *writable },
+                Arg::Memory { memory, dtype, writable } => Arg::Memory { memory, dtype: dtype.map(seen), writable: *writable },
                 Arg::Object { memory, offset, class, writable } => Arg::Object { memory, offset: *offset, class, writable: *writable },
                 Arg::Placed { object, writable } => Arg::Placed { object: *object, writable: *writable },
-                Arg::Host { bytes, dtype } => Arg::Host { bytes, dtype: *dtype },
-                Arg::HostMut { bytes, dtype } => Arg::HostMut { bytes, dtype: *dtype },
+                Arg::Host { bytes, dtype } => Arg::Host { bytes, dtype: seen(*dtype) },
+                Arg::HostMut { bytes, dtype } => Arg::HostMut { bytes, dtype: seen(*dtype) },
                 Arg::Text(text) => Arg::Text(text),
                 _ => Arg::Null,
             },
@@ -352,6 +395,7 @@ struct Builder<'a> {
     /// The inames of host loops around the step at hand, outermost first.
     hosts: Vec<Name>,
     generated: &'a Generated,
+    kind: DeviceKind,
 }
 
 impl Builder<'_> {
@@ -387,7 +431,12 @@ impl Builder<'_> {
         });
         let feeds = feeds.map(|feed| feed.map(|feed| self.by_value(feed))).collect::<Result<_, LoopError>>()?;
         let groups = launch.groups.iter().map(|groups| self.formula(groups)).collect::<Result<_, _>>()?;
-        Ok(ReadyLaunch { kernel: program.kernel(&launch.function)?.clone(), feeds, groups, block })
+        let kernel = program.kernel(&launch.function)?.clone();
+        // OpenCL's code does not rely on it.
+        let relies = self.kind != DeviceKind::OpenCl;
+        let promised = launch.params.iter().enumerate().filter_map(|(index, param)| Some((index, param.alignment.filter(|_| relies)?)));
+        let promised = promised.collect();
+        Ok(ReadyLaunch { kernel, feeds, groups, block, promised })
     }
 
     /// Integers that shapes tell are passed from the list of integers.
@@ -447,7 +496,8 @@ fn element_size(ty: &Type) -> u64 {
 /// `restrict` pointers whose strides are products of sizes; without the pass the same loops are right and about as fast.
 fn own_flags(kind: DeviceKind) -> &'static [&'static str] {
     match kind {
-        DeviceKind::Cpu => &["-fno-ivopts"],
+        // Nobody asks which operation raised a floating-point exception; results do not change.
+        DeviceKind::Cpu => &["-fno-ivopts", "-fno-trapping-math"],
         DeviceKind::OpenCl | DeviceKind::Cuda | DeviceKind::Hip => &[],
     }
 }

@@ -43,6 +43,10 @@ pub enum RunError {
         "kernel `{kernel}`: argument `{argument}` has a stride of {found} bytes along axis {axis}, which is no multiple of its element's {size}"
     )]
     BrokenStride { kernel: Name, argument: Name, axis: usize, found: i64, size: i64 },
+    #[error(
+        "kernel `{kernel}`: argument `{argument}` begins at {address:#x}, but was promised to be aligned to {promised} bytes; pass a copy that is, or promise less"
+    )]
+    Unaligned { kernel: Name, argument: Name, address: u64, promised: u32 },
     #[error("kernel `{kernel}`: argument `{argument}` must be {expected}")]
     WrongKind { kernel: Name, argument: Name, expected: String },
     #[error("kernel `{kernel}`: output `{argument}` would have length {length} along axis {axis}")]

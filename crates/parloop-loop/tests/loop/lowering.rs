@@ -171,7 +171,7 @@ fn fields_of_objects_are_read_and_written_by_the_functions_of_their_class() {
     let text = code(&program, Target::Cuda).text;
     assert!(text.starts_with("/* functions of P */\n"), "{text}");
     assert!(text.contains("kick(P p, int const n)"), "{text}");
-    assert!(text.contains("    P_set_x(p, (long long)i, 2.0 * P_get_x(p, (long long)i) + P_get_w(p));"), "{text}");
+    assert!(text.contains("    P_set_x(p, (long)i, 2.0 * P_get_x(p, (long)i) + P_get_w(p));"), "{text}");
 }
 
 #[test]

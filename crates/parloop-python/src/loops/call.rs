@@ -230,7 +230,7 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
 }
 
 /// The number that an object is.
-fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+pub fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
     if value.is_instance_of::<PyBool>() {
         return Ok(Some(Scalar::Bool(value.is_truthy()?)));
     }
@@ -431,6 +431,7 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
             Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
         });
     }
+    launch.check_alignment(&slots)?;
     // SAFETY: each parameter got a slot of its type: pointers to arrays whose element type, shape and strides `CallPlan::resolve`
     // checked, and numbers encoded for the declared type. Arrays and temporaries live until the launch is over or are freed in the
     // order of the stream.

@@ -10,6 +10,8 @@ mod stats;
 mod tree;
 mod value;
 
+pub use call::number;
+pub use program::LoopProgram;
 use pyo3::prelude::*;
 
 /// Puts the classes into the module.
