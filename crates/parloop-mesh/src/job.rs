@@ -1,7 +1,6 @@
 //! A loop made ready for one context: its code, its plan in the memory of the device, and its launches.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
@@ -153,7 +152,7 @@ impl Maker<'_> {
         let context = self.making.context;
         // Drivers give no memory of no bytes, and kernels still want an address.
         let memory = context.device().allocate(bytes.len().max(4)).map_err(KernelError::from)?;
-        context.stream().write(&memory, 0, bytes).map_err(KernelError::from)?;
+        context.stream().write_at_once(&memory, 0, bytes).map_err(KernelError::from)?;
         self.own.push(memory);
         Ok(Source::Own(self.own.len() - 1))
     }
@@ -365,35 +364,5 @@ impl Maker<'_> {
             self.step(&executable, &[(names::COUNT, self.groups as i64)], &arrays)?;
         }
         Ok(())
-    }
-}
-
-/// Jobs that are ready, by what they are for.
-#[derive(Default)]
-pub struct Jobs {
-    known: Mutex<HashMap<Key, Arc<Job>>>,
-}
-
-/// What tells jobs of one set apart.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
-    pub kernel: Id,
-    pub device: String,
-    pub stream: u64,
-    pub shape: Shape,
-    pub maps: SmallVec<[Id; 4]>,
-    pub checked: bool,
-    pub scheme: Scheme,
-}
-
-impl Jobs {
-    /// The job of that key, made when it is not known.
-    pub fn get(&self, key: Key, make: impl FnOnce() -> Result<Job>) -> Result<Arc<Job>> {
-        if let Some(job) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(job.clone());
-        }
-        // Made outside of the lock: compilation takes its time. Of two that are made at once one is kept.
-        let job = Arc::new(make()?);
-        Ok(self.known.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(job).clone())
     }
 }

@@ -25,6 +25,7 @@ mod set;
 mod shape;
 mod storage;
 mod subset;
+mod tune;
 pub mod vtk;
 
 pub use access::Access;
