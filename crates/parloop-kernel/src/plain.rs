@@ -130,6 +130,9 @@ fn ready(joined: &Joined, target: DeviceKind) -> String {
             DeviceKind::Cpu => {}
         }
     }
+    // Arrays of 64-bit integers are arrays of `long` in generated code, and a compiler may take `long long` for other memory.
+    let seconds = masked.marks.iter().filter(|mark| mark.kind == MarkKind::SecondLong);
+    edits.extend(seconds.map(|mark| Edit { at: mark.at, remove: mark.end - mark.at, insert: "".into() }));
     let mut stand_ins = BTreeMap::new();
     for word in calls(&joined.text, &scanned, &defined) {
         let name = &joined.text[word.clone()];
@@ -303,6 +306,7 @@ mod tests {
         let functions =
             read("void f(double x[static restrict 2]) {\n  static const double w[2] = {1, 2}; const static int n = 1; x[0] = w[n];\n}");
         assert!(functions.text(DeviceKind::Cuda).contains("f(double x[  2]) {\n  static const double w[2]"));
+        assert_eq!(own(&read("unsigned long long f(long long int x) { return x; }"), DeviceKind::Cpu).matches("long").count(), 2);
         let opencl = functions.text(DeviceKind::OpenCl);
         assert!(opencl.contains("f(double x[static restrict 2]) {\n   const double w[2] = {1, 2}; const  int n = 1;"), "{opencl}");
     }

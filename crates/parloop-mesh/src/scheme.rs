@@ -105,7 +105,8 @@ fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
     let in_order = at.elements < FEW || (at.threads == 1 && !at.deterministic);
     match possible(Scheme::Owner) {
         _ if in_order => vec![Scheme::Sequential],
-        true => vec![Scheme::Owner],
+        true if at.deterministic => vec![Scheme::Owner],
+        true => vec![Scheme::Owner, Scheme::Sequential],
         false => vec![Scheme::Colour],
     }
 }

@@ -89,7 +89,8 @@ fn flat(dtype: DType, space: AddressSpace, target: Target) -> Way {
     let differs = match target {
         Target::C | Target::Ispc => false,
         Target::OpenCl => dtype == DType::Bool && space == AddressSpace::Private,
-        Target::Cuda | Target::Hip => matches!(dtype, DType::I8 | DType::I64 | DType::U64),
+        // `char` is a third type there.
+        Target::Cuda | Target::Hip => dtype == DType::I8,
     };
     if differs { Way::Cast } else { Way::Same }
 }

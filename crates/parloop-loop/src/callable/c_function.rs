@@ -37,7 +37,8 @@ pub enum Access {
 /// ```
 ///
 /// An array goes to a `double *` as it lies in memory, to a `double **` as pointers to its rows, along its first axis, and to a
-/// `double (*)[2]` as rows, whose lengths must agree.
+/// `double (*)[2]` as rows, whose lengths must agree. On OpenCL pointers lead to private memory: temporaries can be passed, arrays in
+/// global memory and tables of constants at file scope cannot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CFunction {
     name: Name,
