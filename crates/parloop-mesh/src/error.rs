@@ -40,6 +40,12 @@ pub enum MeshError {
     ElementType { asked: DType, found: DType },
     #[error("`{first}` has the dimension {first_shape:?}, but `{second}` has {second_shape:?}; both must have the same, on one set")]
     Shapes { first: String, first_shape: Vec<usize>, second: String, second_shape: Vec<usize> },
+    #[error("data `{name}` of {dtype} cannot hold {what}; make data of a type that can")]
+    Truncates { name: String, dtype: DType, what: String },
+    #[error("{number} is outside of {dtype}, the type of data `{name}`")]
+    NumberRange { number: String, name: String, dtype: DType },
+    #[error("`{name}` cannot be a factor; give a number, or a global with one number")]
+    NoNumber { name: String },
     #[error("argument {index} (`{name}`): {access} is not possible for {kind}, only {}", names(allowed))]
     Mode { index: usize, name: String, access: Access, kind: &'static str, allowed: &'static [Access] },
     #[error("kernel `{kernel}` returns {returns}, but a kernel of a loop must return void; write results through its parameters")]

@@ -1,11 +1,9 @@
 //! A loop made ready for one context: its code, its plan in the memory of the device, and its launches.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
-use parloop_loop::error::LoopError;
 use parloop_loop::run::{Executable, Repeat, target_of};
 use parloop_loop::syntax::Program;
 use smallvec::SmallVec;
@@ -32,6 +30,8 @@ pub fn machine_of(context: &Context) -> Machine {
 /// One way to run a loop, ready.
 #[derive(Debug)]
 pub struct Job {
+    /// The source of each kernel that is launched.
+    pub code: Vec<String>,
     steps: Vec<Step>,
     /// What the plan keeps in the memory of the device.
     own: Vec<Memory>,
@@ -84,7 +84,7 @@ pub struct Making<'a> {
 impl Making<'_> {
     /// The job that runs the loop that way.
     pub fn make(&self, scheme: Scheme) -> Result<Job> {
-        let mut maker = Maker { making: self, steps: Vec::new(), own: Vec::new(), partials: HashMap::new(), groups: 0 };
+        let mut maker = Maker { making: self, code: Vec::new(), steps: Vec::new(), own: Vec::new(), partials: HashMap::new(), groups: 0 };
         match (scheme, machine_of(self.context)) {
             (Scheme::Free, Machine::Threads) => maker.chunks()?,
             (Scheme::Sequential, _) => maker.in_order()?,
@@ -96,7 +96,7 @@ impl Making<'_> {
             (Scheme::Gather, _) => maker.targets()?,
         }
         maker.combine()?;
-        Ok(Job { steps: maker.steps, own: maker.own })
+        Ok(Job { code: maker.code, steps: maker.steps, own: maker.own })
     }
 
     fn elements(&self) -> Elements<'_> {
@@ -134,6 +134,7 @@ const COLOUR_BLOCK: usize = 256;
 
 struct Maker<'a> {
     making: &'a Making<'a>,
+    code: Vec<String>,
     steps: Vec<Step>,
     own: Vec<Memory>,
     /// Where each group leaves its part of a number that is combined.
@@ -151,15 +152,21 @@ impl Maker<'_> {
         let context = self.making.context;
         // Drivers give no memory of no bytes, and kernels still want an address.
         let memory = context.device().allocate(bytes.len().max(4)).map_err(KernelError::from)?;
-        context.stream().write(&memory, 0, bytes).map_err(KernelError::from)?;
+        context.stream().write_at_once(&memory, 0, bytes).map_err(KernelError::from)?;
         self.own.push(memory);
         Ok(Source::Own(self.own.len() - 1))
     }
 
-    fn executable(&self, form: &Form) -> Result<Executable> {
+    fn executable(&mut self, form: &Form) -> Result<Executable> {
         let Making { kernel, shape, context, checked, .. } = self.making;
         let program = lower::lower(kernel, shape, form, machine_of(context), *checked)?;
-        Ok(compiled(&program, context)?)
+        self.compiled(&program)
+    }
+
+    fn compiled(&mut self, program: &Program) -> Result<Executable> {
+        let generated = program.generate(target_of(self.making.context.device().kind()))?;
+        self.code.push(generated.code.text.clone());
+        Ok(Executable::compile(&generated, self.making.context)?)
     }
 
     /// One launch, with what the form needs besides tables and maps.
@@ -351,47 +358,11 @@ impl Maker<'_> {
             self.making.shape.args.iter().cloned().enumerate().filter(|(_, arg)| arg.is_reduced()).collect();
         for (index, arg) in reduced {
             let program = lower::combine(&arg, machine_of(self.making.context))?;
-            let executable = compiled(&program, self.making.context)?;
+            let executable = self.compiled(&program)?;
             let partial = names::partial(0);
             let arrays = [("pl_dat0", Source::Table(arg.table)), (partial.as_str(), Source::Own(self.partials[&index]))];
             self.step(&executable, &[(names::COUNT, self.groups as i64)], &arrays)?;
         }
         Ok(())
-    }
-}
-
-/// The code of a loop kernel for a context. Equal kernels are generated and compiled once.
-fn compiled(program: &Program, context: &Context) -> Result<Executable, LoopError> {
-    let generated = program.generate(target_of(context.device().kind()))?;
-    Executable::compile(&generated, context)
-}
-
-/// Jobs that are ready, by what they are for.
-#[derive(Default)]
-pub struct Jobs {
-    known: Mutex<HashMap<Key, Arc<Job>>>,
-}
-
-/// What tells jobs of one set apart.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
-    pub kernel: Id,
-    pub device: String,
-    pub stream: u64,
-    pub shape: Shape,
-    pub maps: SmallVec<[Id; 4]>,
-    pub checked: bool,
-    pub scheme: Scheme,
-}
-
-impl Jobs {
-    /// The job of that key, made when it is not known.
-    pub fn get(&self, key: Key, make: impl FnOnce() -> Result<Job>) -> Result<Arc<Job>> {
-        if let Some(job) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(job.clone());
-        }
-        // Made outside of the lock: compilation takes its time. Of two that are made at once one is kept.
-        let job = Arc::new(make()?);
-        Ok(self.known.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(job).clone())
     }
 }

@@ -25,10 +25,12 @@ mod set;
 mod shape;
 mod storage;
 mod subset;
+mod tune;
 pub mod vtk;
 
 pub use access::Access;
 pub use arg::{Arg, ArgData};
+pub use arithmetic::{Operand, Operation, Rounding, Sides};
 pub use dat::Dat;
 pub use dataset::DataSet;
 pub use error::MeshError;

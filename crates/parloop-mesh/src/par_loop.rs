@@ -11,14 +11,15 @@ use crate::Result;
 use crate::access::Access;
 use crate::arg::{Arg, ArgData};
 use crate::error::MeshError;
-use crate::job::{Job, Key, Making, machine_of};
+use crate::job::{Making, machine_of};
 use crate::kernel::Kernel;
 use crate::lower::Machine;
 use crate::map::Map;
 use crate::scheme::{PlanChoice, Situation, candidates};
 use crate::set::Set;
 use crate::shape::Shape;
-use crate::storage::Layout;
+use crate::storage::{Layout, Turn};
+use crate::tune::{Key, Tuned};
 
 /// How a loop is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -54,8 +55,10 @@ pub struct ParLoop {
     maps: SmallVec<[Map; 4]>,
     /// The tables: which argument has each, whether the loop reads and writes it.
     tables: SmallVec<[Table; 8]>,
-    /// The job of the context it ran on last.
-    last: Mutex<Option<(Context, Arc<Job>)>>,
+    /// Arguments whose tables the loop takes turns at, sorted so that no two loops wait for each other, and whether it writes them.
+    turns: SmallVec<[Table; 8]>,
+    /// What is known about it on the context where it ran last.
+    last: Mutex<Option<(Context, Arc<Tuned>)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +96,10 @@ impl ParLoop {
                 None => tables.push(Table { arg: index, writes: arg.access.writes() }),
             }
         }
+        let mut turns = tables.clone();
+        turns.sort_by_key(|table| args[table.arg].storage().address());
         let (kernel, set) = (kernel.clone(), set.clone());
-        Ok(ParLoop { kernel, set, args, options, maps, tables, last: Mutex::default() })
+        Ok(ParLoop { kernel, set, args, options, maps, tables, turns, last: Mutex::default() })
     }
 
     /// The kernel.
@@ -120,30 +125,39 @@ impl ParLoop {
         if self.set.size() == 0 {
             return Ok(());
         }
-        let job = self.job(context)?;
+        let tuned = self.tuned(context)?;
+        let _turns: SmallVec<[Turn<'_>; 8]> = self.turns.iter().map(|table| self.args[table.arg].storage().turn(table.writes)).collect();
         let tables = self.tables.iter().map(|table| {
             let arg = &self.args[table.arg];
             arg.storage().place(context, layout(arg, context), true, table.writes)
         });
-        let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_>>()?;
+        let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
         let maps = self.maps.iter().map(|map| map.storage().place(context, Layout::Rows, true, false));
-        let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_>>()?;
-        job.run(&tables, &maps)
+        let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
+        tuned.run(&tables, &maps, context)
     }
 
-    fn job(&self, context: &Context) -> Result<Arc<Job>> {
+    /// The source of each kernel that it launches on that context.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn code(&self, context: &Context) -> Result<Vec<String>> {
+        Ok(self.tuned(context)?.best_known().code.clone())
+    }
+
+    fn tuned(&self, context: &Context) -> Result<Arc<Tuned>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, job)) = &*last
+        if let Some((known, tuned)) = &*last
             && known.is_same(context)
         {
-            return Ok(job.clone());
+            return Ok(tuned.clone());
         }
-        let job = self.find_job(context)?;
-        *last = Some((context.clone(), job.clone()));
-        Ok(job)
+        let tuned = self.look_up(context)?;
+        *last = Some((context.clone(), tuned.clone()));
+        Ok(tuned)
     }
 
-    fn find_job(&self, context: &Context) -> Result<Arc<Job>> {
+    fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
         let shape = Shape::of(&self.args, |arg| layout(arg, context));
         let threads = context.device().properties().compute_units as usize;
         let situation =
@@ -154,19 +168,20 @@ impl ParLoop {
             device: context.device().id().to_string(),
             reason,
         };
-        let scheme = candidates(&shape, self.options.plan, situation).map_err(refused)?[0];
+        let schemes = candidates(&shape, self.options.plan, situation).map_err(refused)?;
         let key = Key {
             kernel: self.kernel.id(),
             device: context.device().id().to_string(),
             stream: context.stream().handle(),
             shape: shape.clone(),
             maps: self.maps.iter().map(Map::id).collect(),
+            plan: self.options.plan,
+            deterministic: self.options.deterministic,
             checked: self.options.checked,
-            scheme,
         };
         let making =
             Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape: &shape, context, checked: self.options.checked };
-        self.set.jobs().get(key, || making.make(scheme))
+        self.set.known().get(key, || Tuned::new(&making, &schemes))
     }
 }
 

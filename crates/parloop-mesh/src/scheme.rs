@@ -106,7 +106,8 @@ fn threads(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> V
     let in_order = at.elements < FEW || (at.threads == 1 && !cuts_matter);
     match possible(Scheme::Owner) {
         _ if in_order => vec![Scheme::Sequential],
-        true => vec![Scheme::Owner],
+        true if at.deterministic => vec![Scheme::Owner],
+        true => vec![Scheme::Owner, Scheme::Sequential],
         false => vec![Scheme::Colour],
     }
 }

@@ -4,7 +4,7 @@ use parloop_kernel::Context;
 use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
 fn contexts() -> Vec<Context> {
-    ["cpu:1", "cpu:2", "opencl"].iter().filter_map(|name| Context::open(name).ok()).collect()
+    ["cpu:1", "cpu:2", "opencl", "cuda"].iter().filter_map(|name| Context::open(name).ok()).collect()
 }
 
 fn c(source: &str, name: &str) -> Kernel {
@@ -83,5 +83,31 @@ fn sums_and_extremes_over_all_elements_are_combined() {
         assert_eq!(least.to_vec::<f64>().unwrap(), [-300.0], "{context:?}");
         assert_eq!(most.to_vec::<f64>().unwrap(), [1e3], "{context:?}");
         assert_eq!(x.to_vec::<f64>().unwrap(), values.iter().map(|x| x + 1.0).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_recorded_sequence_is_replayed_and_the_host_sees_its_results() {
+    let n = 100;
+    let cells = Set::new(n, "cells").unwrap();
+    let (add, total) =
+        (c("void add(double *x) { x[0] += 1; }", "add"), c("void total(double *x, double *sum) { sum[0] += x[0]; }", "total"));
+    for context in contexts() {
+        let x = Dat::new(&cells.data(1).unwrap(), &vec![1.0; n], "x").unwrap();
+        let sum = Global::new(1, &[5.0], "sum").unwrap();
+        let recording = context.record().unwrap();
+        sum.storage().zero(&context).unwrap();
+        run(&add, &cells, vec![x.arg(Access::Rw, None)], LoopOptions::default(), &context);
+        run(&total, &cells, vec![x.arg(Access::Read, None), sum.arg(Access::Inc)], LoopOptions::default(), &context);
+        let replay = recording.finish().unwrap();
+        assert_eq!(x.to_vec::<f64>().unwrap(), vec![1.0; n], "recording runs nothing, {context:?}");
+        replay.run().unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [200.0], "{context:?}");
+        replay.run().unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [300.0], "{context:?}");
+        x.write(&vec![10.0; n]).unwrap();
+        replay.run().unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [1100.0], "what the host wrote in between is seen, {context:?}");
+        assert_eq!(x.to_vec::<f64>().unwrap(), vec![11.0; n], "{context:?}");
     }
 }
