@@ -221,17 +221,11 @@ impl Maker<'_> {
     fn reduce(&mut self, index: usize, arg: &ArgShape) {
         let partial = names::partial(index);
         self.body.data.push(Data::global(&partial).dtype(arg.dtype).unknown_shape().strides(format!("{}, 1", arg.count)));
-        match self.machine {
-            Machine::Threads => self.reduce_in_order(index, arg, &partial),
-            Machine::Gpu => self.reduce_in_block(index, arg, &partial),
-        }
-    }
-
-    fn reduce_in_order(&mut self, index: usize, arg: &ArgShape, partial: &str) {
         let (inames, outer, count) = (self.frame.inames, self.frame.outer, arg.count);
         for purpose in ["a", "s", "z"] {
             self.body.domains.push(format!("{{[pl_d{index}{purpose}]: 0<=pl_d{index}{purpose}<{count}}}"));
-            if count <= UNROLLED {
+            // A sum over work items has barriers, which need a loop.
+            if count <= UNROLLED && (purpose != "z" || self.machine == Machine::Threads) {
                 self.body.tags.push(format!("pl_d{index}{purpose}:unr"));
             }
         }
@@ -241,24 +235,18 @@ impl Maker<'_> {
         let value = combined(arg.access, &sum, &number);
         let masked = matches!(self.form, Form::Elements { apart: Apart::Mask, .. });
         let condition = if masked { ", if=(pl_m & 1) == 1" } else { "" };
+        let (all, whose) = match self.machine {
+            Machine::Threads => (format!("pl_a{index}[pl_d{index}z]"), outer),
+            Machine::Gpu => (format!("{}(pl_l, pl_a{index}[pl_d{index}z])", operation(arg.access)), "pl_g"),
+        };
         self.body.instructions.extend([
             format!("pl_a{index}[pl_d{index}a] = {start} {{id=pl_a{index}, dep=*, inames={outer}:pl_d{index}a}}"),
             format!("{sum} = {value} {{id=pl_k{index}, dep=*pl_call:pl_a{index}, inames={inames}:pl_d{index}s{condition}}}"),
             format!(
-                "{partial}[{}+pl_g, pl_d{index}z] = pl_a{index}[pl_d{index}z] {{id=pl_w{index}, dep=*pl_k{index}, inames={outer}:pl_d{index}z}}",
+                "{partial}[{}+pl_g, pl_d{index}z] = {all} {{id=pl_w{index}, dep=*pl_k{index}, inames={whose}:pl_d{index}z}}",
                 names::FIRST
             ),
         ]);
-    }
-
-    fn reduce_in_block(&mut self, index: usize, arg: &ArgShape, partial: &str) {
-        let number = format!("pl_d{index}s");
-        self.body.domains.push(format!("{{[{number}]: 0<={number}<{}}}", arg.count));
-        let operation = operation(arg.access);
-        self.body.instructions.push(format!(
-            "{partial}[{}+pl_g, {number}] = {operation}(pl_l, pl_t{index}[{number}]) {{id=pl_w{index}, dep=*pl_call, inames=pl_g:{number}}}",
-            names::FIRST
-        ));
         self.body.writes.push(format!("pl_w{index}"));
     }
 }

@@ -58,6 +58,9 @@ pub enum Apart {
 /// Work items of a block on a GPU.
 pub const BLOCK: usize = 128;
 
+/// Elements of each work item where sums over all elements are made.
+pub const EACH: usize = 8;
+
 /// Names of what a loop kernel is called with, besides `dat0 …` and `map0 …`.
 pub mod names {
     /// Where the elements of each group begin.
