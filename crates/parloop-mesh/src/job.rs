@@ -172,6 +172,7 @@ impl Maker<'_> {
     /// One launch, with what the form needs besides tables and maps.
     fn step(&mut self, executable: &Executable, integers: &[(&str, i64)], arrays: &[(&str, Source)]) -> Result<()> {
         let mut given: Vec<(String, i64)> = integers.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        given.push((names::ELEMENTS.to_owned(), self.making.set.base().sizes().total as i64));
         for arg in self.making.args.iter().zip(&self.making.shape.args) {
             let name = names::rows(arg.1.table);
             if executable.plan().position(&name).is_some() && !given.iter().any(|(known, _)| *known == name) {
