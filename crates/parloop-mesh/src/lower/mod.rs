@@ -125,7 +125,7 @@ pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, chec
         .instructions(body.instructions.join("\n"))
         .index_type(shape.index)
         .options(options);
-    for data in tables(shape).into_iter().chain(frame.data).chain(body.data) {
+    for data in tables(shape, machine).into_iter().chain(frame.data).chain(body.data) {
         builder = builder.data(data);
     }
     let program = kernel.register(&builder.build()?, shape)?;
@@ -143,15 +143,20 @@ pub(crate) fn tagged<'a>(program: Program, tags: impl Iterator<Item = &'a str>) 
 }
 
 /// The tables and maps.
-fn tables(shape: &Shape) -> Vec<Data> {
+fn tables(shape: &Shape, machine: Machine) -> Vec<Data> {
     let mut data = Vec::new();
+    // Memory of a GPU is ours; that of a host may be the user's, of which nothing is known.
+    let aligned = |data: Data, row: usize| match machine {
+        Machine::Gpu => data.alignment(alignment(row)),
+        Machine::Threads => data,
+    };
     for table in 0..shape.tables {
         let arg = shape.args.iter().find(|arg| arg.table == table).expect("invariant: every table has an argument");
         let name = names::table(table);
         let global = Data::global(&name).dtype(arg.dtype).unknown_shape();
         data.push(match (arg.reach, arg.layout) {
             (Reach::Global, _) => global.strides("1"),
-            (_, Layout::Rows) => global.strides(format!("{}, 1", arg.row)).alignment(alignment(arg.row * arg.dtype.size())),
+            (_, Layout::Rows) => aligned(global.strides(format!("{}, 1", arg.row)), arg.row * arg.dtype.size()),
             (_, Layout::Columns) => global.strides(format!("1, {}", names::rows(table))),
         });
         if arg.layout == Layout::Columns && arg.reach != Reach::Global {
@@ -160,7 +165,7 @@ fn tables(shape: &Shape) -> Vec<Data> {
     }
     for (map, arity) in shape.maps.iter().enumerate() {
         let global = Data::global(names::map(map)).dtype("int32").unknown_shape().strides(format!("{arity}, 1"));
-        data.push(global.alignment(alignment(arity * 4)));
+        data.push(aligned(global, arity * 4));
     }
     data
 }
