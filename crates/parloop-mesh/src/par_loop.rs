@@ -248,7 +248,8 @@ fn check_conflicts(args: &[Arg]) -> Result<()> {
                 continue;
             }
             let both_direct = arg.map.is_none() && other.map.is_none() && !matches!(arg.data, ArgData::Global(_));
-            let both_combine = arg.access == other.access && arg.access.is_reduction();
+            // The plan keeps apart what goes through maps.
+            let both_combine = arg.access == other.access && arg.access.is_reduction() && arg.map.is_some() == other.map.is_some();
             let apart = match (&arg.data, &other.data) {
                 (ArgData::Component(_, here), ArgData::Component(_, there)) => here != there,
                 _ => false,

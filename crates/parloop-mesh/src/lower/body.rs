@@ -159,11 +159,18 @@ impl Maker<'_> {
         let condition = condition.map(|condition| format!(", if={condition}")).unwrap_or_default();
         let atomic = if atomic { ", atomic" } else { "" };
         let id = format!("pl_w{index}");
+        let after = self.after(index, "pl_w", |other| other.overlaps(arg));
         self.body.instructions.push(format!(
-            "{public} = {value} {{id={id}, dep=*pl_call, inames={}:{}, nosync=pl_*@global{condition}{atomic}}}",
+            "{public} = {value} {{id={id}, dep=*pl_call{after}, inames={}:{}, nosync=pl_*@global{condition}{atomic}}}",
             self.frame.inames, walk.inames
         ));
         self.body.writes.push(id);
+    }
+
+    /// The instructions of that kind of earlier arguments, each with a colon in front of it: what is written twice is written in order.
+    fn after(&self, index: usize, kind: &str, which: impl Fn(&ArgShape) -> bool) -> String {
+        let before = self.shape.args[..index].iter().enumerate().filter(|(_, other)| other.access.writes() && which(other));
+        before.map(|(other, _)| format!(":{kind}{other}")).collect()
     }
 
     /// The row at hand takes what the element has for it.
@@ -172,9 +179,8 @@ impl Maker<'_> {
         let first = self.shape.first_slot(maps, map);
         let table = names::table(arg.table);
         let (inames, outer, own) = (self.frame.inames, self.frame.outer, arg.first);
-        // Arguments of one table share what is collected.
-        let shared =
-            self.shape.args[..index].iter().position(|other| other.table == arg.table && other.first == arg.first && other.can_meet());
+        // Arguments of the same numbers share what is collected.
+        let shared = self.shape.args[..index].iter().position(|other| other.is_alike(arg) && other.can_meet());
         let to = shared.unwrap_or(index);
         if shared.is_none() {
             for purpose in ["a", "z"] {
@@ -192,13 +198,14 @@ impl Maker<'_> {
         let private = Self::private(index, arg, &walk);
         let sum = format!("pl_a{to}[{}]", walk.number);
         let value = combined(arg.access, &sum, &private);
+        let after = self.after(index, "pl_k", |other| other.is_alike(arg) && other.can_meet());
         self.body.instructions.push(format!(
-            "{sum} = if(pl_s == {first}+{}, {value}, {sum}) {{id=pl_k{index}, dep=*pl_call:pl_a{to}, inames={inames}:{}}}",
+            "{sum} = if(pl_s == {first}+{}, {value}, {sum}) {{id=pl_k{index}, dep=*pl_call:pl_a{to}{after}, inames={inames}:{}}}",
             walk.row, walk.inames
         ));
         if shared.is_none() {
             let last = (index..self.shape.args.len())
-                .filter(|&other| self.shape.args[other].table == arg.table && self.shape.args[other].can_meet())
+                .filter(|&other| self.shape.args[other].is_alike(arg) && self.shape.args[other].can_meet())
                 .map(|other| format!("pl_k{other}"))
                 .collect::<Vec<_>>()
                 .join(":");

@@ -2,4 +2,5 @@
 
 mod loops;
 mod plan;
+mod random;
 mod vtk;
