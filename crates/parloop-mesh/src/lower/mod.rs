@@ -140,7 +140,7 @@ pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, chec
         .instructions(body.instructions.join("\n"))
         .index_type(shape.index)
         .options(options);
-    for data in tables(shape, checked).into_iter().chain(frame.data).chain(body.data) {
+    for data in tables(shape, machine, checked).into_iter().chain(frame.data).chain(body.data) {
         builder = builder.data(data);
     }
     let program = kernel.register(&builder.build()?, shape, checked)?;
@@ -158,18 +158,20 @@ pub(crate) fn tagged<'a>(program: Program, tags: impl Iterator<Item = &'a str>) 
 }
 
 /// The tables and maps, with the lengths of their axes where indices are checked.
-fn tables(shape: &Shape, checked: bool) -> Vec<Data> {
+fn tables(shape: &Shape, machine: Machine, checked: bool) -> Vec<Data> {
     let mut data = Vec::new();
     let of_shape = |data: Data, lengths: String| if checked { data.shape(lengths) } else { data.unknown_shape() };
+    // Memory of a GPU is ours; that of a host may be the user's, of which nothing is known.
+    let aligned = |data: Data, row: usize| match machine {
+        Machine::Gpu => data.alignment(alignment(row)),
+        Machine::Threads => data,
+    };
     for table in 0..shape.tables {
         let arg = shape.args.iter().find(|arg| arg.table == table).expect("invariant: every table has an argument");
         let (global, rows, row) = (Data::global(names::table(table)).dtype(arg.dtype), names::rows(table), arg.row);
         data.push(match (arg.reach, arg.layout) {
             (Reach::Global, _) => of_shape(global, row.to_string()).strides("1"),
-            (_, Layout::Rows) => {
-                let aligned = global.alignment(alignment(row * arg.dtype.size()));
-                of_shape(aligned, format!("{rows}, {row}")).strides(format!("{row}, 1"))
-            }
+            (_, Layout::Rows) => aligned(of_shape(global, format!("{rows}, {row}")).strides(format!("{row}, 1")), row * arg.dtype.size()),
             (_, Layout::Columns) => of_shape(global, format!("{rows}, {row}")).strides(format!("1, {rows}")),
         });
         if arg.reach != Reach::Global && (checked || arg.layout == Layout::Columns) {
@@ -177,8 +179,8 @@ fn tables(shape: &Shape, checked: bool) -> Vec<Data> {
         }
     }
     for (map, arity) in shape.maps.iter().enumerate() {
-        let global = Data::global(names::map(map)).dtype("int32").alignment(alignment(arity * 4));
-        data.push(of_shape(global, format!("{}, {arity}", names::ELEMENTS)).strides(format!("{arity}, 1")));
+        let global = of_shape(Data::global(names::map(map)).dtype("int32"), format!("{}, {arity}", names::ELEMENTS));
+        data.push(aligned(global.strides(format!("{arity}, 1")), arity * 4));
     }
     if checked && !shape.maps.is_empty() {
         data.push(Data::value(names::ELEMENTS).dtype(shape.index));

@@ -51,7 +51,7 @@ const CASES: [Case; 4] = [
 fn mesh() -> (Set, Set, Map) {
     let (edges, nodes) = (Set::new(N, "edges").unwrap(), Set::new(NODES, "nodes").unwrap());
     // Neighbours mostly, and now and then a node far away.
-    let end = |edge: usize, end: usize| if edge % 17 == 0 { edge * 7919 % NODES } else { (edge * NODES / N + end * 3) % NODES };
+    let end = |edge: usize, end: usize| if edge.is_multiple_of(17) { edge * 7919 % NODES } else { (edge * NODES / N + end * 3) % NODES };
     let values: Vec<i32> = (0..N).flat_map(|edge| [end(edge, 0) as i32, end(edge, 1) as i32]).collect();
     let ends = Map::new(&edges, &nodes, 2, &values, "ends").unwrap();
     (edges, nodes, ends)

@@ -124,6 +124,7 @@ pub fn global(axes: &[usize], dtype: DType, values: &[i64], name: &str) -> Globa
     with_type!(dtype, T => Global::new(axes, &values.iter().map(|&value| value as T).collect::<Vec<_>>(), name)).unwrap()
 }
 
+#[allow(clippy::unnecessary_cast)]
 pub fn values_of(storage: &parloop_mesh::Storage) -> Vec<i64> {
     with_type!(storage.dtype(), T => storage.to_vec::<T>().unwrap().into_iter().map(|value| value as i64).collect())
 }

@@ -134,7 +134,7 @@ impl Spec {
                 &[arg(0, Access::Rw, None), arg(1, Access::Inc, Some(2)), read(0, None)],
                 [1, 1, 2, 1, 1],
             ),
-            spec(&[own.clone()], &[arg(0, Access::Inc, None), arg(0, Access::Inc, None), read(0, None)], [1; 5]),
+            spec(std::slice::from_ref(&own), &[arg(0, Access::Inc, None), arg(0, Access::Inc, None), read(0, None)], [1; 5]),
             // Read directly, through a map to itself, and as a component.
             spec(
                 &[on(OVER, DType::F64, &[3]), on(1, DType::I32, &[1])],
@@ -212,7 +212,7 @@ impl Spec {
             Declared::Flat => format!("{constant}{ty} *a{index}"),
             Declared::Pointers => format!("{constant}{ty} **a{index}"),
             Declared::ArrayOfPointers => format!("{constant}{ty} *a{index}[{arity}]"),
-            Declared::Rows if index % 2 == 0 => format!("{constant}{ty} a{index}[{arity}]{lengths}"),
+            Declared::Rows if index.is_multiple_of(2) => format!("{constant}{ty} a{index}[{arity}]{lengths}"),
             Declared::Rows => format!("{constant}{ty} (*a{index}){lengths}"),
         }
     }
