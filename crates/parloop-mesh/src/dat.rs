@@ -9,6 +9,7 @@ use crate::Result;
 use crate::access::Access;
 use crate::arg::Arg;
 use crate::dataset::DataSet;
+use crate::error::MeshError;
 use crate::identity::{self, Id};
 use crate::map::Map;
 use crate::storage::Storage;
@@ -40,7 +41,7 @@ impl Dat {
     /// # Errors
     /// [`MeshError::Length`](crate::MeshError::Length) when there are too few or too many.
     pub fn new<T: Element>(dataset: &DataSet, values: &[T], name: impl Into<String>) -> Result<Dat> {
-        Ok(Dat::around(dataset, Storage::with_values(values, dataset.set().sizes().total, dataset.count())?, name))
+        Dat::around(dataset, Storage::with_values(values, dataset.set().sizes().total, dataset.count())?, name)
     }
 
     /// Zeros.
@@ -48,13 +49,19 @@ impl Dat {
     /// # Errors
     /// When there is no room.
     pub fn zeros(dataset: &DataSet, dtype: DType, name: impl Into<String>) -> Result<Dat> {
-        Ok(Dat::around(dataset, Storage::zeros(dtype, dataset.set().sizes().total, dataset.count())?, name))
+        Dat::around(dataset, Storage::zeros(dtype, dataset.set().sizes().total, dataset.count())?, name)
     }
 
     /// Data whose numbers are in that storage, which has a row for each element.
-    pub fn around(dataset: &DataSet, storage: Storage, name: impl Into<String>) -> Dat {
-        debug_assert_eq!((storage.rows(), storage.count()), (dataset.set().sizes().total, dataset.count()));
-        Dat { inner: Arc::new(Inner { id: identity::fresh(), name: name.into(), dataset: dataset.clone(), storage }) }
+    ///
+    /// # Errors
+    /// [`MeshError::Length`] when it has other rows.
+    pub fn around(dataset: &DataSet, storage: Storage, name: impl Into<String>) -> Result<Dat> {
+        let (rows, count) = (dataset.set().sizes().total, dataset.count());
+        if (storage.rows(), storage.count()) != (rows, count) {
+            return Err(MeshError::Length { asked: rows.saturating_mul(count), found: storage.len() });
+        }
+        Ok(Dat { inner: Arc::new(Inner { id: identity::fresh(), name: name.into(), dataset: dataset.clone(), storage }) })
     }
 
     /// The number by which this data is known.
