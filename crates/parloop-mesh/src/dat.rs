@@ -105,9 +105,24 @@ impl Dat {
         self.inner.storage.write(values)
     }
 
-    /// An argument of a loop: the data of the element itself, or through a map of those it leads to.
-    pub fn arg(&self, access: Access, map: Option<&Map>) -> Arg {
-        Arg::dat(self, access, map)
+    /// An argument of a loop: the data of the element itself (`None`), or through a map of those it leads to.
+    ///
+    /// ```
+    /// use parloop_mesh::{Access, Dat, Map, Set};
+    /// let (edges, nodes) = (Set::new(1, "edges")?, Set::new(2, "nodes")?);
+    /// let ends = Map::new(&edges, &nodes, 2, &[0, 1], "ends")?;
+    /// let (length, x) = (Dat::new(&edges.data(1)?, &[0.0], "length")?, Dat::new(&nodes.data(1)?, &[0.0, 1.0], "x")?);
+    /// let args = vec![length.arg(Access::Write, None), x.arg(Access::Read, &ends)];
+    /// assert_eq!(args[1].arity(), 2);
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    pub fn arg<'a>(&self, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
+        Arg::dat(self, access, map.into())
+    }
+
+    /// An argument of a loop: one component of the data, counted from 0, of each element.
+    pub fn component<'a>(&self, component: usize, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
+        Arg::component(self, component, access, map.into())
     }
 }
 
