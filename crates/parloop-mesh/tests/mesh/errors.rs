@@ -299,7 +299,7 @@ fn plans_that_cannot_run_a_loop_say_why() {
     let inc = at.arg(Access::Inc, corners);
     let of = |device: &str, plan: PlanChoice, deterministic: bool, source: &str, set: &Set, args: Vec<Arg>| {
         let context = Context::open(device).ok()?;
-        let options = LoopOptions { plan, deterministic, checked: false };
+        let options = LoopOptions { plan, deterministic, ..LoopOptions::default() };
         let text = message(ParLoop::new(&c(source, "k"), set, args, options).unwrap().run(&context));
         let start = format!("plan `{}` cannot run kernel `k` on {}: ", plan.name(), context.device().id());
         Some(text.strip_prefix(&start).unwrap_or_else(|| panic!("{text}")).to_owned())
