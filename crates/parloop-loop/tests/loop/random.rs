@@ -2,15 +2,17 @@
 
 mod sample;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel::Context;
 use parloop_loop::Name;
 use parloop_loop::interpret::{InterpretError, Number, interpret};
+use parloop_loop::parse;
 use parloop_loop::run::{Executable, LoopArg, target_of};
 use parloop_loop::syntax::{Program, Target};
-use parloop_loop::transform::{Prefetch, Split};
+use parloop_loop::transform::apply;
 use proptest::prelude::*;
 use proptest::test_runner::{TestRng, TestRunner};
 
@@ -92,23 +94,32 @@ fn step(program: &Program, choices: &mut Choices<'_>) -> (String, Option<Program
     let kernel = program.entry().unwrap();
     let inames: Vec<&Name> = kernel.inames.keys().collect();
     let (one, two) = (choices.of(&inames), choices.of(&inames));
-    match choices.below(5) {
-        0 | 1 => {
-            let by = 2 + i64::try_from(choices.below(4)).unwrap();
+    let lines = match choices.below(8) {
+        0..=2 => {
+            let by = 2 + choices.below(4);
             let (outer, inner) = (choices.of(&["for", "g.0", "g.1"]), choices.of(&["l.0", "for", "unr", "l.1"]));
-            let split = Split::by(by).outer(outer.parse().unwrap()).inner(inner.parse().unwrap());
-            (format!("split {one} by {by} {outer} {inner}"), program.split_iname(one, split).ok())
+            vec![format!("split_iname {one} {by} outer_tag={outer} inner_tag={inner}")]
         }
-        2 => {
-            let tag = choices.of(&["g.0", "l.0", "unr", "g.1", "l.1", "ilp"]);
-            (format!("tag {one}:{tag}"), program.tag_inames(&format!("{one}:{tag}")).ok())
-        }
-        3 => (format!("prioritize {one}, {two}"), program.prioritize_loops([one.clone(), two.clone()]).ok()),
-        _ => {
-            let array = choices.of(&["a", "b"]);
-            let sweep = if one == two { vec![one.clone()] } else { vec![one.clone(), two.clone()] };
-            (format!("prefetch {array} over {sweep:?}"), program.add_prefetch(Prefetch::new(array, sweep)).ok())
-        }
+        3 => vec![format!("tag_inames {one}={}", choices.of(&["g.0", "l.0", "unr", "g.1", "l.1", "ilp"]))],
+        4 => vec![format!("prioritize_loops [{one}, {two}]")],
+        _ => fetch(&inames, choices),
+    };
+    let next = lines.iter().try_fold(program.clone(), |program, line| apply(&program, &parse::step(line).unwrap()).ok());
+    (lines.join("; "), next)
+}
+
+/// Fetches an array, or computes a rule that stands for it ahead, mostly over inames of blocks: memory of the device's own has a fixed size.
+fn fetch(inames: &[&Name], choices: &mut Choices<'_>) -> Vec<String> {
+    let blocks: Vec<&Name> = inames.iter().copied().filter(|iname| iname.ends_with("_inner")).collect();
+    let from = if blocks.is_empty() { inames } else { &blocks };
+    let (one, two) = (choices.of(from), choices.of(from));
+    let sweep = if one == two { one.to_string() } else { format!("[{one}, {two}]") };
+    let tag = choices.of(&["", " default_tag=l.auto"]);
+    let space = choices.of(&["", "", " temporary_address_space=global"]);
+    let (array, rule) = choices.of(&[("a", "ra \"a[x]\" x"), ("b", "rb \"b[x, y]\" [x, y]")]);
+    match choices.below(2) {
+        0 => vec![format!("add_prefetch {array} {sweep}{tag}{space}")],
+        _ => vec![format!("extract_subst {rule}"), format!("precompute r{array} {sweep}{tag}{space}")],
     }
 }
 
@@ -125,7 +136,14 @@ fn transformed(program: &Program, choices: &mut Choices<'_>) -> (Vec<String>, Pr
     (done, program)
 }
 
-fn check(contexts: &[Context], kernel: &[u8], steps: &[u8]) -> Result<(), TestCaseError> {
+/// How many cases had a step of that name.
+#[derive(Default)]
+struct Reached {
+    prefetch: Cell<u32>,
+    precompute: Cell<u32>,
+}
+
+fn check(contexts: &[Context], kernel: &[u8], steps: &[u8], reached: &Reached) -> Result<(), TestCaseError> {
     let sample = Sample::draw(&mut Choices(kernel));
     let shown = format!("{:#?}\n{}\n{:?}", sample.domains, sample.instructions, sample.arrays);
     let program = sample.build().map_err(|error| TestCaseError::fail(format!("{error}\n{shown}")))?;
@@ -140,6 +158,9 @@ fn check(contexts: &[Context], kernel: &[u8], steps: &[u8]) -> Result<(), TestCa
         }
     }
     let (steps, program) = transformed(&program, &mut Choices(steps));
+    for (name, count) in [("add_prefetch", &reached.prefetch), ("precompute", &reached.precompute)] {
+        count.set(count.get() + u32::from(steps.iter().any(|step| step.contains(name))));
+    }
     for context in contexts {
         let generated = program.generate(target_of(context.device().kind())).unwrap();
         let text = &generated.code.text;
@@ -164,13 +185,16 @@ fn check(contexts: &[Context], kernel: &[u8], steps: &[u8]) -> Result<(), TestCa
 fn random_transformations_of_random_kernels_change_no_numbers() {
     let open_cl = contexts().into_iter().find(|context| context.device().kind() == DeviceKind::OpenCl);
     let contexts: Vec<Context> = ["cpu:1", "cpu"].map(|name| Context::open(name).unwrap()).into_iter().chain(open_cl).collect();
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200);
     let config = ProptestConfig { cases, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() };
     let bytes = |count| proptest::collection::vec(any::<u8>(), count);
+    let reached = Reached::default();
     let both = (bytes(10..120), bytes(0..60));
     // The same kernels each time; more of them with PROPTEST_CASES.
     let same = TestRng::deterministic_rng(config.rng_algorithm);
     TestRunner::new_with_rng(config, same)
-        .run(&both, |(kernel, steps)| check(&contexts, &kernel, &steps))
+        .run(&both, |(kernel, steps)| check(&contexts, &kernel, &steps, &reached))
         .unwrap_or_else(|error| panic!("{error}"));
+    println!("of {cases} cases {} fetch and {} compute ahead", reached.prefetch.get(), reached.precompute.get());
+    assert!(reached.prefetch.get() * 5 >= cases && reached.precompute.get() * 5 >= cases, "too few cases fetch or compute ahead");
 }
