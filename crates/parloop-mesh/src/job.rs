@@ -12,7 +12,7 @@ use crate::Result;
 use crate::arg::Arg;
 use crate::identity::Id;
 use crate::kernel::Kernel;
-use crate::lower::{self, Apart, BLOCK, Form, Machine, names};
+use crate::lower::{self, Apart, BLOCK, EACH, Form, Machine, names};
 use crate::map::Map;
 use crate::plan::{Blocks, Coloured, Elements, Incidence, Inverse, Owned, Rank, Table, cuthill_mckee, locality};
 use crate::scheme::Scheme;
@@ -172,6 +172,7 @@ impl Maker<'_> {
     /// One launch, with what the form needs besides tables and maps.
     fn step(&mut self, executable: &Executable, integers: &[(&str, i64)], arrays: &[(&str, Source)]) -> Result<()> {
         let mut given: Vec<(String, i64)> = integers.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        given.push((names::ELEMENTS.to_owned(), self.making.set.base().sizes().total as i64));
         for arg in self.making.args.iter().zip(&self.making.shape.args) {
             let name = names::rows(arg.1.table);
             if executable.plan().position(&name).is_some() && !given.iter().any(|(known, _)| *known == name) {
@@ -312,7 +313,8 @@ impl Maker<'_> {
     }
 
     fn launches(&mut self, bounds: &[i32], list: Option<&[i32]>, apart: Apart) -> Result<()> {
-        let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK);
+        let each = if self.making.shape.args.iter().any(ArgShape::is_reduced) { EACH } else { 1 };
+        let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK * each);
         self.groups = bounds.windows(2).map(blocks).sum();
         let executable = self.executable(&Form::Elements { listed: list.is_some(), apart })?;
         let arrays = match list {

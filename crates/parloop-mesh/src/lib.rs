@@ -19,6 +19,7 @@ mod lower;
 mod map;
 mod matching;
 mod par_loop;
+mod passing;
 pub mod plan;
 mod scheme;
 mod set;

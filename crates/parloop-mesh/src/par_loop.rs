@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use parloop_device::{DeviceKind, Memory};
-use parloop_kernel::Context;
+use parloop_kernel::{Context, KernelError};
+use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
 
 use crate::Result;
@@ -13,7 +14,7 @@ use crate::arg::{Arg, ArgData};
 use crate::error::MeshError;
 use crate::job::{Making, machine_of};
 use crate::kernel::Kernel;
-use crate::lower::Machine;
+use crate::lower::{Machine, names};
 use crate::map::Map;
 use crate::scheme::{PlanChoice, Situation, candidates};
 use crate::set::Set;
@@ -28,7 +29,8 @@ pub struct LoopOptions {
     pub plan: PlanChoice,
     /// Results are the same bit for bit in every run, on any number of threads.
     pub deterministic: bool,
-    /// Indices are checked while it runs.
+    /// Indices are checked while it runs, and that the kernel writes all that is passed with WRITE. For that it is called twice for each
+    /// element, on copies.
     pub checked: bool,
 }
 
@@ -134,7 +136,7 @@ impl ParLoop {
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
         let maps = self.maps.iter().map(|map| map.storage().place(context, Layout::Rows, true, false));
         let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
-        tuned.run(&tables, &maps, context)
+        tuned.run(&tables, &maps, context).map_err(|error| unwritten(self, &error).unwrap_or(error))
     }
 
     /// The source of each kernel that it launches on that context.
@@ -201,6 +203,18 @@ fn layout(arg: &Arg, context: &Context) -> Layout {
     })
 }
 
+/// The failed check of what a kernel must write, if the error is one.
+fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
+    let MeshError::Loop(error) = error else { return None };
+    let LoopError::Kernel(KernelError::Check { what, index: place, .. }) = &**error else { return None };
+    let index: usize = what.strip_prefix(names::UNWRITTEN)?.split('[').next()?.parse().ok()?;
+    let (arg, place) = (of.args.get(index)?, usize::try_from(place - 1).ok()?);
+    let (count, all) = (arg.count(), arg.arity() * arg.count());
+    let row = arg.map.as_ref().map(|_| place % all / count);
+    let (kernel, name) = (of.kernel.name().to_owned(), arg.name().to_owned());
+    Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry: row.into_iter().chain([place % count]).collect() })
+}
+
 /// Whether an argument makes sense for elements of the set.
 fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
     let name = || arg.name().to_owned();
@@ -248,7 +262,8 @@ fn check_conflicts(args: &[Arg]) -> Result<()> {
                 continue;
             }
             let both_direct = arg.map.is_none() && other.map.is_none() && !matches!(arg.data, ArgData::Global(_));
-            let both_combine = arg.access == other.access && arg.access.is_reduction();
+            // The plan keeps apart what goes through maps.
+            let both_combine = arg.access == other.access && arg.access.is_reduction() && arg.map.is_some() == other.map.is_some();
             let apart = match (&arg.data, &other.data) {
                 (ArgData::Component(_, here), ArgData::Component(_, there)) => here != there,
                 _ => false,

@@ -3,7 +3,7 @@
 use crate::access::Access;
 use crate::lower::Machine;
 use crate::plan::MOST_SLOTS;
-use crate::shape::{Reach, Shape};
+use crate::shape::{ArgShape, Reach, Shape};
 
 /// How a loop is to be run. All give the same numbers, but for the order in which floating-point numbers are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ pub fn candidates(shape: &Shape, choice: PlanChoice, at: Situation) -> Result<Ve
         PlanChoice::Auto => {
             return Ok(match at.machine {
                 _ if !meets => vec![Scheme::Free],
-                Machine::Threads => threads(shape, at, possible),
+                Machine::Threads => threads(at, possible),
                 Machine::Gpu => gpu(at, possible),
             });
         }
@@ -100,10 +100,9 @@ pub fn candidates(shape: &Shape, choice: PlanChoice, at: Situation) -> Result<Ve
     }
 }
 
-fn threads(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
-    // Sums over all elements are cut into the same pieces on any number of threads.
-    let cuts_matter = at.deterministic && shape.args.iter().any(|arg| arg.is_reduced());
-    let in_order = at.elements < FEW || (at.threads == 1 && !cuts_matter);
+fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
+    // Where every bit counts, the way is the same on any number of threads: another order, or other code, may round otherwise.
+    let in_order = at.elements < FEW || (at.threads == 1 && !at.deterministic);
     match possible(Scheme::Owner) {
         _ if in_order => vec![Scheme::Sequential],
         true if at.deterministic => vec![Scheme::Owner],
@@ -132,8 +131,8 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
     let writes = || shape.args.iter().filter(|arg| arg.access.writes());
     let met = || writes().filter(|arg| arg.can_meet());
     // An element is run more than once, so that what it changes of its own must not be read by its other runs.
-    let repeats_safely =
-        writes().all(|arg| arg.reach != Reach::Direct || arg.access == Access::Write) && met().all(|arg| arg.access != Access::Rw);
+    let is_read = |arg: &ArgShape| shape.args.iter().any(|other| other.access.reads() && other.overlaps(arg));
+    let repeats_safely = writes().all(|arg| arg.reach != Reach::Direct || !is_read(arg)) && met().all(|arg| arg.access != Access::Rw);
     let slots: usize = shape.meeting_maps().iter().map(|&map| shape.maps[map]).sum();
     match (scheme, machine) {
         (Scheme::Free | Scheme::Colour, _) => None,
@@ -148,6 +147,9 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
         }
         (Scheme::Gather, _) if shape.args.iter().any(|arg| arg.is_reduced()) => {
             Some("elements would be run more than once, but the kernel has sums or extremes over all elements")
+        }
+        (Scheme::Gather, _) if met().any(|arg| met().any(|other| arg.overlaps(other) && !arg.is_alike(other))) => {
+            Some("one argument is a component of another, so that a target would be gathered twice")
         }
         (Scheme::Atomic, _) if met().any(|arg| arg.access != Access::Inc || !can_add(arg.dtype)) => {
             Some("only additions of 32-bit and 64-bit numbers are indivisible")

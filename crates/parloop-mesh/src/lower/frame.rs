@@ -2,7 +2,7 @@
 
 use parloop_loop::create::Data;
 
-use super::{Apart, BLOCK, Form, Machine, names};
+use super::{Apart, BLOCK, EACH, Form, Machine, names};
 use crate::shape::Shape;
 
 /// The loops around the body.
@@ -26,7 +26,10 @@ pub(super) struct Frame {
 pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine) -> Frame {
     match (form, machine) {
         (Form::Elements { listed, apart }, Machine::Threads) => threads(shape, *listed, *apart),
-        (Form::Elements { listed, .. }, Machine::Gpu) => items(shape, *listed),
+        (Form::Elements { listed, .. }, Machine::Gpu) => match shape.args.iter().any(|arg| arg.is_reduced()) {
+            true => several_each(shape, *listed),
+            false => items(shape, *listed),
+        },
         (Form::Targets { maps, listed, .. }, _) => targets(shape, maps, *listed),
     }
 }
@@ -71,19 +74,43 @@ fn threads(shape: &Shape, listed: bool, apart: Apart) -> Frame {
 
 /// A work item for each element.
 fn items(shape: &Shape, listed: bool) -> Frame {
-    let mut frame = Frame {
+    let place = format!("{BLOCK}*pl_g+pl_l");
+    Frame {
         inames: "pl_g:pl_l",
         outer: "pl_g:pl_l",
+        domains: vec![format!("{{[pl_g,pl_l]: 0<=pl_l<{BLOCK} and 0<={place}<{}}}", names::COUNT)],
+        ..on_items(shape, listed, &place, "pl_g:pl_l")
+    }
+}
+
+/// A work item for several elements, so that there are fewer sums to combine.
+fn several_each(shape: &Shape, listed: bool) -> Frame {
+    let (group, count) = (BLOCK * EACH, names::COUNT);
+    let place = format!("{group}*pl_g+{BLOCK}*pl_k+pl_l");
+    Frame {
+        inames: "pl_g:pl_l:pl_k",
+        outer: "pl_g:pl_l",
+        domains: vec![
+            format!("{{[pl_g,pl_l]: 0<=pl_l<{BLOCK} and 0<=pl_g and {group}*pl_g<{count}}}"),
+            format!("[pl_g,pl_l,{count}]->{{[pl_k]: 0<=pl_k<{EACH} and {place}<{count}}}"),
+        ],
+        ..on_items(shape, listed, &place, "pl_g:pl_l:pl_k")
+    }
+}
+
+/// What both have in common: the element at a place of the launch.
+fn on_items(shape: &Shape, listed: bool, place: &str, inames: &str) -> Frame {
+    let index_type = shape.index.name().to_owned();
+    let place = format!("{}+{place}", names::BEGIN);
+    let element = if listed { format!("{}[{place}]", names::LIST) } else { place };
+    let mut frame = Frame {
         ready: "pl_e",
-        index_type: shape.index.name().to_owned(),
-        domains: vec![format!("{{[pl_g,pl_l]: 0<=pl_l<{BLOCK} and 0<={BLOCK}*pl_g+pl_l<{}}}", names::COUNT)],
         tags: vec!["pl_g:g.0".to_owned(), "pl_l:l.0".to_owned()],
         data: vec![int_values(shape, &format!("{}, {}, {}", names::BEGIN, names::COUNT, names::FIRST))],
+        instructions: vec![format!("<{index_type}> pl_e = {element} {{id=pl_e, inames={inames}}}")],
+        index_type,
         ..Frame::default()
     };
-    let place = format!("{}+{BLOCK}*pl_g+pl_l", names::BEGIN);
-    let element = if listed { format!("{}[{place}]", names::LIST) } else { place };
-    frame.instructions.push(format!("<{}> pl_e = {element} {{id=pl_e, inames={}}}", frame.index_type, frame.inames));
     if listed {
         frame.data.push(int_array(names::LIST));
     }
