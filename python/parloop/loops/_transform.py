@@ -543,7 +543,7 @@ def extract_subst(kernel: _P, subst_name: str, template: Any, parameters: _Names
 
     >>> import parloop.loops as lp
     >>> knl = lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<4}", "out[i,j] = exp(a[i])*j + exp(a[i])")
-    >>> knl = lp.extract_subst(knl, "e", "exp(a[x])", "x")
+    >>> knl = lp.extract_subst(knl, "e", "exp(a[x])", "x")  # and then, say, lp.precompute(knl, "e")
     >>> print(knl.default_entrypoint.instructions[0])
     out[i, j] = e(i)*j + e(i) {id=insn, inames=+i:j}
     """
