@@ -38,7 +38,7 @@ pub use error::MeshError;
 pub use global::Global;
 pub use kernel::{Kernel, KernelOptions};
 pub use map::Map;
-pub use par_loop::{LoopOptions, ParLoop, par_loop};
+pub use par_loop::{Lanes, LoopOptions, ParLoop, par_loop};
 pub use scheme::PlanChoice;
 pub use set::{Set, SetKind, Sizes};
 pub use storage::{Layout, Storage};

@@ -16,7 +16,7 @@ use crate::job::{Making, machine_of};
 use crate::kernel::Kernel;
 use crate::lower::{Machine, names};
 use crate::map::Map;
-use crate::scheme::{PlanChoice, Situation, candidates};
+use crate::scheme::{PlanChoice, Situation, ways};
 use crate::set::Set;
 use crate::shape::Shape;
 use crate::storage::{Layout, Turn};
@@ -32,6 +32,20 @@ pub struct LoopOptions {
     /// Indices are checked while it runs, and that the kernel writes all that is passed with WRITE. For that it is called twice for each
     /// element, on copies.
     pub checked: bool,
+    /// Whether elements are run in the lanes of vectors on a CPU.
+    pub lanes: Lanes,
+}
+
+/// Whether elements are run in the lanes of vectors on a CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Lanes {
+    /// Where that is faster: both are timed in the first calls.
+    #[default]
+    Auto,
+    /// Never.
+    Never,
+    /// Always; it is an error where a loop cannot be run so.
+    Always,
 }
 
 /// A kernel over a set with its arguments, ready to be run often.
@@ -162,28 +176,25 @@ impl ParLoop {
     fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
         let shape = Shape::of(&self.args, |arg| layout(arg, context));
         let threads = context.device().properties().compute_units as usize;
-        let situation =
-            Situation { machine: machine_of(context), threads, elements: self.set.size(), deterministic: self.options.deterministic };
+        let situation = Situation { machine: machine_of(context), threads, elements: self.set.size(), options: self.options };
         let refused = |reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),
             device: context.device().id().to_string(),
             reason,
         };
-        let schemes = candidates(&shape, self.options.plan, situation).map_err(refused)?;
+        let ways = ways(&shape, situation).map_err(refused)?;
         let key = Key {
             kernel: self.kernel.id(),
             device: context.device().id().to_string(),
             stream: context.stream().handle(),
             shape: shape.clone(),
             maps: self.maps.iter().map(Map::id).collect(),
-            plan: self.options.plan,
-            deterministic: self.options.deterministic,
-            checked: self.options.checked,
+            options: self.options,
         };
         let making =
             Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape: &shape, context, checked: self.options.checked };
-        self.set.known().get(key, || Tuned::new(&making, &schemes))
+        self.set.known().get(key, || Tuned::new(&making, &ways))
     }
 }
 

@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 use crate::Result;
 use crate::identity::Id;
 use crate::job::{Job, Making};
-use crate::scheme::{PlanChoice, Scheme};
+use crate::par_loop::LoopOptions;
+use crate::scheme::Way;
 use crate::shape::Shape;
 
 /// Loops over fewer elements are not worth a measurement.
@@ -39,12 +40,12 @@ impl Tuned {
     ///
     /// # Errors
     /// When none can be made: why the first cannot.
-    pub fn new(making: &Making<'_>, schemes: &[Scheme]) -> Result<Tuned> {
-        let measured = schemes.len() > 1 && making.set.size() >= WORTH_TIMING && !making.context.is_recording();
+    pub fn new(making: &Making<'_>, ways: &[Way]) -> Result<Tuned> {
+        let measured = ways.len() > 1 && making.set.size() >= WORTH_TIMING && !making.context.is_recording();
         let mut trials = Vec::new();
         let mut first_error = None;
-        for &scheme in schemes {
-            match making.make(scheme) {
+        for &way in ways {
+            match making.make(way) {
                 Ok(job) => trials.push(Trial { job: Arc::new(job), runs: 0, best: Duration::MAX }),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
@@ -113,9 +114,7 @@ pub struct Key {
     pub stream: u64,
     pub shape: Shape,
     pub maps: SmallVec<[Id; 4]>,
-    pub plan: PlanChoice,
-    pub deterministic: bool,
-    pub checked: bool,
+    pub options: LoopOptions,
 }
 
 impl Known {

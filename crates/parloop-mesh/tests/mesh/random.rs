@@ -37,7 +37,7 @@ fn check(seed: u64, spec: &Spec, contexts: &[Context], meshes: usize) -> Seen {
         for context in contexts {
             for plan in PLANS {
                 for deterministic in [false, true] {
-                    let options = LoopOptions { plan, deterministic, checked: false };
+                    let options = LoopOptions { plan, deterministic, ..LoopOptions::default() };
                     let at = || format!("seed {seed} by {options:?} on {context:?} over {mesh:?}\n{source}");
                     let data = mesh.data(spec);
                     let made = ParLoop::new(&kernel, &mesh.over, data.args(spec, &mesh), options);
