@@ -1,0 +1,112 @@
+//! The launches of a call, with what each parameter is passed.
+
+use parloop_device::{DType, DeviceKind, Memory};
+use parloop_kernel::{Items, Scalar, Slot, Slots, encode};
+use parloop_loop::error::LoopError;
+use parloop_loop::run::{Feed, Given, PlannedKind, ReadyLaunch, RunError, Values};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+use super::compiled::Compiled;
+use super::given::Value;
+use crate::error::Result;
+use crate::ndarray::NdArray;
+
+/// Launches all; the values live until it returns.
+pub fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], given: &[Given], sizes: &Values) -> Result<()> {
+    let executable = compiled.executable();
+    let temporaries = executable.temporaries(sizes)?;
+    let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
+    for (index, value) in values.iter().enumerate() {
+        arguments.push(argument_slot(compiled, index, value)?);
+    }
+    let work = || {
+        executable.each_launch(sizes, &mut |launch, items, hosts| {
+            launch_one(launch, items, hosts, &Passed { compiled, arguments: &arguments, given, sizes, temporaries: &temporaries })
+        })
+    };
+    // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
+    Ok(py.detach(work)?)
+}
+
+/// What the launches of a call are passed.
+struct Passed<'a> {
+    compiled: &'a Compiled,
+    arguments: &'a [Slot],
+    given: &'a [Given],
+    sizes: &'a Values,
+    temporaries: &'a [Memory],
+}
+
+impl Passed<'_> {
+    /// Where one of the arrays of an argument with separate axes begins.
+    fn separate(&self, index: usize, indices: &[u64]) -> Slot {
+        let [address, offset] = self.arguments[index];
+        let PlannedKind::Array { separate, .. } = &self.compiled.executable().plan().args()[index].kind else { return [address, offset] };
+        let Given::Array(array) = &self.given[index] else { return [address, offset] };
+        let distance: i64 = separate.iter().zip(indices).map(|(&axis, &at)| array.strides[axis] * at as i64).sum();
+        match self.compiled.context().device().kind() {
+            DeviceKind::OpenCl => [address, offset.wrapping_add_signed(distance)],
+            _ => [address.wrapping_add_signed(distance), offset],
+        }
+    }
+}
+
+fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed<'_>) -> std::result::Result<(), LoopError> {
+    let Passed { arguments, sizes, temporaries, .. } = passed;
+    let integer = |dtype: DType, value: i64| {
+        encode(Scalar::Int(value.into()), dtype).map_err(|_| {
+            LoopError::from(RunError::Overflow {
+                kernel: launch.kernel.signature().name.as_str().into(),
+                argument: format!("{value} as {}", dtype.name()).into(),
+            })
+        })
+    };
+    let mut slots = Slots::new();
+    for feed in &launch.feeds {
+        slots.push(match feed {
+            Feed::Argument(index) => arguments[*index],
+            Feed::Separate(index, indices) => passed.separate(*index, indices),
+            // An offset that is found in each call is part of the address already.
+            Feed::Integer(dtype, place) => integer(*dtype, sizes[*place].unwrap_or(0))?,
+            Feed::HostIname(dtype, depth) => integer(*dtype, hosts[*depth])?,
+            Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
+        });
+    }
+    // SAFETY: each parameter got a slot of its type: pointers to arrays whose element type, shape and strides `CallPlan::resolve`
+    // checked, and numbers encoded for the declared type. Arrays and temporaries live until the launch is over or are freed in the
+    // order of the stream.
+    unsafe { launch.kernel.launch_over(&mut slots, items)? };
+    Ok(())
+}
+
+fn argument_slot(compiled: &Compiled, index: usize, value: &Value<'_>) -> Result<Slot> {
+    let arg = &compiled.executable().plan().args()[index];
+    match (value, &arg.kind) {
+        (Value::Number(number), PlannedKind::Value { dtype, .. }) => Ok(encode(*number, *dtype).map_err(|_| {
+            let reason = format!("argument `{}`: the number {number:?} is no value of type {}", arg.name, dtype.name());
+            PyValueError::new_err(reason)
+        })?),
+        (Value::Host(object), _) => {
+            let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is no array"))?;
+            if arg.is_output && !array.is_writeable() {
+                return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
+            }
+            let address = array.pointer() as u64;
+            let alignment = array.dtype().map_or(1, |dtype| dtype.size().min(8)) as u64;
+            if !address.is_multiple_of(alignment) {
+                return Err(PyValueError::new_err(format!("argument `{}` is not aligned; pass a copy", arg.name)).into());
+            }
+            Ok([address, 0])
+        }
+        (Value::Device(device), _) => {
+            let array = &device.0;
+            if arg.is_output && !array.writeable {
+                return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
+            }
+            Ok(compiled.executable().pointer_slot(&array.memory, array.layout.offset)?)
+        }
+        _ => Ok([0, 0]),
+    }
+}
