@@ -32,9 +32,9 @@ test-python: $(VENV)/.package $(VENV)/.tests
 	$(BIN)/python -m pytest --doctest-modules python/tests python/parloop
 
 test-examples: $(VENV)/.package
-	set -e; for example in examples/*.py; do echo "== $$example"; $(BIN)/python $$example; done
+	set -e; for example in examples/[0-9]*.py; do echo "== $$example"; $(BIN)/python $$example; done
 	cargo build --examples --package parloop
-	set -e; for example in examples/*.rs; do name=$$(basename $$example .rs); echo "== $$example"; target/debug/examples/$$name; done
+	set -e; for example in examples/[0-9]*.rs; do name=$$(basename $$example .rs); echo "== $$example"; target/debug/examples/$$name; done
 
 wheel: $(VENV)/.tools
 	rm -rf dist

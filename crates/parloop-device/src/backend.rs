@@ -47,6 +47,10 @@ pub(crate) trait RawDevice: Send + Sync {
     fn order_after_default(&self) -> Result<()> {
         Ok(())
     }
+    /// A graph of what `queue` gives to the stream that it is lent, none of which is done yet; `None` where the device has no graphs.
+    fn capture(&self, _queue: &mut dyn FnMut(&dyn RawStream) -> Result<()>) -> Result<Option<Box<dyn RawGraph>>> {
+        Ok(None)
+    }
     /// A transform of a library of the device's own, on that stream; `None` where it has none. `shape` is one that can be transformed.
     fn plan_fft(&self, _stream: u64, _shape: &FftShape) -> Result<Option<Box<dyn RawFft>>> {
         Ok(None)
@@ -166,6 +170,12 @@ pub(crate) trait RawEvent: Send + Sync {
     fn wait(&self) -> Result<()>;
     /// Seconds from `earlier` to this event; both must be recorded and done.
     fn seconds_since(&self, earlier: &dyn RawEvent) -> Result<f64>;
+}
+
+/// Work that the driver has as one graph; given back when dropped, which is after its work is done. All that it uses outlives it.
+pub(crate) trait RawGraph: Send + Sync {
+    /// Queues all of it on a live stream of its device.
+    fn launch(&self, stream: u64) -> Result<()>;
 }
 
 /// A planned transform; given back when dropped.

@@ -313,7 +313,7 @@ impl Device {
     /// [`DeviceError::OutOfMemory`].
     pub fn allocate_zeroed(&self, bytes: usize) -> Result<Memory> {
         let memory = self.allocate(bytes)?;
-        self.default_stream()?.fill(&memory, 0, bytes, 0)?;
+        self.default_stream()?.fill_at_once(&memory, 0, bytes, 0)?;
         self.raw.order_after_default()?;
         Ok(memory)
     }

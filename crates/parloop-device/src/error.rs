@@ -41,6 +41,14 @@ pub enum DeviceError {
     InvalidLaunch { device: String, reason: String },
     #[error("{device}: the event was not recorded yet; record it on a stream first")]
     EventNotRecorded { device: String },
+    #[error("{device}: {what} cannot be recorded; {hint}")]
+    NotRecordable { device: String, what: String, hint: &'static str },
+    #[error("{device}: this thread is recording this stream already; finish that recording first")]
+    AlreadyRecording { device: String },
+    #[error("{device}: a launch was to be recorded, but this thread is not recording this stream; begin a recording first")]
+    NotRecording { device: String },
+    #[error("{device}: the recording was abandoned, since {what} cannot be recorded; leave that out and record again")]
+    RecordingAbandoned { device: String, what: String },
     #[error("{device}: the compiled module could not be loaded: {reason}")]
     Load { device: String, reason: String },
     #[error("{device}: {call} failed with {code} ({message})")]

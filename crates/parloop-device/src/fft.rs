@@ -61,6 +61,7 @@ impl DeviceFft {
     /// # Errors
     /// [`DeviceError::OtherDevice`], [`DeviceError::OutOfBounds`], [`DeviceError::Misaligned`], or the library's failure.
     pub fn run(&self, memory: &Memory, offset: usize, direction: FftDirection) -> Result<()> {
+        self.stream.refuse_recording(|| "a Fourier transform".to_owned(), None)?;
         self.stream.check("transform", memory, offset, self.bytes)?;
         if self.bytes == 0 {
             return Ok(());

@@ -29,6 +29,7 @@ mod memory;
 mod module;
 mod moving;
 pub mod opencl;
+mod recording;
 mod stream;
 
 pub use backend::Compiler;
@@ -41,4 +42,5 @@ pub use growable::{Export, GrowableMemory};
 pub use memory::{Memory, PinnedMemory};
 pub use module::{Function, Launch, Module, ModuleBinary};
 pub use num_complex::{Complex32, Complex64};
+pub use recording::{Kept, Recording, Replay};
 pub use stream::Stream;

@@ -60,6 +60,21 @@ impl Stream {
         if len == 0 {
             return Ok(());
         }
+        if let Some(recorder) = self.recorder() {
+            return recorder.fill(dst, offset, len, value);
+        }
+        self.fill_at_once(dst, offset, len, value)
+    }
+
+    /// [`fill`](Self::fill), which is done at once while the stream is recorded too: for memory that nothing recorded uses yet.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub fn fill_at_once(&self, dst: &Memory, offset: usize, len: usize, value: u8) -> Result<()> {
+        self.check("fill", dst, offset, len)?;
+        if len == 0 {
+            return Ok(());
+        }
         // SAFETY: `dst` is live memory of this device and the range was checked.
         unsafe { self.raw.fill(dst.handle(), dst.offset() + offset, len, value) }
     }
@@ -69,6 +84,15 @@ impl Stream {
     /// # Errors
     /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`].
     pub fn write(&self, dst: &Memory, offset: usize, src: &[u8]) -> Result<()> {
+        self.refuse_recording(|| "a copy from the host".to_owned(), None)?;
+        self.write_at_once(dst, offset, src)
+    }
+
+    /// [`write`](Self::write), which is done at once while the stream is recorded too: for memory that nothing recorded uses yet.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_at_once(&self, dst: &Memory, offset: usize, src: &[u8]) -> Result<()> {
         self.check("write", dst, offset, src.len())?;
         if src.is_empty() {
             return Ok(());
@@ -82,6 +106,7 @@ impl Stream {
     /// # Errors
     /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`], and the failure of earlier work.
     pub fn read(&self, src: &Memory, offset: usize, dst: &mut [u8]) -> Result<()> {
+        self.refuse_recording(|| "a copy to the host".to_owned(), None)?;
         self.check("read", src, offset, dst.len())?;
         if dst.is_empty() {
             return Ok(());
@@ -95,6 +120,7 @@ impl Stream {
     /// # Errors
     /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`].
     pub fn write_pinned(&self, dst: &Memory, offset: usize, src: &PinnedMemory) -> Result<()> {
+        self.refuse_recording(|| "a copy from the host".to_owned(), None)?;
         self.check("write", dst, offset, src.len())?;
         self.device.check_same(src.device(), "write")?;
         if src.is_empty() {
@@ -110,6 +136,7 @@ impl Stream {
     /// # Errors
     /// [`DeviceError::OutOfBounds`], [`DeviceError::OtherDevice`].
     pub fn read_pinned(&self, src: &Memory, offset: usize, dst: &mut PinnedMemory) -> Result<()> {
+        self.refuse_recording(|| "a copy to the host".to_owned(), None)?;
         self.check("read", src, offset, dst.len())?;
         self.device.check_same(dst.device(), "read")?;
         if dst.is_empty() {
@@ -141,6 +168,7 @@ impl Stream {
         if len == 0 {
             return Ok(());
         }
+        let at = (dst_offset, src_offset);
         let (dst_offset, src_offset) = (dst.offset() + dst_offset, src.offset() + src_offset);
         let (to, from) = if self.device.kind() == DeviceKind::OpenCl {
             (dst_offset as u64, src_offset as u64)
@@ -152,6 +180,9 @@ impl Stream {
             let what = format!("copy {len} bytes onto themselves, {} bytes further; copy through other memory", to.abs_diff(from));
             return Err(DeviceError::Unsupported { device: self.device.id().to_string(), what });
         }
+        if let Some(recorder) = self.recorder() {
+            return recorder.copy(dst, at.0, src, at.1, len);
+        }
         // SAFETY: both are live memory of this device, the ranges were checked and do not overlap.
         unsafe { self.raw.copy(dst.handle(), dst_offset, src.handle(), src_offset, len) }
     }
@@ -161,6 +192,7 @@ impl Stream {
     /// # Errors
     /// When the driver fails.
     pub fn record(&self) -> Result<Event> {
+        self.refuse_recording(|| "an event".to_owned(), None)?;
         let event = self.device.create_event()?;
         self.raw.record(&*event.raw)?;
         Ok(event)
@@ -171,6 +203,7 @@ impl Stream {
     /// # Errors
     /// [`DeviceError::OtherDevice`].
     pub fn record_into(&self, event: &Event) -> Result<()> {
+        self.refuse_recording(|| "an event".to_owned(), None)?;
         self.device.check_same(&event.device, "record an event")?;
         self.raw.record(&*event.raw)
     }
@@ -180,6 +213,7 @@ impl Stream {
     /// # Errors
     /// [`DeviceError::OtherDevice`], [`DeviceError::EventNotRecorded`].
     pub fn wait_for(&self, event: &Event) -> Result<()> {
+        self.refuse_recording(|| "a wait for an event".to_owned(), None)?;
         self.device.check_same(&event.device, "wait for an event")?;
         event.query()?;
         self.raw.wait_event(&*event.raw)
@@ -190,6 +224,7 @@ impl Stream {
     /// # Errors
     /// The failure of that work.
     pub fn synchronize(&self) -> Result<()> {
+        self.refuse_recording(|| "a wait of the host".to_owned(), None)?;
         self.raw.synchronize()
     }
 
@@ -222,6 +257,7 @@ impl Stream {
         if launch.range == 0 || launch.grid.contains(&0) {
             return Ok(());
         }
+        self.refuse_recording(|| "a launch whose memory nobody keeps".to_owned(), Some("give `Stream::record_launch` what keeps it"))?;
         // SAFETY: the stream is alive and of the function's device; the rest is the caller's promise.
         unsafe { function.raw.launch(self.raw.handle(), launch, args, sizes) }
     }

@@ -221,6 +221,7 @@ impl FftPlan {
         if offset.checked_add(*bytes).is_none_or(|end| end > memory.len()) {
             return Err(DeviceError::OutOfBounds { operation: "transform", offset, len: *bytes, size: memory.len() }.into());
         }
+        stream.refuse_recording(|| "a Fourier transform".to_owned(), None)?;
         match &self.inner.work {
             Work::Nothing => Ok(()),
             Work::Host { .. } => match memory.host_pointer() {
@@ -255,6 +256,7 @@ impl FftPlan {
         if bytes.len() != self.inner.bytes {
             return Err(self.misfit(format!("{} bytes", bytes.len())));
         }
+        self.inner.stream.refuse_recording(|| "a Fourier transform".to_owned(), None)?;
         match &self.inner.work {
             Work::Nothing => {}
             Work::Host { fft, threads } => fft.run(threads, bytes, direction),

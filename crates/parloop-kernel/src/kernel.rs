@@ -5,13 +5,14 @@ use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_device::{DType, DeviceKind, Function, Launch, Memory, Stream};
+use parloop_device::{DType, DeviceKind, Function, Kept, Launch, Memory, Stream};
 use smallvec::SmallVec;
 
 use crate::arg::{Arg, Checker, PlacedObject, Scalar, Slot};
 use crate::check::Check;
 use crate::error::{KernelError, Result};
 use crate::grid::{Count, Grid};
+use crate::recording::Checked;
 use crate::signature::{ParamType, Pointee, Signature};
 use crate::staging::{HostBytes, Staging};
 
@@ -141,6 +142,9 @@ impl Kernel {
     }
 
     fn call_as(&self, args: &mut [Arg<'_>], items: impl FnOnce(&Kernel, &Slots) -> Result<Items>) -> Result<Option<Scalar>> {
+        if self.inner.stream.is_recorded() {
+            return self.record_call(args, items);
+        }
         let mut prepared = self.prepare(args)?;
         let items = items(self, &prepared.slots)?;
         // SAFETY: `prepare` checked the arguments against the signature; memory and host data are borrowed until this returns, objects
@@ -150,33 +154,60 @@ impl Kernel {
         Ok(returned)
     }
 
+    /// Adds the call to the recording that is under way.
+    #[cold]
+    fn record_call(&self, args: &mut [Arg<'_>], items: impl FnOnce(&Kernel, &Slots) -> Result<Items>) -> Result<Option<Scalar>> {
+        if let Some(index) = self.host_argument(args) {
+            self.refuse_host_data(index)?;
+        }
+        let (mut slots, kept) = self.keep(args)?;
+        let items = items(self, &slots)?;
+        // SAFETY: `keep` checked the arguments against the signature, and keeps the memory behind them where it is.
+        unsafe { self.record_over(&mut slots, items, vec![Arc::new(kept)])? };
+        Ok(None)
+    }
+
+    /// Fails while the stream is recorded: that argument is host data, which the replay could not keep.
+    ///
+    /// # Errors
+    /// [`parloop_device::DeviceError::NotRecordable`].
+    pub fn refuse_host_data(&self, index: usize) -> Result<()> {
+        let Signature { name, params, .. } = self.signature();
+        let what = || format!("host data for argument `{}` of kernel `{name}`", params[index].name);
+        Ok(self.inner.stream.refuse_recording(what, Some("pass an array of the context"))?)
+    }
+
+    /// The first argument that is borrowed from the host.
+    fn host_argument(&self, args: &[Arg<'_>]) -> Option<usize> {
+        let is_host = |arg: &Arg<'_>| matches!(arg, Arg::Host { .. } | Arg::HostMut { .. } | Arg::Text(_));
+        args.iter().take(self.signature().params.len()).position(is_host)
+    }
+
     /// Checks the arguments once for many calls. Host data cannot be bound on a device that would have to copy it each time.
     ///
     /// # Errors
     /// As [`call`](Self::call), and for host data on a GPU.
     pub fn bind(&self, args: &mut [Arg<'_>]) -> Result<BoundKernel> {
-        let memories = args.iter().filter_map(|arg| match arg {
-            Arg::Memory { memory, .. } | Arg::Object { memory, .. } => Some(*memory),
-            _ => None,
-        });
-        for (index, arg) in args.iter().enumerate().take(self.signature().params.len()) {
-            if matches!(arg, Arg::Host { .. } | Arg::HostMut { .. } | Arg::Text(_)) {
-                let checker = Checker { signature: self.signature(), index };
-                return Err(checker.wrong_type("borrowed host data", "a bound call keeps device arrays and scalars only"));
-            }
+        if let Some(index) = self.host_argument(args) {
+            let checker = Checker { signature: self.signature(), index };
+            return Err(checker.wrong_type("borrowed host data", "a bound call keeps device arrays and scalars only"));
         }
+        let (slots, kept) = self.keep(args)?;
+        Ok(BoundKernel { kernel: self.clone(), slots, kept: Arc::new(kept) })
+    }
+
+    /// The slots of arguments among which is no host data, and what keeps the memory in them alive and where it is.
+    fn keep(&self, args: &mut [Arg<'_>]) -> Result<(Slots, Held)> {
         // The slots have the addresses of this moment, so that growable memory has to stay where it is.
-        let mut kept: Vec<Kept> = Vec::new();
-        for memory in memories {
-            kept.push(Box::new((memory.clone(), memory.export()?)));
-        }
+        let mut kept = Held::new();
         for arg in args.iter() {
-            if let Arg::Placed { object, .. } = arg {
-                kept.push(object.keep()?);
+            match arg {
+                Arg::Memory { memory, .. } | Arg::Object { memory, .. } => kept.push(Box::new(((*memory).clone(), memory.export()?))),
+                Arg::Placed { object, .. } => kept.push(object.keep()?),
+                _ => {}
             }
         }
-        let prepared = self.prepare(args)?;
-        Ok(BoundKernel { kernel: self.clone(), slots: prepared.slots, _kept: kept })
+        Ok((self.prepare(args)?.slots, kept))
     }
 
     fn prepare<'a>(&self, args: &mut [Arg<'a>]) -> Result<Prepared<'a>> {
@@ -311,9 +342,64 @@ impl Kernel {
         }
     }
 
+    /// Adds a launch with slots that were checked to the recording that is under way, over the kernel's own grid.
+    ///
+    /// # Errors
+    /// As [`record_over`](Self::record_over), and when the grid cannot be known or is not allowed.
+    ///
+    /// # Safety
+    /// As [`record_over`](Self::record_over).
+    pub unsafe fn record(&self, slots: &mut Slots, kept: Vec<Kept>) -> Result<()> {
+        let items = self.items(slots)?;
+        // SAFETY: the caller's promise is the one asked for.
+        unsafe { self.record_over(slots, items, kept) }
+    }
+
+    /// Adds a launch with slots that were checked to the recording that is under way on this kernel's stream, over so many items.
+    /// `kept` lives as long as the replay. Without a recording it fails, as launches of slots do while there is one: see
+    /// [`Context::is_recording`](crate::Context::is_recording).
+    ///
+    /// # Errors
+    /// [`parloop_device::DeviceError::NotRecordable`] for a kernel that returns a value, and
+    /// [`parloop_device::DeviceError::NotRecording`].
+    ///
+    /// # Safety
+    /// One slot for each parameter, as its type demands; `kept` keeps addresses and memory in them alive and where they are.
+    pub unsafe fn record_over(&self, slots: &mut Slots, items: Items, mut kept: Vec<Kept>) -> Result<()> {
+        let Compiled { signature, check, function } = &self.inner.compiled;
+        let stream = &self.inner.stream;
+        if signature.returns.is_some() {
+            let what = || format!("kernel `{}`, which returns a value,", signature.name);
+            stream.refuse_recording(what, Some("let it write to an array"))?;
+        }
+        kept.extend(check.iter().map(|check| -> Kept { Arc::new(Checked { check: check.clone(), kernel: signature.name.clone() }) }));
+        let record = |launch: &Launch, pointers: &Pointers, sizes: &[usize]| {
+            // SAFETY: one pointer for each parameter, each at a slot of the right type, which nothing writes to since no value is
+            // returned; the rest is the caller's promise.
+            unsafe { stream.record_launch(function, launch, pointers, sizes, kept) }
+        };
+        self.launch_through(slots, items, record).map(drop)
+    }
+
     /// # Safety
     /// As [`launch`](Self::launch).
     unsafe fn launch_unchecked(&self, slots: &mut Slots, items: Items) -> Result<Option<Scalar>> {
+        let inner = &*self.inner;
+        self.launch_through(slots, items, |launch, pointers, sizes| {
+            // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
+            // slot of the right type; the rest is the caller's promise.
+            unsafe { inner.stream.launch(&inner.compiled.function, launch, pointers, sizes) }
+        })
+    }
+
+    /// Finds shape and arguments of a launch, gives them to `queue`, and takes what is returned.
+    #[inline]
+    fn launch_through(
+        &self,
+        slots: &mut Slots,
+        items: Items,
+        queue: impl FnOnce(&Launch, &Pointers, &[usize]) -> parloop_device::Result<()>,
+    ) -> Result<Option<Scalar>> {
         let inner = &*self.inner;
         let count = inner.compiled.signature.params.len();
         debug_assert_eq!(slots.len(), count);
@@ -342,12 +428,8 @@ impl Kernel {
         } else {
             pointers.extend(slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()));
         }
-        let result = self.shape(items, range).and_then(|launch| {
-            // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
-            // slot of the right type; the rest is the caller's promise.
-            let launched = unsafe { inner.stream.launch(&inner.compiled.function, &launch, &pointers, &inner.sizes) };
-            launched.map_err(KernelError::from)
-        });
+        let queue = |launch| queue(&launch, &pointers, &inner.sizes).map_err(KernelError::from);
+        let result = self.shape(items, range).and_then(queue);
         let returned = if self.is_cpu() { slots.pop() } else { None };
         slots.truncate(count);
         result?;
@@ -514,23 +596,28 @@ impl Drop for Holds<'_> {
 }
 
 /// Memory that must live and stay where it is.
-type Kept = Box<dyn Any + Send + Sync>;
+type Held = Vec<Box<dyn Any + Send + Sync>>;
 
 /// A kernel with its arguments, ready to run again and again.
 pub struct BoundKernel {
     kernel: Kernel,
     slots: Slots,
-    _kept: Vec<Kept>,
+    kept: Arc<Held>,
 }
 
 impl BoundKernel {
-    /// Launches it.
+    /// Launches it, or adds it to the recording that is under way.
     ///
     /// # Errors
     /// When the device fails.
     pub fn call(&mut self) -> Result<Option<Scalar>> {
-        // SAFETY: the slots were checked when they were bound, and the memory in them is kept alive where it is by `_kept`.
-        unsafe { self.kernel.launch(&mut self.slots) }
+        // SAFETY: the slots were checked when they were bound, and the memory in them is kept alive where it is by `kept`.
+        unsafe {
+            if self.kernel.inner.stream.is_recorded() {
+                return self.kernel.record(&mut self.slots, vec![self.kept.clone()]).map(|()| None);
+            }
+            self.kernel.launch(&mut self.slots)
+        }
     }
 }
 

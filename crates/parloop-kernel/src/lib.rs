@@ -27,13 +27,14 @@ mod prelude;
 mod prepare;
 mod program;
 mod record;
+mod recording;
 mod reserved;
 mod saved;
 mod signature;
 mod source;
 mod staging;
 
-pub use parloop_device::DeviceKind;
+pub use parloop_device::{DeviceKind, Kept};
 
 pub use arg::{Arg, Checker, PlacedObject, Scalar, ScalarMisfit, Slot, encode};
 pub use array::Array;
@@ -46,6 +47,7 @@ pub use grid::Grid;
 pub use kernel::{BoundKernel, Items, Kernel, Slots, decode, wrong_count};
 pub use options::{CompileOptions, SourceHook};
 pub use program::{Program, compile_for, signatures};
+pub use recording::{Recording, Replay};
 pub use saved::SavedProgram;
 pub use signature::{Param, ParamType, Pointee, Signature};
 pub use source::Source;

@@ -75,11 +75,13 @@ impl Kernel {
     /// The slot of host data: its own address on a CPU, a staged copy elsewhere. The same data given twice is staged once.
     ///
     /// # Errors
-    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room.
+    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room; while the stream is recorded
+    /// [`parloop_device::DeviceError::NotRecordable`] for data that would be staged.
     pub fn host_slot(&self, index: usize, host: HostBytes, staging: &mut Staging) -> Result<Slot> {
         if self.is_cpu() || host.len == 0 {
             return Ok([if host.len == 0 { 0 } else { host.pointer as u64 }, 0]);
         }
+        self.refuse_host_data(index)?;
         for staged in &mut staging.staged {
             if (staged.host.pointer, staged.host.len) == (host.pointer, host.len) {
                 staged.host.written |= host.written;

@@ -99,7 +99,7 @@ impl Buffer {
             return Err(BufferError::Alignment { alignment });
         }
         let buffer = Buffer::uninitialised(context, capacity, alignment, grow_step)?;
-        buffer.fill(0, capacity, 0)?;
+        buffer.stream().fill_at_once(&buffer.memory(), 0, capacity, 0)?;
         Ok(buffer)
     }
 
@@ -254,7 +254,7 @@ impl Buffer {
         let old = state.allocator.capacity();
         let capacity = old.checked_add(bytes).filter(|&capacity| capacity <= isize::MAX as usize).ok_or(BufferError::TooLarge)?;
         self.inner.memory.grow(self.stream(), capacity)?;
-        self.stream().fill(&self.memory(), old, bytes, 0)?;
+        self.stream().fill_at_once(&self.memory(), old, bytes, 0)?;
         state.allocator.grow(capacity);
         Ok(state)
     }

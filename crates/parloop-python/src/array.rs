@@ -195,6 +195,13 @@ impl Array {
         py.import("numpy")?.getattr("ndarray")?.call((), Some(&options))
     }
 
+    /// Has a recording that is under way keep what owns the memory.
+    pub fn keep_recorded(&self, stream: &dev::Stream) {
+        if let Some(owner) = &self.owner {
+            stream.keep_recorded(|| owner.clone());
+        }
+    }
+
     fn is_cpu(&self) -> bool {
         self.memory.device().kind() == DeviceKind::Cpu
     }
@@ -207,7 +214,7 @@ impl Array {
     }
 
     /// From here on the address stays good as long as the array lives.
-    fn hold(&self) -> Result<()> {
+    pub fn hold(&self) -> Result<()> {
         if self.held.get().is_none()
             && let Some(export) = self.memory.export()?
         {
@@ -293,6 +300,8 @@ impl Array {
 
     /// A NumPy array with the elements: a view on a CPU, a copy from a GPU.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        // On a CPU too, where it is no copy: arithmetic goes this way, and would be done at once.
+        slf.get().context.stream().refuse_recording(|| "a use of an array by the host".to_owned(), None)?;
         slf.get().to_numpy(slf.as_any())
     }
 
@@ -307,6 +316,7 @@ impl Array {
         let out = Array::empty(&self.context, &self.layout.shape, self.dtype)?;
         if self.layout.is_dense() {
             let bytes = self.layout.size() * self.dtype.size();
+            self.keep_recorded(self.context.stream());
             self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes)?;
         } else {
             arithmetic::assign(py, &out, &Bound::new(py, self.clone())?.into_any())?;
@@ -411,7 +421,7 @@ impl Array {
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let device = self.memory.device().id();
         let size = self.layout.size();
-        if size > 1000 {
+        if size > 1000 || self.context.is_recording() {
             return Ok(format!("<Array {} {:?} on {device}>", self.dtype, self.layout.shape));
         }
         let values = self.copy_to_host(py)?;

@@ -168,6 +168,8 @@ fn device_class(error: &DeviceError) -> Exception {
         DeviceError::OutOfBounds { .. } | DeviceError::Misaligned { .. } => Exception::MemoryRangeError,
         DeviceError::OtherDevice { .. } => Exception::OtherDeviceError,
         DeviceError::InvalidLaunch { .. } => Exception::LaunchError,
+        DeviceError::NotRecordable { .. } | DeviceError::RecordingAbandoned { .. } => Exception::RecordingError,
+        DeviceError::AlreadyRecording { .. } | DeviceError::NotRecording { .. } => Exception::RecordingError,
         DeviceError::Compile(error) => compile_class(error),
         _ => Exception::DeviceError,
     }

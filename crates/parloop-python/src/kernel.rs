@@ -2,10 +2,11 @@
 //! `argument.rs`.
 
 use std::ffi::CString;
+use std::sync::Arc;
 
 use parloop_device::DType;
 use parloop_kernel as ker;
-use parloop_kernel::{Items, ParamType, Pointee, Scalar, Slots, Staging};
+use parloop_kernel::{Items, Kept, ParamType, Pointee, Scalar, Slots, Staging};
 use parloop_object as obj;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -14,10 +15,12 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyString, PyTuple, PyType};
 
 use crate::argument::{Call, Given, Keep};
+use crate::array::Array;
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
-use crate::ndarray::NdArray;
+use crate::memory::Memory;
 use crate::objects::argument::object_of;
+use crate::recording::{Kind, Watched};
 use crate::runtime_class::{Arguments, Handoff, RuntimeClass, Slot, run};
 use crate::stream::Stream;
 
@@ -61,7 +64,7 @@ unsafe extern "C" fn call_kernel(
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     // SAFETY: Python calls us by its protocol; the arguments live until we return.
-    unsafe { run::<Kernel>(callable, |kernel| Ok(kernel.get().call(kernel.py(), Arguments::new(args, count, names))?)) }
+    unsafe { run::<Kernel>(callable, |kernel| Ok(Kernel::call(kernel, Arguments::new(args, count, names))?)) }
 }
 
 unsafe extern "C" fn call_bound(
@@ -85,7 +88,16 @@ impl Kernel {
         classes(py)?.kernel.make(py, self)
     }
 
-    fn call(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
+    fn call(slf: &Bound<'_, Kernel>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
+        let py = slf.py();
+        if slf.get().inner.stream().is_recorded() {
+            Arc::new(Kernel::bound(slf, arguments)?).record(py)?;
+            return Ok(py.None());
+        }
+        slf.get().call_at_once(py, arguments)
+    }
+
+    fn call_at_once(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
         // Made here and lent on: moving them about would cost a tenth of the call.
         let mut given = Given::new();
         let mut call = Call::default();
@@ -101,6 +113,51 @@ impl Kernel {
             call.objects.take_back()?;
         }
         Ok(self.to_python(py, returned)?)
+    }
+
+    /// The call with these arguments, checked and kept for later.
+    fn bound(slf: &Bound<'_, Kernel>, arguments: Arguments<'_>) -> Result<BoundCall> {
+        let (this, py) = (slf.get(), slf.py());
+        let (mut given, mut call) = (Given::new(), Call::default());
+        this.sort(py, arguments, &mut given)?;
+        let mut held = Held::default();
+        let mut watched = Watched::default();
+        for value in given.iter().flatten() {
+            // The addresses in the slots must stay good.
+            if let Ok(array) = value.cast::<Array>() {
+                array.get().hold()?;
+            } else if let Ok(memory) = value.cast::<Memory>() {
+                held._exports.extend(memory.get().inner.export()?);
+            } else if let Some(object) = object_of(value)? {
+                let view = &object.get().body()?.view;
+                held._exports.push(view.buffer().export()?);
+                watched.views.push(view.clone());
+            }
+        }
+        this.fill(&given, &mut call)?;
+        if call.objects.has_copies() {
+            return Err(PyValueError::new_err("objects of another device cannot be bound, since each call would copy them").into());
+        }
+        if !call.staging.is_empty() {
+            let reason = "host arrays cannot be bound on a GPU, since each call would copy them; put them there with ctx.array(…)";
+            return Err(PyValueError::new_err(reason).into());
+        }
+        let items = this.items(py, &given)?;
+        // The exports keep the addresses from here on.
+        drop(call.objects.hold(&mut call.slots, this.inner.function().device().kind()));
+        for (value, param) in given.iter().zip(&this.inner.signature().params) {
+            if let Some(value) = value {
+                watched.add_array(&param.name, value)?;
+            }
+        }
+        let objects = given.iter().flatten().map(|value| Bound::clone(value).unbind()).collect();
+        for keep in call.kept {
+            match keep {
+                Keep::Object(object) => held.owners.push(object.unbind()),
+                Keep::Text(text) => held.texts.push(text),
+            }
+        }
+        Ok(BoundCall { kernel: slf.clone().unbind(), slots: call.slots, items, watched: Arc::new(watched), _objects: objects, _held: held })
     }
 
     /// What a call gives back.
@@ -171,7 +228,6 @@ impl Kernel {
     /// Checks the arguments once and returns a call that repeats at almost no cost.
     #[pyo3(signature = (*args, **named))]
     fn bind<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>, named: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
-        let this = slf.get();
         let py = slf.py();
         let mut values: Vec<Bound<'_, PyAny>> = args.iter().collect();
         let mut names = Vec::new();
@@ -183,46 +239,8 @@ impl Kernel {
         let names = PyTuple::new(py, names)?;
         // SAFETY: laid out as a vectorcall lays out its arguments; `values` and `names` live to the end.
         let arguments = unsafe { Arguments::new(pointers.as_ptr(), args.len(), names.as_ptr()) };
-        let (mut given, mut call) = (Given::new(), Call::default());
-        this.sort(py, arguments, &mut given)?;
-        let mut held = Held::default();
-        let mut views = Vec::new();
-        for value in given.iter().flatten() {
-            if let Some(object) = object_of(value)? {
-                // The address in the slots must stay good.
-                let view = &object.get().body()?.view;
-                held._exports.push(view.buffer().export()?);
-                views.push(view.clone());
-            }
-        }
-        this.fill(&given, &mut call)?;
-        if call.objects.has_copies() {
-            return Err(PyValueError::new_err("objects of another device cannot be bound, since each call would copy them").into());
-        }
-        if !call.staging.is_empty() {
-            let reason = "host arrays cannot be bound on a GPU, since each call would copy them; put them there with ctx.array(…)";
-            return Err(PyValueError::new_err(reason).into());
-        }
-        let items = this.items(py, &given)?;
-        // The exports keep the addresses from here on.
-        drop(call.objects.hold(&mut call.slots, this.inner.function().device().kind()));
-        let mut arrays = Vec::new();
-        for (index, value) in given.iter().enumerate() {
-            if let Some(value) = value
-                && let Some(array) = NdArray::of(value)?
-            {
-                arrays.push(BoundArray { index, address: array.pointer() as usize, size: array.size() });
-            }
-        }
-        let objects = given.iter().flatten().map(|value| Bound::clone(value).unbind()).collect();
-        for keep in call.kept {
-            match keep {
-                Keep::Object(object) => held.owners.push(object.unbind()),
-                Keep::Text(text) => held.texts.push(text),
-            }
-        }
-        let bound = BoundKernel { kernel: slf.clone().unbind(), slots: call.slots, items, arrays, objects, views, _held: held };
-        Ok(classes(py)?.bound.make(py, bound)?)
+        let call = Arc::new(Kernel::bound(slf, arguments)?);
+        Ok(classes(py)?.bound.make(py, BoundKernel { call })?)
     }
 
     /// The same kernel with another grid: an integer, an argument's name, a tuple, or a function of the arguments.
@@ -265,23 +283,39 @@ impl Kernel {
     }
 }
 
-/// A NumPy array of a bound call, as it was when it was bound.
-struct BoundArray {
-    index: usize,
-    address: usize,
-    size: usize,
-}
-
 /// A kernel with its arguments, ready to run again and again.
 #[pyclass(frozen, subclass, module = "parloop")]
 pub struct BoundKernel {
+    call: Arc<BoundCall>,
+}
+
+/// A call whose arguments were checked and are kept.
+struct BoundCall {
     kernel: Py<Kernel>,
     slots: Slots,
     items: Option<Items>,
-    arrays: Vec<BoundArray>,
-    objects: Vec<Py<PyAny>>,
-    views: Vec<obj::View>,
+    watched: Arc<Watched>,
+    _objects: Vec<Py<PyAny>>,
     _held: Held,
+}
+
+impl BoundCall {
+    /// Adds it to the recording that is under way.
+    fn record(self: Arc<Self>, py: Python<'_>) -> Result<()> {
+        self.watched.check(py, Kind::Bound)?;
+        let kernel = &self.kernel.get().inner;
+        let kept: Vec<Kept> = vec![self.watched.clone(), self.clone()];
+        let mut slots = self.slots.clone();
+        // SAFETY: the slots were checked when they were made; the call keeps what owns the memory in them, and what could change where
+        // it is, is looked at before each replay.
+        unsafe {
+            match self.items {
+                Some(items) => kernel.record_over(&mut slots, items, kept)?,
+                None => kernel.record(&mut slots, kept)?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What a bound call holds beside the objects it was given.
@@ -298,20 +332,15 @@ impl BoundKernel {
         if !arguments.is_empty() {
             return Err(PyTypeError::new_err("a bound kernel has its arguments already").into());
         }
-        for bound in &self.arrays {
-            let object = self.objects[bound.index].bind(py);
-            let unchanged =
-                NdArray::of(object)?.is_some_and(|array| array.pointer() as usize == bound.address && array.size() == bound.size);
-            if !unchanged {
-                let name = &self.kernel.get().inner.signature().params[bound.index].name;
-                return Err(PyValueError::new_err(format!("array `{name}` was resized after it was bound; bind it again")).into());
-            }
+        let call = &self.call;
+        if call.kernel.get().inner.stream().is_recorded() {
+            call.clone().record(py)?;
+            return Ok(py.None());
         }
-        for view in &self.views {
-            view.check_alive()?;
-        }
-        let returned = self.kernel.get().run(py, &mut self.slots.clone(), self.items, &Staging::default(), Holds::new())?;
-        Ok(self.kernel.get().to_python(py, returned)?)
+        call.watched.check(py, Kind::Bound)?;
+        let kernel = call.kernel.get();
+        let returned = kernel.run(py, &mut call.slots.clone(), call.items, &Staging::default(), Holds::new())?;
+        Ok(kernel.to_python(py, returned)?)
     }
 }
 
@@ -323,6 +352,6 @@ impl BoundKernel {
     }
 
     fn __repr__(&self) -> String {
-        format!("<bound {:?}>", self.kernel.get().inner)
+        format!("<bound {:?}>", self.call.kernel.get().inner)
     }
 }

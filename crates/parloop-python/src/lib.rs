@@ -21,6 +21,7 @@ mod numpy_api;
 mod nvml;
 mod objects;
 mod program;
+mod recording;
 mod runtime_class;
 mod stream;
 
@@ -58,6 +59,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<memory::PinnedMemory>()?;
     module.add_class::<array::Array>()?;
     module.add_class::<fft::FftPlan>()?;
+    module.add_class::<recording::Recording>()?;
     program::register(module)?;
     module.add_class::<nvml::Nvml>()?;
     hostbuffer::register(module)?;

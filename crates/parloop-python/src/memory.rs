@@ -23,6 +23,13 @@ impl Memory {
         Memory { inner, owner: None }
     }
 
+    /// Has a recording that is under way keep what owns the memory.
+    pub fn keep_recorded(&self, stream: &dev::Stream) {
+        if let Some(owner) = &self.owner {
+            stream.keep_recorded(|| owner.clone());
+        }
+    }
+
     pub fn adopted(inner: dev::Memory, owner: Option<Py<PyAny>>) -> Memory {
         Memory { inner, owner: owner.map(Arc::new) }
     }

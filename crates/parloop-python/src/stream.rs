@@ -133,6 +133,8 @@ impl Stream {
     /// Copies bytes between memory of one device.
     #[pyo3(signature = (dst, src, nbytes, dst_offset=0, src_offset=0))]
     fn copy(&self, dst: &Memory, src: &Memory, nbytes: usize, dst_offset: usize, src_offset: usize) -> Result<()> {
+        dst.keep_recorded(&self.inner);
+        src.keep_recorded(&self.inner);
         Ok(self.inner.copy(&dst.inner, dst_offset, &src.inner, src_offset, nbytes)?)
     }
 
@@ -140,6 +142,7 @@ impl Stream {
     #[pyo3(signature = (memory, value=0, offset=0, nbytes=None))]
     fn fill(&self, memory: &Memory, value: u8, offset: usize, nbytes: Option<usize>) -> Result<()> {
         let nbytes = nbytes.unwrap_or_else(|| memory.inner.len().saturating_sub(offset));
+        memory.keep_recorded(&self.inner);
         Ok(self.inner.fill(&memory.inner, offset, nbytes, value)?)
     }
 

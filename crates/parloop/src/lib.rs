@@ -91,7 +91,7 @@ pub use parloop_device::{
 };
 pub use parloop_kernel::{
     Arg, Array, Cache, CompileOptions, Context, DescribedParam, FftPlan, Grid, Kernel, KernelDescription, KernelError, Order, Program,
-    Scalar, Signature, Source, args,
+    Recording, Replay, Scalar, Signature, Source, args,
 };
 
 pub use parloop_derive::FacadeObject as Object;

@@ -10,7 +10,9 @@ use crate::backend::Compiler;
 use crate::cuda::{compiler, fft};
 use crate::device::{DeviceId, DeviceKind, Properties};
 use crate::error::{CompileError, DeviceError, Result};
-use crate::gpu::driver::{Attributes, CallNames, Calls, Driver, Failure, PoolCallNames, PoolCalls, c_text, find, function_table};
+use crate::gpu::driver::{
+    Attributes, CallNames, Calls, Driver, Failure, GraphCallNames, GraphCalls, PoolCallNames, PoolCalls, c_text, find, function_table,
+};
 use crate::gpu::fft::FftLibrary;
 
 const CALLS: CallNames = CallNames {
@@ -57,6 +59,15 @@ const POOL_CALLS: PoolCallNames = PoolCallNames {
     free: "cuMemFreeAsync",
 };
 
+const GRAPH_CALLS: GraphCallNames = GraphCallNames {
+    begin_capture: "cuStreamBeginCapture_v2",
+    end_capture: "cuStreamEndCapture",
+    instantiate: "cuGraphInstantiateWithFlags",
+    launch: "cuGraphLaunch",
+    destroy: "cuGraphDestroy",
+    destroy_instance: "cuGraphExecDestroy",
+};
+
 function_table! {
     /// The functions that HIP has in another form.
     OwnCalls, OwnCallNames {
@@ -82,6 +93,7 @@ const OWN_CALLS: OwnCallNames = OwnCallNames {
 pub(crate) struct Cuda {
     calls: Calls,
     pools: Option<PoolCalls>,
+    graphs: Option<GraphCalls>,
     own: OwnCalls,
 }
 
@@ -107,9 +119,12 @@ fn load() -> Result<Cuda> {
     let library = unsafe { sys::culib() };
     let find = |name| find(library, name);
     // SAFETY: libcuda's functions of these names have these signatures; the version is part of the name where it ever changed.
-    let tables = unsafe { (Calls::load(&CALLS, find), PoolCalls::load(&POOL_CALLS, find), OwnCalls::load(&OWN_CALLS, find)) };
+    let tables = unsafe {
+        let (pools, graphs) = (PoolCalls::load(&POOL_CALLS, find).ok(), GraphCalls::load(&GRAPH_CALLS, find).ok());
+        (Calls::load(&CALLS, find), pools, graphs, OwnCalls::load(&OWN_CALLS, find))
+    };
     match tables {
-        (Ok(calls), pools, Ok(own)) => Ok(Cuda { calls, pools: pools.ok(), own }),
+        (Ok(calls), pools, graphs, Ok(own)) => Ok(Cuda { calls, pools, graphs, own }),
         (Err(missing), ..) | (.., Err(missing)) => Err(absent(&format!("libcuda has no `{missing}`: update the NVIDIA driver"))),
     }
 }
@@ -182,6 +197,10 @@ impl Driver for Cuda {
 
     fn pools(&self) -> Option<&PoolCalls> {
         self.pools.as_ref()
+    }
+
+    fn graphs(&self) -> Option<&GraphCalls> {
+        self.graphs.as_ref()
     }
 
     fn error_text(&self, code: i32) -> String {

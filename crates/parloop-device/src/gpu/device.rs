@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex};
 
-use crate::backend::{Compiler, RawDevice, RawEvent, RawFft, RawMemory, RawModule, RawPinned, RawStream};
+use crate::backend::{Compiler, RawDevice, RawEvent, RawFft, RawGraph, RawMemory, RawModule, RawPinned, RawStream};
 use crate::device::{DeviceId, MemoryInfo, PciAddress, Properties};
 use crate::error::{CompileError, DeviceError, Result};
 use crate::fft::FftShape;
@@ -11,6 +11,7 @@ use crate::gpu::context::Context;
 use crate::gpu::driver::{Driver, Failure, code};
 use crate::gpu::event::GpuEvent;
 use crate::gpu::fft::GpuFft;
+use crate::gpu::graph::GpuGraph;
 use crate::gpu::memory::{GpuMemory, GpuPinned};
 use crate::gpu::module::GpuModule;
 use crate::gpu::stream::GpuStream;
@@ -186,6 +187,11 @@ impl<D: Driver> RawDevice for GpuDevice<D> {
 
     fn synchronize(&self) -> Result<()> {
         self.context()?.synchronize()
+    }
+
+    fn capture(&self, queue: &mut dyn FnMut(&dyn RawStream) -> Result<()>) -> Result<Option<Box<dyn RawGraph>>> {
+        let graph = GpuGraph::capture(self.context()?, queue)?;
+        Ok(graph.map(|graph| -> Box<dyn RawGraph> { Box::new(graph) }))
     }
 
     fn plan_fft(&self, stream: u64, shape: &FftShape) -> Result<Option<Box<dyn RawFft>>> {

@@ -1,6 +1,6 @@
 //! The functions of a GPU driver as a table, and the trait that a backend fills it through.
 //!
-//! Handles (contexts, streams, events, modules, functions, pools, device addresses) are pointers in both drivers' headers and 64-bit
+//! Handles (contexts, streams, events, modules, functions, pools, graphs, device addresses) are pointers in both drivers' headers and 64-bit
 //! numbers here: the drivers exist on 64-bit machines only, where the two are passed alike. Results are plain numbers, since a
 //! driver may answer with codes that are younger than this code.
 
@@ -145,6 +145,18 @@ function_table! {
     }
 }
 
+function_table! {
+    /// The functions of graphs, which old drivers do not have.
+    GraphCalls, GraphCallNames {
+        begin_capture: fn(u64, c_int) -> c_int,
+        end_capture: fn(u64, *mut u64) -> c_int,
+        instantiate: fn(*mut u64, u64, u64) -> c_int,
+        launch: fn(u64, u64) -> c_int,
+        destroy: fn(u64) -> c_int,
+        destroy_instance: fn(u64) -> c_int,
+    }
+}
+
 /// `CUmemPoolProps`, which `hipMemPoolProps` repeats byte for byte.
 #[repr(C)]
 pub(crate) struct PoolProperties {
@@ -180,6 +192,7 @@ pub(crate) trait Driver: Send + Sync + Sized + 'static {
     fn id(index: usize) -> DeviceId;
     fn calls(&self) -> &Calls;
     fn pools(&self) -> Option<&PoolCalls>;
+    fn graphs(&self) -> Option<&GraphCalls>;
     /// The driver's name and words for a code.
     fn error_text(&self, code: i32) -> String;
     /// Completes what differs between drivers: architecture, driver version, identity and tighter limits.

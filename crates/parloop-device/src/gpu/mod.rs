@@ -10,6 +10,7 @@ mod device;
 pub(crate) mod driver;
 mod event;
 pub(crate) mod fft;
+mod graph;
 mod memory;
 mod module;
 mod stream;

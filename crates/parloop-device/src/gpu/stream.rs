@@ -25,6 +25,8 @@ pub(crate) struct GpuStream<D: Driver> {
 
 /// A stream that the legacy stream waits for and that waits for it.
 const BLOCKING: u32 = 0;
+/// A stream that the legacy stream has nothing to do with.
+const NON_BLOCKING: u32 = 1;
 
 impl<D: Driver> GpuStream<D> {
     pub(crate) fn legacy(context: Arc<Context<D>>) -> GpuStream<D> {
@@ -32,11 +34,20 @@ impl<D: Driver> GpuStream<D> {
     }
 
     pub(crate) fn create(context: Arc<Context<D>>) -> Result<GpuStream<D>> {
+        GpuStream::create_with(context, BLOCKING)
+    }
+
+    /// A stream that nothing orders with others.
+    pub(crate) fn create_unordered(context: Arc<Context<D>>) -> Result<GpuStream<D>> {
+        GpuStream::create_with(context, NON_BLOCKING)
+    }
+
+    fn create_with(context: Arc<Context<D>>, flags: u32) -> Result<GpuStream<D>> {
         context.enter()?;
         let mut handle = 0;
         let call = &context.driver.calls().stream_create;
         // SAFETY: `handle` is a place for one handle.
-        context.check(call, unsafe { (call.function)(&mut handle, BLOCKING) })?;
+        context.check(call, unsafe { (call.function)(&mut handle, flags) })?;
         Ok(GpuStream { context, handle, owner: Owner::Us })
     }
 

@@ -11,7 +11,9 @@ use libloading::Library;
 use crate::backend::Compiler;
 use crate::device::{DeviceId, DeviceKind, Properties};
 use crate::error::{CompileError, DeviceError, Result};
-use crate::gpu::driver::{Attributes, CallNames, Calls, Driver, Failure, PoolCallNames, PoolCalls, c_text, find, function_table};
+use crate::gpu::driver::{
+    Attributes, CallNames, Calls, Driver, Failure, GraphCallNames, GraphCalls, PoolCallNames, PoolCalls, c_text, find, function_table,
+};
 use crate::gpu::fft::FftLibrary;
 use crate::hip::{compiler, driver_candidates, fft};
 use crate::library::open_first;
@@ -60,6 +62,15 @@ const POOL_CALLS: PoolCallNames = PoolCallNames {
     free: "hipFreeAsync",
 };
 
+const GRAPH_CALLS: GraphCallNames = GraphCallNames {
+    begin_capture: "hipStreamBeginCapture",
+    end_capture: "hipStreamEndCapture",
+    instantiate: "hipGraphInstantiateWithFlags",
+    launch: "hipGraphLaunch",
+    destroy: "hipGraphDestroy",
+    destroy_instance: "hipGraphExecDestroy",
+};
+
 function_table! {
     /// The functions that CUDA has in another form.
     OwnCalls, OwnCallNames {
@@ -95,6 +106,7 @@ const UUID_CALLS: UuidCallNames = UuidCallNames { device_uuid: "hipDeviceGetUuid
 pub(crate) struct Hip {
     calls: Calls,
     pools: Option<PoolCalls>,
+    graphs: Option<GraphCalls>,
     own: OwnCalls,
     uuid: Option<UuidCalls>,
     _library: Library,
@@ -120,10 +132,11 @@ fn load() -> Result<Hip> {
     // SAFETY: libamdhip64's functions of these names have these signatures.
     let tables = unsafe {
         let own = OwnCalls::load(&OWN_CALLS, find).or_else(|_| OwnCalls::load(&OLD_OWN_CALLS, find));
-        (Calls::load(&CALLS, find), own, PoolCalls::load(&POOL_CALLS, find).ok(), UuidCalls::load(&UUID_CALLS, find).ok())
+        let (pools, graphs) = (PoolCalls::load(&POOL_CALLS, find).ok(), GraphCalls::load(&GRAPH_CALLS, find).ok());
+        (Calls::load(&CALLS, find), own, pools, graphs, UuidCalls::load(&UUID_CALLS, find).ok())
     };
     match tables {
-        (Ok(calls), Ok(own), pools, uuid) => Ok(Hip { calls, pools, own, uuid, _library: library }),
+        (Ok(calls), Ok(own), pools, graphs, uuid) => Ok(Hip { calls, pools, graphs, own, uuid, _library: library }),
         (Err(missing), ..) | (_, Err(missing), ..) => {
             Err(absent(vec![path.display().to_string()], format!("it has no `{missing}`: update ROCm")))
         }
@@ -194,6 +207,10 @@ impl Driver for Hip {
 
     fn pools(&self) -> Option<&PoolCalls> {
         self.pools.as_ref()
+    }
+
+    fn graphs(&self) -> Option<&GraphCalls> {
+        self.graphs.as_ref()
     }
 
     fn error_text(&self, code: i32) -> String {

@@ -153,11 +153,22 @@ impl Executable {
                 .ok_or_else(|| super::RunError::Overflow { kernel: self.inner.plan.kernel().clone(), argument: global.name.clone() })?;
             let memory = self.inner.context.device().allocate(bytes.max(1)).map_err(parloop_kernel::KernelError::from)?;
             if let Some(initializer) = &global.initializer {
-                self.inner.context.stream().write(&memory, 0, &initializer.bytes).map_err(parloop_kernel::KernelError::from)?;
+                self.initialise(&memory, &initializer.bytes).map_err(parloop_kernel::KernelError::from)?;
             }
             Ok(memory)
         };
         self.inner.globals.iter().map(allocate).collect()
+    }
+
+    /// Gives a temporary its first values, in each replay where the call is recorded.
+    fn initialise(&self, memory: &Memory, values: &[u8]) -> Result<(), parloop_device::DeviceError> {
+        let (context, stream) = (&self.inner.context, self.inner.context.stream());
+        if !context.is_recording() {
+            return stream.write(memory, 0, values);
+        }
+        let kept = context.device().allocate(values.len())?;
+        stream.write_at_once(&kept, 0, values)?;
+        stream.copy(memory, 0, &kept, 0, values.len())
     }
 
     /// Goes through the launches of a call in order: `run` gets each with its items and the values of the host loops around it.

@@ -23,6 +23,7 @@ impl Buffer {
     /// Bytes outside of the buffer; the device's failure.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         self.check("a write", offset, bytes.len())?;
+        self.stream().refuse_recording(|| "a copy from the host".to_owned(), None)?;
         if bytes.len() <= SHORT && self.host_pointer().is_some() {
             let _state = self.state();
             if let Some(host) = self.host_pointer() {

@@ -170,8 +170,9 @@ fn finish<'py>(slf: &Bound<'py, LoopProgram>, known: Arc<Known>, values: Taken<'
     let py = slf.py();
     let compiled = &known.compiled;
     let context = compiled.context();
+    let is_recorded = context.is_recording();
     let record = || context.stream().record().map_err(ker::KernelError::from);
-    let start = if context.device().kind() == DeviceKind::Cpu { None } else { Some(record()?) };
+    let start = if is_recorded || context.device().kind() == DeviceKind::Cpu { None } else { Some(record()?) };
     let began = std::time::Instant::now();
     run(py, compiled, &values, &known.given, &known.sizes)?;
     let took = began.elapsed();
@@ -183,7 +184,8 @@ fn finish<'py>(slf: &Bound<'py, LoopProgram>, known: Arc<Known>, values: Taken<'
             results.push((&arg.name, result));
         }
     }
-    let end = record()?;
+    // A recorded call is at no point of the stream yet.
+    let end = if is_recorded { context.device().create_event().map_err(ker::KernelError::from)? } else { record()? };
     let events = start.map(|start| (start, end.clone()));
     let event = Bound::new(py, Event { inner: end })?.into_any();
     let results = match compiled.returns_dict || wanted.by_name {
@@ -196,8 +198,10 @@ fn finish<'py>(slf: &Bound<'py, LoopProgram>, known: Arc<Known>, values: Taken<'
         }
         false => PyTuple::new(py, results.into_iter().map(|(_, result)| result))?.into_any(),
     };
-    let before = lock(&slf.get().last).replace(LastCall { known, took, events });
-    // What it held may run code of Python's when it goes, which must not find the lock taken.
-    drop(before);
+    if !is_recorded {
+        let before = lock(&slf.get().last).replace(LastCall { known, took, events });
+        // What it held may run code of Python's when it goes, which must not find the lock taken.
+        drop(before);
+    }
     Ok(PyTuple::new(py, [event, results])?.into_any())
 }

@@ -51,6 +51,8 @@ pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, valu
         if on_cpu {
             return Ok(Value::Host(value));
         }
+        let what = || format!("host data for argument `{}` of kernel `{}`", argument.name, kernel.name);
+        context.stream().refuse_recording(what, Some("pass an array of the context"))?;
         // Fortran's order is kept: the transpose is copied, and its axes turned round again.
         let is_fortran = value.getattr("flags")?.getattr("fnc")?.is_truthy()?;
         let mut array = match is_fortran {

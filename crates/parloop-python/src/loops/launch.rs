@@ -1,7 +1,9 @@
 //! The launches of a call, with what each parameter is passed.
 
+use std::sync::Arc;
+
 use parloop_device::{DType, DeviceKind, Memory};
-use parloop_kernel::{Items, Scalar, Slot, Slots, encode};
+use parloop_kernel::{Items, Kept, Scalar, Slot, Slots, encode};
 use parloop_loop::error::LoopError;
 use parloop_loop::run::{Feed, Given, PlannedKind, ReadyLaunch, RunError, Values};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -12,20 +14,24 @@ use super::compiled::Compiled;
 use super::given::Value;
 use crate::error::Result;
 use crate::ndarray::NdArray;
+use crate::recording::Watched;
 
 /// Launches all; the values live until it returns.
 pub fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], given: &[Given], sizes: &Values) -> Result<()> {
     let executable = compiled.executable();
     let temporaries = executable.temporaries(sizes)?;
+    let is_recorded = compiled.context().is_recording();
+    if is_recorded {
+        // Before their addresses are taken.
+        values.iter().try_for_each(|value| if let Value::Device(device) = value { device.0.hold() } else { Ok(()) })?;
+    }
     let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
         arguments.push(argument_slot(compiled, index, value)?);
     }
-    let work = || {
-        executable.each_launch(sizes, &mut |launch, items, hosts| {
-            launch_one(launch, items, hosts, &Passed { compiled, arguments: &arguments, given, sizes, temporaries: &temporaries })
-        })
-    };
+    let kept = if is_recorded { Some(keep(compiled, values, &temporaries)?) } else { None };
+    let passed = Passed { compiled, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
+    let work = || executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed));
     // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
     Ok(py.detach(work)?)
 }
@@ -37,6 +43,23 @@ struct Passed<'a> {
     given: &'a [Given],
     sizes: &'a Values,
     temporaries: &'a [Memory],
+    /// What a replay keeps, where the call is recorded.
+    kept: Option<Vec<Kept>>,
+}
+
+/// What a recorded call keeps: arrays with what owns them, and temporaries.
+fn keep(compiled: &Compiled, values: &[Value<'_>], temporaries: &[Memory]) -> Result<Vec<Kept>> {
+    let mut watched = Watched::default();
+    let mut kept: Vec<Kept> = vec![Arc::new(temporaries.to_vec())];
+    for (value, arg) in values.iter().zip(compiled.executable().plan().args()) {
+        match value {
+            Value::Host(array) => watched.add_array(arg.name.as_str(), array)?,
+            Value::Device(device) => kept.push(Arc::new(device.0.clone())),
+            Value::Missing | Value::Number(_) => {}
+        }
+    }
+    kept.push(Arc::new(watched));
+    Ok(kept)
 }
 
 impl Passed<'_> {
@@ -77,7 +100,13 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
     // SAFETY: each parameter got a slot of its type: pointers to arrays whose element type, shape and strides `CallPlan::resolve`
     // checked, and numbers encoded for the declared type. Arrays and temporaries live until the launch is over or are freed in the
     // order of the stream.
-    unsafe { launch.kernel.launch_over(&mut slots, items)? };
+    unsafe {
+        match &passed.kept {
+            None => launch.kernel.launch_over(&mut slots, items).map(drop)?,
+            // They live as long as the replay, and where NumPy's memory is, is looked at before each.
+            Some(kept) => launch.kernel.record_over(&mut slots, items, kept.clone())?,
+        }
+    }
     Ok(())
 }
 

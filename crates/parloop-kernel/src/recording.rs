@@ -1,0 +1,177 @@
+//! Recordings of a context: kernels that are called while one lives are written down, and a replay launches them all again.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parloop_device as dev;
+use parloop_device::{Kept, Stream};
+
+use crate::check::Check;
+use crate::context::Context;
+use crate::error::Result;
+
+/// A recording under way, made by [`Context::record`]. Dropping it forgets what was recorded.
+#[must_use = "a recording that is dropped is forgotten"]
+pub struct Recording {
+    inner: dev::Recording,
+}
+
+impl Context {
+    /// Begins a recording. While it lives, kernels that this thread calls on this context, and copies and fills on its stream, are
+    /// written down in order and **not done**. [`Recording::finish`] makes a [`Replay`] of them, which does them as often as it is run:
+    /// as one graph of the driver's on CUDA and HIP, as a prepared list elsewhere.
+    ///
+    /// Scalars are recorded by value, arrays by reference: a replay sees what is in them when it runs, and keeps them alive. An array
+    /// that is made while recording is made at once and kept too; zeros for it are part of what is recorded.
+    ///
+    /// What needs the host in the middle cannot be recorded and is an error
+    /// ([`DeviceError::NotRecordable`](parloop_device::DeviceError::NotRecordable)): copies from and to the host, host data as an
+    /// argument, events and waiting, kernels that return a value, Fourier transforms, other replays. The recording is then abandoned:
+    /// `finish` fails, whatever is called meanwhile.
+    ///
+    /// A recording belongs to the thread that began it. Other threads' work on the same context is done as ever, and they may record
+    /// it too; one thread records a context once at a time. On a CPU all streams of a device are one.
+    ///
+    /// ```
+    /// use parloop_kernel::{Context, args};
+    /// let ctx = Context::open("cpu")?;
+    /// let prog = ctx.compile("GPUKERN void add(double *x, double a, int n) { VECTORIZE_OVER(i, n) x[i] += a; END_VECTORIZE }")?;
+    /// let add = prog.kernel("add")?;
+    /// let mut x = ctx.array(&[0.0, 10.0])?;
+    ///
+    /// let recording = ctx.record()?;
+    /// add.call(args![&mut x, 1.0, 2])?;
+    /// add.call(args![&mut x, 0.5, 1])?;
+    /// let steps = recording.finish()?;
+    /// assert_eq!(x.to_vec()?, [0.0, 10.0]);
+    ///
+    /// steps.run()?;
+    /// steps.run()?;
+    /// assert_eq!(x.to_vec()?, [3.0, 12.0]);
+    /// # Ok::<(), parloop_kernel::KernelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DeviceError::AlreadyRecording`](parloop_device::DeviceError::AlreadyRecording).
+    pub fn record(&self) -> Result<Recording> {
+        Ok(Recording { inner: self.stream().begin_recording()? })
+    }
+
+    /// Whether this thread is recording this context.
+    #[inline]
+    pub fn is_recording(&self) -> bool {
+        self.stream().is_recorded()
+    }
+}
+
+impl Recording {
+    /// How many launches, fills and copies it has so far.
+    pub fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// Whether nothing was recorded so far.
+    pub fn is_empty(&self) -> bool {
+        self.inner.is_empty()
+    }
+
+    /// Ends the recording and prepares what was recorded.
+    ///
+    /// # Errors
+    /// [`DeviceError::RecordingAbandoned`](parloop_device::DeviceError::RecordingAbandoned) when something was asked for that cannot be
+    /// recorded; the driver's failure.
+    pub fn finish(self) -> Result<Replay> {
+        let inner = self.inner.finish()?;
+        let mut checks: Vec<Checks> = Vec::new();
+        for checked in inner.kept().iter().filter_map(|kept| kept.downcast_ref::<Checked>()) {
+            match checks.iter_mut().find(|known| Arc::ptr_eq(&known.check, &checked.check)) {
+                Some(known) if known.kernels.contains(&checked.kernel) => {}
+                Some(known) => known.kernels.push(checked.kernel.clone()),
+                None => checks.push(Checks { check: checked.check.clone(), kernels: vec![checked.kernel.clone()] }),
+            }
+        }
+        // All replays take their turns at the records in the same order.
+        checks.sort_by_key(|checks| Arc::as_ptr(&checks.check).addr());
+        Ok(Replay { inner, checks: checks.into() })
+    }
+}
+
+impl fmt::Debug for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// What a recorded launch in checked mode adds to what is kept.
+pub(crate) struct Checked {
+    pub(crate) check: Arc<Check>,
+    pub(crate) kernel: String,
+}
+
+/// The record of a program's checks and the kernels of it that run.
+struct Checks {
+    check: Arc<Check>,
+    kernels: Vec<String>,
+}
+
+/// Recorded work, ready to be done again and again. Clones are the same replay.
+///
+/// It keeps the arrays and the compiled code that it uses, whatever becomes of the handles with which it was recorded.
+#[derive(Clone)]
+pub struct Replay {
+    inner: dev::Replay,
+    checks: Arc<[Checks]>,
+}
+
+impl Replay {
+    /// Does all of it, in the order of the recording, on the stream of the context; on a GPU it is queued, like a call of a kernel.
+    ///
+    /// # Errors
+    /// When the device fails. In checked mode [`KernelError::Check`](crate::KernelError::Check) for the first check that failed: the
+    /// records are taken once, after everything was done.
+    #[inline]
+    pub fn run(&self) -> Result<()> {
+        if self.checks.is_empty() {
+            return Ok(self.inner.run()?);
+        }
+        let _turns: Vec<_> = self.checks.iter().map(|checks| checks.check.turn()).collect();
+        self.inner.run()?;
+        let mut outcome = Ok(());
+        for Checks { check, kernels } in &*self.checks {
+            // Each is taken, so that no failure is left for somebody else.
+            outcome = outcome.and(check.take(self.inner.stream(), &kernels.join("` or `")));
+        }
+        outcome
+    }
+
+    /// How many launches, fills and copies it does.
+    pub fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// Whether it does nothing.
+    pub fn is_empty(&self) -> bool {
+        self.inner.is_empty()
+    }
+
+    /// Whether the driver has it as one graph.
+    pub fn is_graph(&self) -> bool {
+        self.inner.is_graph()
+    }
+
+    /// The stream it runs on.
+    pub fn stream(&self) -> &Stream {
+        self.inner.stream()
+    }
+
+    /// What it keeps alive, in the order in which it was recorded.
+    pub fn kept(&self) -> &[Kept] {
+        self.inner.kept()
+    }
+}
+
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

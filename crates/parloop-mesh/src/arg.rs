@@ -1,0 +1,83 @@
+//! Arguments of loops: which data, how it is reached, and what is done with it.
+
+use parloop_device::DType;
+
+use crate::access::Access;
+use crate::dat::Dat;
+use crate::global::Global;
+use crate::map::Map;
+use crate::storage::Storage;
+
+/// The data of an argument.
+#[derive(Clone, Debug)]
+pub enum ArgData {
+    /// On the elements of a set.
+    Dat(Dat),
+    /// One component of each element's data.
+    Component(Dat, usize),
+    /// The same for all elements.
+    Global(Global),
+}
+
+/// An argument of a loop.
+#[derive(Clone, Debug)]
+pub struct Arg {
+    /// The data.
+    pub data: ArgData,
+    /// What the kernel does with it.
+    pub access: Access,
+    /// Through which map elements lead to the data; `None` is directly.
+    pub map: Option<Map>,
+}
+
+impl Arg {
+    /// Data on a set.
+    pub fn dat(dat: &Dat, access: Access, map: Option<&Map>) -> Arg {
+        Arg { data: ArgData::Dat(dat.clone()), access, map: map.cloned() }
+    }
+
+    /// One component of data on a set.
+    pub fn component(dat: &Dat, component: usize, access: Access, map: Option<&Map>) -> Arg {
+        Arg { data: ArgData::Component(dat.clone(), component), access, map: map.cloned() }
+    }
+
+    /// What all elements share.
+    pub fn global(global: &Global, access: Access) -> Arg {
+        Arg { data: ArgData::Global(global.clone()), access, map: None }
+    }
+
+    /// The name of the data.
+    pub fn name(&self) -> &str {
+        match &self.data {
+            ArgData::Dat(dat) | ArgData::Component(dat, _) => dat.name(),
+            ArgData::Global(global) => global.name(),
+        }
+    }
+
+    /// Where the numbers are.
+    pub fn storage(&self) -> &Storage {
+        match &self.data {
+            ArgData::Dat(dat) | ArgData::Component(dat, _) => dat.storage(),
+            ArgData::Global(global) => global.storage(),
+        }
+    }
+
+    /// The type of the numbers.
+    pub fn dtype(&self) -> DType {
+        self.storage().dtype()
+    }
+
+    /// How many numbers one entry of the data has for the kernel.
+    pub fn count(&self) -> usize {
+        match &self.data {
+            ArgData::Dat(dat) => dat.dataset().count(),
+            ArgData::Component(..) => 1,
+            ArgData::Global(global) => global.count(),
+        }
+    }
+
+    /// How many entries of the data the kernel gets.
+    pub fn arity(&self) -> usize {
+        self.map.as_ref().map_or(1, Map::arity)
+    }
+}

@@ -1,0 +1,111 @@
+//! Data on sets.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parloop_device::{DType, Element};
+
+use crate::Result;
+use crate::access::Access;
+use crate::arg::Arg;
+use crate::dataset::DataSet;
+use crate::identity::{self, Id};
+use crate::map::Map;
+use crate::storage::Storage;
+
+/// Numbers on each element of a set. Clones are the same data.
+///
+/// ```
+/// use parloop_mesh::{Dat, Set};
+/// let nodes = Set::new(2, "nodes")?;
+/// let x = Dat::new(&nodes.data(2)?, &[0.0, 1.0, 2.0, 3.0], "x")?;
+/// assert_eq!(x.to_vec::<f64>()?, [0.0, 1.0, 2.0, 3.0]);
+/// # Ok::<(), parloop_mesh::MeshError>(())
+/// ```
+#[derive(Clone)]
+pub struct Dat {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    id: Id,
+    name: String,
+    dataset: DataSet,
+    storage: Storage,
+}
+
+impl Dat {
+    /// Data with these values, element by element, ghosts and all.
+    ///
+    /// # Errors
+    /// [`MeshError::Length`](crate::MeshError::Length) when there are too few or too many.
+    pub fn new<T: Element>(dataset: &DataSet, values: &[T], name: impl Into<String>) -> Result<Dat> {
+        Ok(Dat::around(dataset, Storage::with_values(values, dataset.set().sizes().total, dataset.count())?, name))
+    }
+
+    /// Zeros.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn zeros(dataset: &DataSet, dtype: DType, name: impl Into<String>) -> Result<Dat> {
+        Ok(Dat::around(dataset, Storage::zeros(dtype, dataset.set().sizes().total, dataset.count())?, name))
+    }
+
+    /// Data whose numbers are in that storage, which has a row for each element.
+    pub fn around(dataset: &DataSet, storage: Storage, name: impl Into<String>) -> Dat {
+        debug_assert_eq!((storage.rows(), storage.count()), (dataset.set().sizes().total, dataset.count()));
+        Dat { inner: Arc::new(Inner { id: identity::fresh(), name: name.into(), dataset: dataset.clone(), storage }) }
+    }
+
+    /// The number by which this data is known.
+    pub fn id(&self) -> Id {
+        self.inner.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The set and the shape of one element's data.
+    pub fn dataset(&self) -> &DataSet {
+        &self.inner.dataset
+    }
+
+    /// The type of its numbers.
+    pub fn dtype(&self) -> DType {
+        self.inner.storage.dtype()
+    }
+
+    /// Where its numbers are.
+    pub fn storage(&self) -> &Storage {
+        &self.inner.storage
+    }
+
+    /// Its numbers, element by element.
+    ///
+    /// # Errors
+    /// [`MeshError::ElementType`](crate::MeshError::ElementType), or when a device fails.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.inner.storage.to_vec()
+    }
+
+    /// Replaces all numbers.
+    ///
+    /// # Errors
+    /// [`MeshError::ElementType`](crate::MeshError::ElementType), [`MeshError::Length`](crate::MeshError::Length).
+    pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
+        self.inner.storage.write(values)
+    }
+
+    /// An argument of a loop: the data of the element itself, or through a map of those it leads to.
+    pub fn arg(&self, access: Access, map: Option<&Map>) -> Arg {
+        Arg::dat(self, access, map)
+    }
+}
+
+impl fmt::Debug for Dat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<Dat {}: {} on {:?}>", self.name(), self.dtype(), self.dataset())
+    }
+}

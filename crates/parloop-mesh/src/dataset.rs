@@ -1,0 +1,79 @@
+//! How much data each element of a set has.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use crate::Result;
+use crate::error::MeshError;
+use crate::set::{Set, SetKind};
+
+/// The lengths of the axes of one element's data.
+pub type Axes = SmallVec<[usize; 2]>;
+
+/// How many numbers an element has: `4`, or along several axes `[2, 2]`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Dim(pub Axes);
+
+impl From<usize> for Dim {
+    fn from(dim: usize) -> Dim {
+        Dim(SmallVec::from_slice(&[dim]))
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Dim {
+    fn from(dim: [usize; N]) -> Dim {
+        Dim(SmallVec::from_slice(&dim))
+    }
+}
+
+impl From<&[usize]> for Dim {
+    fn from(dim: &[usize]) -> Dim {
+        Dim(SmallVec::from_slice(dim))
+    }
+}
+
+/// A set with the shape of the data on each of its elements: PyOP2's `set ** dim`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DataSet {
+    set: Set,
+    axes: Axes,
+}
+
+impl DataSet {
+    /// Data of that shape on each element.
+    ///
+    /// # Errors
+    /// [`MeshError::Dim`] for an axis of length zero, [`MeshError::DataOnSubset`].
+    pub fn new(set: &Set, dim: impl Into<Dim>) -> Result<DataSet> {
+        let Dim(axes) = dim.into();
+        if axes.is_empty() || axes.contains(&0) {
+            return Err(MeshError::Dim { of: set.name().to_owned(), dim: axes.to_vec() });
+        }
+        if matches!(set.kind(), SetKind::Subset { .. }) {
+            return Err(MeshError::DataOnSubset { set: set.base().name().to_owned() });
+        }
+        Ok(DataSet { set: set.clone(), axes })
+    }
+
+    /// The set.
+    pub fn set(&self) -> &Set {
+        &self.set
+    }
+
+    /// The lengths of the axes of one element's data.
+    pub fn axes(&self) -> &[usize] {
+        &self.axes
+    }
+
+    /// How many numbers each element has.
+    pub fn count(&self) -> usize {
+        self.axes.iter().product()
+    }
+}
+
+impl fmt::Debug for DataSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<DataSet {} ** {:?}>", self.set.name(), self.axes())
+    }
+}

@@ -1,0 +1,57 @@
+//! What can go wrong with sets, maps, data and loops.
+
+use parloop_device::DType;
+use parloop_kernel::KernelError;
+use parloop_loop::error::LoopError;
+
+use crate::access::Access;
+use crate::set::Sizes;
+
+/// Why a mesh operation was refused or failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum MeshError {
+    #[error("set `{set}`: sizes must grow from core ({}) to owned ({}) to total ({})", sizes.core, sizes.owned, sizes.total)]
+    SetSizes { set: String, sizes: Sizes },
+    #[error("set `{set}` is asked to have {size} elements, but a set has at most {}", i32::MAX)]
+    SetTooLarge { set: String, size: usize },
+    #[error("`{of}` is given the dimension {dim:?}; every axis must have at least one entry")]
+    Dim { of: String, dim: Vec<usize> },
+    #[error("data cannot be put on a subset of `{set}`; put it on `{set}` and loop over the subset")]
+    DataOnSubset { set: String },
+    #[error("index {index} is not in set `{set}`, which has {size} elements")]
+    SubsetIndex { set: String, index: i64, size: usize },
+    #[error("subsets of `{first}` and of `{second}` cannot be combined; both must be of one set")]
+    SubsetsOfDifferentSets { first: String, second: String },
+    #[error("map `{map}` has arity 0; it must lead to at least one element")]
+    Arity { map: String },
+    #[error("map `{map}` cannot begin or end at a subset of `{set}`; use `{set}`")]
+    MapOnSubset { map: String, set: String },
+    #[error("map `{map}` needs {rows} × {arity} values, but {found} were given")]
+    MapLength { map: String, found: usize, rows: usize, arity: usize },
+    #[error("map `{map}`: entry [{row}, {column}] is {value}, but set `{set}` has {size} elements")]
+    MapRange { map: String, row: usize, column: usize, value: i64, set: String, size: usize },
+    #[error("{rows} × {count} numbers do not fit into memory")]
+    TooLarge { rows: usize, count: usize },
+    #[error("{asked} numbers are needed, but {found} were given")]
+    Length { asked: usize, found: usize },
+    #[error("numbers of type {asked} were asked for, but the data is {found}")]
+    ElementType { asked: DType, found: DType },
+    #[error("argument {index} (`{name}`): {access} is not possible for {kind}, only {}", names(allowed))]
+    Mode { index: usize, name: String, access: Access, kind: &'static str, allowed: &'static [Access] },
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    #[error(transparent)]
+    Loop(#[from] Box<LoopError>),
+}
+
+impl From<LoopError> for MeshError {
+    fn from(error: LoopError) -> MeshError {
+        MeshError::Loop(Box::new(error))
+    }
+}
+
+fn names(list: &[Access]) -> String {
+    list.iter().map(|access| access.name()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,120 @@
+//! Maps: for each element of one set, elements of another.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parloop_device::DType;
+
+use crate::Result;
+use crate::error::MeshError;
+use crate::identity::{self, Id};
+use crate::set::Set;
+use crate::storage::Storage;
+
+/// For each element of `from`, `arity` elements of `to`. Clones are the same map.
+///
+/// ```
+/// use parloop_mesh::{Map, Set};
+/// let (edges, nodes) = (Set::new(2, "edges")?, Set::new(3, "nodes")?);
+/// let ends = Map::new(&edges, &nodes, 2, &[0, 1, 1, 2], "ends")?;
+/// assert_eq!(ends.values()?, [0, 1, 1, 2]);
+/// let error = Map::new(&edges, &nodes, 2, &[0, 1, 1, 3], "ends").unwrap_err();
+/// assert_eq!(error.to_string(), "map `ends`: entry [1, 1] is 3, but set `nodes` has 3 elements");
+/// # Ok::<(), parloop_mesh::MeshError>(())
+/// ```
+#[derive(Clone)]
+pub struct Map {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    id: Id,
+    name: String,
+    from: Set,
+    to: Set,
+    arity: usize,
+    values: Storage,
+}
+
+impl Map {
+    /// A map with these values, row by row. Every one is checked.
+    ///
+    /// # Errors
+    /// [`MeshError::MapLength`], [`MeshError::MapRange`], [`MeshError::MapOnSubset`], [`MeshError::Arity`].
+    pub fn new(from: &Set, to: &Set, arity: usize, values: &[i32], name: impl Into<String>) -> Result<Map> {
+        let name = name.into();
+        if arity == 0 {
+            return Err(MeshError::Arity { map: name });
+        }
+        for set in [from, to] {
+            if set.indices().is_some() {
+                return Err(MeshError::MapOnSubset { map: name, set: set.base().name().to_owned() });
+            }
+        }
+        let rows = from.sizes().total;
+        if values.len() != rows.saturating_mul(arity) {
+            return Err(MeshError::MapLength { map: name, found: values.len(), rows, arity });
+        }
+        let limit = to.sizes().total;
+        if let Some(place) = values.iter().position(|&value| value < 0 || value as usize >= limit) {
+            let (row, column, value) = (place / arity, place % arity, values[place].into());
+            return Err(MeshError::MapRange { map: name, row, column, value, set: to.name().to_owned(), size: limit });
+        }
+        let values = Storage::with_values(values, rows, arity)?;
+        let inner = Inner { id: identity::fresh(), name, from: from.clone(), to: to.clone(), arity, values };
+        Ok(Map { inner: Arc::new(inner) })
+    }
+
+    /// The number by which this map is known.
+    pub fn id(&self) -> Id {
+        self.inner.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The set it leads from.
+    pub fn from(&self) -> &Set {
+        &self.inner.from
+    }
+
+    /// The set it leads to.
+    pub fn to(&self) -> &Set {
+        &self.inner.to
+    }
+
+    /// How many elements it gives for each.
+    pub fn arity(&self) -> usize {
+        self.inner.arity
+    }
+
+    /// Its values, row by row.
+    ///
+    /// # Errors
+    /// When the host cannot read them.
+    pub fn values(&self) -> Result<Vec<i32>> {
+        self.inner.values.to_vec()
+    }
+
+    /// Where its values are: numbers of type [`DType::I32`].
+    pub fn storage(&self) -> &Storage {
+        debug_assert_eq!(self.inner.values.dtype(), DType::I32);
+        &self.inner.values
+    }
+}
+
+impl PartialEq for Map {
+    fn eq(&self, other: &Map) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl Eq for Map {}
+
+impl fmt::Debug for Map {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<Map {}: {} -> {} × {}>", self.name(), self.from().name(), self.arity(), self.to().name())
+    }
+}

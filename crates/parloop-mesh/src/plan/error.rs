@@ -1,0 +1,114 @@
+//! What can be wrong with what a plan is asked about.
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The values of a table are not whole rows.
+    #[error("table {table} has {values} values, which are no whole rows of {arity}; give `rows * arity` values")]
+    Shape {
+        /// Which table, counted from 0.
+        table: usize,
+        /// How many values it has.
+        values: usize,
+        /// How many values a row should have.
+        arity: usize,
+    },
+    /// A table has no row for an element.
+    #[error("element {element} has no row in table {table}, which has {rows} rows")]
+    NoRow {
+        /// Which table, counted from 0.
+        table: usize,
+        /// The largest element of the loop.
+        element: usize,
+        /// How many rows the table has.
+        rows: usize,
+    },
+    /// A value of a table is no element of its target set.
+    #[error("table {table}: entry [{row}, {column}] is {value}, but the target set has {targets} elements")]
+    OutOfRange {
+        /// Which table, counted from 0.
+        table: usize,
+        /// The element.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// What stands there.
+        value: i32,
+        /// The size of the target set.
+        targets: usize,
+    },
+    /// Two tables go to the same set and say different sizes of it.
+    #[error("table {table} says that set {set} has {found} elements, but a table before it says {before}")]
+    SetSize {
+        /// Which table, counted from 0.
+        table: usize,
+        /// The set.
+        set: usize,
+        /// The size by the table.
+        found: usize,
+        /// The size by an earlier table.
+        before: usize,
+    },
+    /// A list of elements is not ascending, or it has a negative number.
+    #[error("a list of elements must ascend from 0 or more, but at {position} it has {element}")]
+    NotAscending {
+        /// Where in the list.
+        position: usize,
+        /// The element there.
+        element: i32,
+    },
+    /// A rank or an order is not what it is made of, each exactly once.
+    #[error("the {what} must have each of its {expected} numbers exactly once, but it has {found} entries, and at {position} a wrong one")]
+    NotPermutation {
+        /// `"rank"` or `"order"`.
+        what: &'static str,
+        /// How many numbers there are.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+        /// The first entry that is repeated, unknown or missing.
+        position: usize,
+    },
+    /// A rank is given for a set that no table goes to.
+    #[error("a rank is given for set {set}, but no table of the loop goes to it")]
+    UnknownSet {
+        /// The set.
+        set: usize,
+    },
+    /// Only tables to one set can be asked about.
+    #[error("{asked} is made of tables to one set, but these go to {sets} sets; make one for each set")]
+    SeveralSets {
+        /// What was asked for.
+        asked: &'static str,
+        /// To how many sets the tables go.
+        sets: usize,
+    },
+    /// A number does not fit in the 32 bits of an index.
+    #[error("{what} would be {count}, but an index has 32 bits, up to {most}", most = i32::MAX)]
+    Overflow {
+        /// The quantity.
+        what: &'static str,
+        /// How large it is.
+        count: usize,
+    },
+    /// An element has more slots than a mask has bits.
+    #[error("owner-computes knows at most {most} targets an element, but this loop writes {slots}; take another plan")]
+    TooManySlots {
+        /// How many targets an element has.
+        slots: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A number of parts that makes no sense.
+    #[error("{parts} parts were asked for; there can be 1 to {most}")]
+    Parts {
+        /// What was asked.
+        parts: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Blocks of no elements.
+    #[error("blocks of 0 elements were asked for; a block has at least 1")]
+    EmptyBlocks,
+}

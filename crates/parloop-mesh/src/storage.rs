@@ -1,0 +1,291 @@
+//! Where numbers are: on the host, on devices, and which of the copies are up to date.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use parloop_device::{DType, Device, Element, Memory, as_bytes, as_bytes_mut};
+use parloop_kernel::{Context, KernelError};
+use smallvec::SmallVec;
+
+use crate::Result;
+use crate::error::MeshError;
+
+/// In which order the numbers of a table lie in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Row by row: those of an element side by side.
+    #[default]
+    Rows,
+    /// Column by column: each component of all elements side by side.
+    Columns,
+}
+
+/// A table of numbers: rows of `count` numbers each. The host has a copy of it row by row; each context that used it may have another.
+/// Every write makes the other copies old; they are renewed when they are needed, and not before. Clones are the same table.
+#[derive(Clone)]
+pub struct Storage {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    dtype: DType,
+    rows: usize,
+    count: usize,
+    host: Memory,
+    /// What owns the host's memory, when it is not ours.
+    _owner: Option<Box<dyn Any + Send + Sync>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Counts the writes.
+    version: u64,
+    /// The version that the host has.
+    host: u64,
+    copies: SmallVec<[Copy; 1]>,
+}
+
+/// What a context has.
+struct Copy {
+    context: Context,
+    memory: Memory,
+    layout: Layout,
+    version: u64,
+}
+
+impl Storage {
+    /// Zeros.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn zeros(dtype: DType, rows: usize, count: usize) -> Result<Storage> {
+        let bytes = rows.checked_mul(count).and_then(|numbers| numbers.checked_mul(dtype.size()));
+        let bytes = bytes.ok_or(MeshError::TooLarge { rows, count })?;
+        let cpu = Device::open("cpu").map_err(KernelError::from)?;
+        let host = cpu.allocate(bytes).map_err(KernelError::from)?;
+        cpu.default_stream().and_then(|stream| stream.fill(&host, 0, bytes, 0)).map_err(KernelError::from)?;
+        Ok(Storage::around(dtype, rows, count, host, None))
+    }
+
+    /// These numbers, row by row.
+    ///
+    /// # Errors
+    /// When there is no room, or the length does not fit.
+    pub fn with_values<T: Element>(values: &[T], rows: usize, count: usize) -> Result<Storage> {
+        let storage = Storage::zeros(T::DTYPE, rows, count)?;
+        storage.write(values)?;
+        Ok(storage)
+    }
+
+    /// Numbers in the host memory of someone else, which `owner` keeps alive. They are shared, not copied.
+    ///
+    /// # Errors
+    /// [`MeshError::Length`] when it is too small.
+    pub fn shared(dtype: DType, rows: usize, count: usize, host: Memory, owner: Box<dyn Any + Send + Sync>) -> Result<Storage> {
+        let asked = rows.saturating_mul(count);
+        if host.len() != asked.saturating_mul(dtype.size()) {
+            return Err(MeshError::Length { asked, found: host.len() / dtype.size() });
+        }
+        Ok(Storage::around(dtype, rows, count, host, Some(owner)))
+    }
+
+    fn around(dtype: DType, rows: usize, count: usize, host: Memory, owner: Option<Box<dyn Any + Send + Sync>>) -> Storage {
+        Storage { inner: Arc::new(Inner { dtype, rows, count, host, _owner: owner, state: Mutex::default() }) }
+    }
+
+    /// The type of the numbers.
+    pub fn dtype(&self) -> DType {
+        self.inner.dtype
+    }
+
+    /// How many rows.
+    pub fn rows(&self) -> usize {
+        self.inner.rows
+    }
+
+    /// How many numbers a row has.
+    pub fn count(&self) -> usize {
+        self.inner.count
+    }
+
+    /// How many numbers in all.
+    pub fn len(&self) -> usize {
+        self.inner.rows * self.inner.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether both are the same table.
+    pub fn is_same(&self, other: &Storage) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// How often it was written.
+    pub fn version(&self) -> u64 {
+        self.state().version
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic while it was held cannot have left it half changed: versions are set last.
+        self.inner.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The host's memory, up to date.
+    ///
+    /// # Errors
+    /// When a device that has the numbers fails.
+    pub fn host(&self) -> Result<&Memory> {
+        self.renew_host(&mut self.state())?;
+        Ok(&self.inner.host)
+    }
+
+    /// The host's memory, up to date, about to be written by someone: all other copies are old.
+    ///
+    /// # Errors
+    /// When a device that has the numbers fails.
+    pub fn host_mut(&self) -> Result<&Memory> {
+        let mut state = self.state();
+        self.renew_host(&mut state)?;
+        state.version += 1;
+        state.host = state.version;
+        Ok(&self.inner.host)
+    }
+
+    fn renew_host(&self, state: &mut State) -> Result<()> {
+        if state.host == state.version {
+            return Ok(());
+        }
+        let newest = state.copies.iter().find(|copy| copy.version == state.version);
+        let newest = newest.expect("invariant: someone has the numbers that were written last");
+        let mut bytes = vec![0; self.inner.host.len()];
+        newest.context.stream().read(&newest.memory, 0, &mut bytes).map_err(KernelError::from)?;
+        if newest.layout == Layout::Columns {
+            bytes = transposed(&bytes, self.inner.count, self.inner.rows, self.inner.dtype.size());
+        }
+        self.write_host(&bytes)?;
+        state.host = state.version;
+        Ok(())
+    }
+
+    fn write_host(&self, bytes: &[u8]) -> Result<()> {
+        let stream = self.inner.host.device().default_stream().map_err(KernelError::from)?;
+        Ok(stream.write(&self.inner.host, 0, bytes).map_err(KernelError::from)?)
+    }
+
+    fn read_host(&self, bytes: &mut [u8]) -> Result<()> {
+        let stream = self.inner.host.device().default_stream().map_err(KernelError::from)?;
+        Ok(stream.read(&self.inner.host, 0, bytes).map_err(KernelError::from)?)
+    }
+
+    /// The numbers, row by row.
+    ///
+    /// # Errors
+    /// [`MeshError::ElementType`], or when a device fails.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.check_type(T::DTYPE)?;
+        self.host()?;
+        let mut values = vec![T::ZERO; self.len()];
+        self.read_host(as_bytes_mut(&mut values))?;
+        Ok(values)
+    }
+
+    /// Replaces all numbers.
+    ///
+    /// # Errors
+    /// [`MeshError::ElementType`], [`MeshError::Length`].
+    pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
+        self.check_type(T::DTYPE)?;
+        if values.len() != self.len() {
+            return Err(MeshError::Length { asked: self.len(), found: values.len() });
+        }
+        let mut state = self.state();
+        self.write_host(as_bytes(values))?;
+        state.version += 1;
+        state.host = state.version;
+        Ok(())
+    }
+
+    fn check_type(&self, asked: DType) -> Result<()> {
+        if asked == self.inner.dtype { Ok(()) } else { Err(MeshError::ElementType { asked, found: self.inner.dtype }) }
+    }
+
+    /// The layout it has on a context already, if it is there.
+    pub fn layout_on(&self, context: &Context) -> Option<Layout> {
+        if is_host(context) {
+            return Some(Layout::Rows);
+        }
+        self.state().copies.iter().find(|copy| copy.context.is_same(context)).map(|copy| copy.layout)
+    }
+
+    /// Memory that the context can use. `reads`: the numbers are there, up to date. `writes`: every other copy is old from here on.
+    /// The layout is only asked for where the context has no copy yet.
+    ///
+    /// # Errors
+    /// When there is no room, or a device fails.
+    pub fn place(&self, context: &Context, layout: Layout, reads: bool, writes: bool) -> Result<Memory> {
+        let mut state = self.state();
+        if is_host(context) {
+            if reads {
+                self.renew_host(&mut state)?;
+            }
+            if writes {
+                state.version += 1;
+                state.host = state.version;
+            }
+            return Ok(self.inner.host.clone());
+        }
+        let found = state.copies.iter().position(|copy| copy.context.is_same(context));
+        let found = match found {
+            Some(found) => found,
+            None => {
+                let memory = context.device().allocate(self.inner.host.len()).map_err(KernelError::from)?;
+                state.copies.push(Copy { context: context.clone(), memory, layout, version: u64::MAX });
+                state.copies.len() - 1
+            }
+        };
+        if reads && state.copies[found].version != state.version {
+            self.renew_host(&mut state)?;
+            let copy = &state.copies[found];
+            let mut bytes = vec![0; self.inner.host.len()];
+            self.read_host(&mut bytes)?;
+            if copy.layout == Layout::Columns {
+                bytes = transposed(&bytes, self.inner.rows, self.inner.count, self.inner.dtype.size());
+            }
+            context.stream().write(&copy.memory, 0, &bytes).map_err(KernelError::from)?;
+            state.copies[found].version = state.version;
+        }
+        if writes {
+            state.version += 1;
+            state.copies[found].version = state.version;
+        }
+        Ok(state.copies[found].memory.clone())
+    }
+}
+
+/// Whether kernels of the context use the host's memory.
+fn is_host(context: &Context) -> bool {
+    context.device().kind() == parloop_device::DeviceKind::Cpu
+}
+
+/// A table of `rows` by `columns` elements of `size` bytes, column by column.
+fn transposed(bytes: &[u8], rows: usize, columns: usize, size: usize) -> Vec<u8> {
+    let mut out = vec![0; bytes.len()];
+    for row in 0..rows {
+        for column in 0..columns {
+            let (from, to) = ((row * columns + column) * size, (column * rows + row) * size);
+            out[to..to + size].copy_from_slice(&bytes[from..from + size]);
+        }
+    }
+    out
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<Storage {} × {} {}>", self.inner.rows, self.inner.count, self.inner.dtype)
+    }
+}

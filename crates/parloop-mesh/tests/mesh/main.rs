@@ -1,0 +1,3 @@
+//! Tests of mesh loops, one binary.
+
+mod plan;

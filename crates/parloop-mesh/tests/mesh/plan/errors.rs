@@ -1,0 +1,109 @@
+//! What plans refuse, word for word.
+
+use parloop_mesh::plan::{Blocks, Elements, Incidence, Inverse, Owned, PlanError, Rank, Table, cuthill_mckee, element_order};
+
+use super::Loop;
+
+fn table(values: &[i32], arity: usize, targets: usize) -> Table<'_> {
+    Table { values, arity, set: 0, targets }
+}
+
+fn says<T: std::fmt::Debug>(result: Result<T, PlanError>, message: &str) {
+    assert_eq!(result.expect_err("a refusal").to_string(), message);
+}
+
+#[test]
+fn tables_must_have_whole_rows_for_all_elements() {
+    let ragged = Incidence::new(Elements::Range(0..1), &[table(&[0, 1, 2], 2, 3)]);
+    says(ragged, "table 0 has 3 values, which are no whole rows of 2; give `rows * arity` values");
+    let none = Incidence::new(Elements::Range(0..1), &[table(&[0], 0, 3)]);
+    says(none, "table 0 has 1 values, which are no whole rows of 0; give `rows * arity` values");
+    let short = Incidence::new(Elements::List(&[0, 2]), &[table(&[0, 1], 1, 3)]);
+    says(short, "element 2 has no row in table 0, which has 2 rows");
+}
+
+#[test]
+fn values_must_be_targets() {
+    let message = "table 1: entry [1, 0] is 3, but the target set has 3 elements";
+    says(Incidence::new(Elements::Range(0..2), &[table(&[0, 1], 1, 3), table(&[0, 3], 1, 3)]), message);
+    let message = "table 0: entry [0, 1] is -1, but the target set has 3 elements";
+    says(Incidence::new(Elements::Range(0..1), &[table(&[0, -1], 2, 3)]), message);
+    let message = "table 0: entry [0, 0] is 0, but the target set has 0 elements";
+    says(Incidence::new(Elements::Range(0..1), &[table(&[0], 1, 0)]), message);
+}
+
+#[test]
+fn values_outside_of_the_loop_do_not_matter() {
+    let outside = [7, 0, -1];
+    assert!(Incidence::new(Elements::Range(1..2), &[table(&outside, 1, 1)]).is_ok());
+    assert!(Incidence::new(Elements::List(&[1]), &[table(&outside, 1, 1)]).is_ok());
+}
+
+#[test]
+fn one_set_has_one_size() {
+    let message = "table 1 says that set 0 has 4 elements, but a table before it says 3";
+    says(Incidence::new(Elements::Range(0..1), &[table(&[0], 1, 3), table(&[0], 1, 4)]), message);
+}
+
+#[test]
+fn lists_of_elements_must_ascend() {
+    let rows = table(&[0, 0, 0], 1, 1);
+    says(Incidence::new(Elements::List(&[1, 0]), &[rows]), "a list of elements must ascend from 0 or more, but at 1 it has 0");
+    says(Incidence::new(Elements::List(&[1, 1]), &[rows]), "a list of elements must ascend from 0 or more, but at 1 it has 1");
+    says(Incidence::new(Elements::List(&[-1, 1]), &[rows]), "a list of elements must ascend from 0 or more, but at 0 it has -1");
+}
+
+#[test]
+fn what_does_not_fit_in_32_bits_is_refused() {
+    let many = Elements::Range(0..3_000_000_000);
+    says(Incidence::new(many, &[]), "the number of elements would be 3000000000, but an index has 32 bits, up to 2147483647");
+    let large = Table { values: &[], arity: 1, set: 0, targets: 3_000_000_000 };
+    let message = "the number of targets would be 3000000000, but an index has 32 bits, up to 2147483647";
+    says(Incidence::new(Elements::Range(0..0), &[large]), message);
+    // The last element of a short list is large, and so is its entry.
+    let values = vec![0; 70_000_000];
+    let tables = [table(&values, 1, 1); 32];
+    let incidence = Incidence::new(Elements::List(&[69_999_999]), &tables).expect("a sound loop");
+    let message = "the largest entry of an inverse would be 2240000000, but an index has 32 bits, up to 2147483647";
+    says(Inverse::new(&incidence), message);
+}
+
+#[test]
+fn plans_of_one_set_refuse_several() {
+    let tables = [table(&[0], 1, 1), Table { set: 9, ..table(&[0], 1, 1) }];
+    let incidence = Incidence::new(Elements::Range(0..1), &tables).expect("a sound loop");
+    says(Inverse::new(&incidence), "an inverse is made of tables to one set, but these go to 2 sets; make one for each set");
+    says(cuthill_mckee(&incidence), "a rank is made of tables to one set, but these go to 2 sets; make one for each set");
+    says(element_order(&incidence, None), "an element order is made of tables to one set, but these go to 2 sets; make one for each set");
+}
+
+#[test]
+fn ranks_and_orders_must_be_permutations() {
+    let of = Loop::grid(1);
+    let incidence = of.incidence();
+    let twice = "the rank must have each of its 4 numbers exactly once, but it has 4 entries, and at 2 a wrong one";
+    says(element_order(&incidence, Some(&[0, 1, 1, 2])), twice);
+    says(Owned::new(&incidence, 2, &[Rank { set: 0, places: &[0, 1, 4, 2] }]), twice);
+    let short = "the rank must have each of its 4 numbers exactly once, but it has 1 entries, and at 1 a wrong one";
+    says(element_order(&incidence, Some(&[3])), short);
+    let negative = "the order must have each of its 2 numbers exactly once, but it has 2 entries, and at 1 a wrong one";
+    says(Blocks::new(&incidence, Some(&[1, -1]), 1), negative);
+    let unknown = "a rank is given for set 5, but no table of the loop goes to it";
+    says(Owned::new(&incidence, 2, &[Rank { set: 5, places: &[] }]), unknown);
+}
+
+#[test]
+fn owner_computes_has_limits() {
+    let values = [0; 33];
+    let incidence = Incidence::new(Elements::Range(0..1), &[table(&values, 33, 1)]).expect("a sound loop");
+    let message = "owner-computes knows at most 32 targets an element, but this loop writes 33; take another plan";
+    says(Owned::new(&incidence, 2, &[]), message);
+    let incidence = Incidence::new(Elements::Range(0..1), &[table(&values[..32], 32, 1)]).expect("a sound loop");
+    assert_eq!(Owned::new(&incidence, 1, &[]).expect("32 slots").masks, [u32::MAX]);
+    says(Owned::new(&incidence, 0, &[]), "0 parts were asked for; there can be 1 to 16777216");
+}
+
+#[test]
+fn blocks_are_not_empty() {
+    says(Blocks::new(&Loop::grid(1).incidence(), None, 0), "blocks of 0 elements were asked for; a block has at least 1");
+}

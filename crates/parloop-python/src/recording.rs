@@ -1,0 +1,186 @@
+//! `parloop.Recording`, and what must not have changed when a recorded or bound call is repeated.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use parloop_kernel as ker;
+use parloop_object as obj;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::Result;
+use crate::exceptions::Exception;
+use crate::ndarray::NdArray;
+
+/// What the kept arguments of a call must still be when it is repeated.
+#[derive(Default)]
+pub struct Watched {
+    arrays: Vec<WatchedArray>,
+    /// Objects that can be freed by hand.
+    pub views: Vec<obj::View>,
+}
+
+/// A NumPy array as it was when the call was made.
+struct WatchedArray {
+    name: String,
+    array: Py<PyAny>,
+    address: usize,
+    size: usize,
+}
+
+/// How a call was kept.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Bound,
+    Recorded,
+}
+
+impl Watched {
+    /// Adds the argument of that name if it is a NumPy array.
+    pub fn add_array(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Some(array) = NdArray::of(value)? {
+            let (address, size) = (array.pointer() as usize, array.size());
+            self.arrays.push(WatchedArray { name: name.to_owned(), array: value.clone().unbind(), address, size });
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing to look at.
+    pub fn is_empty(&self) -> bool {
+        self.arrays.is_empty() && self.views.is_empty()
+    }
+
+    /// Fails when an array was resized or an object freed.
+    pub fn check(&self, py: Python<'_>, kind: Kind) -> Result<()> {
+        for watched in &self.arrays {
+            let is_same = |array: NdArray<'_, '_>| array.pointer() as usize == watched.address && array.size() == watched.size;
+            if !NdArray::of(watched.array.bind(py))?.is_some_and(is_same) {
+                let (done, advice) = match kind {
+                    Kind::Bound => ("bound", "bind it again"),
+                    Kind::Recorded => ("recorded", "record it again"),
+                };
+                return Err(PyValueError::new_err(format!("array `{}` was resized after it was {done}; {advice}", watched.name)).into());
+            }
+        }
+        for view in &self.views {
+            view.check_alive()?;
+        }
+        Ok(())
+    }
+}
+
+/// What was called inside `with ctx.recording() as steps:`; `steps()` does it again, as often as it is called.
+///
+/// `len(steps)` is the number of launches, copies and fills. See `Context.recording`.
+#[pyclass(frozen, module = "parloop")]
+pub struct Recording {
+    context: ker::Context,
+    state: Mutex<State>,
+}
+
+enum State {
+    Ready,
+    UnderWay(ker::Recording),
+    Finished(Arc<Finished>),
+    Failed,
+}
+
+struct Finished {
+    replay: ker::Replay,
+    watched: Vec<ker::Kept>,
+}
+
+impl Recording {
+    pub fn new(context: ker::Context) -> Recording {
+        Recording { context, state: Mutex::new(State::Ready) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn finished(&self) -> Result<Arc<Finished>> {
+        let reason = match &*self.state() {
+            State::Finished(finished) => return Ok(finished.clone()),
+            State::Ready => "nothing was recorded yet; enter the recording with `with`",
+            State::UnderWay(_) => "the recording is not finished; call it after its `with` block",
+            State::Failed => "the recording was abandoned in an error; record again",
+        };
+        Err(Exception::RecordingError.error(format!("{}: {reason}", self.context.device().id())).into())
+    }
+}
+
+#[pymethods]
+impl Recording {
+    fn __enter__(slf: Bound<'_, Self>) -> Result<Bound<'_, Self>> {
+        let this = slf.get();
+        let mut state = this.state();
+        if !matches!(*state, State::Ready) {
+            let reason = format!("{}: a recording is entered once; ask `ctx.recording()` for another", this.context.device().id());
+            return Err(Exception::RecordingError.error(reason).into());
+        }
+        *state = State::UnderWay(this.context.record()?);
+        drop(state);
+        Ok(slf)
+    }
+
+    fn __exit__(&self, kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _trace: &Bound<'_, PyAny>) -> Result<()> {
+        // What is dropped here may run Python's code, which may come back for the state.
+        let taken = std::mem::replace(&mut *self.state(), State::Failed);
+        match taken {
+            State::UnderWay(recording) if kind.is_none() => {
+                let replay = recording.finish()?;
+                let is_looked_at = |kept: &&ker::Kept| kept.downcast_ref::<Watched>().is_some_and(|watched| !watched.is_empty());
+                let watched = replay.kept().iter().filter(is_looked_at).cloned().collect();
+                *self.state() = State::Finished(Arc::new(Finished { replay, watched }));
+            }
+            State::UnderWay(_) => {}
+            other => *self.state() = other,
+        }
+        Ok(())
+    }
+
+    /// Does all that was recorded, in its order; on a GPU it is queued, as a call of a kernel is.
+    fn __call__(&self, py: Python<'_>) -> Result<()> {
+        let finished = self.finished()?;
+        for watched in finished.watched.iter().filter_map(|kept| kept.downcast_ref::<Watched>()) {
+            watched.check(py, Kind::Recorded)?;
+        }
+        Ok(py.detach(|| finished.replay.run())?)
+    }
+
+    fn __len__(&self) -> usize {
+        match &*self.state() {
+            State::Ready | State::Failed => 0,
+            State::UnderWay(recording) => recording.len(),
+            State::Finished(finished) => finished.replay.len(),
+        }
+    }
+
+    /// Whether it is true: always, with steps or without.
+    fn __bool__(&self) -> bool {
+        true
+    }
+
+    /// Whether the driver has it as one graph.
+    #[getter]
+    fn is_graph(&self) -> Result<bool> {
+        Ok(self.finished()?.replay.is_graph())
+    }
+
+    fn __repr__(&self) -> String {
+        let device = self.context.device().id();
+        match &*self.state() {
+            State::Ready => format!("<Recording on {device}, not begun>"),
+            State::UnderWay(recording) => format!("<Recording on {device}, under way: {}>", steps(recording.len())),
+            State::Failed => format!("<Recording on {device}, abandoned>"),
+            State::Finished(finished) => {
+                let form = if finished.replay.is_graph() { ", one graph" } else { "" };
+                format!("<Recording on {device}: {}{form}>", steps(finished.replay.len()))
+            }
+        }
+    }
+}
+
+fn steps(count: usize) -> String {
+    if count == 1 { "1 step".into() } else { format!("{count} steps") }
+}
