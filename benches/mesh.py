@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import importlib
 import json
 import os
 import pathlib
@@ -26,10 +25,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "examples"), str(HERE / "airfoil")]
 from airfoil_mesh import airfoil_mesh  # noqa: E402
 from hand import Hand, compile_c  # noqa: E402
+from airfoil_loops import built_loops, example  # noqa: E402
 
 import parloop as pl  # noqa: E402
 import parloop.mesh as op2  # noqa: E402
-from parloop.mesh import INC, READ, RW, WRITE  # noqa: E402
+from parloop.mesh import INC, READ, WRITE  # noqa: E402
 
 Call = Callable[[], object]
 
@@ -167,25 +167,8 @@ def triangles(table: Table, counts: list[int]) -> None:
         compare(table, f"INC over 1e6 triangles, {name}", threads, hand, rounds=31)
 
 
-def airfoil_loops(flow) -> dict[str, Call]:
-    """The loops of the example, built for the context that is in force."""
-    example = importlib.import_module("05_airfoil")
-    x, q, qold, adt, res, rms = flow.x, flow.q, flow.qold, flow.adt, flow.res, flow.rms
-    edge_nodes, edge_cells, bedge_nodes, bedge_cells = flow.edge_nodes, flow.edge_cells, flow.bedge_nodes, flow.bedge_cells
-    at_edges = x(READ, edge_nodes), q(READ, edge_cells), adt(READ, edge_cells), res(INC, edge_cells)
-    at_bedges = x(READ, bedge_nodes), q(READ, bedge_cells), adt(READ, bedge_cells), res(INC, bedge_cells)
-    return {
-        "save_soln": op2.ParLoop(example.save_soln, flow.cells, q(READ), qold(WRITE)),
-        "adt_calc": op2.ParLoop(example.adt_calc, flow.cells, x(READ, flow.cell_nodes), q(READ), adt(WRITE)),
-        "res_calc": op2.ParLoop(example.res_calc, flow.edges, *at_edges),
-        "bres_calc": op2.ParLoop(example.bres_calc, flow.bedges, *at_bedges, flow.bound(READ), flow.far(READ)),
-        "update": op2.ParLoop(example.update, flow.cells, qold(READ), q(WRITE), res(RW), adt(READ), rms(INC)),
-    }
-
-
 def airfoil(table: Table, counts: list[int], third: int, across: int) -> None:
     """Each loop of the airfoil program."""
-    example = importlib.import_module("05_airfoil")
     mesh = airfoil_mesh(third, across)
     print(f"the airfoil program: {mesh}")
     hand = Hand(mesh)
@@ -197,7 +180,7 @@ def airfoil(table: Table, counts: list[int], third: int, across: int) -> None:
             flow.step()
             flow.step()
             assert abs(flow.residual / expected - 1) < 1e-9, (n, flow.residual, expected)
-            loops[n] = airfoil_loops(flow)
+            loops[n] = built_loops(flow)
     for name in loops[1]:
         compare(table, name, {n: loops[n][name] for n in counts}, lambda name=name: hand.loop(name), rounds=15)
 

@@ -12,8 +12,10 @@ fi
 PYTHONPATH=$PWD/python $peers/bin/python benches/cpu.py
 PYTHONPATH=$PWD/python $peers/bin/python benches/objects.py
 PYTHONPATH=$PWD/python $peers/bin/python benches/loops.py
+PYTHONPATH=$PWD/python $peers/bin/python benches/mesh.py
 if .venv/bin/python -c 'import parloop as pl; pl.Device("cuda:0")' 2>/dev/null; then
     PYTHONPATH=$PWD/python $peers/bin/python benches/gpu.py
     PYTHONPATH=$PWD/python $peers/bin/python benches/objects_gpu.py
     PYTHONPATH=$PWD/python $peers/bin/python benches/loops_gpu.py
+    PYTHONPATH=$PWD/python $peers/bin/python benches/airfoil_gpu.py
 fi

@@ -270,6 +270,7 @@ def draw(flow: Airfoil, mesh: Mesh, path: str) -> None:
     figure = Figure(figsize=(10, 6.5), layout="constrained")
     axes = figure.subplots()
     cells = PolyCollection(corners[near], array=flow.pressure[near], cmap="RdBu_r", norm=TwoSlopeNorm(1.0), edgecolors="face", linewidths=0.2)
+    axes.set_facecolor("0.25")  # what no cell covers: the profile
     axes.add_collection(cells)
     axes.set(xlim=(-0.6, 1.6), ylim=(-0.7, 0.7), aspect="equal", title="Pressure around NACA0012 at Mach 0.4")
     figure.colorbar(cells, ax=axes, label="pressure, 1 far away", shrink=0.8)

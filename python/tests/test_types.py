@@ -42,7 +42,7 @@ def test_every_public_name_is_in_the_stub_and_nothing_else():
 
 def own_names(cls):
     """The names that the class, or a base class of ours, defines."""
-    ours = [base for base in cls.__mro__ if base.__module__ in ("parloop", "parloop.objects", "parloop._parloop")]
+    ours = [base for base in cls.__mro__ if base.__module__ in ("parloop", "parloop.objects", "parloop.mesh", "parloop._parloop")]
     return {name for base in ours for name in vars(base)}
 
 
@@ -84,7 +84,7 @@ def test_parameters_have_the_names_and_defaults_that_the_stub_says():
         if isinstance(node, ast.ClassDef):
             members = [(m, f, getattr(_parloop, name)) for m, f in defined(node.body).items() if isinstance(f, ast.FunctionDef)]
         for member, function, owner in members:
-            is_property = any(isinstance(d, ast.Name) and d.id == "property" for d in function.decorator_list)
+            is_property = any(getattr(d, "id", getattr(d, "attr", "")) in ("property", "setter") for d in function.decorator_list)
             if is_property or member.startswith("__") and member not in ("__array__", "__dlpack__"):
                 continue
             assert of_stub(function) == of_object(getattr(owner, member)), f"{name}.{member}"

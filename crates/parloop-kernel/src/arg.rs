@@ -323,8 +323,8 @@ impl Checker<'_> {
             return Err(self.wrong_type(array_of(dtype), "pass a single value"));
         };
         let fits = match (to, dtype) {
-            (_, None) | (Pointee::Void | Pointee::Other(_), _) => true,
-            (Pointee::Scalar(declared), Some(given)) => *declared == given,
+            (_, None) | (Pointee::Void | Pointee::Other(_) | Pointee::Pointers(_), _) => true,
+            (Pointee::Scalar(declared) | Pointee::Rows(declared, _), Some(given)) => *declared == given,
             (Pointee::Char, Some(given)) => given.size() == 1,
             (Pointee::Class(_), Some(_)) => return Err(self.wrong_type(array_of(dtype), self.pointer_hint())),
         };
@@ -345,9 +345,9 @@ impl Checker<'_> {
         };
         match to {
             Pointee::Class(declared) if declared == class => {}
-            Pointee::Void | Pointee::Other(_) => {}
+            Pointee::Void | Pointee::Other(_) | Pointee::Pointers(_) => {}
             Pointee::Class(_) => return Err(self.wrong_type(given(), "")),
-            Pointee::Scalar(_) | Pointee::Char => return Err(self.wrong_type(given(), "pass an array")),
+            Pointee::Scalar(_) | Pointee::Char | Pointee::Rows(..) => return Err(self.wrong_type(given(), "pass an array")),
         }
         if !writable && !constant { Err(self.read_only("object")) } else { Ok(()) }
     }

@@ -68,6 +68,16 @@ impl Writer {
                         self.byte(4);
                         self.text(name);
                     }
+                    Pointee::Pointers(dtype) => {
+                        self.byte(5);
+                        self.dtype(*dtype);
+                    }
+                    Pointee::Rows(dtype, lengths) => {
+                        self.byte(6);
+                        self.dtype(*dtype);
+                        self.number(lengths.len() as u64);
+                        lengths.iter().for_each(|length| self.number(*length));
+                    }
                 }
             }
         }
@@ -198,6 +208,11 @@ impl<'a> Reader<'a> {
             2 => Pointee::Void,
             3 => Pointee::Class(self.text()?),
             4 => Pointee::Other(self.text()?),
+            5 => Pointee::Pointers(self.dtype()?),
+            6 => {
+                let (dtype, count) = (self.dtype()?, self.number()?);
+                Pointee::Rows(dtype, (0..count).map(|_| self.number()).collect::<Option<_>>()?)
+            }
             _ => return None,
         };
         Some(ParamType::Pointer { to, constant })

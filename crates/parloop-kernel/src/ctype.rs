@@ -14,6 +14,14 @@ impl TypeNames {
         self.0.insert(name, words(ty));
     }
 
+    /// The number that `name` stands for.
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        match self.0.get(name)?.as_slice() {
+            [word] => word.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok(),
+            _ => None,
+        }
+    }
+
     /// The type that these specifiers say; `None` when it is no scalar.
     pub(crate) fn scalar(&self, specifiers: &[String]) -> Option<Scalar> {
         self.scalar_within(specifiers, 16)

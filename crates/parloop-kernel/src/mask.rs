@@ -7,6 +7,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) at: usize,
+    /// Where it ends.
+    pub(crate) end: usize,
     pub(crate) kind: MarkKind,
 }
 
@@ -115,7 +117,7 @@ impl Masked {
             }
             "complex" | "_Complex" => return self.complex(original, start, end),
             "long" if original[..start].trim_end().ends_with("long") => {
-                self.marks.push(Mark { at: start, kind: MarkKind::SecondLong });
+                self.marks.push(Mark { at: start, end, kind: MarkKind::SecondLong });
                 return end;
             }
             // Also `atomicAdd_f64` and the like, which headers may define.
@@ -125,7 +127,7 @@ impl Masked {
             }
             _ => return end,
         };
-        self.marks.push(Mark { at: start, kind });
+        self.marks.push(Mark { at: start, end, kind });
         self.blank(start, end);
         end
     }
@@ -264,7 +266,7 @@ mod tests {
             String::from_utf8(masked.text).unwrap(),
             "        void f(         double *x, int n) { {                          x[i]=0; }             }"
         );
-        assert_eq!(masked.marks, [Mark { at: 0, kind: MarkKind::Kernel }, Mark { at: 15, kind: MarkKind::Space }]);
+        assert_eq!(masked.marks, [Mark { at: 0, end: 7, kind: MarkKind::Kernel }, Mark { at: 15, end: 23, kind: MarkKind::Space }]);
         assert_eq!(masked.loops, [LoopMark { at: 44, body: 70, count: "g(n, 2)".into() }]);
     }
 

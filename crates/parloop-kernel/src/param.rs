@@ -16,24 +16,23 @@ impl Reader<'_> {
         let specifiers_end = declarator.map_or(node.end_byte(), |d| d.start_byte());
         let specifiers = words(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
         let constant = specifiers.iter().any(|word| word == "const");
-        let (name, depth) = match declarator.map(|d| self.declarator(d)) {
-            Some(Some((name, depth))) => (name, depth),
-            Some(None) => (String::new(), usize::MAX),
-            None => (String::new(), 0),
+        let (name, layers) = match declarator.map(|d| self.declarator(d)) {
+            Some(found) => found.map_or((String::new(), None), |(name, layers)| (name, Some(layers))),
+            None => (String::new(), Some(Vec::new())),
+        };
+        let Some(layers) = layers else {
+            let reason = format!("parameter `{}` of `{function}` is neither a scalar nor a pointer", nth(index));
+            return Err(Mistake { at: node.start_byte(), reason });
         };
         let is_named = !name.is_empty();
-        let name = if is_named { name } else { format!("arg{index}") };
+        let name = if is_named { name } else { nth(index) };
         let spelled = specifiers.join(" ");
-        let class = self.class(&specifiers).filter(|_| depth == 0);
-        let ty = match (self.typedefs.scalar(&specifiers), depth) {
+        let class = self.class(&specifiers).filter(|_| layers.is_empty());
+        let ty = match (self.typedefs.scalar(&specifiers), layers.as_slice()) {
             _ if let Some(class) = class => ParamType::Pointer { to: Pointee::Class(class), constant },
-            (_, usize::MAX) => {
-                let reason = format!("parameter `{name}` of `{function}` is neither a scalar nor a pointer");
-                return Err(Mistake { at: node.start_byte(), reason });
-            }
-            (Some(Scalar::Value(dtype)), 0) => ParamType::Scalar(dtype),
-            (Some(Scalar::Char), 0) => ParamType::Scalar(DType::I8),
-            (Some(Scalar::Void), 0) | (None, 0) => {
+            (Some(Scalar::Value(dtype)), []) => ParamType::Scalar(dtype),
+            (Some(Scalar::Char), []) => ParamType::Scalar(DType::I8),
+            (Some(Scalar::Void), []) | (None, []) => {
                 // A class is one word, so that other types need no hint.
                 let hint = match *unqualified(&specifiers).collect::<Vec<_>>() {
                     [name] if name != "void" => "; name it among the classes if it is a pointer to an opaque struct",
@@ -43,7 +42,7 @@ impl Reader<'_> {
                     format!("parameter `{name}` of `{function}` has type `{spelled}`, which is no scalar type and no pointer{hint}");
                 return Err(Mistake { at: node.start_byte(), reason });
             }
-            (scalar, depth) => ParamType::Pointer { to: pointee(scalar, depth, &specifiers), constant },
+            (scalar, [_, inner @ ..]) => ParamType::Pointer { to: pointee(scalar, inner, &specifiers), constant },
         };
         if let Some(gap) = kernel_gap
             && self.target == DeviceKind::OpenCl
@@ -88,7 +87,10 @@ impl Reader<'_> {
                 let reason = format!("`{function}` returns `{}`, which is no scalar type", specifiers.join(" "));
                 Err(Mistake { at: node.start_byte(), reason })
             }
-            (scalar, depth) => Ok(Some(ParamType::Pointer { to: pointee(scalar, depth, &specifiers), constant })),
+            (scalar, depth) => {
+                let to = pointee(scalar, &vec![Layer::Pointer; depth - 1], &specifiers);
+                Ok(Some(ParamType::Pointer { to, constant }))
+            }
         }
     }
 
@@ -120,28 +122,54 @@ impl Reader<'_> {
         }
     }
 
-    /// The name and the number of pointers (arrays count); `None` for what is neither.
-    fn declarator(&self, node: Node) -> Option<(String, usize)> {
-        match node.kind() {
-            "identifier" => Some((self.text(node), 0)),
-            "pointer_declarator" | "abstract_pointer_declarator" | "array_declarator" | "abstract_array_declarator" => {
-                match node.child_by_field_name("declarator") {
-                    Some(inner) => self.declarator(inner).map(|(name, depth)| (name, depth + 1)),
-                    None => Some((String::new(), 1)),
-                }
+    /// The name, and what must be followed from it to the elements; `None` for what is neither pointer nor array.
+    fn declarator(&self, node: Node) -> Option<(String, Vec<Layer>)> {
+        let layer = match node.kind() {
+            "identifier" => return Some((self.text(node), Vec::new())),
+            "pointer_declarator" | "abstract_pointer_declarator" => Layer::Pointer,
+            "array_declarator" | "abstract_array_declarator" => {
+                Layer::Array(node.child_by_field_name("size").and_then(|size| self.length(&self.text(size))))
             }
-            "parenthesized_declarator" | "abstract_parenthesized_declarator" => self.declarator(node.named_child(0)?),
-            _ => None,
-        }
+            "parenthesized_declarator" | "abstract_parenthesized_declarator" => return self.declarator(node.named_child(0)?),
+            _ => return None,
+        };
+        let (name, mut layers) = match node.child_by_field_name("declarator") {
+            Some(inner) => self.declarator(inner)?,
+            None => (String::new(), Vec::new()),
+        };
+        layers.push(layer);
+        Some((name, layers))
+    }
+
+    /// The length that an array is declared with: a number, or a name that `#define` gives to one.
+    fn length(&self, text: &str) -> Option<u64> {
+        let text = text.trim().trim_end_matches(['u', 'U', 'l', 'L']);
+        text.parse().ok().or_else(|| self.typedefs.number(text)).filter(|length| *length > 0)
     }
 }
 
-/// What `depth` pointers to these specifiers lead to.
-fn pointee(scalar: Option<Scalar>, depth: usize, specifiers: &[String]) -> Pointee {
-    match (scalar, depth) {
-        (Some(Scalar::Value(dtype)), 1) => Pointee::Scalar(dtype),
-        (Some(Scalar::Char), 1) => Pointee::Char,
-        (Some(Scalar::Void), 1) => Pointee::Void,
+/// A step from a declared name to the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layer {
+    Pointer,
+    /// With its length, where the source says a number.
+    Array(Option<u64>),
+}
+
+/// What is called what has no name.
+fn nth(index: usize) -> String {
+    format!("arg{index}")
+}
+
+/// What a pointer leads to from which these layers lead to what the specifiers say.
+fn pointee(scalar: Option<Scalar>, inner: &[Layer], specifiers: &[String]) -> Pointee {
+    let lengths = || inner.iter().map(|layer| if let Layer::Array(length) = layer { *length } else { None }).collect::<Option<Vec<u64>>>();
+    match (scalar, inner) {
+        (Some(Scalar::Value(dtype)), []) => Pointee::Scalar(dtype),
+        (Some(Scalar::Char), []) => Pointee::Char,
+        (Some(Scalar::Void), []) => Pointee::Void,
+        (Some(Scalar::Value(dtype)), [Layer::Pointer]) => Pointee::Pointers(dtype),
+        (Some(Scalar::Value(dtype)), _) if let Some(lengths) = lengths() => Pointee::Rows(dtype, lengths),
         _ => Pointee::Other(specifiers.iter().filter(|word| *word != "const").cloned().collect::<Vec<_>>().join(" ")),
     }
 }

@@ -342,7 +342,7 @@ impl Reader<'_> {
 }
 
 /// The first node of that kind on the way down through the declarators.
-fn find<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+pub(crate) fn find<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
     let mut node = node;
     loop {
         if node.kind() == kind {
@@ -393,7 +393,7 @@ mod tests {
             signatures(text, DeviceKind::Cpu),
             [
                 "void a(double a, const double * x, double * y, int64_t n)",
-                "void b(double * v, uint64_t n, const char * name, void * any, float * rows, struct S * s)",
+                "void b(double * v, uint64_t n, const char * name, void * any, float ** rows, struct S * s)",
                 "double c()",
                 "uint32_t d(int16_t s, uint64_t u, bool flag)",
             ]

@@ -70,7 +70,7 @@ fn call_with_record(text: &str, end: usize) -> Option<Edit> {
 }
 
 /// Where the next sign is that is no space, comment or continued line.
-fn next_sign(text: &str, from: usize) -> Option<usize> {
+pub(crate) fn next_sign(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
     while at < bytes.len() {
@@ -108,14 +108,14 @@ fn receivers(text: &str, scanned: &Scanned, declared: &[Declared]) -> HashSet<St
 
 /// The words of a text outside comments and literals, and its macros.
 #[derive(Default)]
-struct Scanned {
-    words: Vec<Range<usize>>,
+pub(crate) struct Scanned {
+    pub(crate) words: Vec<Range<usize>>,
     /// Where each macro's name and its whole definition stand.
-    macros: Vec<(Range<usize>, Range<usize>)>,
+    pub(crate) macros: Vec<(Range<usize>, Range<usize>)>,
 }
 
 impl Scanned {
-    fn of(text: &str) -> Scanned {
+    pub(crate) fn of(text: &str) -> Scanned {
         let bytes = text.as_bytes();
         let mut scanned = Scanned::default();
         let (mut at, mut line_is_blank) = (0, true);
@@ -157,7 +157,7 @@ impl Scanned {
         scanned
     }
 
-    fn words_in(&self, range: Range<usize>) -> &[Range<usize>] {
+    pub(crate) fn words_in(&self, range: Range<usize>) -> &[Range<usize>] {
         let place = |at: usize| self.words.partition_point(|word| word.start < at);
         &self.words[place(range.start)..place(range.end).max(place(range.start))]
     }

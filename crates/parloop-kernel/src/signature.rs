@@ -38,7 +38,7 @@ impl Signature {
 
     /// The parameters as they are declared, in parentheses.
     pub fn params_text(&self) -> String {
-        let params: Vec<String> = self.params.iter().map(|param| format!("{} {}", param.ty, param.name)).collect();
+        let params: Vec<String> = self.params.iter().map(Param::declaration).collect();
         format!("({})", params.join(", "))
     }
 }
@@ -59,6 +59,25 @@ pub struct Param {
     pub name: String,
     /// Its type.
     pub ty: ParamType,
+}
+
+impl Param {
+    /// The parameter as it is declared.
+    ///
+    /// ```
+    /// use parloop_kernel::{Param, ParamType, Pointee};
+    /// let ty = ParamType::Pointer { to: Pointee::Rows(parloop_device::DType::F64, vec![2]), constant: true };
+    /// assert_eq!(Param { name: "x".into(), ty }.declaration(), "const double (*x)[2]");
+    /// ```
+    pub fn declaration(&self) -> String {
+        match &self.ty {
+            ParamType::Pointer { to: Pointee::Rows(dtype, lengths), constant } => {
+                let constant = if *constant { "const " } else { "" };
+                format!("{constant}{} (*{}){}", dtype.c_name(), self.name, brackets(lengths))
+            }
+            ty => format!("{ty} {}", self.name),
+        }
+    }
 }
 
 /// The type of a parameter or of a returned value.
@@ -84,6 +103,10 @@ pub enum Pointee {
     Char,
     /// `void`: anything.
     Void,
+    /// Pointers to scalars of one type: the parameter is a `double **`.
+    Pointers(DType),
+    /// Rows of scalars of one type, with the lengths of the axes of a row: the parameter is a `double (*)[2]`.
+    Rows(DType, Vec<u64>),
     /// An object of this class, opaque to C: the type of the parameter is a pointer by that name.
     Class(String),
     /// Something only the source knows, by its C name: anything is accepted.
@@ -96,17 +119,23 @@ impl fmt::Display for ParamType {
             ParamType::Scalar(dtype) => f.write_str(dtype.c_name()),
             ParamType::Pointer { to, constant } => {
                 let constant = if *constant { "const " } else { "" };
-                let name = match to {
+                let (name, pointer) = match to {
                     Pointee::Class(name) => return write!(f, "{constant}{name}"),
-                    Pointee::Scalar(dtype) => dtype.c_name(),
-                    Pointee::Char => "char",
-                    Pointee::Void => "void",
-                    Pointee::Other(name) => name,
+                    Pointee::Scalar(dtype) => (dtype.c_name(), "*"),
+                    Pointee::Char => ("char", "*"),
+                    Pointee::Void => ("void", "*"),
+                    Pointee::Pointers(dtype) => (dtype.c_name(), "**"),
+                    Pointee::Rows(dtype, lengths) => return write!(f, "{constant}{} (*){}", dtype.c_name(), brackets(lengths)),
+                    Pointee::Other(name) => (name.as_str(), "*"),
                 };
-                write!(f, "{constant}{name} *")
+                write!(f, "{constant}{name} {pointer}")
             }
         }
     }
+}
+
+fn brackets(lengths: &[u64]) -> String {
+    lengths.iter().map(|length| format!("[{length}]")).collect()
 }
 
 impl ParamType {

@@ -38,6 +38,8 @@ pub enum MeshError {
     Length { asked: usize, found: usize },
     #[error("numbers of type {asked} were asked for, but the data is {found}")]
     ElementType { asked: DType, found: DType },
+    #[error("`{first}` has the dimension {first_shape:?}, but `{second}` has {second_shape:?}; both must have the same, on one set")]
+    Shapes { first: String, first_shape: Vec<usize>, second: String, second_shape: Vec<usize> },
     #[error("argument {index} (`{name}`): {access} is not possible for {kind}, only {}", names(allowed))]
     Mode { index: usize, name: String, access: Access, kind: &'static str, allowed: &'static [Access] },
     #[error(transparent)]

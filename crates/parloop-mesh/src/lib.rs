@@ -6,6 +6,7 @@
 
 mod access;
 mod arg;
+mod arithmetic;
 mod dat;
 mod dataset;
 mod error;

@@ -214,6 +214,12 @@ impl Storage {
         if asked == self.inner.dtype { Ok(()) } else { Err(MeshError::ElementType { asked, found: self.inner.dtype }) }
     }
 
+    /// The context that has the newest numbers, besides the host or alone; `None` when only the host has them.
+    pub fn newest(&self) -> Option<Context> {
+        let state = self.state();
+        state.copies.iter().find(|copy| copy.version == state.version).map(|copy| copy.context.clone())
+    }
+
     /// The layout it has on a context already, if it is there.
     pub fn layout_on(&self, context: &Context) -> Option<Layout> {
         if is_host(context) {

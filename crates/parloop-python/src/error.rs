@@ -7,6 +7,7 @@ use parloop_loop::create::CreateError;
 use parloop_loop::error::LoopError;
 use parloop_loop::parse::ParseError;
 use parloop_loop::transform::{ApplyError, InlineError, RegisterError};
+use parloop_mesh::MeshError;
 use parloop_object::{BufferError, ObjectError, TypeError};
 use pyo3::prelude::*;
 
@@ -86,6 +87,28 @@ impl From<LoopError> for Error {
             LoopError::Kernel(error) => error.into(),
             error => Error(loop_class(&error).error(error.to_string())),
         }
+    }
+}
+
+impl From<MeshError> for Error {
+    fn from(error: MeshError) -> Error {
+        let class = match error {
+            MeshError::Kernel(error) => return error.into(),
+            MeshError::Loop(error) => return (*error).into(),
+            MeshError::SetSizes { .. } | MeshError::SetTooLarge { .. } => Exception::SetValueError,
+            MeshError::SubsetsOfDifferentSets { .. } => Exception::SetValueError,
+            MeshError::Dim { .. } => Exception::DimTypeError,
+            MeshError::DataOnSubset { .. } | MeshError::MapOnSubset { .. } => Exception::SetTypeError,
+            MeshError::SubsetIndex { .. } => Exception::SubsetIndexOutOfBounds,
+            MeshError::Arity { .. } => Exception::ArityTypeError,
+            MeshError::MapRange { .. } => Exception::MapValueError,
+            MeshError::MapLength { .. } | MeshError::Length { .. } | MeshError::Shapes { .. } => Exception::DataValueError,
+            MeshError::TooLarge { .. } => Exception::OutOfMemoryError,
+            MeshError::ElementType { .. } => Exception::DataTypeError,
+            MeshError::Mode { .. } => Exception::ModeValueError,
+            _ => Exception::MeshError,
+        };
+        Error(class.error(error.to_string()))
     }
 }
 
@@ -188,9 +211,10 @@ fn kernel_class(error: &KernelError) -> Exception {
         KernelError::Compile { error, .. } => compile_class(error),
         KernelError::SourceFile { .. } | KernelError::Source { .. } | KernelError::SaveSource { .. } => Exception::SourceError,
         KernelError::Description { .. } => Exception::SourceError,
-        KernelError::NoSuchKernel { .. } | KernelError::NotAKernel { .. } | KernelError::NotDescribed { .. } => {
-            Exception::KernelNotFoundError
-        }
+        KernelError::NoSuchKernel { .. }
+        | KernelError::NoSuchFunction { .. }
+        | KernelError::NotAKernel { .. }
+        | KernelError::NotDescribed { .. } => Exception::KernelNotFoundError,
         KernelError::OutOfRange { .. } => Exception::ArgumentRangeError,
         KernelError::FftAxis { .. } | KernelError::FftAxisTwice { .. } | KernelError::FftData { .. } => Exception::ArgumentValueError,
         KernelError::FftGaps { .. } | KernelError::FftReadOnly => Exception::ArgumentValueError,

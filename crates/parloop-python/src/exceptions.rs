@@ -57,6 +57,24 @@ exceptions! {
     LoopScheduleError: LoopError, "ValueError", "The loops of a kernel cannot be put into an order.";
     LoopReductionError: LoopError, "ValueError", "A reduction or scan cannot be done so.";
     LoopIndexError: LoopError, "IndexError", "An index of a loop kernel is outside of its array.";
+    MeshError: ParloopError, "Exception", "A set, map, data on a set, or a loop over a mesh cannot be made or used so.";
+    SizeTypeError: MeshError, "TypeError", "The size of a set is no integer and no three of them.";
+    NameTypeError: MeshError, "TypeError", "A name is no text.";
+    DimTypeError: MeshError, "TypeError", "The dimension of data is no positive integer and no tuple of them.";
+    ArityTypeError: MeshError, "TypeError", "The arity of a map is no positive integer.";
+    IndexTypeError: MeshError, "TypeError", "An index is no integer.";
+    SetTypeError: MeshError, "TypeError", "Something else was given where a set is needed, or a subset where it cannot be.";
+    DataSetTypeError: MeshError, "TypeError", "Something else was given where a set with a dimension is needed.";
+    MapTypeError: MeshError, "TypeError", "Something else was given where a map is needed, or a map of floats.";
+    DatTypeError: MeshError, "TypeError", "Something else was given where data on a set is needed.";
+    DataTypeError: MeshError, "TypeError", "The type of numbers is not known, or does not fit.";
+    KernelTypeError: MeshError, "TypeError", "Something else was given where a kernel is needed, or a kernel does not fit its arguments.";
+    SubsetIndexOutOfBounds: MeshError, "TypeError", "A subset has an element that its set has not.";
+    SetValueError: MeshError, "ValueError", "The sizes of a set are not possible, or sets do not belong together.";
+    MapValueError: MeshError, "ValueError", "A map leads outside of its set, or does not fit the data or the loop.";
+    DataValueError: MeshError, "ValueError", "Numbers cannot be converted, or are too few or too many.";
+    IndexValueError: MeshError, "ValueError", "Data has no such component.";
+    ModeValueError: MeshError, "ValueError", "Data cannot be accessed so.";
     CheckError: ParloopError, "IndexError", "In checked mode: a kernel used an index outside its object, or a null reference.";
 }
 

@@ -16,6 +16,7 @@ mod index;
 mod kernel;
 mod loops;
 mod memory;
+mod mesh;
 mod ndarray;
 mod numpy_api;
 mod nvml;
@@ -66,6 +67,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     kernel::register(module)?;
     objects::register(module)?;
     loops::register(module)?;
+    mesh::register(module)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_context, module)?)?;
     module.add_function(wrap_pyfunction!(context::set_default_context, module)?)?;

@@ -64,6 +64,28 @@ fn api(py: Python<'_>) -> PyResult<&'static Api> {
 /// # Safety
 /// The elements are there, and may be written, as long as `owner` lives.
 pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, layout: &Layout) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the caller's promise.
+    unsafe { view_with(owner, base, dtype, layout, WRITEABLE) }
+}
+
+/// A NumPy array, as [`view`] gives it, that cannot be written.
+///
+/// # Safety
+/// The elements are there as long as `owner` lives.
+pub unsafe fn read_only_view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, layout: &Layout) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the caller's promise.
+    unsafe { view_with(owner, base, dtype, layout, 0) }
+}
+
+/// # Safety
+/// The elements are there, and may be written if the flags say so, as long as `owner` lives.
+unsafe fn view_with<'py>(
+    owner: Bound<'py, PyAny>,
+    base: *mut u8,
+    dtype: DType,
+    layout: &Layout,
+    flags: c_int,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = owner.py();
     let api = api(py)?;
     let shape: smallvec::SmallVec<[isize; 4]> = layout.shape.iter().map(|&dim| dim as isize).collect();
@@ -72,17 +94,8 @@ pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, l
     // the owner, whose reference it takes over, also when it fails.
     unsafe {
         let data = base.add(layout.offset).cast();
-        let array = (api.new)(
-            api.class,
-            shape.len() as c_int,
-            shape.as_ptr(),
-            kind,
-            layout.strides.as_ptr(),
-            data,
-            0,
-            WRITEABLE,
-            std::ptr::null_mut(),
-        );
+        let array =
+            (api.new)(api.class, shape.len() as c_int, shape.as_ptr(), kind, layout.strides.as_ptr(), data, 0, flags, std::ptr::null_mut());
         let array = Bound::from_owned_ptr_or_err(py, array)?;
         if (api.set_base)(array.as_ptr(), owner.into_ptr()) != 0 {
             return Err(PyErr::fetch(py));

@@ -1,11 +1,13 @@
 //! A user's function in C: its signature says what it takes, its source stands in front of the code.
 
 use std::any::Any;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use parloop_isl::Name;
-use parloop_kernel::{DeviceKind, KernelError, ParamType, Pointee, Signature, Source, signatures};
+use parloop_kernel::{DeviceKind, KernelError, ParamType, PlainC, Pointee, Signature, Source, signatures};
 
+use super::adapter::{Adapter, Passed};
 use super::emit::{CallSite, Emitted, check_in_place};
 use super::error::TypeName;
 use super::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
@@ -33,11 +35,15 @@ pub enum Access {
 /// let area = area.with_access([Access::Read, Access::Write]);
 /// # Ok::<(), parloop_kernel::KernelError>(())
 /// ```
+///
+/// An array goes to a `double *` as it lies in memory, to a `double **` as pointers to its rows, along its first axis, and to a
+/// `double (*)[2]` as rows, whose lengths must agree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CFunction {
     name: Name,
     signature: Signature,
     access: Vec<Access>,
+    source: Option<Arc<PlainC>>,
     preambles: Vec<Preamble>,
     types: Option<ArgTypes>,
     descriptors: Option<ArgDescriptors>,
@@ -49,19 +55,34 @@ impl CFunction {
     pub fn new(signature: Signature) -> CFunction {
         let access = signature.params.iter().map(|param| if param.ty.is_written() { Access::ReadWrite } else { Access::Read }).collect();
         let name = signature.name.as_str().into();
-        CFunction { name, signature, access, preambles: Vec::new(), types: None, descriptors: None }
+        CFunction { name, signature, access, source: None, preambles: Vec::new(), types: None, descriptors: None }
     }
 
-    /// The function of that name in a source, which is put in front of the code.
+    /// The function of that name in a source in plain C, which is put in front of the code. The source may have other functions, macros
+    /// and constants; it needs no word for any target.
     ///
     /// # Errors
     /// A mistake in the source, or no function of that name.
     pub fn parse(source: &str, name: &str) -> Result<CFunction, KernelError> {
+        CFunction::parse_with(source, name, &[], &[])
+    }
+
+    /// The function of that name in a source with headers: lines such as `#include "mine.h"`, in front of it. Headers are looked for in
+    /// the folders.
+    ///
+    /// # Errors
+    /// A mistake in the source, a header that cannot be read, or no function of that name.
+    pub fn parse_with(source: &str, name: &str, headers: &[String], folders: &[PathBuf]) -> Result<CFunction, KernelError> {
+        // One name for all functions of a source, so that it is put in front of the code once.
         let found = signatures(&[Source::text(source)], DeviceKind::Cpu, &[])?;
-        let available = found.iter().map(|signature| signature.name.clone()).collect();
-        let signature = found.into_iter().find(|signature| signature.name == name);
-        let signature = signature.ok_or(KernelError::NoSuchKernel { asked: name.into(), found: available })?;
-        Ok(CFunction::new(signature).preamble(format!("70_{name}"), source))
+        let first = found.first().map_or(name, |signature| signature.name.as_str());
+        let mut sources = vec![Source::named(format!("<{first}>"), source)];
+        if !headers.is_empty() {
+            sources.insert(0, Source::named("<headers>", headers.join("\n")));
+        }
+        let functions = PlainC::read(&sources, folders)?;
+        let signature = functions.signature(name)?.clone();
+        Ok(CFunction { source: Some(Arc::new(functions)), ..CFunction::new(signature) })
     }
 
     /// With what it does with each parameter. Only pointers can be written; others stay as they are.
@@ -129,14 +150,44 @@ impl CFunction {
         let is_number = |id: &ArgId| matches!(id, ArgId::Position(place) if *place < 0) && !site.is_part(id);
         ids.map(|id| if is_number(&id) { Emitted::Address(id) } else { Emitted::Arg(id) }).collect()
     }
+
+    /// The function between a call and this one, where the arguments cannot be passed as they are.
+    fn adapter(&self, target: Target) -> Result<Option<Adapter<'_>>, CallableError> {
+        let Some(descriptors) = &self.descriptors else { return Ok(None) };
+        let ids = self.ids().into_iter().filter_map(|(argument, result)| argument.or(result));
+        let passed = ids.zip(&self.signature.params).map(|(id, param)| {
+            let descriptor = descriptors.get(&id);
+            Passed::of(&self.name, id, param, descriptor, target)
+        });
+        Ok(Adapter::of(&self.signature, passed.collect::<Result<_, _>>()?, target))
+    }
+
+    /// What a call is written as.
+    fn call(&self, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
+        let name = self.adapter(site.target)?.map_or_else(|| self.name.clone(), |adapter| adapter.name());
+        Ok(Emitted::Call(name, self.parameters(site)))
+    }
 }
 
 /// The type of what a parameter holds or points at, if the signature says.
 fn type_of(param: &ParamType) -> Option<Type> {
     match param {
-        ParamType::Scalar(dtype) | ParamType::Pointer { to: Pointee::Scalar(dtype), .. } => Some(Type::Scalar(*dtype)),
+        ParamType::Scalar(dtype) => Some(Type::Scalar(*dtype)),
+        ParamType::Pointer { to: Pointee::Scalar(dtype) | Pointee::Pointers(dtype) | Pointee::Rows(dtype, _), .. } => {
+            Some(Type::Scalar(*dtype))
+        }
         ParamType::Pointer { to: Pointee::Char, .. } => Some(Type::Scalar(parloop_device::DType::I8)),
         ParamType::Pointer { .. } => None,
+    }
+}
+
+/// Which text of plain C code for the target takes.
+fn kind_of(target: Target) -> DeviceKind {
+    match target {
+        Target::C | Target::Ispc => DeviceKind::Cpu,
+        Target::OpenCl => DeviceKind::OpenCl,
+        Target::Cuda => DeviceKind::Cuda,
+        Target::Hip => DeviceKind::Hip,
     }
 }
 
@@ -200,27 +251,40 @@ impl Callable for CFunction {
             }
             let (expected, found) = match (&param.ty, descriptors.get(&id)) {
                 (ParamType::Scalar(_), Some(ArgDescriptor::Array { .. })) => ("a number", "an array"),
-                (ParamType::Pointer { to: Pointee::Scalar(_), .. }, Some(ArgDescriptor::Value)) => ("an array", "a number"),
+                (
+                    ParamType::Pointer { to: Pointee::Scalar(_) | Pointee::Pointers(_) | Pointee::Rows(..), .. },
+                    Some(ArgDescriptor::Value),
+                ) => ("an array", "a number"),
                 _ => continue,
             };
             return Err(CallableError::Kind { function: self.name.clone(), id, parameter: param.name.as_str().into(), expected, found });
         }
-        Ok(Arc::new(CFunction { descriptors: Some(descriptors.clone()), ..self.clone() }))
+        let described = CFunction { descriptors: Some(descriptors.clone()), ..self.clone() };
+        described.adapter(site.target)?;
+        Ok(Arc::new(described))
     }
 
     fn emit_call(&self, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
         self.check_counts(site.args.len(), 1)?;
-        Ok(Emitted::Call(self.name.clone(), self.parameters(site)))
+        self.call(site)
     }
 
     fn emit_call_insn(&self, site: &CallSite<'_>) -> Result<(Emitted, bool), CallableError> {
         self.check_counts(site.args.len(), site.results.len())?;
         let returned = self.signature.returns.is_some() && !site.results.is_empty();
-        Ok((Emitted::Call(self.name.clone(), self.parameters(site)), returned))
+        Ok((self.call(site)?, returned))
     }
 
-    fn preambles(&self, _target: Target) -> Result<Vec<Preamble>, CallableError> {
-        Ok(self.preambles.clone())
+    fn preambles(&self, target: Target) -> Result<Vec<Preamble>, CallableError> {
+        let mut preambles = self.preambles.clone();
+        if let Some(source) = &self.source {
+            let first = source.signatures().first().map_or("", |signature| signature.name.as_str());
+            preambles.push(Preamble { key: format!("70_{first}"), text: source.text(kind_of(target)).to_owned() });
+        }
+        if let Some(adapter) = self.adapter(target)? {
+            preambles.extend(adapter.preambles());
+        }
+        Ok(preambles)
     }
 
     fn is_same(&self, other: &dyn Callable) -> bool {

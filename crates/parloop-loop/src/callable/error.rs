@@ -88,6 +88,20 @@ pub enum CallableError {
         /// The shape here.
         here: Box<str>,
     },
+    /// An array whose rows the callee cannot take as they lie in memory.
+    #[error("call of `{function}`: {id} is `{there}` there, which {wants}, but {here} is passed")]
+    Rows {
+        /// The function.
+        function: Name,
+        /// Which argument.
+        id: ArgId,
+        /// The parameter, as it is declared there.
+        there: Box<str>,
+        /// What it takes.
+        wants: Box<str>,
+        /// The array here.
+        here: Box<str>,
+    },
     /// A number where an array is wanted, or an array where a number is.
     #[error("call of `{function}`: {id} (`{parameter}`) is {expected} there, but {found} is passed")]
     Kind {

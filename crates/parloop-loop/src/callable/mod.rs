@@ -9,6 +9,7 @@ use parloop_isl::Name;
 
 use crate::syntax::{AddressSpace, Layout, LoopKernel, Preamble, Target, Type};
 
+mod adapter;
 mod c_function;
 mod complex;
 mod emit;

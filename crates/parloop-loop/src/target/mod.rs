@@ -13,7 +13,14 @@ mod writer;
 
 pub use writer::write;
 
+use parloop_device::DType;
+
 use crate::syntax::Target;
+
+/// What the target's language calls a type of numbers.
+pub(crate) fn scalar_name(target: Target, dtype: DType) -> &'static str {
+    dialect(target).scalar(dtype)
+}
 
 fn dialect(target: Target) -> &'static dyn dialect::Dialect {
     match target {

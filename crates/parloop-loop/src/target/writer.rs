@@ -43,9 +43,14 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
             front.push('\n');
         }
     }
+    let has_places = front.lines().any(|line| line.starts_with("#line "));
     front.push_str(&needs);
     let mut text = dialect.opening(&format!("{front}{body}"));
     text.push_str(&front);
+    if has_places {
+        // A compiler's words about what follows are not about the user's source.
+        text.push_str("#line 1 \"<generated>\"\n");
+    }
     if !text.is_empty() {
         text.push('\n');
     }

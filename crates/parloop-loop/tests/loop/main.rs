@@ -1,6 +1,7 @@
 //! Tests of the loop compiler, one module an area, in one binary.
 
 mod barriers;
+mod c_functions;
 mod callables;
 mod calls;
 mod checks;

@@ -36,6 +36,7 @@ pub fn all() -> Vec<(&'static str, Program)> {
     found.extend(memory());
     found.extend(parallel());
     found.extend(functions());
+    found.extend(super::c_functions::samples());
     found
 }
 

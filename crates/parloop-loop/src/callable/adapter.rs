@@ -1,0 +1,272 @@
+//! Functions between generated code and a C function: flat pointers come in, what the C function declares goes out. They exist where an
+//! argument cannot be passed as it is: pointers to rows, rows of a length, types that two languages spell differently.
+
+use parloop_device::DType;
+use parloop_isl::Name;
+use parloop_kernel::{Param, ParamType, Pointee, Signature};
+
+use super::{ArgDescriptor, ArgId, CallableError};
+use crate::fold;
+use crate::layout::Axis;
+use crate::syntax::{AddressSpace, Layout, Preamble, Target};
+use crate::target::scalar_name;
+
+/// How one argument is passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// As it is.
+    Same,
+    /// As the address of the type that is declared.
+    Cast,
+    /// As pointers to so many rows, so many elements apart.
+    Pointers { rows: u64, apart: u64 },
+}
+
+/// One argument of a call: what comes in, and how it goes on.
+#[derive(Debug)]
+pub(super) struct Passed {
+    /// What the target's language calls its type, or that of what is at the address.
+    ty: String,
+    /// Whether it is an address, and whether nothing is written there.
+    pointer: Option<(AddressSpace, bool)>,
+    way: Way,
+}
+
+impl Passed {
+    /// How an argument of that description goes to the parameter.
+    pub(super) fn of(
+        function: &Name,
+        id: ArgId,
+        param: &Param,
+        descriptor: Option<&ArgDescriptor>,
+        target: Target,
+    ) -> Result<Passed, CallableError> {
+        let call = ArgumentOf { function, id, param, target };
+        let (to, constant) = match &param.ty {
+            ParamType::Scalar(dtype) => return call.typed(*dtype, None, Way::Same),
+            ParamType::Pointer { to, constant } => (to, *constant),
+        };
+        let (space, layout) = match descriptor {
+            Some(ArgDescriptor::Array { space, layout }) => (space.unwrap_or(AddressSpace::Private), Some(layout)),
+            _ => (AddressSpace::Private, None),
+        };
+        let pointer = Some((space, constant));
+        match to {
+            Pointee::Scalar(dtype) => call.typed(*dtype, pointer, flat(*dtype, space, target)),
+            Pointee::Char if space == AddressSpace::Private || target != Target::OpenCl => call.typed(DType::I8, pointer, Way::Cast),
+            Pointee::Char => call.typed(DType::I8, pointer, Way::Same),
+            Pointee::Pointers(dtype) => {
+                call.needs_private(space)?;
+                let Rows { count, apart, .. } = call.rows(layout)?;
+                call.typed(*dtype, pointer, Way::Pointers { rows: count, apart })
+            }
+            Pointee::Rows(dtype, lengths) => {
+                call.needs_private(space)?;
+                let expected: u64 = lengths.iter().product();
+                let Rows { count, apart, length } = call.rows(layout)?;
+                if length != expected || (count > 1 && apart != length) {
+                    return Err(call.misfit(&format!("takes rows of {expected}"), layout));
+                }
+                call.typed(*dtype, pointer, Way::Cast)
+            }
+            Pointee::Void => Ok(Passed { ty: "void".into(), pointer, way: Way::Same }),
+            Pointee::Class(name) => Ok(Passed { ty: name.clone(), pointer: None, way: Way::Same }),
+            Pointee::Other(name) if is_number(name) => {
+                Err(call.misfit("leads to numbers by another way than `T *`, `T **` or rows of known lengths", layout))
+            }
+            Pointee::Other(name) => Ok(Passed { ty: name.clone(), pointer, way: Way::Same }),
+        }
+    }
+
+    /// Whether the argument must go through an adapter.
+    fn is_changed(&self) -> bool {
+        self.way != Way::Same
+    }
+}
+
+/// The way of a flat array: types that are one in C may be two in a target's language.
+fn flat(dtype: DType, space: AddressSpace, target: Target) -> Way {
+    let differs = match target {
+        Target::C | Target::Ispc => false,
+        Target::OpenCl => dtype == DType::Bool && space == AddressSpace::Private,
+        Target::Cuda | Target::Hip => matches!(dtype, DType::I8 | DType::I64 | DType::U64),
+    };
+    if differs { Way::Cast } else { Way::Same }
+}
+
+/// Whether a C type that is no plain pointer's target is one of numbers.
+fn is_number(name: &str) -> bool {
+    const WORDS: [&str; 9] = ["double", "float", "int", "char", "long", "short", "unsigned", "bool", "_Bool"];
+    name.split_whitespace().any(|word| WORDS.contains(&word) || DType::ALL.iter().any(|dtype| dtype.c_name() == word))
+}
+
+struct Rows {
+    count: u64,
+    /// From one row to the next, in elements.
+    apart: u64,
+    length: u64,
+}
+
+/// An argument of a call, for what is to be said of it.
+struct ArgumentOf<'a> {
+    function: &'a Name,
+    id: ArgId,
+    param: &'a Param,
+    target: Target,
+}
+
+impl ArgumentOf<'_> {
+    fn typed(&self, dtype: DType, pointer: Option<(AddressSpace, bool)>, way: Way) -> Result<Passed, CallableError> {
+        if dtype.is_complex() && !matches!(self.target, Target::C | Target::Ispc) {
+            let (function, target) = (self.function.clone(), self.target);
+            return Err(CallableError::NoVersion { function, types: format!("{dtype}, which C alone has,"), target });
+        }
+        Ok(Passed { ty: scalar_name(self.target, dtype).to_owned(), pointer, way })
+    }
+
+    fn needs_private(&self, space: AddressSpace) -> Result<(), CallableError> {
+        if self.target != Target::OpenCl || space == AddressSpace::Private {
+            return Ok(());
+        }
+        Err(self.misfit_of("takes private memory on OpenCL", &format!("an array in {space} memory")))
+    }
+
+    /// The rows of an array along its first axis; a number is a row by itself.
+    fn rows(&self, layout: Option<&Layout>) -> Result<Rows, CallableError> {
+        let Some(layout) = layout else { return Ok(Rows { count: 1, apart: 1, length: 1 }) };
+        let wants = "takes rows that lie in memory without gaps, of lengths that are known";
+        let found = static_rows(&self.param.name.as_str().into(), layout);
+        found.ok_or_else(|| self.misfit(wants, Some(layout)))
+    }
+
+    fn misfit(&self, wants: &str, layout: Option<&Layout>) -> CallableError {
+        let lengths = layout.and_then(Layout::lengths);
+        let lengths = lengths.map(|lengths| lengths.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+        let here = lengths.map_or("an array".into(), |lengths| format!("an array of shape ({lengths})"));
+        self.misfit_of(wants, &here)
+    }
+
+    fn misfit_of(&self, wants: &str, here: &str) -> CallableError {
+        let there = self.param.declaration().into();
+        CallableError::Rows { function: self.function.clone(), id: self.id.clone(), there, wants: wants.into(), here: here.into() }
+    }
+}
+
+fn static_rows(name: &Name, layout: &Layout) -> Option<Rows> {
+    let lengths = layout.static_lengths()?;
+    let axes = layout.axes(name).ok()?;
+    let stride = |axis: &Axis| match axis {
+        Axis::Stride(stride) => u64::try_from(fold::as_int(stride)?).ok(),
+        _ => None,
+    };
+    let strides: Vec<u64> = axes.iter().map(stride).collect::<Option<_>>()?;
+    let (Some((&count, inner)), Some((&apart, inner_strides))) = (lengths.split_first(), strides.split_first()) else {
+        return Some(Rows { count: 1, apart: 1, length: 1 });
+    };
+    let mut length = 1u64;
+    for (&axis, &stride) in inner.iter().zip(inner_strides).rev() {
+        if axis > 1 && stride != length {
+            return None;
+        }
+        length = length.checked_mul(axis)?;
+    }
+    Some(Rows { count, apart, length })
+}
+
+/// A function that passes arguments on.
+#[derive(Debug)]
+pub(super) struct Adapter<'a> {
+    signature: &'a Signature,
+    passed: Vec<Passed>,
+    target: Target,
+}
+
+impl<'a> Adapter<'a> {
+    /// The adapter of a call; `None` where the function can be called itself.
+    pub(super) fn of(signature: &'a Signature, passed: Vec<Passed>, target: Target) -> Option<Adapter<'a>> {
+        passed.iter().any(Passed::is_changed).then_some(Adapter { signature, passed, target })
+    }
+
+    /// Its name: what it is for is part of it.
+    pub(super) fn name(&self) -> Name {
+        let mut name = format!("pl_call_{}", self.signature.name);
+        for passed in &self.passed {
+            match passed.way {
+                Way::Same => {}
+                Way::Cast => name.push_str("_c"),
+                Way::Pointers { rows, apart } => name.push_str(&format!("_{rows}x{apart}")),
+            }
+            if let Some((AddressSpace::Global | AddressSpace::Local | AddressSpace::Constant, _)) = passed.pointer
+                && self.target == Target::OpenCl
+            {
+                name.push_str("_g");
+            }
+        }
+        name.into()
+    }
+
+    pub(super) fn preambles(&self) -> Vec<Preamble> {
+        let own = Preamble { key: format!("71_{}", self.name()), text: self.text() };
+        if self.is_cpp() { vec![Preamble { key: "70_pl_address".into(), text: ADDRESS.into() }, own] } else { vec![own] }
+    }
+
+    fn is_cpp(&self) -> bool {
+        matches!(self.target, Target::Cuda | Target::Hip)
+    }
+
+    fn text(&self) -> String {
+        let head = if self.is_cpp() { "static __device__ __forceinline__" } else { "static inline __attribute__((always_inline))" };
+        let params: Vec<String> = self.passed.iter().enumerate().map(|(place, passed)| self.param(place, passed)).collect();
+        let (mut rows, mut args) = (String::new(), Vec::new());
+        for (place, passed) in self.passed.iter().enumerate() {
+            args.push(match passed.way {
+                Way::Same => format!("a{place}"),
+                Way::Cast => self.any(&format!("a{place}")),
+                Way::Pointers { rows: count, apart } => {
+                    let each: Vec<String> = (0..count.max(1)).map(|row| format!("a{place} + {}", row * apart)).collect();
+                    rows.push_str(&format!("  {}r{place}[{}] = {{{}}};\n", self.pointer(passed), count.max(1), each.join(", ")));
+                    self.any(&format!("r{place}"))
+                }
+            });
+        }
+        let (returned, returns) = match &self.signature.returns {
+            Some(ParamType::Scalar(dtype)) => (scalar_name(self.target, *dtype), "return "),
+            _ => ("void", ""),
+        };
+        let call = format!("{returns}{}({});", self.signature.name, args.join(", "));
+        format!("{head} {returned} {}({})\n{{\n{rows}  {call}\n}}\n", self.name(), params.join(", "))
+    }
+
+    fn param(&self, place: usize, passed: &Passed) -> String {
+        match passed.pointer {
+            None => format!("{} a{place}", passed.ty),
+            Some(_) => format!("{}a{place}", self.pointer(passed)),
+        }
+    }
+
+    fn pointer(&self, passed: &Passed) -> String {
+        let (space, constant) = passed.pointer.unwrap_or((AddressSpace::Private, false));
+        let space = match space {
+            _ if self.target != Target::OpenCl => "",
+            AddressSpace::Private => "",
+            AddressSpace::Local => "__local ",
+            AddressSpace::Global => "__global ",
+            AddressSpace::Constant => "__constant ",
+        };
+        let constant = if constant { " const" } else { "" };
+        format!("{space}{}{constant} *", passed.ty)
+    }
+
+    /// An address that becomes that of any type.
+    fn any(&self, address: &str) -> String {
+        if self.is_cpp() { format!("pl_address{{{address}}}") } else { format!("(void *){address}") }
+    }
+}
+
+/// In C++ an address of anything is none of a certain type by itself.
+const ADDRESS: &str = "\
+struct pl_address {
+  void const *at;
+  template <class T> __device__ __forceinline__ operator T *() const { return (T *)at; }
+};
+";

@@ -1,0 +1,344 @@
+//! `parloop.mesh.Dat`: numbers on each element of a set.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use parloop_mesh as mesh;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use super::access::Access;
+use super::arg::Arg;
+use super::dataset::DataSet;
+use super::given::name_of;
+use super::map::Map;
+use super::set::Set;
+use super::values::{dtype_given, host_view, storage, to_host};
+use super::view::DatView;
+use crate::argument::describe;
+use crate::error::Result;
+use crate::exceptions::Exception;
+use crate::ndarray::numpy_dtype;
+
+/// Numbers on each element of a set.
+///
+/// The data set is a `DataSet`, a `Set` (one number each) or another `Dat`, of which it becomes a copy. An array of the right type in C order is
+/// shared, anything else copied; without data all numbers are zero. Numbers go where loops use them and come back when they are looked
+/// at: ask for `data` again after a loop on a GPU.
+///
+/// >>> import numpy as np, parloop.mesh as op2
+/// >>> nodes = op2.Set(3, "nodes")
+/// >>> x = op2.Dat(nodes, [1, 2, 3], dtype=float, name="x")
+/// >>> x.data_ro
+/// array([1., 2., 3.])
+/// >>> op2.Dat(nodes ** 2).shape
+/// (3, 2)
+#[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
+pub struct Dat {
+    pub inner: mesh::Dat,
+    dataset: Py<DataSet>,
+    /// The version of the numbers at which the ghosts had the values of their owners.
+    pub ghosts_valid_at: AtomicU64,
+    /// The access for which exchanges of ghosts are put off.
+    frozen: Mutex<Option<Access>>,
+}
+
+/// Which of the elements are shown, and what may be done with them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    Owned { is_written: bool },
+    All { is_written: bool },
+}
+
+impl Dat {
+    /// The data that was given.
+    pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Dat>> {
+        object.cast::<Dat>().map_err(|_| Exception::DatTypeError.error(format!("a Dat is needed, not {}", describe(object))).into())
+    }
+
+    pub fn around(inner: mesh::Dat, dataset: Py<DataSet>) -> Dat {
+        Dat { inner, dataset, ghosts_valid_at: AtomicU64::new(0), frozen: Mutex::new(None) }
+    }
+
+    /// Data of the same kind with other numbers.
+    pub fn like(&self, py: Python<'_>, inner: mesh::Dat) -> Dat {
+        Dat::around(inner, self.dataset.clone_ref(py))
+    }
+
+    /// The shape of the numbers of so many elements.
+    fn shape_of(&self, rows: usize) -> Vec<usize> {
+        let dataset = self.inner.dataset();
+        let axes = if dataset.count() == 1 { &[] } else { dataset.axes() };
+        std::iter::once(rows).chain(axes.iter().copied()).collect()
+    }
+
+    /// The numbers as an array.
+    pub fn shown<'py>(slf: &Bound<'py, Self>, what: Shown) -> Result<Bound<'py, PyAny>> {
+        let this = slf.get();
+        let sizes = this.inner.dataset().set().sizes();
+        let (rows, is_written) = match what {
+            Shown::Owned { is_written } => (sizes.owned, is_written),
+            Shown::All { is_written } => (sizes.total, is_written),
+        };
+        let memory = to_host(slf.py(), this.inner.storage(), is_written)?;
+        // SAFETY: the object keeps its storage, which has a row for each element of the set.
+        unsafe { host_view(slf.as_any().clone(), memory, this.inner.dtype(), &this.shape_of(rows), is_written) }
+    }
+
+    pub fn are_ghosts_valid(&self) -> bool {
+        self.ghosts_valid_at.load(Ordering::Relaxed) == self.inner.storage().version()
+    }
+
+    pub fn set_ghosts_valid(&self, valid: bool) {
+        let version = if valid { self.inner.storage().version() } else { u64::MAX };
+        self.ghosts_valid_at.store(version, Ordering::Relaxed);
+    }
+
+    /// Checks what a loop is to do with it.
+    pub fn check_access(&self, access: Access) -> Result<()> {
+        let frozen = *self.frozen.lock().unwrap_or_else(PoisonError::into_inner);
+        match frozen.filter(|&frozen| frozen != access) {
+            None => Ok(()),
+            Some(frozen) => {
+                let (frozen, access) = (mesh::Access::from(frozen), mesh::Access::from(access));
+                let message =
+                    format!("`{}` is frozen for {frozen}, so that {access} is not possible; unfreeze it first", self.inner.name());
+                Err(Exception::ModeValueError.error(message).into())
+            }
+        }
+    }
+
+    /// Checks that a map leads to the data.
+    pub fn check_map(&self, map: &Map) -> Result<()> {
+        if map.to() == self.inner.dataset().set() {
+            return Ok(());
+        }
+        let (name, set, map) = (self.inner.name(), self.inner.dataset().set().name(), map.to().name());
+        Err(Exception::MapValueError.error(format!("data `{name}` is on set `{set}`, but the map leads to `{map}`")).into())
+    }
+}
+
+/// The map that was given with an access, if any.
+pub fn map_given<'a, 'py>(map: Option<&'a Bound<'py, PyAny>>) -> Result<Option<&'a Bound<'py, Map>>> {
+    map.filter(|map| !map.is_none()).map(Map::of).transpose()
+}
+
+#[pymethods]
+impl Dat {
+    #[new]
+    #[pyo3(signature = (dataset, data=None, dtype=None, name=None))]
+    fn new<'py>(
+        dataset: &Bound<'py, PyAny>,
+        data: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        name: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Dat> {
+        let py = dataset.py();
+        if let Ok(other) = dataset.cast::<Dat>() {
+            let other = other.get();
+            let name = name.map_or_else(|| Ok(format!("copy_of_{}", other.inner.name())), |name| name_of(Some(name), "dat"))?;
+            let copy = mesh::Dat::zeros(other.inner.dataset(), other.inner.dtype(), name)?;
+            py.detach(|| other.inner.copy_to(&copy))?;
+            let copy = other.like(py, copy);
+            copy.set_ghosts_valid(other.are_ghosts_valid());
+            return Ok(copy);
+        }
+        let name = name_of(name, "dat")?;
+        let dataset = match dataset.cast::<Set>() {
+            Ok(set) => set.as_any().pow(1, py.None())?,
+            Err(_) => dataset.clone(),
+        };
+        let dataset = dataset.cast_into::<DataSet>().map_err(|error| {
+            let found = describe(&error.into_inner());
+            Exception::DataSetTypeError.error(format!("data is put on a Set or a DataSet, not on {found}"))
+        })?;
+        let on = &dataset.get().inner;
+        let storage = storage(py, data, dtype_given(dtype)?, on.set().sizes().total, on.count())?;
+        Ok(Dat::around(mesh::Dat::around(on, storage, name), dataset.unbind()))
+    }
+
+    /// An argument of a loop: the data of the element itself, or through a map of those it leads to.
+    #[pyo3(signature = (access, map=None))]
+    fn __call__<'py>(slf: &Bound<'py, Self>, access: &Bound<'py, PyAny>, map: Option<&Bound<'py, PyAny>>) -> Result<Arg> {
+        let (this, access, map) = (slf.get(), Access::of(access)?, map_given(map)?);
+        this.check_access(access)?;
+        let inner = match map {
+            Some(map) => {
+                this.check_map(map.get())?;
+                mesh::Arg::dat(&this.inner, access.into(), Some(map.get().inner()?))
+            }
+            None => mesh::Arg::dat(&this.inner, access.into(), None),
+        };
+        Ok(Arg::new(inner, slf.as_any(), access, map))
+    }
+
+    /// One component of each element's data.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> Result<DatView> {
+        DatView::of(slf, index)
+    }
+
+    /// The set with the dimension.
+    #[getter]
+    fn dataset<'py>(&self, py: Python<'py>) -> Bound<'py, DataSet> {
+        self.dataset.bind(py).clone()
+    }
+
+    /// The name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    /// The type of the numbers.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numpy_dtype(py, self.inner.dtype())
+    }
+
+    /// The lengths of the axes of one element's data.
+    #[getter]
+    fn dim<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.inner.dataset().axes())
+    }
+
+    /// How many numbers each element has.
+    #[getter]
+    fn cdim(&self) -> usize {
+        self.inner.dataset().count()
+    }
+
+    /// The shape of all numbers, ghosts and all.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.shape_of(self.inner.dataset().set().sizes().total))
+    }
+
+    /// The bytes of all numbers.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.inner.storage().len() * self.inner.dtype().size()
+    }
+
+    /// The numbers of this process's elements, which may be changed through the array.
+    #[getter]
+    fn data<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Dat::shown(slf, Shown::Owned { is_written: true })
+    }
+
+    /// The numbers of this process's elements, to look at.
+    #[getter]
+    fn data_ro<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Dat::shown(slf, Shown::Owned { is_written: false })
+    }
+
+    /// The numbers of this process's elements, all of which are to be written.
+    #[getter]
+    fn data_wo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Dat::shown(slf, Shown::Owned { is_written: true })
+    }
+
+    /// As `data`, with the ghosts.
+    #[getter]
+    fn data_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Dat::shown(slf, Shown::All { is_written: true })
+    }
+
+    /// As `data_ro`, with the ghosts.
+    #[getter]
+    fn data_ro_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Dat::shown(slf, Shown::All { is_written: false })
+    }
+
+    /// As `data_wo`, with the ghosts.
+    #[getter]
+    fn data_wo_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Dat::shown(slf, Shown::All { is_written: true })
+    }
+
+    /// How often the numbers were, or may have been, changed.
+    #[getter]
+    fn dat_version(&self) -> u64 {
+        self.inner.storage().version()
+    }
+
+    /// Whether the ghosts have the values of their owners.
+    #[getter]
+    fn halo_valid(&self) -> bool {
+        self.are_ghosts_valid()
+    }
+
+    #[setter]
+    fn set_halo_valid(&self, valid: bool) {
+        self.set_ghosts_valid(valid);
+    }
+
+    /// Inside `with dat.frozen_halo(access):` the ghosts are not exchanged, and loops use the data with that access only.
+    fn frozen_halo<'py>(slf: &Bound<'py, Self>, access: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Access::of(access)?;
+        Ok(slf.py().import("parloop.mesh._halo")?.getattr("frozen")?.call1((slf, access))?)
+    }
+
+    /// Puts exchanges of ghosts off; loops use the data with that access only.
+    fn freeze_halo(&self, access: &Bound<'_, PyAny>) -> Result<()> {
+        let access = Access::of(access)?;
+        let mut frozen = self.frozen.lock().unwrap_or_else(PoisonError::into_inner);
+        if frozen.is_some() {
+            return Err(Exception::ModeValueError.error(format!("`{}` is frozen already", self.inner.name())).into());
+        }
+        *frozen = Some(access);
+        Ok(())
+    }
+
+    /// Ends `freeze_halo`.
+    fn unfreeze_halo(&self) -> Result<()> {
+        match self.frozen.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(_) => Ok(()),
+            None => Err(Exception::ModeValueError.error(format!("`{}` is not frozen", self.inner.name())).into()),
+        }
+    }
+
+    /// Writes the numbers of this process's elements to a file of NumPy's, `.npy`.
+    fn save<'py>(slf: &Bound<'py, Self>, filename: &Bound<'py, PyAny>) -> Result<()> {
+        slf.py().import("numpy")?.call_method1("save", (filename, Dat::data_ro(slf)?))?;
+        Ok(())
+    }
+
+    /// Reads what `save` wrote. The suffix `.npy` is added where it is missing.
+    fn load<'py>(slf: &Bound<'py, Self>, filename: &Bound<'py, PyAny>) -> Result<()> {
+        let py = slf.py();
+        let path: String = py.import("os")?.call_method1("fspath", (filename,))?.extract()?;
+        let path = if path.ends_with(".npy") { path } else { format!("{path}.npy") };
+        let found = py.import("numpy")?.call_method1("load", (&path,))?;
+        let (asked, shape) = (slf.get().shape_of(slf.get().inner.dataset().set().size()), found.getattr("shape")?);
+        if shape.extract::<Vec<usize>>()? != asked {
+            let asked = PyTuple::new(py, asked)?;
+            let message = format!("`{}` has the shape {asked} without ghosts, but {path} has {shape}", slf.get().inner.name());
+            return Err(Exception::DataValueError.error(message).into());
+        }
+        let values = super::values::converted(&found, Some(slf.get().inner.dtype()))?;
+        Ok(Dat::data(slf)?.set_item(py.Ellipsis(), values)?)
+    }
+
+    /// Draws numbers on nodes or cells of triangles or quadrilaterals; needs matplotlib.
+    ///
+    /// The coordinates are a `Dat` of dimension 2 on the nodes, and the map leads from cells to their nodes in order. Keyword arguments go to
+    /// matplotlib's `tripcolor`. Returns its axes.
+    #[pyo3(signature = (coordinates, map, ax=None, component=None, **options))]
+    fn plot<'py>(
+        slf: &Bound<'py, Self>,
+        coordinates: &Bound<'py, PyAny>,
+        map: &Bound<'py, PyAny>,
+        ax: Option<&Bound<'py, PyAny>>,
+        component: Option<usize>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let plot = py.import("parloop.mesh._plot")?.getattr("plot")?;
+        Ok(plot.call1((slf, coordinates, map, ax, component, options))?)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let (dataset, name) = (self.dataset.bind(py).repr()?, PyString::new(py, self.inner.name()).repr()?);
+        Ok(format!("Dat({dataset}, dtype={}, name={name})", self.inner.dtype()))
+    }
+}

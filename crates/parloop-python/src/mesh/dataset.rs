@@ -1,0 +1,116 @@
+//! `parloop.mesh.DataSet`: how many numbers each element of a set has.
+
+use parloop_mesh as mesh;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use super::given::{dim_of, name_of};
+use super::set::Set;
+use crate::error::Result;
+
+/// A set with the dimension of data on each of its elements; `set ** dim` is the same.
+///
+/// >>> import parloop.mesh as op2
+/// >>> nodes = op2.Set(4, "nodes")
+/// >>> op2.DataSet(nodes, (2, 3)).cdim
+/// 6
+#[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
+pub struct DataSet {
+    pub inner: mesh::DataSet,
+    set: Py<Set>,
+    name: String,
+}
+
+impl DataSet {
+    pub fn on(set: &Bound<'_, Set>, dim: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> Result<DataSet> {
+        let name = name_of(name, "dataset")?;
+        let axes = dim_of(dim, set.get().inner.name())?;
+        Ok(DataSet { inner: set.get().inner.data(&axes[..])?, set: set.clone().unbind(), name })
+    }
+}
+
+#[pymethods]
+impl DataSet {
+    #[new]
+    #[pyo3(signature = (set, dim, name=None))]
+    fn new(set: &Bound<'_, PyAny>, dim: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> Result<DataSet> {
+        DataSet::on(Set::of(set)?, dim, name)
+    }
+
+    /// The set.
+    #[getter]
+    fn set<'py>(&self, py: Python<'py>) -> Bound<'py, Set> {
+        self.set.bind(py).clone()
+    }
+
+    /// The name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The lengths of the axes of one element's data.
+    #[getter]
+    fn dim<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.inner.axes())
+    }
+
+    /// How many numbers each element has.
+    #[getter]
+    fn cdim(&self) -> usize {
+        self.inner.count()
+    }
+
+    /// How many elements touch nothing of other processes.
+    #[getter]
+    fn core_size(&self) -> usize {
+        self.inner.set().sizes().core
+    }
+
+    /// How many elements are of this process.
+    #[getter]
+    fn size(&self) -> usize {
+        self.inner.set().size()
+    }
+
+    /// How many elements there are with the ghosts.
+    #[getter]
+    fn total_size(&self) -> usize {
+        self.inner.set().sizes().total
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<DataSet>().is_ok_and(|other| other.get().inner == self.inner)
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.inner.axes().iter().fold(self.inner.set().id(), |hash, &axis| hash.wrapping_mul(31).wrapping_add(axis as u64))
+    }
+
+    /// A data set is one part, as opposed to mixed ones: it gives itself.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Ok(PyTuple::new(slf.py(), [slf])?.try_iter()?.into_any())
+    }
+
+    /// One: the number of its parts.
+    fn __len__(&self) -> usize {
+        1
+    }
+
+    /// Whether data is on this data set.
+    fn __contains__(&self, dat: &Bound<'_, PyAny>) -> bool {
+        dat.cast::<super::dat::Dat>().is_ok_and(|dat| *dat.get().inner.dataset() == self.inner)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let dim = match self.inner.axes() {
+            [only] => only.to_string(),
+            axes => PyTuple::new(py, axes)?.repr()?.to_string(),
+        };
+        let set = self.set.bind(py).repr()?;
+        Ok(match self.name.starts_with("dataset_") {
+            true => format!("DataSet({set}, {dim})"),
+            false => format!("DataSet({set}, {dim}, {})", PyString::new(py, &self.name).repr()?),
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! `parloop.mesh`: sets, maps, data on them and loops over them in Python. `values` has the way of numbers between NumPy and storage,
+//! `given` reads names, sizes and indices; one file a class.
+
+mod access;
+mod arg;
+mod dat;
+mod dataset;
+mod given;
+mod global;
+mod map;
+mod set;
+mod values;
+mod view;
+
+use pyo3::prelude::*;
+
+/// Puts the classes into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("_Access", py.get_type::<access::Access>())?;
+    module.add("_Set", py.get_type::<set::Set>())?;
+    module.add("_Subset", py.get_type::<set::Subset>())?;
+    module.add("_DataSet", py.get_type::<dataset::DataSet>())?;
+    module.add("_Map", py.get_type::<map::Map>())?;
+    module.add("_Dat", py.get_type::<dat::Dat>())?;
+    module.add("_DatView", py.get_type::<view::DatView>())?;
+    module.add("_Global", py.get_type::<global::Global>())?;
+    module.add("_Constant", py.get_type::<global::Constant>())?;
+    module.add("_Arg", py.get_type::<arg::Arg>())
+}

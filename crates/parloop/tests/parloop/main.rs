@@ -1,0 +1,3 @@
+//! Tests of what the examples share.
+
+mod airfoil_mesh;
