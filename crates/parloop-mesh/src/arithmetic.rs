@@ -1,12 +1,67 @@
-//! Arithmetic of data on sets: zeros, copies, sums, products, norms. It runs where the numbers are.
+//! Arithmetic of data on sets: zeros, copies, sums, products, norms. Whole tables are filled and copied where they are; the rest are
+//! loops with loop kernels (`kernels.rs`), made once for each operation and its types.
 
-use parloop_device::Device;
-use parloop_kernel::{Context, KernelError};
+mod kernels;
+mod number;
 
+use parloop_device::{DType, Device};
+use parloop_kernel::{Context, KernelError, Scalar};
+
+use self::kernels::{Form, Kind, Operator, kernel};
 use crate::Result;
+use crate::access::Access;
+use crate::arg::Arg;
 use crate::dat::Dat;
 use crate::error::MeshError;
+use crate::global::Global;
+use crate::par_loop::{LoopOptions, ParLoop};
+use crate::set::Set;
 use crate::storage::{Layout, Storage};
+
+/// What is done with two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Subtract,
+    /// `a * b`
+    Multiply,
+    /// `a / b`
+    Divide,
+}
+
+/// The other side of an operation.
+#[derive(Clone, Copy, Debug)]
+pub enum Operand<'a> {
+    /// The numbers of the same elements.
+    Dat(&'a Dat),
+    /// One number for all, or one for each component.
+    Global(&'a Global),
+    /// One number.
+    Number(Scalar),
+}
+
+/// The other side of an operation, on which side it stands, and what happens to results that do not fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides<'a> {
+    /// The other side.
+    pub other: Operand<'a>,
+    /// Whether it stands on the left.
+    pub is_turned: bool,
+    /// What happens to results that are no numbers of the data's type.
+    pub rounding: Rounding,
+}
+
+/// What happens to results that are no numbers of the data's type, as 0.5 in integers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// They are an error, whatever the values are.
+    #[default]
+    Refuse,
+    /// What is behind the point is cut off.
+    Truncate,
+}
 
 impl Dat {
     /// Sets all numbers to zero, ghosts and all.
@@ -19,6 +74,16 @@ impl Dat {
         Ok(context.stream().fill(&memory, 0, memory.len(), 0).map_err(KernelError::from)?)
     }
 
+    /// Sets the numbers of some elements to zero.
+    ///
+    /// # Errors
+    /// [`MeshError::WrongSet`], or when a device fails.
+    pub fn zero_on(&self, subset: &Set, context: &Context) -> Result<()> {
+        let form = Form::Zero;
+        let kernel = kernel(&form, self.dtype(), self.dtype(), self.dataset().count())?;
+        run(&kernel, subset, vec![self.arg(Access::Write, None)], &self.context_or(context))
+    }
+
     /// Copies all numbers, ghosts and all, into another of the same shape and type.
     ///
     /// # Errors
@@ -28,22 +93,201 @@ impl Dat {
         if from.is_same(to) {
             return Ok(());
         }
-        if from.dtype() != to.dtype() {
-            return Err(MeshError::ElementType { asked: to.dtype(), found: from.dtype() });
-        }
-        if (from.rows(), from.count()) != (to.rows(), to.count()) {
-            return Err(shapes(self, other));
-        }
+        self.check_copy(other)?;
         let (context, layout) = place_of(from)?;
         if to.layout_on(&context).is_some_and(|there| there != layout) {
-            let host = Context::on(Device::open("cpu").and_then(|device| device.default_stream()).map_err(KernelError::from)?);
-            return copy_on(&host, Layout::Rows, from, to);
+            return copy_in(&host()?, Layout::Rows, from, to);
         }
-        copy_on(&context, layout, from, to)
+        copy_in(&context, layout, from, to)
+    }
+
+    /// Copies the numbers of some elements into another of the same shape and type.
+    ///
+    /// # Errors
+    /// [`MeshError::Shapes`], [`MeshError::ElementType`], [`MeshError::WrongSet`], or when a device fails.
+    pub fn copy_on(&self, other: &Dat, subset: &Set, context: &Context) -> Result<()> {
+        if self.storage().is_same(other.storage()) {
+            return Ok(());
+        }
+        self.check_copy(other)?;
+        let kernel = kernel(&Form::Copy, other.dtype(), self.dtype(), self.dataset().count())?;
+        run(&kernel, subset, vec![other.arg(Access::Write, None), self.arg(Access::Read, None)], &self.context_or(context))
+    }
+
+    fn check_copy(&self, other: &Dat) -> Result<()> {
+        if self.dtype() != other.dtype() {
+            return Err(MeshError::ElementType { asked: other.dtype(), found: self.dtype() });
+        }
+        if self.dataset() != other.dataset() { Err(shapes(self, other)) } else { Ok(()) }
+    }
+
+    /// Changes each number by an operation with another: `self += other` for [`Operation::Add`].
+    ///
+    /// It runs where the numbers are, or on `context` when only the host has them.
+    ///
+    /// ```
+    /// use parloop_kernel::Context;
+    /// use parloop_mesh::{Dat, Operand, Operation, Rounding, Set};
+    /// let (context, nodes) = (Context::open("cpu")?, Set::new(3, "nodes")?);
+    /// let x = Dat::new(&nodes.data(1)?, &[1.0, 2.0, 3.0], "x")?;
+    /// x.update(Operation::Multiply, Operand::Number(2.0.into()), Rounding::Refuse, &context)?;
+    /// x.update(Operation::Add, Operand::Dat(&x), Rounding::Refuse, &context)?;
+    /// assert_eq!(x.to_vec::<f64>()?, [4.0, 8.0, 12.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MeshError::Shapes`], [`MeshError::Truncates`], [`MeshError::NumberRange`], or when a device fails.
+    pub fn update(&self, operation: Operation, operand: Operand<'_>, rounding: Rounding, context: &Context) -> Result<()> {
+        let side = self.side(operation, operand, rounding)?;
+        let operator = Operator { operation, kind: side.kind, is_turned: false, rounding };
+        let kernel = kernel(&Form::Update(operator), self.dtype(), side.dtype, self.dataset().count())?;
+        let mut args = vec![self.arg(Access::Rw, None)];
+        args.extend(side.arg);
+        run(&kernel, self.dataset().set(), args, &self.context_or(context))
+    }
+
+    /// Writes the results of an operation into data of the same kind: `self - other`, or `other - self` when it is turned.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn combine_into(&self, result: &Dat, operation: Operation, sides: Sides<'_>, context: &Context) -> Result<()> {
+        let Sides { other, is_turned, rounding } = sides;
+        self.check_copy(result)?;
+        let side = self.side(operation, other, rounding)?;
+        let operator = Operator { operation, kind: side.kind, is_turned, rounding };
+        let kernel = kernel(&Form::Combine(operator), self.dtype(), side.dtype, self.dataset().count())?;
+        let mut args = vec![result.arg(Access::Write, None), self.arg(Access::Read, None)];
+        args.extend(side.arg);
+        run(&kernel, self.dataset().set(), args, &self.context_or(context))
+    }
+
+    /// Writes the negative numbers into data of the same kind.
+    ///
+    /// # Errors
+    /// [`MeshError::Truncates`] for numbers that have no negative ones, or when a device fails.
+    pub fn negate_into(&self, result: &Dat, context: &Context) -> Result<()> {
+        self.check_copy(result)?;
+        if rank(self.dtype()) < rank(DType::I8) {
+            return Err(MeshError::Truncates { name: self.name().to_owned(), dtype: self.dtype(), what: "negative numbers".to_owned() });
+        }
+        let kernel = kernel(&Form::Negate, self.dtype(), self.dtype(), self.dataset().count())?;
+        let args = vec![result.arg(Access::Write, None), self.arg(Access::Read, None)];
+        run(&kernel, self.dataset().set(), args, &self.context_or(context))
+    }
+
+    /// Zeros of the same kind.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn zeros_alike(&self) -> Result<Dat> {
+        Dat::zeros(self.dataset(), self.dtype(), format!("{}_result", self.name()))
+    }
+
+    /// Adds a multiple of another: `self += factor * other`.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn axpy(&self, factor: Operand<'_>, other: &Dat, context: &Context) -> Result<()> {
+        let scale = match factor {
+            Operand::Dat(dat) => return Err(MeshError::NoNumber { name: dat.name().to_owned() }),
+            Operand::Global(global) if global.count() != 1 => return Err(MeshError::NoNumber { name: global.name().to_owned() }),
+            factor => self.side(Operation::Multiply, factor, Rounding::Refuse)?,
+        };
+        let side = self.side(Operation::Add, Operand::Dat(other), Rounding::Refuse)?;
+        let form = Form::Axpy { is_self: side.kind == Kind::Own, factor: scale.dtype };
+        let kernel = kernel(&form, self.dtype(), side.dtype, self.dataset().count())?;
+        let mut args = vec![self.arg(Access::Rw, None)];
+        args.extend(scale.arg);
+        args.extend(side.arg);
+        run(&kernel, self.dataset().set(), args, &self.context_or(context))
+    }
+
+    /// The sum of the products with the conjugate numbers of another, over the elements of this process. Its type is the wider of the two; integers are added up
+    /// in 64 bits.
+    ///
+    /// # Errors
+    /// [`MeshError::Shapes`], [`MeshError::WrongSet`], or when a device fails.
+    pub fn inner(&self, other: &Dat, context: &Context) -> Result<Global> {
+        if self.dataset().axes() != other.dataset().axes() {
+            return Err(shapes(self, other));
+        }
+        let is_self = self.storage().is_same(other.storage());
+        let dtype = summed(wider(self.dtype(), other.dtype()));
+        let result = Global::around(1, Storage::zeros(dtype, 1, 1)?, "inner", false)?;
+        let kernel = kernel(&Form::Inner { is_self, result: dtype }, self.dtype(), other.dtype(), self.dataset().count())?;
+        let mut args = vec![result.arg(Access::Inc), self.arg(Access::Read, None)];
+        if !is_self {
+            args.push(other.arg(Access::Read, None));
+        }
+        run(&kernel, self.dataset().set(), args, &self.context_or(context))?;
+        Ok(result)
+    }
+
+    /// Where its numbers are, or the context that is given when only the host has them.
+    fn context_or(&self, context: &Context) -> Context {
+        self.storage().newest().unwrap_or_else(|| context.clone())
+    }
+
+    /// Checks the other side of an operation and makes an argument of it.
+    fn side(&self, operation: Operation, operand: Operand<'_>, rounding: Rounding) -> Result<Side> {
+        let truncates = |what: String| match rounding {
+            Rounding::Truncate => Ok(()),
+            Rounding::Refuse => Err(MeshError::Truncates { name: self.name().to_owned(), dtype: self.dtype(), what }),
+        };
+        let divides = operation == Operation::Divide && rank(self.dtype()) < rank(DType::F32);
+        if divides {
+            truncates("quotients".to_owned())?;
+        }
+        let (kind, dtype, arg) = match operand {
+            Operand::Dat(other) if other.storage().is_same(self.storage()) => (Kind::Own, self.dtype(), None),
+            Operand::Dat(other) => {
+                if other.dataset().axes() != self.dataset().axes() {
+                    return Err(shapes(self, other));
+                }
+                (Kind::Each, other.dtype(), Some(other.arg(Access::Read, None)))
+            }
+            Operand::Global(global) => {
+                let count = self.dataset().count();
+                let kind = match global.count() {
+                    1 => Kind::One,
+                    found if found == count => Kind::Each,
+                    found => return Err(MeshError::Length { asked: count, found }),
+                };
+                (kind, global.dtype(), Some(global.arg(Access::Read)))
+            }
+            Operand::Number(number) => {
+                let fitting = number::fitting(number, self.dtype());
+                if rank(fitting) > rank(self.dtype()) {
+                    truncates(format!("results with {}", number::text(number)))?;
+                }
+                let global = number::global(number, fitting).ok_or_else(|| MeshError::NumberRange {
+                    number: number::text(number),
+                    name: self.name().to_owned(),
+                    dtype: fitting,
+                })??;
+                (Kind::One, fitting, Some(global.arg(Access::Read)))
+            }
+        };
+        if rank(dtype) > rank(self.dtype()) {
+            truncates(format!("results with {dtype}"))?;
+        }
+        Ok(Side { kind, dtype, arg })
     }
 }
 
-fn copy_on(context: &Context, layout: Layout, from: &Storage, to: &Storage) -> Result<()> {
+/// The other side of an operation, checked.
+struct Side {
+    kind: Kind,
+    dtype: DType,
+    arg: Option<Arg>,
+}
+
+fn run(kernel: &crate::kernel::Kernel, set: &Set, args: Vec<Arg>, context: &Context) -> Result<()> {
+    ParLoop::new(kernel, set, args, LoopOptions::default())?.run(context)
+}
+
+fn copy_in(context: &Context, layout: Layout, from: &Storage, to: &Storage) -> Result<()> {
     let source = from.place(context, layout, true, false)?;
     let target = to.place(context, layout, false, true)?;
     Ok(context.stream().copy(&target, 0, &source, 0, source.len()).map_err(KernelError::from)?)
@@ -51,12 +295,44 @@ fn copy_on(context: &Context, layout: Layout, from: &Storage, to: &Storage) -> R
 
 /// The context that has the newest numbers, and how they lie there.
 fn place_of(storage: &Storage) -> Result<(Context, Layout)> {
-    let context = match storage.newest() {
-        Some(context) => context,
-        None => Context::on(Device::open("cpu").and_then(|device| device.default_stream()).map_err(KernelError::from)?),
-    };
+    let context = storage.newest().map_or_else(host, Ok)?;
     let layout = storage.layout_on(&context).unwrap_or_default();
     Ok((context, layout))
+}
+
+fn host() -> Result<Context> {
+    let stream = Device::open("cpu").and_then(|device| device.default_stream()).map_err(KernelError::from)?;
+    Ok(Context::on(stream))
+}
+
+/// Types in the order in which one kind of numbers holds the other: truth values, without a sign, with one, with a point, complex.
+fn rank(dtype: DType) -> u8 {
+    match dtype {
+        DType::Bool => 0,
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => 1,
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => 2,
+        DType::F32 | DType::F64 => 3,
+        DType::C64 | DType::C128 => 4,
+    }
+}
+
+/// The type that has both kinds of numbers, as wide as the wider.
+fn wider(one: DType, other: DType) -> DType {
+    let (low, high) = if (rank(one), one.size()) <= (rank(other), other.size()) { (one, other) } else { (other, one) };
+    match (low, high) {
+        (DType::F64, DType::C64) => DType::C128,
+        (low, DType::F32 | DType::C64) if rank(low) < 3 && low.size() > 2 => wider(DType::F64, high),
+        _ => high,
+    }
+}
+
+/// The type in which numbers of a type are added up.
+fn summed(dtype: DType) -> DType {
+    match rank(dtype) {
+        0 | 2 => DType::I64,
+        1 => DType::U64,
+        _ => dtype,
+    }
 }
 
 fn shapes(first: &Dat, second: &Dat) -> MeshError {

@@ -40,8 +40,40 @@ pub enum MeshError {
     ElementType { asked: DType, found: DType },
     #[error("`{first}` has the dimension {first_shape:?}, but `{second}` has {second_shape:?}; both must have the same, on one set")]
     Shapes { first: String, first_shape: Vec<usize>, second: String, second_shape: Vec<usize> },
+    #[error("data `{name}` of {dtype} cannot hold {what}; make data of a type that can")]
+    Truncates { name: String, dtype: DType, what: String },
+    #[error("{number} is outside of {dtype}, the type of data `{name}`")]
+    NumberRange { number: String, name: String, dtype: DType },
+    #[error("`{name}` cannot be a factor; give a number, or a global with one number")]
+    NoNumber { name: String },
     #[error("argument {index} (`{name}`): {access} is not possible for {kind}, only {}", names(allowed))]
     Mode { index: usize, name: String, access: Access, kind: &'static str, allowed: &'static [Access] },
+    #[error("kernel `{kernel}` returns {returns}, but a kernel of a loop must return void; write results through its parameters")]
+    Returns { kernel: String, returns: String },
+    #[error("the program has no loop kernel `{asked}`; it has {}", found.join(", "))]
+    NoLoopKernel { asked: String, found: Vec<String> },
+    #[error("kernel `{kernel}` takes {takes} arguments, but {given} were given")]
+    Count { kernel: String, takes: usize, given: usize },
+    #[error("argument {index} (`{name}`) of kernel `{kernel}` is declared `{declared}`, but {given} was given; {advice}")]
+    Parameter { kernel: String, index: usize, name: String, declared: String, given: String, advice: &'static str },
+    #[error("argument {index} (`{name}`): {data} is on set `{found}`, but {through} `{wanted}`")]
+    WrongSet { index: usize, name: String, data: &'static str, found: String, through: &'static str, wanted: String },
+    #[error("argument {index} (`{name}`): a global has no map; leave out `{map}`")]
+    MapOfGlobal { index: usize, name: String, map: String },
+    #[error("argument {index} (`{name}`): there is no component {component}; an element has {count} numbers")]
+    Component { index: usize, name: String, component: usize, count: usize },
+    #[error(
+        "`{name}` is argument {first} with {first_access} and argument {second} with {second_access}: what one element reads another may have written; copy it first, or use one argument"
+    )]
+    Conflict { name: String, first: usize, first_access: Access, second: usize, second_access: Access },
+    #[error("plan `{plan}` cannot run kernel `{kernel}` on {device}: {reason}")]
+    Plan { plan: &'static str, kernel: String, device: String, reason: &'static str },
+    #[error(
+        "kernel `{kernel}` leaves entry {entry:?} of argument {index} (`{name}`) unwritten for element {element}; write every entry of what is passed with WRITE, or pass it with RW"
+    )]
+    Unwritten { kernel: String, index: usize, name: String, element: usize, entry: Vec<usize> },
+    #[error(transparent)]
+    Making(#[from] crate::plan::PlanError),
     #[error(transparent)]
     Kernel(#[from] KernelError),
     #[error(transparent)]

@@ -105,7 +105,13 @@ impl From<MeshError> for Error {
             MeshError::MapLength { .. } | MeshError::Length { .. } | MeshError::Shapes { .. } => Exception::DataValueError,
             MeshError::TooLarge { .. } => Exception::OutOfMemoryError,
             MeshError::ElementType { .. } => Exception::DataTypeError,
-            MeshError::Mode { .. } => Exception::ModeValueError,
+            MeshError::Mode { .. } | MeshError::Conflict { .. } => Exception::ModeValueError,
+            MeshError::WrongSet { .. } | MeshError::MapOfGlobal { .. } => Exception::MapValueError,
+            MeshError::Component { .. } => Exception::IndexValueError,
+            MeshError::Returns { .. } | MeshError::NoLoopKernel { .. } => Exception::KernelTypeError,
+            MeshError::Count { .. } | MeshError::Parameter { .. } => Exception::KernelTypeError,
+            MeshError::Truncates { .. } | MeshError::NoNumber { .. } => Exception::DataTypeError,
+            MeshError::NumberRange { .. } => Exception::DataValueError,
             _ => Exception::MeshError,
         };
         Error(class.error(error.to_string()))

@@ -95,6 +95,7 @@ pub use parloop_kernel::{
 };
 
 pub use parloop_derive::FacadeObject as Object;
+pub use parloop_mesh as mesh;
 pub use parloop_object as objects;
 pub use parloop_object::typed::Object;
 pub use parloop_object::{Buffer, BufferError, ObjectError, ObjectOptions, PlaceObjects, Placed, View};

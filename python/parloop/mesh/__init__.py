@@ -4,8 +4,15 @@
 >>> cells, nodes = op2.Set(2, "cells"), op2.Set(4, "nodes")
 >>> corners = op2.Map(cells, nodes, 3, [[0, 1, 2], [1, 3, 2]], "corners")
 >>> x = op2.Dat(nodes ** 2, [[0, 0], [1, 0], [0, 1], [1, 1]], dtype=float, name="x")
->>> corners.values[1]
-array([1, 3, 2], dtype=int32)
+>>> middle = op2.Dat(cells ** 2, name="middle")
+>>> kernel = op2.Kernel('''
+... void midpoint(double p[2], double *x[2]) {
+...     for (int d = 0; d < 2; d++)
+...         p[d] = (x[0][d] + x[1][d] + x[2][d]) / 3;
+... }''', "midpoint")
+>>> op2.par_loop(kernel, cells, middle(op2.WRITE), x(op2.READ, corners))
+>>> middle.data_ro.round(3).tolist()
+[[0.333, 0.333], [0.667, 0.667]]
 """
 
 from .._parloop import MeshError as MeshError
@@ -16,7 +23,10 @@ from .._parloop import _Dat as Dat
 from .._parloop import _DataSet as DataSet
 from .._parloop import _DatView as DatView
 from .._parloop import _Global as Global
+from .._parloop import _Kernel as Kernel
 from .._parloop import _Map as Map
+from .._parloop import _par_loop as par_loop
+from .._parloop import _ParLoop as ParLoop
 from .._parloop import _Set as Set
 from .._parloop import _Subset as Subset
 
@@ -24,6 +34,6 @@ READ, WRITE, RW = Access.READ, Access.WRITE, Access.RW
 INC, MIN, MAX = Access.INC, Access.MIN, Access.MAX
 
 __all__ = [
-    "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "MAX", "MIN", "Map", "MeshError", "READ", "RW", "Set",
-    "Subset", "WRITE",
+    "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "MeshError", "ParLoop",
+    "READ", "RW", "Set", "Subset", "WRITE", "par_loop",
 ]  # fmt: skip

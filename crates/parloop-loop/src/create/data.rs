@@ -246,7 +246,7 @@ impl Data {
         self
     }
 
-    /// The least alignment in bytes, as a promise.
+    /// The least alignment in bytes, as a promise: code relies on it, and a call checks it.
     pub fn alignment(mut self, bytes: u32) -> Data {
         self.alignment = Some(bytes);
         self

@@ -260,6 +260,8 @@ pub struct Param {
     pub constant: bool,
     /// Whether no other parameter points to the same memory.
     pub restrict: bool,
+    /// The least alignment in bytes of what it points to, a power of two, if it is promised.
+    pub alignment: Option<u32>,
     /// What it is.
     pub source: ParamSource,
 }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_isl::Name;
 use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Scalar, Slot, Source};
+use smallvec::SmallVec;
 
-use super::call::{CallPlan, Given, GivenArray, PlannedKind, Values};
+use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
+use super::fields::PlannedField;
 use super::formula::Formula;
 use crate::error::LoopError;
 use crate::lower::tree::ParamSource;
 use crate::lower::{Code, GlobalTemporary, LaunchCode};
 use crate::prepare::Generated;
 use crate::schedule::Step;
-use crate::syntax::{Target, Type};
+use crate::syntax::{ClassType, Target, Type};
 
 /// A kernel compiled for one context. Clones are the same one.
 #[derive(Clone, Debug)]
@@ -40,6 +42,45 @@ pub struct ReadyLaunch {
     pub feeds: Vec<Feed>,
     groups: Vec<Formula>,
     block: [u32; 3],
+    /// Parameters of which an alignment was promised, where the code relies on it.
+    promised: Vec<(usize, u32)>,
+}
+
+impl ReadyLaunch {
+    /// Checks that pointers are aligned as was promised; `slots` are in the order of the parameters.
+    ///
+    /// # Errors
+    /// [`RunError::Unaligned`](super::RunError::Unaligned).
+    #[inline]
+    pub fn check_alignment(&self, slots: &[Slot]) -> Result<(), LoopError> {
+        match self.promised.as_slice() {
+            [] => Ok(()),
+            promised => promised.iter().try_for_each(|(index, bytes)| self.check_address(*index, *bytes, slots[*index][0])),
+        }
+    }
+
+    fn check_address(&self, index: usize, promised: u32, address: u64) -> Result<(), LoopError> {
+        if address.is_multiple_of(promised.into()) {
+            return Ok(());
+        }
+        let signature = self.kernel.signature();
+        let (kernel, argument) = (signature.name.as_str().into(), signature.params[index].name.as_str().into());
+        Err(super::RunError::Unaligned { kernel, argument, address, promised }.into())
+    }
+
+    /// The same for arguments that have no slots yet. What is copied to the device first is aligned there.
+    fn check_args(&self, args: &[Arg<'_>]) -> Result<(), LoopError> {
+        for &(index, promised) in &self.promised {
+            let address = match &args[index] {
+                Arg::Memory { memory, .. } => self.kernel.pointer_slot(memory, 0)?[0],
+                Arg::Host { bytes, .. } if self.kernel.is_cpu() => bytes.as_ptr() as u64,
+                Arg::HostMut { bytes, .. } if self.kernel.is_cpu() => bytes.as_ptr() as u64,
+                _ => continue,
+            };
+            self.check_address(index, promised, address)?;
+        }
+        Ok(())
+    }
 }
 
 /// What a parameter of a launch is.
@@ -93,7 +134,7 @@ impl Executable {
         let Generated { kernel, schedule, code, .. } = generated;
         let plan = CallPlan::of(kernel)?;
         let options = CompileOptions {
-            checked: kernel.options.checked || CompileOptions::default().checked,
+            checked: kernel.options.checked,
             check_sites: code.check_sites.clone(),
             arguments: own_flags(context.device().kind())
                 .iter()
@@ -101,12 +142,12 @@ impl Executable {
                 .map(str::to_owned)
                 .chain(kernel.options.build_options.clone())
                 .collect(),
-            classes: plan.args().iter().filter_map(|arg| arg.kind.class()).map(|class| class.to_string()).collect(),
+            classes: plan.args().iter().filter_map(|arg| arg.kind.class()).flat_map(|class| class_names(class)).collect(),
             ..CompileOptions::default()
         };
         let source = Source::named(format!("<{}>", kernel.name), code.text.clone());
         let program = context.compile_with(&[source], &options)?;
-        let mut builder = Builder { plan: &plan, hosts: Vec::new(), generated };
+        let mut builder = Builder { plan: &plan, hosts: Vec::new(), generated, kind: context.device().kind() };
         let launches = code.launches.iter().map(|launch| builder.launch(launch, &program)).collect::<Result<Vec<_>, LoopError>>()?;
         let globals =
             code.globals.iter().map(|global| Ok((global.clone(), builder.formula(&global.size)?))).collect::<Result<_, LoopError>>()?;
@@ -238,7 +279,7 @@ impl Executable {
                 return Err(super::RunError::GivenTwice { kernel: plan.kernel().clone(), argument: (*name).into() }.into());
             }
             arg.check_extent(plan.kernel(), name)?;
-            given[position] = arg.given();
+            given[position] = arg.given(plan, &plan.args()[position])?;
             places[position] = Some(index);
         }
         let values = plan.resolve(&given)?;
@@ -254,15 +295,17 @@ impl Executable {
             let mut free: Vec<Option<&mut LoopArg<'_>>> = args.iter_mut().map(|(_, arg)| Some(arg)).collect();
             for feed in &launch.feeds {
                 passed.push(match feed {
-                    Feed::Integer(_, place) => Arg::Scalar(Scalar::Int(values[*place].unwrap_or_default().into())),
+                    Feed::Integer(_, place) => Arg::Scalar(Scalar::Int(plan.value(&values, *place)?.into())),
                     Feed::HostIname(_, depth) => Arg::Scalar(Scalar::Int(hosts[*depth].into())),
                     Feed::Temporary(index) => Arg::Memory { memory: &temporaries[*index], dtype: None, writable: true },
                     Feed::Argument(position) | Feed::Separate(position, _) => {
                         let arg = places[*position].and_then(|index| free[index].take());
-                        arg.ok_or_else(|| super::RunError::Separate { argument: plan.args()[*position].name.clone() })?.reborrow()
+                        let arg = arg.ok_or_else(|| super::RunError::Separate { argument: plan.args()[*position].name.clone() })?;
+                        arg.reborrow(self.inner.context.device().kind())
                     }
                 });
             }
+            launch.check_args(&passed)?;
             launch.kernel.call_over(&mut passed, items)?;
             Ok(())
         })
@@ -270,39 +313,68 @@ impl Executable {
 }
 
 impl LoopArg<'_> {
-    fn given(&self) -> Given {
-        match self {
+    fn given(&self, plan: &CallPlan, planned: &PlannedArg) -> Result<Given, super::RunError> {
+        Ok(match self {
             LoopArg::Scalar(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
             LoopArg::Scalar(_) => Given::Number,
-            LoopArg::Object(_) => Given::Object,
+            LoopArg::Object(arg) => Given::Object(lengths(plan, planned, arg)?),
             LoopArg::Array { arg, shape, strides } => {
                 let dtype = match arg {
                     Arg::Memory { dtype, .. } => *dtype,
                     Arg::Host { dtype, .. } | Arg::HostMut { dtype, .. } => Some(*dtype),
                     _ => None,
                 };
-                let Some(dtype) = dtype else { return Given::Object };
+                let Some(dtype) = dtype else { return Err(plan.wrong_kind(planned)) };
                 let strides = strides.clone().unwrap_or_else(|| c_strides(shape, dtype.size() as i64));
                 Given::Array(GivenArray { dtype, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect() })
             }
-        }
+        })
     }
 
-    fn reborrow(&mut self) -> Arg<'_> {
+    fn reborrow(&mut self, kind: DeviceKind) -> Arg<'_> {
+        // Truth values are bytes in OpenCL's code.
+        let seen = |dtype: DType| if dtype == DType::Bool && kind == DeviceKind::OpenCl { DType::U8 } else { dtype };
         match self {
             LoopArg::Scalar(value) => Arg::Scalar(*value),
             LoopArg::Object(arg) | LoopArg::Array { arg, .. } => match arg {
                 Arg::Scalar(value) => Arg::Scalar(*value),
-                Arg::Memory { memory, dtype, writable } => Arg::Memory { memory, dtype: *dtype, writable: *writable },
+                Arg::Memory { memory, dtype, writable } => Arg::Memory { memory, dtype: dtype.map(seen), writable: *writable },
                 Arg::Object { memory, offset, class, writable } => Arg::Object { memory, offset: *offset, class, writable: *writable },
                 Arg::Placed { object, writable } => Arg::Placed { object: *object, writable: *writable },
-                Arg::Host { bytes, dtype } => Arg::Host { bytes, dtype: *dtype },
-                Arg::HostMut { bytes, dtype } => Arg::HostMut { bytes, dtype: *dtype },
+                Arg::Host { bytes, dtype } => Arg::Host { bytes, dtype: seen(*dtype) },
+                Arg::HostMut { bytes, dtype } => Arg::HostMut { bytes, dtype: seen(*dtype) },
                 Arg::Text(text) => Arg::Text(text),
                 _ => Arg::Null,
             },
         }
     }
+}
+
+/// The names of a class and of those that it is made of.
+fn class_names(class: &ClassType) -> impl Iterator<Item = String> {
+    class.sources.iter().map(|source| &source.class).chain([&class.name]).map(|name| name.to_string())
+}
+
+/// How long the fields of an object are that the kernel uses.
+fn lengths(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<Vec<SmallVec<[i64; 4]>>, super::RunError> {
+    let (PlannedKind::Object { class, fields }, Arg::Placed { object, .. }) = (&planned.kind, arg) else {
+        return Err(plan.wrong_kind(planned));
+    };
+    let (kernel, argument) = (plan.kernel(), &planned.name);
+    if class.name != object.class() {
+        let (expected, found, hint) = (class.name.clone(), object.class().into(), "");
+        return Err(super::RunError::WrongClass { kernel: kernel.clone(), argument: argument.clone(), expected, found, hint });
+    }
+    let lengths = |field: &PlannedField| {
+        let wrong = |error: Box<dyn std::error::Error + Send + Sync>| super::RunError::Field {
+            kernel: kernel.clone(),
+            argument: argument.clone(),
+            field: field.path.clone(),
+            reason: error.to_string(),
+        };
+        Ok(object.lengths(&field.path).map_err(wrong)?.iter().map(|&length| length as i64).collect())
+    };
+    fields.iter().map(lengths).collect()
 }
 
 /// Distances in bytes of an array whose last axis varies fastest.
@@ -327,6 +399,11 @@ impl<'a, T: parloop_device::Element> From<&'a mut parloop_kernel::Array<T>> for 
 }
 
 impl<'a> LoopArg<'a> {
+    /// A typed object: `LoopArg::object(&mut placed)` where the kernel writes to it, `LoopArg::object(&placed)` otherwise.
+    pub fn object(object: impl Into<Arg<'a>>) -> LoopArg<'a> {
+        LoopArg::Object(object.into())
+    }
+
     /// An array of several axes, in C order.
     pub fn shaped(array: impl Into<Arg<'a>>, shape: &[i64]) -> LoopArg<'a> {
         LoopArg::Array { arg: array.into(), shape: shape.to_vec(), strides: None }
@@ -352,6 +429,7 @@ struct Builder<'a> {
     /// The inames of host loops around the step at hand, outermost first.
     hosts: Vec<Name>,
     generated: &'a Generated,
+    kind: DeviceKind,
 }
 
 impl Builder<'_> {
@@ -387,7 +465,12 @@ impl Builder<'_> {
         });
         let feeds = feeds.map(|feed| feed.map(|feed| self.by_value(feed))).collect::<Result<_, LoopError>>()?;
         let groups = launch.groups.iter().map(|groups| self.formula(groups)).collect::<Result<_, _>>()?;
-        Ok(ReadyLaunch { kernel: program.kernel(&launch.function)?.clone(), feeds, groups, block })
+        let kernel = program.kernel(&launch.function)?.clone();
+        // OpenCL's code does not rely on it.
+        let relies = self.kind != DeviceKind::OpenCl;
+        let promised = launch.params.iter().enumerate().filter_map(|(index, param)| Some((index, param.alignment.filter(|_| relies)?)));
+        let promised = promised.collect();
+        Ok(ReadyLaunch { kernel, feeds, groups, block, promised })
     }
 
     /// Integers that shapes tell are passed from the list of integers.
@@ -447,7 +530,8 @@ fn element_size(ty: &Type) -> u64 {
 /// `restrict` pointers whose strides are products of sizes; without the pass the same loops are right and about as fast.
 fn own_flags(kind: DeviceKind) -> &'static [&'static str] {
     match kind {
-        DeviceKind::Cpu => &["-fno-ivopts"],
+        // Nobody asks which operation raised a floating-point exception; results do not change.
+        DeviceKind::Cpu => &["-fno-ivopts", "-fno-trapping-math"],
         DeviceKind::OpenCl | DeviceKind::Cuda | DeviceKind::Hip => &[],
     }
 }

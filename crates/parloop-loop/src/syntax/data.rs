@@ -107,7 +107,7 @@ pub enum ArgumentKind {
         space: AddressSpace,
         /// How it lies there.
         layout: Layout,
-        /// Whether it is a temporary of the caller that nobody passes: see `GlobalArg(is_input…)`; the least alignment in bytes, if promised.
+        /// The least alignment in bytes of its beginning, if that is promised: code relies on it, and a call checks it.
         alignment: Option<u32>,
     },
     /// A number, passed by value.

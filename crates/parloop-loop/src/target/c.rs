@@ -45,6 +45,10 @@ impl Dialect for C {
         ";"
     }
 
+    fn takes_alignment(&self) -> bool {
+        true
+    }
+
     fn integer_suffix(&self, dtype: DType) -> &'static str {
         match dtype {
             DType::I64 => "l",

@@ -15,11 +15,12 @@ impl Dialect for Cuda {
             DType::I8 => "signed char",
             DType::I16 => "short",
             DType::I32 => "int",
-            DType::I64 => "long long",
+            // The type of the kernel layer's `int64_t`: two types of one size are not to be mixed.
+            DType::I64 => "long",
             DType::U8 => "unsigned char",
             DType::U16 => "unsigned short",
             DType::U32 => "unsigned int",
-            DType::U64 => "unsigned long long",
+            DType::U64 => "unsigned long",
             DType::F32 => "float",
             DType::F64 => "double",
             DType::C64 => "float2",
@@ -77,6 +78,10 @@ impl Dialect for Cuda {
         "__syncthreads();"
     }
 
+    fn takes_alignment(&self) -> bool {
+        true
+    }
+
     fn integer_suffix(&self, dtype: DType) -> &'static str {
         match dtype {
             DType::I64 => "ll",
@@ -96,17 +101,17 @@ impl Dialect for Cuda {
 
     fn atomic_add(&self, dtype: DType) -> Option<String> {
         match dtype {
-            DType::I32 | DType::U32 | DType::F32 | DType::F64 | DType::U64 => Some("atomicAdd(at, value);".into()),
-            DType::I64 => Some("atomicAdd((unsigned long long *)at, (unsigned long long)value);".into()),
+            DType::I32 | DType::U32 | DType::F32 | DType::F64 => Some("atomicAdd(at, value);".into()),
+            DType::I64 | DType::U64 => Some("atomicAdd((unsigned long long *)at, (unsigned long long)value);".into()),
             _ => None,
         }
     }
 
     fn compare_and_swap(&self, dtype: DType, _space: AddressSpace) -> Option<String> {
         Some(match dtype {
-            DType::I32 | DType::U32 | DType::U64 => "atomicCAS(at, old, wanted) == old".into(),
+            DType::I32 | DType::U32 => "atomicCAS(at, old, wanted) == old".into(),
             DType::F32 => "atomicCAS((int *)at, __float_as_int(old), __float_as_int(wanted)) == __float_as_int(old)".into(),
-            DType::I64 => {
+            DType::I64 | DType::U64 => {
                 "atomicCAS((unsigned long long *)at, (unsigned long long)old, (unsigned long long)wanted) == (unsigned long long)old".into()
             }
             DType::F64 => "atomicCAS((unsigned long long *)at, (unsigned long long)__double_as_longlong(old), \

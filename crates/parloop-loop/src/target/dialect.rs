@@ -74,6 +74,11 @@ pub(super) trait Dialect {
         None
     }
 
+    /// Whether `__builtin_assume_aligned` tells the compiler how a pointer is aligned.
+    fn takes_alignment(&self) -> bool {
+        false
+    }
+
     /// One parameter of a function.
     fn param(&self, param: &Param) -> String {
         let ty = self.type_name(&param.ty);

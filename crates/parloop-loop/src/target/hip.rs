@@ -46,6 +46,10 @@ impl Dialect for Hip {
         Cuda.barrier(memory)
     }
 
+    fn takes_alignment(&self) -> bool {
+        true
+    }
+
     fn integer_suffix(&self, dtype: DType) -> &'static str {
         Cuda.integer_suffix(dtype)
     }

@@ -6,7 +6,7 @@ use parloop_device::DType;
 
 use super::dialect::Dialect;
 use super::routine::{self, Need};
-use crate::lower::tree::{AtomicChange, Declaration, For, Function, FunctionKind, LoopHint, Op, Statement, Table, Value, ValueKind};
+use crate::lower::tree::{AtomicChange, Declaration, For, Function, FunctionKind, LoopHint, Op, Param, Statement, Table, Value, ValueKind};
 use crate::lower::{Code, LowerError, Lowered};
 use crate::syntax::{AddressSpace, Target, Type};
 
@@ -119,7 +119,22 @@ impl Writer<'_> {
         let params: Vec<String> = function.params.iter().map(|param| self.dialect.param(param)).collect();
         let params = if params.is_empty() && self.target == Target::C { "void".into() } else { params.join(", ") };
         self.line(&format!("{head} {}({params})", function.name));
-        self.braced(&function.body);
+        self.line("{");
+        self.promises(&function.params);
+        self.block(&function.body);
+        self.line("}");
+    }
+
+    /// Tells the compiler how pointers are aligned, so that it may load neighbours at once.
+    fn promises(&mut self, params: &[Param]) {
+        for param in params.iter().filter(|param| param.pointer.is_some() && self.dialect.takes_alignment()) {
+            let Some(bytes) = param.alignment else { continue };
+            let (name, ty) = (&param.name, self.dialect.type_name(&param.ty));
+            let constant = if param.constant { " const" } else { "" };
+            self.depth += 1;
+            self.line(&format!("{name} = ({ty}{constant} *)__builtin_assume_aligned({name}, {bytes});"));
+            self.depth -= 1;
+        }
     }
 
     fn braced(&mut self, body: &[Statement]) {

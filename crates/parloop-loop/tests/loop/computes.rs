@@ -140,6 +140,32 @@ fn updates_in_one_step_lose_nothing() {
 }
 
 #[test]
+fn sums_and_extremes_in_one_step_are_right_for_every_type() {
+    for dtype in samples::ATOMIC_TYPES {
+        let program = samples::atomics(dtype);
+        for context in contexts() {
+            macro_rules! run {
+                ($rust:ty) => {{
+                    let a: Vec<$rust> = (0..1000).map(|i| (i * 7 % 1000) as $rust - 300 as $rust).collect();
+                    let start = |value: f64| context.array(&[value as $rust]).unwrap();
+                    let (a, mut s, mut l, mut m) = (context.array(&a).unwrap(), start(0.0), start(5.0), start(-5.0));
+                    let args = &mut [("a", LoopArg::from(&a)), ("s", (&mut s).into()), ("l", (&mut l).into()), ("m", (&mut m).into())];
+                    executable(&program, &context).call(args).unwrap();
+                    let found = [s, l, m].map(|array| array.to_vec().unwrap()[0] as f64);
+                    assert_eq!(found, [199500.0, -300.0, 699.0], "{dtype} on {}", context.device().kind());
+                }};
+            }
+            match dtype {
+                "float64" => run!(f64),
+                "float32" => run!(f32),
+                "int64" => run!(i64),
+                _ => run!(i32),
+            }
+        }
+    }
+}
+
+#[test]
 fn a_global_barrier_makes_two_launches_between_which_values_are_kept() {
     let a: Vec<f64> = (0..50).map(f64::from).collect();
     let expected: Vec<f64> = a.iter().rev().map(|a| 2.0 * a).collect();

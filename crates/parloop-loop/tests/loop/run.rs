@@ -4,7 +4,7 @@ use parloop_device::{Device, DeviceKind};
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::run::{Executable, LoopArg, target_of};
-use parloop_loop::syntax::Program;
+use parloop_loop::syntax::{AddressSpace, Program};
 
 /// One context for each device that is here, and CPUs with one thread and with more threads than cores.
 pub fn contexts() -> Vec<Context> {
@@ -114,5 +114,29 @@ fn a_reduction_over_nothing_has_the_value_it_starts_from() {
             let (sum, product) = if m == 0 { (5.0, 1.0) } else { (11.0, 9.0) };
             assert_eq!((y.to_vec().unwrap(), z.to_vec().unwrap()), (vec![sum; 4], vec![product; 4]), "m = {m}");
         }
+    }
+}
+
+#[test]
+fn a_recorded_call_is_replayed_with_its_temporaries() {
+    let program = KernelBuilder::new()
+        .domain("{[i, j]: 0<=i,j<n}")
+        .instructions("t[i] = a[i] + 1 {id=first}\n... gbarrier {id=wait, dep=first}\nout[j] = out[j] + 2*t[n-1-j] {dep=wait}")
+        .data(Data::global("a, out").dtype("float64").shape("n"))
+        .data(Data::temporary("t").dtype("float64").shape("n").space(AddressSpace::Global))
+        .rest()
+        .build()
+        .unwrap();
+    for context in contexts() {
+        let (mut a, mut out) = (context.array(&[0.0, 1.0, 2.0]).unwrap(), context.zeros::<f64>(3).unwrap());
+        let recording = context.record().unwrap();
+        executable(&program, &context).call(&mut [("a", LoopArg::from(&a)), ("out", LoopArg::from(&mut out))]).unwrap();
+        let replay = recording.finish().unwrap();
+        assert_eq!(replay.len(), 2);
+        assert_eq!(out.to_vec().unwrap(), [0.0; 3]);
+        replay.run().unwrap();
+        a.write(&[10.0]).unwrap();
+        replay.run().unwrap();
+        assert_eq!(out.to_vec().unwrap(), [12.0, 8.0, 24.0]);
     }
 }

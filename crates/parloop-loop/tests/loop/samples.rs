@@ -37,6 +37,7 @@ pub fn all() -> Vec<(&'static str, Program)> {
     found.extend(parallel());
     found.extend(functions());
     found.extend(super::c_functions::samples());
+    found.extend(ATOMIC_TYPES.map(|dtype| (dtype, atomics(dtype))));
     found
 }
 
@@ -277,4 +278,16 @@ fn functions() -> Vec<(&'static str, Program)> {
             &[("x, a", "float64"), ("y, b", "float32")],
         ),
     )]
+}
+
+/// Types of which each target changes a number in one step.
+pub const ATOMIC_TYPES: [&str; 4] = ["float64", "float32", "int64", "int32"];
+
+/// The sum, the least and the greatest of numbers, each kept in one place that many change at once.
+pub fn atomics(dtype: &str) -> Program {
+    let change = "s[0] = s[0] + a[i] {atomic}\nl[0] = min(l[0], a[i]) {atomic}\nm[0] = max(m[0], a[i]) {atomic}";
+    let builder = builder("atomics_of_a_type", "{[i]: 0<=i<n}", change)
+        .data(Data::global("s, l, m").dtype(dtype).shape("1"))
+        .data(Data::global("a").dtype(dtype).shape("n"));
+    tag(&builder.rest().build().unwrap(), "i", "g.0")
 }

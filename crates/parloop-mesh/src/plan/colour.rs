@@ -8,7 +8,7 @@ const COLOURS: usize = u64::BITS as usize;
 
 /// How often the groups that found no colour are tried with further colours, before the rest is coloured in one pass. It bounds the work
 /// where very many elements share one target.
-const PASSES: usize = 32;
+const PASSES: usize = 8;
 
 /// Elements by colour: colour `c` is `order[bounds[c]..bounds[c + 1]]`, ascending.
 ///
@@ -98,6 +98,16 @@ struct Groups<'a, 'b> {
     size: usize,
 }
 
+/// How far a colouring is.
+struct Found {
+    /// For each target, the colours of this pass that touch it.
+    used: Vec<u64>,
+    /// For each group, its colour.
+    colours: Vec<u32>,
+    /// The groups without a colour.
+    left: Vec<u32>,
+}
+
 impl Groups<'_, '_> {
     fn len(&self) -> usize {
         self.incidence.elements().len().div_ceil(self.size)
@@ -136,51 +146,46 @@ impl Groups<'_, '_> {
 
     /// The colour of each group, and how many colours there are.
     fn colour(&self) -> (Vec<u32>, usize) {
-        let mut colours = vec![0u32; self.len()];
-        let mut used = vec![0u64; self.incidence.targets()];
-        let mut left: Vec<u32> = Vec::new();
-        let count = self.pass(0..self.len(), &mut used, &mut colours, &mut left, 0);
-        if left.is_empty() {
-            self.balance(&mut used, &mut colours, count);
-            return (colours, count);
+        let mut found = Found { used: vec![0; self.incidence.targets()], colours: vec![0; self.len()], left: Vec::new() };
+        let mut count = self.pass(0..self.len(), 0, &mut found);
+        if found.left.is_empty() {
+            self.balance(&mut found, count);
         }
-        let mut count = count;
         for _ in 1..PASSES {
-            for &group in &left {
-                self.visit(group as usize, |target| used[target] = 0);
+            if found.left.is_empty() {
+                return (found.colours, count);
             }
-            let again = std::mem::take(&mut left);
-            count += self.pass(again.iter().map(|&group| group as usize), &mut used, &mut colours, &mut left, count);
-            if left.is_empty() {
-                return (colours, count);
+            let again = std::mem::take(&mut found.left);
+            for &group in &again {
+                self.visit(group as usize, |target| found.used[target] = 0);
             }
+            count += self.pass(again.iter().map(|&group| group as usize), count, &mut found);
         }
-        drop(used);
-        count += self.stack(&left, &mut colours, count);
-        (colours, count)
+        count += self.stack(count, &mut found);
+        (found.colours, count)
     }
 
     /// Gives each group the first of the 64 colours from `first` that none of its targets has; groups that find none are left.
     /// Returns how many colours are used. Where any group is left it is all of them, so that colours have no gaps.
-    fn pass(&self, groups: impl Iterator<Item = usize>, used: &mut [u64], colours: &mut [u32], left: &mut Vec<u32>, first: usize) -> usize {
+    fn pass(&self, groups: impl Iterator<Item = usize>, first: usize, found: &mut Found) -> usize {
         let mut count = 0;
         for group in groups {
             let mut taken = 0u64;
-            self.visit(group, |target| taken |= used[target]);
+            self.visit(group, |target| taken |= found.used[target]);
             let colour = taken.trailing_ones() as usize;
             if colour == COLOURS {
-                left.push(group as u32);
+                found.left.push(group as u32);
                 continue;
             }
-            self.visit(group, |target| used[target] |= 1 << colour);
-            colours[group] = (first + colour) as u32;
+            self.visit(group, |target| found.used[target] |= 1 << colour);
+            found.colours[group] = (first + colour) as u32;
             count = count.max(colour + 1);
         }
         count
     }
 
     /// Moves groups of large colours to smaller ones that are free for them; the number of colours stays.
-    fn balance(&self, used: &mut [u64], colours: &mut [u32], count: usize) {
+    fn balance(&self, Found { used, colours, .. }: &mut Found, count: usize) {
         if count < 2 {
             return;
         }
@@ -215,15 +220,15 @@ impl Groups<'_, '_> {
         }
     }
 
-    /// Gives each group the colour after the last one of its targets, from `first`: one pass, whatever the number of colours.
-    fn stack(&self, groups: &[u32], colours: &mut [u32], first: usize) -> usize {
+    /// Gives each group that is left the colour after the last one of its targets, from `first`: one pass, whatever the number of colours.
+    fn stack(&self, first: usize, found: &mut Found) -> usize {
         let mut next = vec![0u32; self.incidence.targets()];
         let mut count = 0;
-        for &group in groups {
+        for &group in &found.left {
             let mut colour = 0;
             self.visit(group as usize, |target| colour = colour.max(next[target]));
             self.visit(group as usize, |target| next[target] = colour + 1);
-            colours[group as usize] = first as u32 + colour;
+            found.colours[group as usize] = first as u32 + colour;
             count = count.max(colour as usize + 1);
         }
         count

@@ -4,9 +4,6 @@
 use super::incidence::permutes;
 use super::{Elements, Incidence, PlanError, Table};
 
-/// How often a farther start is looked for in a component.
-const SWEEPS: usize = 4;
-
 /// Sets smaller than this stay in a near cache in any order.
 const SMALL: usize = 4096;
 
@@ -138,14 +135,6 @@ struct Walk<'a, 'b> {
     passed: Vec<i32>,
 }
 
-/// What a sweep through a component found.
-struct Sweep {
-    /// How many levels it has.
-    levels: usize,
-    /// Where the last level starts in the order.
-    last: usize,
-}
-
 impl<'a, 'b> Walk<'a, 'b> {
     fn new(incidence: &'b Incidence<'a>) -> Self {
         let (starts, positions) = incidence.rows(|position, _| position as i32);
@@ -165,39 +154,35 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.starts[target + 1] - self.starts[target]
     }
 
-    /// Adds the component of a target, from a start that is far from most of it: of the last level of a sweep, the least connected target is
-    /// the next start, as long as that makes more levels.
+    /// Adds the component of a target, from a start at its border: the least connected target of those farthest from the given one.
+    /// Looking for a still farther one costs a sweep each time and makes levels hardly shorter.
     fn component(&mut self, target: usize) {
         let first = self.order.len();
-        let mut sweep = self.sweep(target);
-        for _ in 1..SWEEPS {
-            let far = self.order[sweep.last..].iter().copied().min_by_key(|&target| self.degree(target as usize));
-            let Some(far) = far.filter(|_| sweep.levels > 2) else { break };
+        let last = self.sweep(target);
+        let far = self.order[last..].iter().copied().min_by_key(|&target| self.degree(target as usize));
+        // Where all are neighbours of the first target, any start makes the same levels.
+        if let Some(far) = far.filter(|_| last > first + 1) {
             self.forget(first);
-            let next = self.sweep(far as usize);
-            let more = next.levels > sweep.levels;
-            sweep = next;
-            if !more {
-                break;
-            }
+            self.sweep(far as usize);
         }
         self.passed.clear();
     }
 
-    fn sweep(&mut self, start: usize) -> Sweep {
+    /// Adds the component of a target, level by level from it; returns where the last level starts in the order.
+    fn sweep(&mut self, start: usize) -> usize {
         let mut next = self.order.len();
-        let mut sweep = Sweep { levels: 0, last: next };
+        let mut last = next;
         self.seen[start] = true;
         self.order.push(start as i32);
         while next < self.order.len() {
-            sweep = Sweep { levels: sweep.levels + 1, last: next };
+            last = next;
             let end = self.order.len();
             while next < end {
                 self.show(self.order[next] as usize);
                 next += 1;
             }
         }
-        sweep
+        last
     }
 
     /// Adds the neighbours of a target that are not yet seen, the least connected first.

@@ -54,8 +54,10 @@ impl Owned {
         let owners = Owners { of: cut(incidence, parts, ranks)?, incidence, parts };
         let count = incidence.elements().len();
         let mut ends = vec![0usize; parts + 1];
+        let mut shares = Shares { count: 0, parts: [0; MOST_SLOTS], masks: [0; MOST_SLOTS] };
         for position in 0..count {
-            owners.shares(position).each(|part, _| ends[part + 1] += 1);
+            owners.share(position, &mut shares);
+            shares.each(|part, _| ends[part + 1] += 1);
         }
         for part in 0..parts {
             ends[part + 1] += ends[part];
@@ -66,7 +68,8 @@ impl Owned {
         let redundancy = if count == 0 { 1.0 } else { ends[parts] as f64 / count as f64 };
         for position in 0..count {
             let element = incidence.elements().at(position) as i32;
-            owners.shares(position).each(|part, mask| {
+            owners.share(position, &mut shares);
+            shares.each(|part, mask| {
                 let place = ends[part];
                 ends[part] += 1;
                 (list[place], masks[place]) = (element, mask);
@@ -124,11 +127,11 @@ struct Owners<'a, 'b> {
 }
 
 impl Owners<'_, '_> {
-    /// The parts that an element belongs to.
+    /// Finds the parts that an element belongs to.
     #[inline]
-    fn shares(&self, position: usize) -> Shares {
+    fn share(&self, position: usize, shares: &mut Shares) {
         let elements = self.incidence.elements();
-        let mut shares = Shares { count: 0, parts: [0; MOST_SLOTS], masks: [0; MOST_SLOTS] };
+        shares.count = 0;
         let mut slot = 0;
         self.incidence.visit(elements.at(position), |target| {
             shares.add(self.of[target], 1 << slot);
@@ -137,7 +140,6 @@ impl Owners<'_, '_> {
         if slot == 0 {
             shares.add((position as u64 * self.parts as u64 / elements.len() as u64) as u32, 0);
         }
-        shares
     }
 }
 

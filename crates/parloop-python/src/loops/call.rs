@@ -105,7 +105,7 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
     let any_host = values.iter().any(|value| match value {
         Value::Host(_) => true,
         Value::Device(device) => device.1.is_some(),
-        Value::Missing | Value::Number(_) => false,
+        Value::Missing | Value::Number(_) | Value::Object(..) => false,
     });
     let compiled = compiled_for(py, slf.get(), kernel, &entry, &context, &values)?;
     let repeat = match places.len() == arguments.named_values().len() {
@@ -144,7 +144,7 @@ fn unknown(kernel: &LoopKernel, name: &str) -> LoopError {
 /// Finds the sizes, and makes the outputs that are not given.
 fn complete<'py>(py: Python<'py>, compiled: Arc<Compiled>, mut repeat: Option<Repeat>, values: &mut Taken<'py>) -> Result<Known> {
     let plan = compiled.executable().plan();
-    let mut given = values.iter().map(shape_of).collect::<Result<SmallVec<[Given; 8]>>>()?;
+    let mut given = values.iter().zip(plan.args()).map(|(value, arg)| shape_of(value, arg)).collect::<Result<SmallVec<[Given; 8]>>>()?;
     let mut sizes = plan.resolve(&given).map_err(LoopError::from)?;
     let mut is_any_made = false;
     for (index, arg) in plan.args().iter().enumerate() {
@@ -153,7 +153,7 @@ fn complete<'py>(py: Python<'py>, compiled: Arc<Compiled>, mut repeat: Option<Re
             let shape: SmallVec<[usize; 4]> = shape.iter().map(|&length| length as usize).collect();
             let strides = plan.output_strides(arg, &sizes).map_err(LoopError::from)?;
             values[index] = make_output(py, compiled.context(), &shape, &strides, *dtype)?;
-            given[index] = shape_of(&values[index])?;
+            given[index] = shape_of(&values[index], arg)?;
             repeat = repeat.and_then(|repeat| repeat.with_output(index, &values[index]));
             is_any_made = true;
         }

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use parloop_device::DType;
 use parloop_kernel as ker;
 use parloop_loop::Name;
-use parloop_loop::prepare::generate;
-use parloop_loop::run::{Executable, target_of};
+use parloop_loop::run::Executable;
 use parloop_loop::syntax::{LoopKernel, Program, Type};
 use pyo3::prelude::*;
 
@@ -19,7 +17,7 @@ pub struct Compiled {
     context: ker::Context,
     entry: Name,
     /// The types of arguments that have none in the program.
-    types: Vec<(usize, DType)>,
+    types: Vec<(usize, Type)>,
     executable: Executable,
     pub returns_dict: bool,
 }
@@ -37,7 +35,7 @@ impl Compiled {
         &self.executable
     }
 
-    pub fn types(&self) -> &[(usize, DType)] {
+    pub fn types(&self) -> &[(usize, Type)] {
         &self.types
     }
 }
@@ -54,9 +52,9 @@ pub fn compiled_for(
     let mut types = Vec::new();
     for (index, argument) in kernel.arguments.iter().enumerate() {
         if argument.ty.is_none()
-            && let Some(dtype) = type_given(&values[index])?
+            && let Some(ty) = type_given(&values[index])?
         {
-            types.push((index, dtype));
+            types.push((index, ty));
         }
     }
     let is_it = |known: &Arc<Compiled>| known.types == types && known.entry == *entry && known.context.is_same(context);
@@ -65,7 +63,7 @@ pub fn compiled_for(
     }
     let typed = with_types(&program.inner, kernel, &types);
     let made = py.detach(|| {
-        let generated = generate(&typed, entry, target_of(context.device().kind()))?;
+        let generated = typed.generate_for(entry, context)?;
         Executable::compile(&generated, context)
     })?;
     let returns_dict = kernel.options.return_dict;
@@ -82,10 +80,10 @@ pub fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// The program with those types for arguments of a kernel.
-pub fn with_types(program: &Program, kernel: &LoopKernel, types: &[(usize, DType)]) -> Program {
+pub fn with_types(program: &Program, kernel: &LoopKernel, types: &[(usize, Type)]) -> Program {
     let mut kernel = kernel.clone();
-    for (index, dtype) in types {
-        kernel.arguments[*index].ty = Some(Type::Scalar(*dtype));
+    for (index, ty) in types {
+        kernel.arguments[*index].ty = Some(ty.clone());
     }
     program.with_kernel(kernel)
 }

@@ -3,8 +3,9 @@
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel as ker;
 use parloop_kernel::Scalar;
-use parloop_loop::run::{Given, GivenArray};
-use parloop_loop::syntax::{ArgumentKind, LoopKernel};
+use parloop_loop::error::LoopError;
+use parloop_loop::run::{Given, GivenArray, PlannedArg, PlannedField, PlannedKind, RunError};
+use parloop_loop::syntax::{ArgumentKind, LoopKernel, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
@@ -13,9 +14,12 @@ use smallvec::SmallVec;
 use crate::argument::{describe, plain_number};
 use crate::array::Array;
 use crate::error::Result;
+use crate::exceptions::Exception;
 use crate::index::Layout;
 use crate::ndarray::{NdArray, as_contiguous};
 use crate::numpy_api;
+use crate::objects::argument::object_of;
+use crate::objects::object::Object;
 
 /// What was given for an argument.
 pub enum Value<'py> {
@@ -25,6 +29,8 @@ pub enum Value<'py> {
     Host(Bound<'py, PyAny>),
     /// Memory of the device; the host array it is copied back to after the call. Boxed: calls on host memory move small values.
     Device(Box<(Array, Option<Bound<'py, PyAny>>)>),
+    /// A typed object, and what was given: itself, or what it is inside of.
+    Object(Bound<'py, Object>, Bound<'py, PyAny>),
 }
 
 /// What was given for each argument of a kernel.
@@ -45,6 +51,9 @@ pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, valu
                 describe(&value)
             ))
         })?));
+    }
+    if matches!(argument.kind, ArgumentKind::Object) {
+        return take_object(context, kernel, index, value);
     }
     let on_cpu = context.device().kind() == DeviceKind::Cpu;
     if NdArray::of(&value)?.is_some() {
@@ -73,8 +82,48 @@ pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, valu
     Ok(Value::Device(Box::new((Array::from_object(context, &value, None)?, None))))
 }
 
+/// An object of the class that is asked for, in memory that the device reaches.
+fn take_object<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: Bound<'py, PyAny>) -> Result<Value<'py>> {
+    let argument = &kernel.arguments[index];
+    let object = object_of(&value)?.ok_or_else(|| {
+        let class = argument.ty.as_ref().map_or_else(|| "a class of parloop.objects".to_owned(), |ty| format!("class {}", class_name(ty)));
+        let (name, given) = (&argument.name, describe(&value));
+        PyTypeError::new_err(format!("argument `{name}` of kernel `{}` must be an object of {class}, not {given}", kernel.name))
+    })?;
+    let body = object.get().body()?;
+    body.view.check_alive()?;
+    let found = body.ty.get().in_loops()?;
+    if let Some(expected) = argument.ty.as_ref().filter(|expected| *expected != found) {
+        let (expected, found) = (class_name(expected), class_name(found));
+        let hint = if expected == found { "; it is another class of that name: make the kernel with the present one" } else { "" };
+        let (kernel, argument) = (kernel.name.clone(), argument.name.clone());
+        return Err(LoopError::from(RunError::WrongClass { kernel, argument, expected: expected.into(), found: found.into(), hint }).into());
+    }
+    let (own, theirs) = (context.device(), body.view.buffer().context().device());
+    let is_reached = own.same(theirs) || own.kind() == DeviceKind::Cpu && theirs.kind() == DeviceKind::Cpu;
+    if !is_reached {
+        let reason = format!(
+            "argument `{}` of kernel `{}` is an object on {}, but the kernel runs on {}; call it with the object's context, or pass a copy \
+             made there (`_context=`)",
+            argument.name,
+            kernel.name,
+            theirs.id(),
+            own.id()
+        );
+        return Err(Exception::ArgumentValueError.error(reason).into());
+    }
+    Ok(Value::Object(object, value))
+}
+
+fn class_name(ty: &Type) -> String {
+    match ty {
+        Type::Class(class) => class.name.to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// The number that an object is.
-fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+pub fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
     if value.is_instance_of::<PyBool>() {
         return Ok(Some(Scalar::Bool(value.is_truthy()?)));
     }
@@ -92,19 +141,26 @@ fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
 }
 
 /// The type that a value gives to an argument which has none.
-pub fn type_given(value: &Value<'_>) -> Result<Option<DType>> {
+pub fn type_given(value: &Value<'_>) -> Result<Option<Type>> {
     Ok(match value {
         Value::Missing | Value::Number(Scalar::Int(_) | Scalar::Bool(_) | Scalar::Address(_)) => None,
-        Value::Number(Scalar::Float(_)) => Some(DType::F64),
-        Value::Number(Scalar::Complex(_)) => Some(DType::C128),
-        Value::Device(device) => Some(device.0.dtype),
-        Value::Host(object) => NdArray::of(object)?.and_then(|array| array.dtype()),
+        Value::Number(Scalar::Float(_)) => Some(DType::F64.into()),
+        Value::Number(Scalar::Complex(_)) => Some(DType::C128.into()),
+        Value::Device(device) => Some(device.0.dtype.into()),
+        Value::Host(object) => NdArray::of(object)?.and_then(|array| array.dtype()).map(Type::from),
+        Value::Object(object, _) => Some(object.get().body()?.ty.get().in_loops()?.clone()),
     })
 }
 
 /// What the plan of a call must know of it.
-pub fn shape_of(value: &Value<'_>) -> Result<Given> {
+pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<Given> {
     Ok(match value {
+        Value::Object(object, _) => {
+            let PlannedKind::Object { fields, .. } = &arg.kind else { return Ok(Given::Number) };
+            let body = object.get().body()?;
+            let lengths = |field: &PlannedField| Ok(body.lengths(&field.path)?.iter().map(|&length| length as i64).collect());
+            Given::Object(fields.iter().map(lengths).collect::<Result<_>>()?)
+        }
         Value::Missing => Given::Missing,
         Value::Number(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
         Value::Number(_) => Given::Number,
@@ -162,7 +218,7 @@ pub fn make_output<'py>(
 /// The object that a call returns for an output.
 pub fn result_of<'py>(py: Python<'py>, value: Value<'py>, as_host: bool) -> Result<Option<Bound<'py, PyAny>>> {
     Ok(match value {
-        Value::Host(object) => Some(object),
+        Value::Host(object) | Value::Object(_, object) => Some(object),
         Value::Device(device) => {
             let (array, host) = *device;
             let object = Bound::new(py, array)?.into_any();

@@ -6,6 +6,7 @@ use parloop_device::{DType, DeviceKind, Memory};
 use parloop_kernel::{Items, Kept, Scalar, Slot, Slots, encode};
 use parloop_loop::error::LoopError;
 use parloop_loop::run::{Feed, Given, PlannedKind, ReadyLaunch, RunError, Values};
+use parloop_object::Hold;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
@@ -30,10 +31,33 @@ pub fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], given: &[G
         arguments.push(argument_slot(compiled, index, value)?);
     }
     let kept = if is_recorded { Some(keep(compiled, values, &temporaries)?) } else { None };
+    let holds = hold_objects(compiled, values, &mut arguments)?;
     let passed = Passed { compiled, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
-    let work = || executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed));
+    let work = || {
+        // Let go before Python is held again: who waits for it to grow a buffer may hold Python.
+        let _holds = holds;
+        executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed))
+    };
     // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
     Ok(py.detach(work)?)
+}
+
+/// Puts the addresses of objects into their slots and keeps their memory there. No code of Python may run until they are let go: it could
+/// grow the buffers, which waits for them.
+fn hold_objects(compiled: &Compiled, values: &[Value<'_>], slots: &mut [Slot]) -> Result<SmallVec<[Hold; 2]>> {
+    let mut holds = SmallVec::new();
+    for (value, slot) in values.iter().zip(slots) {
+        let Value::Object(object, _) = value else { continue };
+        let view = &object.get().body()?.view;
+        if compiled.context().stream().is_foreign() {
+            view.buffer().memory().note_foreign_use();
+        }
+        let hold = view.buffer().clone().into_hold();
+        let (handle, offset) = (hold.buffer().growable().handle(), view.offset() as u64);
+        *slot = if compiled.context().device().kind() == DeviceKind::OpenCl { [handle, offset] } else { [handle + offset, 0] };
+        holds.push(hold);
+    }
+    Ok(holds)
 }
 
 /// What the launches of a call are passed.
@@ -55,6 +79,11 @@ fn keep(compiled: &Compiled, values: &[Value<'_>], temporaries: &[Memory]) -> Re
         match value {
             Value::Host(array) => watched.add_array(arg.name.as_str(), array)?,
             Value::Device(device) => kept.push(Arc::new(device.0.clone())),
+            Value::Object(object, _) => {
+                let view = &object.get().body()?.view;
+                kept.push(Arc::new(view.buffer().export()?));
+                watched.views.push(view.clone());
+            }
             Value::Missing | Value::Number(_) => {}
         }
     }
@@ -91,15 +120,15 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
         slots.push(match feed {
             Feed::Argument(index) => arguments[*index],
             Feed::Separate(index, indices) => passed.separate(*index, indices),
-            // An offset that is found in each call is part of the address already.
-            Feed::Integer(dtype, place) => integer(*dtype, sizes[*place].unwrap_or(0))?,
+            Feed::Integer(dtype, place) => integer(*dtype, passed.compiled.executable().plan().value(sizes, *place)?)?,
             Feed::HostIname(dtype, depth) => integer(*dtype, hosts[*depth])?,
             Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
         });
     }
+    launch.check_alignment(&slots)?;
     // SAFETY: each parameter got a slot of its type: pointers to arrays whose element type, shape and strides `CallPlan::resolve`
-    // checked, and numbers encoded for the declared type. Arrays and temporaries live until the launch is over or are freed in the
-    // order of the stream.
+    // checked, objects of the class that `take_object` checked, in memory that `hold_objects` holds, and numbers encoded for the declared
+    // type. Arrays, objects and temporaries live until the launch is over or are freed in the order of the stream.
     unsafe {
         match &passed.kept {
             None => launch.kernel.launch_over(&mut slots, items).map(drop)?,

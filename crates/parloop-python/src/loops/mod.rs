@@ -1,5 +1,6 @@
 //! `parloop.loops`: loop kernels in Python. `value` turns Python's values into those of steps, `build` makes programs, `program` is
-//! the class of programs, `call` runs them with what is `given`, `compiled` and then told to `launch`, `describe` and `tree` say what they are made of, `callable` has functions of Python's.
+//! the class of programs, `call` runs them: with what is `given`, `compiled` for its types, by a `launch` or several, and sooner when it is a
+//! `repeat`. `describe`, `layouts` and `tree` say what programs are made of, `callable` has functions of Python's.
 
 mod build;
 mod call;
@@ -8,12 +9,15 @@ mod compiled;
 mod describe;
 mod given;
 mod launch;
+mod layouts;
 mod program;
 mod repeat;
 mod stats;
 mod tree;
 mod value;
 
+pub use given::number;
+pub use program::LoopProgram;
 use pyo3::prelude::*;
 
 /// Puts the classes into the module.

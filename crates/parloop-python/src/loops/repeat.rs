@@ -46,7 +46,7 @@ impl Repeat {
             Value::Host(object) => NdArray::exactly(object).ok()?.map(|_| Like::Array),
             Value::Number(Scalar::Int(value)) => i64::try_from(*value).ok().map(Like::Integer),
             Value::Number(Scalar::Float(_)) => Some(Like::Float),
-            Value::Number(_) | Value::Missing | Value::Device(_) => None,
+            Value::Number(_) | Value::Missing | Value::Device(_) | Value::Object(..) => None,
         };
         let places = places.into_iter().map(|place| Some((place, like(place)?))).collect::<Option<_>>()?;
         Some(Repeat { names: arguments.names(py).map(Bound::unbind), places, made: SmallVec::new() })

@@ -3,11 +3,14 @@
 
 mod access;
 mod arg;
+mod arithmetic;
 mod dat;
 mod dataset;
 mod given;
 mod global;
+mod kernel;
 mod map;
+mod par_loop;
 mod set;
 mod values;
 mod view;
@@ -26,5 +29,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_DatView", py.get_type::<view::DatView>())?;
     module.add("_Global", py.get_type::<global::Global>())?;
     module.add("_Constant", py.get_type::<global::Constant>())?;
-    module.add("_Arg", py.get_type::<arg::Arg>())
+    module.add("_Arg", py.get_type::<arg::Arg>())?;
+    module.add("_Kernel", py.get_type::<kernel::Kernel>())?;
+    module.add("_ParLoop", py.get_type::<par_loop::ParLoop>())?;
+    module.add_function(wrap_pyfunction!(par_loop::par_loop, module)?)
 }

@@ -1,0 +1,99 @@
+//! A kernel whose numbers are fixed, for many calls: what is left to a call is memory.
+
+use parloop_device::{DType, Memory};
+use parloop_isl::Name;
+use parloop_kernel::{Arg, Items, Kernel, Scalar};
+use smallvec::SmallVec;
+
+use super::RunError;
+use super::call::{Given, PlannedKind};
+use super::executable::{Executable, Feed};
+use crate::error::LoopError;
+
+/// A kernel compiled for one context with all its integers known.
+#[derive(Clone, Debug)]
+pub struct Repeat {
+    arrays: Vec<Name>,
+    launches: Vec<Launch>,
+}
+
+#[derive(Clone, Debug)]
+struct Launch {
+    kernel: Kernel,
+    items: Items,
+    feeds: Vec<RepeatFeed>,
+}
+
+/// What a parameter of a launch is.
+#[derive(Clone, Copy, Debug)]
+enum RepeatFeed {
+    Integer(i64),
+    Array { place: usize, dtype: DType },
+}
+
+impl Executable {
+    /// Fixes the integers. The kernel may have no other numbers as arguments, and no memory of its own.
+    ///
+    /// # Errors
+    /// [`RunError::Missing`] for an integer that is not given, or another argument that is no array of numbers.
+    pub fn repeat(&self, integers: &[(&str, i64)]) -> Result<Repeat, LoopError> {
+        let plan = self.plan();
+        let mut given = vec![Given::Missing; plan.args().len()];
+        for &(name, value) in integers {
+            given[plan.position(name).ok_or_else(|| plan.unknown(name))?] = Given::Int(value);
+        }
+        let values = plan.resolve_integers(&given)?;
+        let missing = |name: &Name| RunError::Missing { kernel: plan.kernel().clone(), argument: name.clone() };
+        let mut arrays = Vec::new();
+        for arg in plan.args() {
+            match &arg.kind {
+                PlannedKind::Array { .. } => arrays.push(arg.name.clone()),
+                PlannedKind::Value { place: Some(_), .. } => {}
+                PlannedKind::Value { place: None, .. } | PlannedKind::Object { .. } => return Err(missing(&arg.name).into()),
+            }
+        }
+        let mut launches = Vec::new();
+        self.each_launch(&values, &mut |launch, items, hosts| {
+            let feeds = launch.feeds.iter().map(|feed| match feed {
+                Feed::Integer(_, place) => values[*place].map(RepeatFeed::Integer).ok_or_else(|| missing(plan.kernel())),
+                Feed::HostIname(_, depth) => Ok(RepeatFeed::Integer(hosts[*depth])),
+                Feed::Argument(position) => {
+                    let arg = &plan.args()[*position];
+                    let place = arrays.iter().position(|name| *name == arg.name).ok_or_else(|| missing(&arg.name))?;
+                    match arg.kind {
+                        PlannedKind::Array { dtype, .. } => Ok(RepeatFeed::Array { place, dtype }),
+                        _ => Err(missing(&arg.name)),
+                    }
+                }
+                Feed::Separate(position, _) => Err(RunError::Separate { argument: plan.args()[*position].name.clone() }),
+                Feed::Temporary(_) => Err(missing(plan.kernel())),
+            });
+            launches.push(Launch { kernel: launch.kernel.clone(), items, feeds: feeds.collect::<Result<_, _>>()? });
+            Ok(())
+        })?;
+        Ok(Repeat { arrays, launches })
+    }
+}
+
+impl Repeat {
+    /// The names of the arrays, in the order in which [`run`](Self::run) takes their memory.
+    pub fn arrays(&self) -> &[Name] {
+        &self.arrays
+    }
+
+    /// Launches on that memory, which must be as large as the kernel needs: what it has of it is not known here.
+    ///
+    /// # Errors
+    /// When memory is of another device, or the device fails.
+    pub fn run(&self, memory: &[&Memory]) -> Result<(), LoopError> {
+        for launch in &self.launches {
+            let feed = |feed: &RepeatFeed| match *feed {
+                RepeatFeed::Integer(value) => Arg::Scalar(Scalar::Int(value.into())),
+                RepeatFeed::Array { place, dtype } => Arg::Memory { memory: memory[place], dtype: Some(dtype), writable: true },
+            };
+            let mut args: SmallVec<[Arg<'_>; 16]> = launch.feeds.iter().map(feed).collect();
+            launch.kernel.call_over(&mut args, launch.items)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,370 @@
+//! A loop made ready for one context: its code, its plan in the memory of the device, and its launches.
+
+use std::collections::HashMap;
+
+use parloop_device::{DeviceKind, Memory, as_bytes};
+use parloop_kernel::{Context, KernelError};
+use parloop_loop::run::{Executable, Repeat, target_of};
+use parloop_loop::syntax::Program;
+use smallvec::SmallVec;
+
+use crate::Result;
+use crate::arg::Arg;
+use crate::identity::Id;
+use crate::kernel::Kernel;
+use crate::lower::{self, Apart, BLOCK, EACH, Form, Machine, names};
+use crate::map::Map;
+use crate::plan::{Blocks, Coloured, Elements, Incidence, Inverse, Owned, Rank, Table, cuthill_mckee, locality};
+use crate::scheme::Scheme;
+use crate::set::Set;
+use crate::shape::{ArgShape, Shape};
+
+/// On what kind of machine a context runs elements.
+pub fn machine_of(context: &Context) -> Machine {
+    match context.device().kind() {
+        DeviceKind::Cpu => Machine::Threads,
+        DeviceKind::OpenCl | DeviceKind::Cuda | DeviceKind::Hip => Machine::Gpu,
+    }
+}
+
+/// One way to run a loop, ready.
+#[derive(Debug)]
+pub struct Job {
+    /// The source of each kernel that is launched.
+    pub code: Vec<String>,
+    steps: Vec<Step>,
+    /// What the plan keeps in the memory of the device.
+    own: Vec<Memory>,
+}
+
+/// Some launches, and the memory they get.
+#[derive(Debug)]
+struct Step {
+    repeat: Repeat,
+    memory: SmallVec<[Source; 8]>,
+}
+
+/// Which memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Table(usize),
+    Map(usize),
+    Own(usize),
+}
+
+impl Job {
+    /// Launches all steps on the memory of the tables and maps.
+    pub fn run(&self, tables: &[Memory], maps: &[Memory]) -> Result<()> {
+        for step in &self.steps {
+            let memory: SmallVec<[&Memory; 12]> = step
+                .memory
+                .iter()
+                .map(|source| match *source {
+                    Source::Table(table) => &tables[table],
+                    Source::Map(map) => &maps[map],
+                    Source::Own(own) => &self.own[own],
+                })
+                .collect();
+            step.repeat.run(&memory)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a job is made for.
+pub struct Making<'a> {
+    pub kernel: &'a Kernel,
+    pub set: &'a Set,
+    pub args: &'a [Arg],
+    pub shape: &'a Shape,
+    pub context: &'a Context,
+    pub checked: bool,
+}
+
+impl Making<'_> {
+    /// The job that runs the loop that way.
+    pub fn make(&self, scheme: Scheme) -> Result<Job> {
+        let mut maker = Maker { making: self, code: Vec::new(), steps: Vec::new(), own: Vec::new(), partials: HashMap::new(), groups: 0 };
+        match (scheme, machine_of(self.context)) {
+            (Scheme::Free, Machine::Threads) => maker.chunks()?,
+            (Scheme::Sequential, _) => maker.in_order()?,
+            (Scheme::Owner, _) => maker.owned()?,
+            (Scheme::Colour, Machine::Threads) => maker.blocks()?,
+            (Scheme::Free, Machine::Gpu) => maker.items(Apart::Order)?,
+            (Scheme::Atomic, _) => maker.items(Apart::Atomic)?,
+            (Scheme::Colour, Machine::Gpu) => maker.colours()?,
+            (Scheme::Gather, _) => maker.targets()?,
+        }
+        maker.combine()?;
+        Ok(Job { code: maker.code, steps: maker.steps, own: maker.own })
+    }
+
+    fn elements(&self) -> Elements<'_> {
+        let size = self.set.size();
+        match self.set.indices() {
+            Some(indices) => Elements::List(&indices[..size]),
+            None => Elements::Range(0..size),
+        }
+    }
+
+    /// The maps of the loop, by their numbers in the shape.
+    fn maps(&self) -> Vec<&Map> {
+        let mut maps: Vec<&Map> = Vec::new();
+        for map in self.args.iter().filter_map(|arg| arg.map.as_ref()) {
+            if !maps.contains(&map) {
+                maps.push(map);
+            }
+        }
+        maps
+    }
+}
+
+/// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.
+fn chunk(elements: usize) -> usize {
+    (elements / 256).clamp(256, 8192)
+}
+
+/// Parts of an owner-computes plan, by the number of elements alone.
+fn parts(elements: usize) -> usize {
+    (elements / 16384).clamp(2, 64)
+}
+
+/// Elements of a block of one colour.
+const COLOUR_BLOCK: usize = 256;
+
+struct Maker<'a> {
+    making: &'a Making<'a>,
+    code: Vec<String>,
+    steps: Vec<Step>,
+    own: Vec<Memory>,
+    /// Where each group leaves its part of a number that is combined.
+    partials: HashMap<usize, usize>,
+    /// How many groups all launches have.
+    groups: usize,
+}
+
+impl Maker<'_> {
+    fn upload(&mut self, values: &[i32]) -> Result<Source> {
+        self.upload_bytes(as_bytes(values))
+    }
+
+    fn upload_bytes(&mut self, bytes: &[u8]) -> Result<Source> {
+        let context = self.making.context;
+        // Drivers give no memory of no bytes, and kernels still want an address.
+        let memory = context.device().allocate(bytes.len().max(4)).map_err(KernelError::from)?;
+        context.stream().write_at_once(&memory, 0, bytes).map_err(KernelError::from)?;
+        self.own.push(memory);
+        Ok(Source::Own(self.own.len() - 1))
+    }
+
+    fn executable(&mut self, form: &Form) -> Result<Executable> {
+        let Making { kernel, shape, context, checked, .. } = self.making;
+        let program = lower::lower(kernel, shape, form, machine_of(context), *checked)?;
+        self.compiled(&program)
+    }
+
+    fn compiled(&mut self, program: &Program) -> Result<Executable> {
+        let generated = program.generate(target_of(self.making.context.device().kind()))?;
+        self.code.push(generated.code.text.clone());
+        Ok(Executable::compile(&generated, self.making.context)?)
+    }
+
+    /// One launch, with what the form needs besides tables and maps.
+    fn step(&mut self, executable: &Executable, integers: &[(&str, i64)], arrays: &[(&str, Source)]) -> Result<()> {
+        let mut given: Vec<(String, i64)> = integers.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        given.push((names::ELEMENTS.to_owned(), self.making.set.base().sizes().total as i64));
+        for arg in self.making.args.iter().zip(&self.making.shape.args) {
+            let name = names::rows(arg.1.table);
+            if executable.plan().position(&name).is_some() && !given.iter().any(|(known, _)| *known == name) {
+                given.push((name, arg.0.storage().rows() as i64));
+            }
+        }
+        let given: Vec<(&str, i64)> = given
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .filter(|(name, _)| executable.plan().position(name).is_some())
+            .collect();
+        let repeat = executable.repeat(&given)?;
+        let memory = repeat.arrays().to_vec();
+        let memory = memory.iter().map(|name| self.source(name, arrays)).collect::<Result<_>>()?;
+        self.steps.push(Step { repeat, memory });
+        Ok(())
+    }
+
+    fn source(&mut self, name: &str, arrays: &[(&str, Source)]) -> Result<Source> {
+        if let Some((_, source)) = arrays.iter().find(|(known, _)| *known == name) {
+            return Ok(*source);
+        }
+        let number = |prefix: &str| name.strip_prefix(prefix).and_then(|number| number.parse::<usize>().ok());
+        if let Some(table) = number("pl_dat") {
+            return Ok(Source::Table(table));
+        }
+        if let Some(map) = number("pl_map") {
+            return Ok(Source::Map(map));
+        }
+        let arg = number("pl_partial").expect("invariant: a loop kernel has no other arrays");
+        if let Some(&own) = self.partials.get(&arg) {
+            return Ok(Source::Own(own));
+        }
+        let shape = &self.making.shape.args[arg];
+        let bytes = self.groups.max(1) * shape.count * shape.dtype.size();
+        let memory = self.making.context.device().allocate(bytes).map_err(KernelError::from)?;
+        self.own.push(memory);
+        self.partials.insert(arg, self.own.len() - 1);
+        Ok(Source::Own(self.own.len() - 1))
+    }
+
+    /// Groups of elements between bounds, all at the same time or some after others: `launches` are ranges of groups.
+    fn groups(&mut self, bounds: &[i32], launches: &[i32], list: Option<&[i32]>, masks: Option<&[u32]>) -> Result<()> {
+        self.groups = bounds.len() - 1;
+        let apart = if masks.is_some() { Apart::Mask } else { Apart::Order };
+        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart })?;
+        let mut arrays = vec![(names::BOUNDS, self.upload(bounds)?)];
+        if let Some(list) = list {
+            arrays.push((names::LIST, self.upload(list)?));
+        }
+        if let Some(masks) = masks {
+            arrays.push((names::MASKS, self.upload_bytes(as_bytes(masks))?));
+        }
+        for pair in launches.windows(2) {
+            let integers = [(names::FIRST, pair[0].into()), (names::GROUPS, (pair[1] - pair[0]).into())];
+            self.step(&executable, &integers, &arrays)?;
+        }
+        Ok(())
+    }
+
+    fn chunks(&mut self) -> Result<()> {
+        let size = self.making.set.size();
+        let bounds: Vec<i32> = (0..size).step_by(chunk(size)).chain([size]).map(|bound| bound as i32).collect();
+        let list = self.making.set.indices();
+        self.groups(&bounds, &[0, bounds.len() as i32 - 1], list, None)
+    }
+
+    fn in_order(&mut self) -> Result<()> {
+        let list = self.making.set.indices();
+        self.groups(&[0, self.making.set.size() as i32], &[0, 1], list, None)
+    }
+
+    /// Calls `with` with what elements touch through the maps of these numbers.
+    fn touched<R>(&self, numbers: &[usize], with: impl FnOnce(&Incidence<'_>, &[Table<'_>]) -> Result<R>) -> Result<R> {
+        let maps = self.making.maps();
+        let values = numbers.iter().map(|&number| maps[number].values()).collect::<Result<Vec<_>>>()?;
+        let sets: Vec<Id> = numbers.iter().map(|&number| maps[number].to().id()).collect();
+        let tables: Vec<Table<'_>> = numbers
+            .iter()
+            .zip(&values)
+            .zip(&sets)
+            .map(|((&number, values), set)| Table {
+                values,
+                arity: maps[number].arity(),
+                set: sets.iter().position(|known| known == set).expect("invariant: it is in the list"),
+                targets: maps[number].to().sizes().total,
+            })
+            .collect();
+        with(&Incidence::new(self.making.elements(), &tables)?, &tables)
+    }
+
+    fn owned(&mut self) -> Result<()> {
+        let parts = parts(self.making.set.size());
+        let owned = self.touched(&self.making.shape.meeting_maps(), |incidence, tables| {
+            // A numbering without locality would have every part run most elements.
+            let mut places: Vec<(usize, Vec<i32>)> = Vec::new();
+            for table in tables {
+                if !locality(table).is_local() && !places.iter().any(|(set, _)| *set == table.set) {
+                    let alone = Incidence::new(self.making.elements(), std::slice::from_ref(table))?;
+                    places.push((table.set, cuthill_mckee(&alone)?));
+                }
+            }
+            let ranks: Vec<Rank<'_>> = places.iter().map(|(set, places)| Rank { set: *set, places }).collect();
+            Ok(Owned::new(incidence, parts, &ranks)?)
+        })?;
+        self.groups(&owned.bounds, &[0, parts as i32], Some(&owned.list), Some(&owned.masks))
+    }
+
+    fn blocks(&mut self) -> Result<()> {
+        let blocks = self.touched(&self.making.shape.meeting_maps(), |incidence, _| Ok(Blocks::new(incidence, None, COLOUR_BLOCK)?))?;
+        let elements = self.making.elements();
+        let (mut list, mut bounds) = (Vec::with_capacity(elements.len()), vec![0]);
+        for &block in &blocks.blocks {
+            let (begin, end) = (blocks.block_bounds[block as usize], blocks.block_bounds[block as usize + 1]);
+            for place in begin..end {
+                let place = place as usize;
+                list.push(match (&blocks.order, &elements) {
+                    (Some(order), _) => order[place],
+                    (None, Elements::Range(range)) => (range.start + place) as i32,
+                    (None, Elements::List(list)) => list[place],
+                });
+            }
+            bounds.push(list.len() as i32);
+        }
+        self.groups(&bounds, &blocks.colour_bounds, Some(&list), None)
+    }
+
+    /// A work item for each element.
+    fn items(&mut self, apart: Apart) -> Result<()> {
+        let size = self.making.set.size();
+        let list = self.making.set.indices().map(<[i32]>::to_vec);
+        self.launches(&[0, size as i32], list.as_deref(), apart)
+    }
+
+    fn colours(&mut self) -> Result<()> {
+        let coloured = self.touched(&self.making.shape.meeting_maps(), |incidence, _| Ok(Coloured::new(incidence)))?;
+        self.launches(&coloured.bounds, Some(&coloured.order), Apart::Order)
+    }
+
+    fn launches(&mut self, bounds: &[i32], list: Option<&[i32]>, apart: Apart) -> Result<()> {
+        let each = if self.making.shape.args.iter().any(ArgShape::is_reduced) { EACH } else { 1 };
+        let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK * each);
+        self.groups = bounds.windows(2).map(blocks).sum();
+        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart })?;
+        let arrays = match list {
+            Some(list) => vec![(names::LIST, self.upload(list)?)],
+            None => vec![],
+        };
+        let mut first = 0;
+        for pair in bounds.windows(2) {
+            let integers = [(names::BEGIN, pair[0].into()), (names::COUNT, (pair[1] - pair[0]).into()), (names::FIRST, first)];
+            self.step(&executable, &integers, &arrays)?;
+            first += blocks(pair) as i64;
+        }
+        Ok(())
+    }
+
+    /// A work item for each target, set by set.
+    fn targets(&mut self) -> Result<()> {
+        let all = self.making.shape.meeting_maps();
+        let maps: Vec<Set> = self.making.maps().iter().map(|map| map.to().clone()).collect();
+        let mut done: Vec<&Set> = Vec::new();
+        for &number in &all {
+            let set = &maps[number];
+            if done.contains(&set) {
+                continue;
+            }
+            let together: Vec<usize> = all.iter().copied().filter(|&other| maps[other] == *set).collect();
+            let inverse = self.touched(&together, |incidence, _| Ok(Inverse::new(incidence)?))?;
+            let form = Form::Targets { maps: together, listed: inverse.targets.is_some(), writes_direct: done.is_empty() };
+            let executable = self.executable(&form)?;
+            let mut arrays = vec![(names::STARTS, self.upload(&inverse.starts)?), (names::ENTRIES, self.upload(&inverse.entries)?)];
+            if let Some(targets) = &inverse.targets {
+                arrays.push((names::LIST, self.upload(targets)?));
+            }
+            self.step(&executable, &[(names::COUNT, inverse.rows() as i64)], &arrays)?;
+            done.push(set);
+        }
+        Ok(())
+    }
+
+    /// The second step of sums and extremes over all elements.
+    fn combine(&mut self) -> Result<()> {
+        let reduced: Vec<(usize, ArgShape)> =
+            self.making.shape.args.iter().cloned().enumerate().filter(|(_, arg)| arg.is_reduced()).collect();
+        for (index, arg) in reduced {
+            let program = lower::combine(&arg, machine_of(self.making.context))?;
+            let executable = self.compiled(&program)?;
+            let partial = names::partial(0);
+            let arrays = [("pl_dat0", Source::Table(arg.table)), (partial.as_str(), Source::Own(self.partials[&index]))];
+            self.step(&executable, &[(names::COUNT, self.groups as i64)], &arrays)?;
+        }
+        Ok(())
+    }
+}

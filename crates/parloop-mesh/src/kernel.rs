@@ -1,0 +1,167 @@
+//! The user's kernels: a function in C, or a loop kernel, that is called for each element.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parloop_loop::callable::{self, CFunction};
+use parloop_loop::error::LoopError;
+use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Program};
+use parloop_loop::transform::{TransformError, merge, register_callable};
+
+use crate::Result;
+use crate::arg::Arg;
+use crate::error::MeshError;
+use crate::identity::{self, Id};
+use crate::shape::{ArgShape, Shape};
+use crate::{matching, passing};
+
+/// What loop kernels call the user's kernel by: its own name may mean something in their language.
+pub(crate) const CALLABLE: &str = "pl_kernel";
+
+/// What is done for each element: a function of the data of one element. Clones are the same kernel.
+#[derive(Clone)]
+pub struct Kernel {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    id: Id,
+    name: String,
+    body: Body,
+    options: KernelOptions,
+}
+
+enum Body {
+    C(Box<CFunction>),
+    Loop(Box<Program>),
+}
+
+/// How a kernel in C is compiled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelOptions {
+    /// Lines in front of the source: `#include <math.h>`.
+    pub headers: Vec<String>,
+    /// Folders where included files are looked for.
+    pub include_dirs: Vec<PathBuf>,
+    /// Further arguments for the compiler of a CPU.
+    pub arguments: Vec<String>,
+}
+
+impl Kernel {
+    /// The function of that name in a source in C. The source may have other functions, macros and constants, and runs on every device.
+    ///
+    /// ```
+    /// use parloop_mesh::{Kernel, KernelOptions};
+    /// let twice = Kernel::c("void twice(double *x) { x[0] *= 2; }", "twice", &KernelOptions::default())?;
+    /// assert_eq!(twice.name(), "twice");
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A mistake in the source, no function of that name, [`MeshError::Returns`].
+    pub fn c(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
+        let function = CFunction::parse_with(source, name, &options.headers, &options.include_dirs)?;
+        if let Some(returns) = &function.signature().returns {
+            return Err(MeshError::Returns { kernel: name.to_owned(), returns: returns.to_string() });
+        }
+        Ok(Kernel::of(name, Body::C(Box::new(function)), options.clone()))
+    }
+
+    /// The kernel of that name in a program of loop kernels. Its arguments are those of the loop, in order.
+    ///
+    /// # Errors
+    /// [`MeshError::NoLoopKernel`].
+    pub fn from_program(program: Program, name: &str) -> Result<Kernel> {
+        if program.kernel(name).is_none() {
+            let found = program.callables.keys().map(ToString::to_string).collect();
+            return Err(MeshError::NoLoopKernel { asked: name.to_owned(), found });
+        }
+        Ok(Kernel::of(name, Body::Loop(Box::new(program)), KernelOptions::default()))
+    }
+
+    fn of(name: &str, body: Body, options: KernelOptions) -> Kernel {
+        Kernel { inner: Arc::new(Inner { id: identity::fresh(), name: name.to_owned(), body, options }) }
+    }
+
+    /// The number by which this kernel is known.
+    pub fn id(&self) -> Id {
+        self.inner.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// Further arguments for the compiler of a CPU.
+    pub(crate) fn build_options(&self) -> &[String] {
+        &self.inner.options.arguments
+    }
+
+    /// Refuses arguments that the kernel does not take.
+    pub(crate) fn check(&self, args: &[Arg]) -> Result<()> {
+        match &self.inner.body {
+            Body::C(function) => matching::check(function.signature(), args),
+            Body::Loop(program) => passing::check(self.own(program), args),
+        }
+    }
+
+    /// The lengths of the axes along which it takes each argument.
+    pub(crate) fn axes(&self, shape: &Shape) -> Vec<Vec<usize>> {
+        let arity = |arg: &ArgShape| arg.map().map(|map| shape.maps[map]);
+        let plain = |arg: &ArgShape| arity(arg).into_iter().chain([arg.count]).collect();
+        match &self.inner.body {
+            Body::C(_) => shape.args.iter().map(plain).collect(),
+            Body::Loop(program) => {
+                let arguments = self.own(program).arguments.iter().zip(&shape.args);
+                let along = |(argument, arg): (&Argument, &ArgShape)| match &argument.kind {
+                    ArgumentKind::Array { layout, .. } => passing::axes(layout, arity(arg), arg.count).unwrap_or_else(|| plain(arg)),
+                    _ => plain(arg),
+                };
+                arguments.map(along).collect()
+            }
+        }
+    }
+
+    fn own<'a>(&self, program: &'a Program) -> &'a LoopKernel {
+        program.kernel(self.name()).expect("invariant: found when it was made")
+    }
+
+    /// The program with this kernel as a callable that does with its arguments what the shape says. `checked`: so are its own indices.
+    pub(crate) fn register(&self, program: &Program, shape: &Shape, checked: bool) -> Result<Program, LoopError> {
+        let writes = shape.args.iter().map(|arg| arg.access.writes());
+        match &self.inner.body {
+            Body::C(function) => {
+                let access = writes.map(|writes| if writes { callable::Access::ReadWrite } else { callable::Access::Read });
+                let function = (**function).clone().with_access(access);
+                Ok(register_callable(program, CALLABLE, Arc::new(function), false).map_err(TransformError::from)?)
+            }
+            Body::Loop(own) => {
+                let mut kernel = self.own(own).clone();
+                for (argument, writes) in kernel.arguments.iter_mut().zip(writes) {
+                    argument.is_input = Some(true);
+                    argument.is_output = Some(writes);
+                }
+                kernel.name = CALLABLE.into();
+                let mut own = own.with_kernel(kernel);
+                let kernels: Vec<LoopKernel> = own.callables.values().filter_map(|callable| callable.kernel().cloned()).collect();
+                for mut kernel in kernels.into_iter().filter(|_| checked) {
+                    kernel.options.checked = true;
+                    own = own.with_kernel(kernel);
+                }
+                own.entrypoints.clear();
+                Ok(merge([program, &own]).map_err(TransformError::from)?)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.inner.body {
+            Body::C(function) => write!(f, "<Kernel {}>", function.signature()),
+            Body::Loop(_) => write!(f, "<Kernel {}>", self.name()),
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Loops: a kernel for each element of a set, checked when it is declared, run as often as wanted.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use parloop_device::{DeviceKind, Memory};
+use parloop_kernel::{Context, KernelError};
+use parloop_loop::error::LoopError;
+use smallvec::SmallVec;
+
+use crate::Result;
+use crate::access::Access;
+use crate::arg::{Arg, ArgData};
+use crate::error::MeshError;
+use crate::job::{Making, machine_of};
+use crate::kernel::Kernel;
+use crate::lower::{Machine, names};
+use crate::map::Map;
+use crate::scheme::{PlanChoice, Situation, candidates};
+use crate::set::Set;
+use crate::shape::Shape;
+use crate::storage::{Layout, Turn};
+use crate::tune::{Key, Tuned};
+
+/// How a loop is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LoopOptions {
+    /// How writes are kept apart.
+    pub plan: PlanChoice,
+    /// Results are the same bit for bit in every run, on any number of threads.
+    pub deterministic: bool,
+    /// Indices are checked while it runs, and that the kernel writes all that is passed with WRITE. For that it is called twice for each
+    /// element, on copies.
+    pub checked: bool,
+}
+
+/// A kernel over a set with its arguments, ready to be run often.
+///
+/// ```
+/// use parloop_kernel::Context;
+/// use parloop_mesh::{Access, Dat, Kernel, KernelOptions, LoopOptions, Map, ParLoop, Set};
+/// let (edges, nodes) = (Set::new(3, "edges")?, Set::new(4, "nodes")?);
+/// let ends = Map::new(&edges, &nodes, 2, &[0, 1, 1, 2, 2, 3], "ends")?;
+/// let degree = Dat::new(&nodes.data(1)?, &[0.0; 4], "degree")?;
+/// let count = Kernel::c("void count(double *degree) { degree[0] += 1; degree[1] += 1; }", "count", &KernelOptions::default())?;
+/// let counting = ParLoop::new(&count, &edges, vec![degree.arg(Access::Inc, Some(&ends))], LoopOptions::default())?;
+/// counting.run(&Context::open("cpu")?)?;
+/// assert_eq!(degree.to_vec::<f64>()?, [1.0, 2.0, 2.0, 1.0]);
+/// # Ok::<(), parloop_mesh::MeshError>(())
+/// ```
+pub struct ParLoop {
+    kernel: Kernel,
+    set: Set,
+    args: Vec<Arg>,
+    options: LoopOptions,
+    /// The maps, by their numbers in the shape.
+    maps: SmallVec<[Map; 4]>,
+    /// The tables: which argument has each, whether the loop reads and writes it.
+    tables: SmallVec<[Table; 8]>,
+    /// Arguments whose tables the loop takes turns at, sorted so that no two loops wait for each other, and whether it writes them.
+    turns: SmallVec<[Table; 8]>,
+    /// What is known about it on the context where it ran last.
+    last: Mutex<Option<(Context, Arc<Tuned>)>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Table {
+    arg: usize,
+    writes: bool,
+}
+
+/// Runs a kernel for each element of a set once.
+///
+/// # Errors
+/// Those of [`ParLoop::new`] and [`ParLoop::run`].
+pub fn par_loop(kernel: &Kernel, set: &Set, args: Vec<Arg>, context: &Context) -> Result<()> {
+    ParLoop::new(kernel, set, args, LoopOptions::default())?.run(context)
+}
+
+impl ParLoop {
+    /// Checks that kernel, set and arguments fit together.
+    ///
+    /// # Errors
+    /// Which argument does not fit, and why.
+    pub fn new(kernel: &Kernel, set: &Set, args: Vec<Arg>, options: LoopOptions) -> Result<ParLoop> {
+        for (index, arg) in args.iter().enumerate() {
+            check_arg(index, arg, set)?;
+        }
+        check_conflicts(&args)?;
+        kernel.check(&args)?;
+        let (mut maps, mut tables): (SmallVec<[Map; 4]>, SmallVec<[Table; 8]>) = Default::default();
+        for (index, arg) in args.iter().enumerate() {
+            if let Some(map) = arg.map.as_ref().filter(|map| !maps.contains(map)) {
+                maps.push(map.clone());
+            }
+            match tables.iter_mut().find(|table| args[table.arg].storage().is_same(arg.storage())) {
+                Some(table) => table.writes |= arg.access.writes(),
+                None => tables.push(Table { arg: index, writes: arg.access.writes() }),
+            }
+        }
+        let mut turns = tables.clone();
+        turns.sort_by_key(|table| args[table.arg].storage().address());
+        let (kernel, set) = (kernel.clone(), set.clone());
+        Ok(ParLoop { kernel, set, args, options, maps, tables, turns, last: Mutex::default() })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The set.
+    pub fn set(&self) -> &Set {
+        &self.set
+    }
+
+    /// The arguments.
+    pub fn args(&self) -> &[Arg] {
+        &self.args
+    }
+
+    /// Runs the kernel for each element. Data moves to the context's device when it is not there.
+    ///
+    /// # Errors
+    /// A mistake in the kernel's source; a plan that cannot run this loop; no room; what the device says.
+    pub fn run(&self, context: &Context) -> Result<()> {
+        if self.set.size() == 0 {
+            return Ok(());
+        }
+        let tuned = self.tuned(context)?;
+        let _turns: SmallVec<[Turn<'_>; 8]> = self.turns.iter().map(|table| self.args[table.arg].storage().turn(table.writes)).collect();
+        let tables = self.tables.iter().map(|table| {
+            let arg = &self.args[table.arg];
+            arg.storage().place(context, layout(arg, context), true, table.writes)
+        });
+        let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
+        let maps = self.maps.iter().map(|map| map.storage().place(context, Layout::Rows, true, false));
+        let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
+        tuned.run(&tables, &maps, context).map_err(|error| unwritten(self, &error).unwrap_or(error))
+    }
+
+    /// The source of each kernel that it launches on that context.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn code(&self, context: &Context) -> Result<Vec<String>> {
+        Ok(self.tuned(context)?.best_known().code.clone())
+    }
+
+    fn tuned(&self, context: &Context) -> Result<Arc<Tuned>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, tuned)) = &*last
+            && known.is_same(context)
+        {
+            return Ok(tuned.clone());
+        }
+        let tuned = self.look_up(context)?;
+        *last = Some((context.clone(), tuned.clone()));
+        Ok(tuned)
+    }
+
+    fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
+        let shape = Shape::of(&self.args, |arg| layout(arg, context));
+        let threads = context.device().properties().compute_units as usize;
+        let situation =
+            Situation { machine: machine_of(context), threads, elements: self.set.size(), deterministic: self.options.deterministic };
+        let refused = |reason| MeshError::Plan {
+            plan: self.options.plan.name(),
+            kernel: self.kernel.name().to_owned(),
+            device: context.device().id().to_string(),
+            reason,
+        };
+        let schemes = candidates(&shape, self.options.plan, situation).map_err(refused)?;
+        let key = Key {
+            kernel: self.kernel.id(),
+            device: context.device().id().to_string(),
+            stream: context.stream().handle(),
+            shape: shape.clone(),
+            maps: self.maps.iter().map(Map::id).collect(),
+            plan: self.options.plan,
+            deterministic: self.options.deterministic,
+            checked: self.options.checked,
+        };
+        let making =
+            Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape: &shape, context, checked: self.options.checked };
+        self.set.known().get(key, || Tuned::new(&making, &schemes))
+    }
+}
+
+/// How the numbers of an argument lie in the memory of a context: as they do already, or as suits this loop.
+fn layout(arg: &Arg, context: &Context) -> Layout {
+    if matches!(arg.data, ArgData::Global(_)) || context.device().kind() == DeviceKind::Cpu {
+        return Layout::Rows;
+    }
+    arg.storage().layout_on(context).unwrap_or_else(|| {
+        let row = arg.storage().count() * arg.dtype().size();
+        // Rows that one or two wide loads fetch are as good as columns where neighbours are visited in turn, and better where they are not.
+        let fits = row.is_power_of_two() && row <= 64;
+        match arg.map.is_none() && machine_of(context) == Machine::Gpu && !fits {
+            true => Layout::Columns,
+            false => Layout::Rows,
+        }
+    })
+}
+
+/// The failed check of what a kernel must write, if the error is one.
+fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
+    let MeshError::Loop(error) = error else { return None };
+    let LoopError::Kernel(KernelError::Check { what, index: place, .. }) = &**error else { return None };
+    let index: usize = what.strip_prefix(names::UNWRITTEN)?.split('[').next()?.parse().ok()?;
+    let (arg, place) = (of.args.get(index)?, usize::try_from(place - 1).ok()?);
+    let (count, all) = (arg.count(), arg.arity() * arg.count());
+    let row = arg.map.as_ref().map(|_| place % all / count);
+    let (kernel, name) = (of.kernel.name().to_owned(), arg.name().to_owned());
+    Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry: row.into_iter().chain([place % count]).collect() })
+}
+
+/// Whether an argument makes sense for elements of the set.
+fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
+    let name = || arg.name().to_owned();
+    let dat = match &arg.data {
+        ArgData::Global(global) => {
+            if let Some(map) = &arg.map {
+                return Err(MeshError::MapOfGlobal { index, name: name(), map: map.name().to_owned() });
+            }
+            let (kind, allowed): (_, &'static [Access]) = match global.is_constant() {
+                true => ("a constant", &[Access::Read]),
+                false => ("a global", &[Access::Read, Access::Inc, Access::Min, Access::Max]),
+            };
+            return match allowed.contains(&arg.access) {
+                true => Ok(()),
+                false => Err(MeshError::Mode { index, name: name(), access: arg.access, kind, allowed }),
+            };
+        }
+        ArgData::Dat(dat) => dat,
+        ArgData::Component(dat, component) => {
+            let count = dat.dataset().count();
+            if *component >= count {
+                return Err(MeshError::Component { index, name: name(), component: *component, count });
+            }
+            dat
+        }
+    };
+    let on = dat.dataset().set();
+    let wrong = |data, found: &Set, through, wanted: &Set| {
+        let (found, wanted) = (found.name().to_owned(), wanted.name().to_owned());
+        Err(MeshError::WrongSet { index, name: name(), data, found, through, wanted })
+    };
+    match &arg.map {
+        None if on != set.base() => wrong("the data", on, "the loop is over", set.base()),
+        Some(map) if map.from() != set.base() => wrong("the beginning of the map", map.from(), "the loop is over", set.base()),
+        Some(map) if map.to() != on => wrong("the data", on, "the map leads to", map.to()),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses the same data as two arguments when one element could read what another writes.
+fn check_conflicts(args: &[Arg]) -> Result<()> {
+    for (second, arg) in args.iter().enumerate() {
+        for (first, other) in args[..second].iter().enumerate() {
+            if !other.storage().is_same(arg.storage()) || !(arg.access.writes() || other.access.writes()) {
+                continue;
+            }
+            let both_direct = arg.map.is_none() && other.map.is_none() && !matches!(arg.data, ArgData::Global(_));
+            // The plan keeps apart what goes through maps.
+            let both_combine = arg.access == other.access && arg.access.is_reduction() && arg.map.is_some() == other.map.is_some();
+            let apart = match (&arg.data, &other.data) {
+                (ArgData::Component(_, here), ArgData::Component(_, there)) => here != there,
+                _ => false,
+            };
+            if !(both_direct || both_combine || apart) {
+                return Err(MeshError::Conflict {
+                    name: arg.name().to_owned(),
+                    first,
+                    first_access: other.access,
+                    second,
+                    second_access: arg.access,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Debug for ParLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<ParLoop {} over {}>", self.kernel.name(), self.set.name())
+    }
+}

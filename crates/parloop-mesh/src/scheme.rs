@@ -1,0 +1,165 @@
+//! Which ways there are to run a loop so that no two writes meet, and which of them is taken.
+
+use crate::access::Access;
+use crate::lower::Machine;
+use crate::plan::MOST_SLOTS;
+use crate::shape::{ArgShape, Reach, Shape};
+
+/// How a loop is to be run. All give the same numbers, but for the order in which floating-point numbers are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PlanChoice {
+    /// The fastest: several are timed in the first calls, and the best is remembered.
+    #[default]
+    Auto,
+    /// All elements in order, on one thread.
+    Sequential,
+    /// Each thread owns a part of the targets and runs every element that touches it.
+    Owner,
+    /// Elements, or blocks of them, of one colour touch no target in common; colours are run one after another.
+    Colour,
+    /// Each target gathers what its elements have for it.
+    Gather,
+    /// Each addition is indivisible.
+    Atomic,
+}
+
+impl PlanChoice {
+    /// The name, as it is written in programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            PlanChoice::Auto => "auto",
+            PlanChoice::Sequential => "sequential",
+            PlanChoice::Owner => "owner",
+            PlanChoice::Colour => "colour",
+            PlanChoice::Gather => "gather",
+            PlanChoice::Atomic => "atomic",
+        }
+    }
+
+    /// The choice of that name.
+    pub fn from_name(name: &str) -> Option<PlanChoice> {
+        use PlanChoice::{Atomic, Auto, Colour, Gather, Owner, Sequential};
+        [Auto, Sequential, Owner, Colour, Gather, Atomic].into_iter().find(|choice| choice.name() == name)
+    }
+}
+
+/// A way to run a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// No two elements meet: any of them at any time.
+    Free,
+    /// See [`PlanChoice::Sequential`].
+    Sequential,
+    /// See [`PlanChoice::Owner`].
+    Owner,
+    /// See [`PlanChoice::Colour`].
+    Colour,
+    /// See [`PlanChoice::Gather`].
+    Gather,
+    /// See [`PlanChoice::Atomic`].
+    Atomic,
+}
+
+/// Loops of fewer elements than this are run in order on one thread of a CPU.
+const FEW: usize = 1024;
+
+/// Where and how a loop is to be run, as far as the choice depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation {
+    pub machine: Machine,
+    pub threads: usize,
+    pub elements: usize,
+    pub deterministic: bool,
+}
+
+/// The ways to try, the most promising first; or why the one that was chosen cannot be taken.
+pub fn candidates(shape: &Shape, choice: PlanChoice, at: Situation) -> Result<Vec<Scheme>, &'static str> {
+    let meets = shape.args.iter().any(|arg| arg.can_meet());
+    let possible = |scheme: Scheme| refusal(shape, scheme, at.machine).is_none();
+    let chosen = match choice {
+        PlanChoice::Auto => {
+            return Ok(match at.machine {
+                _ if !meets => vec![Scheme::Free],
+                Machine::Threads => threads(at, possible),
+                Machine::Gpu => gpu(at, possible),
+            });
+        }
+        PlanChoice::Sequential => Scheme::Sequential,
+        _ if !meets => Scheme::Free,
+        PlanChoice::Owner => Scheme::Owner,
+        PlanChoice::Colour => Scheme::Colour,
+        PlanChoice::Gather => Scheme::Gather,
+        PlanChoice::Atomic => Scheme::Atomic,
+    };
+    if at.deterministic && chosen == Scheme::Atomic {
+        return Err("the order of indivisible additions differs from run to run, but deterministic results are asked for");
+    }
+    match refusal(shape, chosen, at.machine) {
+        None => Ok(vec![chosen]),
+        Some(reason) => Err(reason),
+    }
+}
+
+fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
+    // Where every bit counts, the way is the same on any number of threads: another order, or other code, may round otherwise.
+    let in_order = at.elements < FEW || (at.threads == 1 && !at.deterministic);
+    match possible(Scheme::Owner) {
+        _ if in_order => vec![Scheme::Sequential],
+        true if at.deterministic => vec![Scheme::Owner],
+        true => vec![Scheme::Owner, Scheme::Sequential],
+        false => vec![Scheme::Colour],
+    }
+}
+
+fn gpu(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
+    let order: &[Scheme] = match at.deterministic {
+        true => &[Scheme::Gather, Scheme::Colour],
+        false => &[Scheme::Gather, Scheme::Atomic],
+    };
+    let mut found: Vec<Scheme> = order.iter().copied().filter(|&scheme| possible(scheme)).collect();
+    if at.deterministic {
+        found.truncate(1);
+    }
+    if found.is_empty() {
+        found.push(Scheme::Colour);
+    }
+    found
+}
+
+/// Why a loop cannot be run that way.
+fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static str> {
+    let writes = || shape.args.iter().filter(|arg| arg.access.writes());
+    let met = || writes().filter(|arg| arg.can_meet());
+    // An element is run more than once, so that what it changes of its own must not be read by its other runs.
+    let is_read = |arg: &ArgShape| shape.args.iter().any(|other| other.access.reads() && other.overlaps(arg));
+    let repeats_safely = writes().all(|arg| arg.reach != Reach::Direct || !is_read(arg)) && met().all(|arg| arg.access != Access::Rw);
+    let slots: usize = shape.meeting_maps().iter().map(|&map| shape.maps[map]).sum();
+    match (scheme, machine) {
+        (Scheme::Free | Scheme::Colour, _) => None,
+        (Scheme::Sequential, Machine::Gpu) => Some("a GPU does not run elements in order"),
+        (Scheme::Sequential, Machine::Threads) => None,
+        (Scheme::Owner, Machine::Gpu) => Some("targets are owned by threads of a CPU"),
+        (Scheme::Gather, Machine::Threads) => Some("targets gather on GPUs"),
+        (Scheme::Atomic, Machine::Threads) => Some("indivisible additions are for GPUs"),
+        (Scheme::Owner, Machine::Threads) if slots > MOST_SLOTS => Some("an element touches too many targets"),
+        (Scheme::Owner, _) | (Scheme::Gather, _) if !repeats_safely => {
+            Some("elements would be run more than once, but the kernel reads and writes data in place")
+        }
+        (Scheme::Gather, _) if shape.args.iter().any(|arg| arg.is_reduced()) => {
+            Some("elements would be run more than once, but the kernel has sums or extremes over all elements")
+        }
+        (Scheme::Gather, _) if met().any(|arg| met().any(|other| arg.overlaps(other) && !arg.is_alike(other))) => {
+            Some("one argument is a component of another, so that a target would be gathered twice")
+        }
+        (Scheme::Atomic, _) if met().any(|arg| arg.access != Access::Inc || !can_add(arg.dtype)) => {
+            Some("only additions of 32-bit and 64-bit numbers are indivisible")
+        }
+        _ => None,
+    }
+}
+
+/// Whether devices add such numbers indivisibly.
+fn can_add(dtype: parloop_device::DType) -> bool {
+    use parloop_device::DType::{F32, F64, I32, I64, U32, U64};
+    matches!(dtype, F32 | F64 | I32 | I64 | U32 | U64)
+}

@@ -1,0 +1,137 @@
+//! What a loop looks like to the compiler: its arguments without their data and sizes. Loops of one shape share their code.
+
+use parloop_device::DType;
+
+use crate::access::Access;
+use crate::arg::{Arg, ArgData};
+use crate::storage::Layout;
+
+/// The arguments of a loop, in the order of the kernel's parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Each argument.
+    pub args: Vec<ArgShape>,
+    /// How many tables of numbers there are; arguments of the same data share one.
+    pub tables: usize,
+    /// The arity of each map; arguments of the same map share one.
+    pub maps: Vec<usize>,
+    /// The type of indices: wide when a table has more numbers than 32 bits count.
+    pub index: DType,
+}
+
+/// One argument.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ArgShape {
+    /// Which table of numbers.
+    pub table: usize,
+    /// The type of the numbers.
+    pub dtype: DType,
+    /// How many numbers a row of the table has.
+    pub row: usize,
+    /// Which of them the kernel gets: from `first`, so many.
+    pub first: usize,
+    /// How many numbers of a row the kernel gets.
+    pub count: usize,
+    /// In which order the table lies in memory.
+    pub layout: Layout,
+    /// How elements lead to rows.
+    pub reach: Reach,
+    /// What the kernel does with it.
+    pub access: Access,
+}
+
+/// How elements lead to rows of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// Every element to its own.
+    Direct,
+    /// Through that map, to as many rows as its arity says.
+    Through(usize),
+    /// All elements to the only one.
+    Global,
+}
+
+impl ArgShape {
+    /// The map, if there is one.
+    pub fn map(&self) -> Option<usize> {
+        match self.reach {
+            Reach::Through(map) => Some(map),
+            Reach::Direct | Reach::Global => None,
+        }
+    }
+
+    /// Whether different elements may write the same rows.
+    pub fn can_meet(&self) -> bool {
+        self.access.writes() && self.map().is_some()
+    }
+
+    /// Whether both have numbers of a row in common.
+    pub fn overlaps(&self, other: &ArgShape) -> bool {
+        self.table == other.table && self.first < other.first + other.count && other.first < self.first + self.count
+    }
+
+    /// Whether both are the same numbers of a row.
+    pub fn is_alike(&self, other: &ArgShape) -> bool {
+        (self.table, self.first, self.count) == (other.table, other.first, other.count)
+    }
+
+    /// Whether it is combined over all elements.
+    pub fn is_reduced(&self) -> bool {
+        self.access.writes() && self.reach == Reach::Global
+    }
+}
+
+impl Shape {
+    /// The shape of these arguments; `layout` says how the numbers of each lie in memory.
+    pub fn of(args: &[Arg], layout: impl Fn(&Arg) -> Layout) -> Shape {
+        let mut tables: Vec<&Arg> = Vec::new();
+        let mut maps = Vec::new();
+        let mut shapes = Vec::with_capacity(args.len());
+        for arg in args {
+            let known = tables.iter().position(|known| known.storage().is_same(arg.storage()));
+            let table = known.unwrap_or_else(|| {
+                tables.push(arg);
+                tables.len() - 1
+            });
+            let reach = match (&arg.data, &arg.map) {
+                (ArgData::Global(_), _) => Reach::Global,
+                (_, None) => Reach::Direct,
+                (_, Some(map)) => Reach::Through(maps.iter().position(|known| *known == map).unwrap_or_else(|| {
+                    maps.push(map);
+                    maps.len() - 1
+                })),
+            };
+            let first = if let ArgData::Component(_, component) = arg.data { component } else { 0 };
+            shapes.push(ArgShape {
+                table,
+                dtype: arg.dtype(),
+                row: arg.storage().count(),
+                first,
+                count: arg.count(),
+                layout: layout(arg),
+                reach,
+                access: arg.access,
+            });
+        }
+        let tables_are_small = args.iter().all(|arg| arg.storage().len() <= i32::MAX as usize);
+        let maps_are_small = maps.iter().all(|map| map.storage().len() <= i32::MAX as usize);
+        let index = if tables_are_small && maps_are_small { DType::I32 } else { DType::I64 };
+        Shape { args: shapes, tables: tables.len(), maps: maps.iter().map(|map| map.arity()).collect(), index }
+    }
+
+    /// The maps through which different elements may write the same rows, in the order of the plan's slots.
+    pub fn meeting_maps(&self) -> Vec<usize> {
+        let mut maps = Vec::new();
+        for map in self.args.iter().filter(|arg| arg.can_meet()).filter_map(ArgShape::map) {
+            if !maps.contains(&map) {
+                maps.push(map);
+            }
+        }
+        maps
+    }
+
+    /// The first slot of a map among those of `maps`.
+    pub fn first_slot(&self, maps: &[usize], map: usize) -> usize {
+        maps.iter().take_while(|&&known| known != map).map(|&known| self.maps[known]).sum()
+    }
+}

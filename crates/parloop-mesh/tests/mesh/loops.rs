@@ -1,0 +1,113 @@
+//! Loops on every device and by every plan, against the same loop in Rust.
+
+use parloop_kernel::Context;
+use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+
+fn contexts() -> Vec<Context> {
+    ["cpu:1", "cpu:2", "opencl", "cuda"].iter().filter_map(|name| Context::open(name).ok()).collect()
+}
+
+fn c(source: &str, name: &str) -> Kernel {
+    Kernel::c(source, name, &KernelOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(kernel: &Kernel, set: &Set, args: Vec<Arg>, options: LoopOptions, context: &Context) {
+    let made = ParLoop::new(kernel, set, args, options).unwrap_or_else(|error| panic!("{error}"));
+    made.run(context).unwrap_or_else(|error| panic!("{error} on {context:?} by {options:?}"));
+}
+
+/// Edges of a ring of nodes, in an order of their own.
+fn ring(nodes: usize) -> Vec<i32> {
+    let n = nodes as i32;
+    (0..n).flat_map(|edge| [(edge * 7) % n, (edge * 7 + 1) % n]).collect()
+}
+
+const PLANS: [PlanChoice; 6] =
+    [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+
+#[test]
+fn increments_through_a_map_add_up_by_every_plan() {
+    let n = 5000;
+    let (edges, nodes) = (Set::new(n, "edges").unwrap(), Set::new(n, "nodes").unwrap());
+    let ends = Map::new(&edges, &nodes, 2, &ring(n), "ends").unwrap();
+    let weight: Vec<f64> = (0..n).map(|i| 1.0 + (i % 13) as f64).collect();
+    let mut expected = vec![0.5; 2 * n];
+    for (edge, pair) in ring(n).chunks(2).enumerate() {
+        expected[2 * pair[0] as usize] += weight[edge];
+        expected[2 * pair[1] as usize + 1] -= weight[edge];
+    }
+    let kernel = c("static void add(const double *w, double *x[2]) { x[0][0] += w[0]; x[1][1] -= w[0]; }", "add");
+    let mut ran = 0;
+    for context in contexts() {
+        for plan in PLANS {
+            for deterministic in [false, true] {
+                let w = Dat::new(&edges.data(1).unwrap(), &weight, "w").unwrap();
+                let x = Dat::new(&nodes.data(2).unwrap(), &vec![0.5; 2 * n], "x").unwrap();
+                let options = LoopOptions { plan, deterministic, checked: false };
+                let args = vec![w.arg(Access::Read, None), x.arg(Access::Inc, Some(&ends))];
+                match ParLoop::new(&kernel, &edges, args, options).unwrap().run(&context) {
+                    Ok(()) => {
+                        assert_eq!(x.to_vec::<f64>().unwrap(), expected, "{context:?} {options:?}");
+                        ran += 1;
+                    }
+                    Err(MeshError::Plan { .. }) => {}
+                    Err(error) => panic!("{error} on {context:?} by {options:?}"),
+                }
+            }
+        }
+    }
+    assert!(ran >= 2 * 8, "{ran}");
+}
+
+#[test]
+fn sums_and_extremes_over_all_elements_are_combined() {
+    let n = 3001;
+    let cells = Set::new(n, "cells").unwrap();
+    let values: Vec<f64> = (0..n).map(|i| ((i * 31) % 997) as f64 - 300.0).collect();
+    let kernel = c(
+        "void all(double *x, double *sum, double *least, double *most) {
+            sum[0] += x[0]; sum[1] += 1;
+            if (x[0] < *least) *least = x[0];
+            if (x[0] > *most) *most = x[0];
+            x[0] += 1;
+        }",
+        "all",
+    );
+    for context in contexts() {
+        let x = Dat::new(&cells.data(1).unwrap(), &values, "x").unwrap();
+        let sum = Global::new(2, &[10.0, 20.0], "sum").unwrap();
+        let (least, most) = (Global::new(1, &[-200.0], "least").unwrap(), Global::new(1, &[1e3], "most").unwrap());
+        let args = vec![x.arg(Access::Rw, None), sum.arg(Access::Inc), least.arg(Access::Min), most.arg(Access::Max)];
+        run(&kernel, &cells, args, LoopOptions::default(), &context);
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [10.0 + values.iter().sum::<f64>(), 20.0 + n as f64], "{context:?}");
+        assert_eq!(least.to_vec::<f64>().unwrap(), [-300.0], "{context:?}");
+        assert_eq!(most.to_vec::<f64>().unwrap(), [1e3], "{context:?}");
+        assert_eq!(x.to_vec::<f64>().unwrap(), values.iter().map(|x| x + 1.0).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_recorded_sequence_is_replayed_and_the_host_sees_its_results() {
+    let n = 100;
+    let cells = Set::new(n, "cells").unwrap();
+    let (add, total) =
+        (c("void add(double *x) { x[0] += 1; }", "add"), c("void total(double *x, double *sum) { sum[0] += x[0]; }", "total"));
+    for context in contexts() {
+        let x = Dat::new(&cells.data(1).unwrap(), &vec![1.0; n], "x").unwrap();
+        let sum = Global::new(1, &[5.0], "sum").unwrap();
+        let recording = context.record().unwrap();
+        sum.storage().zero(&context).unwrap();
+        run(&add, &cells, vec![x.arg(Access::Rw, None)], LoopOptions::default(), &context);
+        run(&total, &cells, vec![x.arg(Access::Read, None), sum.arg(Access::Inc)], LoopOptions::default(), &context);
+        let replay = recording.finish().unwrap();
+        assert_eq!(x.to_vec::<f64>().unwrap(), vec![1.0; n], "recording runs nothing, {context:?}");
+        replay.run().unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [200.0], "{context:?}");
+        replay.run().unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [300.0], "{context:?}");
+        x.write(&vec![10.0; n]).unwrap();
+        replay.run().unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [1100.0], "what the host wrote in between is seen, {context:?}");
+        assert_eq!(x.to_vec::<f64>().unwrap(), vec![11.0; n], "{context:?}");
+    }
+}

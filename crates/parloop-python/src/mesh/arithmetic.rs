@@ -1,0 +1,266 @@
+//! Operators of `parloop.mesh.Dat`, and what else is computed of whole data.
+
+use parloop_kernel::{self as ker, Scalar};
+use parloop_mesh::{self as mesh, Operand, Operation, Rounding, Sides};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::dat::Dat;
+use super::global::Global;
+use super::set::Set;
+use super::values::{host_view, to_host};
+use crate::argument::describe;
+use crate::context::current_context;
+use crate::error::Result;
+use crate::exceptions::Exception;
+use crate::loops::number;
+
+/// The other side of an operator.
+enum Other<'a, 'py> {
+    Dat(&'a Bound<'py, Dat>),
+    Global(&'a Bound<'py, Global>),
+    Number(Scalar),
+}
+
+impl<'a, 'py> Other<'a, 'py> {
+    /// What was given; `None` when data has no operators with it.
+    fn of(object: &'a Bound<'py, PyAny>) -> Result<Option<Other<'a, 'py>>> {
+        if let Ok(dat) = object.cast::<Dat>() {
+            return Ok(Some(Other::Dat(dat)));
+        }
+        if let Ok(global) = object.cast::<Global>() {
+            return Ok(Some(Other::Global(global)));
+        }
+        Ok(number(object)?.map(Other::Number))
+    }
+
+    fn operand(&self) -> Operand<'_> {
+        match self {
+            Other::Dat(dat) => Operand::Dat(&dat.get().inner),
+            Other::Global(global) => Operand::Global(&global.get().inner),
+            Other::Number(number) => Operand::Number(*number),
+        }
+    }
+}
+
+fn rounding(truncate: bool) -> Rounding {
+    if truncate { Rounding::Truncate } else { Rounding::Refuse }
+}
+
+fn operation(name: &str) -> Result<Operation> {
+    match name {
+        "add" => Ok(Operation::Add),
+        "sub" => Ok(Operation::Subtract),
+        "mul" => Ok(Operation::Multiply),
+        "truediv" => Ok(Operation::Divide),
+        _ => Err(PyTypeError::new_err(format!("there is no operation {name:?}")).into()),
+    }
+}
+
+impl Dat {
+    /// Runs `work` on the current context without holding Python.
+    fn compute<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&ker::Context) -> mesh::Result<T> + Send) -> Result<T> {
+        let context = current_context(py)?;
+        let context = &context.get().inner;
+        Ok(py.detach(|| work(context))?)
+    }
+
+    /// Zeros of the same kind and class.
+    fn alike<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, Dat>> {
+        let (py, this) = (slf.py(), slf.get());
+        if slf.as_any().is_exact_instance_of::<Dat>() {
+            return Ok(Bound::new(py, this.like(py, this.inner.zeros_alike()?))?);
+        }
+        let made = slf.get_type().call1((slf.getattr("dataset")?, py.None(), slf.getattr("dtype")?))?;
+        Ok(made.cast_into::<Dat>()?)
+    }
+
+    fn combine<'py>(
+        slf: &Bound<'py, Self>,
+        operation: Operation,
+        other: &Bound<'py, PyAny>,
+        is_turned: bool,
+        rounding: Rounding,
+    ) -> Result<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let Some(other) = Other::of(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+        let sides = Sides { other: other.operand(), is_turned, rounding };
+        let result = Dat::alike(slf)?;
+        let into = &result.get().inner;
+        this.compute(py, |context| this.inner.combine_into(into, operation, sides, context))?;
+        Ok(result.into_any())
+    }
+
+    fn update(slf: &Bound<'_, Self>, operation: Operation, other: &Bound<'_, PyAny>, rounding: Rounding) -> Result<()> {
+        let this = slf.get();
+        let wrong = || PyTypeError::new_err(format!("a Dat is changed by a number, a Global or a Dat, not by {}", describe(other)));
+        let found = Other::of(other)?.ok_or_else(wrong)?;
+        let operand = found.operand();
+        this.compute(slf.py(), |context| this.inner.update(operation, operand, rounding, context))
+    }
+}
+
+/// The set of a subset that was given, checked to be one of the data's.
+fn subset_of<'a>(dat: &mesh::Dat, subset: &'a Bound<'_, PyAny>) -> Result<&'a mesh::Set> {
+    let set = &Set::of(subset)?.get().inner;
+    let on = dat.dataset().set();
+    if set.base() == on {
+        return Ok(set);
+    }
+    let message = format!("data `{}` is on set `{}`, but the subset is of `{}`", dat.name(), on.name(), set.base().name());
+    Err(Exception::MapValueError.error(message).into())
+}
+
+#[pymethods]
+impl Dat {
+    /// Sets the numbers to zero: all, ghosts and all, or those of a subset.
+    #[pyo3(signature = (subset=None))]
+    fn zero<'py>(slf: &Bound<'py, Self>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
+        let this = slf.get();
+        match subset.filter(|subset| !subset.is_none()) {
+            None => {
+                slf.py().detach(|| this.inner.zero())?;
+                this.set_ghosts_valid(true);
+                Ok(())
+            }
+            Some(subset) => {
+                let subset = subset_of(&this.inner, subset)?;
+                this.compute(slf.py(), |context| this.inner.zero_on(subset, context))
+            }
+        }
+    }
+
+    /// Copies the numbers into another: all, ghosts and all, or those of a subset.
+    #[pyo3(signature = (other, subset=None))]
+    fn copy<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
+        let (this, other) = (slf.get(), Dat::of(other)?.get());
+        match subset.filter(|subset| !subset.is_none()) {
+            None => {
+                slf.py().detach(|| this.inner.copy_to(&other.inner))?;
+                other.set_ghosts_valid(this.are_ghosts_valid());
+                Ok(())
+            }
+            Some(subset) => {
+                let subset = subset_of(&this.inner, subset)?;
+                this.compute(slf.py(), |context| this.inner.copy_on(&other.inner, subset, context))
+            }
+        }
+    }
+
+    /// The sum of the products with the numbers of another, whose conjugates are taken.
+    fn inner<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        let (py, this, other) = (slf.py(), slf.get(), Dat::of(other)?.get());
+        let sum = this.compute(py, |context| this.inner.inner(&other.inner, context))?;
+        let memory = to_host(py, sum.storage(), false)?.clone();
+        let (dtype, owner) = (sum.dtype(), Bound::new(py, Global { inner: sum })?);
+        // SAFETY: the object keeps the storage of the one number.
+        Ok(unsafe { host_view(owner.into_any(), &memory, dtype, &[1], false)? }.get_item(0)?)
+    }
+
+    /// The square root of the inner product with itself.
+    #[getter]
+    fn norm(slf: &Bound<'_, Self>) -> Result<f64> {
+        Ok(Dat::inner(slf, slf.as_any())?.getattr("real")?.extract::<f64>()?.sqrt())
+    }
+
+    /// Adds a multiple of another: ``self += alpha * other``.
+    fn axpy<'py>(slf: &Bound<'py, Self>, alpha: &Bound<'py, PyAny>, other: &Bound<'py, PyAny>) -> Result<()> {
+        let (this, other) = (slf.get(), Dat::of(other)?.get());
+        let wrong = || PyTypeError::new_err(format!("a factor is a number or a Global, not {}", describe(alpha)));
+        let alpha = Other::of(alpha)?.ok_or_else(wrong)?;
+        let factor = alpha.operand();
+        this.compute(slf.py(), |context| this.inner.axpy(factor, &other.inner, context))
+    }
+
+    /// Adds multiples of others: ``self += alphas[0] * others[0] + alphas[1] * others[1] + ...``.
+    fn maxpy<'py>(slf: &Bound<'py, Self>, alphas: &Bound<'py, PyAny>, others: &Bound<'py, PyAny>) -> Result<()> {
+        let alphas = alphas.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        let others = others.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        if alphas.len() != others.len() {
+            let message = format!("{} factors were given for {} Dats; there must be one for each", alphas.len(), others.len());
+            return Err(Exception::DataValueError.error(message).into());
+        }
+        for other in &others {
+            Dat::of(other)?;
+        }
+        alphas.iter().zip(&others).try_for_each(|(alpha, other)| Dat::axpy(slf, alpha, other))
+    }
+
+    /// `self op other`, or turned round; `truncate` cuts off what is behind the point of results that the type cannot hold.
+    #[pyo3(name = "_combine", signature = (operation, other, turned=false, truncate=false))]
+    fn combine_by_name<'py>(
+        slf: &Bound<'py, Self>,
+        operation: &str,
+        other: &Bound<'py, PyAny>,
+        turned: bool,
+        truncate: bool,
+    ) -> Result<Bound<'py, PyAny>> {
+        Dat::combine(slf, self::operation(operation)?, other, turned, rounding(truncate))
+    }
+
+    /// `self op= other`; `truncate` cuts off what is behind the point of results that the type cannot hold.
+    #[pyo3(name = "_update", signature = (operation, other, truncate=false))]
+    fn update_by_name<'py>(slf: &Bound<'py, Self>, operation: &str, other: &Bound<'py, PyAny>, truncate: bool) -> Result<()> {
+        Dat::update(slf, self::operation(operation)?, other, rounding(truncate))
+    }
+
+    fn __pos__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Ok(slf.get_type().call1((slf,))?)
+    }
+
+    fn __neg__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let result = Dat::alike(slf)?;
+        let into = &result.get().inner;
+        this.compute(py, |context| this.inner.negate_into(into, context))?;
+        Ok(result.into_any())
+    }
+
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Dat::combine(slf, Operation::Add, other, false, Rounding::Refuse)
+    }
+
+    fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Dat::combine(slf, Operation::Add, other, true, Rounding::Refuse)
+    }
+
+    fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Dat::combine(slf, Operation::Subtract, other, false, Rounding::Refuse)
+    }
+
+    fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Dat::combine(slf, Operation::Subtract, other, true, Rounding::Refuse)
+    }
+
+    fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Dat::combine(slf, Operation::Multiply, other, false, Rounding::Refuse)
+    }
+
+    fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Dat::combine(slf, Operation::Multiply, other, true, Rounding::Refuse)
+    }
+
+    fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Dat::combine(slf, Operation::Divide, other, false, Rounding::Refuse)
+    }
+
+    fn __rtruediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Dat::combine(slf, Operation::Divide, other, true, Rounding::Refuse)
+    }
+
+    fn __iadd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<()> {
+        Dat::update(slf, Operation::Add, other, Rounding::Refuse)
+    }
+
+    fn __isub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<()> {
+        Dat::update(slf, Operation::Subtract, other, Rounding::Refuse)
+    }
+
+    fn __imul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<()> {
+        Dat::update(slf, Operation::Multiply, other, Rounding::Refuse)
+    }
+
+    fn __itruediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<()> {
+        Dat::update(slf, Operation::Divide, other, Rounding::Refuse)
+    }
+}

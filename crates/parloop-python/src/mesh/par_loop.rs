@@ -1,0 +1,195 @@
+//! `parloop.mesh.par_loop` and `parloop.mesh.ParLoop`.
+
+use std::sync::OnceLock;
+
+use parloop_kernel as ker;
+use parloop_mesh as mesh;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::arg::Arg;
+use super::kernel::Kernel;
+use super::set::Set;
+use crate::argument::describe;
+use crate::context::{Context, current_context};
+use crate::error::Result;
+use crate::exceptions::Exception;
+
+/// How a loop is run, as Python says it.
+struct Said<'a, 'py> {
+    plan: Option<&'a str>,
+    deterministic: bool,
+    checked: Option<bool>,
+    context: Option<&'a Bound<'py, PyAny>>,
+}
+
+fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
+    let plan = match said.plan {
+        None => mesh::PlanChoice::Auto,
+        Some(name) => mesh::PlanChoice::from_name(name).ok_or_else(|| {
+            PyValueError::new_err(format!("there is no plan {name:?}; the plans are auto, sequential, owner, colour, gather, atomic"))
+        })?,
+    };
+    // The environment is asked once: it costs more than the rest.
+    static CHECKED: OnceLock<bool> = OnceLock::new();
+    let checked = said.checked.unwrap_or_else(|| *CHECKED.get_or_init(|| ker::CompileOptions::default().checked));
+    Ok(mesh::LoopOptions { plan, deterministic: said.deterministic, checked })
+}
+
+fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
+    let mut found = Vec::with_capacity(args.len());
+    for (index, arg) in args.iter_borrowed().enumerate() {
+        let wrong =
+            || Exception::DatTypeError.error(format!("argument {index} is {}, not data with an access, as dat(op2.READ)", describe(&arg)));
+        found.push(arg.cast::<Arg>().map_err(|_| wrong())?.get().inner.clone());
+    }
+    Ok(found)
+}
+
+/// Runs a kernel for each element of a set.
+///
+/// Parameters
+/// ----------
+/// kernel : Kernel
+///     What is done for each element.
+/// iterset : Set
+///     The elements.
+/// *args : Arg
+///     The data, each with an access: ``dat(op2.READ)`` directly, ``dat(op2.INC, map)`` through a map.
+/// plan : str, optional
+///     How writes are kept apart: auto, sequential, owner, colour, gather or atomic.
+/// deterministic : bool
+///     Whether results are the same bit for bit in every run.
+/// checked : bool, optional
+///     Whether indices are checked; by default what ``PARLOOP_CHECKED`` says.
+/// context : Context or str, optional
+///     Where it runs; by default the innermost ``with ctx:``.
+///
+/// Examples
+/// --------
+/// >>> import parloop.mesh as op2
+/// >>> cells, nodes = op2.Set(2, "cells"), op2.Set(4, "nodes")
+/// >>> corners = op2.Map(cells, nodes, 3, [[0, 1, 2], [1, 3, 2]])
+/// >>> count = op2.Dat(nodes, dtype="int32")
+/// >>> add = op2.Kernel("void add(int *n) { for (int i = 0; i < 3; i++) n[i] += 1; }", "add")
+/// >>> op2.par_loop(add, cells, count(op2.INC, corners))
+/// >>> count.data_ro
+/// array([1, 2, 2, 1], dtype=int32)
+#[pyfunction]
+#[pyo3(name = "_par_loop", signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, context=None))]
+#[allow(clippy::too_many_arguments)] // they are the parameters of Python's function
+pub fn par_loop<'py>(
+    py: Python<'py>,
+    kernel: &Bound<'py, PyAny>,
+    iterset: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    plan: Option<&str>,
+    deterministic: bool,
+    checked: Option<bool>,
+    context: Option<&Bound<'py, PyAny>>,
+) -> Result<()> {
+    let options = options(&Said { plan, deterministic, checked, context })?;
+    let made = mesh::ParLoop::new(&Kernel::of(kernel)?.get().inner, &Set::of(iterset)?.get().inner, arguments(args)?, options)?;
+    match context.filter(|context| !context.is_none()) {
+        None => {
+            let context = current_context(py)?;
+            let context = &context.get().inner;
+            Ok(py.detach(|| made.run(context))?)
+        }
+        Some(context) => {
+            let context = Context::of(Some(context), py)?.inner;
+            Ok(py.detach(|| made.run(&context))?)
+        }
+    }
+}
+
+/// A kernel over a set with its arguments, checked once and run as often as it is called.
+///
+/// The parameters are those of `par_loop`. Without a context it runs on that of the innermost ``with ctx:`` at each call.
+///
+/// Examples
+/// --------
+/// >>> import parloop.mesh as op2
+/// >>> cells = op2.Set(3, "cells")
+/// >>> x = op2.Dat(cells, [1, 2, 3], dtype=float)
+/// >>> step = op2.ParLoop(op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice"), cells, x(op2.RW))
+/// >>> step(); step()
+/// >>> x.data_ro
+/// array([ 4.,  8., 12.])
+#[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
+pub struct ParLoop {
+    inner: mesh::ParLoop,
+    kernel: Py<PyAny>,
+    iterset: Py<PyAny>,
+    args: Py<PyTuple>,
+    context: Option<ker::Context>,
+}
+
+#[pymethods]
+impl ParLoop {
+    #[new]
+    #[pyo3(signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, context=None))]
+    #[allow(clippy::too_many_arguments)] // they are the parameters of Python's class
+    fn new<'py>(
+        py: Python<'py>,
+        kernel: &Bound<'py, PyAny>,
+        iterset: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        plan: Option<&str>,
+        deterministic: bool,
+        checked: Option<bool>,
+        context: Option<&Bound<'py, PyAny>>,
+    ) -> Result<ParLoop> {
+        let said = Said { plan, deterministic, checked, context };
+        let (set, options) = (&Set::of(iterset)?.get().inner, options(&said)?);
+        let inner = mesh::ParLoop::new(&Kernel::of(kernel)?.get().inner, set, arguments(args)?, options)?;
+        let context = match said.context.filter(|context| !context.is_none()) {
+            Some(context) => Some(Context::of(Some(context), py)?.inner),
+            None => None,
+        };
+        let (kernel, iterset, args) = (kernel.clone().unbind(), iterset.clone().unbind(), args.clone().unbind());
+        Ok(ParLoop { inner, kernel, iterset, args, context })
+    }
+
+    /// Runs it.
+    fn __call__(&self, py: Python<'_>) -> Result<()> {
+        let inner = &self.inner;
+        match &self.context {
+            Some(context) => Ok(py.detach(|| inner.run(context))?),
+            None => {
+                let context = current_context(py)?;
+                let context = &context.get().inner;
+                Ok(py.detach(|| inner.run(context))?)
+            }
+        }
+    }
+
+    /// Runs it.
+    fn compute(&self, py: Python<'_>) -> Result<()> {
+        self.__call__(py)
+    }
+
+    /// The kernel.
+    #[getter]
+    fn kernel<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.kernel.bind(py).clone()
+    }
+
+    /// The set.
+    #[getter]
+    fn iterset<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.iterset.bind(py).clone()
+    }
+
+    /// The arguments.
+    #[getter]
+    fn args<'py>(&self, py: Python<'py>) -> Bound<'py, PyTuple> {
+        self.args.bind(py).clone()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let args: Vec<String> = self.args.bind(py).iter().map(|arg| arg.repr().map(|text| text.to_string())).collect::<PyResult<_>>()?;
+        Ok(format!("<ParLoop {} over {}: {}>", self.inner.kernel().name(), self.inner.set().name(), args.join(", ")))
+    }
+}

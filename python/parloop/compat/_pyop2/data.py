@@ -1,0 +1,266 @@
+"""PyOP2's data: that of `parloop.mesh`, with arithmetic that cuts off what integers cannot hold, and vectors in the place of PETSc's."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from typing_extensions import Self
+
+from ... import DataValueError, IndexValueError, MapValueError, mesh
+from .datatypes import as_cstr
+from .mpi import internal_comm
+from .vector import Vec
+
+__all__ = ["Constant", "Dat", "DatView", "Global"]
+
+
+def _cut(values: Any, dtype: Any) -> Any:
+    """The values in that type as PyOP2 converts them: what integers cannot hold is cut off."""
+    if values is None or dtype is None:
+        return values
+    try:
+        return np.asarray(values, dtype)
+    except (ValueError, OverflowError) as error:
+        raise DataValueError(str(error)) from None
+    except TypeError:
+        # The class itself says what is wrong with the type.
+        return values
+
+
+class _Vectors:
+    """The context managers that give PETSc's vectors."""
+
+    @property
+    def vec(self) -> contextlib.AbstractContextManager[Vec]:
+        """A vector to read and write."""
+        return contextlib.nullcontext(Vec(self))
+
+    vec_ro = vec_wo = vec
+
+
+class Dat(_Vectors, mesh.Dat):
+    """Numbers on each element of a set."""
+
+    def __new__(cls, dataset: Any, data: Any = None, dtype: Any = None, name: Any = None) -> Self:
+        return mesh.Dat.__new__(cls, dataset, _cut(data, dtype), dtype, name)
+
+    def __init__(self, dataset: Any, data: Any = None, dtype: Any = None, name: Any = None) -> None:
+        self.comm = internal_comm(getattr(dataset, "comm", None), self)
+
+    def __call__(self, access: Any, path: Any = None) -> Any:
+        return super().__call__(access, path)
+
+    @property
+    def ctype(self) -> str:
+        """The type of the numbers in C."""
+        return as_cstr(self.dtype)
+
+    @property
+    def _data(self) -> Any:
+        return self.data_with_halos
+
+    @_data.setter
+    def _data(self, values: Any) -> None:
+        self.data_with_halos[...] = np.reshape(values, self.shape)
+
+    def increment_dat_version(self) -> None:
+        """Says that the numbers were changed."""
+        self.data_wo  # noqa: B018 - asking for it counts
+
+    @property
+    def split(self) -> tuple[Self, ...]:
+        """Itself, as its only part."""
+        return (self,)
+
+    def __getitem__(self, index: Any) -> Self:  # type: ignore[override]
+        if index != 0:
+            raise IndexValueError(f"a Dat has one part, not {index}; components are had by DatView")
+        return self
+
+    def __iter__(self) -> Iterator[Self]:
+        yield self
+
+    def __len__(self) -> int:
+        return 1
+
+    def _check_subset(self, subset: Any) -> None:
+        if subset is not None and subset.superset != self.dataset.set:
+            raise MapValueError(f"the subset is of `{subset.superset.name}`, but the data is on `{self.dataset.set.name}`")
+
+    def zero(self, subset: Any = None) -> None:
+        self._check_subset(subset)
+        super().zero(subset)
+
+    def copy(self, other: Any, subset: Any = None) -> None:
+        self._check_subset(subset)
+        super().copy(other, subset)
+
+    def __add__(self, other: Any) -> Any:
+        return self._combine("add", other, False, True)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._combine("add", other, True, True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._combine("sub", other, False, True)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._combine("sub", other, True, True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._combine("mul", other, False, True)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._combine("mul", other, True, True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._combine("truediv", other, False, True)
+
+    def __iadd__(self, other: Any) -> Self:
+        self._update("add", other, True)
+        return self
+
+    def __isub__(self, other: Any) -> Self:
+        self._update("sub", other, True)
+        return self
+
+    def __imul__(self, other: Any) -> Self:
+        self._update("mul", other, True)
+        return self
+
+    def __itruediv__(self, other: Any) -> Self:
+        self._update("truediv", other, True)
+        return self
+
+    def __str__(self) -> str:
+        return f"OP2 Dat: {self.name} on ({self.dataset}) with datatype {self.dtype.name}"
+
+    def __repr__(self) -> str:
+        return f"Dat({self.dataset!r}, None, {self.dtype!r}, {self.name!r})"
+
+
+class DatView(mesh.DatView):
+    """One component of data on a set."""
+
+    @property
+    def cdim(self) -> int:
+        """One number for each element."""
+        return 1
+
+    def __repr__(self) -> str:
+        return f"DatView({self.parent!r}, {self.index})"
+
+
+class Global(_Vectors, mesh.Global):
+    """Numbers that all elements share."""
+
+    def __new__(cls, dim: Any, data: Any = None, dtype: Any = None, name: Any = None, comm: Any = None) -> Self:
+        return mesh.Global.__new__(cls, dim, _cut(data, dtype), dtype, name)
+
+    def __init__(self, dim: Any, data: Any = None, dtype: Any = None, name: Any = None, comm: Any = None) -> None:
+        self.comm = internal_comm(comm, self)
+
+    def __call__(self, access: Any, map_: Any = None) -> Any:
+        if map_ is not None:
+            raise MapValueError(f"`{self.name}` is the same for all elements; leave out the map")
+        return super().__call__(access)
+
+    @property
+    def ctype(self) -> str:
+        """The type of the numbers in C."""
+        return as_cstr(self.dtype)
+
+    @property
+    def data_with_halos(self) -> Any:
+        """As `data`."""
+        return self.data
+
+    @property
+    def data_ro_with_halos(self) -> Any:
+        """As `data_ro`."""
+        return self.data_ro
+
+    @property
+    def _data(self) -> Any:
+        return self.data
+
+    @property
+    def halo_valid(self) -> bool:
+        """There are no ghosts."""
+        return True
+
+    def increment_dat_version(self) -> None:
+        """Says that the numbers were changed."""
+        self.data_wo  # noqa: B018 - asking for it counts
+
+    @property
+    def split(self) -> tuple[Self, ...]:
+        """Itself, as its only part."""
+        return (self,)
+
+    def __getitem__(self, index: Any) -> Self:
+        if index != 0:
+            raise IndexValueError(f"a Global has one part, not {index}")
+        return self
+
+    def __iter__(self) -> Iterator[Self]:
+        yield self
+
+    def __len__(self) -> int:
+        return 1
+
+    def copy(self, other: Any, subset: Any = None) -> None:
+        super().copy(other)
+
+    def zero(self, subset: Any = None) -> None:
+        super().zero()
+
+    def duplicate(self) -> Any:
+        return type(self)(self.dim, self.data_ro.copy(), self.dtype, self.name)
+
+    def _made(self, values: Any) -> Any:
+        return type(self)(self.dim, np.array(values, self.dtype), self.dtype, self.name)
+
+    def _with(self, other: Any, operation: Any) -> Any:
+        return self._made(operation(self.data_ro, other.data_ro if isinstance(other, mesh.Global) else other))
+
+    def __neg__(self) -> Any:
+        return self._made(-self.data_ro)
+
+    def __pos__(self) -> Any:
+        return self.duplicate()
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, operator.add)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, operator.sub)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, operator.mul)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, operator.truediv)
+
+    def __str__(self) -> str:
+        return f"OP2 Global Argument: {self.name} with dim {self.dim} and value {self.data_ro}"
+
+    def __repr__(self) -> str:
+        return f"Global({self.dim!r}, {self.data_ro!r}, {self.dtype!r}, {self.name!r})"
+
+
+class Constant(mesh.Constant):
+    """Numbers that all elements share and no loop changes."""
+
+    def __new__(cls, dim: Any, data: Any = None, dtype: Any = None, name: Any = None) -> Self:
+        return mesh.Constant.__new__(cls, dim, _cut(data, dtype), dtype, name)
+
+    def __str__(self) -> str:
+        return f"OP2 Constant Argument: {self.name} with dim {self.dim} and value {self.data_ro}"
+
+    def __repr__(self) -> str:
+        return f"Constant({self.dim!r}, {self.data_ro!r}, {self.dtype!r}, {self.name!r})"

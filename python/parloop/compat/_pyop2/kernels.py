@@ -1,0 +1,113 @@
+"""PyOP2's kernels and loops. A kernel in C is read when a loop first needs it, as PyOP2 does."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import Any
+
+from ... import KernelTypeError, mesh
+from ...loops._program import Program
+from .exceptions import NameTypeError
+
+__all__ = ["CStringLocalKernel", "Kernel", "LoopyLocalKernel", "ParLoop", "Parloop", "par_loop", "parloop"]
+
+
+class LocalKernel:
+    """What is done for each element."""
+
+    def __init__(
+        self, code: Any, name: Any, accesses: Any = None, dtypes: Any = None, *, cpp: bool = False, flop_count: Any = None, headers: Any = (),
+        include_dirs: Any = (), ldargs: Any = (), opts: Any = None, requires_zeroed_output_arguments: bool = False, user_code: str = "",
+        events: Any = (),
+    ) -> None:  # fmt: skip
+        if not isinstance(name, str):
+            raise NameTypeError(f"a name is text, not {name!r}")
+        self.code = code
+        self.name = name
+        self.accesses = accesses
+        self.dtypes = dtypes
+        self.cpp = cpp
+        self.flop_count = flop_count
+        self.num_flops = flop_count or 0
+        self.headers = tuple(headers)
+        self.include_dirs = tuple(include_dirs)
+        self.ldargs = tuple(ldargs)
+        self.opts = opts or {}
+        self.requires_zeroed_output_arguments = requires_zeroed_output_arguments
+        self.user_code = user_code
+        self.events = events
+
+    @functools.cached_property
+    def _made(self) -> mesh.Kernel:
+        unsupported = [name for name, value in (("cpp", self.cpp), ("ldargs", self.ldargs), ("user_code", self.user_code)) if value]
+        if unsupported:
+            raise KernelTypeError(f"kernel `{self.name}` asks for {', '.join(unsupported)}, which is not supported; kernels are C")
+        return mesh.Kernel(self.code, self.name, list(self.headers), list(self.include_dirs))
+
+    @property
+    def cache_key(self) -> str:
+        """What tells kernels apart."""
+        parts = (str(self.code), self.name, self.cpp, self.headers, self.include_dirs, self.ldargs, self.user_code, self.accesses)
+        return hashlib.md5(str(parts).encode(), usedforsecurity=False).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LocalKernel) and self.cache_key == other.cache_key
+
+    def __hash__(self) -> int:
+        return hash(self.cache_key)
+
+    def __str__(self) -> str:
+        return f"OP2 Kernel: {self.name}"
+
+    def __repr__(self) -> str:
+        return f'Kernel("""{self.code}""", {self.name!r})'
+
+
+class CStringLocalKernel(LocalKernel):
+    """A kernel in C."""
+
+
+class LoopyLocalKernel(LocalKernel):
+    """A loop kernel."""
+
+
+def Kernel(code: Any, name: Any, **options: Any) -> LocalKernel:
+    """A kernel in C or of a loop kernel."""
+    if not isinstance(name, str):
+        raise NameTypeError(f"a name is text, not {name!r}")
+    if isinstance(code, str):
+        return CStringLocalKernel(code, name, **options)
+    if isinstance(code, Program):
+        return LoopyLocalKernel(code, name, **options)
+    raise KernelTypeError(f"the code of a kernel is text in C or a loop kernel, not {type(code).__name__}")
+
+
+def _native(kernel: Any) -> Any:
+    if isinstance(kernel, LocalKernel):
+        return kernel._made
+    raise KernelTypeError(f"a Kernel is needed, not {type(kernel).__name__}")
+
+
+class ParLoop(mesh.ParLoop):
+    """A kernel over a set with its arguments, ready to be called."""
+
+    def __new__(cls, kernel: Any, iterset: Any, *args: Any, **options: Any) -> Any:
+        return mesh.ParLoop.__new__(cls, _native(kernel), iterset, *args)
+
+    def __init__(self, kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
+        self.local_kernel = kernel
+
+
+Parloop = ParLoop
+
+
+def par_loop(kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
+    """Runs a kernel for each element of a set."""
+    unknown = {name for name, value in options.items() if value} - {"iterate"}
+    if unknown:
+        raise TypeError(f"par_loop does not take {', '.join(sorted(unknown))}")
+    mesh.par_loop(_native(kernel), iterset, *args)
+
+
+parloop = par_loop

@@ -1,0 +1,69 @@
+"""PyOP2's programming interface, as far as it is there: what is missing is said when it is asked for."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from ...mesh import INC as INC, MAX as MAX, MIN as MIN, READ as READ, RW as RW, WRITE as WRITE, Access as Access
+from .configuration import configuration as configuration
+from .data import Constant as Constant, Dat as Dat, DatView as DatView, Global as Global
+from .kernels import (
+    CStringLocalKernel as CStringLocalKernel,
+    Kernel as Kernel,
+    LoopyLocalKernel as LoopyLocalKernel,
+    ParLoop as ParLoop,
+    Parloop as Parloop,
+    par_loop as par_loop,
+    parloop as parloop,
+)
+from .maps import ComposedMap as ComposedMap, Map as Map, PermutedMap as PermutedMap
+from .mpi import COMM_WORLD as COMM_WORLD, MPI as MPI
+from .sets import DataSet as DataSet, Set as Set, Subset as Subset
+
+__all__ = [
+    "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "MPI", "Map", "ParLoop", "Parloop",
+    "PermutedMap", "READ", "RW", "Set", "Subset", "WRITE", "configuration", "critical", "debug", "error", "exit", "info", "init",
+    "initialised", "par_loop", "parloop", "set_log_level", "warning",
+]  # fmt: skip
+
+_logger = logging.getLogger("pyop2")
+debug, info, warning, error, critical = _logger.debug, _logger.info, _logger.warning, _logger.error, _logger.critical
+set_log_level = _logger.setLevel
+
+_state = {"initialised": False}
+
+
+def initialised() -> bool:
+    """Whether `init` was called, and `exit` was not since."""
+    return _state["initialised"]
+
+
+def init(**settings: Any) -> None:
+    """Changes settings. Nothing else has to be begun."""
+    settings.pop("comm", None)
+    configuration.reconfigure(**settings)
+    set_log_level(configuration["log_level"])
+    _state["initialised"] = True
+
+
+def exit() -> None:
+    """Takes the settings back."""
+    configuration.reset()
+    _state["initialised"] = False
+
+
+_MISSING = {
+    "extruded sets": ("ExtrudedSet", "ON_BOTTOM", "ON_TOP", "ON_INTERIOR_FACETS", "ALL"),
+    "mixed sets and data": ("MixedSet", "MixedDataSet", "MixedDat", "MixedMap", "GlobalDataSet"),
+    "matrices": ("Sparsity", "Mat", "PassthroughArg", "OpaqueType"),
+    "halos of other processes": ("Halo",),
+    "loops made of their parts": ("GlobalKernel", "GlobalKernelArg", "DatKernelArg", "MapKernelArg", "MatKernelArg", "DatParloopArg", "GlobalParloopArg"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for kind, names in _MISSING.items():
+        if name in names:
+            raise AttributeError(f"op2.{name} is not there: {kind} are not supported")
+    raise AttributeError(f"module 'pyop2.op2' has no attribute {name!r}")

@@ -1,0 +1,132 @@
+"""PyOP2's sets: those of `parloop.mesh` with communicators, equality by sizes and name, and PyOP2's texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import Self
+
+from ... import mesh
+from .mpi import internal_comm
+
+__all__ = ["DataSet", "Set", "Subset"]
+
+
+class Set(mesh.Set):
+    """Elements of one kind. A halo of PyOP2's is kept and not used."""
+
+    layers = None
+    partition_size = 1024
+
+    def __new__(cls, size: Any, name: Any = None, halo: Any = None, comm: Any = None, constrained_size: int = 0) -> Self:
+        return super().__new__(cls, size, name)
+
+    def __init__(self, size: Any, name: Any = None, halo: Any = None, comm: Any = None, constrained_size: int = 0) -> None:
+        self.halo = halo
+        self.comm = internal_comm(comm, self)
+        self.constrained_size = constrained_size
+
+    def __call__(self, *indices: Any) -> Subset:
+        return Subset(self, super().__call__(*indices).indices) if not isinstance(self, Subset) else self._part(indices)
+
+    def __pow__(self, dim: Any) -> DataSet:
+        return DataSet(self, dim)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Set) and (self.sizes, self.name) == (other.sizes, other.name)
+
+    def __hash__(self) -> int:
+        return hash((self.sizes, self.name))
+
+    def __getitem__(self, index: int) -> Self:
+        if index != 0:
+            raise IndexError(f"a Set has one part, not {index}")
+        return self
+
+    @property
+    def split(self) -> tuple[Self, ...]:
+        """Itself, as its only part."""
+        return (self,)
+
+    def _named(self, made: Any) -> Any:
+        """A set that the algebra gave, as one of PyOP2's."""
+        return made if isinstance(made, Set) else Subset(made.superset, made.indices)
+
+    def union(self, other: Any) -> Any:
+        return self._named(super().union(other))
+
+    def intersection(self, other: Any) -> Any:
+        return self._named(super().intersection(other))
+
+    def difference(self, other: Any) -> Any:
+        return self._named(super().difference(other))
+
+    def symmetric_difference(self, other: Any) -> Any:
+        return self._named(super().symmetric_difference(other))
+
+    def __str__(self) -> str:
+        return f"OP2 Set: {self.name} with size {self.size}"
+
+    def __repr__(self) -> str:
+        return f"Set({self.sizes}, {self.name!r})"
+
+
+class Subset(mesh.Subset, Set):
+    """Some elements of a set."""
+
+    def __new__(cls, superset: Any, indices: Any) -> Self:
+        return mesh.Subset.__new__(cls, superset, indices)
+
+    def __init__(self, superset: Any, indices: Any) -> None:
+        self.comm = superset.comm
+        self.halo = superset.halo
+
+    def _part(self, indices: tuple[Any, ...]) -> Subset:
+        chosen = indices[0] if len(indices) == 1 and hasattr(indices[0], "__len__") else list(indices)
+        return Subset(self, chosen)
+
+    def __pow__(self, dim: Any) -> DataSet:
+        raise NotImplementedError("data cannot be put on a Subset; put it on its superset and loop over the subset")
+
+    @property
+    def _indices(self) -> Any:
+        return self.indices
+
+    def __str__(self) -> str:
+        return f"OP2 Subset: {self.name} with sizes {self.sizes}"
+
+    def __repr__(self) -> str:
+        return f"Subset({self.superset!r}, {self.indices!r})"
+
+
+class DataSet(mesh.DataSet):
+    """A set with the dimension of data on it."""
+
+    def __new__(cls, iter_set: Any, dim: Any = 1, name: Any = None, apply_local_global_filter: bool = False) -> Self:
+        return super().__new__(cls, iter_set, dim, name)
+
+    def __init__(self, iter_set: Any, dim: Any = 1, name: Any = None, apply_local_global_filter: bool = False) -> None:
+        self.comm = iter_set.comm
+        self.halo = iter_set.halo
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DataSet) and (self.set, self.dim) == (other.set, other.dim)
+
+    def __getitem__(self, index: int) -> Self:
+        if index != 0:
+            raise IndexError(f"a DataSet has one part, not {index}")
+        return self
+
+    @property
+    def split(self) -> tuple[Self, ...]:
+        """Itself, as its only part."""
+        return (self,)
+
+    def __str__(self) -> str:
+        return f"OP2 DataSet: {self.name} on set {self.set}, with dim {self.dim}"
+
+    def __repr__(self) -> str:
+        return f"DataSet({self.set!r}, {self.dim!r}, {self.name!r})"
