@@ -15,7 +15,7 @@ use crate::kernel::Kernel;
 use crate::lower::{self, Apart, BLOCK, EACH, Form, Machine, names};
 use crate::map::Map;
 use crate::plan::{Blocks, Coloured, Elements, Incidence, Inverse, Owned, Rank, Table, cuthill_mckee, locality};
-use crate::scheme::Scheme;
+use crate::scheme::{Scheme, Way};
 use crate::set::Set;
 use crate::shape::{ArgShape, Shape};
 
@@ -83,8 +83,10 @@ pub struct Making<'a> {
 
 impl Making<'_> {
     /// The job that runs the loop that way.
-    pub fn make(&self, scheme: Scheme) -> Result<Job> {
-        let mut maker = Maker { making: self, code: Vec::new(), steps: Vec::new(), own: Vec::new(), partials: HashMap::new(), groups: 0 };
+    pub fn make(&self, way: Way) -> Result<Job> {
+        let Way { scheme, lanes } = way;
+        let mut maker =
+            Maker { making: self, lanes, code: Vec::new(), steps: Vec::new(), own: Vec::new(), partials: HashMap::new(), groups: 0 };
         match (scheme, machine_of(self.context)) {
             (Scheme::Free, Machine::Threads) => maker.chunks()?,
             (Scheme::Sequential, _) => maker.in_order()?,
@@ -134,6 +136,7 @@ const COLOUR_BLOCK: usize = 256;
 
 struct Maker<'a> {
     making: &'a Making<'a>,
+    lanes: bool,
     code: Vec<String>,
     steps: Vec<Step>,
     own: Vec<Memory>,
@@ -218,7 +221,7 @@ impl Maker<'_> {
     fn groups(&mut self, bounds: &[i32], launches: &[i32], list: Option<&[i32]>, masks: Option<&[u32]>) -> Result<()> {
         self.groups = bounds.len() - 1;
         let apart = if masks.is_some() { Apart::Mask } else { Apart::Order };
-        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart })?;
+        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart, lanes: self.lanes })?;
         let mut arrays = vec![(names::BOUNDS, self.upload(bounds)?)];
         if let Some(list) = list {
             arrays.push((names::LIST, self.upload(list)?));
@@ -316,7 +319,7 @@ impl Maker<'_> {
         let each = if self.making.shape.args.iter().any(ArgShape::is_reduced) { EACH } else { 1 };
         let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK * each);
         self.groups = bounds.windows(2).map(blocks).sum();
-        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart })?;
+        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart, lanes: self.lanes })?;
         let arrays = match list {
             Some(list) => vec![(names::LIST, self.upload(list)?)],
             None => vec![],

@@ -2,6 +2,7 @@
 
 use crate::access::Access;
 use crate::lower::Machine;
+use crate::par_loop::{Lanes, LoopOptions};
 use crate::plan::MOST_SLOTS;
 use crate::shape::{ArgShape, Reach, Shape};
 
@@ -60,6 +61,46 @@ pub enum Scheme {
     Atomic,
 }
 
+/// A way to run a loop, with elements one by one or in the lanes of vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Way {
+    pub scheme: Scheme,
+    pub lanes: bool,
+}
+
+impl From<Scheme> for Way {
+    fn from(scheme: Scheme) -> Way {
+        Way { scheme, lanes: false }
+    }
+}
+
+/// The ways to try, the most promising first; or why the one that was chosen cannot be taken. On threads each scheme is also tried in
+/// lanes, unless the same bits are asked for each time: vectors may round otherwise.
+pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
+    let can = |scheme| at.machine == Machine::Threads && !at.options.checked && scheme != Scheme::Colour && fits_lanes(shape);
+    let mut found = Vec::new();
+    for scheme in candidates(shape, at)? {
+        match at.options.lanes {
+            Lanes::Always if can(scheme) => found.push(Way { scheme, lanes: true }),
+            Lanes::Always => {}
+            Lanes::Auto if can(scheme) && !at.options.deterministic => found.extend([Way::from(scheme), Way { scheme, lanes: true }]),
+            Lanes::Auto | Lanes::Never => found.push(scheme.into()),
+        }
+    }
+    match found.is_empty() {
+        true => Err("its elements cannot be run in the lanes of vectors"),
+        false => Ok(found),
+    }
+}
+
+/// Whether elements of a batch can be run before any of them is kept, and what they leave is small enough to wait.
+fn fits_lanes(shape: &Shape) -> bool {
+    let numbers = |arg: &ArgShape| arg.count * arg.map().map_or(1, |map| shape.maps[map]);
+    let kept = shape.args.iter().filter(|arg| arg.access.writes()).map(numbers).sum::<usize>();
+    let in_place = shape.args.iter().any(|arg| arg.can_meet() && arg.access == Access::Rw);
+    (1..=64).contains(&kept) && !in_place && shape.args.iter().all(|arg| numbers(arg) <= 64)
+}
+
 /// Loops of fewer elements than this are run in order on one thread of a CPU.
 const FEW: usize = 1024;
 
@@ -69,14 +110,14 @@ pub struct Situation {
     pub machine: Machine,
     pub threads: usize,
     pub elements: usize,
-    pub deterministic: bool,
+    pub options: LoopOptions,
 }
 
-/// The ways to try, the most promising first; or why the one that was chosen cannot be taken.
-pub fn candidates(shape: &Shape, choice: PlanChoice, at: Situation) -> Result<Vec<Scheme>, &'static str> {
+/// The schemes to try.
+fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str> {
     let meets = shape.args.iter().any(|arg| arg.can_meet());
     let possible = |scheme: Scheme| refusal(shape, scheme, at.machine).is_none();
-    let chosen = match choice {
+    let chosen = match at.options.plan {
         PlanChoice::Auto => {
             return Ok(match at.machine {
                 _ if !meets => vec![Scheme::Free],
@@ -91,7 +132,7 @@ pub fn candidates(shape: &Shape, choice: PlanChoice, at: Situation) -> Result<Ve
         PlanChoice::Gather => Scheme::Gather,
         PlanChoice::Atomic => Scheme::Atomic,
     };
-    if at.deterministic && chosen == Scheme::Atomic {
+    if at.options.deterministic && chosen == Scheme::Atomic {
         return Err("the order of indivisible additions differs from run to run, but deterministic results are asked for");
     }
     match refusal(shape, chosen, at.machine) {
@@ -102,22 +143,22 @@ pub fn candidates(shape: &Shape, choice: PlanChoice, at: Situation) -> Result<Ve
 
 fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
     // Where every bit counts, the way is the same on any number of threads: another order, or other code, may round otherwise.
-    let in_order = at.elements < FEW || (at.threads == 1 && !at.deterministic);
+    let in_order = at.elements < FEW || (at.threads == 1 && !at.options.deterministic);
     match possible(Scheme::Owner) {
         _ if in_order => vec![Scheme::Sequential],
-        true if at.deterministic => vec![Scheme::Owner],
+        true if at.options.deterministic => vec![Scheme::Owner],
         true => vec![Scheme::Owner, Scheme::Sequential],
         false => vec![Scheme::Colour],
     }
 }
 
 fn gpu(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
-    let order: &[Scheme] = match at.deterministic {
+    let order: &[Scheme] = match at.options.deterministic {
         true => &[Scheme::Gather, Scheme::Colour],
         false => &[Scheme::Gather, Scheme::Atomic],
     };
     let mut found: Vec<Scheme> = order.iter().copied().filter(|&scheme| possible(scheme)).collect();
-    if at.deterministic {
+    if at.options.deterministic {
         found.truncate(1);
     }
     if found.is_empty() {

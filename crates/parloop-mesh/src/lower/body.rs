@@ -31,6 +31,9 @@ pub(super) fn body(shape: &Shape, form: &Form, machine: Machine, frame: &Frame, 
         maker.fetch(index, arg, REAL);
     }
     maker.call(REAL);
+    if matches!(form, Form::Elements { lanes: true, .. }) {
+        maker.in_lanes();
+    }
     for (index, arg) in shape.args.iter().enumerate() {
         if arg.access == Access::Write && maker.is_tried() {
             maker.look(index, arg);
@@ -42,43 +45,46 @@ pub(super) fn body(shape: &Shape, form: &Form, machine: Machine, frame: &Frame, 
     maker.body
 }
 
-struct Maker<'a> {
-    shape: &'a Shape,
-    form: &'a Form,
+pub(super) struct Maker<'a> {
+    pub shape: &'a Shape,
+    pub form: &'a Form,
     machine: Machine,
     frame: &'a Frame,
     axes: &'a [Vec<usize>],
     checked: bool,
-    body: Body,
+    pub body: Body,
 }
 
 /// One of the calls of the user's kernel: what its private arrays, the instructions that fill them, inames and the call itself are named.
 #[derive(Clone, Copy)]
-struct Call {
-    private: &'static str,
-    fetch: &'static str,
-    purpose: &'static str,
-    id: &'static str,
+pub(super) struct Call {
+    /// The element; the instructions after which it is known and the inames around it are those of the frame where they are not said.
+    pub element: &'static str,
+    pub inames: Option<&'static str>,
+    pub private: &'static str,
+    pub fetch: &'static str,
+    pub purpose: &'static str,
+    pub id: &'static str,
     /// What the numbers that it must write are before the call, in checked mode.
-    unwritten: &'static str,
+    pub unwritten: &'static str,
 }
 
 /// The call whose results are kept.
-const REAL: Call = Call { private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: "1" };
+const REAL: Call = Call { element: "pl_e", inames: None, private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: "1" };
 
 /// A call in front of it, whose results are only compared.
-const TRIAL: Call = Call { private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: "0" };
+const TRIAL: Call = Call { element: "pl_e", inames: None, private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: "0" };
 
 /// The two inames of a walk through a private array.
-struct Walk {
-    inames: String,
-    row: String,
-    number: String,
+pub(super) struct Walk {
+    pub inames: String,
+    pub row: String,
+    pub number: String,
 }
 
 impl Maker<'_> {
     /// Inames over the private array of an argument, for one purpose.
-    fn walk(&mut self, index: usize, arg: &ArgShape, purpose: &str) -> Walk {
+    pub(super) fn walk(&mut self, index: usize, arg: &ArgShape, purpose: &str) -> Walk {
         let number = format!("pl_d{index}{purpose}");
         let mut walk = Walk { inames: number.clone(), row: String::new(), number };
         let mut domain = format!("{{[{}]: 0<={}<{}}}", walk.number, walk.number, arg.count);
@@ -96,7 +102,7 @@ impl Maker<'_> {
     }
 
     /// One number of the private array.
-    fn private(call: Call, index: usize, arg: &ArgShape, walk: &Walk) -> String {
+    pub(super) fn private(call: Call, index: usize, arg: &ArgShape, walk: &Walk) -> String {
         match arg.map() {
             Some(_) => format!("{}{index}[{}, {}]", call.private, walk.row, walk.number),
             None => format!("{}{index}[{}]", call.private, walk.number),
@@ -104,12 +110,12 @@ impl Maker<'_> {
     }
 
     /// One number of the table, for the element at hand.
-    fn public(arg: &ArgShape, walk: &Walk) -> String {
+    pub(super) fn public(element: &str, arg: &ArgShape, walk: &Walk) -> String {
         let table = names::table(arg.table);
         let number = if arg.first == 0 { walk.number.clone() } else { format!("{}+{}", walk.number, arg.first) };
         match arg.reach {
-            Reach::Direct => format!("{table}[pl_e, {number}]"),
-            Reach::Through(map) => format!("{table}[{}[pl_e, {}], {number}]", names::map(map), walk.row),
+            Reach::Direct => format!("{table}[{element}, {number}]"),
+            Reach::Through(map) => format!("{table}[{}[{element}, {}], {number}]", names::map(map), walk.row),
             Reach::Global => format!("{table}[{number}]"),
         }
     }
@@ -145,7 +151,7 @@ impl Maker<'_> {
     }
 
     /// Declares the private array and fills it: sums start at zero, all else from what is there.
-    fn fetch(&mut self, index: usize, arg: &ArgShape, call: Call) {
+    pub(super) fn fetch(&mut self, index: usize, arg: &ArgShape, call: Call) {
         let walk = self.walk(index, arg, call.purpose);
         let shape = match arg.map() {
             Some(map) => format!("{}, {}", self.shape.maps[map], arg.count),
@@ -155,20 +161,20 @@ impl Maker<'_> {
         let value = match arg.access {
             Access::Inc => "0".to_owned(),
             Access::Write if self.is_tried() => call.unwritten.to_owned(),
-            _ => Self::public(arg, &walk),
+            _ => Self::public(call.element, arg, &walk),
         };
         self.body.instructions.push(format!(
             "{} = {value} {{id={}{index}, dep=*{}, inames={}:{}, nosync=pl_*@global}}",
             Self::private(call, index, arg, &walk),
             call.fetch,
-            self.frame.ready,
-            self.frame.inames,
+            self.ready(call),
+            call.inames.unwrap_or(self.frame.inames),
             walk.inames
         ));
     }
 
     /// A call of the user's kernel.
-    fn call(&mut self, call: Call) {
+    pub(super) fn call(&mut self, call: Call) {
         let (mut given, mut results) = (Vec::new(), Vec::new());
         for (index, arg) in self.shape.args.iter().enumerate() {
             let whole = self.whole(index, arg, call);
@@ -179,13 +185,18 @@ impl Maker<'_> {
         }
         let results = if results.is_empty() { String::new() } else { format!("{} = ", results.join(", ")) };
         let fetched = (0..self.shape.args.len()).map(|index| format!("{}{index}", call.fetch)).collect::<Vec<_>>();
-        let after = fetched.iter().map(String::as_str).chain([self.frame.ready]).collect::<Vec<_>>().join(":");
+        let after = fetched.iter().map(String::as_str).chain([self.ready(call)]).collect::<Vec<_>>().join(":");
         self.body.instructions.push(format!(
             "{results}{CALLABLE}({}) {{id={}, dep=*{after}, inames={}}}",
             given.join(", "),
             call.id,
-            self.frame.inames
+            call.inames.unwrap_or(self.frame.inames)
         ));
+    }
+
+    /// The instructions after which the element of a call is known.
+    fn ready(&self, call: Call) -> &'static str {
+        if call.inames.is_some() { call.element } else { self.frame.ready }
     }
 
     /// A whole private array, along the axes that the kernel has for it.
@@ -218,22 +229,27 @@ impl Maker<'_> {
                 _ => {}
             },
             Form::Elements { apart, .. } => {
-                let condition = (*apart == Apart::Mask).then(|| match arg.map() {
-                    Some(map) => {
-                        let slot = self.shape.first_slot(&self.shape.meeting_maps(), map);
-                        format!("((pl_m >> ({slot}+pl_i{index}s)) & 1) == 1")
-                    }
-                    None => "(pl_m & 1) == 1".to_owned(),
-                });
+                let condition = (*apart == Apart::Mask).then(|| self.is_own("pl_m", arg, &format!("pl_i{index}s")));
                 self.put(index, arg, condition, *apart == Apart::Atomic && arg.can_meet());
             }
+        }
+    }
+
+    /// Whether the part that runs an element owns what it writes there.
+    pub(super) fn is_own(&self, mask: &str, arg: &ArgShape, row: &str) -> String {
+        match arg.map() {
+            Some(map) => {
+                let slot = self.shape.first_slot(&self.shape.meeting_maps(), map);
+                format!("(({mask} >> ({slot}+{row})) & 1) == 1")
+            }
+            None => format!("({mask} & 1) == 1"),
         }
     }
 
     /// Writes the private array to the table.
     fn put(&mut self, index: usize, arg: &ArgShape, condition: Option<String>, atomic: bool) {
         let walk = self.walk(index, arg, "s");
-        let (private, public) = (Self::private(REAL, index, arg, &walk), Self::public(arg, &walk));
+        let (private, public) = (Self::private(REAL, index, arg, &walk), Self::public(REAL.element, arg, &walk));
         let value = combined(arg.access, &public, &private);
         let condition = condition.map(|condition| format!(", if={condition}")).unwrap_or_default();
         let atomic = if atomic { ", atomic" } else { "" };
@@ -247,7 +263,7 @@ impl Maker<'_> {
     }
 
     /// The instructions of that kind of earlier arguments, each with a colon in front of it: what is written twice is written in order.
-    fn after(&self, index: usize, kind: &str, which: impl Fn(&ArgShape) -> bool) -> String {
+    pub(super) fn after(&self, index: usize, kind: &str, which: impl Fn(&ArgShape) -> bool) -> String {
         let before = self.shape.args[..index].iter().enumerate().filter(|(_, other)| other.access.writes() && which(other));
         before.map(|(other, _)| format!(":{kind}{other}")).collect()
     }

@@ -2,7 +2,7 @@
 
 use parloop_loop::create::Data;
 
-use super::{Apart, BLOCK, EACH, Form, Machine, names};
+use super::{Apart, BLOCK, EACH, Form, LANES, Machine, names};
 use crate::shape::Shape;
 
 /// The loops around the body.
@@ -25,7 +25,8 @@ pub(super) struct Frame {
 /// The frame of a form.
 pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine) -> Frame {
     match (form, machine) {
-        (Form::Elements { listed, apart }, Machine::Threads) => threads(shape, *listed, *apart),
+        (Form::Elements { listed, apart, lanes: false }, Machine::Threads) => threads(shape, *listed, *apart),
+        (Form::Elements { listed, apart, lanes: true }, Machine::Threads) => batches(shape, *listed, *apart),
         (Form::Elements { listed, .. }, Machine::Gpu) => match shape.args.iter().any(|arg| arg.is_reduced()) {
             true => several_each(shape, *listed),
             false => items(shape, *listed),
@@ -69,6 +70,35 @@ fn threads(shape: &Shape, listed: bool, apart: Apart) -> Frame {
         frame.data.push(Data::global(names::MASKS).dtype("uint32").unknown_shape().strides("1"));
         frame.ready = "pl_e:pl_m";
     }
+    frame
+}
+
+/// Groups whose elements are run in batches, and those that are left one by one.
+fn batches(shape: &Shape, listed: bool, apart: Apart) -> Frame {
+    let mut frame = threads(shape, listed, apart);
+    frame.domains[1] = "[pl_mid,pl_hi]->{[pl_k]: pl_mid<=pl_k<pl_hi}".to_owned();
+    frame
+        .domains
+        .extend(["[pl_batches]->{[pl_b]: 0<=pl_b<pl_batches}".to_owned(), format!("{{[pl_v,pl_u]: 0<=pl_v<{LANES} and 0<=pl_u<{LANES}}}")]);
+    let index = &frame.index_type;
+    let mut instructions = vec![
+        format!("<{index}> pl_batches = (pl_hi - pl_lo)//{LANES} {{id=pl_batches, dep=*pl_lo:pl_hi, inames=pl_g}}"),
+        format!("<{index}> pl_mid = pl_lo + {LANES}*pl_batches {{id=pl_mid, dep=*pl_batches:pl_lo, inames=pl_g}}"),
+    ];
+    for lane in ["v", "u"] {
+        let place = format!("pl_lo+{LANES}*pl_b+pl_{lane}");
+        let element = if listed { format!("{}[{place}]", names::LIST) } else { place.clone() };
+        let around = format!("dep=*pl_batches:pl_lo, inames=pl_g:pl_b:pl_{lane}");
+        instructions.push(format!("<{index}> pl_e{lane} = {element} {{id=pl_e{lane}, {around}}}"));
+        if apart == Apart::Mask && lane == "u" {
+            instructions.push(format!("<uint32> pl_mu = {}[{place}] {{id=pl_mu, {around}}}", names::MASKS));
+        }
+    }
+    // The elements that are left come last, as they do in order.
+    for instruction in &mut frame.instructions {
+        *instruction = instruction.replace("dep=*pl_lo:pl_hi, inames=pl_g:pl_k", "dep=*pl_mid:pl_hi:pl_y*, inames=pl_g:pl_k");
+    }
+    frame.instructions.extend(instructions);
     frame
 }
 

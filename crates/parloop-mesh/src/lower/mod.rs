@@ -2,6 +2,7 @@
 
 mod body;
 mod frame;
+mod lanes;
 mod reduce;
 
 use parloop_device::DType;
@@ -33,6 +34,8 @@ pub enum Form {
         listed: bool,
         /// How what is written is kept apart.
         apart: Apart,
+        /// The kernel is called for several elements in the lanes of vectors, and what it left is kept afterwards, element by element.
+        lanes: bool,
     },
     /// Each row of what the maps lead to once; it gets what its elements have for it.
     Targets {
@@ -58,6 +61,9 @@ pub enum Apart {
 
 /// Work items of a block on a GPU.
 pub const BLOCK: usize = 128;
+
+/// Elements that are in the lanes of vectors at a time: as many doubles as the widest have, or twice as many as narrower ones.
+pub const LANES: usize = 8;
 
 /// Elements of each work item where sums over all elements are made.
 pub const EACH: usize = 8;

@@ -3,9 +3,9 @@
 use parloop_device::Element;
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_mesh::{Access, Arg, Dat, Kernel, KernelOptions, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+use parloop_mesh::{Access, Arg, Dat, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
-const CHECKED: LoopOptions = LoopOptions { plan: PlanChoice::Auto, deterministic: false, checked: true };
+const CHECKED: LoopOptions = LoopOptions { plan: PlanChoice::Auto, deterministic: false, checked: true, lanes: Lanes::Auto };
 
 fn contexts() -> Vec<Context> {
     ["cpu:1", "cpu:2", "opencl"].iter().filter_map(|name| Context::open(name).ok()).collect()

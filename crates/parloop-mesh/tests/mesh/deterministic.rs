@@ -68,7 +68,7 @@ fn bits(case: &Case, mesh: &(Set, Set, Map), kernel: &Kernel, plan: PlanChoice, 
         own: Dat::new(&edges.data(1).unwrap(), &values, "own").unwrap(),
         ends: ends.clone(),
     };
-    let options = LoopOptions { plan, deterministic: true, checked: false };
+    let options = LoopOptions { plan, deterministic: true, ..LoopOptions::default() };
     let made = ParLoop::new(kernel, edges, (case.args)(&data), options).unwrap();
     match made.run(context).and_then(|()| made.run(context)) {
         Ok(()) => {}

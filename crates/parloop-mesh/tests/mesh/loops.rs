@@ -1,7 +1,7 @@
 //! Loops on every device and by every plan, against the same loop in Rust.
 
 use parloop_kernel::Context;
-use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
 fn contexts() -> Vec<Context> {
     ["cpu:1", "cpu:2", "opencl", "cuda"].iter().filter_map(|name| Context::open(name).ok()).collect()
@@ -43,7 +43,7 @@ fn increments_through_a_map_add_up_by_every_plan() {
             for deterministic in [false, true] {
                 let w = Dat::new(&edges.data(1).unwrap(), &weight, "w").unwrap();
                 let x = Dat::new(&nodes.data(2).unwrap(), &vec![0.5; 2 * n], "x").unwrap();
-                let options = LoopOptions { plan, deterministic, checked: false };
+                let options = LoopOptions { plan, deterministic, ..LoopOptions::default() };
                 let args = vec![w.arg(Access::Read, None), x.arg(Access::Inc, Some(&ends))];
                 match ParLoop::new(&kernel, &edges, args, options).unwrap().run(&context) {
                     Ok(()) => {
@@ -110,4 +110,57 @@ fn a_recorded_sequence_is_replayed_and_the_host_sees_its_results() {
         assert_eq!(sum.to_vec::<f64>().unwrap(), [1100.0], "what the host wrote in between is seen, {context:?}");
         assert_eq!(x.to_vec::<f64>().unwrap(), vec![11.0; n], "{context:?}");
     }
+}
+
+#[test]
+fn batches_in_lanes_give_what_single_elements_give() {
+    let n = 5003;
+    let (edges, nodes) = (Set::new(n, "edges").unwrap(), Set::new(n, "nodes").unwrap());
+    let ends = Map::new(&edges, &nodes, 2, &ring(n), "ends").unwrap();
+    let weight: Vec<f64> = (0..n).map(|i| 1.0 + (i % 13) as f64).collect();
+    let kernel = c(
+        "static void all(const double *w, double *x[2], double *twice, double *sum, double *most) {
+            x[0][0] += w[0]; x[1][1] -= w[0]; twice[0] = 2*w[0]; sum[0] += w[0]; if (w[0] > most[0]) most[0] = w[0];
+        }",
+        "all",
+    );
+    for name in ["cpu:1", "cpu:3"] {
+        let context = Context::open(name).unwrap();
+        for plan in [PlanChoice::Sequential, PlanChoice::Owner] {
+            for part in [edges.clone(), edges.subset(&(0..n as i64).filter(|i| i % 3 > 0).collect::<Vec<_>>()).unwrap()] {
+                let results = [Lanes::Never, Lanes::Always].map(|lanes| {
+                    let w = Dat::new(&edges.data(1).unwrap(), &weight, "w").unwrap();
+                    let x = Dat::new(&nodes.data(2).unwrap(), &vec![0.5; 2 * n], "x").unwrap();
+                    let twice = Dat::new(&edges.data(1).unwrap(), &vec![0.0; n], "twice").unwrap();
+                    let (sum, most) = (Global::new(1, &[0.0], "sum").unwrap(), Global::new(1, &[0.0], "most").unwrap());
+                    let args = vec![
+                        w.arg(Access::Read, None),
+                        x.arg(Access::Inc, Some(&ends)),
+                        twice.arg(Access::Write, None),
+                        sum.arg(Access::Inc),
+                        most.arg(Access::Max),
+                    ];
+                    run(&kernel, &part, args, LoopOptions { plan, lanes, ..LoopOptions::default() }, &context);
+                    [x.to_vec::<f64>().unwrap(), twice.to_vec().unwrap(), sum.to_vec().unwrap(), most.to_vec().unwrap()]
+                });
+                assert!(results[0][2][0] > 1000.0);
+                assert_eq!(results[0], results[1], "{context:?} {plan:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_host_does_not_change_data_while_it_is_recorded() {
+    let cells = Set::new(2, "cells").unwrap();
+    let x = Dat::new(&cells.data(1).unwrap(), &[1.0, 2.0], "x").unwrap();
+    let context = Context::open("cpu:1").unwrap();
+    let recording = context.record().unwrap();
+    let message = x.write(&[3.0, 4.0]).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "a change of data by the host cannot be recorded on cpu:1; do it before the recording begins or after it is finished"
+    );
+    assert!(recording.finish().is_err());
+    assert_eq!(x.to_vec::<f64>().unwrap(), [1.0, 2.0]);
 }
