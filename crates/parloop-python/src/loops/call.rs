@@ -255,7 +255,8 @@ fn take_object<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, v
         return Err(LoopError::from(RunError::WrongClass { kernel, argument, expected: expected.into(), found: found.into(), hint }).into());
     }
     let (own, theirs) = (context.device(), body.view.buffer().context().device());
-    if !own.same(theirs) && !(own.kind() == DeviceKind::Cpu && theirs.kind() == DeviceKind::Cpu) {
+    let is_host = own.kind() == DeviceKind::Cpu && theirs.kind() == DeviceKind::Cpu;
+    if !own.same(theirs) && !is_host {
         let reason = format!(
             "argument `{}` of kernel `{}` is an object on {}, but the kernel runs on {}; call it with the object's context, or pass a copy \
              made there (`_context=`)",
