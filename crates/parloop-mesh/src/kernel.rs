@@ -66,6 +66,14 @@ fn known_kernels() -> MutexGuard<'static, HashMap<Known, Kernel>> {
 }
 
 impl Kernel {
+    /// The function of that name in a source in C that needs no [`KernelOptions`]. See [`c`](Self::c).
+    ///
+    /// # Errors
+    /// Those of [`c`](Self::c).
+    pub fn new(source: &str, name: &str) -> Result<Kernel> {
+        Kernel::c(source, name, &KernelOptions::default())
+    }
+
     /// The function of that name in a source in C. The source may have other functions, macros and constants, and runs on every device.
     /// The same source again gives the same kernel.
     ///

@@ -2,6 +2,7 @@
 
 mod checked;
 mod deterministic;
+mod errors;
 mod loop_kernels;
 mod loops;
 mod plan;
