@@ -271,7 +271,11 @@ impl Stream {
     }
 
     pub(crate) fn check(&self, operation: &'static str, memory: &Memory, offset: usize, len: usize) -> Result<()> {
-        self.device.check_same(memory.device(), operation)?;
+        // CPU devices differ in their threads only: their memory is the host's.
+        let is_host = self.device.kind() == DeviceKind::Cpu && memory.device().kind() == DeviceKind::Cpu;
+        if !is_host {
+            self.device.check_same(memory.device(), operation)?;
+        }
         memory.check_range(operation, offset, len)?;
         if self.is_foreign {
             memory.note_foreign_use();

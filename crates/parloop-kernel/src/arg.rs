@@ -83,6 +83,11 @@ pub trait PlacedObject: fmt::Debug + Sync {
     fn offset(&self) -> usize;
     /// The name of its class.
     fn class(&self) -> &str;
+    /// The lengths along the axes on a path of its fields, as far as they are the same for all items; none for a number.
+    ///
+    /// # Errors
+    /// When there is no such path, or a reference on it is null.
+    fn lengths(&self, path: &str) -> std::result::Result<Vec<usize>, Box<dyn std::error::Error + Send + Sync>>;
     /// Whether its memory was not freed.
     fn is_alive(&self) -> bool;
     /// Keeps the memory where it is until [`release`](Self::release): who makes it grow waits.

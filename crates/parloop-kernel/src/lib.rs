@@ -49,7 +49,7 @@ pub use kernel::{BoundKernel, Items, Kernel, Slots, decode, wrong_count};
 pub use options::{CompileOptions, SourceHook};
 pub use plain::PlainC;
 pub use program::{Program, compile_for, signatures};
-pub use recording::{Recording, Replay};
+pub use recording::{BeforeReplay, Recording, Replay};
 pub use saved::SavedProgram;
 pub use signature::{Param, ParamType, Pointee, Signature};
 pub use source::Source;

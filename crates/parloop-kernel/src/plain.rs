@@ -15,6 +15,7 @@ use crate::error::{KernelError, Result};
 use crate::mask::{MarkKind, Masked, mask};
 use crate::parse::{Dialect, find, parse};
 use crate::record::{Scanned, next_sign};
+use crate::reserved::is_reserved;
 use crate::signature::Signature;
 use crate::source::{Joined, Source, join};
 
@@ -36,6 +37,8 @@ use crate::source::{Joined, Source, join};
 pub struct PlainC {
     signatures: Vec<Signature>,
     refused: Vec<Refused>,
+    /// Functions with another name in the text.
+    renamed: Vec<String>,
     texts: Vec<(DeviceKind, String)>,
 }
 
@@ -61,9 +64,13 @@ impl PlainC {
             Refused { name, file: file.to_owned(), line, reason: mistake.reason }
         });
         let refused = refused.collect();
-        let text = |target: DeviceKind| Ok((target, ready(&join(sources, target, folders)?, target)));
-        let texts = DeviceKind::ALL.into_iter().map(text).collect::<Result<_>>()?;
-        Ok(PlainC { signatures: parsed.functions, refused, texts })
+        let (mut texts, mut renamed) = (Vec::new(), Vec::new());
+        for target in DeviceKind::ALL {
+            let (text, names) = ready(&join(sources, target, folders)?, target);
+            texts.push((target, text));
+            renamed.extend(names);
+        }
+        Ok(PlainC { signatures: parsed.functions, refused, renamed, texts })
     }
 
     /// The functions that it has, in order.
@@ -90,6 +97,11 @@ impl PlainC {
         Err(KernelError::NoSuchFunction { asked: name.into(), found })
     }
 
+    /// What the function of that name is called in the text: a name that some target's language has already gives way.
+    pub fn name_in_text(&self, name: &str) -> String {
+        if self.renamed.iter().any(|renamed| renamed == name) { own_name(name) } else { name.to_owned() }
+    }
+
     /// The text for that target; its lines have their files and numbers by `#line`.
     pub fn text(&self, target: DeviceKind) -> &str {
         self.texts.iter().find(|(kind, _)| *kind == target).map_or("", |(_, text)| text)
@@ -106,15 +118,20 @@ fn head(target: DeviceKind, inlined: bool) -> &'static str {
     }
 }
 
-/// The text of sources as the target takes it.
-fn ready(joined: &Joined, target: DeviceKind) -> String {
+/// What a function is called instead of a name that a target's language has.
+fn own_name(name: &str) -> String {
+    format!("parloop_own_{name}")
+}
+
+/// The text of sources as the target takes it, and the functions that have another name in it.
+fn ready(joined: &Joined, target: DeviceKind) -> (String, Vec<String>) {
     let masked = mask(&joined.text);
     let mut parser = Parser::new();
     let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
     grammar.expect("invariant: the C grammar is built for this tree-sitter");
     let tree = parser.parse(&masked.text, None).expect("invariant: a parser with a language and no time limit returns a tree");
     let mut functions = Vec::new();
-    collect(tree.root_node(), 0, &masked, &mut functions);
+    collect(tree.root_node(), Around { gap: 0, conditional: false }, &masked, &mut functions);
     let scanned = Scanned::of(&joined.text);
     let recursive = recursive(&joined.text, &scanned, &functions);
     let defined: HashSet<&str> =
@@ -133,24 +150,30 @@ fn ready(joined: &Joined, target: DeviceKind) -> String {
     // Arrays of 64-bit integers are arrays of `long` in generated code, and a compiler may take `long long` for other memory.
     let seconds = masked.marks.iter().filter(|mark| mark.kind == MarkKind::SecondLong);
     edits.extend(seconds.map(|mark| Edit { at: mark.at, remove: mark.end - mark.at, insert: "".into() }));
+    let renamed: HashSet<&str> = functions.iter().filter(|function| function.is_renamed()).map(|function| function.name.as_str()).collect();
     let mut stand_ins = BTreeMap::new();
-    for word in calls(&joined.text, &scanned, &defined) {
+    for word in calls(&joined.text, &scanned) {
         let name = &joined.text[word.clone()];
-        if let Some(text) = library::stand_in(target, name) {
+        if renamed.contains(name) {
+            edits.push(Edit { at: word.start, remove: word.len(), insert: own_name(name).into() });
+        } else if defined.contains(name) {
+            continue;
+        } else if let Some(text) = library::stand_in(target, name) {
             edits.push(Edit { at: word.start, remove: word.len(), insert: library::own_name(name).into() });
             stand_ins.insert(name, text);
         }
     }
     let stand_ins: String = stand_ins.into_values().collect();
-    library::around(target, &apply(&joined.text, edits), &stand_ins)
+    let text = library::around(target, &apply(&joined.text, edits), &stand_ins);
+    (text, renamed.into_iter().map(str::to_owned).collect())
 }
 
-/// The names of functions that are called and not defined here.
-fn calls<'s>(text: &str, scanned: &'s Scanned, defined: &HashSet<&str>) -> impl Iterator<Item = &'s Range<usize>> {
+/// The names of functions where they are declared, defined and called.
+fn calls<'s>(text: &str, scanned: &'s Scanned) -> impl Iterator<Item = &'s Range<usize>> {
     scanned.words.iter().filter(|word| {
         let is_called = next_sign(text, word.end).is_some_and(|at| text.as_bytes()[at] == b'(');
         let before = text[..word.start].trim_end();
-        is_called && !defined.contains(&text[(*word).clone()]) && !before.ends_with('.') && !before.ends_with("->")
+        is_called && !before.ends_with('.') && !before.ends_with("->")
     })
 }
 
@@ -164,37 +187,61 @@ struct Found {
     /// Empty for a prototype.
     body: Range<usize>,
     is_kernel: bool,
+    /// Whether the preprocessor decides if this is compiled at all.
+    conditional: bool,
 }
 
-/// The functions of a file, also those in conditional blocks. `gap` is where the text before the first child begins.
-fn collect(node: Node, gap: usize, masked: &Masked, functions: &mut Vec<Found>) {
-    let mut previous_end = gap;
+impl Found {
+    /// Whether it is called otherwise in the text. A function that only some targets define may stand for what the others have.
+    fn is_renamed(&self) -> bool {
+        let is_taken = || DeviceKind::ALL.into_iter().any(|target| is_reserved(&self.name, target));
+        !self.is_kernel && !self.conditional && !self.body.is_empty() && is_taken()
+    }
+}
+
+/// What is around the nodes at hand.
+#[derive(Clone, Copy)]
+struct Around {
+    /// Where the text before the first of them begins.
+    gap: usize,
+    conditional: bool,
+}
+
+/// The functions of a file, also those in conditional blocks.
+fn collect(node: Node, around: Around, masked: &Masked, functions: &mut Vec<Found>) {
+    let Around { gap: mut previous_end, conditional } = around;
     let mut cursor = node.walk();
     for child in node.children(&mut cursor) {
         match child.kind() {
-            "function_definition" | "declaration" => functions.extend(function(child, previous_end, masked)),
-            "linkage_specification" | "declaration_list" => collect(child, child.start_byte(), masked, functions),
-            kind if kind.starts_with("preproc_") => collect(child, child.start_byte(), masked, functions),
+            "function_definition" | "declaration" => {
+                functions.extend(function(child, Around { gap: previous_end, conditional }, masked));
+            }
+            "linkage_specification" | "declaration_list" => {
+                collect(child, Around { gap: child.start_byte(), conditional }, masked, functions);
+            }
+            kind if kind.starts_with("preproc_") => {
+                collect(child, Around { gap: child.start_byte(), conditional: true }, masked, functions);
+            }
             _ => {}
         }
         previous_end = child.end_byte();
     }
 }
 
-fn function(node: Node, previous_end: usize, masked: &Masked) -> Option<Found> {
+fn function(node: Node, around: Around, masked: &Masked) -> Option<Found> {
     let text = |node: Node| String::from_utf8_lossy(&masked.text[node.byte_range()]).into_owned();
     let function = find(node.child_by_field_name("declarator")?, "function_declarator")?;
     let name = function.child_by_field_name("declarator").filter(|name| name.kind() == "identifier")?;
     let list = function.child_by_field_name("parameters")?.byte_range();
     let body = node.child_by_field_name("body").map_or(0..0, |body| body.byte_range());
-    let marks = masked.marks_in(previous_end..function.start_byte());
+    let marks = masked.marks_in(around.gap..function.start_byte());
     let is_kernel = marks.iter().any(|mark| mark.kind == MarkKind::Kernel);
     let mut cursor = node.walk();
     let storage = node.children(&mut cursor).filter(|child| child.kind() == "storage_class_specifier");
     let mut repeated: Vec<Range<usize>> = storage.map(|child| child.byte_range()).collect();
     let marks = marks.iter().filter(|mark| matches!(mark.kind, MarkKind::Function | MarkKind::Other));
     repeated.extend(marks.map(|mark| mark.at..mark.end));
-    Some(Found { name: text(name), start: node.start_byte(), repeated, list, body, is_kernel })
+    Some(Found { name: text(name), start: node.start_byte(), repeated, list, body, is_kernel, conditional: around.conditional })
 }
 
 /// The functions that may call themselves, directly or by way of others and of macros.
@@ -314,15 +361,17 @@ mod tests {
     #[test]
     fn functions_of_the_c_library_take_the_type_that_they_have_in_c() {
         let functions = read(
-            "#define ROOT(x) sqrt(x)\ndouble cbrt(double x) { return x; }\ndouble f(int exp) { return ROOT(exp) + s.log(2) + cbrt (2) + fabsf(1); }",
+            "#define ROOT(x) sqrt(x)\ndouble cbrt(double x) { double max = x; return max; }\ndouble f(int exp) { return ROOT(exp) + s.log(2) + cbrt (2) + fabsf(1); }",
         );
         assert_eq!(own(&functions, DeviceKind::Cpu).lines().next(), Some("#define ROOT(x) sqrt(x)"));
         let opencl = functions.text(DeviceKind::OpenCl);
         assert!(opencl.contains("#define ROOT(x) parloop_c_sqrt(x)\n"), "{opencl}");
-        assert!(opencl.contains("{ return ROOT(exp) + s.log(2) + cbrt (2) + parloop_c_fabsf(1); }"), "{opencl}");
+        assert!(opencl.contains("{ return ROOT(exp) + s.log(2) + parloop_own_cbrt (2) + parloop_c_fabsf(1); }"), "{opencl}");
         assert!(opencl.contains("static inline PARLOOP_C_DOUBLE parloop_c_sqrt(PARLOOP_C_DOUBLE x) { return sqrt(x); }"), "{opencl}");
         assert!(opencl.contains("static inline float parloop_c_fabsf(float x) { return fabs(x); }"), "{opencl}");
         assert!(own(&functions, DeviceKind::Cuda).contains("+ fabsf(1)"));
+        assert!(opencl.contains("double parloop_own_cbrt(double x) { double max = x; return max; }"), "{opencl}");
+        assert_eq!([functions.name_in_text("cbrt"), functions.name_in_text("f")], ["parloop_own_cbrt", "f"]);
     }
 
     #[test]

@@ -90,9 +90,10 @@ impl Recording {
                 None => checks.push(Checks { check: checked.check.clone(), kernels: vec![checked.kernel.clone()] }),
             }
         }
+        let before = inner.kept().iter().filter_map(|kept| kept.clone().downcast::<BeforeReplay>().ok()).collect();
         // All replays take their turns at the records in the same order.
         checks.sort_by_key(|checks| Arc::as_ptr(&checks.check).addr());
-        Ok(Replay { inner, checks: checks.into() })
+        Ok(Replay { inner, checks: checks.into(), before })
     }
 }
 
@@ -121,6 +122,18 @@ struct Checks {
 pub struct Replay {
     inner: dev::Replay,
     checks: Arc<[Checks]>,
+    before: Arc<[Arc<BeforeReplay>]>,
+}
+
+/// Work of the host that every replay does before anything is launched. Given to
+/// [`Stream::keep_recorded`](parloop_device::Stream::keep_recorded) while recording, by layers that keep books about where data is.
+pub struct BeforeReplay(Box<dyn Fn() -> Result<()> + Send + Sync>);
+
+impl BeforeReplay {
+    /// That work.
+    pub fn new(work: impl Fn() -> Result<()> + Send + Sync + 'static) -> BeforeReplay {
+        BeforeReplay(Box::new(work))
+    }
 }
 
 impl Replay {
@@ -131,6 +144,9 @@ impl Replay {
     /// records are taken once, after everything was done.
     #[inline]
     pub fn run(&self) -> Result<()> {
+        for before in &*self.before {
+            (before.0)()?;
+        }
         if self.checks.is_empty() {
             return Ok(self.inner.run()?);
         }

@@ -68,6 +68,10 @@ pub enum MeshError {
     Conflict { name: String, first: usize, first_access: Access, second: usize, second_access: Access },
     #[error("plan `{plan}` cannot run kernel `{kernel}` on {device}: {reason}")]
     Plan { plan: &'static str, kernel: String, device: String, reason: &'static str },
+    #[error(
+        "kernel `{kernel}` leaves entry {entry:?} of argument {index} (`{name}`) unwritten for element {element}; write every entry of what is passed with WRITE, or pass it with RW"
+    )]
+    Unwritten { kernel: String, index: usize, name: String, element: usize, entry: Vec<usize> },
     #[error(transparent)]
     Making(#[from] crate::plan::PlanError),
     #[error(transparent)]

@@ -1,7 +1,6 @@
 //! A loop made ready for one context: its code, its plan in the memory of the device, and its launches.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
@@ -13,10 +12,10 @@ use crate::Result;
 use crate::arg::Arg;
 use crate::identity::Id;
 use crate::kernel::Kernel;
-use crate::lower::{self, Apart, BLOCK, Form, Machine, names};
+use crate::lower::{self, Apart, BLOCK, EACH, Form, Machine, names};
 use crate::map::Map;
 use crate::plan::{Blocks, Coloured, Elements, Incidence, Inverse, Owned, Rank, Table, cuthill_mckee, locality};
-use crate::scheme::Scheme;
+use crate::scheme::{Scheme, Way};
 use crate::set::Set;
 use crate::shape::{ArgShape, Shape};
 
@@ -84,8 +83,10 @@ pub struct Making<'a> {
 
 impl Making<'_> {
     /// The job that runs the loop that way.
-    pub fn make(&self, scheme: Scheme) -> Result<Job> {
-        let mut maker = Maker { making: self, code: Vec::new(), steps: Vec::new(), own: Vec::new(), partials: HashMap::new(), groups: 0 };
+    pub fn make(&self, way: Way) -> Result<Job> {
+        let Way { scheme, lanes } = way;
+        let mut maker =
+            Maker { making: self, lanes, code: Vec::new(), steps: Vec::new(), own: Vec::new(), partials: HashMap::new(), groups: 0 };
         match (scheme, machine_of(self.context)) {
             (Scheme::Free, Machine::Threads) => maker.chunks()?,
             (Scheme::Sequential, _) => maker.in_order()?,
@@ -135,6 +136,7 @@ const COLOUR_BLOCK: usize = 256;
 
 struct Maker<'a> {
     making: &'a Making<'a>,
+    lanes: bool,
     code: Vec<String>,
     steps: Vec<Step>,
     own: Vec<Memory>,
@@ -153,7 +155,7 @@ impl Maker<'_> {
         let context = self.making.context;
         // Drivers give no memory of no bytes, and kernels still want an address.
         let memory = context.device().allocate(bytes.len().max(4)).map_err(KernelError::from)?;
-        context.stream().write(&memory, 0, bytes).map_err(KernelError::from)?;
+        context.stream().write_at_once(&memory, 0, bytes).map_err(KernelError::from)?;
         self.own.push(memory);
         Ok(Source::Own(self.own.len() - 1))
     }
@@ -173,6 +175,7 @@ impl Maker<'_> {
     /// One launch, with what the form needs besides tables and maps.
     fn step(&mut self, executable: &Executable, integers: &[(&str, i64)], arrays: &[(&str, Source)]) -> Result<()> {
         let mut given: Vec<(String, i64)> = integers.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        given.push((names::ELEMENTS.to_owned(), self.making.set.base().sizes().total as i64));
         for arg in self.making.args.iter().zip(&self.making.shape.args) {
             let name = names::rows(arg.1.table);
             if executable.plan().position(&name).is_some() && !given.iter().any(|(known, _)| *known == name) {
@@ -218,7 +221,7 @@ impl Maker<'_> {
     fn groups(&mut self, bounds: &[i32], launches: &[i32], list: Option<&[i32]>, masks: Option<&[u32]>) -> Result<()> {
         self.groups = bounds.len() - 1;
         let apart = if masks.is_some() { Apart::Mask } else { Apart::Order };
-        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart })?;
+        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart, lanes: self.lanes })?;
         let mut arrays = vec![(names::BOUNDS, self.upload(bounds)?)];
         if let Some(list) = list {
             arrays.push((names::LIST, self.upload(list)?));
@@ -313,9 +316,10 @@ impl Maker<'_> {
     }
 
     fn launches(&mut self, bounds: &[i32], list: Option<&[i32]>, apart: Apart) -> Result<()> {
-        let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK);
+        let each = if self.making.shape.args.iter().any(ArgShape::is_reduced) { EACH } else { 1 };
+        let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK * each);
         self.groups = bounds.windows(2).map(blocks).sum();
-        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart })?;
+        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart, lanes: self.lanes })?;
         let arrays = match list {
             Some(list) => vec![(names::LIST, self.upload(list)?)],
             None => vec![],
@@ -365,35 +369,5 @@ impl Maker<'_> {
             self.step(&executable, &[(names::COUNT, self.groups as i64)], &arrays)?;
         }
         Ok(())
-    }
-}
-
-/// Jobs that are ready, by what they are for.
-#[derive(Default)]
-pub struct Jobs {
-    known: Mutex<HashMap<Key, Arc<Job>>>,
-}
-
-/// What tells jobs of one set apart.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
-    pub kernel: Id,
-    pub device: String,
-    pub stream: u64,
-    pub shape: Shape,
-    pub maps: SmallVec<[Id; 4]>,
-    pub checked: bool,
-    pub scheme: Scheme,
-}
-
-impl Jobs {
-    /// The job of that key, made when it is not known.
-    pub fn get(&self, key: Key, make: impl FnOnce() -> Result<Job>) -> Result<Arc<Job>> {
-        if let Some(job) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(job.clone());
-        }
-        // Made outside of the lock: compilation takes its time. Of two that are made at once one is kept.
-        let job = Arc::new(make()?);
-        Ok(self.known.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(job).clone())
     }
 }

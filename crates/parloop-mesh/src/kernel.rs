@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use parloop_loop::callable::{self, CFunction};
 use parloop_loop::error::LoopError;
-use parloop_loop::syntax::Program;
+use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Program};
 use parloop_loop::transform::{TransformError, merge, register_callable};
 
 use crate::Result;
 use crate::arg::Arg;
 use crate::error::MeshError;
 use crate::identity::{self, Id};
-use crate::matching;
-use crate::shape::Shape;
+use crate::shape::{ArgShape, Shape};
+use crate::{matching, passing};
 
 /// What loop kernels call the user's kernel by: its own name may mean something in their language.
 pub(crate) const CALLABLE: &str = "pl_kernel";
@@ -103,18 +103,33 @@ impl Kernel {
     pub(crate) fn check(&self, args: &[Arg]) -> Result<()> {
         match &self.inner.body {
             Body::C(function) => matching::check(function.signature(), args),
+            Body::Loop(program) => passing::check(self.own(program), args),
+        }
+    }
+
+    /// The lengths of the axes along which it takes each argument.
+    pub(crate) fn axes(&self, shape: &Shape) -> Vec<Vec<usize>> {
+        let arity = |arg: &ArgShape| arg.map().map(|map| shape.maps[map]);
+        let plain = |arg: &ArgShape| arity(arg).into_iter().chain([arg.count]).collect();
+        match &self.inner.body {
+            Body::C(_) => shape.args.iter().map(plain).collect(),
             Body::Loop(program) => {
-                let kernel = program.kernel(self.name()).expect("invariant: found when it was made");
-                match kernel.arguments.len() == args.len() {
-                    true => Ok(()),
-                    false => Err(MeshError::Count { kernel: self.name().to_owned(), takes: kernel.arguments.len(), given: args.len() }),
-                }
+                let arguments = self.own(program).arguments.iter().zip(&shape.args);
+                let along = |(argument, arg): (&Argument, &ArgShape)| match &argument.kind {
+                    ArgumentKind::Array { layout, .. } => passing::axes(layout, arity(arg), arg.count).unwrap_or_else(|| plain(arg)),
+                    _ => plain(arg),
+                };
+                arguments.map(along).collect()
             }
         }
     }
 
-    /// The program with this kernel as a callable that does with its arguments what the shape says.
-    pub(crate) fn register(&self, program: &Program, shape: &Shape) -> Result<Program, LoopError> {
+    fn own<'a>(&self, program: &'a Program) -> &'a LoopKernel {
+        program.kernel(self.name()).expect("invariant: found when it was made")
+    }
+
+    /// The program with this kernel as a callable that does with its arguments what the shape says. `checked`: so are its own indices.
+    pub(crate) fn register(&self, program: &Program, shape: &Shape, checked: bool) -> Result<Program, LoopError> {
         let writes = shape.args.iter().map(|arg| arg.access.writes());
         match &self.inner.body {
             Body::C(function) => {
@@ -123,13 +138,18 @@ impl Kernel {
                 Ok(register_callable(program, CALLABLE, Arc::new(function), false).map_err(TransformError::from)?)
             }
             Body::Loop(own) => {
-                let mut kernel = own.kernel(self.name()).expect("invariant: found when it was made").clone();
+                let mut kernel = self.own(own).clone();
                 for (argument, writes) in kernel.arguments.iter_mut().zip(writes) {
                     argument.is_input = Some(true);
                     argument.is_output = Some(writes);
                 }
                 kernel.name = CALLABLE.into();
                 let mut own = own.with_kernel(kernel);
+                let kernels: Vec<LoopKernel> = own.callables.values().filter_map(|callable| callable.kernel().cloned()).collect();
+                for mut kernel in kernels.into_iter().filter(|_| checked) {
+                    kernel.options.checked = true;
+                    own = own.with_kernel(kernel);
+                }
                 own.entrypoints.clear();
                 Ok(merge([program, &own]).map_err(TransformError::from)?)
             }

@@ -8,6 +8,7 @@ use parloop_device::DType;
 use crate::Result;
 use crate::error::MeshError;
 use crate::identity::{self, Id};
+use crate::plan::{self, Elements, Incidence, Table};
 use crate::set::Set;
 use crate::storage::Storage;
 
@@ -96,6 +97,29 @@ impl Map {
     /// When the host cannot read them.
     pub fn values(&self) -> Result<Vec<i32>> {
         self.inner.values.to_vec()
+    }
+
+    /// Numbers for the elements it leads to, such that those of neighbours are close (the reverse Cuthill-McKee order): element `i` gets
+    /// the number at place `i`. Neighbours are elements to which the same row leads. A mesh whose numbers have no order runs faster when
+    /// it is numbered so.
+    ///
+    /// ```
+    /// use parloop_mesh::{Map, Set};
+    /// // A line of five nodes whose numbers were shuffled.
+    /// let (edges, nodes) = (Set::new(4, "edges")?, Set::new(5, "nodes")?);
+    /// let ends = Map::new(&edges, &nodes, 2, &[3, 0, 0, 4, 4, 1, 1, 2], "ends")?;
+    /// let numbers = ends.reverse_cuthill_mckee()?;
+    /// let better: Vec<i32> = ends.values()?.iter().map(|&node| numbers[node as usize]).collect();
+    /// assert!(better.chunks(2).all(|edge| (edge[0] - edge[1]).abs() == 1));
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the host cannot read the values.
+    pub fn reverse_cuthill_mckee(&self) -> Result<Vec<i32>> {
+        let values = self.values()?;
+        let table = Table { values: &values, arity: self.arity(), set: 0, targets: self.to().sizes().total };
+        Ok(plan::cuthill_mckee(&Incidence::new(Elements::Range(0..self.from().sizes().total), &[table])?)?)
     }
 
     /// Where its values are: numbers of type [`DType::I32`].

@@ -52,7 +52,7 @@ pub fn check(signature: &Signature, args: &[Arg]) -> Result<()> {
 }
 
 /// What an argument is, in a few words.
-fn described(arg: &Arg) -> String {
+pub fn described(arg: &Arg) -> String {
     let kind = match &arg.data {
         ArgData::Dat(_) => "Dat",
         ArgData::Component(..) => "component of Dat",

@@ -4,21 +4,23 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use parloop_device::{DeviceKind, Memory};
-use parloop_kernel::Context;
+use parloop_kernel::{Context, KernelError};
+use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
 
 use crate::Result;
 use crate::access::Access;
 use crate::arg::{Arg, ArgData};
 use crate::error::MeshError;
-use crate::job::{Job, Key, Making, machine_of};
+use crate::job::{Making, machine_of};
 use crate::kernel::Kernel;
-use crate::lower::Machine;
+use crate::lower::{Machine, names};
 use crate::map::Map;
-use crate::scheme::{PlanChoice, Situation, candidates};
+use crate::scheme::{PlanChoice, Situation, ways};
 use crate::set::Set;
 use crate::shape::Shape;
-use crate::storage::Layout;
+use crate::storage::{Layout, Turn};
+use crate::tune::{Key, Tuned};
 
 /// How a loop is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,8 +29,23 @@ pub struct LoopOptions {
     pub plan: PlanChoice,
     /// Results are the same bit for bit in every run, on any number of threads.
     pub deterministic: bool,
-    /// Indices are checked while it runs.
+    /// Indices are checked while it runs, and that the kernel writes all that is passed with WRITE. For that it is called twice for each
+    /// element, on copies.
     pub checked: bool,
+    /// Whether elements are run in the lanes of vectors on a CPU.
+    pub lanes: Lanes,
+}
+
+/// Whether elements are run in the lanes of vectors on a CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Lanes {
+    /// Where that is faster: both are timed in the first calls.
+    #[default]
+    Auto,
+    /// Never.
+    Never,
+    /// Always; it is an error where a loop cannot be run so.
+    Always,
 }
 
 /// A kernel over a set with its arguments, ready to be run often.
@@ -54,8 +71,10 @@ pub struct ParLoop {
     maps: SmallVec<[Map; 4]>,
     /// The tables: which argument has each, whether the loop reads and writes it.
     tables: SmallVec<[Table; 8]>,
-    /// The job of the context it ran on last.
-    last: Mutex<Option<(Context, Arc<Job>)>>,
+    /// Arguments whose tables the loop takes turns at, sorted so that no two loops wait for each other, and whether it writes them.
+    turns: SmallVec<[Table; 8]>,
+    /// What is known about it on the context where it ran last.
+    last: Mutex<Option<(Context, Arc<Tuned>)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +112,10 @@ impl ParLoop {
                 None => tables.push(Table { arg: index, writes: arg.access.writes() }),
             }
         }
+        let mut turns = tables.clone();
+        turns.sort_by_key(|table| args[table.arg].storage().address());
         let (kernel, set) = (kernel.clone(), set.clone());
-        Ok(ParLoop { kernel, set, args, options, maps, tables, last: Mutex::default() })
+        Ok(ParLoop { kernel, set, args, options, maps, tables, turns, last: Mutex::default() })
     }
 
     /// The kernel.
@@ -120,15 +141,16 @@ impl ParLoop {
         if self.set.size() == 0 {
             return Ok(());
         }
-        let job = self.job(context)?;
+        let tuned = self.tuned(context)?;
+        let _turns: SmallVec<[Turn<'_>; 8]> = self.turns.iter().map(|table| self.args[table.arg].storage().turn(table.writes)).collect();
         let tables = self.tables.iter().map(|table| {
             let arg = &self.args[table.arg];
             arg.storage().place(context, layout(arg, context), true, table.writes)
         });
-        let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_>>()?;
+        let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
         let maps = self.maps.iter().map(|map| map.storage().place(context, Layout::Rows, true, false));
-        let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_>>()?;
-        job.run(&tables, &maps)
+        let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
+        tuned.run(&tables, &maps, context).map_err(|error| unwritten(self, &error).unwrap_or(error))
     }
 
     /// The source of each kernel that it launches on that context.
@@ -136,45 +158,43 @@ impl ParLoop {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn code(&self, context: &Context) -> Result<Vec<String>> {
-        Ok(self.job(context)?.code.clone())
+        Ok(self.tuned(context)?.best_known().code.clone())
     }
 
-    fn job(&self, context: &Context) -> Result<Arc<Job>> {
+    fn tuned(&self, context: &Context) -> Result<Arc<Tuned>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, job)) = &*last
+        if let Some((known, tuned)) = &*last
             && known.is_same(context)
         {
-            return Ok(job.clone());
+            return Ok(tuned.clone());
         }
-        let job = self.find_job(context)?;
-        *last = Some((context.clone(), job.clone()));
-        Ok(job)
+        let tuned = self.look_up(context)?;
+        *last = Some((context.clone(), tuned.clone()));
+        Ok(tuned)
     }
 
-    fn find_job(&self, context: &Context) -> Result<Arc<Job>> {
+    fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
         let shape = Shape::of(&self.args, |arg| layout(arg, context));
         let threads = context.device().properties().compute_units as usize;
-        let situation =
-            Situation { machine: machine_of(context), threads, elements: self.set.size(), deterministic: self.options.deterministic };
+        let situation = Situation { machine: machine_of(context), threads, elements: self.set.size(), options: self.options };
         let refused = |reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),
             device: context.device().id().to_string(),
             reason,
         };
-        let scheme = candidates(&shape, self.options.plan, situation).map_err(refused)?[0];
+        let ways = ways(&shape, situation).map_err(refused)?;
         let key = Key {
             kernel: self.kernel.id(),
             device: context.device().id().to_string(),
             stream: context.stream().handle(),
             shape: shape.clone(),
             maps: self.maps.iter().map(Map::id).collect(),
-            checked: self.options.checked,
-            scheme,
+            options: self.options,
         };
         let making =
             Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape: &shape, context, checked: self.options.checked };
-        self.set.jobs().get(key, || making.make(scheme))
+        self.set.known().get(key, || Tuned::new(&making, &ways))
     }
 }
 
@@ -192,6 +212,18 @@ fn layout(arg: &Arg, context: &Context) -> Layout {
             false => Layout::Rows,
         }
     })
+}
+
+/// The failed check of what a kernel must write, if the error is one.
+fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
+    let MeshError::Loop(error) = error else { return None };
+    let LoopError::Kernel(KernelError::Check { what, index: place, .. }) = &**error else { return None };
+    let index: usize = what.strip_prefix(names::UNWRITTEN)?.split('[').next()?.parse().ok()?;
+    let (arg, place) = (of.args.get(index)?, usize::try_from(place - 1).ok()?);
+    let (count, all) = (arg.count(), arg.arity() * arg.count());
+    let row = arg.map.as_ref().map(|_| place % all / count);
+    let (kernel, name) = (of.kernel.name().to_owned(), arg.name().to_owned());
+    Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry: row.into_iter().chain([place % count]).collect() })
 }
 
 /// Whether an argument makes sense for elements of the set.
@@ -241,7 +273,8 @@ fn check_conflicts(args: &[Arg]) -> Result<()> {
                 continue;
             }
             let both_direct = arg.map.is_none() && other.map.is_none() && !matches!(arg.data, ArgData::Global(_));
-            let both_combine = arg.access == other.access && arg.access.is_reduction();
+            // The plan keeps apart what goes through maps.
+            let both_combine = arg.access == other.access && arg.access.is_reduction() && arg.map.is_some() == other.map.is_some();
             let apart = match (&arg.data, &other.data) {
                 (ArgData::Component(_, here), ArgData::Component(_, there)) => here != there,
                 _ => false,

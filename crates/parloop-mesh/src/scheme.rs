@@ -2,8 +2,9 @@
 
 use crate::access::Access;
 use crate::lower::Machine;
+use crate::par_loop::{Lanes, LoopOptions};
 use crate::plan::MOST_SLOTS;
-use crate::shape::{Reach, Shape};
+use crate::shape::{ArgShape, Reach, Shape};
 
 /// How a loop is to be run. All give the same numbers, but for the order in which floating-point numbers are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,6 +61,46 @@ pub enum Scheme {
     Atomic,
 }
 
+/// A way to run a loop, with elements one by one or in the lanes of vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Way {
+    pub scheme: Scheme,
+    pub lanes: bool,
+}
+
+impl From<Scheme> for Way {
+    fn from(scheme: Scheme) -> Way {
+        Way { scheme, lanes: false }
+    }
+}
+
+/// The ways to try, the most promising first; or why the one that was chosen cannot be taken. On threads each scheme is also tried in
+/// lanes, unless the same bits are asked for each time: vectors may round otherwise.
+pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
+    let can = |scheme| at.machine == Machine::Threads && !at.options.checked && scheme != Scheme::Colour && fits_lanes(shape);
+    let mut found = Vec::new();
+    for scheme in candidates(shape, at)? {
+        match at.options.lanes {
+            Lanes::Always if can(scheme) => found.push(Way { scheme, lanes: true }),
+            Lanes::Always => {}
+            Lanes::Auto if can(scheme) && !at.options.deterministic => found.extend([Way::from(scheme), Way { scheme, lanes: true }]),
+            Lanes::Auto | Lanes::Never => found.push(scheme.into()),
+        }
+    }
+    match found.is_empty() {
+        true => Err("its elements cannot be run in the lanes of vectors"),
+        false => Ok(found),
+    }
+}
+
+/// Whether elements of a batch can be run before any of them is kept, and what they leave is small enough to wait.
+fn fits_lanes(shape: &Shape) -> bool {
+    let numbers = |arg: &ArgShape| arg.count * arg.map().map_or(1, |map| shape.maps[map]);
+    let kept = shape.args.iter().filter(|arg| arg.access.writes()).map(numbers).sum::<usize>();
+    let in_place = shape.args.iter().any(|arg| arg.can_meet() && arg.access == Access::Rw);
+    (1..=64).contains(&kept) && !in_place && shape.args.iter().all(|arg| numbers(arg) <= 64)
+}
+
 /// Loops of fewer elements than this are run in order on one thread of a CPU.
 const FEW: usize = 1024;
 
@@ -69,18 +110,18 @@ pub struct Situation {
     pub machine: Machine,
     pub threads: usize,
     pub elements: usize,
-    pub deterministic: bool,
+    pub options: LoopOptions,
 }
 
-/// The ways to try, the most promising first; or why the one that was chosen cannot be taken.
-pub fn candidates(shape: &Shape, choice: PlanChoice, at: Situation) -> Result<Vec<Scheme>, &'static str> {
+/// The schemes to try.
+fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str> {
     let meets = shape.args.iter().any(|arg| arg.can_meet());
     let possible = |scheme: Scheme| refusal(shape, scheme, at.machine).is_none();
-    let chosen = match choice {
+    let chosen = match at.options.plan {
         PlanChoice::Auto => {
             return Ok(match at.machine {
                 _ if !meets => vec![Scheme::Free],
-                Machine::Threads => threads(shape, at, possible),
+                Machine::Threads => threads(at, possible),
                 Machine::Gpu => gpu(at, possible),
             });
         }
@@ -91,7 +132,7 @@ pub fn candidates(shape: &Shape, choice: PlanChoice, at: Situation) -> Result<Ve
         PlanChoice::Gather => Scheme::Gather,
         PlanChoice::Atomic => Scheme::Atomic,
     };
-    if at.deterministic && chosen == Scheme::Atomic {
+    if at.options.deterministic && chosen == Scheme::Atomic {
         return Err("the order of indivisible additions differs from run to run, but deterministic results are asked for");
     }
     match refusal(shape, chosen, at.machine) {
@@ -100,24 +141,24 @@ pub fn candidates(shape: &Shape, choice: PlanChoice, at: Situation) -> Result<Ve
     }
 }
 
-fn threads(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
-    // Sums over all elements are cut into the same pieces on any number of threads.
-    let cuts_matter = at.deterministic && shape.args.iter().any(|arg| arg.is_reduced());
-    let in_order = at.elements < FEW || (at.threads == 1 && !cuts_matter);
+fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
+    // Where every bit counts, the way is the same on any number of threads: another order, or other code, may round otherwise.
+    let in_order = at.elements < FEW || (at.threads == 1 && !at.options.deterministic);
     match possible(Scheme::Owner) {
         _ if in_order => vec![Scheme::Sequential],
-        true => vec![Scheme::Owner],
+        true if at.options.deterministic => vec![Scheme::Owner],
+        true => vec![Scheme::Owner, Scheme::Sequential],
         false => vec![Scheme::Colour],
     }
 }
 
 fn gpu(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
-    let order: &[Scheme] = match at.deterministic {
+    let order: &[Scheme] = match at.options.deterministic {
         true => &[Scheme::Gather, Scheme::Colour],
         false => &[Scheme::Gather, Scheme::Atomic],
     };
     let mut found: Vec<Scheme> = order.iter().copied().filter(|&scheme| possible(scheme)).collect();
-    if at.deterministic {
+    if at.options.deterministic {
         found.truncate(1);
     }
     if found.is_empty() {
@@ -131,8 +172,8 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
     let writes = || shape.args.iter().filter(|arg| arg.access.writes());
     let met = || writes().filter(|arg| arg.can_meet());
     // An element is run more than once, so that what it changes of its own must not be read by its other runs.
-    let repeats_safely =
-        writes().all(|arg| arg.reach != Reach::Direct || arg.access == Access::Write) && met().all(|arg| arg.access != Access::Rw);
+    let is_read = |arg: &ArgShape| shape.args.iter().any(|other| other.access.reads() && other.overlaps(arg));
+    let repeats_safely = writes().all(|arg| arg.reach != Reach::Direct || !is_read(arg)) && met().all(|arg| arg.access != Access::Rw);
     let slots: usize = shape.meeting_maps().iter().map(|&map| shape.maps[map]).sum();
     match (scheme, machine) {
         (Scheme::Free | Scheme::Colour, _) => None,
@@ -147,6 +188,9 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
         }
         (Scheme::Gather, _) if shape.args.iter().any(|arg| arg.is_reduced()) => {
             Some("elements would be run more than once, but the kernel has sums or extremes over all elements")
+        }
+        (Scheme::Gather, _) if met().any(|arg| met().any(|other| arg.overlaps(other) && !arg.is_alike(other))) => {
+            Some("one argument is a component of another, so that a target would be gathered twice")
         }
         (Scheme::Atomic, _) if met().any(|arg| arg.access != Access::Inc || !can_add(arg.dtype)) => {
             Some("only additions of 32-bit and 64-bit numbers are indivisible")

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::dataset::DataSet;
 use crate::error::MeshError;
 use crate::identity::{self, Id};
-use crate::job::Jobs;
+use crate::tune::Known;
 
 /// Elements of one kind: nodes, edges, cells. Clones are the same set.
 ///
@@ -29,8 +29,8 @@ struct Inner {
     name: String,
     sizes: Sizes,
     kind: SetKind,
-    /// What loops over this set have made ready.
-    jobs: Jobs,
+    /// What is known about loops over this set.
+    known: Known,
 }
 
 /// How many elements: those that need no data of other processes, those of this process, and with the copies of others' elements.
@@ -83,7 +83,7 @@ impl Set {
     }
 
     pub(crate) fn of(name: String, sizes: Sizes, kind: SetKind) -> Set {
-        Set { inner: Arc::new(Inner { id: identity::fresh(), name, sizes, kind, jobs: Jobs::default() }) }
+        Set { inner: Arc::new(Inner { id: identity::fresh(), name, sizes, kind, known: Known::default() }) }
     }
 
     /// The number by which this set is known.
@@ -96,8 +96,8 @@ impl Set {
         &self.inner.name
     }
 
-    pub(crate) fn jobs(&self) -> &Jobs {
-        &self.inner.jobs
+    pub(crate) fn known(&self) -> &Known {
+        &self.inner.known
     }
 
     /// How many elements are of this process.

@@ -65,6 +65,16 @@ impl ArgShape {
         self.access.writes() && self.map().is_some()
     }
 
+    /// Whether both have numbers of a row in common.
+    pub fn overlaps(&self, other: &ArgShape) -> bool {
+        self.table == other.table && self.first < other.first + other.count && other.first < self.first + self.count
+    }
+
+    /// Whether both are the same numbers of a row.
+    pub fn is_alike(&self, other: &ArgShape) -> bool {
+        (self.table, self.first, self.count) == (other.table, other.first, other.count)
+    }
+
     /// Whether it is combined over all elements.
     pub fn is_reduced(&self) -> bool {
         self.access.writes() && self.reach == Reach::Global

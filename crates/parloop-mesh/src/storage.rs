@@ -2,10 +2,10 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use parloop_device::{DType, Device, Element, Memory, as_bytes, as_bytes_mut};
-use parloop_kernel::{Context, KernelError};
+use parloop_kernel::{BeforeReplay, Context, KernelError};
 use smallvec::SmallVec;
 
 use crate::Result;
@@ -36,6 +36,8 @@ struct Inner {
     /// What owns the host's memory, when it is not ours.
     _owner: Option<Box<dyn Any + Send + Sync>>,
     state: Mutex<State>,
+    /// Loops on CPU threads take turns at the host's memory.
+    turns: RwLock<()>,
 }
 
 #[derive(Default)]
@@ -64,8 +66,7 @@ impl Storage {
         let bytes = rows.checked_mul(count).and_then(|numbers| numbers.checked_mul(dtype.size()));
         let bytes = bytes.ok_or(MeshError::TooLarge { rows, count })?;
         let cpu = Device::open("cpu").map_err(KernelError::from)?;
-        let host = cpu.allocate(bytes).map_err(KernelError::from)?;
-        cpu.default_stream().and_then(|stream| stream.fill(&host, 0, bytes, 0)).map_err(KernelError::from)?;
+        let host = cpu.allocate_zeroed(bytes).map_err(KernelError::from)?;
         Ok(Storage::around(dtype, rows, count, host, None))
     }
 
@@ -99,7 +100,7 @@ impl Storage {
     }
 
     fn around(dtype: DType, rows: usize, count: usize, host: Memory, owner: Option<Box<dyn Any + Send + Sync>>) -> Storage {
-        Storage { inner: Arc::new(Inner { dtype, rows, count, host, _owner: owner, state: Mutex::default() }) }
+        Storage { inner: Arc::new(Inner { dtype, rows, count, host, _owner: owner, state: Mutex::default(), turns: RwLock::default() }) }
     }
 
     /// The type of the numbers.
@@ -163,7 +164,7 @@ impl Storage {
         Ok(&self.inner.host)
     }
 
-    fn renew_host(&self, state: &mut State) -> Result<()> {
+    fn renew_host(&self, state: &mut State) -> Result<(), KernelError> {
         if state.host == state.version {
             return Ok(());
         }
@@ -179,14 +180,14 @@ impl Storage {
         Ok(())
     }
 
-    fn write_host(&self, bytes: &[u8]) -> Result<()> {
-        let stream = self.inner.host.device().default_stream().map_err(KernelError::from)?;
-        Ok(stream.write(&self.inner.host, 0, bytes).map_err(KernelError::from)?)
+    fn write_host(&self, bytes: &[u8]) -> Result<(), KernelError> {
+        let stream = self.inner.host.device().default_stream()?;
+        Ok(stream.write_at_once(&self.inner.host, 0, bytes)?)
     }
 
-    fn read_host(&self, bytes: &mut [u8]) -> Result<()> {
-        let stream = self.inner.host.device().default_stream().map_err(KernelError::from)?;
-        Ok(stream.read(&self.inner.host, 0, bytes).map_err(KernelError::from)?)
+    fn read_host(&self, bytes: &mut [u8]) -> Result<(), KernelError> {
+        let stream = self.inner.host.device().default_stream()?;
+        Ok(stream.read(&self.inner.host, 0, bytes)?)
     }
 
     /// The numbers, row by row.
@@ -195,6 +196,7 @@ impl Storage {
     /// [`MeshError::ElementType`], or when a device fails.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.check_type(T::DTYPE)?;
+        let _turn = self.turn(false);
         self.host()?;
         let mut values = vec![T::ZERO; self.len()];
         self.read_host(as_bytes_mut(&mut values))?;
@@ -210,6 +212,7 @@ impl Storage {
         if values.len() != self.len() {
             return Err(MeshError::Length { asked: self.len(), found: values.len() });
         }
+        let _turn = self.turn(true);
         let mut state = self.state();
         self.write_host(as_bytes(values))?;
         state.version += 1;
@@ -238,10 +241,21 @@ impl Storage {
     /// Memory that the context can use. `reads`: the numbers are there, up to date. `writes`: every other copy is old from here on.
     /// The layout is only asked for where the context has no copy yet.
     ///
+    /// While the context is recorded nothing is moved; every replay does then what would be done here.
+    ///
     /// # Errors
     /// When there is no room, or a device fails.
-    pub fn place(&self, context: &Context, layout: Layout, reads: bool, writes: bool) -> Result<Memory> {
+    pub fn place(&self, context: &Context, layout: Layout, reads: bool, writes: bool) -> Result<Memory, KernelError> {
         let mut state = self.state();
+        if context.is_recording() {
+            let (storage, on) = (self.clone(), context.clone());
+            let prepare = move || storage.place(&on, layout, reads, writes).map(drop);
+            context.stream().keep_recorded(|| Arc::new(BeforeReplay::new(prepare)));
+            return match is_host(context) {
+                true => Ok(self.inner.host.clone()),
+                false => self.copy_on(&mut state, context, layout).map(|copy| state.copies[copy].memory.clone()),
+            };
+        }
         if is_host(context) {
             if reads {
                 self.renew_host(&mut state)?;
@@ -252,32 +266,71 @@ impl Storage {
             }
             return Ok(self.inner.host.clone());
         }
-        let found = state.copies.iter().position(|copy| copy.context.is_same(context));
-        let found = match found {
-            Some(found) => found,
-            None => {
-                let memory = context.device().allocate(self.inner.host.len()).map_err(KernelError::from)?;
-                state.copies.push(Copy { context: context.clone(), memory, layout, version: u64::MAX });
-                state.copies.len() - 1
-            }
-        };
-        if reads && state.copies[found].version != state.version {
-            self.renew_host(&mut state)?;
-            let copy = &state.copies[found];
-            let mut bytes = vec![0; self.inner.host.len()];
-            self.read_host(&mut bytes)?;
-            if copy.layout == Layout::Columns {
-                bytes = transposed(&bytes, self.inner.rows, self.inner.count, self.inner.dtype.size());
-            }
-            context.stream().write(&copy.memory, 0, &bytes).map_err(KernelError::from)?;
-            state.copies[found].version = state.version;
+        let copy = self.copy_on(&mut state, context, layout)?;
+        if reads && state.copies[copy].version != state.version {
+            self.renew_copy(&mut state, copy)?;
         }
         if writes {
             state.version += 1;
-            state.copies[found].version = state.version;
+            state.copies[copy].version = state.version;
         }
-        Ok(state.copies[found].memory.clone())
+        Ok(state.copies[copy].memory.clone())
     }
+
+    /// The place of the context's copy, with memory but perhaps old.
+    fn copy_on(&self, state: &mut State, context: &Context, layout: Layout) -> Result<usize, KernelError> {
+        if let Some(known) = state.copies.iter().position(|copy| copy.context.is_same(context)) {
+            return Ok(known);
+        }
+        // Drivers give no memory of no bytes, and kernels still want an address.
+        let memory = context.device().allocate(self.inner.host.len().max(self.inner.dtype.size())).map_err(KernelError::from)?;
+        state.copies.push(Copy { context: context.clone(), memory, layout, version: u64::MAX });
+        Ok(state.copies.len() - 1)
+    }
+
+    fn renew_copy(&self, state: &mut State, copy: usize) -> Result<(), KernelError> {
+        self.renew_host(state)?;
+        let mut bytes = vec![0; self.inner.host.len()];
+        self.read_host(&mut bytes)?;
+        let Copy { context, memory, layout, .. } = &state.copies[copy];
+        if *layout == Layout::Columns {
+            bytes = transposed(&bytes, self.inner.rows, self.inner.count, self.inner.dtype.size());
+        }
+        context.stream().write(memory, 0, &bytes).map_err(KernelError::from)?;
+        state.copies[copy].version = state.version;
+        Ok(())
+    }
+
+    /// Sets all numbers to zero, where the context has them.
+    ///
+    /// # Errors
+    /// When there is no room, or a device fails.
+    pub fn zero(&self, context: &Context) -> Result<()> {
+        let _turn = self.turn(true);
+        let memory = self.place(context, Layout::Rows, false, true)?;
+        let length = memory.len().min(self.inner.host.len());
+        Ok(context.stream().fill(&memory, 0, length, 0).map_err(KernelError::from)?)
+    }
+
+    /// Waits until no one else uses the numbers in a way that forbids this one: any number may read, or one write.
+    pub(crate) fn turn(&self, writes: bool) -> Turn<'_> {
+        match writes {
+            true => Turn::Writes(self.inner.turns.write().unwrap_or_else(PoisonError::into_inner)),
+            false => Turn::Reads(self.inner.turns.read().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    /// What storages are sorted by where several take their turns, so that no two wait for each other.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.inner).addr()
+    }
+}
+
+/// The use of the numbers of a storage while it lives.
+#[allow(dead_code)]
+pub(crate) enum Turn<'a> {
+    Reads(RwLockReadGuard<'a, ()>),
+    Writes(RwLockWriteGuard<'a, ()>),
 }
 
 /// Whether kernels of the context use the host's memory.

@@ -7,10 +7,11 @@
 //! Truth values are one byte in memory and `bool` in C. Complex numbers have no type that all targets know: `getp` gives the address of
 //! the real part, after which the imaginary one stands, and there is no `get` and no `set`.
 //!
-//! `path.rs` lists the paths, `walk.rs` writes the way along one, `layout.rs` the comments and the order of classes; here are the
-//! functions at the end of each.
+//! `path.rs` lists the paths, `walk.rs` writes the way along one, `layout.rs` the comments and the order of classes, `numbers.rs` which
+//! of the functions read and write numbers; here are the functions at the end of each.
 
 mod layout;
+mod numbers;
 mod path;
 mod walk;
 
@@ -21,6 +22,7 @@ use parloop_device::DType;
 use crate::types::{ArrayType, SLOT, Type, UnionType};
 
 pub use layout::in_dependency_order;
+pub use numbers::{NumberAxis, NumberField, number_fields};
 use path::{MAX_PATHS, Path, Paths};
 use walk::{Fail, Sites, Walk, dimension, stride};
 
@@ -394,17 +396,22 @@ impl Writer<'_> {
     }
 
     fn declare(&self, path: &Path, op: &Op) -> ApiFunction {
-        let number = if op.numbered && path.indices > 0 { path.indices.to_string() } else { String::new() };
-        let fields: String = path.fields.iter().map(|field| format!("_{field}")).collect();
         let object = ApiParam { name: "obj".into(), ty: ApiType::Object(self.class.clone()), constant: op.constant };
         let index = |index: usize| ApiParam { name: format!("i{index}"), ty: ApiType::Scalar(DType::I64), constant: false };
         ApiFunction {
-            name: format!("{}_{}{number}{fields}", self.class.name(), op.name),
+            name: function_name(self.class, op.name, if op.numbered { path.indices } else { 0 }, &path.fields),
             params: [object].into_iter().chain((0..path.indices).map(index)).chain(op.extra.iter().cloned()).collect(),
             returns: op.returns.clone(),
             about: op.about.replace("{}", &path.place(self.class)),
         }
     }
+}
+
+/// The name of a function for what is at the end of these fields; `indices` is their number where the name tells it.
+fn function_name(class: &Type, op: &str, indices: usize, fields: &[String]) -> String {
+    let number = if indices > 0 { indices.to_string() } else { String::new() };
+    let fields: String = fields.iter().map(|field| format!("_{field}")).collect();
+    format!("{}_{op}{number}{fields}", class.name())
 }
 
 /// The type by which a scalar's bytes are accessed: the size of C's `bool` is the target's business.

@@ -85,6 +85,8 @@ pub enum ObjectError {
     Size { path: String, has: usize, needs: usize },
     #[error("a reference of type {ty} is null, but the Rust type that it is read as has no null; wrap it in an Option")]
     Null { ty: String },
+    #[error("a reference of type {ty} on the way to `{path}` is null; let it refer to something first")]
+    NullOnPath { ty: String, path: String },
     #[error("the memory of this {ty} object was freed")]
     Freed { ty: String },
     #[error("{path}: its bytes make no sense ({what}); they were overwritten, or never were such an object")]

@@ -24,6 +24,7 @@ mod edit;
 mod elements;
 mod error;
 mod image;
+mod lengths;
 mod object;
 mod path;
 mod placed;
@@ -36,8 +37,12 @@ mod view;
 
 pub use alloc::Allocator;
 pub use buffer::{Allocation, Buffer, DEFAULT_CAPACITY, Hold, Placement};
-pub use capi::{ApiFunction, ApiOptions, ApiParam, ApiType, ClassApi, UnionMethod, class_api, in_dependency_order};
+pub use capi::{
+    ApiFunction, ApiOptions, ApiParam, ApiType, ClassApi, NumberAxis, NumberField, UnionMethod, class_api, in_dependency_order,
+    number_fields,
+};
 pub use error::{BufferError, ObjectError, TypeError};
+pub use lengths::{KnownLengths, Lengths};
 pub use object::Home;
 pub use parloop_derive::Object;
 pub use placed::{PlaceObjects, Placed};

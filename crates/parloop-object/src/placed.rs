@@ -8,6 +8,7 @@ use parloop_device::{DeviceError, DeviceKind, Memory};
 use parloop_kernel::{Arg, Context, PlacedObject, Program, Source};
 
 use crate::buffer::{Buffer, Placement};
+use crate::lengths::KnownLengths;
 use crate::object::Home;
 use crate::sources::{ObjectOptions, class_sources};
 use crate::typed::Object;
@@ -42,6 +43,7 @@ pub struct Placed<T> {
     view: View,
     /// As long as the buffer was when the object was placed, or longer.
     memory: Memory,
+    lengths: KnownLengths,
     kind: PhantomData<fn() -> T>,
 }
 
@@ -53,13 +55,13 @@ impl<T: Object> Placed<T> {
     pub fn from_view(view: View) -> Result<Placed<T>> {
         crate::typed::check::<T>(&view)?;
         let memory = view.buffer().memory();
-        Ok(Placed { view, memory, kind: PhantomData })
+        Ok(Placed { view, memory, lengths: KnownLengths::default(), kind: PhantomData })
     }
 
     fn make(value: Value<'_>, home: Home<'_>) -> Result<Placed<T>> {
         let view = T::object_type().make(value, home)?;
         let memory = view.buffer().memory();
-        Ok(Placed { view, memory, kind: PhantomData })
+        Ok(Placed { view, memory, lengths: KnownLengths::default(), kind: PhantomData })
     }
 
     /// Reads it.
@@ -114,6 +116,10 @@ impl<T> PlacedObject for Placed<T> {
 
     fn class(&self) -> &str {
         self.view.ty().name()
+    }
+
+    fn lengths(&self, path: &str) -> std::result::Result<Vec<usize>, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(self.lengths.of(&self.view, path)?.into_vec())
     }
 
     fn is_alive(&self) -> bool {

@@ -31,6 +31,10 @@ pub use parloop_loop::syntax::{AddressSpace, Expr, InameTag, KernelOptions, Loop
 pub use parloop_loop::transform::{self, Barrier, Duplicate, Fixed, Join, NoSync, Precompute, Prefetch, Rename, Split, TransformError};
 pub use parloop_loop::{Affine, Name, Set, loop_args};
 
+mod class;
+
+pub use class::class_type;
+
 /// The examples of the guide are run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/loops.md")]

@@ -8,6 +8,7 @@
 array([0., 2., 4., 6.])
 """
 
+from ._auto_test import auto_test_vs_ref as auto_test_vs_ref
 from ._callable import (
     ArrayArgDescriptor as ArrayArgDescriptor,
     CallMangleInfo as CallMangleInfo,
@@ -20,6 +21,7 @@ from ._data import (
     ConstantArg as ConstantArg,
     GlobalArg as GlobalArg,
     ImageArg as ImageArg,
+    ObjectArg as ObjectArg,
     SubstitutionRule as SubstitutionRule,
     TemporaryVariable as TemporaryVariable,
     ValueArg as ValueArg,

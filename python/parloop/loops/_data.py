@@ -14,6 +14,7 @@ __all__ = [
     "ConstantArg",
     "GlobalArg",
     "ImageArg",
+    "ObjectArg",
     "SubstitutionRule",
     "TemporaryVariable",
     "ValueArg",
@@ -179,6 +180,33 @@ class ValueArg(_Data):
         for unused in ("approximately", "is_input", "is_output"):
             described.pop(unused, None)
         return described
+
+
+class ObjectArg(_Data):
+    """A typed object: ``p.x[i]`` is its field ``x``, and ``p.inner.y[i, j]`` that of a struct inside of it.
+
+    Parameters
+    ----------
+    name : str
+        One name, or several with commas between them.
+    dtype : optional
+        The class: a `Struct` of `parloop.objects`, say. That of the object that is passed when not given.
+
+    >>> import parloop.loops as lp, parloop.objects as xo
+    >>> class Particle(xo.Struct):
+    ...     x = xo.Float64[:]
+    ...     px = xo.Float64[:]
+    >>> drift = lp.make_kernel(
+    ...     "{[i]: 0<=i<n}", "p.x[i] = p.x[i] + l*p.px[i]", [lp.ObjectArg("p", Particle), lp.ValueArg("l", float), ...]
+    ... )
+    >>> p = Particle(x=[0, 1, 2], px=[2, 2, 4])
+    >>> event, (moved,) = drift(p=p, l=0.5)
+    >>> moved is p, [float(x) for x in p.x]
+    (True, [1.0, 2.0, 4.0])
+    """
+
+    _kind = "object"
+    _order = ("name", "dtype")
 
 
 class TemporaryVariable(_Data):

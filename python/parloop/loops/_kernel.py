@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from .._parloop import LoopError, _loop_expression_tree
-from ._data import AddressSpace, ArrayArg, ConstantArg, GlobalArg, ImageArg, SubstitutionRule, TemporaryVariable, ValueArg, auto
+from ._data import AddressSpace, ArrayArg, ConstantArg, GlobalArg, ImageArg, ObjectArg, SubstitutionRule, TemporaryVariable, ValueArg, auto
 from ._expressions import build
 
 if TYPE_CHECKING:
@@ -250,7 +250,9 @@ def _length(text: str) -> Any:
 
 def _argument(parts: dict[str, Any]) -> Any:
     kind = parts["kind"]
-    if kind in ("value", "object"):
+    if kind == "object":
+        return ObjectArg(parts["name"], dtype=parts["dtype"])
+    if kind == "value":
         return ValueArg(parts["name"], dtype=parts["dtype"])
     said = {} if kind == "image" else _layout(parts)
     said.update(is_input=parts["is_input"], is_output=parts["is_output"], tags=frozenset(parts["tags"]))

@@ -177,6 +177,8 @@ fn static_rows(name: &Name, layout: &Layout) -> Option<Rows> {
 /// A function that passes arguments on.
 #[derive(Debug)]
 pub(super) struct Adapter<'a> {
+    /// The function that it calls.
+    function: &'a Name,
     signature: &'a Signature,
     passed: Vec<Passed>,
     target: Target,
@@ -184,8 +186,8 @@ pub(super) struct Adapter<'a> {
 
 impl<'a> Adapter<'a> {
     /// The adapter of a call; `None` where the function can be called itself.
-    pub(super) fn of(signature: &'a Signature, passed: Vec<Passed>, target: Target) -> Option<Adapter<'a>> {
-        passed.iter().any(Passed::is_changed).then_some(Adapter { signature, passed, target })
+    pub(super) fn of(function: &'a Name, signature: &'a Signature, passed: Vec<Passed>, target: Target) -> Option<Adapter<'a>> {
+        passed.iter().any(Passed::is_changed).then_some(Adapter { function, signature, passed, target })
     }
 
     /// Its name: what it is for is part of it.
@@ -234,7 +236,7 @@ impl<'a> Adapter<'a> {
             Some(ParamType::Scalar(dtype)) => (scalar_name(self.target, *dtype), "return "),
             _ => ("void", ""),
         };
-        let call = format!("{returns}{}({});", self.signature.name, args.join(", "));
+        let call = format!("{returns}{}({});", self.function, args.join(", "));
         format!("{head} {returned} {}({})\n{{\n{rows}  {call}\n}}\n", self.name(), params.join(", "))
     }
 

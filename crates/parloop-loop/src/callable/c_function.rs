@@ -42,6 +42,7 @@ pub enum Access {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CFunction {
     name: Name,
+    in_target: Name,
     signature: Signature,
     access: Vec<Access>,
     source: Option<Arc<PlainC>>,
@@ -55,8 +56,8 @@ impl CFunction {
     /// are read and written.
     pub fn new(signature: Signature) -> CFunction {
         let access = signature.params.iter().map(|param| if param.ty.is_written() { Access::ReadWrite } else { Access::Read }).collect();
-        let name = signature.name.as_str().into();
-        CFunction { name, signature, access, source: None, preambles: Vec::new(), types: None, descriptors: None }
+        let name: Name = signature.name.as_str().into();
+        CFunction { in_target: name.clone(), name, signature, access, source: None, preambles: Vec::new(), types: None, descriptors: None }
     }
 
     /// The function of that name in a source in plain C, which is put in front of the code. The source may have other functions, macros
@@ -83,7 +84,8 @@ impl CFunction {
         }
         let functions = PlainC::read(&sources, folders)?;
         let signature = functions.signature(name)?.clone();
-        Ok(CFunction { source: Some(Arc::new(functions)), ..CFunction::new(signature) })
+        let in_target = functions.name_in_text(name).as_str().into();
+        Ok(CFunction { source: Some(Arc::new(functions)), in_target, ..CFunction::new(signature) })
     }
 
     /// With what it does with each parameter. Only pointers can be written; others stay as they are.
@@ -160,12 +162,12 @@ impl CFunction {
             let descriptor = descriptors.get(&id);
             Passed::of(&self.name, id, param, descriptor, target)
         });
-        Ok(Adapter::of(&self.signature, passed.collect::<Result<_, _>>()?, target))
+        Ok(Adapter::of(&self.in_target, &self.signature, passed.collect::<Result<_, _>>()?, target))
     }
 
     /// What a call is written as.
     fn call(&self, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
-        let name = self.adapter(site.target)?.map_or_else(|| self.name.clone(), |adapter| adapter.name());
+        let name = self.adapter(site.target)?.map_or_else(|| self.in_target.clone(), |adapter| adapter.name());
         Ok(Emitted::Call(name, self.parameters(site)))
     }
 }
@@ -198,7 +200,7 @@ impl Callable for CFunction {
     }
 
     fn name_in_target(&self) -> Option<&Name> {
-        Some(&self.name)
+        Some(&self.in_target)
     }
 
     fn types(&self) -> Option<&ArgTypes> {

@@ -16,11 +16,14 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
     let mut domains: HashMap<Vec<&Name>, Set> = HashMap::new();
     for instruction in &facts.kernel.instructions {
         for access in accesses(instruction) {
-            let (Some(indices), Some(lengths)) = (access.indices, lengths_of(facts, &access.name)) else { continue };
-            if indices.is_empty() || access.expr.is_none() {
-                continue;
-            }
-            if indices.len() != lengths.len() {
+            let Some(indices) = access.indices.filter(|indices| !indices.is_empty() && access.expr.is_some()) else { continue };
+            let lengths = match lengths_of(facts, &access.name) {
+                // How long a field of an object is, each call knows.
+                None if is_field(facts, &access.name) => None,
+                None => continue,
+                lengths => lengths,
+            };
+            if let Some(lengths) = lengths.filter(|lengths| lengths.len() != indices.len()) {
                 return Err(CheckError::WrongRank {
                     access: text(&access),
                     instruction: instruction.id.clone(),
@@ -50,6 +53,12 @@ fn text(access: &Access<'_>) -> String {
     access.expr.map_or_else(|| access.name.to_string(), ToString::to_string)
 }
 
+/// Whether the name is that of a field of an object, `p.x`.
+fn is_field(facts: &Facts<'_>, name: &Name) -> bool {
+    let object = name.split_once('.').and_then(|(object, _)| facts.arguments.get(&Name::from(object)));
+    object.is_some_and(|argument| argument.kind == ArgumentKind::Object)
+}
+
 fn lengths_of<'k>(facts: &Facts<'k>, name: &Name) -> Option<&'k [Expr]> {
     let layout = match facts.kernel.temporaries.get(name) {
         Some(temporary) => &temporary.layout,
@@ -69,7 +78,7 @@ fn check_access(
     instruction: &Instruction,
     access: &Access<'_>,
     domain: Set,
-    lengths: &[Expr],
+    lengths: Option<&[Expr]>,
 ) -> Result<(), CheckError> {
     let mut conditions = Vec::new();
     for (condition, value) in &access.conditions {
@@ -79,18 +88,26 @@ fn check_access(
     conditions.retain(|constraint| constraint.affine.names().iter().all(|name| is_known(name) || is_plain_value(facts, name)));
     let named: BTreeSet<Name> = conditions.iter().flat_map(|constraint| constraint.affine.names()).collect();
     let known = Known { facts, domain: &domain, conditions: &conditions };
-    for (axis, (index, length)) in access.indices.into_iter().flatten().zip(lengths).enumerate() {
-        let (Some(index), Some(length)) = (to_affine(index), to_affine(length)) else { continue };
-        if !index.names().iter().chain(&length.names()).all(|name| is_known(name) || named.contains(name)) {
+    for (axis, index) in access.indices.into_iter().flatten().enumerate() {
+        let Some(index) = to_affine(index) else { continue };
+        let length = match lengths.map(|lengths| to_affine(&lengths[axis])) {
+            Some(None) => continue,
+            length => length.flatten(),
+        };
+        let names = length.iter().flat_map(Affine::names).chain(index.names()).collect::<BTreeSet<Name>>();
+        if !names.iter().all(|name| is_known(name) || named.contains(name)) {
             continue;
         }
-        let room = length.sub(&index)?.sub(&Affine::constant(1))?;
-        for inside in [&index, &room] {
+        let room = match &length {
+            Some(length) => Some(length.sub(&index)?.sub(&Affine::constant(1))?),
+            None => None,
+        };
+        for inside in [Some(&index), room.as_ref()].into_iter().flatten() {
             if known.proves(inside) {
                 continue;
             }
             if let Some(point) = known.counterexample(inside)? {
-                return Err(out_of_bounds(instruction, access, axis, (&index, &length), &point));
+                return Err(out_of_bounds(instruction, access, axis, (&index, length.as_ref()), &point));
             }
         }
     }
@@ -106,13 +123,17 @@ fn out_of_bounds(
     instruction: &Instruction,
     access: &Access<'_>,
     axis: usize,
-    (index, length): (&Affine, &Affine),
+    (index, length): (&Affine, Option<&Affine>),
     point: &BTreeMap<Name, i64>,
 ) -> CheckError {
     let value = index.evaluate(&|name| point.get(name).copied()).unwrap_or_default();
-    let names: BTreeSet<Name> = index.names().union(&length.names()).cloned().collect();
+    let names: BTreeSet<Name> = length.into_iter().flat_map(Affine::names).chain(index.names()).collect();
     let point = names.into_iter().filter_map(|name| point.get(&name).map(|&value| (name.clone(), value))).collect();
-    CheckError::OutOfBounds { access: text(access), instruction: instruction.id.clone(), axis, length: length.to_string(), value, point }
+    let (access, instruction) = (text(access), instruction.id.clone());
+    match length {
+        Some(length) => CheckError::OutOfBounds { access, instruction, axis, length: length.to_string(), value, point },
+        None => CheckError::NegativeIndex { access, instruction, axis, value, point },
+    }
 }
 
 /// What holds where an access happens.

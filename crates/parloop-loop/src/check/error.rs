@@ -38,6 +38,20 @@ pub enum CheckError {
         /// Values of inames and parameters for which it is so.
         point: Vec<(Name, i64)>,
     },
+    /// The index of a field can be negative; how long the field is, each call checks.
+    #[error("`{access}` in `{instruction}` is out of bounds: index {} can be {value} (for {})", .axis + 1, Point(.point))]
+    NegativeIndex {
+        /// As it stands in the instruction.
+        access: String,
+        /// The instruction.
+        instruction: Name,
+        /// The axis, counted from 0.
+        axis: usize,
+        /// The index at the point.
+        value: i64,
+        /// Values of inames and parameters for which it is so.
+        point: Vec<(Name, i64)>,
+    },
     /// An access has too many or too few indices.
     #[error("`{access}` in `{instruction}` has {found} indices, but `{array}` has {expected} axes")]
     WrongRank {

@@ -11,7 +11,7 @@ use super::place::{Array, Storage, constant, separate_name};
 use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LowerError, tidy};
 use crate::layout::{Axis, Hidden, LayoutError};
-use crate::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Preamble, Target, Temporary, Type};
+use crate::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Target, Temporary, Type};
 
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
 const ALIGNMENT: u32 = 64;
@@ -61,7 +61,7 @@ impl Data {
             ArgumentKind::Value => drop(self.numbers.insert(name.clone(), ty)),
             ArgumentKind::Object => {
                 if let Type::Class(class) = &ty {
-                    shared.preambles.insert(Preamble { key: format!("10_class_{}", class.name), text: class.api.to_string() });
+                    shared.add_class(class)?;
                 }
                 self.numbers.insert(name.clone(), ty);
             }
@@ -306,7 +306,10 @@ pub(super) fn argument_params(kernel: &LoopKernel, launched: bool) -> Result<Vec
                     params.push(param(separate_name(&argument.name, &indices), source));
                 }
             }
-            ArgumentKind::Object => params.push(Param { constant: false, ..value_param(&argument.name, ty, source) }),
+            ArgumentKind::Object => {
+                let constant = !written.contains(&argument.name);
+                params.push(Param { constant, ..value_param(&argument.name, ty, source) });
+            }
             ArgumentKind::Value | ArgumentKind::Image(_) => params.push(value_param(&argument.name, ty, source)),
         }
     }

@@ -5,6 +5,7 @@ use parloop_isl::{IslError, Name};
 
 use crate::callable::CallableError;
 use crate::layout::LayoutError;
+use crate::schedule::Names;
 use crate::syntax::Target;
 
 /// Why a kernel cannot be lowered, or written for a target.
@@ -39,6 +40,24 @@ pub enum LowerError {
     Untyped {
         /// The name.
         name: Name,
+    },
+    /// Two classes have one name.
+    #[error("two different classes of objects are named `{name}`; their functions in C would be the same: give one another name")]
+    SameClass {
+        /// The name.
+        name: Name,
+    },
+    /// A field that a class does not have.
+    #[error("instruction `{instruction}`: class `{class}` has no field `{field}`; its fields are {}", Names(.fields))]
+    NoField {
+        /// The instruction.
+        instruction: Name,
+        /// The class.
+        class: Name,
+        /// The field.
+        field: Name,
+        /// The fields it has.
+        fields: Vec<Name>,
     },
     /// Something that an expression may not have any more.
     #[error("instruction `{instruction}`: {what} cannot be written as code")]

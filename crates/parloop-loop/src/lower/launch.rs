@@ -14,7 +14,7 @@ use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
 use crate::affine::to_affine;
 use crate::names::UniqueNames;
 use crate::schedule::{Launch, Schedule};
-use crate::syntax::{AddressSpace, Expr, LoopKernel, Preamble, Program, Target, Type};
+use crate::syntax::{AddressSpace, ClassSource, ClassType, Expr, LoopKernel, Preamble, Program, Target, Type};
 
 /// What the functions of one text share.
 #[derive(Default)]
@@ -22,6 +22,8 @@ pub(super) struct Shared {
     pub(super) functions: Vec<Function>,
     pub(super) tables: Vec<Table>,
     pub(super) preambles: BTreeSet<Preamble>,
+    /// The functions of classes, each behind those that it needs.
+    classes: Vec<ClassSource>,
     /// The kernels that are called and have their function, or are about to.
     pub(super) called: BTreeSet<Name>,
     sites: Vec<String>,
@@ -29,6 +31,18 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// The functions of a class, and of those that it is made of; each once.
+    pub(super) fn add_class(&mut self, class: &ClassType) -> Result<(), LowerError> {
+        for source in &class.sources {
+            match self.classes.iter().find(|known| known.class == source.class) {
+                Some(known) if known.text != source.text => return Err(LowerError::SameClass { name: source.class.clone() }),
+                Some(_) => {}
+                None => self.classes.push(source.clone()),
+            }
+        }
+        Ok(())
+    }
+
     /// The number of a check of that text.
     pub(super) fn site(&mut self, text: String) -> usize {
         if let Some(&number) = self.numbers.get(&text) {
@@ -75,7 +89,8 @@ pub fn lower(program: &Program, entry: &Name, schedules: &Schedules, target: Tar
         }
     }
     shared.preambles.extend(schedule.kernel.preambles.iter().cloned());
-    let preambles = shared.preambles.into_iter().collect();
+    let of_class = |source: ClassSource| Preamble { key: format!("class {}", source.class), text: source.text.to_string() };
+    let preambles = shared.classes.into_iter().map(of_class).chain(shared.preambles).collect();
     let (tables, functions, check_sites) = (shared.tables, shared.functions, shared.sites);
     Ok(Lowered { target, preambles, tables, functions, launches, globals, check_sites })
 }

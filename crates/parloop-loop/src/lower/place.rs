@@ -8,7 +8,7 @@ use super::nest::Scope;
 use super::number;
 use super::tree::{Op, Value, ValueKind};
 use crate::layout::Axis;
-use crate::syntax::{AddressSpace, ClassType, Expr, Type};
+use crate::syntax::{AddressSpace, ClassAxis, ClassType, Expr, Type};
 use crate::{affine, fold};
 
 /// How data is held.
@@ -206,16 +206,23 @@ impl Scope<'_> {
     fn field(&mut self, expr: &Expr, indices: &[Expr]) -> Result<Place, LowerError> {
         let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of what is no array")) };
         if let Some((object, class, path)) = self.object(expr)? {
-            let known = class.fields.get(path.as_str()).ok_or_else(|| self.refused(format!("field `{path}` of class `{}`", class.name)))?;
-            if known.axes != indices.len() {
-                return Err(self.refused(format!("field `{path}` with {} indices, which has {} axes,", indices.len(), known.axes)));
+            let known = class.fields.get(path.as_str()).ok_or_else(|| LowerError::NoField {
+                instruction: self.instruction.clone(),
+                class: class.name.clone(),
+                field: path.as_str().into(),
+                fields: class.fields.keys().cloned().collect(),
+            })?;
+            if known.axes.len() != indices.len() {
+                return Err(self.refused(format!("field `{path}` with {} indices, which has {} axes,", indices.len(), known.axes.len())));
             }
             let mut args = vec![object];
             for index in indices {
                 args.push(self.expr_as(index, &DType::I64.into())?);
             }
+            let text = Expr::Subscript(std::sync::Arc::new(expr.clone()), indices.into());
+            let checks = if self.kernel.options.checked { self.field_checks(&known.axes, &args, &text) } else { Vec::new() };
             let value = Value::new(known.dtype, ValueKind::Call(known.getter.clone(), args));
-            return Ok(Place { value, checks: Vec::new() });
+            return Ok(Place { value, checks });
         }
         let inner = self.expr(aggregate)?.settle();
         let value = match &inner.ty {
@@ -225,6 +232,19 @@ impl Scope<'_> {
             _ => return Err(self.refused(format!("field `{field}` of what has no fields"))),
         };
         Ok(Place { value, checks: Vec::new() })
+    }
+
+    /// Checks of the indices of a field against the lengths that the object has; `args` are the object and the indices.
+    fn field_checks(&mut self, axes: &[ClassAxis], args: &[Value], text: &Expr) -> Vec<Value> {
+        let mut checks = Vec::new();
+        for (number, axis) in axes.iter().enumerate() {
+            let mut asked = args[..=axis.indices].to_vec();
+            asked.push(number::int(&DType::I64.into(), axis.axis as i128));
+            let length = Value::new(DType::I64, ValueKind::Call(axis.length.clone(), asked));
+            let site = self.shared.site(format!("{text}, axis {number}"));
+            checks.push(Value::new(DType::Bool, ValueKind::Check { site, operands: Box::new([args[number + 1].clone(), length]) }));
+        }
+        checks
     }
 
     /// The object, its class and the path of fields, if the expression is a field of an object.

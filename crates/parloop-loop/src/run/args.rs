@@ -2,11 +2,12 @@
 
 use parloop_device::Element;
 use parloop_isl::Name;
-use parloop_kernel::{Arg, Context};
+use parloop_kernel::{Arg, CompileOptions, Context};
 
 use super::executable::c_strides;
 use super::{Executable, LoopArg, RunError, target_of};
 use crate::error::LoopError;
+use crate::prepare::{Generated, generate};
 use crate::syntax::Program;
 
 /// The arguments of a call, by name: numbers, `&array`, `&mut array`, slices of the host, any of them with a shape (`(&array, [n, m])`), or a
@@ -40,7 +41,26 @@ impl Program {
     /// # Errors
     /// Why there is no code ([`generate`](Self::generate)), or what its compiler says.
     pub fn compile(&self, context: &Context) -> Result<Executable, LoopError> {
-        Executable::compile(&self.generate(target_of(context.device().kind()))?, context)
+        Executable::compile(&self.generate_for(self.only_entry()?, context)?, context)
+    }
+
+    /// The code of a kernel of the program for the device of a context; with every index checked where the environment asks for it
+    /// (`PARLOOP_CHECKED`).
+    ///
+    /// # Errors
+    /// Why there is no code.
+    pub fn generate_for(&self, entry: &str, context: &Context) -> Result<Generated, LoopError> {
+        let target = target_of(context.device().kind());
+        if !CompileOptions::default().checked {
+            return generate(self, entry, target);
+        }
+        let mut checked = self.clone();
+        for kernel in self.callables.values().filter_map(|callable| callable.kernel()) {
+            let mut kernel = kernel.clone();
+            kernel.options.checked = true;
+            checked = checked.with_kernel(kernel);
+        }
+        generate(&checked, entry, target)
     }
 }
 

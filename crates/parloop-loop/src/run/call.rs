@@ -1,14 +1,17 @@
 //! What a call of a kernel needs: which arguments, of which types and shapes, and how the sizes follow from the arrays that are given.
 //! Nothing here touches a device.
 
+use std::sync::Arc;
+
 use parloop_device::DType;
 use parloop_isl::Name;
 use smallvec::SmallVec;
 
 use super::RunError;
+use super::fields::{PlannedField, fields_of};
 use super::formula::Formula;
 use crate::layout::{Axis, Hidden};
-use crate::syntax::{ArgumentKind, LoopKernel, Type};
+use crate::syntax::{ArgumentKind, ClassType, LoopKernel, Type};
 
 /// The arguments of a kernel, and how a call completes them.
 #[derive(Clone, Debug)]
@@ -66,8 +69,13 @@ pub enum PlannedKind {
         /// The axes whose indices are arrays of their own.
         separate: Vec<usize>,
     },
-    /// A typed object of that class.
-    Object(Name),
+    /// A typed object.
+    Object {
+        /// Its class.
+        class: Arc<ClassType>,
+        /// What the kernel uses of it.
+        fields: Vec<PlannedField>,
+    },
 }
 
 impl PlannedKind {
@@ -77,9 +85,9 @@ impl PlannedKind {
     }
 
     /// The class whose object it is.
-    pub fn class(&self) -> Option<&Name> {
+    pub fn class(&self) -> Option<&Arc<ClassType>> {
         match self {
-            PlannedKind::Object(class) => Some(class),
+            PlannedKind::Object { class, .. } => Some(class),
             _ => None,
         }
     }
@@ -96,8 +104,9 @@ pub enum Given {
     Number,
     /// An array.
     Array(GivenArray),
-    /// A typed object.
-    Object,
+    /// A typed object of the class that is asked for: the lengths of the fields that the kernel uses, in the order of
+    /// [`PlannedKind::Object`]. An axis whose length is not the same everywhere, and those behind it, are left out.
+    Object(Vec<SmallVec<[i64; 4]>>),
 }
 
 /// The shape of an array that is given.
@@ -140,8 +149,14 @@ impl CallPlan {
                 }
             }
         }
+        let mut fields = fields_of(kernel, &|expr| plan.formula(expr).ok())?;
         for argument in &kernel.arguments {
-            let kind = plan.kind(argument)?;
+            let kind = match &argument.ty {
+                Some(Type::Class(class)) => {
+                    PlannedKind::Object { class: class.clone(), fields: fields.remove(&argument.name).unwrap_or_default() }
+                }
+                _ => plan.kind(argument)?,
+            };
             let is_output = argument.is_output.unwrap_or_else(|| written.contains(&argument.name));
             let is_input = argument.is_input.unwrap_or_else(|| !is_output || read.contains(&argument.name));
             plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output });
@@ -153,8 +168,7 @@ impl CallPlan {
         let untyped = || RunError::Untyped { kernel: self.kernel.clone(), argument: argument.name.clone() };
         let dtype = match &argument.ty {
             Some(Type::Scalar(dtype) | Type::Vector(dtype, _)) => *dtype,
-            Some(Type::Class(class)) => return Ok(PlannedKind::Object(class.name.clone())),
-            Some(Type::Opaque(_)) | None => return Err(untyped()),
+            Some(Type::Class(_) | Type::Opaque(_)) | None => return Err(untyped()),
         };
         let formula = |expr: &crate::syntax::Expr| {
             self.formula(expr).map_err(|part| RunError::NoFormula { argument: argument.name.clone(), part: format!("{part:?}") })
@@ -263,7 +277,8 @@ impl CallPlan {
         Ok(values)
     }
 
-    /// Sizes from the shapes of the arrays that are given, as often as one tells another.
+    /// Sizes from the shapes of the arrays that are given, as often as one tells another. Where no array tells one, a loop runs over all
+    /// that there is in the field of an object.
     fn deduce(&self, given: &[Given], values: &mut Values) {
         let mut progress = true;
         while progress && values.contains(&None) {
@@ -271,17 +286,25 @@ impl CallPlan {
             for (arg, given) in self.args.iter().zip(given) {
                 let (PlannedKind::Array { shape: Some(shape), .. }, Given::Array(array)) = (&arg.kind, given) else { continue };
                 for (formula, &length) in shape.iter().zip(&array.shape) {
-                    for place in 0..values.len() {
-                        if values[place].is_none()
-                            && let Some(value) = formula.solve(place, length, values)
-                        {
-                            values[place] = Some(value);
-                            progress = true;
-                        }
-                    }
+                    progress |= solve(formula, length, values);
+                }
+            }
+            progress = progress || self.deduce_from_fields(given, values);
+        }
+    }
+
+    /// The first size that a field of an object tells.
+    fn deduce_from_fields(&self, given: &[Given], values: &mut Values) -> bool {
+        for (arg, given) in self.args.iter().zip(given) {
+            let (PlannedKind::Object { fields, .. }, Given::Object(lengths)) = (&arg.kind, given) else { continue };
+            for (field, lengths) in fields.iter().zip(lengths) {
+                let mut known = field.needed.iter().filter_map(|(axis, formula)| Some((formula, *lengths.get(*axis)?)));
+                if known.any(|(formula, length)| solve(formula, length, values)) {
+                    return true;
                 }
             }
         }
+        false
     }
 
     fn check(&self, arg: &PlannedArg, given: &Given, values: &Values) -> Result<(), RunError> {
@@ -290,6 +313,10 @@ impl CallPlan {
                 if array.dtype != *dtype {
                     let (expected, found) = (*dtype, array.dtype);
                     return Err(RunError::WrongType { kernel: self.kernel.clone(), argument: arg.name.clone(), expected, found });
+                }
+                if shape.is_none() && !strides.is_empty() && strides.len() != array.shape.len() {
+                    let (expected, found) = (strides.len(), array.shape.len());
+                    return Err(RunError::WrongRank { kernel: self.kernel.clone(), argument: arg.name.clone(), expected, found });
                 }
                 if let Some(shape) = shape {
                     let expected = self.evaluate(arg, shape, values)?;
@@ -304,17 +331,55 @@ impl CallPlan {
             (PlannedKind::Array { .. }, Given::Missing) if arg.is_output && !arg.is_input => Ok(()),
             (PlannedKind::Value { place: Some(_), .. }, Given::Missing | Given::Int(_)) => Ok(()),
             (PlannedKind::Value { place: None, .. }, Given::Int(_) | Given::Number) => Ok(()),
-            (PlannedKind::Object(_), Given::Object) => Ok(()),
+            (PlannedKind::Object { fields, .. }, Given::Object(lengths)) => self.check_fields(arg, fields, lengths, values),
             (_, Given::Missing) => Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() }),
-            (kind, _) => {
-                let expected = match kind {
-                    PlannedKind::Value { dtype, .. } => format!("a number of type {}", dtype.name()),
-                    PlannedKind::Array { dtype, .. } => format!("an array of {}", dtype.name()),
-                    PlannedKind::Object(class) => format!("an object of class {class}"),
-                };
-                Err(RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected })
+            _ => Err(self.wrong_kind(arg)),
+        }
+    }
+
+    /// An error about an argument that is something else than what is asked for.
+    pub fn wrong_kind(&self, arg: &PlannedArg) -> RunError {
+        let expected = match &arg.kind {
+            PlannedKind::Value { dtype, .. } => format!("a number of type {}", dtype.name()),
+            PlannedKind::Array { dtype, .. } => format!("an array of {}", dtype.name()),
+            PlannedKind::Object { class, .. } => format!("an object of class {}", class.name),
+        };
+        RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected }
+    }
+
+    /// The integers of a call, each from its name, as far as they are known. Strides and offsets that calls find are not.
+    pub fn values(&self, known: impl Fn(&Name) -> Option<i64>) -> Values {
+        let value = |(name, source): (&Name, &Source)| if matches!(source, Source::Argument(_)) { known(name) } else { None };
+        self.names.iter().zip(&self.sources).map(value).collect()
+    }
+
+    /// One of the integers of a call.
+    ///
+    /// # Errors
+    /// [`RunError::NoValue`].
+    pub fn value(&self, values: &Values, place: usize) -> Result<i64, RunError> {
+        values[place].ok_or_else(|| RunError::NoValue { kernel: self.kernel.clone(), name: self.names[place].clone() })
+    }
+
+    fn check_fields(
+        &self,
+        arg: &PlannedArg,
+        fields: &[PlannedField],
+        lengths: &[SmallVec<[i64; 4]>],
+        values: &Values,
+    ) -> Result<(), RunError> {
+        for (field, lengths) in fields.iter().zip(lengths) {
+            for (axis, formula) in &field.needed {
+                let needed = formula.evaluate(values).ok_or_else(|| self.overflow(arg))?;
+                if let Some(&found) = lengths.get(*axis)
+                    && needed > found
+                {
+                    let (kernel, argument, field) = (self.kernel.clone(), arg.name.clone(), field.path.clone());
+                    return Err(RunError::FieldTooShort { kernel, argument, field, axis: *axis, needed, found });
+                }
             }
         }
+        Ok(())
     }
 
     fn check_strides(&self, arg: &PlannedArg, strides: &[Option<Formula>], array: &GivenArray, values: &Values) -> Result<(), RunError> {
@@ -379,4 +444,18 @@ impl CallPlan {
     fn overflow(&self, arg: &PlannedArg) -> RunError {
         RunError::Overflow { kernel: self.kernel.clone(), argument: arg.name.clone() }
     }
+}
+
+/// Finds values that are not known yet from the length that a formula has; whether it found any.
+fn solve(formula: &Formula, length: i64, values: &mut Values) -> bool {
+    let mut found = false;
+    for place in 0..values.len() {
+        if values[place].is_none()
+            && let Some(value) = formula.solve(place, length, values)
+        {
+            values[place] = Some(value);
+            found = true;
+        }
+    }
+    found
 }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_isl::Name;
 use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Scalar, Slot, Source};
+use smallvec::SmallVec;
 
-use super::call::{CallPlan, Given, GivenArray, PlannedKind, Values};
+use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
+use super::fields::PlannedField;
 use super::formula::Formula;
 use crate::error::LoopError;
 use crate::lower::tree::ParamSource;
 use crate::lower::{Code, GlobalTemporary, LaunchCode};
 use crate::prepare::Generated;
 use crate::schedule::Step;
-use crate::syntax::{Target, Type};
+use crate::syntax::{ClassType, Target, Type};
 
 /// A kernel compiled for one context. Clones are the same one.
 #[derive(Clone, Debug)]
@@ -132,7 +134,7 @@ impl Executable {
         let Generated { kernel, schedule, code, .. } = generated;
         let plan = CallPlan::of(kernel)?;
         let options = CompileOptions {
-            checked: kernel.options.checked || CompileOptions::default().checked,
+            checked: kernel.options.checked,
             check_sites: code.check_sites.clone(),
             arguments: own_flags(context.device().kind())
                 .iter()
@@ -140,7 +142,7 @@ impl Executable {
                 .map(str::to_owned)
                 .chain(kernel.options.build_options.clone())
                 .collect(),
-            classes: plan.args().iter().filter_map(|arg| arg.kind.class()).map(|class| class.to_string()).collect(),
+            classes: plan.args().iter().filter_map(|arg| arg.kind.class()).flat_map(|class| class_names(class)).collect(),
             ..CompileOptions::default()
         };
         let source = Source::named(format!("<{}>", kernel.name), code.text.clone());
@@ -277,7 +279,7 @@ impl Executable {
                 return Err(super::RunError::GivenTwice { kernel: plan.kernel().clone(), argument: (*name).into() }.into());
             }
             arg.check_extent(plan.kernel(), name)?;
-            given[position] = arg.given();
+            given[position] = arg.given(plan, &plan.args()[position])?;
             places[position] = Some(index);
         }
         let values = plan.resolve(&given)?;
@@ -293,7 +295,7 @@ impl Executable {
             let mut free: Vec<Option<&mut LoopArg<'_>>> = args.iter_mut().map(|(_, arg)| Some(arg)).collect();
             for feed in &launch.feeds {
                 passed.push(match feed {
-                    Feed::Integer(_, place) => Arg::Scalar(Scalar::Int(values[*place].unwrap_or_default().into())),
+                    Feed::Integer(_, place) => Arg::Scalar(Scalar::Int(plan.value(&values, *place)?.into())),
                     Feed::HostIname(_, depth) => Arg::Scalar(Scalar::Int(hosts[*depth].into())),
                     Feed::Temporary(index) => Arg::Memory { memory: &temporaries[*index], dtype: None, writable: true },
                     Feed::Argument(position) | Feed::Separate(position, _) => {
@@ -311,22 +313,22 @@ impl Executable {
 }
 
 impl LoopArg<'_> {
-    fn given(&self) -> Given {
-        match self {
+    fn given(&self, plan: &CallPlan, planned: &PlannedArg) -> Result<Given, super::RunError> {
+        Ok(match self {
             LoopArg::Scalar(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
             LoopArg::Scalar(_) => Given::Number,
-            LoopArg::Object(_) => Given::Object,
+            LoopArg::Object(arg) => Given::Object(lengths(plan, planned, arg)?),
             LoopArg::Array { arg, shape, strides } => {
                 let dtype = match arg {
                     Arg::Memory { dtype, .. } => *dtype,
                     Arg::Host { dtype, .. } | Arg::HostMut { dtype, .. } => Some(*dtype),
                     _ => None,
                 };
-                let Some(dtype) = dtype else { return Given::Object };
+                let Some(dtype) = dtype else { return Err(plan.wrong_kind(planned)) };
                 let strides = strides.clone().unwrap_or_else(|| c_strides(shape, dtype.size() as i64));
                 Given::Array(GivenArray { dtype, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect() })
             }
-        }
+        })
     }
 
     fn reborrow(&mut self, kind: DeviceKind) -> Arg<'_> {
@@ -346,6 +348,33 @@ impl LoopArg<'_> {
             },
         }
     }
+}
+
+/// The names of a class and of those that it is made of.
+fn class_names(class: &ClassType) -> impl Iterator<Item = String> {
+    class.sources.iter().map(|source| &source.class).chain([&class.name]).map(|name| name.to_string())
+}
+
+/// How long the fields of an object are that the kernel uses.
+fn lengths(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<Vec<SmallVec<[i64; 4]>>, super::RunError> {
+    let (PlannedKind::Object { class, fields }, Arg::Placed { object, .. }) = (&planned.kind, arg) else {
+        return Err(plan.wrong_kind(planned));
+    };
+    let (kernel, argument) = (plan.kernel(), &planned.name);
+    if class.name != object.class() {
+        let (expected, found, hint) = (class.name.clone(), object.class().into(), "");
+        return Err(super::RunError::WrongClass { kernel: kernel.clone(), argument: argument.clone(), expected, found, hint });
+    }
+    let lengths = |field: &PlannedField| {
+        let wrong = |error: Box<dyn std::error::Error + Send + Sync>| super::RunError::Field {
+            kernel: kernel.clone(),
+            argument: argument.clone(),
+            field: field.path.clone(),
+            reason: error.to_string(),
+        };
+        Ok(object.lengths(&field.path).map_err(wrong)?.iter().map(|&length| length as i64).collect())
+    };
+    fields.iter().map(lengths).collect()
 }
 
 /// Distances in bytes of an array whose last axis varies fastest.
@@ -370,6 +399,11 @@ impl<'a, T: parloop_device::Element> From<&'a mut parloop_kernel::Array<T>> for 
 }
 
 impl<'a> LoopArg<'a> {
+    /// A typed object: `LoopArg::object(&mut placed)` where the kernel writes to it, `LoopArg::object(&placed)` otherwise.
+    pub fn object(object: impl Into<Arg<'a>>) -> LoopArg<'a> {
+        LoopArg::Object(object.into())
+    }
+
     /// An array of several axes, in C order.
     pub fn shaped(array: impl Into<Arg<'a>>, shape: &[i64]) -> LoopArg<'a> {
         LoopArg::Array { arg: array.into(), shape: shape.to_vec(), strides: None }

@@ -1,4 +1,4 @@
-//! Running kernels: sizes from shapes (`formula`, `call`), compilation and launches.
+//! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), compilation and launches.
 
 use parloop_device::DType;
 use parloop_isl::Name;
@@ -8,11 +8,13 @@ use crate::layout::LayoutError;
 mod args;
 mod call;
 mod executable;
+mod fields;
 mod formula;
 mod repeat;
 
 pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
 pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
+pub use fields::PlannedField;
 pub use formula::{Formula, FormulaOp};
 pub use repeat::Repeat;
 
@@ -35,6 +37,18 @@ pub enum RunError {
     WrongType { kernel: Name, argument: Name, expected: DType, found: DType },
     #[error("kernel `{kernel}`: argument `{argument}` has shape {found:?}, but {expected:?} is needed")]
     WrongShape { kernel: Name, argument: Name, expected: Vec<i64>, found: Vec<i64> },
+    #[error("kernel `{kernel}`: argument `{argument}` has {found} axes, but the kernel was made for {expected}")]
+    WrongRank { kernel: Name, argument: Name, expected: usize, found: usize },
+    #[error("kernel `{kernel}`: argument `{argument}` must be an object of class `{expected}`, but one of `{found}` was given{hint}")]
+    WrongClass { kernel: Name, argument: Name, expected: Name, found: Name, hint: &'static str },
+    #[error(
+        "kernel `{kernel}`: field `{field}` of argument `{argument}` has {found} elements along axis {axis}, but {needed} are needed; pass a longer object, or say how far the loops go"
+    )]
+    FieldTooShort { kernel: Name, argument: Name, field: Name, axis: usize, needed: i64, found: i64 },
+    #[error("kernel `{kernel}`: field `{field}` of argument `{argument}` cannot be used: {reason}")]
+    Field { kernel: Name, argument: Name, field: Name, reason: String },
+    #[error("kernel `{kernel}`: the value of `{name}` is not known; pass the arrays that it belongs to")]
+    NoValue { kernel: Name, name: Name },
     #[error(
         "kernel `{kernel}`: argument `{argument}` has a stride of {found} bytes along axis {axis}, but the kernel was made for {expected}; pass a contiguous copy, or declare it with strides=\"auto\""
     )]
@@ -67,4 +81,6 @@ pub enum RunError {
     BadShape { kernel: Name, argument: Name, shape: Vec<i64>, strides: Vec<i64> },
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    #[error(transparent)]
+    Isl(#[from] parloop_isl::IslError),
 }

@@ -49,7 +49,7 @@ impl Executable {
             match &arg.kind {
                 PlannedKind::Array { .. } => arrays.push(arg.name.clone()),
                 PlannedKind::Value { place: Some(_), .. } => {}
-                PlannedKind::Value { place: None, .. } | PlannedKind::Object(_) => return Err(missing(&arg.name).into()),
+                PlannedKind::Value { place: None, .. } | PlannedKind::Object { .. } => return Err(missing(&arg.name).into()),
             }
         }
         let mut launches = Vec::new();

@@ -17,4 +17,4 @@ pub use instruction::{
 pub use kernel::{Iname, KernelOptions, LoopKernel, Phase, Preamble, SubstitutionRule};
 pub use program::{Program, Target};
 pub use tag::{InameTag, TagError};
-pub use types::{ClassField, ClassType, Type};
+pub use types::{ClassAxis, ClassField, ClassSource, ClassType, Type};

@@ -26,8 +26,17 @@ pub struct ClassType {
     pub name: Name,
     /// Its fields by name, nested ones with dots: `x`, `inner.y`.
     pub fields: BTreeMap<Name, ClassField>,
-    /// The C functions of the class (and of the classes it is made of), in portable C.
-    pub api: Arc<str>,
+    /// The C functions of the classes that it is made of and its own, each behind those that it needs.
+    pub sources: Vec<ClassSource>,
+}
+
+/// The C functions of a class, in portable C.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClassSource {
+    /// The name of the class: one text for each in a program.
+    pub class: Name,
+    /// The text.
+    pub text: Arc<str>,
 }
 
 /// A number, or an array of numbers, in an object.
@@ -35,12 +44,23 @@ pub struct ClassType {
 pub struct ClassField {
     /// The type of its elements.
     pub dtype: DType,
-    /// How many indices it takes; 0 for a number.
-    pub axes: usize,
+    /// The axes, one for each index that it takes; none for a number.
+    pub axes: Vec<ClassAxis>,
     /// The function `get(object, i, …)`.
     pub getter: Name,
     /// The function `set(object, i, …, value)`.
     pub setter: Name,
+}
+
+/// An axis of a field: how its length is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClassAxis {
+    /// The function `length(object, i, …, axis)`.
+    pub length: Name,
+    /// How many of the indices before it takes.
+    pub indices: usize,
+    /// Which axis it is asked about.
+    pub axis: usize,
 }
 
 impl Type {

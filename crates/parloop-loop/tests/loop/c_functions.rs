@@ -174,12 +174,13 @@ static inline double helper(const double *x, int n) {
 }
 unsigned factorial(unsigned n) { return n < 2 ? 1 : n * factorial(n - 1); }
 double later(double x, int n) { return x / n; }
+double max(double a, double b) { return a > b ? a : b; }
 void portable(const double x[restrict static ROWS][2], double **y) {
   pair p = {fmin(1, x[0][0]), pow(x[0][1], 2)};
   _Bool flag = abs(-3) - 5 < 0;
   for (int i = 0; i < ROWS; i++) {
     y[i][0] += sqrt(2) * fabs(x[i][0]) + table[i] + M_PI * single + 7 / 2 + INFINITY;
-    y[i][1] += fmax(x[i][1], 0) + helper(x[i], 2) + later(p.re, 3) + SQUARE(p.im) + flag + cbrtf(8) + DBL_MAX;
+    y[i][1] += max(fmax(x[i][1], 0), 0) + helper(x[i], 2) + later(p.re, 3) + SQUARE(p.im) + flag + cbrtf(8) + DBL_MAX;
     y[i][1] += exp(-x[i][0]) + (isnan(p.re) ? NAN : labs(-2L)) + atan2(1, 2) + floor(other);
   }
 }

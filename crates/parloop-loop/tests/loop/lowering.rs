@@ -5,7 +5,9 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::lower::Code;
-use parloop_loop::syntax::{CInstruction, ClassField, ClassType, Expr, InameTag, InstructionKind, LoopKernel, Program, Target, Type};
+use parloop_loop::syntax::{
+    CInstruction, ClassAxis, ClassField, ClassSource, ClassType, Expr, InameTag, InstructionKind, LoopKernel, Program, Target, Type,
+};
 use parloop_loop::transform::{Prefetch, Split, add_prefetch, split_iname};
 
 /// The code of a program's only entry point.
@@ -155,23 +157,53 @@ fn ispc_launches_a_task_for_each_group() {
     assert!(text.contains("  launch[(n + 7) >> 3] add_task(a, b, out, n);\n  sync;\n"), "{text}");
 }
 
+/// A class `P` with numbers `x` along an axis and a number `w`.
+fn particle(text: &str) -> Type {
+    let axes = vec![ClassAxis { length: "P_dim_x".into(), indices: 0, axis: 0 }];
+    let x = ClassField { dtype: DType::F64, axes, getter: "P_get_x".into(), setter: "P_set_x".into() };
+    let w = ClassField { axes: Vec::new(), getter: "P_get_w".into(), setter: "P_set_w".into(), ..x.clone() };
+    let sources = vec![ClassSource { class: "P".into(), text: text.into() }];
+    Type::Class(Arc::new(ClassType { name: "P".into(), fields: [("x".into(), x), ("w".into(), w)].into(), sources }))
+}
+
+fn kick(class: Type, instructions: &str) -> Program {
+    let kernel = KernelBuilder::new().name("kick").domain("{[i]: 0<=i<n}").instructions(instructions);
+    kernel.data(Data::object("p").dtype(class)).rest().build().unwrap()
+}
+
 #[test]
 fn fields_of_objects_are_read_and_written_by_the_functions_of_their_class() {
-    let field = |axes| ClassField { dtype: DType::F64, axes, getter: "P_get_x".into(), setter: "P_set_x".into() };
-    let fields = [("x".into(), field(1)), ("w".into(), ClassField { getter: "P_get_w".into(), ..field(0) })].into();
-    let class = ClassType { name: "P".into(), fields, api: "/* functions of P */".into() };
-    let program = KernelBuilder::new()
-        .name("kick")
-        .domain("{[i]: 0<=i<n}")
-        .instructions("p.x[i] = 2*p.x[i] + p.w")
-        .data(Data::object("p").dtype(Type::Class(Arc::new(class))))
-        .rest()
-        .build()
-        .unwrap();
+    let program = kick(particle("/* functions of P */"), "p.x[i] = 2*p.x[i] + p.w");
     let text = code(&program, Target::Cuda).text;
     assert!(text.starts_with("/* functions of P */\n"), "{text}");
     assert!(text.contains("kick(P p, int const n)"), "{text}");
     assert!(text.contains("    P_set_x(p, (long)i, 2.0 * P_get_x(p, (long)i) + P_get_w(p));"), "{text}");
+}
+
+#[test]
+fn an_object_that_is_only_read_is_constant() {
+    let program = kick(particle(""), "out[i] = p.x[i] {inames=i}");
+    assert!(code(&program, Target::C).text.contains("P const p"), "{}", code(&program, Target::C).text);
+}
+
+#[test]
+fn in_checked_mode_an_index_of_a_field_is_held_against_the_length_that_the_object_has() {
+    let mut program = kick(particle(""), "p.x[i] = p.w");
+    let mut kernel = program.kernel("kick").unwrap().clone();
+    kernel.options.checked = true;
+    program = program.with_kernel(kernel);
+    let code = code(&program, Target::C);
+    assert_eq!(code.check_sites, ["p.x[i], axis 0"]);
+    let guard = "if (PARLOOP_CHECK((int64_t)i >= 0 && (int64_t)i < P_dim_x(p, 0l), 0, (int64_t)i, P_dim_x(p, 0l)))";
+    assert!(code.text.contains(guard), "{}", code.text);
+}
+
+#[test]
+fn two_classes_of_one_name_are_refused() {
+    let kernel = KernelBuilder::new().name("kick").domain("{[i]: 0<=i<n}").instructions("p.x[i] = q.x[i]");
+    let kernel = kernel.data(Data::object("p").dtype(particle("/* one */"))).data(Data::object("q").dtype(particle("/* two */")));
+    let error = kernel.rest().build().unwrap().generate(Target::C).unwrap_err().to_string();
+    assert_eq!(error, "two different classes of objects are named `P`; their functions in C would be the same: give one another name");
 }
 
 #[test]

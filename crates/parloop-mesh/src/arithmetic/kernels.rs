@@ -100,7 +100,7 @@ fn make(key: &Key) -> Result<Kernel> {
     };
     let mut builder = KernelBuilder::new().domain(format!("{{[i]: 0<=i<{count}}}").as_str()).instructions(&instruction).name(name);
     for (argument, dtype, length) in arguments {
-        builder = builder.data(Data::global(argument).dtype(dtype.name()).shape(&length.to_string()));
+        builder = builder.data(Data::global(argument).dtype(dtype.name()).shape(length.to_string()));
     }
     let program = builder.build().map_err(LoopError::from)?;
     Kernel::from_program(program, name)

@@ -21,13 +21,23 @@ pub(super) struct Body {
     pub writes: Vec<String>,
 }
 
-pub(super) fn body(shape: &Shape, form: &Form, machine: Machine, frame: &Frame) -> Body {
-    let mut maker = Maker { shape, form, machine, frame, body: Body::default() };
-    for (index, arg) in shape.args.iter().enumerate() {
-        maker.fetch(index, arg);
+/// The body. `axes`: along which the kernel takes each argument. `checked`: what it must write is looked at.
+pub(super) fn body(shape: &Shape, form: &Form, machine: Machine, frame: &Frame, axes: &[Vec<usize>], checked: bool) -> Body {
+    let mut maker = Maker { shape, form, machine, frame, axes, checked, body: Body::default() };
+    if maker.is_tried() {
+        maker.try_first();
     }
-    maker.call();
     for (index, arg) in shape.args.iter().enumerate() {
+        maker.fetch(index, arg, REAL);
+    }
+    maker.call(REAL);
+    if matches!(form, Form::Elements { lanes: true, .. }) {
+        maker.in_lanes();
+    }
+    for (index, arg) in shape.args.iter().enumerate() {
+        if arg.access == Access::Write && maker.is_tried() {
+            maker.look(index, arg);
+        }
         if arg.access.writes() {
             maker.keep(index, arg);
         }
@@ -35,24 +45,46 @@ pub(super) fn body(shape: &Shape, form: &Form, machine: Machine, frame: &Frame) 
     maker.body
 }
 
-struct Maker<'a> {
-    shape: &'a Shape,
-    form: &'a Form,
+pub(super) struct Maker<'a> {
+    pub shape: &'a Shape,
+    pub form: &'a Form,
     machine: Machine,
     frame: &'a Frame,
-    body: Body,
+    axes: &'a [Vec<usize>],
+    checked: bool,
+    pub body: Body,
 }
 
+/// One of the calls of the user's kernel: what its private arrays, the instructions that fill them, inames and the call itself are named.
+#[derive(Clone, Copy)]
+pub(super) struct Call {
+    /// The element; the instructions after which it is known and the inames around it are those of the frame where they are not said.
+    pub element: &'static str,
+    pub inames: Option<&'static str>,
+    pub private: &'static str,
+    pub fetch: &'static str,
+    pub purpose: &'static str,
+    pub id: &'static str,
+    /// What the numbers that it must write are before the call, in checked mode.
+    pub unwritten: &'static str,
+}
+
+/// The call whose results are kept.
+const REAL: Call = Call { element: "pl_e", inames: None, private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: "1" };
+
+/// A call in front of it, whose results are only compared.
+const TRIAL: Call = Call { element: "pl_e", inames: None, private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: "0" };
+
 /// The two inames of a walk through a private array.
-struct Walk {
-    inames: String,
-    row: String,
-    number: String,
+pub(super) struct Walk {
+    pub inames: String,
+    pub row: String,
+    pub number: String,
 }
 
 impl Maker<'_> {
     /// Inames over the private array of an argument, for one purpose.
-    fn walk(&mut self, index: usize, arg: &ArgShape, purpose: &str) -> Walk {
+    pub(super) fn walk(&mut self, index: usize, arg: &ArgShape, purpose: &str) -> Walk {
         let number = format!("pl_d{index}{purpose}");
         let mut walk = Walk { inames: number.clone(), row: String::new(), number };
         let mut domain = format!("{{[{}]: 0<={}<{}}}", walk.number, walk.number, arg.count);
@@ -63,68 +95,126 @@ impl Maker<'_> {
         }
         self.body.domains.push(domain);
         let arity = arg.map().map_or(1, |map| self.shape.maps[map]);
-        if purpose != "c" && arity * arg.count <= UNROLLED {
+        if arity * arg.count <= UNROLLED {
             self.body.tags.extend(walk.inames.split(':').map(|iname| format!("{iname}:unr")));
         }
         walk
     }
 
     /// One number of the private array.
-    fn private(index: usize, arg: &ArgShape, walk: &Walk) -> String {
+    pub(super) fn private(call: Call, index: usize, arg: &ArgShape, walk: &Walk) -> String {
         match arg.map() {
-            Some(_) => format!("pl_t{index}[{}, {}]", walk.row, walk.number),
-            None => format!("pl_t{index}[{}]", walk.number),
+            Some(_) => format!("{}{index}[{}, {}]", call.private, walk.row, walk.number),
+            None => format!("{}{index}[{}]", call.private, walk.number),
         }
     }
 
     /// One number of the table, for the element at hand.
-    fn public(arg: &ArgShape, walk: &Walk) -> String {
+    pub(super) fn public(element: &str, arg: &ArgShape, walk: &Walk) -> String {
         let table = names::table(arg.table);
         let number = if arg.first == 0 { walk.number.clone() } else { format!("{}+{}", walk.number, arg.first) };
         match arg.reach {
-            Reach::Direct => format!("{table}[pl_e, {number}]"),
-            Reach::Through(map) => format!("{table}[{}[pl_e, {}], {number}]", names::map(map), walk.row),
+            Reach::Direct => format!("{table}[{element}, {number}]"),
+            Reach::Through(map) => format!("{table}[{}[{element}, {}], {number}]", names::map(map), walk.row),
             Reach::Global => format!("{table}[{number}]"),
         }
     }
 
+    /// Whether it is looked at what the kernel leaves unwritten.
+    fn is_tried(&self) -> bool {
+        self.checked && self.shape.args.iter().any(|arg| arg.access == Access::Write)
+    }
+
+    /// Calls the kernel on arrays of their own. What it must write is 0 before this call and 1 before the other: a number that is 0 here
+    /// and 1 there was not written, whatever its type.
+    fn try_first(&mut self) {
+        for (index, arg) in self.shape.args.iter().enumerate() {
+            self.fetch(index, arg, TRIAL);
+        }
+        self.call(TRIAL);
+    }
+
+    /// Where a number was not written, an index that tells which is outside of an array of one number.
+    fn look(&mut self, index: usize, arg: &ArgShape) {
+        let walk = self.walk(index, arg, "x");
+        let (first, second) = (Self::private(TRIAL, index, arg, &walk), Self::private(REAL, index, arg, &walk));
+        let (rows, place) = match arg.map() {
+            Some(map) => (self.shape.maps[map], format!("{}*{}+{}", walk.row, arg.count, walk.number)),
+            None => (1, walk.number.clone()),
+        };
+        let (marks, all, inames) = (names::unwritten(index), rows * arg.count, self.frame.inames);
+        self.body.data.push(Data::temporary(&marks).dtype("int32").shape("1"));
+        self.body.instructions.push(format!(
+            "{marks}[if({first} == {} and {second} == {}, 1+{all}*pl_e+{place}, 0)] = 0 {{id=pl_x{index}, dep=*pl_call:pl_trial, inames={inames}:{}}}",
+            TRIAL.unwritten, REAL.unwritten, walk.inames
+        ));
+    }
+
     /// Declares the private array and fills it: sums start at zero, all else from what is there.
-    fn fetch(&mut self, index: usize, arg: &ArgShape) {
-        let walk = self.walk(index, arg, "");
+    pub(super) fn fetch(&mut self, index: usize, arg: &ArgShape, call: Call) {
+        let walk = self.walk(index, arg, call.purpose);
         let shape = match arg.map() {
             Some(map) => format!("{}, {}", self.shape.maps[map], arg.count),
             None => arg.count.to_string(),
         };
-        self.body.data.push(Data::temporary(format!("pl_t{index}")).dtype(arg.dtype).shape(shape));
-        let value = if arg.access == Access::Inc { "0".to_owned() } else { Self::public(arg, &walk) };
+        self.body.data.push(Data::temporary(format!("{}{index}", call.private)).dtype(arg.dtype).shape(shape));
+        let value = match arg.access {
+            Access::Inc => "0".to_owned(),
+            Access::Write if self.is_tried() => call.unwritten.to_owned(),
+            _ => Self::public(call.element, arg, &walk),
+        };
         self.body.instructions.push(format!(
-            "{} = {value} {{id=pl_f{index}, dep=*{}, inames={}:{}, nosync=pl_*@global}}",
-            Self::private(index, arg, &walk),
-            self.frame.ready,
-            self.frame.inames,
+            "{} = {value} {{id={}{index}, dep=*{}, inames={}:{}, nosync=pl_*@global}}",
+            Self::private(call, index, arg, &walk),
+            call.fetch,
+            self.ready(call),
+            call.inames.unwrap_or(self.frame.inames),
             walk.inames
         ));
     }
 
-    /// The call of the user's kernel.
-    fn call(&mut self) {
+    /// A call of the user's kernel.
+    pub(super) fn call(&mut self, call: Call) {
         let (mut given, mut results) = (Vec::new(), Vec::new());
-        for (index, arg) in self.shape.args.clone().iter().enumerate() {
-            let walk = self.walk(index, arg, "c");
-            let whole = format!("[{}]: {}", walk.inames.replace(':', ","), Self::private(index, arg, &walk));
+        for (index, arg) in self.shape.args.iter().enumerate() {
+            let whole = self.whole(index, arg, call);
             if arg.access.writes() {
                 results.push(whole.clone());
             }
             given.push(whole);
         }
         let results = if results.is_empty() { String::new() } else { format!("{} = ", results.join(", ")) };
-        let fetched = (0..self.shape.args.len()).map(|index| format!("pl_f{index}")).collect::<Vec<_>>();
-        let after = fetched.iter().map(String::as_str).chain([self.frame.ready]).collect::<Vec<_>>().join(":");
+        let fetched = (0..self.shape.args.len()).map(|index| format!("{}{index}", call.fetch)).collect::<Vec<_>>();
+        let after = fetched.iter().map(String::as_str).chain([self.ready(call)]).collect::<Vec<_>>().join(":");
         self.body.instructions.push(format!(
-            "{results}{CALLABLE}({}) {{id=pl_call, dep=*{after}, inames={}}}",
+            "{results}{CALLABLE}({}) {{id={}, dep=*{after}, inames={}}}",
             given.join(", "),
-            self.frame.inames
+            call.id,
+            call.inames.unwrap_or(self.frame.inames)
         ));
+    }
+
+    /// The instructions after which the element of a call is known.
+    fn ready(&self, call: Call) -> &'static str {
+        if call.inames.is_some() { call.element } else { self.frame.ready }
+    }
+
+    /// A whole private array, along the axes that the kernel has for it.
+    fn whole(&mut self, index: usize, arg: &ArgShape, call: Call) -> String {
+        let lengths = &self.axes[index];
+        let inames: Vec<String> = (0..lengths.len()).map(|axis| format!("pl_z{index}{}_{axis}", call.purpose)).collect();
+        let limits: Vec<String> = inames.iter().zip(lengths).map(|(iname, length)| format!("0<={iname}<{length}")).collect();
+        self.body.domains.push(format!("{{[{}]: {}}}", inames.join(","), limits.join(" and ")));
+        let place = inames.iter().zip(lengths).fold(String::new(), |place, (iname, length)| match place.is_empty() {
+            true => iname.clone(),
+            false => format!("({place})*{length}+{iname}"),
+        });
+        let indices = match (arg.map(), &inames[..]) {
+            (None, _) => place,
+            (Some(map), [row, number]) if lengths[..] == [self.shape.maps[map], arg.count] => format!("{row}, {number}"),
+            (Some(_), _) => format!("({place})//{0}, ({place})%{0}", arg.count),
+        };
+        format!("[{}]: {}{index}[{indices}]", inames.join(","), call.private)
     }
 
     /// Keeps what the kernel left in an argument.
@@ -139,31 +229,43 @@ impl Maker<'_> {
                 _ => {}
             },
             Form::Elements { apart, .. } => {
-                let condition = (*apart == Apart::Mask).then(|| match arg.map() {
-                    Some(map) => {
-                        let slot = self.shape.first_slot(&self.shape.meeting_maps(), map);
-                        format!("((pl_m >> ({slot}+pl_i{index}s)) & 1) == 1")
-                    }
-                    None => "(pl_m & 1) == 1".to_owned(),
-                });
+                let condition = (*apart == Apart::Mask).then(|| self.is_own("pl_m", arg, &format!("pl_i{index}s")));
                 self.put(index, arg, condition, *apart == Apart::Atomic && arg.can_meet());
             }
+        }
+    }
+
+    /// Whether the part that runs an element owns what it writes there.
+    pub(super) fn is_own(&self, mask: &str, arg: &ArgShape, row: &str) -> String {
+        match arg.map() {
+            Some(map) => {
+                let slot = self.shape.first_slot(&self.shape.meeting_maps(), map);
+                format!("(({mask} >> ({slot}+{row})) & 1) == 1")
+            }
+            None => format!("({mask} & 1) == 1"),
         }
     }
 
     /// Writes the private array to the table.
     fn put(&mut self, index: usize, arg: &ArgShape, condition: Option<String>, atomic: bool) {
         let walk = self.walk(index, arg, "s");
-        let (private, public) = (Self::private(index, arg, &walk), Self::public(arg, &walk));
+        let (private, public) = (Self::private(REAL, index, arg, &walk), Self::public(REAL.element, arg, &walk));
         let value = combined(arg.access, &public, &private);
         let condition = condition.map(|condition| format!(", if={condition}")).unwrap_or_default();
         let atomic = if atomic { ", atomic" } else { "" };
         let id = format!("pl_w{index}");
+        let after = self.after(index, "pl_w", |other| other.overlaps(arg));
         self.body.instructions.push(format!(
-            "{public} = {value} {{id={id}, dep=*pl_call, inames={}:{}, nosync=pl_*@global{condition}{atomic}}}",
+            "{public} = {value} {{id={id}, dep=*pl_call{after}, inames={}:{}, nosync=pl_*@global{condition}{atomic}}}",
             self.frame.inames, walk.inames
         ));
         self.body.writes.push(id);
+    }
+
+    /// The instructions of that kind of earlier arguments, each with a colon in front of it: what is written twice is written in order.
+    pub(super) fn after(&self, index: usize, kind: &str, which: impl Fn(&ArgShape) -> bool) -> String {
+        let before = self.shape.args[..index].iter().enumerate().filter(|(_, other)| other.access.writes() && which(other));
+        before.map(|(other, _)| format!(":{kind}{other}")).collect()
     }
 
     /// The row at hand takes what the element has for it.
@@ -172,9 +274,8 @@ impl Maker<'_> {
         let first = self.shape.first_slot(maps, map);
         let table = names::table(arg.table);
         let (inames, outer, own) = (self.frame.inames, self.frame.outer, arg.first);
-        // Arguments of one table share what is collected.
-        let shared =
-            self.shape.args[..index].iter().position(|other| other.table == arg.table && other.first == arg.first && other.can_meet());
+        // Arguments of the same numbers share what is collected.
+        let shared = self.shape.args[..index].iter().position(|other| other.is_alike(arg) && other.can_meet());
         let to = shared.unwrap_or(index);
         if shared.is_none() {
             for purpose in ["a", "z"] {
@@ -189,16 +290,17 @@ impl Maker<'_> {
             ));
         }
         let walk = self.walk(index, arg, "s");
-        let private = Self::private(index, arg, &walk);
+        let private = Self::private(REAL, index, arg, &walk);
         let sum = format!("pl_a{to}[{}]", walk.number);
         let value = combined(arg.access, &sum, &private);
+        let after = self.after(index, "pl_k", |other| other.is_alike(arg) && other.can_meet());
         self.body.instructions.push(format!(
-            "{sum} = if(pl_s == {first}+{}, {value}, {sum}) {{id=pl_k{index}, dep=*pl_call:pl_a{to}, inames={inames}:{}}}",
+            "{sum} = if(pl_s == {first}+{}, {value}, {sum}) {{id=pl_k{index}, dep=*pl_call:pl_a{to}{after}, inames={inames}:{}}}",
             walk.row, walk.inames
         ));
         if shared.is_none() {
             let last = (index..self.shape.args.len())
-                .filter(|&other| self.shape.args[other].table == arg.table && self.shape.args[other].can_meet())
+                .filter(|&other| self.shape.args[other].is_alike(arg) && self.shape.args[other].can_meet())
                 .map(|other| format!("pl_k{other}"))
                 .collect::<Vec<_>>()
                 .join(":");
@@ -214,17 +316,11 @@ impl Maker<'_> {
     fn reduce(&mut self, index: usize, arg: &ArgShape) {
         let partial = names::partial(index);
         self.body.data.push(Data::global(&partial).dtype(arg.dtype).unknown_shape().strides(format!("{}, 1", arg.count)));
-        match self.machine {
-            Machine::Threads => self.reduce_in_order(index, arg, &partial),
-            Machine::Gpu => self.reduce_in_block(index, arg, &partial),
-        }
-    }
-
-    fn reduce_in_order(&mut self, index: usize, arg: &ArgShape, partial: &str) {
         let (inames, outer, count) = (self.frame.inames, self.frame.outer, arg.count);
         for purpose in ["a", "s", "z"] {
             self.body.domains.push(format!("{{[pl_d{index}{purpose}]: 0<=pl_d{index}{purpose}<{count}}}"));
-            if count <= UNROLLED {
+            // A sum over work items has barriers, which need a loop.
+            if count <= UNROLLED && (purpose != "z" || self.machine == Machine::Threads) {
                 self.body.tags.push(format!("pl_d{index}{purpose}:unr"));
             }
         }
@@ -234,24 +330,18 @@ impl Maker<'_> {
         let value = combined(arg.access, &sum, &number);
         let masked = matches!(self.form, Form::Elements { apart: Apart::Mask, .. });
         let condition = if masked { ", if=(pl_m & 1) == 1" } else { "" };
+        let (all, whose) = match self.machine {
+            Machine::Threads => (format!("pl_a{index}[pl_d{index}z]"), outer),
+            Machine::Gpu => (format!("{}(pl_l, pl_a{index}[pl_d{index}z])", operation(arg.access)), "pl_g"),
+        };
         self.body.instructions.extend([
             format!("pl_a{index}[pl_d{index}a] = {start} {{id=pl_a{index}, dep=*, inames={outer}:pl_d{index}a}}"),
             format!("{sum} = {value} {{id=pl_k{index}, dep=*pl_call:pl_a{index}, inames={inames}:pl_d{index}s{condition}}}"),
             format!(
-                "{partial}[{}+pl_g, pl_d{index}z] = pl_a{index}[pl_d{index}z] {{id=pl_w{index}, dep=*pl_k{index}, inames={outer}:pl_d{index}z}}",
+                "{partial}[{}+pl_g, pl_d{index}z] = {all} {{id=pl_w{index}, dep=*pl_k{index}, inames={whose}:pl_d{index}z}}",
                 names::FIRST
             ),
         ]);
-    }
-
-    fn reduce_in_block(&mut self, index: usize, arg: &ArgShape, partial: &str) {
-        let number = format!("pl_d{index}s");
-        self.body.domains.push(format!("{{[{number}]: 0<={number}<{}}}", arg.count));
-        let operation = operation(arg.access);
-        self.body.instructions.push(format!(
-            "{partial}[{}+pl_g, {number}] = {operation}(pl_l, pl_t{index}[{number}]) {{id=pl_w{index}, dep=*pl_call, inames=pl_g:{number}}}",
-            names::FIRST
-        ));
         self.body.writes.push(format!("pl_w{index}"));
     }
 }

@@ -2,7 +2,7 @@
 
 use parloop_loop::create::Data;
 
-use super::{Apart, BLOCK, Form, Machine, names};
+use super::{Apart, BLOCK, EACH, Form, LANES, Machine, names};
 use crate::shape::Shape;
 
 /// The loops around the body.
@@ -25,8 +25,12 @@ pub(super) struct Frame {
 /// The frame of a form.
 pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine) -> Frame {
     match (form, machine) {
-        (Form::Elements { listed, apart }, Machine::Threads) => threads(shape, *listed, *apart),
-        (Form::Elements { listed, .. }, Machine::Gpu) => items(shape, *listed),
+        (Form::Elements { listed, apart, lanes: false }, Machine::Threads) => threads(shape, *listed, *apart),
+        (Form::Elements { listed, apart, lanes: true }, Machine::Threads) => batches(shape, *listed, *apart),
+        (Form::Elements { listed, .. }, Machine::Gpu) => match shape.args.iter().any(|arg| arg.is_reduced()) {
+            true => several_each(shape, *listed),
+            false => items(shape, *listed),
+        },
         (Form::Targets { maps, listed, .. }, _) => targets(shape, maps, *listed),
     }
 }
@@ -69,21 +73,74 @@ fn threads(shape: &Shape, listed: bool, apart: Apart) -> Frame {
     frame
 }
 
+/// Groups whose elements are run in batches, and those that are left one by one.
+fn batches(shape: &Shape, listed: bool, apart: Apart) -> Frame {
+    let mut frame = threads(shape, listed, apart);
+    frame.domains[1] = "[pl_mid,pl_hi]->{[pl_k]: pl_mid<=pl_k<pl_hi}".to_owned();
+    frame
+        .domains
+        .extend(["[pl_batches]->{[pl_b]: 0<=pl_b<pl_batches}".to_owned(), format!("{{[pl_v,pl_u]: 0<=pl_v<{LANES} and 0<=pl_u<{LANES}}}")]);
+    let index = &frame.index_type;
+    let mut instructions = vec![
+        format!("<{index}> pl_batches = (pl_hi - pl_lo)//{LANES} {{id=pl_batches, dep=*pl_lo:pl_hi, inames=pl_g}}"),
+        format!("<{index}> pl_mid = pl_lo + {LANES}*pl_batches {{id=pl_mid, dep=*pl_batches:pl_lo, inames=pl_g}}"),
+    ];
+    for lane in ["v", "u"] {
+        let place = format!("pl_lo+{LANES}*pl_b+pl_{lane}");
+        let element = if listed { format!("{}[{place}]", names::LIST) } else { place.clone() };
+        let around = format!("dep=*pl_batches:pl_lo, inames=pl_g:pl_b:pl_{lane}");
+        instructions.push(format!("<{index}> pl_e{lane} = {element} {{id=pl_e{lane}, {around}}}"));
+        if apart == Apart::Mask && lane == "u" {
+            instructions.push(format!("<uint32> pl_mu = {}[{place}] {{id=pl_mu, {around}}}", names::MASKS));
+        }
+    }
+    // The elements that are left come last, as they do in order.
+    for instruction in &mut frame.instructions {
+        *instruction = instruction.replace("dep=*pl_lo:pl_hi, inames=pl_g:pl_k", "dep=*pl_mid:pl_hi:pl_y*, inames=pl_g:pl_k");
+    }
+    frame.instructions.extend(instructions);
+    frame
+}
+
 /// A work item for each element.
 fn items(shape: &Shape, listed: bool) -> Frame {
-    let mut frame = Frame {
+    let place = format!("{BLOCK}*pl_g+pl_l");
+    Frame {
         inames: "pl_g:pl_l",
         outer: "pl_g:pl_l",
+        domains: vec![format!("{{[pl_g,pl_l]: 0<=pl_l<{BLOCK} and 0<={place}<{}}}", names::COUNT)],
+        ..on_items(shape, listed, &place, "pl_g:pl_l")
+    }
+}
+
+/// A work item for several elements, so that there are fewer sums to combine.
+fn several_each(shape: &Shape, listed: bool) -> Frame {
+    let (group, count) = (BLOCK * EACH, names::COUNT);
+    let place = format!("{group}*pl_g+{BLOCK}*pl_k+pl_l");
+    Frame {
+        inames: "pl_g:pl_l:pl_k",
+        outer: "pl_g:pl_l",
+        domains: vec![
+            format!("{{[pl_g,pl_l]: 0<=pl_l<{BLOCK} and 0<=pl_g and {group}*pl_g<{count}}}"),
+            format!("[pl_g,pl_l,{count}]->{{[pl_k]: 0<=pl_k<{EACH} and {place}<{count}}}"),
+        ],
+        ..on_items(shape, listed, &place, "pl_g:pl_l:pl_k")
+    }
+}
+
+/// What both have in common: the element at a place of the launch.
+fn on_items(shape: &Shape, listed: bool, place: &str, inames: &str) -> Frame {
+    let index_type = shape.index.name().to_owned();
+    let place = format!("{}+{place}", names::BEGIN);
+    let element = if listed { format!("{}[{place}]", names::LIST) } else { place };
+    let mut frame = Frame {
         ready: "pl_e",
-        index_type: shape.index.name().to_owned(),
-        domains: vec![format!("{{[pl_g,pl_l]: 0<=pl_l<{BLOCK} and 0<={BLOCK}*pl_g+pl_l<{}}}", names::COUNT)],
         tags: vec!["pl_g:g.0".to_owned(), "pl_l:l.0".to_owned()],
         data: vec![int_values(shape, &format!("{}, {}, {}", names::BEGIN, names::COUNT, names::FIRST))],
+        instructions: vec![format!("<{index_type}> pl_e = {element} {{id=pl_e, inames={inames}}}")],
+        index_type,
         ..Frame::default()
     };
-    let place = format!("{}+{BLOCK}*pl_g+pl_l", names::BEGIN);
-    let element = if listed { format!("{}[{place}]", names::LIST) } else { place };
-    frame.instructions.push(format!("<{}> pl_e = {element} {{id=pl_e, inames={}}}", frame.index_type, frame.inames));
     if listed {
         frame.data.push(int_array(names::LIST));
     }

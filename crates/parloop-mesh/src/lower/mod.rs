@@ -2,8 +2,10 @@
 
 mod body;
 mod frame;
+mod lanes;
 mod reduce;
 
+use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;
 use parloop_loop::syntax::{KernelOptions, Program};
@@ -32,6 +34,8 @@ pub enum Form {
         listed: bool,
         /// How what is written is kept apart.
         apart: Apart,
+        /// The kernel is called for several elements in the lanes of vectors, and what it left is kept afterwards, element by element.
+        lanes: bool,
     },
     /// Each row of what the maps lead to once; it gets what its elements have for it.
     Targets {
@@ -58,6 +62,12 @@ pub enum Apart {
 /// Work items of a block on a GPU.
 pub const BLOCK: usize = 128;
 
+/// Elements that are in the lanes of vectors at a time: as many doubles as the widest have, or twice as many as narrower ones.
+pub const LANES: usize = 8;
+
+/// Elements of each work item where sums over all elements are made.
+pub const EACH: usize = 8;
+
 /// Names of what a loop kernel is called with, besides `dat0 …` and `map0 …`.
 pub mod names {
     /// Where the elements of each group begin.
@@ -78,6 +88,17 @@ pub mod names {
     pub const STARTS: &str = "pl_starts";
     /// Elements and slots that lead to each row.
     pub const ENTRIES: &str = "pl_entries";
+
+    /// How many rows maps have.
+    pub const ELEMENTS: &str = "pl_elements";
+
+    /// What is written outside of its only number where a kernel left a number unwritten.
+    pub const UNWRITTEN: &str = "pl_unwritten";
+
+    /// See [`UNWRITTEN`].
+    pub fn unwritten(arg: usize) -> String {
+        format!("{UNWRITTEN}{arg}")
+    }
 
     /// A table of numbers.
     pub fn table(table: usize) -> String {
@@ -105,8 +126,11 @@ pub mod names {
 /// # Errors
 /// What the loop compiler says.
 pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Result<Program, LoopError> {
+    // Indices that checks report count the numbers of all elements.
+    let wide = Shape { index: DType::I64, ..shape.clone() };
+    let shape = if checked { &wide } else { shape };
     let frame = frame::frame(shape, form, machine);
-    let body = body::body(shape, form, machine, &frame);
+    let body = body::body(shape, form, machine, &frame, &kernel.axes(shape), checked);
     let options = KernelOptions {
         checked,
         check_bounds: false,
@@ -122,10 +146,10 @@ pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, chec
         .instructions(body.instructions.join("\n"))
         .index_type(shape.index)
         .options(options);
-    for data in tables(shape).into_iter().chain(frame.data).chain(body.data) {
+    for data in tables(shape, machine, checked).into_iter().chain(frame.data).chain(body.data) {
         builder = builder.data(data);
     }
-    let program = kernel.register(&builder.build()?, shape)?;
+    let program = kernel.register(&builder.build()?, shape, checked)?;
     let tags = frame.tags.iter().chain(&body.tags).map(String::as_str);
     tagged(program, tags)
 }
@@ -139,25 +163,33 @@ pub(crate) fn tagged<'a>(program: Program, tags: impl Iterator<Item = &'a str>) 
     Ok(program.with_kernel(tagged))
 }
 
-/// The tables and maps.
-fn tables(shape: &Shape) -> Vec<Data> {
+/// The tables and maps, with the lengths of their axes where indices are checked.
+fn tables(shape: &Shape, machine: Machine, checked: bool) -> Vec<Data> {
     let mut data = Vec::new();
+    let of_shape = |data: Data, lengths: String| if checked { data.shape(lengths) } else { data.unknown_shape() };
+    // Memory of a GPU is ours; that of a host may be the user's, of which nothing is known.
+    let aligned = |data: Data, row: usize| match machine {
+        Machine::Gpu => data.alignment(alignment(row)),
+        Machine::Threads => data,
+    };
     for table in 0..shape.tables {
         let arg = shape.args.iter().find(|arg| arg.table == table).expect("invariant: every table has an argument");
-        let name = names::table(table);
-        let global = Data::global(&name).dtype(arg.dtype).unknown_shape();
+        let (global, rows, row) = (Data::global(names::table(table)).dtype(arg.dtype), names::rows(table), arg.row);
         data.push(match (arg.reach, arg.layout) {
-            (Reach::Global, _) => global.strides("1"),
-            (_, Layout::Rows) => global.strides(format!("{}, 1", arg.row)).alignment(alignment(arg.row * arg.dtype.size())),
-            (_, Layout::Columns) => global.strides(format!("1, {}", names::rows(table))),
+            (Reach::Global, _) => of_shape(global, row.to_string()).strides("1"),
+            (_, Layout::Rows) => aligned(of_shape(global, format!("{rows}, {row}")).strides(format!("{row}, 1")), row * arg.dtype.size()),
+            (_, Layout::Columns) => of_shape(global, format!("{rows}, {row}")).strides(format!("1, {rows}")),
         });
-        if arg.layout == Layout::Columns && arg.reach != Reach::Global {
-            data.push(Data::value(names::rows(table)).dtype(shape.index));
+        if arg.reach != Reach::Global && (checked || arg.layout == Layout::Columns) {
+            data.push(Data::value(rows).dtype(shape.index));
         }
     }
     for (map, arity) in shape.maps.iter().enumerate() {
-        let global = Data::global(names::map(map)).dtype("int32").unknown_shape().strides(format!("{arity}, 1"));
-        data.push(global.alignment(alignment(arity * 4)));
+        let global = of_shape(Data::global(names::map(map)).dtype("int32"), format!("{}, {arity}", names::ELEMENTS));
+        data.push(aligned(global.strides(format!("{arity}, 1")), arity * 4));
+    }
+    if checked && !shape.maps.is_empty() {
+        data.push(Data::value(names::ELEMENTS).dtype(shape.index));
     }
     data
 }

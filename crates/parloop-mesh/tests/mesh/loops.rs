@@ -1,7 +1,7 @@
 //! Loops on every device and by every plan, against the same loop in Rust.
 
 use parloop_kernel::Context;
-use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
 fn contexts() -> Vec<Context> {
     ["cpu:1", "cpu:2", "opencl", "cuda"].iter().filter_map(|name| Context::open(name).ok()).collect()
@@ -43,7 +43,7 @@ fn increments_through_a_map_add_up_by_every_plan() {
             for deterministic in [false, true] {
                 let w = Dat::new(&edges.data(1).unwrap(), &weight, "w").unwrap();
                 let x = Dat::new(&nodes.data(2).unwrap(), &vec![0.5; 2 * n], "x").unwrap();
-                let options = LoopOptions { plan, deterministic, checked: false };
+                let options = LoopOptions { plan, deterministic, ..LoopOptions::default() };
                 let args = vec![w.arg(Access::Read, None), x.arg(Access::Inc, Some(&ends))];
                 match ParLoop::new(&kernel, &edges, args, options).unwrap().run(&context) {
                     Ok(()) => {
@@ -83,5 +83,69 @@ fn sums_and_extremes_over_all_elements_are_combined() {
         assert_eq!(least.to_vec::<f64>().unwrap(), [-300.0], "{context:?}");
         assert_eq!(most.to_vec::<f64>().unwrap(), [1e3], "{context:?}");
         assert_eq!(x.to_vec::<f64>().unwrap(), values.iter().map(|x| x + 1.0).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_recorded_sequence_is_replayed_and_the_host_sees_its_results() {
+    let n = 100;
+    let cells = Set::new(n, "cells").unwrap();
+    let (add, total) =
+        (c("void add(double *x) { x[0] += 1; }", "add"), c("void total(double *x, double *sum) { sum[0] += x[0]; }", "total"));
+    for context in contexts() {
+        let x = Dat::new(&cells.data(1).unwrap(), &vec![1.0; n], "x").unwrap();
+        let sum = Global::new(1, &[5.0], "sum").unwrap();
+        let recording = context.record().unwrap();
+        sum.storage().zero(&context).unwrap();
+        run(&add, &cells, vec![x.arg(Access::Rw, None)], LoopOptions::default(), &context);
+        run(&total, &cells, vec![x.arg(Access::Read, None), sum.arg(Access::Inc)], LoopOptions::default(), &context);
+        let replay = recording.finish().unwrap();
+        assert_eq!(x.to_vec::<f64>().unwrap(), vec![1.0; n], "recording runs nothing, {context:?}");
+        replay.run().unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [200.0], "{context:?}");
+        replay.run().unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [300.0], "{context:?}");
+        x.write(&vec![10.0; n]).unwrap();
+        replay.run().unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [1100.0], "what the host wrote in between is seen, {context:?}");
+        assert_eq!(x.to_vec::<f64>().unwrap(), vec![11.0; n], "{context:?}");
+    }
+}
+
+#[test]
+fn batches_in_lanes_give_what_single_elements_give() {
+    let n = 5003;
+    let (edges, nodes) = (Set::new(n, "edges").unwrap(), Set::new(n, "nodes").unwrap());
+    let ends = Map::new(&edges, &nodes, 2, &ring(n), "ends").unwrap();
+    let weight: Vec<f64> = (0..n).map(|i| 1.0 + (i % 13) as f64).collect();
+    let kernel = c(
+        "static void all(const double *w, double *x[2], double *twice, double *sum, double *most) {
+            x[0][0] += w[0]; x[1][1] -= w[0]; twice[0] = 2*w[0]; sum[0] += w[0]; if (w[0] > most[0]) most[0] = w[0];
+        }",
+        "all",
+    );
+    for name in ["cpu:1", "cpu:3"] {
+        let context = Context::open(name).unwrap();
+        for plan in [PlanChoice::Sequential, PlanChoice::Owner] {
+            for part in [edges.clone(), edges.subset(&(0..n as i64).filter(|i| i % 3 > 0).collect::<Vec<_>>()).unwrap()] {
+                let results = [Lanes::Never, Lanes::Always].map(|lanes| {
+                    let w = Dat::new(&edges.data(1).unwrap(), &weight, "w").unwrap();
+                    let x = Dat::new(&nodes.data(2).unwrap(), &vec![0.5; 2 * n], "x").unwrap();
+                    let twice = Dat::new(&edges.data(1).unwrap(), &vec![0.0; n], "twice").unwrap();
+                    let (sum, most) = (Global::new(1, &[0.0], "sum").unwrap(), Global::new(1, &[0.0], "most").unwrap());
+                    let args = vec![
+                        w.arg(Access::Read, None),
+                        x.arg(Access::Inc, Some(&ends)),
+                        twice.arg(Access::Write, None),
+                        sum.arg(Access::Inc),
+                        most.arg(Access::Max),
+                    ];
+                    run(&kernel, &part, args, LoopOptions { plan, lanes, ..LoopOptions::default() }, &context);
+                    [x.to_vec::<f64>().unwrap(), twice.to_vec().unwrap(), sum.to_vec().unwrap(), most.to_vec().unwrap()]
+                });
+                assert!(results[0][2][0] > 1000.0);
+                assert_eq!(results[0], results[1], "{context:?} {plan:?}");
+            }
+        }
     }
 }

@@ -1,5 +1,9 @@
 //! Tests of mesh loops, one binary.
 
+mod checked;
+mod deterministic;
+mod loop_kernels;
 mod loops;
 mod plan;
+mod random;
 mod vtk;

@@ -1,8 +1,7 @@
 //! Programs from what Python's `make_kernel` was given: texts, and descriptions of data as dictionaries.
 
-use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder, Order};
-use parloop_loop::syntax::{AddressSpace, Initializer, KernelOptions, Offset, SubstitutionRule, Target};
+use parloop_loop::syntax::{AddressSpace, Initializer, KernelOptions, Offset, SubstitutionRule, Target, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -10,6 +9,7 @@ use pyo3::types::{PyDict, PyString};
 use super::program::LoopProgram;
 use crate::error::Result;
 use crate::ndarray::{NdArray, as_contiguous, dtype_of};
+use crate::objects::types::type_of;
 
 /// Makes a program of one kernel. `described` has the keys `domains`, `instructions`, `data` and what else was said.
 #[pyfunction]
@@ -141,7 +141,19 @@ fn add_data(builder: KernelBuilder, item: &Bound<'_, PyDict>) -> Result<KernelBu
         other => return Err(PyValueError::new_err(format!("no data is of kind `{other}`")).into()),
     };
     if let Some(dtype) = get("dtype")? {
-        data = data.dtype(element_type(&dtype)?);
+        let ty = type_given(&dtype)?;
+        let reason = match (&ty, kind.as_str()) {
+            (Type::Class(_), "object") => None,
+            (Type::Class(class), _) => Some(format!("{} is a class of objects; describe an object with ObjectArg", class.name)),
+            (_, "object") => {
+                Some(format!("ObjectArg takes a class of parloop.objects, such as a Struct, not {dtype}; a number is a ValueArg"))
+            }
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            return Err(PyTypeError::new_err(reason).into());
+        }
+        data = data.dtype(ty);
     }
     if let Some(shape) = get("shape")? {
         data = match shape.cast::<PyString>() {
@@ -206,9 +218,12 @@ fn add_data(builder: KernelBuilder, item: &Bound<'_, PyDict>) -> Result<KernelBu
     Ok(builder.data(data))
 }
 
-/// The type of elements: a numpy dtype, or a name.
-pub fn element_type(dtype: &Bound<'_, PyAny>) -> PyResult<DType> {
-    dtype_of(dtype)
+/// A type: a numpy dtype or a name of one, or a class of `parloop.objects`.
+pub fn type_given(given: &Bound<'_, PyAny>) -> Result<Type> {
+    match type_of(given) {
+        Ok(class) => Ok(class.get().in_loops()?.clone()),
+        Err(_) => Ok(dtype_of(given)?.into()),
+    }
 }
 
 /// Lengths of axes: integers, or expressions by their text.

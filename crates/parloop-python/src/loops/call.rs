@@ -7,9 +7,9 @@ use parloop_kernel as ker;
 use parloop_kernel::{Items, Kept, Scalar, Slot, Slots, encode};
 use parloop_loop::Name;
 use parloop_loop::error::LoopError;
-use parloop_loop::prepare::generate;
-use parloop_loop::run::{Executable, Feed, Given, GivenArray, PlannedKind, ReadyLaunch, RunError, Values, target_of};
+use parloop_loop::run::{Executable, Feed, Given, GivenArray, PlannedArg, PlannedField, PlannedKind, ReadyLaunch, RunError, Values};
 use parloop_loop::syntax::{ArgumentKind, LoopKernel, Program, Type};
+use parloop_object::Hold;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple};
@@ -20,9 +20,12 @@ use crate::argument::{describe, plain_number};
 use crate::array::Array;
 use crate::context::Context;
 use crate::error::Result;
+use crate::exceptions::Exception;
 use crate::index::Layout;
 use crate::ndarray::{NdArray, as_contiguous};
 use crate::numpy_api;
+use crate::objects::argument::object_of;
+use crate::objects::object::Object;
 use crate::recording::Watched;
 use crate::stream::Event;
 
@@ -31,7 +34,7 @@ pub struct Compiled {
     context: ker::Context,
     entry: Name,
     /// The types of arguments that have none in the program.
-    types: Vec<(usize, DType)>,
+    types: Vec<(usize, Type)>,
     executable: Executable,
     returns_dict: bool,
 }
@@ -59,7 +62,7 @@ impl Compiled {
         &self.executable
     }
 
-    pub fn types(&self) -> &[(usize, DType)] {
+    pub fn types(&self) -> &[(usize, Type)] {
         &self.types
     }
 }
@@ -72,6 +75,8 @@ enum Value<'py> {
     Host(Bound<'py, PyAny>),
     /// Memory of the device; the host array it is copied back to after the call.
     Device(Array, Option<Bound<'py, PyAny>>),
+    /// A typed object, and what was given: itself, or what it is inside of.
+    Object(Bound<'py, Object>, Bound<'py, PyAny>),
 }
 
 pub fn call<'py>(
@@ -125,7 +130,7 @@ pub fn call<'py>(
     }
     let compiled = compiled_for(py, slf.get(), kernel, &entry, &context, &values)?;
     let plan = compiled.executable.plan();
-    let mut given = values.iter().map(shape_of).collect::<Result<SmallVec<[Given; 8]>>>()?;
+    let mut given = values.iter().zip(plan.args()).map(|(value, arg)| shape_of(value, arg)).collect::<Result<SmallVec<[Given; 8]>>>()?;
     let mut sizes = plan.resolve(&given).map_err(LoopError::from)?;
     let mut is_any_made = false;
     for (index, arg) in plan.args().iter().enumerate() {
@@ -134,7 +139,7 @@ pub fn call<'py>(
             let shape: SmallVec<[usize; 4]> = shape.iter().map(|&length| length as usize).collect();
             let strides = plan.output_strides(arg, &sizes).map_err(LoopError::from)?;
             values[index] = make_output(py, &context, &shape, &strides, *dtype)?;
-            given[index] = shape_of(&values[index])?;
+            given[index] = shape_of(&values[index], arg)?;
             is_any_made = true;
         }
     }
@@ -202,6 +207,9 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
             ))
         })?));
     }
+    if matches!(argument.kind, ArgumentKind::Object) {
+        return take_object(context, kernel, index, value);
+    }
     let on_cpu = context.device().kind() == DeviceKind::Cpu;
     if NdArray::of(&value)?.is_some() {
         if on_cpu {
@@ -229,6 +237,45 @@ fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: B
     Ok(Value::Device(Array::from_object(context, &value, None)?, None))
 }
 
+/// An object of the class that is asked for, in memory that the device reaches.
+fn take_object<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: Bound<'py, PyAny>) -> Result<Value<'py>> {
+    let argument = &kernel.arguments[index];
+    let object = object_of(&value)?.ok_or_else(|| {
+        let class = argument.ty.as_ref().map_or_else(|| "a class of parloop.objects".to_owned(), |ty| format!("class {}", class_name(ty)));
+        let (name, given) = (&argument.name, describe(&value));
+        PyTypeError::new_err(format!("argument `{name}` of kernel `{}` must be an object of {class}, not {given}", kernel.name))
+    })?;
+    let body = object.get().body()?;
+    body.view.check_alive()?;
+    let found = body.ty.get().in_loops()?;
+    if let Some(expected) = argument.ty.as_ref().filter(|expected| *expected != found) {
+        let (expected, found) = (class_name(expected), class_name(found));
+        let hint = if expected == found { "; it is another class of that name: make the kernel with the present one" } else { "" };
+        let (kernel, argument) = (kernel.name.clone(), argument.name.clone());
+        return Err(LoopError::from(RunError::WrongClass { kernel, argument, expected: expected.into(), found: found.into(), hint }).into());
+    }
+    let (own, theirs) = (context.device(), body.view.buffer().context().device());
+    if !own.same(theirs) && !(own.kind() == DeviceKind::Cpu && theirs.kind() == DeviceKind::Cpu) {
+        let reason = format!(
+            "argument `{}` of kernel `{}` is an object on {}, but the kernel runs on {}; call it with the object's context, or pass a copy \
+             made there (`_context=`)",
+            argument.name,
+            kernel.name,
+            theirs.id(),
+            own.id()
+        );
+        return Err(Exception::ArgumentValueError.error(reason).into());
+    }
+    Ok(Value::Object(object, value))
+}
+
+fn class_name(ty: &Type) -> String {
+    match ty {
+        Type::Class(class) => class.name.to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// The number that an object is.
 pub fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
     if value.is_instance_of::<PyBool>() {
@@ -248,13 +295,14 @@ pub fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
 }
 
 /// The type that a value gives to an argument which has none.
-fn type_given(value: &Value<'_>) -> Result<Option<DType>> {
+fn type_given(value: &Value<'_>) -> Result<Option<Type>> {
     Ok(match value {
         Value::Missing | Value::Number(Scalar::Int(_) | Scalar::Bool(_) | Scalar::Address(_)) => None,
-        Value::Number(Scalar::Float(_)) => Some(DType::F64),
-        Value::Number(Scalar::Complex(_)) => Some(DType::C128),
-        Value::Device(array, _) => Some(array.dtype),
-        Value::Host(object) => NdArray::of(object)?.and_then(|array| array.dtype()),
+        Value::Number(Scalar::Float(_)) => Some(DType::F64.into()),
+        Value::Number(Scalar::Complex(_)) => Some(DType::C128.into()),
+        Value::Device(array, _) => Some(array.dtype.into()),
+        Value::Host(object) => NdArray::of(object)?.and_then(|array| array.dtype()).map(Type::from),
+        Value::Object(object, _) => Some(object.get().body()?.ty.get().in_loops()?.clone()),
     })
 }
 
@@ -269,9 +317,9 @@ fn compiled_for(
     let mut types = Vec::new();
     for (index, argument) in kernel.arguments.iter().enumerate() {
         if argument.ty.is_none()
-            && let Some(dtype) = type_given(&values[index])?
+            && let Some(ty) = type_given(&values[index])?
         {
-            types.push((index, dtype));
+            types.push((index, ty));
         }
     }
     let is_it = |known: &Arc<Compiled>| known.types == types && known.entry == *entry && known.context.is_same(context);
@@ -280,7 +328,7 @@ fn compiled_for(
     }
     let typed = with_types(&program.inner, kernel, &types);
     let made = py.detach(|| {
-        let generated = generate(&typed, entry, target_of(context.device().kind()))?;
+        let generated = typed.generate_for(entry, context)?;
         Executable::compile(&generated, context)
     })?;
     let returns_dict = kernel.options.return_dict;
@@ -296,16 +344,22 @@ pub fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-pub fn with_types(program: &Program, kernel: &LoopKernel, types: &[(usize, DType)]) -> Program {
+pub fn with_types(program: &Program, kernel: &LoopKernel, types: &[(usize, Type)]) -> Program {
     let mut kernel = kernel.clone();
-    for (index, dtype) in types {
-        kernel.arguments[*index].ty = Some(Type::Scalar(*dtype));
+    for (index, ty) in types {
+        kernel.arguments[*index].ty = Some(ty.clone());
     }
     program.with_kernel(kernel)
 }
 
-fn shape_of(value: &Value<'_>) -> Result<Given> {
+fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<Given> {
     Ok(match value {
+        Value::Object(object, _) => {
+            let PlannedKind::Object { fields, .. } = &arg.kind else { return Ok(Given::Number) };
+            let body = object.get().body()?;
+            let lengths = |field: &PlannedField| Ok(body.lengths(&field.path)?.iter().map(|&length| length as i64).collect());
+            Given::Object(fields.iter().map(lengths).collect::<Result<_>>()?)
+        }
         Value::Missing => Given::Missing,
         Value::Number(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
         Value::Number(_) => Given::Number,
@@ -364,10 +418,33 @@ fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], given: &[Given
         arguments.push(argument_slot(compiled, index, value)?);
     }
     let kept = if is_recorded { Some(keep(compiled, values, &temporaries)?) } else { None };
+    let holds = hold_objects(compiled, values, &mut arguments)?;
     let passed = Passed { compiled, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
-    let work = || executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed));
+    let work = || {
+        // Let go before Python is held again: who waits for it to grow a buffer may hold Python.
+        let _holds = holds;
+        executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed))
+    };
     // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
     Ok(py.detach(work)?)
+}
+
+/// Puts the addresses of objects into their slots and keeps their memory there. No code of Python may run until they are let go: it could
+/// grow the buffers, which waits for them.
+fn hold_objects(compiled: &Compiled, values: &[Value<'_>], slots: &mut [Slot]) -> Result<SmallVec<[Hold; 2]>> {
+    let mut holds = SmallVec::new();
+    for (value, slot) in values.iter().zip(slots) {
+        let Value::Object(object, _) = value else { continue };
+        let view = &object.get().body()?.view;
+        if compiled.context.stream().is_foreign() {
+            view.buffer().memory().note_foreign_use();
+        }
+        let hold = view.buffer().clone().into_hold();
+        let (handle, offset) = (hold.buffer().growable().handle(), view.offset() as u64);
+        *slot = if compiled.context.device().kind() == DeviceKind::OpenCl { [handle, offset] } else { [handle + offset, 0] };
+        holds.push(hold);
+    }
+    Ok(holds)
 }
 
 /// What the launches of a call are passed.
@@ -389,6 +466,11 @@ fn keep(compiled: &Compiled, values: &[Value<'_>], temporaries: &[Memory]) -> Re
         match value {
             Value::Host(array) => watched.add_array(arg.name.as_str(), array)?,
             Value::Device(array, _) => kept.push(Arc::new(array.clone())),
+            Value::Object(object, _) => {
+                let view = &object.get().body()?.view;
+                kept.push(Arc::new(view.buffer().export()?));
+                watched.views.push(view.clone());
+            }
             Value::Missing | Value::Number(_) => {}
         }
     }
@@ -425,16 +507,15 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
         slots.push(match feed {
             Feed::Argument(index) => arguments[*index],
             Feed::Separate(index, indices) => passed.separate(*index, indices),
-            // An offset that is found in each call is part of the address already.
-            Feed::Integer(dtype, place) => integer(*dtype, sizes[*place].unwrap_or(0))?,
+            Feed::Integer(dtype, place) => integer(*dtype, passed.compiled.executable.plan().value(sizes, *place)?)?,
             Feed::HostIname(dtype, depth) => integer(*dtype, hosts[*depth])?,
             Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
         });
     }
     launch.check_alignment(&slots)?;
     // SAFETY: each parameter got a slot of its type: pointers to arrays whose element type, shape and strides `CallPlan::resolve`
-    // checked, and numbers encoded for the declared type. Arrays and temporaries live until the launch is over or are freed in the
-    // order of the stream.
+    // checked, objects of the class that `take_object` checked, in memory that `hold_objects` holds, and numbers encoded for the declared
+    // type. Arrays, objects and temporaries live until the launch is over or are freed in the order of the stream.
     unsafe {
         match &passed.kept {
             None => launch.kernel.launch_over(&mut slots, items).map(drop)?,
@@ -477,7 +558,7 @@ fn argument_slot(compiled: &Compiled, index: usize, value: &Value<'_>) -> Result
 /// The object that a call returns for an output.
 fn result_of<'py>(py: Python<'py>, value: Value<'py>, as_host: bool) -> Result<Option<Bound<'py, PyAny>>> {
     Ok(match value {
-        Value::Host(object) => Some(object),
+        Value::Host(object) | Value::Object(_, object) => Some(object),
         Value::Device(array, Some(host)) => {
             let object = Bound::new(py, array)?.into_any();
             let read = object.cast::<Array>().map_err(PyErr::from)?.get().to_numpy(&object)?;

@@ -14,8 +14,8 @@ use parloop_loop::syntax::{Expr, Preamble, Shape, Target, Type};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::build::element_type;
 use super::describe::type_object;
+use crate::ndarray::dtype_of;
 
 /// A function that is a Python object.
 pub struct PyCallable {
@@ -122,7 +122,7 @@ fn read_types(dict: &Bound<'_, PyAny>) -> PyResult<ArgTypes> {
             Err(_) => ArgId::Keyword(id.extract::<String>()?.into()),
         };
         if !dtype.is_none() {
-            types.insert(id, Type::Scalar(element_type(&dtype)?));
+            types.insert(id, Type::Scalar(dtype_of(&dtype)?));
         }
     }
     Ok(types)
@@ -293,8 +293,8 @@ impl FunctionLookup for PyLookup {
                 return Ok(None);
             }
             let (in_target, args, results): (String, Vec<Bound<'_, PyAny>>, Vec<Bound<'_, PyAny>>) = found.extract()?;
-            let args = args.iter().map(|dtype| element_type(dtype).map(Type::Scalar)).collect::<PyResult<Vec<_>>>()?;
-            let results = results.iter().map(|dtype| element_type(dtype).map(Type::Scalar)).collect::<PyResult<Vec<_>>>()?;
+            let args = args.iter().map(|dtype| dtype_of(dtype).map(Type::Scalar)).collect::<PyResult<Vec<_>>>()?;
+            let results = results.iter().map(|dtype| dtype_of(dtype).map(Type::Scalar)).collect::<PyResult<Vec<_>>>()?;
             Ok(Some(Arc::new(ScalarFunction::new(name).version(args, results, in_target))))
         };
         Python::attach(|py| find(py).map_err(|error| failed(py, name, &error)))
@@ -307,7 +307,7 @@ impl FunctionLookup for PyLookup {
                 return Ok(None);
             }
             let (dtype, text): (Bound<'_, PyAny>, String) = found.extract()?;
-            Ok(Some(Symbol { ty: Type::Scalar(element_type(&dtype)?), text }))
+            Ok(Some(Symbol { ty: Type::Scalar(dtype_of(&dtype)?), text }))
         };
         Python::attach(|py| find(py).map_err(|error| failed(py, name, &error)))
     }

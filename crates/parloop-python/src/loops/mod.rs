@@ -1,10 +1,11 @@
 //! `parloop.loops`: loop kernels in Python. `value` turns Python's values into those of steps, `build` makes programs, `program` is
-//! the class of programs, `call` runs them, `describe` and `tree` say what they are made of, `callable` has functions of Python's.
+//! the class of programs, `call` runs them, `describe`, `layouts` and `tree` say what they are made of, `callable` has functions of Python's.
 
 mod build;
 mod call;
 mod callable;
 mod describe;
+mod layouts;
 mod program;
 mod stats;
 mod tree;

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::build::{change_options, element_type, target};
+use super::build::{change_options, target, type_given};
 use super::call::{Compiled, LastCall};
 use super::callable::{PyCallable, PyLookup};
 use super::describe;
@@ -100,15 +100,15 @@ impl LoopProgram {
         let mut program = (*self.inner).clone();
         let mut unknown = Vec::new();
         for (name, dtype) in types.iter() {
-            let (name, dtype) = (name.extract::<String>()?, element_type(&dtype)?);
+            let (name, dtype) = (name.extract::<String>()?, type_given(&dtype)?);
             let mut is_known = false;
             for mut kernel in self.entry_kernels(&program) {
                 for argument in kernel.arguments.iter_mut().filter(|argument| argument.name == name.as_str()) {
-                    argument.ty = Some(dtype.into());
+                    argument.ty = Some(dtype.clone());
                     is_known = true;
                 }
                 if let Some(temporary) = kernel.temporaries.get_mut(name.as_str()) {
-                    temporary.ty = Some(dtype.into());
+                    temporary.ty = Some(dtype.clone());
                     is_known = true;
                 }
                 program = program.with_kernel(kernel);

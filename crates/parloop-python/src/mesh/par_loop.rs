@@ -34,7 +34,7 @@ fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
     // The environment is asked once: it costs more than the rest.
     static CHECKED: OnceLock<bool> = OnceLock::new();
     let checked = said.checked.unwrap_or_else(|| *CHECKED.get_or_init(|| ker::CompileOptions::default().checked));
-    Ok(mesh::LoopOptions { plan, deterministic: said.deterministic, checked })
+    Ok(mesh::LoopOptions { plan, deterministic: said.deterministic, checked, ..mesh::LoopOptions::default() })
 }
 
 fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {

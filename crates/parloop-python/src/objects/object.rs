@@ -3,7 +3,7 @@
 use std::sync::{Mutex, OnceLock};
 
 use parloop_object as obj;
-use parloop_object::{ArrayShape, Value, View};
+use parloop_object::{ArrayShape, KnownLengths, Value, View};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -30,11 +30,13 @@ pub struct Body {
     pub buffer: Py<Buffer>,
     /// Of an array, which never changes it.
     shape: OnceLock<ArrayShape>,
+    /// Of its fields, which never change either.
+    lengths: KnownLengths,
 }
 
 impl Body {
     pub fn new(view: View, ty: Py<ObjectType>, buffer: Py<Buffer>) -> Body {
-        Body { view, ty, buffer, shape: OnceLock::new() }
+        Body { view, ty, buffer, shape: OnceLock::new(), lengths: KnownLengths::default() }
     }
 
     pub fn shape(&self) -> Result<&ArrayShape> {
@@ -45,6 +47,11 @@ impl Body {
                 Ok(self.shape.get_or_init(|| shape))
             }
         }
+    }
+
+    /// The lengths along the axes on a path of fields.
+    pub fn lengths(&self, path: &str) -> Result<obj::Lengths> {
+        Ok(self.lengths.of(&self.view, path)?)
     }
 
     /// Where it is in host memory now, if it is there and alive.

@@ -22,6 +22,8 @@ pub struct ObjectType {
     /// Of a struct that holds numbers only: its bytes when nothing is given.
     pub plain: Option<Vec<u8>>,
     bound: OnceLock<Bind>,
+    /// As loop kernels know it.
+    in_loops: OnceLock<parloop_loop::syntax::Type>,
 }
 
 /// The types that a type is made of.
@@ -61,7 +63,7 @@ impl ObjectType {
             Parts::Item(item) => item.get().has_defaults,
             _ => false,
         };
-        ObjectType { ty, parts, has_defaults, plain: None, bound: OnceLock::new() }
+        ObjectType { ty, parts, has_defaults, plain: None, bound: OnceLock::new(), in_loops: OnceLock::new() }
     }
 
     /// The bytes of a struct of numbers with their defaults; None for what is more, or has defaults that are no numbers.
@@ -84,6 +86,18 @@ impl ObjectType {
 
     pub fn bind(&self) -> PyResult<&Bind> {
         self.bound.get().ok_or_else(|| PyRuntimeError::new_err(format!("type {} has no class yet", self.ty)))
+    }
+
+    /// The type of a loop kernel's argument that is such an object, or such a number.
+    pub fn in_loops(&self) -> Result<&parloop_loop::syntax::Type> {
+        if let Some(known) = self.in_loops.get() {
+            return Ok(known);
+        }
+        let made = match self.ty.scalar() {
+            Some(dtype) => dtype.into(),
+            None => parloop::loops::class_type(&self.ty).map_err(obj::ObjectError::from)?,
+        };
+        Ok(self.in_loops.get_or_init(|| made))
     }
 
     pub fn fields(&self) -> &[FieldPart] {

@@ -1,3 +1,4 @@
-//! Tests of what the examples share.
+//! Tests of what the examples share, and of what needs more than one layer.
 
 mod airfoil_mesh;
+mod loop_objects;

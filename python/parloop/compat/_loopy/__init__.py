@@ -16,7 +16,7 @@ from ...loops import (
 )
 from ...loops._data import _Data as KernelArgument
 from . import diagnostic as diagnostic
-from .auto_test import auto_test_vs_ref as auto_test_vs_ref
+from .auto_test import auto_test_vs_ref as auto_test_vs_ref  # type: ignore[assignment]
 from .diagnostic import LoopyError as LoopyError
 from .diagnostic import LoopyWarning as LoopyWarning
 from .symbolic import LinearSubscript as LinearSubscript

@@ -1,0 +1,60 @@
+//! How the arguments of a loop go to the arrays of a loop kernel: along which axes, and whether they fit.
+
+use parloop_loop::syntax::{Argument, ArgumentKind, Expr, Layout, Literal, LoopKernel, Type};
+
+use crate::Result;
+use crate::arg::Arg;
+use crate::error::MeshError;
+use crate::matching::described;
+
+/// Compares each array of a loop kernel with its argument: axes, type, and what is written.
+pub fn check(kernel: &LoopKernel, args: &[Arg]) -> Result<()> {
+    let name = || kernel.name.to_string();
+    if kernel.arguments.len() != args.len() {
+        return Err(MeshError::Count { kernel: name(), takes: kernel.arguments.len(), given: args.len() });
+    }
+    for (index, (argument, arg)) in kernel.arguments.iter().zip(args).enumerate() {
+        let wrong = |advice: &'static str| {
+            let (declared, name_of) = (argument.to_string(), argument.name.to_string());
+            Err(MeshError::Parameter { kernel: name(), index, name: name_of, declared, given: described(arg), advice })
+        };
+        let ArgumentKind::Array { layout, .. } = &argument.kind else {
+            return wrong("declare an array");
+        };
+        if axes(layout, arg.map.as_ref().map(|map| map.arity()), arg.count()).is_none() {
+            return wrong("its axes must be those of the map and of the data, or one for all numbers");
+        }
+        if argument.ty.as_ref().is_some_and(|ty| *ty != Type::Scalar(arg.dtype())) {
+            return wrong("both must have the same type of numbers");
+        }
+        if !arg.access.writes() && is_written(kernel, argument) {
+            return wrong("the kernel writes it; pass it with an access that writes");
+        }
+    }
+    Ok(())
+}
+
+fn is_written(kernel: &LoopKernel, argument: &Argument) -> bool {
+    kernel.instructions.iter().any(|instruction| instruction.writes().contains(&argument.name))
+}
+
+/// The lengths of the axes along which a kernel takes `arity` rows of `count` numbers, or one row; `None` where they do not fit.
+pub fn axes(layout: &Layout, arity: Option<usize>, count: usize) -> Option<Vec<usize>> {
+    let all = arity.unwrap_or(1) * count;
+    let plain: Vec<usize> = arity.into_iter().chain([count]).collect();
+    let known = layout.lengths().map(|lengths| lengths.iter().map(constant).collect::<Option<Vec<usize>>>());
+    match (known.flatten(), layout.axis_count()) {
+        (Some(lengths), _) => (!lengths.is_empty() && lengths.iter().product::<usize>() == all).then_some(lengths),
+        (None, None) => Some(plain),
+        (None, Some(axes)) if axes == plain.len() => Some(plain),
+        (None, Some(1)) => Some(vec![all]),
+        (None, Some(_)) => None,
+    }
+}
+
+fn constant(length: &Expr) -> Option<usize> {
+    match length {
+        Expr::Literal(Literal::Int(length, _)) => usize::try_from(*length).ok(),
+        _ => None,
+    }
+}

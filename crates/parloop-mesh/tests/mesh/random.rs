@@ -1,0 +1,108 @@
+//! Random loops over random meshes, on every device and by every plan, against the same loops element by element in Rust.
+
+mod mesh;
+mod number;
+mod reference;
+mod spec;
+
+use parloop_kernel::Context;
+use parloop_mesh::{Kernel, KernelOptions, LoopOptions, MeshError, ParLoop, PlanChoice};
+
+use mesh::Mesh;
+use number::Random;
+use spec::Spec;
+
+const PLANS: [PlanChoice; 6] =
+    [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+
+/// Elements of the set of a loop: none, one, around the sizes of blocks and chunks, and enough for several threads.
+const SIZES: [usize; 8] = [0, 1, 7, 128, 129, 300, 700, 1500];
+
+/// What one kernel did over some meshes.
+#[derive(Debug, Default)]
+struct Seen {
+    ran: usize,
+    refused: usize,
+}
+
+fn check(seed: u64, spec: &Spec, contexts: &[Context], meshes: usize) -> Seen {
+    let source = spec.source();
+    let kernel = Kernel::c(&source, "k", &KernelOptions::default()).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{source}"));
+    let mut random = Random::new(seed ^ 0x5eed);
+    let mut seen = Seen::default();
+    for _ in 0..meshes {
+        let elements = random.one_of(&SIZES);
+        let mesh = Mesh::random(&mut random, spec, elements);
+        let expected = reference::after(spec, &mesh, 2);
+        for context in contexts {
+            for plan in PLANS {
+                for deterministic in [false, true] {
+                    let options = LoopOptions { plan, deterministic, ..LoopOptions::default() };
+                    let at = || format!("seed {seed} by {options:?} on {context:?} over {mesh:?}\n{source}");
+                    let data = mesh.data(spec);
+                    let made = ParLoop::new(&kernel, &mesh.over, data.args(spec, &mesh), options);
+                    let made = made.unwrap_or_else(|error| panic!("{error}\n{}", at()));
+                    match made.run(context).and_then(|()| made.run(context)) {
+                        Ok(()) => seen.ran += 1,
+                        Err(MeshError::Plan { .. }) => {
+                            seen.refused += 1;
+                            continue;
+                        }
+                        Err(error) => panic!("{error}\n{}", at()),
+                    }
+                    for (table, expected) in expected.iter().enumerate() {
+                        assert_eq!(data.values(table), *expected, "table {table}, {}", at());
+                    }
+                }
+            }
+        }
+    }
+    seen
+}
+
+fn check_all(specs: impl Iterator<Item = (u64, Spec)>, meshes: usize) {
+    let contexts: Vec<Context> = ["cpu:1", "cpu:3", "opencl"].iter().filter_map(|name| Context::open(name).ok()).collect();
+    for (seed, spec) in specs {
+        let seen = check(seed, &spec, &contexts, meshes);
+        // Every loop can be run by more than one way on each device.
+        assert!(seen.ran >= contexts.len() * meshes * 4, "seed {seed}: {seen:?}\n{}", spec.source());
+    }
+}
+
+#[test]
+fn random_loops_of_one_or_two_arguments_agree_with_plain_evaluation() {
+    check_all((0..12).map(|seed| (seed, Spec::random(seed, 1 + seed as usize % 2))), 3);
+}
+
+#[test]
+fn random_loops_of_three_to_five_arguments_agree_with_plain_evaluation() {
+    check_all((100..112).map(|seed| (seed, Spec::random(seed, 3 + seed as usize % 3))), 3);
+}
+
+#[test]
+fn loops_whose_arguments_share_data_agree_with_plain_evaluation() {
+    check_all(Spec::sharing().into_iter().enumerate().map(|(index, spec)| (1000 + index as u64, spec)), 3);
+}
+
+#[test]
+fn data_that_moves_between_devices_from_loop_to_loop_stays_right() {
+    let names = ["cpu:1", "opencl", "cpu:3", "opencl", "cpu:3", "cpu:1"];
+    let contexts: Vec<Context> = names.iter().filter_map(|name| Context::open(name).ok()).collect();
+    for seed in [3, 104, 107, 111] {
+        let spec = Spec::random(seed, 1 + seed as usize % 5);
+        let kernel = Kernel::c(&spec.source(), "k", &KernelOptions::default()).unwrap();
+        let mesh = Mesh::random(&mut Random::new(seed), &spec, 300);
+        let data = mesh.data(&spec);
+        let made = ParLoop::new(&kernel, &mesh.over, data.args(&spec, &mesh), LoopOptions::default()).unwrap();
+        for (run, context) in contexts.iter().enumerate() {
+            made.run(context).unwrap_or_else(|error| panic!("{error} on {context:?}\n{}", spec.source()));
+            // Half of the time the host looks in between.
+            if run % 2 == 1 {
+                let expected = reference::after(&spec, &mesh, run + 1);
+                for (table, expected) in expected.iter().enumerate() {
+                    assert_eq!(data.values(table), *expected, "seed {seed}, table {table}, run {run}\n{}", spec.source());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! How long the arrays of an object are, by the fields that lead to them: what a kernel is told before it runs over them.
+
+use std::sync::{Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::error::ObjectError;
+use crate::types::Type;
+use crate::view::{Result, View};
+
+/// Lengths along axes.
+pub type Lengths = SmallVec<[usize; 4]>;
+
+impl View {
+    /// The lengths along the axes on a path of fields (`x`, `inner.y`), as far as they are the same for all items: an array inside of an
+    /// array whose items have sizes of their own ends them, and so does a reference inside of an array. None for a single number.
+    ///
+    /// ```
+    /// use parloop_kernel::Context;
+    /// use parloop_object::{Object, PlaceObjects};
+    ///
+    /// #[derive(Object)]
+    /// struct Beam { charge: f64, x: Vec<f64> }
+    ///
+    /// let beam = Context::open("cpu:1")?.place(&Beam { charge: 1.0, x: vec![0.0; 5] })?;
+    /// assert_eq!(beam.view().lengths("x")?[..], [5]);
+    /// assert!(beam.view().lengths("charge")?.is_empty());
+    /// # Ok::<(), parloop_object::ObjectError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ObjectError::NullOnPath`], [`ObjectError::NoSuchField`]; memory that was freed or makes no sense.
+    pub fn lengths(&self, path: &str) -> Result<Lengths> {
+        let mut here = self.clone().followed(path)?;
+        let mut rest = path.split('.');
+        for field in rest.by_ref() {
+            here = here.field(field)?.followed(path)?;
+            if let Type::Array(array) = here.ty() {
+                let mut lengths = here.array_shape()?.shape;
+                fixed_lengths(&array.item, &mut rest, &mut lengths);
+                return Ok(lengths);
+            }
+        }
+        Ok(Lengths::new())
+    }
+
+    /// What references lead to in the end.
+    fn followed(self, path: &str) -> Result<View> {
+        let mut here = self;
+        while let Type::Ref(_) = here.ty() {
+            let null = || ObjectError::NullOnPath { ty: here.ty().name().into(), path: path.into() };
+            here = here.target()?.ok_or_else(null)?;
+        }
+        Ok(here)
+    }
+}
+
+/// Adds the lengths that every instance of a type has along the rest of a path.
+fn fixed_lengths<'p>(ty: &Type, rest: &mut impl Iterator<Item = &'p str>, lengths: &mut Lengths) {
+    match ty {
+        Type::Array(array) if let Some(shape) = array.static_shape() => {
+            lengths.extend(shape);
+            fixed_lengths(&array.item, rest, lengths);
+        }
+        Type::Struct(structure) => {
+            if let Some((_, field)) = rest.next().and_then(|name| structure.field(name)) {
+                fixed_lengths(&field.ty, rest, lengths);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The lengths of an object that were asked for: they never change, so that a device is asked once. Where references lead is asked again.
+#[derive(Debug, Default)]
+pub struct KnownLengths {
+    known: Mutex<Vec<(String, Lengths)>>,
+}
+
+impl KnownLengths {
+    /// [`View::lengths`] of the object that these belong to.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of(&self, view: &View, path: &str) -> Result<Lengths> {
+        view.check_alive()?;
+        if view.ty().has_refs() {
+            return view.lengths(path);
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, lengths)) = known.iter().find(|(name, _)| name == path) {
+            return Ok(lengths.clone());
+        }
+        let lengths = view.lengths(path)?;
+        known.push((path.to_owned(), lengths.clone()));
+        Ok(lengths)
+    }
+}
