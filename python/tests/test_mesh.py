@@ -115,6 +115,13 @@ class TestMaps:
         assert (ends.iterset, ends.toset, ends.arity, ends.name, ends.shape) == (edges, nodes, 2, "ends", (3, 2))
         assert not ends.values.flags.writeable and ends.values.dtype == np.int32
 
+    def test_cuthill_mckee_numbers_neighbours_side_by_side(self):
+        order = np.random.default_rng(7).permutation(100)
+        edges, nodes = op2.Set(99, "edges"), op2.Set(100, "nodes")
+        line = op2.Map(edges, nodes, 2, np.stack([order[:-1], order[1:]], 1))
+        numbers = line.reverse_cuthill_mckee()
+        assert sorted(numbers) == list(range(100)) and (abs(np.diff(numbers[line.values], axis=1)) == 1).all()
+
     @pytest.mark.parametrize(
         ("make", "error", "message"),
         [
@@ -369,6 +376,14 @@ class TestLoops:
             found.add((sums.data_ro.tobytes(), total.data_ro.tobytes()))
         assert len(found) == 1
 
+    def test_a_checked_loop_says_what_is_left_unwritten(self, ctx):
+        cells = op2.Set(3, "cells")
+        kernel = op2.Kernel("void k(double *x, int *n) { x[0] = 1; if (n[0] != 1) x[1] = 1; }", "k")
+        x, n = op2.Dat(cells**2, name="x"), op2.Dat(cells, [0, 1, 2], "int32")
+        message = "kernel `k` leaves entry [1] of argument 0 (`x`) unwritten for element 1; write every entry of what is passed with WRITE, or pass it with RW"
+        with refuses(pl.CheckError, message):
+            op2.par_loop(kernel, cells, x(op2.WRITE), n(op2.READ), checked=True, context=ctx)
+
     def test_a_loop_shows_its_code(self, mesh):
         loop = op2.ParLoop(op2.Kernel(MIDPOINT, "midpoint"), mesh.cells, op2.Dat(mesh.cells**2)(op2.WRITE), mesh.x(op2.READ, mesh.map))
         assert "midpoint" in loop.code("cpu")[0] and loop.kernel.name == "midpoint" and loop.iterset is mesh.cells
@@ -385,11 +400,11 @@ class TestLoops:
             (lambda m, k: op2.par_loop(k, m.cells, m.x(op2.RW)), pl.MapValueError, "argument 0 (`x`): the data is on set `nodes`, but the loop is over `cells`"),
             (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.READ, m.map)), pl.MapValueError, "argument 0 (`x`): the beginning of the map is on set `cells`, but the loop is over `nodes`"),
             (lambda m, k: op2.par_loop(k, m.nodes, op2.Dat(m.nodes, dtype="float32", name="f")(op2.RW)), pl.KernelTypeError,
-             "argument 0 (`x`) of kernel `k` is declared `double *x`, but Dat `f` of float32 with RW was given; both must have the same type of numbers"),
+             "argument 0 (`x`) of kernel `k` is declared `double * x`, but Dat `f` of float32 with RW was given; both must have the same type of numbers"),
             (lambda m, k: op2.par_loop(op2.Kernel("void k(double *a, double *b) {}", "k"), m.cells, m.x(op2.INC, m.map), m.x(op2.READ, m.map)), pl.ModeValueError,
              "`x` is argument 0 with INC and argument 1 with READ: what one element reads another may have written; copy it first, or use one argument"),
             (lambda m, k: op2.Kernel("int k(double *x) { return 1; }", "k"), pl.KernelTypeError,
-             "kernel `k` returns int, but a kernel of a loop must return void; write results through its parameters"),
+             "kernel `k` returns int32_t, but a kernel of a loop must return void; write results through its parameters"),
             (lambda m, k: op2.Kernel(3, "k"), pl.KernelTypeError, "the code of a kernel is text in C or a program of loop kernels, not an object of type int"),
             (lambda m, k: op2.Kernel("void k() {}"), pl.NameTypeError, "a kernel in C needs the name of its function"),
             (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.RW), plan="magic"), ValueError,

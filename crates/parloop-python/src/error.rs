@@ -113,6 +113,7 @@ impl From<MeshError> for Error {
             MeshError::Count { .. } | MeshError::Parameter { .. } => Exception::KernelTypeError,
             MeshError::Truncates { .. } | MeshError::NoNumber { .. } => Exception::DataTypeError,
             MeshError::NumberRange { .. } => Exception::DataValueError,
+            MeshError::Unwritten { .. } => Exception::CheckError,
             _ => Exception::MeshError,
         };
         Error(class.error(error.to_string()))
