@@ -1,4 +1,4 @@
-# make demo   build the package into .venv and show what it does on every device found
+# make demo   build the package into .venv and show what it does on every device found, a flow around an airfoil last
 # make test   set up what the tests need and run the Rust and Python tests
 # make bench  measure us and our peers in one run and print ratios
 # make wheel  one abi3 wheel in dist/, tried on every Python from 3.10 to 3.13 that is here
@@ -18,6 +18,7 @@ SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) 
 
 demo: $(VENV)/.package
 	$(BIN)/python -m parloop.demo
+	$(BIN)/python examples/05_airfoil.py
 
 test: drivers test-rust test-python test-examples
 	@echo "all tests passed"

@@ -132,7 +132,7 @@ def measure(ctx: pl.Context, program: pl.Program, size: str, speed: float) -> di
         found = checked(name, flow, known)
         stream, replay = milliseconds(ctx, flow.step), milliseconds(ctx, recorded(ctx, flow.step))
         print(f"  {name:28} {stream:10.3f} {replay:10.3f} {limit / min(stream, replay):11.2f} {found:18.9e}", flush=True)
-        loops = flow.loops if isinstance(flow, Hand) else built_loops(flow)
+        loops = flow.loops if isinstance(flow, Hand) else built_loops(flow, ctx)
         times = {loop: 1e3 * milliseconds(ctx, call) for loop, call in loops.items()}
         print("    µs: " + " · ".join(f"{loop} {time:.0f}" for loop, time in times.items()), flush=True)
         figures[name] = {"stream_ms": stream, "replay_ms": replay, "residual": found, "loops_us": times}

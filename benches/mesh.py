@@ -159,10 +159,10 @@ def triangles(table: Table, counts: list[int]) -> None:
         kernel = op2.Kernel(LUMP, "lump")
         threads: dict[int, Call] = {}
         for n in counts:
-            with pl.Context(f"cpu:{n}"):
-                lumped, coordinates = op2.Dat(nodes, dtype=np.float64), op2.Dat(nodes**2, at)
-                threads[n] = op2.ParLoop(kernel, cells, lumped(INC, cell_nodes), coordinates(READ, cell_nodes))
-                threads[n]()
+            lumped, coordinates = op2.Dat(nodes, dtype=np.float64), op2.Dat(nodes**2, at)
+            arguments = lumped(INC, cell_nodes), coordinates(READ, cell_nodes)
+            threads[n] = op2.ParLoop(kernel, cells, *arguments, context=pl.Context(f"cpu:{n}"))
+            threads[n]()
             assert abs(lumped.data_ro.sum() - 2.0) < 1e-9, lumped.data_ro.sum()
         compare(table, f"INC over 1e6 triangles, {name}", threads, hand, rounds=31)
 
@@ -175,12 +175,12 @@ def airfoil(table: Table, counts: list[int], third: int, across: int) -> None:
     expected = hand.run(2)
     loops: dict[int, dict[str, Call]] = {}
     for n in counts:
-        with pl.Context(f"cpu:{n}"):
+        with pl.Context(f"cpu:{n}") as ctx:
             flow = example.Airfoil(mesh)
             flow.step()
             flow.step()
             assert abs(flow.residual / expected - 1) < 1e-9, (n, flow.residual, expected)
-            loops[n] = built_loops(flow)
+            loops[n] = built_loops(flow, ctx)
     for name in loops[1]:
         compare(table, name, {n: loops[n][name] for n in counts}, lambda name=name: hand.loop(name), rounds=15)
 

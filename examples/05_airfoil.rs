@@ -185,7 +185,7 @@ impl Airfoil {
             for each in &self.stage {
                 each.run(ctx)?;
             }
-            self.rms.write(&[0.0])?;
+            self.rms.storage().zero(ctx)?;
             self.update.run(ctx)?;
         }
         Ok(())

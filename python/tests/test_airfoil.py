@@ -54,3 +54,15 @@ def test_the_flow_has_the_known_residuals_on_every_device(ctx):
             flow.step()
             if done in known:
                 assert example.agrees(flow.residual, known[done]), (done, flow.residual, known[done])
+
+
+def test_a_recorded_iteration_is_replayed_on_every_device(ctx):
+    example = importlib.import_module("05_airfoil")
+    with ctx:
+        flow = example.Airfoil(airfoil_mesh(40, 60))
+        flow.step()
+        with ctx.recording() as steps:
+            flow.step()
+        for _ in range(99):
+            steps()
+        assert example.agrees(flow.residual, example.KNOWN[40, 60][100]), flow.residual

@@ -48,6 +48,14 @@ def test_the_doctor_names_every_part_and_is_content_with_a_compiler(tmp_path):
     assert result.stdout.rstrip().endswith("CPU kernels can be compiled and run.")
 
 
+def test_the_doctor_says_where_libisl_is_and_how_to_get_it():
+    found = [line for line in parloop("doctor").stdout.splitlines() if " libisl " in line]
+    assert len(found) == 1 and found[0].startswith("✓ libisl") and "/" in found[0] and "isl" in found[0].split()[-1]
+    result = parloop("doctor", PARLOOP_ISL="/nowhere/libisl.so")
+    assert "✗ libisl           not here: PARLOOP_ISL is `/nowhere/libisl.so`, but " in result.stdout
+    assert result.returncode == 0
+
+
 def test_the_doctor_says_how_to_get_a_compiler_and_fails_without():
     result = parloop("doctor", PATH="", PARLOOP_CC=None, CC=None)
     assert result.returncode == 1

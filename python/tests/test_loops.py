@@ -217,3 +217,11 @@ def test_the_examples_of_the_guide_run():
     guide = pathlib.Path(__file__).parents[2] / "docs" / "loops.md"
     failed, tried = doctest.testfile(str(guide), module_relative=False)
     assert tried > 10 and failed == 0
+
+
+def test_a_rule_of_an_expression_with_a_function_call_is_computed_ahead():
+    knl = lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<4}", "out[i,j] = exp(a[i])*j + exp(a[i])")
+    ahead = lp.precompute(lp.extract_subst(knl, "e", "exp(a[x])", "x"), "e")
+    a = np.arange(5.0)
+    np.testing.assert_array_equal(ahead(a=a)[1][0], knl(a=a)[1][0])
+    assert lp.add_dtypes(ahead, {"a,out": np.float64}).code("c").count("exp(") == 1

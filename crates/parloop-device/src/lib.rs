@@ -42,5 +42,5 @@ pub use growable::{Export, GrowableMemory};
 pub use memory::{Memory, PinnedMemory};
 pub use module::{Function, Launch, Module, ModuleBinary};
 pub use num_complex::{Complex32, Complex64};
-pub use recording::{Kept, Recording, Replay};
+pub use recording::{Kept, Recording, Replay, refuse_recording};
 pub use stream::Stream;

@@ -105,6 +105,20 @@ fn keep(memory: &Memory) -> Result<Kept> {
     Ok(Arc::new((memory.clone(), export)))
 }
 
+/// Fails while this thread records any stream, and abandons those recordings: for changes by the host of data that replays would not
+/// repeat. `what` completes "… cannot be recorded".
+///
+/// # Errors
+/// [`DeviceError::NotRecordable`].
+#[inline]
+pub fn refuse_recording(what: impl Fn() -> String) -> Result<()> {
+    if UNDER_WAY.load(Ordering::Relaxed) == 0 {
+        return Ok(());
+    }
+    let own = OWN.try_with(|own| own.borrow().iter().filter_map(Weak::upgrade).collect::<Vec<_>>()).unwrap_or_default();
+    own.iter().fold(Ok(()), |outcome, recorder| outcome.and(Err(recorder.refuse(what(), HINT))))
+}
+
 impl Stream {
     /// Begins a recording: see [`Recording`].
     ///

@@ -19,4 +19,4 @@ pub use error::{IslError, Result};
 pub use name::Name;
 pub use relation::Relation;
 pub use set::{Bound, Bounds, Constraint, ConstraintKind, Piece, Piecewise, Set};
-pub use solver::add_library_folder;
+pub use solver::{add_library_folder, library_file};

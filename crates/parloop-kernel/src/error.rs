@@ -37,7 +37,7 @@ pub enum KernelError {
     OtherTarget { path: PathBuf, saved: String, device: String, found: String },
     #[error("the program has no kernel `{asked}`; it has {}", list_names(.found))]
     NoSuchKernel { asked: String, found: Vec<String> },
-    #[error("the source has no function `{asked}`; it has {}", list_names(.found))]
+    #[error("the source has no function `{asked}`; it has {}", if .found.is_empty() { "none".to_owned() } else { .found.join(", ") })]
     NoSuchFunction { asked: String, found: Vec<String> },
     #[error("`{name}` is a plain function: only a GPUKERN function can be launched on {device}")]
     NotAKernel { name: String, device: String },

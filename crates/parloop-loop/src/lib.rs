@@ -30,4 +30,4 @@ pub mod target;
 pub mod transform;
 mod walk;
 
-pub use parloop_isl::{Affine, Name, Set, add_library_folder};
+pub use parloop_isl::{Affine, IslError, Name, Set, add_library_folder, library_file};

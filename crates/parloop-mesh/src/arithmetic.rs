@@ -126,11 +126,11 @@ impl Dat {
     /// It runs where the numbers are, or on `context` when only the host has them.
     ///
     /// ```
-    /// use parloop_kernel::Context;
+    /// use parloop_kernel::{Context, Scalar};
     /// use parloop_mesh::{Dat, Operand, Operation, Rounding, Set};
     /// let (context, nodes) = (Context::open("cpu")?, Set::new(3, "nodes")?);
     /// let x = Dat::new(&nodes.data(1)?, &[1.0, 2.0, 3.0], "x")?;
-    /// x.update(Operation::Multiply, Operand::Number(2.0.into()), Rounding::Refuse, &context)?;
+    /// x.update(Operation::Multiply, Operand::Number(Scalar::Float(2.0)), Rounding::Refuse, &context)?;
     /// x.update(Operation::Add, Operand::Dat(&x), Rounding::Refuse, &context)?;
     /// assert_eq!(x.to_vec::<f64>()?, [4.0, 8.0, 12.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

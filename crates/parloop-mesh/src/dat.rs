@@ -9,6 +9,7 @@ use crate::Result;
 use crate::access::Access;
 use crate::arg::Arg;
 use crate::dataset::DataSet;
+use crate::error::MeshError;
 use crate::identity::{self, Id};
 use crate::map::Map;
 use crate::storage::Storage;
@@ -40,7 +41,7 @@ impl Dat {
     /// # Errors
     /// [`MeshError::Length`](crate::MeshError::Length) when there are too few or too many.
     pub fn new<T: Element>(dataset: &DataSet, values: &[T], name: impl Into<String>) -> Result<Dat> {
-        Ok(Dat::around(dataset, Storage::with_values(values, dataset.set().sizes().total, dataset.count())?, name))
+        Dat::around(dataset, Storage::with_values(values, dataset.set().sizes().total, dataset.count())?, name)
     }
 
     /// Zeros.
@@ -48,13 +49,19 @@ impl Dat {
     /// # Errors
     /// When there is no room.
     pub fn zeros(dataset: &DataSet, dtype: DType, name: impl Into<String>) -> Result<Dat> {
-        Ok(Dat::around(dataset, Storage::zeros(dtype, dataset.set().sizes().total, dataset.count())?, name))
+        Dat::around(dataset, Storage::zeros(dtype, dataset.set().sizes().total, dataset.count())?, name)
     }
 
     /// Data whose numbers are in that storage, which has a row for each element.
-    pub fn around(dataset: &DataSet, storage: Storage, name: impl Into<String>) -> Dat {
-        debug_assert_eq!((storage.rows(), storage.count()), (dataset.set().sizes().total, dataset.count()));
-        Dat { inner: Arc::new(Inner { id: identity::fresh(), name: name.into(), dataset: dataset.clone(), storage }) }
+    ///
+    /// # Errors
+    /// [`MeshError::Length`] when it has other rows.
+    pub fn around(dataset: &DataSet, storage: Storage, name: impl Into<String>) -> Result<Dat> {
+        let (rows, count) = (dataset.set().sizes().total, dataset.count());
+        if (storage.rows(), storage.count()) != (rows, count) {
+            return Err(MeshError::Length { asked: rows.saturating_mul(count), found: storage.len() });
+        }
+        Ok(Dat { inner: Arc::new(Inner { id: identity::fresh(), name: name.into(), dataset: dataset.clone(), storage }) })
     }
 
     /// The number by which this data is known.
@@ -98,9 +105,24 @@ impl Dat {
         self.inner.storage.write(values)
     }
 
-    /// An argument of a loop: the data of the element itself, or through a map of those it leads to.
-    pub fn arg(&self, access: Access, map: Option<&Map>) -> Arg {
-        Arg::dat(self, access, map)
+    /// An argument of a loop: the data of the element itself (`None`), or through a map of those it leads to.
+    ///
+    /// ```
+    /// use parloop_mesh::{Access, Dat, Map, Set};
+    /// let (edges, nodes) = (Set::new(1, "edges")?, Set::new(2, "nodes")?);
+    /// let ends = Map::new(&edges, &nodes, 2, &[0, 1], "ends")?;
+    /// let (length, x) = (Dat::new(&edges.data(1)?, &[0.0], "length")?, Dat::new(&nodes.data(1)?, &[0.0, 1.0], "x")?);
+    /// let args = vec![length.arg(Access::Write, None), x.arg(Access::Read, &ends)];
+    /// assert_eq!(args[1].arity(), 2);
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    pub fn arg<'a>(&self, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
+        Arg::dat(self, access, map.into())
+    }
+
+    /// An argument of a loop: one component of the data, counted from 0, of each element.
+    pub fn component<'a>(&self, component: usize, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
+        Arg::component(self, component, access, map.into())
     }
 }
 

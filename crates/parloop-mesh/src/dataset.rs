@@ -44,12 +44,10 @@ impl DataSet {
     /// Data of that shape on each element.
     ///
     /// # Errors
-    /// [`MeshError::Dim`] for an axis of length zero, [`MeshError::DataOnSubset`].
+    /// [`MeshError::Dim`] for an axis of length zero, [`MeshError::DimTooLarge`], [`MeshError::DataOnSubset`].
     pub fn new(set: &Set, dim: impl Into<Dim>) -> Result<DataSet> {
         let Dim(axes) = dim.into();
-        if axes.is_empty() || axes.contains(&0) {
-            return Err(MeshError::Dim { of: set.name().to_owned(), dim: axes.to_vec() });
-        }
+        check_count(set.name(), &axes)?;
         if matches!(set.kind(), SetKind::Subset { .. }) {
             return Err(MeshError::DataOnSubset { set: set.base().name().to_owned() });
         }
@@ -70,6 +68,18 @@ impl DataSet {
     pub fn count(&self) -> usize {
         self.axes.iter().product()
     }
+}
+
+/// How many numbers axes of these lengths hold.
+///
+/// # Errors
+/// [`MeshError::Dim`], [`MeshError::DimTooLarge`].
+pub(crate) fn check_count(of: &str, axes: &[usize]) -> Result<usize> {
+    if axes.is_empty() || axes.contains(&0) {
+        return Err(MeshError::Dim { of: of.to_owned(), dim: axes.to_vec() });
+    }
+    let count = axes.iter().try_fold(1usize, |count, &length| count.checked_mul(length));
+    count.filter(|&count| count <= i32::MAX as usize).ok_or_else(|| MeshError::DimTooLarge { of: of.to_owned(), dim: axes.to_vec() })
 }
 
 impl fmt::Debug for DataSet {

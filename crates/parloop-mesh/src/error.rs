@@ -18,6 +18,8 @@ pub enum MeshError {
     SetTooLarge { set: String, size: usize },
     #[error("`{of}` is given the dimension {dim:?}; every axis must have at least one entry")]
     Dim { of: String, dim: Vec<usize> },
+    #[error("`{of}` is given the dimension {dim:?}; at most {} numbers are possible", i32::MAX)]
+    DimTooLarge { of: String, dim: Vec<usize> },
     #[error("data cannot be put on a subset of `{set}`; put it on `{set}` and loop over the subset")]
     DataOnSubset { set: String },
     #[error("index {index} is not in set `{set}`, which has {size} elements")]
@@ -56,8 +58,8 @@ pub enum MeshError {
     Count { kernel: String, takes: usize, given: usize },
     #[error("argument {index} (`{name}`) of kernel `{kernel}` is declared `{declared}`, but {given} was given; {advice}")]
     Parameter { kernel: String, index: usize, name: String, declared: String, given: String, advice: &'static str },
-    #[error("argument {index} (`{name}`): {data} is on set `{found}`, but {through} `{wanted}`")]
-    WrongSet { index: usize, name: String, data: &'static str, found: String, through: &'static str, wanted: String },
+    #[error("argument {index} (`{name}`): {data} set `{found}`, but {through} `{wanted}`")]
+    WrongSet { index: usize, name: String, data: String, found: String, through: String, wanted: String },
     #[error("argument {index} (`{name}`): a global has no map; leave out `{map}`")]
     MapOfGlobal { index: usize, name: String, map: String },
     #[error("argument {index} (`{name}`): there is no component {component}; an element has {count} numbers")]
@@ -66,6 +68,8 @@ pub enum MeshError {
         "`{name}` is argument {first} with {first_access} and argument {second} with {second_access}: what one element reads another may have written; copy it first, or use one argument"
     )]
     Conflict { name: String, first: usize, first_access: Access, second: usize, second_access: Access },
+    #[error("kernel `{kernel}` gets {bytes} bytes for each element, but at most {most} are possible; pass less data for each element")]
+    TooMuchForElement { kernel: String, bytes: usize, most: usize },
     #[error("plan `{plan}` cannot run kernel `{kernel}` on {device}: {reason}")]
     Plan { plan: &'static str, kernel: String, device: String, reason: &'static str },
     #[error(

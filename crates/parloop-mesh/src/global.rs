@@ -8,7 +8,7 @@ use parloop_device::{DType, Element};
 use crate::Result;
 use crate::access::Access;
 use crate::arg::Arg;
-use crate::dataset::{Axes, Dim};
+use crate::dataset::{Axes, Dim, check_count};
 use crate::error::MeshError;
 use crate::identity::{self, Id};
 use crate::storage::Storage;
@@ -31,11 +31,9 @@ impl Global {
     /// With these values.
     ///
     /// # Errors
-    /// [`MeshError::Dim`], [`MeshError::Length`].
+    /// [`MeshError::Dim`], [`MeshError::DimTooLarge`], [`MeshError::Length`].
     pub fn new<T: Element>(dim: impl Into<Dim>, values: &[T], name: impl Into<String>) -> Result<Global> {
-        let dim = dim.into();
-        let storage = Storage::with_values(values, 1, dim.0.iter().product())?;
-        Global::around(dim, storage, name, false)
+        Global::with_values(dim.into(), values, name.into(), false)
     }
 
     /// With these values, which no loop may change.
@@ -43,21 +41,21 @@ impl Global {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn constant<T: Element>(dim: impl Into<Dim>, values: &[T], name: impl Into<String>) -> Result<Global> {
-        let dim = dim.into();
-        let storage = Storage::with_values(values, 1, dim.0.iter().product())?;
-        Global::around(dim, storage, name, true)
+        Global::with_values(dim.into(), values, name.into(), true)
+    }
+
+    fn with_values<T: Element>(dim: Dim, values: &[T], name: String, constant: bool) -> Result<Global> {
+        let storage = Storage::with_values(values, 1, check_count(&name, &dim.0)?)?;
+        Global::around(dim, storage, name, constant)
     }
 
     /// Numbers in that storage, which is one row.
     ///
     /// # Errors
-    /// [`MeshError::Dim`], [`MeshError::Length`].
+    /// [`MeshError::Dim`], [`MeshError::DimTooLarge`], [`MeshError::Length`].
     pub fn around(dim: impl Into<Dim>, storage: Storage, name: impl Into<String>, constant: bool) -> Result<Global> {
         let (Dim(axes), name) = (dim.into(), name.into());
-        if axes.is_empty() || axes.contains(&0) {
-            return Err(MeshError::Dim { of: name, dim: axes.to_vec() });
-        }
-        let asked = axes.iter().product();
+        let asked = check_count(&name, &axes)?;
         if storage.len() != asked {
             return Err(MeshError::Length { asked, found: storage.len() });
         }

@@ -1,8 +1,9 @@
 //! The user's kernels: a function in C, or a loop kernel, that is called for each element.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use parloop_loop::callable::{self, CFunction};
 use parloop_loop::error::LoopError;
@@ -38,7 +39,7 @@ enum Body {
 }
 
 /// How a kernel in C is compiled.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KernelOptions {
     /// Lines in front of the source: `#include <math.h>`.
     pub headers: Vec<String>,
@@ -48,8 +49,33 @@ pub struct KernelOptions {
     pub arguments: Vec<String>,
 }
 
+/// What a kernel in C was made of: made of the same again it is the same kernel, with all that loops have worked out for it.
+#[derive(PartialEq, Eq, Hash)]
+struct Known {
+    source: String,
+    name: String,
+    options: KernelOptions,
+}
+
+/// More kernels than this are not remembered.
+const MOST_KNOWN: usize = 1024;
+
+fn known_kernels() -> MutexGuard<'static, HashMap<Known, Kernel>> {
+    static KNOWN: LazyLock<Mutex<HashMap<Known, Kernel>>> = LazyLock::new(Mutex::default);
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Kernel {
+    /// The function of that name in a source in C that needs no [`KernelOptions`]. See [`c`](Self::c).
+    ///
+    /// # Errors
+    /// Those of [`c`](Self::c).
+    pub fn new(source: &str, name: &str) -> Result<Kernel> {
+        Kernel::c(source, name, &KernelOptions::default())
+    }
+
     /// The function of that name in a source in C. The source may have other functions, macros and constants, and runs on every device.
+    /// The same source again gives the same kernel.
     ///
     /// ```
     /// use parloop_mesh::{Kernel, KernelOptions};
@@ -61,6 +87,24 @@ impl Kernel {
     /// # Errors
     /// A mistake in the source, no function of that name, [`MeshError::Returns`].
     pub fn c(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
+        let known = Known { source: source.to_owned(), name: name.to_owned(), options: options.clone() };
+        // Files may have changed since they were read.
+        let reads_files = std::iter::once(source).chain(options.headers.iter().map(String::as_str)).any(|text| text.contains("include \""));
+        if !reads_files && let Some(kernel) = known_kernels().get(&known) {
+            return Ok(kernel.clone());
+        }
+        let kernel = Kernel::read(source, name, options)?;
+        if !reads_files {
+            let mut kernels = known_kernels();
+            if kernels.len() >= MOST_KNOWN {
+                kernels.clear();
+            }
+            kernels.insert(known, kernel.clone());
+        }
+        Ok(kernel)
+    }
+
+    fn read(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
         let function = CFunction::parse_with(source, name, &options.headers, &options.include_dirs)?;
         if let Some(returns) = &function.signature().returns {
             return Err(MeshError::Returns { kernel: name.to_owned(), returns: returns.to_string() });

@@ -3,6 +3,30 @@
 //! The way of the data: [`Set`], [`Map`], [`Dat`] and [`Global`] are declared → a [`ParLoop`] of a [`Kernel`] over a set checks its
 //! arguments → a plan says in which order and by whom elements are visited so that no two writes meet → `lower` makes a loop kernel
 //! that calls the user's kernel → the loop compiler makes code of it → it is launched on a context. No C is written here.
+//!
+//! The midpoint of each cell of a mesh of triangles: the kernel gets the data of one cell, what is on the cell itself as `double *` and
+//! what is on its vertices as `double **`, row by row.
+//!
+//! ```
+//! use parloop_kernel::Context;
+//! use parloop_mesh::{Access, Dat, Kernel, Map, Set, par_loop};
+//!
+//! let (vertices, cells) = (Set::new(4, "vertices")?, Set::new(2, "cells")?);
+//! let cell2vertex = Map::new(&cells, &vertices, 3, &[0, 1, 2, 1, 3, 2], "cell2vertex")?;
+//! let coordinates = Dat::new(&vertices.data(2)?, &[0.0, 0.0, 3.0, 0.0, 0.0, 3.0, 3.0, 3.0], "coordinates")?;
+//! let midpoints = Dat::new(&cells.data(2)?, &[0.0; 4], "midpoints")?;
+//! let midpoint = Kernel::new(
+//!     "void midpoint(double p[2], double *coords[2]) {
+//!        p[0] = (coords[0][0] + coords[1][0] + coords[2][0]) / 3.0;
+//!        p[1] = (coords[0][1] + coords[1][1] + coords[2][1]) / 3.0;
+//!      }",
+//!     "midpoint",
+//! )?;
+//! let args = vec![midpoints.arg(Access::Write, None), coordinates.arg(Access::Read, &cell2vertex)];
+//! par_loop(&midpoint, &cells, args, &Context::open("cpu")?)?;
+//! assert_eq!(midpoints.to_vec::<f64>()?, [1.0, 1.0, 2.0, 2.0]);
+//! # Ok::<(), parloop_mesh::MeshError>(())
+//! ```
 
 mod access;
 mod arg;

@@ -35,7 +35,7 @@ pub fn check(signature: &Signature, args: &[Arg]) -> Result<()> {
                 None => return wrong("only an argument through a map has pointers to rows; declare one pointer"),
             },
             Pointee::Rows(dtype, lengths) => match arg.map {
-                Some(_) if lengths.iter().product::<u64>() == arg.count() as u64 => *dtype,
+                Some(_) if numbers(lengths) == Some(arg.count() as u64) => *dtype,
                 Some(_) => return wrong("the length of a row must be the number of values of an element"),
                 None => return wrong("only an argument through a map has rows; declare one pointer"),
             },
@@ -51,12 +51,17 @@ pub fn check(signature: &Signature, args: &[Arg]) -> Result<()> {
     Ok(())
 }
 
+/// How many numbers rows of these lengths hold.
+fn numbers(lengths: &[u64]) -> Option<u64> {
+    lengths.iter().try_fold(1u64, |numbers, &length| numbers.checked_mul(length))
+}
+
 /// What an argument is, in a few words.
 pub fn described(arg: &Arg) -> String {
     let kind = match &arg.data {
-        ArgData::Dat(_) => "Dat",
-        ArgData::Component(..) => "component of Dat",
-        ArgData::Global(_) => "Global",
+        ArgData::Dat(_) => "Dat".to_owned(),
+        ArgData::Component(_, component) => format!("component {component} of Dat"),
+        ArgData::Global(_) => "Global".to_owned(),
     };
     let map = arg.map.as_ref().map(|map| format!(" through map `{}`", map.name())).unwrap_or_default();
     format!("{kind} `{}` of {} with {}{map}", arg.name(), arg.dtype(), arg.access)

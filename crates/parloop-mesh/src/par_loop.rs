@@ -102,6 +102,7 @@ impl ParLoop {
         }
         check_conflicts(&args)?;
         kernel.check(&args)?;
+        check_room(kernel, &args)?;
         let (mut maps, mut tables): (SmallVec<[Map; 4]>, SmallVec<[Table; 8]>) = Default::default();
         for (index, arg) in args.iter().enumerate() {
             if let Some(map) = arg.map.as_ref().filter(|map| !maps.contains(map)) {
@@ -226,6 +227,20 @@ fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
     Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry: row.into_iter().chain([place % count]).collect() })
 }
 
+/// Bytes of an element's data that fit on the stack of a thread, twice, next to what the kernel has there.
+const MOST_BYTES: usize = 512 << 10;
+
+/// Refuses more data for each element than copies of it can be made of.
+fn check_room(kernel: &Kernel, args: &[Arg]) -> Result<()> {
+    let bytes = |arg: &Arg| arg.arity().saturating_mul(arg.count()).saturating_mul(arg.dtype().size());
+    let bytes = args.iter().map(bytes).fold(0, usize::saturating_add);
+    if bytes <= MOST_BYTES {
+        Ok(())
+    } else {
+        Err(MeshError::TooMuchForElement { kernel: kernel.name().to_owned(), bytes, most: MOST_BYTES })
+    }
+}
+
 /// Whether an argument makes sense for elements of the set.
 fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
     let name = || arg.name().to_owned();
@@ -253,14 +268,15 @@ fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
         }
     };
     let on = dat.dataset().set();
-    let wrong = |data, found: &Set, through, wanted: &Set| {
+    let wrong = |data: String, found: &Set, through: String, wanted: &Set| {
         let (found, wanted) = (found.name().to_owned(), wanted.name().to_owned());
         Err(MeshError::WrongSet { index, name: name(), data, found, through, wanted })
     };
+    let (data, over) = (|| "the data is on".to_owned(), || "the loop is over".to_owned());
     match &arg.map {
-        None if on != set.base() => wrong("the data", on, "the loop is over", set.base()),
-        Some(map) if map.from() != set.base() => wrong("the beginning of the map", map.from(), "the loop is over", set.base()),
-        Some(map) if map.to() != on => wrong("the data", on, "the map leads to", map.to()),
+        None if on != set.base() => wrong(data(), on, over(), set.base()),
+        Some(map) if map.from() != set.base() => wrong(format!("the map `{}` begins at", map.name()), map.from(), over(), set.base()),
+        Some(map) if map.to() != on => wrong(data(), on, format!("the map `{}` leads to", map.name()), map.to()),
         _ => Ok(()),
     }
 }

@@ -40,11 +40,14 @@ fn is_written(kernel: &LoopKernel, argument: &Argument) -> bool {
 
 /// The lengths of the axes along which a kernel takes `arity` rows of `count` numbers, or one row; `None` where they do not fit.
 pub fn axes(layout: &Layout, arity: Option<usize>, count: usize) -> Option<Vec<usize>> {
-    let all = arity.unwrap_or(1) * count;
+    let all = arity.unwrap_or(1).saturating_mul(count);
     let plain: Vec<usize> = arity.into_iter().chain([count]).collect();
     let known = layout.lengths().map(|lengths| lengths.iter().map(constant).collect::<Option<Vec<usize>>>());
     match (known.flatten(), layout.axis_count()) {
-        (Some(lengths), _) => (!lengths.is_empty() && lengths.iter().product::<usize>() == all).then_some(lengths),
+        (Some(lengths), _) => {
+            let numbers = lengths.iter().try_fold(1usize, |numbers, &length| numbers.checked_mul(length));
+            (!lengths.is_empty() && numbers == Some(all)).then_some(lengths)
+        }
         (None, None) => Some(plain),
         (None, Some(axes)) if axes == plain.len() => Some(plain),
         (None, Some(1)) => Some(vec![all]),

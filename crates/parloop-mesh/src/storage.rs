@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use parloop_device::{DType, Device, Element, Memory, as_bytes, as_bytes_mut};
+use parloop_device::{DType, Device, Element, Memory, as_bytes, as_bytes_mut, refuse_recording};
 use parloop_kernel::{BeforeReplay, Context, KernelError};
 use smallvec::SmallVec;
 
@@ -76,7 +76,8 @@ impl Storage {
     /// When there is no room, or the length does not fit.
     pub fn with_values<T: Element>(values: &[T], rows: usize, count: usize) -> Result<Storage> {
         let storage = Storage::zeros(T::DTYPE, rows, count)?;
-        storage.write(values)?;
+        storage.check_length(values.len())?;
+        storage.write_host(as_bytes(values))?;
         Ok(storage)
     }
 
@@ -157,6 +158,7 @@ impl Storage {
     /// # Errors
     /// When a device that has the numbers fails.
     pub fn host_mut(&self) -> Result<&Memory> {
+        refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
         let mut state = self.state();
         self.renew_host(&mut state)?;
         state.version += 1;
@@ -209,15 +211,18 @@ impl Storage {
     /// [`MeshError::ElementType`], [`MeshError::Length`].
     pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
         self.check_type(T::DTYPE)?;
-        if values.len() != self.len() {
-            return Err(MeshError::Length { asked: self.len(), found: values.len() });
-        }
+        self.check_length(values.len())?;
+        refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
         let _turn = self.turn(true);
         let mut state = self.state();
         self.write_host(as_bytes(values))?;
         state.version += 1;
         state.host = state.version;
         Ok(())
+    }
+
+    fn check_length(&self, found: usize) -> Result<()> {
+        if found == self.len() { Ok(()) } else { Err(MeshError::Length { asked: self.len(), found }) }
     }
 
     fn check_type(&self, asked: DType) -> Result<()> {

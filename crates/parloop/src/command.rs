@@ -12,6 +12,7 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{ContentArrangement, Table};
 use parloop_device::{CompileError, Device, DeviceError, DeviceKind, Properties};
 use parloop_kernel::Cache;
+use parloop_loop::IslError;
 use serde_json::json;
 
 /// Write a kernel once; run it on CPU threads, OpenCL, CUDA and HIP devices.
@@ -199,6 +200,16 @@ fn doctor() -> (String, bool) {
         };
         tell(format!("{kind} compiler"), finding);
     }
+    let isl = match parloop_loop::library_file() {
+        Ok(file) => Finding::Here(file.display().to_string()),
+        Err(IslError::Missing { reason }) if std::env::var_os("PARLOOP_ISL").is_some_and(|file| !file.is_empty()) => {
+            Finding::Missing(reason)
+        }
+        Err(_) => {
+            Finding::Missing("loop kernels need it; apt-get install libisl23, or pip install islpy, or name the file in PARLOOP_ISL".into())
+        }
+    };
+    tell("libisl".into(), isl);
     let cache = match Cache::user().info().folder {
         Ok(folder) => Finding::Here(folder.display().to_string()),
         Err(reason) => {

@@ -78,9 +78,35 @@
 //! # Ok::<(), parloop::loops::LoopError>(())
 //! ```
 //!
+//! Mesh loops run a kernel for each element of a set: on its own data, on what its maps lead to, and on what all elements share. What the
+//! kernel does with each is said; how writes of different elements are kept apart is the plan's business, on every device. See [`mesh`].
+//!
+//! ```
+//! use parloop::prelude::*;
+//!
+//! let (edges, nodes) = (Set::new(3, "edges")?, Set::new(4, "nodes")?);
+//! let ends = Map::new(&edges, &nodes, 2, &[0, 1, 1, 2, 2, 3], "ends")?;
+//! let x = Dat::new(&nodes.data(1)?, &[0.0, 1.0, 3.0, 6.0], "x")?;
+//! let (sum, longest) = (Dat::new(&nodes.data(1)?, &[0.0; 4], "sum")?, Global::new(1, &[0.0], "longest")?);
+//! let lump = MeshKernel::new(
+//!     "void lump(const double **x, double **sum, double *longest) {
+//!          double length = x[1][0] - x[0][0];
+//!          sum[0][0] += length / 2;
+//!          sum[1][0] += length / 2;
+//!          if (length > *longest) *longest = length;
+//!      }",
+//!     "lump",
+//! )?;
+//! let args = vec![x.arg(Access::Read, &ends), sum.arg(Access::Inc, &ends), longest.arg(Access::Max)];
+//! par_loop(&lump, &edges, args, &Context::open("cpu")?)?;
+//! assert_eq!(sum.to_vec::<f64>()?, [0.5, 1.5, 2.5, 1.5]);
+//! assert_eq!(longest.to_vec::<f64>()?, [3.0]);
+//! # Ok::<(), MeshError>(())
+//! ```
+//!
 //! The layers are crates of their own: [`parloop_device`] (devices, memory, streams, events, modules), [`parloop_kernel`]
 //! (portable C, signatures, the compile cache, launch), [`parloop_object`] (types, buffers, views, C functions of objects),
-//! `parloop_isl` (sets of integers) and [`parloop_loop`] (loop kernels).
+//! `parloop_isl` (sets of integers), [`parloop_loop`] (loop kernels) and [`parloop_mesh`] (loops over meshes).
 
 pub mod command;
 pub mod loops;
@@ -105,6 +131,7 @@ pub mod prelude {
     pub use crate::loops::{
         Data, InameTag, KernelBuilder, LoopArg, LoopError, LoopKernel, Prefetch, Split, Target, loop_args, make_kernel,
     };
+    pub use crate::mesh::{Access, Dat, Global, Kernel as MeshKernel, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set, par_loop};
     pub use crate::{
         Array, Buffer, CompileOptions, Context, DType, Device, DeviceKind, Grid, Kernel, KernelError, Object, ObjectError, ObjectOptions,
         PlaceObjects, Placed, Program, Source, args,

@@ -273,7 +273,16 @@ def _loose(item: Any) -> Any:
 
 
 def merge(programs: Iterable[Program]) -> Program:
-    """One program with the kernels and functions of all. Calls that one could not resolve find the kernels of the others."""
+    """One program with the kernels and functions of all. Calls that one could not resolve find the kernels of the others.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> twice = lp.make_function("{[j]: 0<=j<4}", "y[j] = 2*x[j]", name="twice")
+    >>> knl = lp.make_kernel(
+    ...     "{[i,k]: 0<=i,k<4}", "[i]: out[i] = twice([k]: a[k])", [lp.GlobalArg("a,out", np.float64, shape="4"), ...], name="main"
+    ... )
+    >>> lp.merge([knl, twice])(a=np.arange(4.0))[1][0]
+    array([0., 2., 4., 6.])
+    """
     items = list(programs)
     if not items:
         raise LoopError("merge needs one program at least")

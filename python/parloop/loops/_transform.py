@@ -31,6 +31,7 @@ __all__ = [
     "expand_subst",
     "extract_subst",
     "fix_parameters",
+    "get_kennedy_unweighted_fusion_candidates",
     "inline_callable_kernel",
     "join_inames",
     "make_reduction_inames_unique",
@@ -220,29 +221,80 @@ def duplicate_inames(
     suffix: str | None = None,
     tags: Mapping[str, Any] | None = None,
 ) -> _P:
-    """Gives some instructions inames of their own, so that their loops are not shared."""
+    """Gives some instructions inames of their own, so that their loops are not shared.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<n}", ["b[i] = 2*a[i] {id=first}", "c[i] = a[i] + 1 {id=second}"])
+    >>> knl = lp.duplicate_inames(knl, "i", "id:second", new_inames="k")
+    >>> print(knl.default_entrypoint.instructions[1])
+    c[k] = a[k] + 1 {id=second, inames=+k}
+    """
     return apply(kernel, "duplicate_inames", inames, _query(within), new_inames=new_inames, suffix=suffix, tags=tags)
 
 
 def rename_iname(
     kernel: _P, old_iname: str, new_iname: str, existing_ok: bool = False, within: Any = None, preserve_tags: bool = True
 ) -> _P:
-    """Gives an iname another name; one that exists already if `existing_ok`."""
+    """Gives an iname another name; one that exists already if `existing_ok`.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]")
+    >>> lp.rename_iname(knl, "i", "row").default_entrypoint.all_inames()
+    frozenset({'row'})
+    """
     return apply(kernel, "rename_iname", old_iname, new_iname, existing_ok, within=_query(within), preserve_tags=preserve_tags)
 
 
 def rename_inames(kernel: _P, old_inames: _Names, new_iname: str, existing_ok: bool = False, within: Any = None) -> _P:
-    """Gives several inames one name."""
+    """Gives several inames one name.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i,j<n}", ["b[i] = 2*a[i] {id=b}", "c[j] = 2*b[j] {dep=b}"])
+    >>> lp.rename_inames(knl, ["j"], "i", existing_ok=True).default_entrypoint.all_inames()
+    frozenset({'i'})
+    """
     return apply(kernel, "rename_inames", old_inames, new_iname, existing_ok, within=_query(within))
 
 
 def rename_inames_in_batch(kernel: _P, batches: Mapping[str, Iterable[str]]) -> _P:
-    """Gives several inames other names at once: each name with those that it stands for."""
+    """Gives several inames other names at once: each name with those that it stands for.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i,j<n}", ["b[i] = 2*a[i] {id=b}", "c[j] = 2*b[j] {dep=b}"])
+    >>> lp.rename_inames_in_batch(knl, {"row": ["i", "j"]}).default_entrypoint.all_inames()
+    frozenset({'row'})
+    """
     return apply(kernel, "rename_inames_in_batch", {name: list(olds) for name, olds in batches.items()})
 
 
+def get_kennedy_unweighted_fusion_candidates(
+    kernel: Program | Kernel, candidate_inames: _Names, *, prefix: str = "ifused_"
+) -> dict[str, list[str]]:
+    """Which loops may be fused: what to give to `rename_inames_in_batch`.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i,j<n}", ["b[i] = 2*a[i] {id=b}", "c[j] = 2*b[j] {dep=b}"])
+    >>> batches = lp.get_kennedy_unweighted_fusion_candidates(knl, ["i", "j"])
+    >>> sorted(*batches.values())
+    ['i', 'j']
+    >>> len(lp.rename_inames_in_batch(knl, batches).default_entrypoint.all_inames())
+    1
+    """
+    names = [name.strip() for name in candidate_inames.split(",")] if isinstance(candidate_inames, str) else list(candidate_inames)
+    program = kernel.program if isinstance(kernel, Kernel) else kernel
+    name = kernel.name if isinstance(kernel, Kernel) else program.default_entrypoint.name
+    return program._fusion_candidates(name, names, prefix)
+
+
 def remove_unused_inames(kernel: _P, inames: _Names | None = None) -> _P:
-    """Takes away inames that no instruction uses: those given, or all."""
+    """Takes away inames that no instruction uses: those given, or all.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i,j<n}", ["b[i] = 2*a[i] {id=b}", "c[j] = 2*b[j] {dep=b}"])
+    >>> knl = lp.remove_instructions(knl, {"insn"})
+    >>> lp.remove_unused_inames(knl).default_entrypoint.all_inames()
+    frozenset({'i'})
+    """
     return apply(kernel, "remove_unused_inames", inames=inames)
 
 
@@ -263,7 +315,14 @@ def set_loop_priority(kernel: _P, loop_priority: _Names) -> _P:
 
 
 def map_domain(kernel: _P, transform_map: Any) -> _P:
-    """Replaces inames by others that a relation gives: ``"{[i] -> [j]: j = n-1-i}"``."""
+    """Replaces inames by others that a relation gives: ``"{[i] -> [j]: j = n-1-i}"``.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]")
+    >>> knl = lp.map_domain(knl, "[n] -> {[i] -> [back]: back = n - 1 - i}")
+    >>> knl(a=np.arange(3.0))[1][0]
+    array([0., 2., 4.])
+    """
     return apply(kernel, "map_domain", str(transform_map))
 
 
@@ -420,12 +479,24 @@ def alias_temporaries(
 
 
 def rename_argument(kernel: _P, old_name: str, new_name: str) -> _P:
-    """Gives an argument another name."""
+    """Gives an argument another name.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]")
+    >>> print(lp.rename_argument(knl, "a", "source").default_entrypoint.instructions[0])
+    out[i] = 2*source[i] {id=insn, inames=+i}
+    """
     return apply(kernel, "rename_argument", old_name, new_name)
 
 
 def set_argument_order(kernel: _P, arg_names: _Names) -> _P:
-    """Says in which order arguments come."""
+    """Says in which order arguments come.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]")
+    >>> [arg.name for arg in lp.set_argument_order(knl, ["n", "a", "out"]).default_entrypoint.args]
+    ['n', 'a', 'out']
+    """
     return apply(kernel, "set_argument_order", arg_names)
 
 
@@ -435,7 +506,18 @@ def set_array_axis_names(kernel: _P, ary_names: _Names, dim_names: _Names) -> _P
 
 
 def set_temporary_address_space(kernel: _P, temp_var_names: _Names, address_space: Any) -> _P:
-    """Says in which memory temporaries live."""
+    """Says in which memory temporaries live.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> knl = lp.make_kernel(
+    ...     "{[i,j]: 0<=i,j<8}",
+    ...     ["<> t[i] = 2*a[i] {id=t}", "out[j] = t[7 - j] {dep=t}"],
+    ...     [lp.GlobalArg("a,out", np.float64), ...],
+    ... )
+    >>> knl = lp.set_temporary_address_space(lp.tag_inames(knl, {"i": "l.0", "j": "l.0"}), "t", "local")
+    >>> "__local double t[8]" in knl.code("opencl")
+    True
+    """
     return apply(kernel, "set_temporary_address_space", temp_var_names, address_space)
 
 
@@ -457,12 +539,25 @@ def expand_subst(kernel: _P, within: Any = None) -> _P:
 
 
 def extract_subst(kernel: _P, subst_name: str, template: Any, parameters: _Names = (), within: Any = None) -> _P:
-    """Makes a substitution rule of an expression that occurs in the instructions."""
+    """Makes a substitution rule of an expression that occurs in the instructions.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<4}", "out[i,j] = exp(a[i])*j + exp(a[i])")
+    >>> knl = lp.extract_subst(knl, "e", "exp(a[x])", "x")  # and then, say, lp.precompute(knl, "e")
+    >>> print(knl.default_entrypoint.instructions[0])
+    out[i, j] = e(i)*j + e(i) {id=insn, inames=+i:j}
+    """
     return apply(kernel, "extract_subst", subst_name, text(template), parameters, within=_query(within))
 
 
 def add_dependency(kernel: _P, insn_match: Any, depends_on: Any) -> _P:
-    """Lets instructions depend on others."""
+    """Lets instructions depend on others.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<n}", ["b[i] = 2*a[i] {id=first}", "c[i] = a[i] + 1 {id=second}"])
+    >>> lp.add_dependency(knl, "id:second", "id:first").default_entrypoint.id_to_insn["second"].depends_on
+    frozenset({'first'})
+    """
     return apply(kernel, "add_dependency", str(insn_match), str(depends_on))
 
 
@@ -475,7 +570,14 @@ def add_nosync(
     force: bool = False,
     empty_ok: bool = False,
 ) -> _P:
-    """Promises that no barrier is needed between instructions."""
+    """Promises that no barrier is needed between instructions.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<n}", ["b[i] = a[i] {id=first}", "c[i] = b[i] {id=second, dep=first}"])
+    >>> knl = lp.add_nosync(knl, "global", "id:first", "id:second")
+    >>> knl.default_entrypoint.id_to_insn["second"].no_sync_with
+    frozenset({('first', 'global')})
+    """
     return apply(kernel, "add_nosync", scope, str(source), str(sink), bidirectional, force, empty_ok)
 
 
@@ -489,7 +591,13 @@ def add_barrier(
     mem_kind: str | None = None,
     within_inames: _Names | None = None,
 ) -> _P:
-    """Puts a barrier between instructions."""
+    """Puts a barrier between instructions.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<n}", ["b[i] = a[i] {id=first}", "c[i] = b[i] {id=second, dep=first}"])
+    >>> [insn.kind for insn in lp.add_barrier(knl, "id:first", "id:second").default_entrypoint.instructions]
+    ['assignment', 'assignment', 'barrier']
+    """
     return apply(
         kernel,
         "add_barrier",

@@ -12,7 +12,7 @@ use libloading::Library;
 use super::api::Api;
 use crate::error::{IslError, Result};
 
-static API: OnceLock<Api> = OnceLock::new();
+static API: OnceLock<(Api, PathBuf)> = OnceLock::new();
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The names under which systems have libisl, those whose interface is best known first.
@@ -34,29 +34,53 @@ pub fn add_library_folder(path: impl Into<PathBuf>) {
     }
 }
 
-/// The opened library. A failure is not remembered: a folder may be added, or a package installed, before the next question.
-pub(super) fn api() -> Result<&'static Api> {
-    static OPENING: Mutex<()> = Mutex::new(());
-    if let Some(api) = API.get() {
-        return Ok(api);
-    }
-    let _one_at_a_time = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(api) = API.get() {
-        return Ok(api);
-    }
-    let api = find()?;
-    Ok(API.get_or_init(|| api))
+/// The file that libisl was opened from, which is done if it was not needed yet.
+///
+/// # Errors
+/// [`IslError::Missing`].
+pub fn library_file() -> Result<PathBuf> {
+    let name = &opened()?.1;
+    Ok(if name.is_absolute() { name.clone() } else { mapped(name).unwrap_or_else(|| name.clone()) })
 }
 
-fn find() -> Result<Api> {
+/// Where the file of that name is from which the process has code, as far as the system tells.
+fn mapped(name: &Path) -> Option<PathBuf> {
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    let start = name.file_name()?.to_string_lossy().into_owned();
+    let files = maps.lines().filter_map(|line| line.find('/').map(|at| PathBuf::from(&line[at..])));
+    files.into_iter().find(|path| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&start)))
+}
+
+/// The opened library.
+pub(super) fn api() -> Result<&'static Api> {
+    Ok(&opened()?.0)
+}
+
+/// The library and the name that it was opened by. A failure is not remembered: a folder may be added, or a package installed, before the
+/// next question.
+fn opened() -> Result<&'static (Api, PathBuf)> {
+    static OPENING: Mutex<()> = Mutex::new(());
+    if let Some(opened) = API.get() {
+        return Ok(opened);
+    }
+    let _one_at_a_time = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(opened) = API.get() {
+        return Ok(opened);
+    }
+    let found = find()?;
+    Ok(API.get_or_init(|| found))
+}
+
+fn find() -> Result<(Api, PathBuf)> {
     if let Some(path) = env::var_os("PARLOOP_ISL").filter(|path| !path.is_empty()) {
-        return open(&path).map_err(|reason| IslError::Missing { reason: format!("PARLOOP_ISL is `{}`, but {reason}", path.display()) });
+        let opened = open(&path).map(|api| (api, PathBuf::from(&path)));
+        return opened.map_err(|reason| IslError::Missing { reason: format!("PARLOOP_ISL is `{}`, but {reason}", path.display()) });
     }
     let mut reasons = Vec::new();
     let named = NAMES.iter().map(PathBuf::from);
     for candidate in named.chain(files_in_folders()) {
         match open(candidate.as_os_str()) {
-            Ok(api) => return Ok(api),
+            Ok(api) => return Ok((api, candidate)),
             Err(reason) => reasons.push(reason),
         }
     }

@@ -11,7 +11,7 @@ mod memory;
 use std::cell::{OnceCell, RefCell};
 use std::ffi::CStr;
 
-pub use self::library::add_library_folder;
+pub use self::library::{add_library_folder, library_file};
 
 use self::api::{Api, ERROR_QUOTA, ON_ERROR_CONTINUE, isl_ctx, isl_set};
 pub(crate) use self::convert::Names;

@@ -51,6 +51,8 @@ struct Arranger<'a> {
     instructions: HashMap<&'a Name, &'a Arc<Instruction>>,
     /// The local axes of each instruction: its own, and those of the private values that it uses.
     axes: HashMap<Name, Axes>,
+    /// The local axes of each private value: those of all that write it.
+    of_data: HashMap<Name, Axes>,
     /// The inames of each axis in the launch.
     inames: BTreeMap<u8, BTreeSet<Name>>,
     /// The first axis that is a loop; those before it are lanes.
@@ -68,7 +70,14 @@ pub(super) fn first_loop_axis(target: Target) -> Option<u8> {
 
 /// Turns the local axes of a launch, from `first` on, into loops.
 pub(super) fn arrange(kernel: &LoopKernel, nodes: &[Node], instructions: &HashMap<&Name, &Arc<Instruction>>, first: u8) -> Arranged {
-    let mut arranger = Arranger { kernel, instructions: instructions.clone(), axes: HashMap::new(), inames: BTreeMap::new(), first };
+    let mut arranger = Arranger {
+        kernel,
+        instructions: instructions.clone(),
+        axes: HashMap::new(),
+        of_data: HashMap::new(),
+        inames: BTreeMap::new(),
+        first,
+    };
     let ids = run_ids(nodes);
     arranger.find_axes(&ids);
     let order: Vec<u8> = arranger.inames.keys().rev().copied().collect();
@@ -128,14 +137,14 @@ impl<'a> Arranger<'a> {
                 used.entry(name).or_default().push(id);
             }
         }
-        let mut of_data: HashMap<&Name, Axes> = HashMap::new();
+        let mut of_data: HashMap<Name, Axes> = HashMap::new();
         loop {
             let mut changed = false;
             for id in ids {
                 let Some(instruction) = self.instructions.get(id) else { continue };
                 let axes = self.axes.get(*id).cloned().unwrap_or_default();
                 for name in instruction.writes() {
-                    if let Some((name, _)) = used.get_key_value(&name) {
+                    if used.contains_key(&name) {
                         let data = of_data.entry(name).or_default();
                         let before = data.len();
                         data.extend(&axes);
@@ -153,9 +162,10 @@ impl<'a> Arranger<'a> {
                 }
             }
             if !changed {
-                return;
+                break;
             }
         }
+        self.of_data = of_data;
     }
 
     /// The private temporaries that an instruction uses.
@@ -325,7 +335,9 @@ impl<'a> Arranger<'a> {
         let mut widened = BTreeMap::new();
         for (name, accesses) in accesses {
             let axes: Axes = accesses.iter().flat_map(|access| access.path.iter().filter_map(|step| step.axis)).collect();
-            let over: Vec<u8> = axes.into_iter().rev().filter(|&axis| outlives(axis, &accesses)).collect();
+            // What is written for all work items at once is the same for each.
+            let differs = |axis: u8| self.of_data.get(name).is_some_and(|axes| axes.contains(&axis));
+            let over: Vec<u8> = axes.into_iter().rev().filter(|&axis| differs(axis) && outlives(axis, &accesses)).collect();
             if !over.is_empty() {
                 widened.insert(name.clone(), over);
             }

@@ -161,9 +161,12 @@ impl ExtractSubst {
     }
 }
 
-/// Whether both are the same apart from what is inside them.
+/// Whether both are the same apart from what is inside them. A call in a template is not resolved; one in a kernel may be.
 fn same_node(left: &Expr, right: &Expr) -> bool {
-    let hollow = |expr: &Expr| expr.map_children(&mut |_| Expr::int(0));
+    let hollow = |expr: &Expr| match expr.map_children(&mut |_| Expr::int(0)) {
+        Expr::Call(call) => Expr::Call(Arc::new(Call { resolved: false, ..(*call).clone() })),
+        other => other,
+    };
     hollow(left) == hollow(right)
 }
 

@@ -5,10 +5,17 @@ use std::process::{Command, Stdio};
 
 use parloop_device::{CompileError, Compiler, DeviceKind};
 use parloop_kernel::{CompileOptions, Source, compile_for};
-use parloop_loop::syntax::Target;
+use parloop_loop::syntax::{Program, Target};
 
 use super::lowering::code;
-use super::samples;
+use super::run::contexts;
+use super::{filetests, samples};
+
+/// The samples, and what is in `tests/kernels`.
+fn all() -> Vec<(String, Program)> {
+    let samples = samples::all().into_iter().map(|(name, program)| (name.to_owned(), program));
+    samples.chain(filetests::programs()).collect()
+}
 
 fn compiles(kind: DeviceKind, target: Target, compiler: Result<std::sync::Arc<dyn Compiler>, CompileError>) {
     let compiler = match compiler {
@@ -17,7 +24,7 @@ fn compiles(kind: DeviceKind, target: Target, compiler: Result<std::sync::Arc<dy
         other => other.unwrap(),
     };
     let mut refused = String::new();
-    for (name, program) in samples::all() {
+    for (name, program) in all() {
         let code = code(&program, target);
         let options = CompileOptions { checked: !code.check_sites.is_empty(), ..CompileOptions::default() };
         if let Err(error) = compile_for(kind, &*compiler, &[Source::text(code.text.clone())], &options) {
@@ -48,9 +55,23 @@ fn every_kernel_for_hip_is_taken_by_hiprtc() {
 }
 
 #[test]
+fn every_kernel_for_opencl_is_taken_by_its_device() {
+    let Some(context) = contexts().into_iter().find(|context| context.device().kind() == DeviceKind::OpenCl) else {
+        return println!("skipped: there is no OpenCL device");
+    };
+    let mut refused = String::new();
+    for (name, program) in all() {
+        if let Err(error) = program.compile(&context) {
+            refused.push_str(&format!("---- {name}\n{error}\n"));
+        }
+    }
+    assert!(refused.is_empty(), "{refused}");
+}
+
+#[test]
 fn every_kernel_in_c_compiles_alone_and_without_a_warning() {
     let mut refused = String::new();
-    for (name, program) in samples::all() {
+    for (name, program) in all() {
         let code = code(&program, Target::C);
         let mut gcc = Command::new("cc")
             .args(["-std=gnu11", "-O2", "-Wall", "-Werror", "-x", "c", "-c", "-o", "/dev/null", "-"])

@@ -76,13 +76,36 @@ fn check(path: &Path, bless: bool) -> Result<(), String> {
     if differences.is_empty() { Ok(()) } else { Err(differences) }
 }
 
-#[test]
-fn every_kernel_file_gives_what_it_expects() {
+/// The files, in order.
+fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "loop"));
     files.sort();
     assert!(!files.is_empty(), "no files in {}", folder.display());
+    files
+}
+
+/// The programs of all files that expect no error, before and after their transformations, by name.
+pub fn programs() -> Vec<(String, Program)> {
+    let mut all = Vec::new();
+    for path in files() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (head, expected) = LoopFile::split(&text);
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if expected.iter().any(|expected| expected.what.ends_with("error")) {
+            continue;
+        }
+        let file = LoopFile::parse(head).unwrap_or_else(|error| panic!("{name}: {error}"));
+        all.push((format!("{name} (before)"), file.untransformed().unwrap_or_else(|error| panic!("{name}: {error}"))));
+        all.push((name.clone(), file.program().unwrap_or_else(|error| panic!("{name}: {error}"))));
+    }
+    all
+}
+
+#[test]
+fn every_kernel_file_gives_what_it_expects() {
+    let files = files();
     let bless = std::env::var_os("PARLOOP_BLESS").is_some_and(|value| value == "1");
     let failed: Vec<String> =
         files.iter().filter_map(|path| check(path, bless).err().map(|differences| format!("{}\n{differences}", path.display()))).collect();

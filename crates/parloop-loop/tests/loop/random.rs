@@ -2,15 +2,17 @@
 
 mod sample;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel::Context;
 use parloop_loop::Name;
 use parloop_loop::interpret::{InterpretError, Number, interpret};
+use parloop_loop::parse;
 use parloop_loop::run::{Executable, LoopArg, target_of};
 use parloop_loop::syntax::{Program, Target};
-use parloop_loop::transform::{Prefetch, Split};
+use parloop_loop::transform::apply;
 use proptest::prelude::*;
 use proptest::test_runner::{TestRng, TestRunner};
 
@@ -87,45 +89,73 @@ fn compiled(sample: &Sample, executable: &Executable, n: i64) -> BTreeMap<String
     sample.arrays.iter().zip(&held).map(|(array, held)| (array.name.clone(), held.values())).collect()
 }
 
-/// The program after one random transformation, and how that is written.
-fn step(program: &Program, choices: &mut Choices<'_>) -> (String, Option<Program>) {
+/// Random transformations of which one is done, the first that is allowed; each as lines of a file.
+fn candidates(program: &Program, choices: &mut Choices<'_>) -> Vec<Vec<String>> {
     let kernel = program.entry().unwrap();
     let inames: Vec<&Name> = kernel.inames.keys().collect();
     let (one, two) = (choices.of(&inames), choices.of(&inames));
-    match choices.below(5) {
-        0 | 1 => {
-            let by = 2 + i64::try_from(choices.below(4)).unwrap();
+    match choices.below(8) {
+        0..=2 => {
+            let by = 2 + choices.below(4);
             let (outer, inner) = (choices.of(&["for", "g.0", "g.1"]), choices.of(&["l.0", "for", "unr", "l.1"]));
-            let split = Split::by(by).outer(outer.parse().unwrap()).inner(inner.parse().unwrap());
-            (format!("split {one} by {by} {outer} {inner}"), program.split_iname(one, split).ok())
+            vec![vec![format!("split_iname {one} {by} outer_tag={outer} inner_tag={inner}")]]
         }
-        2 => {
-            let tag = choices.of(&["g.0", "l.0", "unr", "g.1", "l.1", "ilp"]);
-            (format!("tag {one}:{tag}"), program.tag_inames(&format!("{one}:{tag}")).ok())
-        }
-        3 => (format!("prioritize {one}, {two}"), program.prioritize_loops([one.clone(), two.clone()]).ok()),
-        _ => {
-            let array = choices.of(&["a", "b"]);
-            let sweep = if one == two { vec![one.clone()] } else { vec![one.clone(), two.clone()] };
-            (format!("prefetch {array} over {sweep:?}"), program.add_prefetch(Prefetch::new(array, sweep)).ok())
+        3 => vec![vec![format!("tag_inames {one}={}", choices.of(&["g.0", "l.0", "unr", "g.1", "l.1", "ilp"]))]],
+        4 => vec![vec![format!("prioritize_loops [{one}, {two}]")]],
+        _ => fetches(&inames, choices),
+    }
+}
+
+/// Fetches of the arrays, or of rules that stand for them, over one or two inames: few are possible, so that all are tried, beginning anywhere.
+fn fetches(inames: &[&Name], choices: &mut Choices<'_>) -> Vec<Vec<String>> {
+    let mut sweeps: Vec<String> = inames.iter().map(|iname| iname.to_string()).collect();
+    sweeps.extend(inames.iter().zip(inames.iter().skip(1)).map(|(one, two)| format!("[{one}, {two}]")));
+    let how = choices.of(&["", " default_tag=l.auto", " default_tag=l.auto fetch_bounding_box=True"]);
+    let is_rule = choices.below(2) == 1;
+    let mut all = Vec::new();
+    for sweep in &sweeps {
+        for (array, rule) in [("b", "rb \"b[x, y]\" [x, y]"), ("a", "ra \"a[x]\" x")] {
+            all.push(match is_rule {
+                true => vec![format!("extract_subst {rule}"), format!("precompute r{array} {sweep}{how}")],
+                false => vec![format!("add_prefetch {array} {sweep}{how}")],
+            });
         }
     }
+    let first = choices.below(all.len());
+    all.rotate_left(first);
+    // Memory of a work item's own, or of a group, has a size that is known; global memory need not.
+    let in_global = |lines: &Vec<String>| lines.iter().map(|line| line.replace(how, " temporary_address_space=global")).collect();
+    let others: Vec<Vec<String>> = if how.is_empty() { Vec::new() } else { all.iter().map(in_global).collect() };
+    all.into_iter().chain(others).collect()
+}
+
+/// The program after these lines, if they are allowed and what they make can be scheduled.
+fn applied(program: &Program, lines: &[String]) -> Option<Program> {
+    let next = lines.iter().try_fold(program.clone(), |program, line| apply(&program, &parse::step(line).unwrap()).ok())?;
+    (next.generate(Target::C).is_ok() && next.generate(Target::OpenCl).is_ok()).then_some(next)
 }
 
 /// As many of the steps as are allowed and can be scheduled.
 fn transformed(program: &Program, choices: &mut Choices<'_>) -> (Vec<String>, Program) {
     let (mut done, mut program) = (Vec::new(), program.clone());
     while !choices.0.is_empty() {
-        let (text, next) = step(&program, choices);
-        if let Some(next) = next.filter(|next| next.generate(Target::C).is_ok() && next.generate(Target::OpenCl).is_ok()) {
-            done.push(text);
+        let allowed = candidates(&program, choices).into_iter().find_map(|lines| Some((applied(&program, &lines)?, lines)));
+        if let Some((next, lines)) = allowed {
+            done.extend(lines);
             program = next;
         }
     }
     (done, program)
 }
 
-fn check(contexts: &[Context], kernel: &[u8], steps: &[u8]) -> Result<(), TestCaseError> {
+/// How many cases had a step of that name.
+#[derive(Default)]
+struct Reached {
+    prefetch: Cell<u32>,
+    precompute: Cell<u32>,
+}
+
+fn check(contexts: &[Context], kernel: &[u8], steps: &[u8], reached: &Reached) -> Result<(), TestCaseError> {
     let sample = Sample::draw(&mut Choices(kernel));
     let shown = format!("{:#?}\n{}\n{:?}", sample.domains, sample.instructions, sample.arrays);
     let program = sample.build().map_err(|error| TestCaseError::fail(format!("{error}\n{shown}")))?;
@@ -140,6 +170,9 @@ fn check(contexts: &[Context], kernel: &[u8], steps: &[u8]) -> Result<(), TestCa
         }
     }
     let (steps, program) = transformed(&program, &mut Choices(steps));
+    for (name, count) in [("add_prefetch", &reached.prefetch), ("precompute", &reached.precompute)] {
+        count.set(count.get() + u32::from(steps.iter().any(|step| step.contains(name))));
+    }
     for context in contexts {
         let generated = program.generate(target_of(context.device().kind())).unwrap();
         let text = &generated.code.text;
@@ -164,13 +197,16 @@ fn check(contexts: &[Context], kernel: &[u8], steps: &[u8]) -> Result<(), TestCa
 fn random_transformations_of_random_kernels_change_no_numbers() {
     let open_cl = contexts().into_iter().find(|context| context.device().kind() == DeviceKind::OpenCl);
     let contexts: Vec<Context> = ["cpu:1", "cpu"].map(|name| Context::open(name).unwrap()).into_iter().chain(open_cl).collect();
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(128);
     let config = ProptestConfig { cases, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() };
     let bytes = |count| proptest::collection::vec(any::<u8>(), count);
+    let reached = Reached::default();
     let both = (bytes(10..120), bytes(0..60));
     // The same kernels each time; more of them with PROPTEST_CASES.
     let same = TestRng::deterministic_rng(config.rng_algorithm);
     TestRunner::new_with_rng(config, same)
-        .run(&both, |(kernel, steps)| check(&contexts, &kernel, &steps))
+        .run(&both, |(kernel, steps)| check(&contexts, &kernel, &steps, &reached))
         .unwrap_or_else(|error| panic!("{error}"));
+    println!("of {cases} cases {} fetch and {} compute ahead", reached.prefetch.get(), reached.precompute.get());
+    assert!((reached.prefetch.get() + reached.precompute.get()) * 5 >= cases, "too few cases fetch or compute ahead");
 }

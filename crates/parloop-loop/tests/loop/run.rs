@@ -4,7 +4,9 @@ use parloop_device::{Device, DeviceKind};
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::run::{Executable, LoopArg, target_of};
+use parloop_loop::syntax::InameTag;
 use parloop_loop::syntax::{AddressSpace, Program};
+use parloop_loop::transform::Split;
 
 /// One context for each device that is here, and CPUs with one thread and with more threads than cores.
 pub fn contexts() -> Vec<Context> {
@@ -138,5 +140,25 @@ fn a_recorded_call_is_replayed_with_its_temporaries() {
         a.write(&[10.0]).unwrap();
         replay.run().unwrap();
         assert_eq!(out.to_vec().unwrap(), [12.0, 8.0, 24.0]);
+    }
+}
+
+#[test]
+fn a_private_value_that_all_work_items_share_is_the_same_for_each() {
+    let build = |instructions: &str| {
+        let data = Data::global("a, out").dtype("float64").shape("n");
+        KernelBuilder::new().domain("{[i,k]: 0<=i<n and 0<=k<4}").instructions(instructions).data(data).rest().build().unwrap()
+    };
+    let number = build("<float64> t = 2*n {id=t}\nout[i] = a[i] + t {dep=t}");
+    let table = build("<float64> t[k] = k*n {id=t}\nout[i] = a[i] + t[i % 4] {dep=t, inames=i}");
+    let split = Split::by(16).outer(InameTag::Group(0)).inner(InameTag::Local(0));
+    for context in contexts() {
+        for (program, expected) in [(&number, [74, 74, 74, 74]), (&table, [0, 37, 74, 111])] {
+            let executable = executable(&program.split_iname("i", split.clone()).unwrap(), &context);
+            let (a, mut out) = (context.array(&[0.5; 37]).unwrap(), context.zeros::<f64>(37).unwrap());
+            executable.call(&mut [("a", LoopArg::from(&a)), ("out", LoopArg::from(&mut out))]).unwrap();
+            let expected: Vec<f64> = (0..37).map(|i| f64::from(expected[i % 4]) + 0.5).collect();
+            assert_eq!(out.to_vec().unwrap(), expected, "on {:?}", context.device());
+        }
     }
 }

@@ -149,3 +149,18 @@ fn batches_in_lanes_give_what_single_elements_give() {
         }
     }
 }
+
+#[test]
+fn the_host_does_not_change_data_while_it_is_recorded() {
+    let cells = Set::new(2, "cells").unwrap();
+    let x = Dat::new(&cells.data(1).unwrap(), &[1.0, 2.0], "x").unwrap();
+    let context = Context::open("cpu:1").unwrap();
+    let recording = context.record().unwrap();
+    let message = x.write(&[3.0, 4.0]).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "a change of data by the host cannot be recorded on cpu:1; do it before the recording begins or after it is finished"
+    );
+    assert!(recording.finish().is_err());
+    assert_eq!(x.to_vec::<f64>().unwrap(), [1.0, 2.0]);
+}

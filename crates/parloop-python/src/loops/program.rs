@@ -1,11 +1,13 @@
 //! `LoopProgram`: kernels and what they call, as Python sees them.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use parloop_loop::error::LoopError;
 use parloop_loop::infer;
 use parloop_loop::prepare::{Generated, generate, prepare};
 use parloop_loop::syntax::{LoopKernel, Preamble, Program, Target};
-use parloop_loop::transform::{self, Step, apply};
+use parloop_loop::transform::{self, Step, TransformError, apply};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -152,6 +154,14 @@ impl LoopProgram {
     /// With the kernel of that name in the place of all calls of it.
     fn _inline(&self, py: Python<'_>, name: &str) -> Result<LoopProgram> {
         Ok(LoopProgram::new(py.detach(|| transform::inline_callable_kernel(&self.inner, name))?))
+    }
+
+    /// Which of these loops of a kernel may be fused: names with those that each stands for.
+    fn _fusion_candidates(&self, name: &str, inames: Vec<String>, prefix: &str) -> Result<BTreeMap<String, Vec<String>>> {
+        let candidates = inames.into_iter().map(Into::into).collect();
+        let found = transform::get_kennedy_unweighted_fusion_candidates(self.kernel_named(name)?, &candidates, prefix);
+        let groups = found.map_err(|error| LoopError::from(TransformError::from(error)))?.into_iter();
+        Ok(groups.map(|(name, inames)| (name.to_string(), inames.iter().map(ToString::to_string).collect())).collect())
     }
 
     /// With those kernels, and no others, called from outside.

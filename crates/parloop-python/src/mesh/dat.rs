@@ -154,7 +154,7 @@ impl Dat {
         })?;
         let on = &dataset.get().inner;
         let storage = storage(py, data, dtype_given(dtype)?, on.set().sizes().total, on.count())?;
-        Ok(Dat::around(mesh::Dat::around(on, storage, name), dataset.unbind()))
+        Ok(Dat::around(mesh::Dat::around(on, storage, name)?, dataset.unbind()))
     }
 
     /// An argument of a loop: the data of the element itself, or through a map of those it leads to.

@@ -8,6 +8,7 @@ use super::access::Access;
 use super::arg::Arg;
 use super::given::{dim_of, name_of};
 use super::values::{converted, dtype_given, host_view, storage, to_host};
+use crate::context::current_context;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::ndarray::{NdArray, numpy_dtype};
@@ -206,9 +207,11 @@ impl Global {
         self.inner.storage().version()
     }
 
-    /// Sets all numbers to zero.
-    fn zero(slf: &Bound<'_, Self>) -> Result<()> {
-        Ok(Global::shown(slf, true)?.set_item(slf.py().Ellipsis(), 0)?)
+    /// Sets all numbers to zero on the context that is in force, so that it can be recorded and a loop there need not wait.
+    fn zero(&self, py: Python<'_>) -> Result<()> {
+        let context = current_context(py)?;
+        let context = &context.get().inner;
+        Ok(py.detach(|| self.inner.storage().zero(context))?)
     }
 
     /// Copies the numbers into another of the same dimension.

@@ -1,0 +1,341 @@
+//! Every error of sets, maps, data and loops, word for word.
+
+use parloop_device::DType;
+use parloop_kernel::Context;
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_mesh::{
+    Access, Arg, Dat, Global, Kernel, KernelOptions, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set, Sizes, Storage,
+};
+
+fn message<T: std::fmt::Debug>(result: Result<T, MeshError>) -> String {
+    result.unwrap_err().to_string()
+}
+
+fn c(source: &str, name: &str) -> Kernel {
+    Kernel::c(source, name, &KernelOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Two cells of three nodes each, with data of one and two numbers.
+struct Mesh {
+    cells: Set,
+    nodes: Set,
+    corners: Map,
+    area: Dat,
+    at: Dat,
+    factor: Global,
+}
+
+fn mesh() -> Mesh {
+    let (cells, nodes) = (Set::new(2, "cells").unwrap(), Set::new(4, "nodes").unwrap());
+    let corners = Map::new(&cells, &nodes, 3, &[0, 1, 2, 1, 2, 3], "corners").unwrap();
+    let area = Dat::new(&cells.data(1).unwrap(), &[1.0, 2.0], "area").unwrap();
+    let at = Dat::new(&nodes.data(2).unwrap(), &[0.0; 8], "at").unwrap();
+    let factor = Global::new(1, &[2.0], "factor").unwrap();
+    Mesh { cells, nodes, corners, area, at, factor }
+}
+
+fn refused(kernel: &Kernel, set: &Set, args: Vec<Arg>) -> String {
+    message(ParLoop::new(kernel, set, args, LoopOptions::default()))
+}
+
+/// What is said of a kernel with one parameter, for one argument.
+fn misfit(parameter: &str, mesh: &Mesh, arg: Arg) -> String {
+    refused(&c(&format!("void k({parameter}) {{ }}"), "k"), &mesh.cells, vec![arg])
+}
+
+#[test]
+fn sizes_of_sets_and_data_that_make_no_sense_are_refused() {
+    let sizes = Sizes { core: 3, owned: 2, total: 5 };
+    assert_eq!(message(Set::with_sizes(sizes, "cells")), "set `cells`: sizes must grow from core (3) to owned (2) to total (5)");
+    assert_eq!(message(Set::new(1 << 31, "cells")), "set `cells` is asked to have 2147483648 elements, but a set has at most 2147483647");
+    let cells = Set::new(2, "cells").unwrap();
+    assert_eq!(message(cells.data([2, 0])), "`cells` is given the dimension [2, 0]; every axis must have at least one entry");
+    assert_eq!(message(cells.data([])), "`cells` is given the dimension []; every axis must have at least one entry");
+    assert_eq!(
+        message(cells.data([usize::MAX, 3])),
+        "`cells` is given the dimension [18446744073709551615, 3]; at most 2147483647 numbers are possible"
+    );
+    assert_eq!(message(Global::new(0, &[0.0; 0], "sum")), "`sum` is given the dimension [0]; every axis must have at least one entry");
+    assert_eq!(
+        message(Global::new([1 << 40, 1 << 40], &[0.0], "sum")),
+        "`sum` is given the dimension [1099511627776, 1099511627776]; at most 2147483647 numbers are possible"
+    );
+    let some = cells.subset(&[1]).unwrap();
+    assert_eq!(message(some.data(1)), "data cannot be put on a subset of `cells`; put it on `cells` and loop over the subset");
+    assert_eq!(message(Storage::zeros(DType::F64, usize::MAX, 3)), "18446744073709551615 × 3 numbers do not fit into memory");
+}
+
+#[test]
+fn numbers_of_another_count_or_type_are_refused() {
+    let Mesh { cells, area, factor, .. } = mesh();
+    assert_eq!(message(Dat::new(&cells.data(2).unwrap(), &[0.0; 3], "x")), "4 numbers are needed, but 3 were given");
+    assert_eq!(message(Global::new(2, &[0.0; 3], "x")), "2 numbers are needed, but 3 were given");
+    assert_eq!(message(area.write(&[0.0; 3])), "2 numbers are needed, but 3 were given");
+    assert_eq!(message(area.write(&[0i32; 2])), "numbers of type int32 were asked for, but the data is float64");
+    assert_eq!(message(factor.to_vec::<f32>()), "numbers of type float32 were asked for, but the data is float64");
+    let storage = Storage::zeros(DType::F64, 1, 2).unwrap();
+    assert_eq!(message(Dat::around(&cells.data(2).unwrap(), storage, "x")), "4 numbers are needed, but 2 were given");
+}
+
+#[test]
+fn subsets_and_maps_that_lead_outside_are_refused() {
+    let Mesh { cells, nodes, .. } = mesh();
+    assert_eq!(message(cells.subset(&[0, 2])), "index 2 is not in set `cells`, which has 2 elements");
+    assert_eq!(message(cells.subset(&[-1])), "index -1 is not in set `cells`, which has 2 elements");
+    let some = nodes.subset(&[3]).unwrap();
+    assert_eq!(message(some.subset(&[1])), "index 1 is not in set `nodes_subset`, which has 1 elements");
+    assert_eq!(message(cells.union(&some)), "subsets of `cells` and of `nodes` cannot be combined; both must be of one set");
+    assert_eq!(message(Map::new(&cells, &nodes, 0, &[], "none")), "map `none` has arity 0; it must lead to at least one element");
+    assert_eq!(message(Map::new(&cells, &some, 1, &[0, 0], "m")), "map `m` cannot begin or end at a subset of `nodes`; use `nodes`");
+    assert_eq!(message(Map::new(&cells, &nodes, 2, &[0, 1, 2], "m")), "map `m` needs 2 × 2 values, but 3 were given");
+    assert_eq!(message(Map::new(&cells, &nodes, 2, &[0, 1, 2, 4], "m")), "map `m`: entry [1, 1] is 4, but set `nodes` has 4 elements");
+    assert_eq!(message(Map::new(&cells, &nodes, 2, &[0, -1, 2, 3], "m")), "map `m`: entry [0, 1] is -1, but set `nodes` has 4 elements");
+}
+
+#[test]
+fn accesses_that_data_does_not_have_are_refused() {
+    let mesh = mesh();
+    let kernel = c("void k(double *x) { }", "k");
+    for access in [Access::Write, Access::Rw] {
+        assert_eq!(
+            refused(&kernel, &mesh.cells, vec![mesh.factor.arg(access)]),
+            format!("argument 0 (`factor`): {access} is not possible for a global, only READ, INC, MIN, MAX")
+        );
+    }
+    let pi = Global::constant(1, &[3.14], "pi").unwrap();
+    assert_eq!(
+        refused(&kernel, &mesh.cells, vec![pi.arg(Access::Inc)]),
+        "argument 0 (`pi`): INC is not possible for a constant, only READ"
+    );
+    let with_map = Arg { map: Some(mesh.corners.clone()), ..mesh.factor.arg(Access::Read) };
+    assert_eq!(refused(&kernel, &mesh.cells, vec![with_map]), "argument 0 (`factor`): a global has no map; leave out `corners`");
+    assert_eq!(
+        refused(&kernel, &mesh.cells, vec![Arg::component(&mesh.at, 2, Access::Read, Some(&mesh.corners))]),
+        "argument 0 (`at`): there is no component 2; an element has 2 numbers"
+    );
+}
+
+#[test]
+fn data_and_maps_of_other_sets_are_refused() {
+    let mesh = mesh();
+    let kernel = c("void k(double *x) { }", "k");
+    assert_eq!(
+        refused(&kernel, &mesh.cells, vec![mesh.at.arg(Access::Read, None)]),
+        "argument 0 (`at`): the data is on set `nodes`, but the loop is over `cells`"
+    );
+    assert_eq!(
+        refused(&kernel, &mesh.nodes, vec![mesh.at.arg(Access::Read, Some(&mesh.corners))]),
+        "argument 0 (`at`): the map `corners` begins at set `cells`, but the loop is over `nodes`"
+    );
+    assert_eq!(
+        refused(&kernel, &mesh.cells, vec![mesh.area.arg(Access::Read, Some(&mesh.corners))]),
+        "argument 0 (`area`): the data is on set `cells`, but the map `corners` leads to `nodes`"
+    );
+}
+
+#[test]
+fn data_that_is_read_and_written_by_different_elements_is_refused() {
+    let mesh = mesh();
+    let kernel = c("void k(double *x, double *y) { }", "k");
+    let (at, corners) = (&mesh.at, Some(&mesh.corners));
+    let conflict = |first: Access, second: Access| {
+        format!(
+            "`at` is argument 0 with {first} and argument 1 with {second}: what one element reads another may have written; copy it first, or use one argument"
+        )
+    };
+    for (first, second) in [
+        (Access::Inc, Access::Read),
+        (Access::Read, Access::Write),
+        (Access::Rw, Access::Rw),
+        (Access::Inc, Access::Min),
+        (Access::Write, Access::Write),
+    ] {
+        assert_eq!(refused(&kernel, &mesh.cells, vec![at.arg(first, corners), at.arg(second, corners)]), conflict(first, second));
+    }
+    // Directly and through a map: the plan keeps apart only what goes through maps.
+    let own = Map::new(&mesh.nodes, &mesh.nodes, 1, &[1, 2, 3, 0], "next").unwrap();
+    assert_eq!(
+        refused(&kernel, &mesh.nodes, vec![at.arg(Access::Inc, None), at.arg(Access::Inc, Some(&own))]),
+        conflict(Access::Inc, Access::Inc)
+    );
+    assert_eq!(
+        refused(&kernel, &mesh.cells, vec![mesh.factor.arg(Access::Read), mesh.factor.arg(Access::Inc)]),
+        conflict(Access::Read, Access::Inc).replace("`at`", "`factor`")
+    );
+    assert_eq!(
+        refused(&kernel, &mesh.cells, vec![at.arg(Access::Inc, corners), Arg::component(at, 1, Access::Read, corners)]),
+        conflict(Access::Inc, Access::Read)
+    );
+}
+
+#[test]
+fn parameters_that_do_not_take_an_argument_show_both_sides() {
+    let mesh = mesh();
+    let (area, at) = (mesh.area.arg(Access::Read, None), mesh.at.arg(Access::Read, Some(&mesh.corners)));
+    assert_eq!(
+        refused(&c("void k(double *x, double *y) { }", "k"), &mesh.cells, vec![area.clone()]),
+        "kernel `k` takes 2 arguments, but 1 were given"
+    );
+    assert_eq!(
+        misfit("double x", &mesh, area.clone()),
+        "argument 0 (`x`) of kernel `k` is declared `double x`, but Dat `area` of float64 with READ was given; declare a pointer"
+    );
+    assert_eq!(
+        misfit("float *x", &mesh, area.clone()),
+        "argument 0 (`x`) of kernel `k` is declared `float * x`, but Dat `area` of float64 with READ was given; both must have the same type of numbers"
+    );
+    assert_eq!(
+        misfit("void *x", &mesh, area.clone()),
+        "argument 0 (`x`) of kernel `k` is declared `void * x`, but Dat `area` of float64 with READ was given; declare a pointer to numbers of the type of the data"
+    );
+    assert_eq!(
+        misfit("double **x", &mesh, area.clone()),
+        "argument 0 (`x`) of kernel `k` is declared `double ** x`, but Dat `area` of float64 with READ was given; only an argument through a map has pointers to rows; declare one pointer"
+    );
+    assert_eq!(
+        misfit("double (*x)[2]", &mesh, area),
+        "argument 0 (`x`) of kernel `k` is declared `double (*x)[2]`, but Dat `area` of float64 with READ was given; only an argument through a map has rows; declare one pointer"
+    );
+    assert_eq!(
+        misfit("double x[3][3]", &mesh, at.clone()),
+        "argument 0 (`x`) of kernel `k` is declared `double (*x)[3]`, but Dat `at` of float64 with READ through map `corners` was given; the length of a row must be the number of values of an element"
+    );
+    assert_eq!(
+        misfit("int **x", &mesh, at),
+        "argument 0 (`x`) of kernel `k` is declared `int32_t ** x`, but Dat `at` of float64 with READ through map `corners` was given; both must have the same type of numbers"
+    );
+    assert_eq!(
+        misfit("const double *x", &mesh, mesh.area.arg(Access::Write, None)),
+        "argument 0 (`x`) of kernel `k` is declared `const double * x`, but Dat `area` of float64 with WRITE was given; leave out `const`, or pass it with READ"
+    );
+    assert_eq!(
+        misfit("const double **x", &mesh, Arg::component(&mesh.at, 0, Access::Inc, Some(&mesh.corners))),
+        "argument 0 (`x`) of kernel `k` is declared `const double ** x`, but component 0 of Dat `at` of float64 with INC through map `corners` was given; leave out `const`, or pass it with READ"
+    );
+    assert_eq!(
+        misfit("const double *x", &mesh, mesh.factor.arg(Access::Max)),
+        "argument 0 (`x`) of kernel `k` is declared `const double * x`, but Global `factor` of float64 with MAX was given; leave out `const`, or pass it with READ"
+    );
+}
+
+fn loop_kernel(instructions: &str, data: &[Data]) -> Kernel {
+    let builder = KernelBuilder::new().name("k").domain("{[i]: 0<=i<2}").instructions(instructions.to_owned());
+    let program = data.iter().cloned().fold(builder, KernelBuilder::data).build().unwrap_or_else(|error| panic!("{error}"));
+    Kernel::from_program(program, "k").unwrap()
+}
+
+#[test]
+fn arrays_of_loop_kernels_that_do_not_take_an_argument_show_both_sides() {
+    let mesh = mesh();
+    let array = |shape: &str| Data::global("x").dtype("float64").shape(shape.to_owned());
+    let at = mesh.at.arg(Access::Read, Some(&mesh.corners));
+    let of = |instructions: &str, data: Data, arg: &Arg| refused(&loop_kernel(instructions, &[data]), &mesh.cells, vec![arg.clone()]);
+    assert_eq!(
+        of("<> y = x[i, 0] {inames=i}", array("2, 2"), &at),
+        "argument 0 (`x`) of kernel `k` is declared `x: global float64[2, 2]`, but Dat `at` of float64 with READ through map `corners` was given; its axes must be those of the map and of the data, or one for all numbers"
+    );
+    assert_eq!(
+        of("<> y = x[i, 0] {inames=i}", array("3, 2").dtype("int32"), &at),
+        "argument 0 (`x`) of kernel `k` is declared `x: global int32[3, 2]`, but Dat `at` of float64 with READ through map `corners` was given; both must have the same type of numbers"
+    );
+    assert_eq!(
+        of("x[i] = 0 {inames=i}", array("6"), &at),
+        "argument 0 (`x`) of kernel `k` is declared `x: global float64[6]`, but Dat `at` of float64 with READ through map `corners` was given; the kernel writes it; pass it with an access that writes"
+    );
+    assert_eq!(
+        of("<> y = n + i {inames=i}", Data::value("n").dtype("int32"), &mesh.factor.arg(Access::Read)),
+        "argument 0 (`n`) of kernel `k` is declared `n: value int32`, but Global `factor` of float64 with READ was given; declare an array"
+    );
+    assert_eq!(refused(&loop_kernel("x[i] = 0", &[array("6")]), &mesh.cells, vec![]), "kernel `k` takes 1 arguments, but 0 were given");
+}
+
+#[test]
+fn kernels_that_are_not_there_or_return_something_are_refused() {
+    let options = KernelOptions::default();
+    assert_eq!(
+        message(Kernel::c("double half(double *x) { return x[0] / 2; }", "half", &options)),
+        "kernel `half` returns double, but a kernel of a loop must return void; write results through its parameters"
+    );
+    assert_eq!(message(Kernel::c("void one(double *x) { }", "two", &options)), "the source has no function `two`; it has one");
+    let program = KernelBuilder::new().name("one").domain("{[i]: 0<=i<2}").instructions("x[i] = 1.0").build().unwrap();
+    assert_eq!(message(Kernel::from_program(program, "two")), "the program has no loop kernel `two`; it has one");
+    assert_eq!(message(Kernel::c("static int n = 3;", "k", &options)), "the source has no function `k`; it has none");
+}
+
+#[test]
+fn mistakes_in_a_kernel_are_shown_at_the_lines_of_its_source() {
+    let mesh = mesh();
+    let unknown = "#define HALF 0.5\nstatic double halved(double x) { return HALF * x; }\nvoid k(double *x) {\n    x[0] = halved(y);\n}\n";
+    let unclosed = "void k(double *x) {\n    x[0] = (1.0 + 2.0;\n}\n";
+    for context in ["cpu", "opencl"].iter().filter_map(|name| Context::open(name).ok()) {
+        for (source, place, line) in [(unknown, "<halved>:4:", "    x[0] = halved(y);"), (unclosed, "<k>:2:", "    x[0] = (1.0 + 2.0;")] {
+            let kernel = c(source, "k");
+            let made = ParLoop::new(&kernel, &mesh.cells, vec![mesh.area.arg(Access::Rw, None)], LoopOptions::default()).unwrap();
+            let message = message(made.run(&context));
+            assert!(message.contains(place), "{context:?}: {message}");
+            assert!(message.contains(line), "{context:?}: {message}");
+        }
+    }
+}
+
+#[test]
+fn too_much_data_for_one_element_is_refused() {
+    let mesh = mesh();
+    let table = Global::new(100_000, &vec![0.0; 100_000], "table").unwrap();
+    assert_eq!(
+        misfit("const double *x", &mesh, table.arg(Access::Read)),
+        "kernel `k` gets 800000 bytes for each element, but at most 524288 are possible; pass less data for each element"
+    );
+}
+
+#[test]
+fn plans_that_cannot_run_a_loop_say_why() {
+    let mesh = mesh();
+    let (edges, wide) = (Set::new(2, "edges").unwrap(), Set::new(40, "wide").unwrap());
+    let many = Map::new(&edges, &wide, 40, &(0..80).map(|entry| entry % 40).collect::<Vec<i32>>(), "many").unwrap();
+    let wide = Dat::zeros(&wide.data(1).unwrap(), DType::F64, "wide").unwrap();
+    let bytes = Dat::zeros(&mesh.nodes.data(1).unwrap(), DType::U8, "bytes").unwrap();
+    let (at, corners) = (&mesh.at, Some(&mesh.corners));
+    let inc = at.arg(Access::Inc, corners);
+    let of = |device: &str, plan: PlanChoice, deterministic: bool, source: &str, set: &Set, args: Vec<Arg>| {
+        let context = Context::open(device).ok()?;
+        let options = LoopOptions { plan, deterministic, ..LoopOptions::default() };
+        let text = message(ParLoop::new(&c(source, "k"), set, args, options).unwrap().run(&context));
+        let start = format!("plan `{}` cannot run kernel `k` on {}: ", plan.name(), context.device().id());
+        Some(text.strip_prefix(&start).unwrap_or_else(|| panic!("{text}")).to_owned())
+    };
+    let one = "void k(double *x) { }";
+    let two = "void k(double *x, double *y) { }";
+    let (cpu, gpu) = ("cpu", "opencl");
+    let cells = &mesh.cells;
+    let repeated = "elements would be run more than once, but the kernel reads and writes data in place";
+    let expect = |found: Option<String>, reason: &str| {
+        if let Some(found) = found {
+            assert_eq!(found, reason);
+        }
+    };
+    expect(of(gpu, PlanChoice::Sequential, false, one, cells, vec![inc.clone()]), "a GPU does not run elements in order");
+    expect(of(gpu, PlanChoice::Owner, false, one, cells, vec![inc.clone()]), "targets are owned by threads of a CPU");
+    expect(of(cpu, PlanChoice::Gather, false, one, cells, vec![inc.clone()]), "targets gather on GPUs");
+    expect(of(cpu, PlanChoice::Atomic, false, one, cells, vec![inc.clone()]), "indivisible additions are for GPUs");
+    expect(of(cpu, PlanChoice::Owner, false, one, &edges, vec![wide.arg(Access::Inc, Some(&many))]), "an element touches too many targets");
+    let in_place = vec![inc.clone(), mesh.area.arg(Access::Rw, None)];
+    expect(of(cpu, PlanChoice::Owner, false, two, cells, in_place.clone()), repeated);
+    expect(of(gpu, PlanChoice::Gather, false, two, cells, in_place), repeated);
+    expect(
+        of(gpu, PlanChoice::Gather, false, two, cells, vec![inc.clone(), mesh.factor.arg(Access::Inc)]),
+        "elements would be run more than once, but the kernel has sums or extremes over all elements",
+    );
+    expect(
+        of(gpu, PlanChoice::Gather, false, two, cells, vec![inc.clone(), Arg::component(at, 1, Access::Inc, corners)]),
+        "one argument is a component of another, so that a target would be gathered twice",
+    );
+    expect(
+        of(gpu, PlanChoice::Atomic, false, "void k(uint8_t *x) { }", cells, vec![bytes.arg(Access::Inc, corners)]),
+        "only additions of 32-bit and 64-bit numbers are indivisible",
+    );
+    expect(
+        of(gpu, PlanChoice::Atomic, true, one, cells, vec![inc]),
+        "the order of indivisible additions differs from run to run, but deterministic results are asked for",
+    );
+}
