@@ -1,5 +1,6 @@
 //! Tests of mesh loops, one binary.
 
+mod arithmetic;
 mod checked;
 mod deterministic;
 mod devices;
