@@ -152,9 +152,13 @@ impl Set {
         let set = self.add_params(&further);
         let context = Set::from_pieces(set.params().to_vec(), self.dims().to_vec(), context.pieces().to_vec());
         let question = Question { kind: "gist", set: &set, other: Some(&context), names: &[] };
-        let result = once(question, || match (set.plain_piece(), context.plain_piece()) {
-            (Some(piece), Some(known)) => Ok(set.with_piece(Some(local::without_implied(piece, known, |_| true)))),
-            _ => ask(|solver| solver.store(solver.load(&set)?.gist(solver.load(&context)?), set.names())),
+        let result = once(question, || {
+            if let ([piece], [known]) = (set.pieces(), context.pieces())
+                && let Some(gist) = local::gist(piece, known)
+            {
+                return Ok(set.with_piece(Some(gist)));
+            }
+            ask(|solver| solver.store(solver.load(&set)?.gist(solver.load(&context)?), set.names()))
         })?;
         Ok(result.drop_unused_params().add_params(self.params()))
     }

@@ -17,6 +17,9 @@ fn a_missing_library_is_an_error_that_says_where_to_get_it() {
         tiles.gist(&Set::parse("{[i]: 0 <= i < 16}").unwrap()).unwrap().to_string(),
         "[n] -> { [o, i] : i + 16*o < n and i + 16*o >= 0 }"
     );
+    let groups = Set::parse("{[o, i]: 0 <= i < 16 and 16*o + i < n and 0 <= o < floor((n + 15)/16)}").unwrap();
+    let context = Set::parse("{[o]: 0 <= o < floor((n + 15)/16)}").unwrap();
+    assert_eq!(groups.gist(&context).unwrap().to_string(), "[n] -> { [o, i] : i <= 15 and i + 16*o < n and i >= 0 }");
     let error = loops.is_bounded().unwrap_err();
     let IslError::Missing { reason } = &error else { panic!("{error}") };
     assert!(reason.starts_with("PARLOOP_ISL is `/nowhere/libisl.so`, but "), "{reason}");

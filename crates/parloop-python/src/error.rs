@@ -98,7 +98,7 @@ impl From<MeshError> for Error {
             MeshError::Loop(error) => return (*error).into(),
             MeshError::SetSizes { .. } | MeshError::SetTooLarge { .. } => Exception::SetValueError,
             MeshError::SubsetsOfDifferentSets { .. } => Exception::SetValueError,
-            MeshError::Dim { .. } => Exception::DimTypeError,
+            MeshError::Dim { .. } | MeshError::DimTooLarge { .. } => Exception::DimTypeError,
             MeshError::DataOnSubset { .. } | MeshError::MapOnSubset { .. } => Exception::SetTypeError,
             MeshError::SubsetIndex { .. } => Exception::SubsetIndexOutOfBounds,
             MeshError::Arity { .. } => Exception::ArityTypeError,

@@ -55,7 +55,8 @@ impl<'a, 'py> NdArray<'a, 'py> {
     /// The array behind `object`, if it is one.
     pub fn of(object: &'a Bound<'py, PyAny>) -> PyResult<Option<NdArray<'a, 'py>>> {
         let class = NDARRAY.import(object.py(), "numpy", "ndarray")?;
-        Ok(object.is_instance(class)?.then_some(NdArray { object }))
+        let is_exactly = object.get_type_ptr().cast::<PyObject>().eq(&class.as_ptr());
+        Ok((is_exactly || object.is_instance(class)?).then_some(NdArray { object }))
     }
 
     fn fields(&self) -> &ArrayFields {

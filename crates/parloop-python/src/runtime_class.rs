@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{self, Py_ssize_t, PyObject};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 /// The C signature of a vectorcall.
 pub type Vectorcall =
@@ -42,11 +42,16 @@ const READ_ONLY: c_int = 1;
 /// Set in a count when the slot before the first argument may be overwritten.
 const OFFSET_FLAG: usize = 1 << (usize::BITS - 1);
 
+/// The C signature of the making of an object.
+pub type NewObject = unsafe extern "C" fn(class: *mut ffi::PyTypeObject, args: *mut PyObject, named: *mut PyObject) -> *mut PyObject;
+
 /// What a run-time class adds to its base.
 #[derive(Clone, Copy)]
 pub enum Slot {
     /// Objects are called through this function, which each of them holds.
     Call(Vectorcall),
+    /// The same, where Python makes the objects, by the second function: see [`RuntimeClass::new_object`].
+    CallOfMade(Vectorcall, NewObject),
     /// Attributes are looked up by this function.
     GetAttribute(GetAttribute),
 }
@@ -69,7 +74,7 @@ impl RuntimeClass {
                 let class = unsafe { make_class(&base, name, size, 0, &mut slots)? };
                 Ok(RuntimeClass { class, call: None })
             }
-            Slot::Call(function) => {
+            Slot::Call(function) | Slot::CallOfMade(function, _) => {
                 let offset = size.next_multiple_of(align_of::<Vectorcall>());
                 let none = || Member { name: std::ptr::null(), kind: 0, offset: 0, flags: 0, doc: std::ptr::null() };
                 let name_of_slot = c"__vectorcalloffset__".as_ptr();
@@ -80,9 +85,15 @@ impl RuntimeClass {
                     ffi::PyType_Slot { slot: ffi::Py_tp_members, pfunc: members.as_mut_ptr().cast() },
                     ffi::PyType_Slot { slot: ffi::Py_tp_call, pfunc: PyVectorcall_Call as *mut c_void },
                     end,
+                    end,
                 ];
+                let mut flags = HAVE_VECTORCALL;
+                if let Slot::CallOfMade(_, new) = slot {
+                    slots[2] = ffi::PyType_Slot { slot: ffi::Py_tp_new, pfunc: new as *mut c_void };
+                    flags |= ffi::Py_TPFLAGS_BASETYPE;
+                }
                 // SAFETY: the members are leaked above, and objects have room for the function behind what the base needs.
-                let class = unsafe { make_class(&base, name, offset + size_of::<Vectorcall>(), HAVE_VECTORCALL, &mut slots)? };
+                let class = unsafe { make_class(&base, name, offset + size_of::<Vectorcall>(), flags, &mut slots)? };
                 Ok(RuntimeClass { class, call: Some((offset, function)) })
             }
         }
@@ -92,11 +103,43 @@ impl RuntimeClass {
     pub fn make<'py, T: Any + Send>(&self, py: Python<'py>, value: T) -> PyResult<Bound<'py, PyAny>> {
         let handoff = Bound::new(py, Handoff(Mutex::new(Some(Box::new(value)))))?;
         let object = self.class.bind(py).call1((handoff,))?;
-        if let Some((offset, function)) = self.call {
-            // SAFETY: objects of this class have room for the pointer at `offset`; nobody has seen this one yet.
-            unsafe { object.as_ptr().cast::<u8>().add(offset).cast::<Option<Vectorcall>>().write(Some(function)) };
-        }
+        // SAFETY: an object of this class, which nobody has seen yet.
+        unsafe { self.equip(object.as_ptr()) };
         Ok(object)
+    }
+
+    /// Makes an object as the base does, for a class of [`Slot::CallOfMade`]; null after an error.
+    ///
+    /// # Safety
+    /// As Python calls a class: `class` is this one or a subclass, `args` a tuple, `named` a dictionary or null.
+    pub unsafe fn new_object(
+        &self,
+        base: &Bound<'_, PyType>,
+        class: *mut ffi::PyTypeObject,
+        args: *mut PyObject,
+        named: *mut PyObject,
+    ) -> *mut PyObject {
+        // SAFETY: our classes all have this slot, of this type.
+        let object = unsafe {
+            let new = ffi::PyType_GetSlot(base.as_type_ptr(), ffi::Py_tp_new);
+            std::mem::transmute::<*mut c_void, NewObject>(new)(class, args, named)
+        };
+        if !object.is_null() {
+            // SAFETY: an object of that class, which nobody has seen yet.
+            unsafe { self.equip(object) };
+        }
+        object
+    }
+
+    /// Puts the function into an object that is called through it.
+    ///
+    /// # Safety
+    /// The object is of this class or a subclass, and nobody else has seen it.
+    unsafe fn equip(&self, object: *mut PyObject) {
+        if let Some((offset, function)) = self.call {
+            // SAFETY: objects of this class have room for the pointer at `offset`.
+            unsafe { object.cast::<u8>().add(offset).cast::<Option<Vectorcall>>().write(Some(function)) };
+        }
     }
 
     pub fn class<'py>(&self, py: Python<'py>) -> &Bound<'py, PyType> {
@@ -164,6 +207,28 @@ impl<'a> Arguments<'a> {
         // SAFETY: `args` has that many entries, by the protocol; it may be null when there are none.
         let values = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(args, count) } };
         Arguments { values, positional, names }
+    }
+
+    /// The tuple of the names, if there are any.
+    pub fn names<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyTuple>> {
+        // SAFETY: null or a live tuple, by the protocol.
+        unsafe { Bound::from_borrowed_ptr_or_opt(py, self.names) }.and_then(|names| names.cast_into().ok())
+    }
+
+    /// Those by name, as a dictionary.
+    pub fn named_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (name, value) in self.named() {
+            // SAFETY: the arguments of a call and their names live until it is over.
+            let (name, value) = unsafe { (Bound::from_borrowed_ptr(py, name), Bound::from_borrowed_ptr(py, value)) };
+            dict.set_item(name, value)?;
+        }
+        Ok(dict)
+    }
+
+    /// Those by name, in the order of their names.
+    pub fn named_values(&self) -> &'a [*mut PyObject] {
+        &self.values[self.positional..]
     }
 
     /// Whether there are none at all.

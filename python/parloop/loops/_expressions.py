@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib
-import importlib.util
 import numbers
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,8 +11,32 @@ from typing import Any
 __all__ = ["Reduction", "SubArrayRef", "TypeCast", "build", "text", "variable"]
 
 
-@dataclasses.dataclass(frozen=True)
-class TypeCast:
+class _Parts:
+    """An expression of named parts that do not change. (Dataclasses would add milliseconds to the import.)"""
+
+    def __init__(self, **parts: Any) -> None:
+        self.__dict__.update(parts)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a {type(self).__name__} does not change; make another one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a {type(self).__name__} does not change; make another one")
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={part!r}' for name, part in vars(self).items())})"
+
+    def __str__(self) -> str:
+        return text(self)
+
+
+class TypeCast(_Parts):
     """The value of an expression in another type.
 
     >>> import numpy as np, parloop.loops as lp
@@ -25,12 +47,11 @@ class TypeCast:
     dtype: Any
     child: Any
 
-    def __str__(self) -> str:
-        return text(self)
+    def __init__(self, dtype: Any, child: Any) -> None:
+        super().__init__(dtype=dtype, child=child)
 
 
-@dataclasses.dataclass(frozen=True)
-class Reduction:
+class Reduction(_Parts):
     """A reduction of an expression over inames.
 
     >>> import parloop.loops as lp
@@ -41,21 +62,20 @@ class Reduction:
     operation: Any
     inames: Any
     expr: Any
-    allow_simultaneous: bool = False
+    allow_simultaneous: bool
 
-    def __str__(self) -> str:
-        return text(self)
+    def __init__(self, operation: Any, inames: Any, expr: Any, allow_simultaneous: bool = False) -> None:
+        super().__init__(operation=operation, inames=inames, expr=expr, allow_simultaneous=allow_simultaneous)
 
 
-@dataclasses.dataclass(frozen=True)
-class SubArrayRef:
+class SubArrayRef(_Parts):
     """Part of an array, as an argument or a result of a call: ``[i]: a[i, j]``."""
 
     swept_inames: Any
     subscript: Any
 
-    def __str__(self) -> str:
-        return text(self)
+    def __init__(self, swept_inames: Any, subscript: Any) -> None:
+        super().__init__(swept_inames=swept_inames, subscript=subscript)
 
 
 def text(expression: Any) -> str:
@@ -210,7 +230,9 @@ def build(tree: Any, special: Mapping[str, Callable[..., Any]] | None = None) ->
 @functools.cache
 def _pymbolic() -> Any:
     """The module of pymbolic's classes, if it is installed."""
-    return importlib.import_module("pymbolic.primitives") if importlib.util.find_spec("pymbolic") else None
+    from importlib.util import find_spec
+
+    return importlib.import_module("pymbolic.primitives") if find_spec("pymbolic") else None
 
 
 def variable(name: str) -> Any:

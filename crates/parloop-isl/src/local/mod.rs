@@ -65,15 +65,30 @@ pub(crate) fn is_within(piece: &Piece, other: &Piece) -> Option<bool> {
 /// The constraints that neither `context` nor the others imply, of those that `asked` picks; the others stay. What is not found to be
 /// implied stays too. Where two imply each other, the simpler one stays.
 pub(crate) fn without_implied(piece: &Piece, context: &Piece, asked: impl Fn(&Constraint) -> bool) -> Piece {
+    needed(piece, context, asked).0
+}
+
+/// The constraints that neither `context` nor the others imply. Where floors leave one undecided, which isl may decide, there is no answer.
+pub(crate) fn gist(piece: &Piece, context: &Piece) -> Option<Piece> {
+    let (stays, is_decided) = needed(piece, context, |_| true);
+    let has_floors = || piece.iter().chain(context).any(|constraint| constraint.affine.has_floors());
+    (is_decided || !has_floors()).then_some(stays)
+}
+
+/// What [`without_implied`] says, and whether each constraint was found to be implied or not.
+fn needed(piece: &Piece, context: &Piece, asked: impl Fn(&Constraint) -> bool) -> (Piece, bool) {
     let mut stays: Vec<bool> = piece.iter().map(|constraint| !asked(constraint) || context.binary_search(constraint).is_err()).collect();
     let mut order: Vec<usize> = (0..piece.len()).filter(|&place| stays[place] && asked(&piece[place])).collect();
     order.sort_by_key(|&place| Reverse(complexity(&piece[place])));
+    let mut is_decided = true;
     for place in order {
         let others = (0..piece.len()).filter(|&other| other != place && stays[other]).map(|other| &piece[other]);
         let known: Vec<&Constraint> = context.iter().chain(others).collect();
-        stays[place] = known.len() >= MAX_CONSTRAINTS || implies(&known, &piece[place]) != Some(true);
+        let implied = if known.len() < MAX_CONSTRAINTS { implies(&known, &piece[place]) } else { None };
+        is_decided &= implied.is_some();
+        stays[place] = implied != Some(true);
     }
-    piece.iter().zip(stays).filter(|(_, stays)| *stays).map(|(constraint, _)| constraint.clone()).collect()
+    (piece.iter().zip(stays).filter(|(_, stays)| *stays).map(|(constraint, _)| constraint.clone()).collect(), is_decided)
 }
 
 /// How much there is to a constraint: how many terms, and how large their coefficients are.

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod checked;
 mod deterministic;
+mod devices;
 mod errors;
 mod loop_kernels;
 mod loops;

@@ -1,24 +1,29 @@
 //! `parloop.loops`: loop kernels in Python. `value` turns Python's values into those of steps, `build` makes programs, `program` is
-//! the class of programs, `call` runs them, `describe`, `layouts` and `tree` say what they are made of, `callable` has functions of Python's.
+//! the class of programs, `call` runs them: with what is `given`, `compiled` for its types, by a `launch` or several, and sooner when it is a
+//! `repeat`. `describe`, `layouts` and `tree` say what programs are made of, `callable` has functions of Python's.
 
 mod build;
 mod call;
 mod callable;
+mod compiled;
 mod describe;
+mod given;
+mod launch;
 mod layouts;
 mod program;
+mod repeat;
 mod stats;
 mod tree;
 mod value;
 
-pub use call::number;
+pub use given::number;
 pub use program::LoopProgram;
 use pyo3::prelude::*;
 
 /// Puts the classes into the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     find_isl_of_islpy(module.py())?;
-    module.add_class::<program::LoopProgram>()?;
+    program::register(module)?;
     module.add_function(wrap_pyfunction!(build::make_loop_program, module)?)?;
     module.add_function(wrap_pyfunction!(program::merge_loop_programs, module)?)?;
     module.add_function(wrap_pyfunction!(tree::loop_expression_tree, module)?)

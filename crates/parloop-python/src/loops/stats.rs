@@ -9,7 +9,7 @@ use parloop_loop::{Name, run::target_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::call::{lock, with_types};
+use super::compiled::{lock, with_types};
 use super::program::LoopProgram;
 use crate::error::Result;
 
@@ -73,8 +73,8 @@ impl LoopProgram {
                 end.since(start).map_err(parloop_kernel::KernelError::from)?
             }
         };
-        let compiled = &last.compiled;
-        let sizes = compiled.executable().plan().sizes(&last.sizes).map(|(name, value)| (name.to_string(), value)).collect();
+        let compiled = &last.known.compiled;
+        let sizes = compiled.executable().plan().sizes(&last.known.sizes).map(|(name, value)| (name.to_string(), value)).collect();
         let kernel = self.inner.kernel(compiled.entry());
         let mut typed = kernel.map_or_else(|| (*self.inner).clone(), |kernel| with_types(&self.inner, kernel, compiled.types()));
         typed.entrypoints.retain(|name| name == compiled.entry());

@@ -1,0 +1,237 @@
+//! What a call of a loop kernel is given and gives back: numbers, host arrays and arrays of a device; outputs that it makes.
+
+use parloop_device::{DType, DeviceKind};
+use parloop_kernel as ker;
+use parloop_kernel::Scalar;
+use parloop_loop::error::LoopError;
+use parloop_loop::run::{Given, GivenArray, PlannedArg, PlannedField, PlannedKind, RunError};
+use parloop_loop::syntax::{ArgumentKind, LoopKernel, Type};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+use smallvec::SmallVec;
+
+use crate::argument::{describe, plain_number};
+use crate::array::Array;
+use crate::error::Result;
+use crate::exceptions::Exception;
+use crate::index::Layout;
+use crate::ndarray::{NdArray, as_contiguous};
+use crate::numpy_api;
+use crate::objects::argument::object_of;
+use crate::objects::object::Object;
+
+/// What was given for an argument.
+pub enum Value<'py> {
+    Missing,
+    Number(Scalar),
+    /// Host memory that the kernel uses in place.
+    Host(Bound<'py, PyAny>),
+    /// Memory of the device; the host array it is copied back to after the call. Boxed: calls on host memory move small values.
+    Device(Box<(Array, Option<Bound<'py, PyAny>>)>),
+    /// A typed object, and what was given: itself, or what it is inside of.
+    Object(Bound<'py, Object>, Bound<'py, PyAny>),
+}
+
+/// What was given for each argument of a kernel.
+pub type Taken<'py> = SmallVec<[Value<'py>; 8]>;
+
+/// Sorts what was given into numbers and arrays that the device can use.
+pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: Bound<'py, PyAny>) -> Result<Value<'py>> {
+    if value.is_none() {
+        return Ok(Value::Missing);
+    }
+    let argument = &kernel.arguments[index];
+    if matches!(argument.kind, ArgumentKind::Value) {
+        return Ok(Value::Number(number(&value)?.ok_or_else(|| {
+            PyTypeError::new_err(format!(
+                "argument `{}` of kernel `{}` must be a number, not {}",
+                argument.name,
+                kernel.name,
+                describe(&value)
+            ))
+        })?));
+    }
+    if matches!(argument.kind, ArgumentKind::Object) {
+        return take_object(context, kernel, index, value);
+    }
+    let on_cpu = context.device().kind() == DeviceKind::Cpu;
+    if NdArray::of(&value)?.is_some() {
+        if on_cpu {
+            return Ok(Value::Host(value));
+        }
+        let what = || format!("host data for argument `{}` of kernel `{}`", argument.name, kernel.name);
+        context.stream().refuse_recording(what, Some("pass an array of the context"))?;
+        // Fortran's order is kept: the transpose is copied, and its axes turned round again.
+        let is_fortran = value.getattr("flags")?.getattr("fnc")?.is_truthy()?;
+        let mut array = match is_fortran {
+            true => Array::from_object(context, &value.getattr("T")?, None)?,
+            false => Array::from_object(context, &as_contiguous(&value)?, None)?,
+        };
+        if is_fortran {
+            array.layout.shape.reverse();
+            array.layout.strides.reverse();
+        }
+        // Without axes it stays; numpy's contiguous arrays have one at least.
+        if value.getattr("ndim")?.extract::<usize>()? == 0 {
+            array.layout.shape.clear();
+            array.layout.strides.clear();
+        }
+        return Ok(Value::Device(Box::new((array, Some(value)))));
+    }
+    Ok(Value::Device(Box::new((Array::from_object(context, &value, None)?, None))))
+}
+
+/// An object of the class that is asked for, in memory that the device reaches.
+fn take_object<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: Bound<'py, PyAny>) -> Result<Value<'py>> {
+    let argument = &kernel.arguments[index];
+    let object = object_of(&value)?.ok_or_else(|| {
+        let class = argument.ty.as_ref().map_or_else(|| "a class of parloop.objects".to_owned(), |ty| format!("class {}", class_name(ty)));
+        let (name, given) = (&argument.name, describe(&value));
+        PyTypeError::new_err(format!("argument `{name}` of kernel `{}` must be an object of {class}, not {given}", kernel.name))
+    })?;
+    let body = object.get().body()?;
+    body.view.check_alive()?;
+    let found = body.ty.get().in_loops()?;
+    if let Some(expected) = argument.ty.as_ref().filter(|expected| *expected != found) {
+        let (expected, found) = (class_name(expected), class_name(found));
+        let hint = if expected == found { "; it is another class of that name: make the kernel with the present one" } else { "" };
+        let (kernel, argument) = (kernel.name.clone(), argument.name.clone());
+        return Err(LoopError::from(RunError::WrongClass { kernel, argument, expected: expected.into(), found: found.into(), hint }).into());
+    }
+    let (own, theirs) = (context.device(), body.view.buffer().context().device());
+    let is_reached = own.same(theirs) || own.kind() == DeviceKind::Cpu && theirs.kind() == DeviceKind::Cpu;
+    if !is_reached {
+        let reason = format!(
+            "argument `{}` of kernel `{}` is an object on {}, but the kernel runs on {}; call it with the object's context, or pass a copy \
+             made there (`_context=`)",
+            argument.name,
+            kernel.name,
+            theirs.id(),
+            own.id()
+        );
+        return Err(Exception::ArgumentValueError.error(reason).into());
+    }
+    Ok(Value::Object(object, value))
+}
+
+fn class_name(ty: &Type) -> String {
+    match ty {
+        Type::Class(class) => class.name.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// The number that an object is.
+pub fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+    if value.is_instance_of::<PyBool>() {
+        return Ok(Some(Scalar::Bool(value.is_truthy()?)));
+    }
+    if value.is_instance_of::<PyInt>() {
+        return Ok(Some(Scalar::Int(value.extract()?)));
+    }
+    if value.is_instance_of::<PyFloat>() {
+        return Ok(Some(Scalar::Float(value.extract()?)));
+    }
+    if let Ok(value) = value.cast::<PyComplex>() {
+        use pyo3::types::PyComplexMethods;
+        return Ok(Some(Scalar::Complex(parloop_device::Complex64::new(value.real(), value.imag()))));
+    }
+    plain_number(value).map_or(Ok(None), |number_of| number(&number_of))
+}
+
+/// The type that a value gives to an argument which has none.
+pub fn type_given(value: &Value<'_>) -> Result<Option<Type>> {
+    Ok(match value {
+        Value::Missing | Value::Number(Scalar::Int(_) | Scalar::Bool(_) | Scalar::Address(_)) => None,
+        Value::Number(Scalar::Float(_)) => Some(DType::F64.into()),
+        Value::Number(Scalar::Complex(_)) => Some(DType::C128.into()),
+        Value::Device(device) => Some(device.0.dtype.into()),
+        Value::Host(object) => NdArray::of(object)?.and_then(|array| array.dtype()).map(Type::from),
+        Value::Object(object, _) => Some(object.get().body()?.ty.get().in_loops()?.clone()),
+    })
+}
+
+/// What the plan of a call must know of it.
+pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<Given> {
+    Ok(match value {
+        Value::Object(object, _) => {
+            let PlannedKind::Object { fields, .. } = &arg.kind else { return Ok(Given::Number) };
+            let body = object.get().body()?;
+            let lengths = |field: &PlannedField| Ok(body.lengths(&field.path)?.iter().map(|&length| length as i64).collect());
+            Given::Object(fields.iter().map(lengths).collect::<Result<_>>()?)
+        }
+        Value::Missing => Given::Missing,
+        Value::Number(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
+        Value::Number(_) => Given::Number,
+        Value::Device(device) => {
+            let array = &device.0;
+            Given::Array(GivenArray {
+                dtype: array.dtype,
+                shape: array.layout.shape.iter().map(|&length| length as i64).collect(),
+                strides: array.layout.strides.iter().map(|&stride| stride as i64).collect(),
+            })
+        }
+        Value::Host(object) => {
+            let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is no array"))?;
+            let dtype = array.dtype().ok_or_else(|| PyTypeError::new_err(format!("dtype {} is not supported", array.dtype_name())))?;
+            Given::Array(GivenArray {
+                dtype,
+                shape: array.shape().iter().map(|&length| length as i64).collect(),
+                strides: array.strides().iter().map(|&stride| stride as i64).collect(),
+            })
+        }
+    })
+}
+
+/// Memory for an output that is not given.
+pub fn make_output<'py>(
+    py: Python<'py>,
+    context: &ker::Context,
+    shape: &[usize],
+    strides: &[Option<i64>],
+    dtype: DType,
+) -> Result<Value<'py>> {
+    let dense = Layout::dense(shape, dtype.size());
+    let size = dtype.size() as i64;
+    let wanted: Vec<isize> =
+        strides.iter().zip(&dense.strides).map(|(stride, &own)| stride.map_or(own, |stride| (stride * size) as isize)).collect();
+    let is_dense = (0..shape.len()).all(|axis| shape[axis] < 2 || wanted[axis] == dense.strides[axis]);
+    if context.device().kind() == DeviceKind::Cpu && is_dense {
+        return Ok(Value::Host(numpy_api::empty(py, shape, dtype)?));
+    }
+    if is_dense {
+        return Ok(Value::Device(Box::new((Array::empty(context, shape, dtype)?, None))));
+    }
+    // As many elements as the farthest one needs.
+    let mut last: usize = 0;
+    for (&length, &stride) in shape.iter().zip(&wanted) {
+        let stride = usize::try_from(stride).map_err(|_| PyValueError::new_err("an output cannot be made with negative strides"))?;
+        last += length.saturating_sub(1) * stride;
+    }
+    let elements = if shape.contains(&0) { 0 } else { last / dtype.size() + 1 };
+    let array = Array::empty(context, &[elements], dtype)?;
+    let layout = Layout { shape: shape.to_vec(), strides: wanted, offset: 0, itemsize: dtype.size() };
+    Ok(Value::Device(Box::new((Array { layout, ..array }, None))))
+}
+
+/// The object that a call returns for an output.
+pub fn result_of<'py>(py: Python<'py>, value: Value<'py>, as_host: bool) -> Result<Option<Bound<'py, PyAny>>> {
+    Ok(match value {
+        Value::Host(object) | Value::Object(_, object) => Some(object),
+        Value::Device(device) => {
+            let (array, host) = *device;
+            let object = Bound::new(py, array)?.into_any();
+            let read = || object.cast::<Array>().map_err(PyErr::from)?.get().to_numpy(&object);
+            Some(match host {
+                Some(host) => {
+                    host.set_item(py.Ellipsis(), read()?)?;
+                    host
+                }
+                None if as_host => read()?,
+                None => object,
+            })
+        }
+        Value::Missing | Value::Number(_) => None,
+    })
+}
