@@ -398,7 +398,7 @@ class TestLoops:
             (lambda m, k: op2.par_loop(k, m.nodes, m.x), pl.DatTypeError, "argument 0 is an object of type Dat, not data with an access, as dat(op2.READ)"),
             (lambda m, k: op2.par_loop(k, m.nodes), pl.KernelTypeError, "kernel `k` takes 1 arguments, but 0 were given"),
             (lambda m, k: op2.par_loop(k, m.cells, m.x(op2.RW)), pl.MapValueError, "argument 0 (`x`): the data is on set `nodes`, but the loop is over `cells`"),
-            (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.READ, m.map)), pl.MapValueError, "argument 0 (`x`): the beginning of the map is on set `cells`, but the loop is over `nodes`"),
+            (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.READ, m.map)), pl.MapValueError, "argument 0 (`x`): the map `corners` begins at set `cells`, but the loop is over `nodes`"),
             (lambda m, k: op2.par_loop(k, m.nodes, op2.Dat(m.nodes, dtype="float32", name="f")(op2.RW)), pl.KernelTypeError,
              "argument 0 (`x`) of kernel `k` is declared `double * x`, but Dat `f` of float32 with RW was given; both must have the same type of numbers"),
             (lambda m, k: op2.par_loop(op2.Kernel("void k(double *a, double *b) {}", "k"), m.cells, m.x(op2.INC, m.map), m.x(op2.READ, m.map)), pl.ModeValueError,
