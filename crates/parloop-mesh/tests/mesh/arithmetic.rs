@@ -4,9 +4,9 @@ use parloop_device::{Complex64, DType, Element};
 use parloop_kernel::{Context, Scalar};
 use parloop_mesh::{Dat, Global, MeshError, Operand, Operation, Rounding, Set, Sides, Sizes};
 
-type Applied = fn(f64, f64) -> f64;
+type Plain = fn(f64, f64) -> f64;
 
-const OPERATIONS: [(Operation, Applied); 4] = [
+const OPERATIONS: [(Operation, Plain); 4] = [
     (Operation::Add, |a, b| a + b),
     (Operation::Subtract, |a, b| a - b),
     (Operation::Multiply, |a, b| a * b),
