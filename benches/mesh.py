@@ -57,8 +57,10 @@ void lump(int64_t n, const int32_t *restrict map, const double *restrict x, doub
 def cpu_and_wall(calls: dict[str, Call], rounds: int) -> dict[str, tuple[float, float, float]]:
     """Median seconds of each call, in turns: CPU time of this thread, CPU time of all threads, wall time."""
     samples: dict[str, list[tuple[float, float, float]]] = {name: [] for name in calls}
+    # The first runs of a loop try its plans.
     for call in calls.values():
-        call()
+        for _ in range(20):
+            call()
     clocks = time.thread_time, time.process_time, time.perf_counter
     for _ in range(rounds):
         for name, call in calls.items():

@@ -79,6 +79,7 @@ pub struct Making<'a> {
     pub shape: &'a Shape,
     pub context: &'a Context,
     pub checked: bool,
+    pub deterministic: bool,
 }
 
 impl Making<'_> {
@@ -126,9 +127,13 @@ fn chunk(elements: usize) -> usize {
     (elements / 256).clamp(256, 8192)
 }
 
-/// Parts of an owner-computes plan, by the number of elements alone.
-fn parts(elements: usize) -> usize {
-    (elements / 16384).clamp(2, 64)
+/// Parts of an owner-computes plan: some for each thread, since few parts share few elements; by the number of elements alone where sums
+/// are cut there and every bit counts.
+fn parts(elements: usize, threads: usize, deterministic: bool) -> usize {
+    match deterministic {
+        true => (elements / 16384).clamp(2, 64),
+        false => (8 * threads).min(elements / 1024).clamp(2, 1024),
+    }
 }
 
 /// Elements of a block of one colour.
@@ -268,7 +273,8 @@ impl Maker<'_> {
     }
 
     fn owned(&mut self) -> Result<()> {
-        let parts = parts(self.making.set.size());
+        let threads = self.making.context.device().properties().compute_units as usize;
+        let parts = parts(self.making.set.size(), threads, self.making.deterministic);
         let owned = self.touched(&self.making.shape.meeting_maps(), |incidence, tables| {
             // A numbering without locality would have every part run most elements.
             let mut places: Vec<(usize, Vec<i32>)> = Vec::new();

@@ -193,8 +193,15 @@ impl ParLoop {
             maps: self.maps.iter().map(Map::id).collect(),
             options: self.options,
         };
-        let making =
-            Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape: &shape, context, checked: self.options.checked };
+        let making = Making {
+            kernel: &self.kernel,
+            set: &self.set,
+            args: &self.args,
+            shape: &shape,
+            context,
+            checked: self.options.checked,
+            deterministic: self.options.deterministic,
+        };
         self.set.known().get(key, || Tuned::new(&making, &ways))
     }
 }

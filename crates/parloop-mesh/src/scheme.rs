@@ -83,6 +83,8 @@ pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
         match at.options.lanes {
             Lanes::Always if can(scheme) => found.push(Way { scheme, lanes: true }),
             Lanes::Always => {}
+            // One thread of several is the last resort.
+            Lanes::Auto if scheme == Scheme::Sequential && at.threads > 1 => found.push(scheme.into()),
             Lanes::Auto if can(scheme) && !at.options.deterministic => found.extend([Way::from(scheme), Way { scheme, lanes: true }]),
             Lanes::Auto | Lanes::Never => found.push(scheme.into()),
         }

@@ -19,7 +19,7 @@ use crate::shape::Shape;
 const WORTH_TIMING: usize = 20_000;
 
 /// How often each way is run before one is chosen; the first run of each is not counted.
-const TRIALS: usize = 4;
+const TRIALS: usize = 3;
 
 /// What is known about a loop: the ways to run it, and which is the best.
 #[derive(Debug)]
