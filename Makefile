@@ -16,7 +16,7 @@ SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) 
 
 .PHONY: demo test test-rust test-python test-examples wheel bench drivers clean
 
-demo: $(VENV)/.package
+demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
 	$(BIN)/python examples/05_airfoil.py
 
@@ -52,7 +52,11 @@ $(VENV)/.tools:
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.tools
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest hypothesis islpy mypy pymbolic pyopencl nvidia-cuda-nvrtc
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc
+	touch $@
+
+$(VENV)/.pictures: $(VENV)/.tools
+	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib
 	touch $@
 
 # Python files are used where they are; the package is built again when Rust changes.

@@ -287,7 +287,41 @@ impl Maker<'_> {
             let ranks: Vec<Rank<'_>> = places.iter().map(|(set, places)| Rank { set: *set, places }).collect();
             Ok(Owned::new(incidence, parts, &ranks)?)
         })?;
-        self.groups(&owned.bounds, &[0, parts as i32], Some(&owned.list), Some(&owned.masks))
+        match self.making.deterministic {
+            true => self.groups(&owned.bounds, &[0, parts as i32], Some(&owned.list), Some(&owned.masks)),
+            false => self.inside_then_border(&owned),
+        }
+    }
+
+    /// Runs first, part by part, the elements whose targets a part owns all, which need no masks; then those at its border. Sums are not
+    /// in the order of the elements any more.
+    fn inside_then_border(&mut self, owned: &Owned) -> Result<()> {
+        let slots: usize = self.making.shape.meeting_maps().iter().map(|&map| self.making.shape.maps[map]).sum();
+        let whole = u32::MAX >> (u32::BITS - slots as u32);
+        let (mut bounds, mut list, mut masks) = (vec![0], Vec::with_capacity(owned.list.len()), Vec::with_capacity(owned.list.len()));
+        for is_inside in [true, false] {
+            for pair in owned.bounds.windows(2) {
+                for place in pair[0] as usize..pair[1] as usize {
+                    if (owned.masks[place] == whole) == is_inside {
+                        list.push(owned.list[place]);
+                        masks.push(owned.masks[place]);
+                    }
+                }
+                bounds.push(list.len() as i32);
+            }
+        }
+        let parts = owned.parts();
+        self.groups = 2 * parts;
+        let arrays = [
+            (names::BOUNDS, self.upload(&bounds)?),
+            (names::LIST, self.upload(&list)?),
+            (names::MASKS, self.upload_bytes(as_bytes(&masks))?),
+        ];
+        for (first, apart, lanes) in [(0, Apart::Order, self.lanes), (parts, Apart::Mask, false)] {
+            let executable = self.executable(&Form::Elements { listed: true, apart, lanes })?;
+            self.step(&executable, &[(names::FIRST, first as i64), (names::GROUPS, parts as i64)], &arrays)?;
+        }
+        Ok(())
     }
 
     fn blocks(&mut self) -> Result<()> {

@@ -32,7 +32,7 @@ def plot(dat: _Dat, coordinates: _Dat, map: _Map, ax: Any, component: int | None
         raise MapValueError(f"`{dat.name}` is on `{dat.dataset.set.name}`, but the mesh has `{nodes.name}` and `{cells.name}`")
     values = _values(dat, component)
     try:
-        import matplotlib.pyplot as plt
+        import matplotlib.pyplot as plt  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise ImportError("drawing needs matplotlib, which is not installed; pip install parloop[plot]") from None
     if ax is None:
