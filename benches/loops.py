@@ -186,7 +186,8 @@ def against_pocl(table):
     tiled = ours.fix_parameters(matmul(ours), n=n)
     queue = cl.CommandQueue(cl.Context(devices[0][:1]))
     on_device = {"a": cl.array.to_device(queue, a), "b": cl.array.to_device(queue, b), "c": cl.array.empty(queue, (n, n), np.float32)}
-    theirs = loopy.fix_parameters(matmul(loopy, lang_version=(2018, 2)), n=n)
+    # Without this loopy refuses to run the kernel: its fetches use one group axis of two.
+    theirs = loopy.add_inames_for_unused_hw_axes(loopy.fix_parameters(matmul(loopy, lang_version=(2018, 2)), n=n))
 
     def on_pocl():
         theirs(queue, **on_device)
