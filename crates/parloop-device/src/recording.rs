@@ -116,7 +116,9 @@ pub fn refuse_recording(what: impl Fn() -> String) -> Result<()> {
         return Ok(());
     }
     let own = OWN.try_with(|own| own.borrow().iter().filter_map(Weak::upgrade).collect::<Vec<_>>()).unwrap_or_default();
-    own.iter().fold(Ok(()), |outcome, recorder| outcome.and(Err(recorder.refuse(what(), HINT))))
+    // Each of them is abandoned.
+    let refusals: Vec<DeviceError> = own.iter().map(|recorder| recorder.refuse(what(), HINT)).collect();
+    refusals.into_iter().next().map_or(Ok(()), Err)
 }
 
 impl Stream {

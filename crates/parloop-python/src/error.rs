@@ -8,6 +8,7 @@ use parloop_loop::error::LoopError;
 use parloop_loop::parse::ParseError;
 use parloop_loop::transform::{ApplyError, InlineError, RegisterError};
 use parloop_mesh::MeshError;
+use parloop_mesh::vtk::VtkError;
 use parloop_object::{BufferError, ObjectError, TypeError};
 use pyo3::prelude::*;
 
@@ -97,7 +98,7 @@ impl From<MeshError> for Error {
             MeshError::Loop(error) => return (*error).into(),
             MeshError::SetSizes { .. } | MeshError::SetTooLarge { .. } => Exception::SetValueError,
             MeshError::SubsetsOfDifferentSets { .. } => Exception::SetValueError,
-            MeshError::Dim { .. } => Exception::DimTypeError,
+            MeshError::Dim { .. } | MeshError::DimTooLarge { .. } => Exception::DimTypeError,
             MeshError::DataOnSubset { .. } | MeshError::MapOnSubset { .. } => Exception::SetTypeError,
             MeshError::SubsetIndex { .. } => Exception::SubsetIndexOutOfBounds,
             MeshError::Arity { .. } => Exception::ArityTypeError,
@@ -112,7 +113,18 @@ impl From<MeshError> for Error {
             MeshError::Count { .. } | MeshError::Parameter { .. } => Exception::KernelTypeError,
             MeshError::Truncates { .. } | MeshError::NoNumber { .. } => Exception::DataTypeError,
             MeshError::NumberRange { .. } => Exception::DataValueError,
+            MeshError::Unwritten { .. } => Exception::CheckError,
             _ => Exception::MeshError,
+        };
+        Error(class.error(error.to_string()))
+    }
+}
+
+impl From<VtkError> for Error {
+    fn from(error: VtkError) -> Error {
+        let class = match error {
+            VtkError::Io { .. } => Exception::MeshFileError,
+            _ => Exception::DataValueError,
         };
         Error(class.error(error.to_string()))
     }

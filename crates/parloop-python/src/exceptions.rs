@@ -75,6 +75,7 @@ exceptions! {
     DataValueError: MeshError, "ValueError", "Numbers cannot be converted, or are too few or too many.";
     IndexValueError: MeshError, "ValueError", "Data has no such component.";
     ModeValueError: MeshError, "ValueError", "Data cannot be accessed so.";
+    MeshFileError: MeshError, "OSError", "A file with a mesh cannot be written.";
     CheckError: ParloopError, "IndexError", "In checked mode: a kernel used an index outside its object, or a null reference.";
 }
 

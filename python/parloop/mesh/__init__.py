@@ -29,11 +29,12 @@ from .._parloop import _par_loop as par_loop
 from .._parloop import _ParLoop as ParLoop
 from .._parloop import _Set as Set
 from .._parloop import _Subset as Subset
+from .._parloop import _write_vtk as write_vtk
 
 READ, WRITE, RW = Access.READ, Access.WRITE, Access.RW
 INC, MIN, MAX = Access.INC, Access.MIN, Access.MAX
 
 __all__ = [
     "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "MeshError", "ParLoop",
-    "READ", "RW", "Set", "Subset", "WRITE", "par_loop",
+    "READ", "RW", "Set", "Subset", "WRITE", "par_loop", "write_vtk",
 ]  # fmt: skip

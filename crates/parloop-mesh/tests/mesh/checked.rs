@@ -5,10 +5,12 @@ use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_mesh::{Access, Arg, Dat, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
+use crate::devices::everywhere;
+
 const CHECKED: LoopOptions = LoopOptions { plan: PlanChoice::Auto, deterministic: false, checked: true, lanes: Lanes::Auto };
 
 fn contexts() -> Vec<Context> {
-    ["cpu:1", "cpu:2", "opencl"].iter().filter_map(|name| Context::open(name).ok()).collect()
+    everywhere(&[1, 2])
 }
 
 fn c(source: &str, name: &str) -> Kernel {

@@ -102,10 +102,10 @@ fn accesses_that_data_does_not_have_are_refused() {
             format!("argument 0 (`factor`): {access} is not possible for a global, only READ, INC, MIN, MAX")
         );
     }
-    let pi = Global::constant(1, &[3.14], "pi").unwrap();
+    let gravity = Global::constant(1, &[9.81], "gravity").unwrap();
     assert_eq!(
-        refused(&kernel, &mesh.cells, vec![pi.arg(Access::Inc)]),
-        "argument 0 (`pi`): INC is not possible for a constant, only READ"
+        refused(&kernel, &mesh.cells, vec![gravity.arg(Access::Inc)]),
+        "argument 0 (`gravity`): INC is not possible for a constant, only READ"
     );
     let with_map = Arg { map: Some(mesh.corners.clone()), ..mesh.factor.arg(Access::Read) };
     assert_eq!(refused(&kernel, &mesh.cells, vec![with_map]), "argument 0 (`factor`): a global has no map; leave out `corners`");

@@ -1,8 +1,9 @@
 //! Loop kernels as the kernels of mesh loops: their arrays take arguments along one axis, along two, or along those of the data.
 
-use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_mesh::{Access, Arg, Dat, Global, Kernel, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+
+use crate::devices::everywhere;
 
 fn kernel(name: &str, domains: &[&str], instructions: &str, data: &[Data]) -> Kernel {
     let builder = KernelBuilder::new().name(name).domains(domains.iter().copied()).instructions(instructions.to_owned());
@@ -16,10 +17,10 @@ fn array(name: &str, shape: &str) -> Data {
 }
 
 /// Runs the loop by every plan on every device; `fresh` makes the arguments and gives what must be compared after it.
-fn everywhere(kernel: &Kernel, set: &Set, fresh: impl Fn() -> (Vec<Arg>, Dat), expected: &[f64]) {
+fn runs_everywhere(kernel: &Kernel, set: &Set, fresh: impl Fn() -> (Vec<Arg>, Dat), expected: &[f64]) {
     let plans = [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
     let mut ran = 0;
-    for context in ["cpu:1", "cpu:2", "opencl"].iter().filter_map(|name| Context::open(name).ok()) {
+    for context in everywhere(&[1, 2]) {
         for plan in plans {
             for checked in [false, true] {
                 let (args, result) = fresh();
@@ -78,7 +79,7 @@ fn writes_sums(strip: &Strip, kernel: &Kernel) {
         let at = Dat::new(&strip.nodes.data(2).unwrap(), &coordinates(strip), "at").unwrap();
         (vec![total.arg(Access::Write, None), at.arg(Access::Read, Some(&strip.corners))], total)
     };
-    everywhere(kernel, &strip.cells, fresh, &sums(strip));
+    runs_everywhere(kernel, &strip.cells, fresh, &sums(strip));
 }
 
 fn adds(strip: &Strip, kernel: &Kernel) {
@@ -86,7 +87,7 @@ fn adds(strip: &Strip, kernel: &Kernel) {
         let sum = Dat::new(&strip.nodes.data(2).unwrap(), &vec![1.0; 604], "sum").unwrap();
         (vec![sum.arg(Access::Inc, Some(&strip.corners))], sum)
     };
-    everywhere(kernel, &strip.cells, fresh, &added(strip));
+    runs_everywhere(kernel, &strip.cells, fresh, &added(strip));
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn arrays_may_have_the_axes_of_the_data_behind_that_of_the_map() {
         let x = Dat::new(&nodes.data([2, 3]).unwrap(), &values, "x").unwrap();
         (vec![t.arg(Access::Write, None), x.arg(Access::Read, Some(&ends))], t)
     };
-    everywhere(&sums, &cells, fresh, &expected);
+    runs_everywhere(&sums, &cells, fresh, &expected);
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn loop_kernels_take_globals_and_components() {
     let (at, corners) = (coordinates(&strip), strip.corners.values().unwrap());
     let expected: Vec<f64> =
         corners.chunks(3).map(|corners| 2.0 * corners.iter().map(|&node| at[2 * node as usize + 1]).sum::<f64>()).collect();
-    for context in ["cpu:1", "cpu:2", "opencl"].iter().filter_map(|name| Context::open(name).ok()) {
+    for context in everywhere(&[1, 2]) {
         let y = Dat::new(&strip.cells.data(1).unwrap(), &vec![0.0; 300], "y").unwrap();
         let x = Dat::new(&strip.nodes.data(2).unwrap(), &at, "x").unwrap();
         let (f, s) = (Global::new(1, &[2.0], "f").unwrap(), Global::new(1, &[0.5], "s").unwrap());

@@ -1,7 +1,9 @@
 //! Tests of mesh loops, one binary.
 
+mod arithmetic;
 mod checked;
 mod deterministic;
+mod devices;
 mod errors;
 mod loop_kernels;
 mod loops;

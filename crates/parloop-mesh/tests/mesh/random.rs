@@ -8,6 +8,7 @@ mod spec;
 use parloop_kernel::Context;
 use parloop_mesh::{Kernel, KernelOptions, Lanes, LoopOptions, MeshError, ParLoop, PlanChoice};
 
+use crate::devices::everywhere;
 use mesh::Mesh;
 use number::Random;
 use spec::Spec;
@@ -68,7 +69,7 @@ fn check(seed: u64, spec: &Spec, contexts: &[Context], ways: &[LoopOptions], mes
 }
 
 fn check_all(specs: impl Iterator<Item = (u64, Spec)>, ways: &[LoopOptions], meshes: usize) {
-    let contexts: Vec<Context> = ["cpu:1", "cpu:3", "opencl"].iter().filter_map(|name| Context::open(name).ok()).collect();
+    let contexts = everywhere(&[1, 3]);
     for (seed, spec) in specs {
         let seen = check(seed, &spec, &contexts, ways, meshes);
         // Every loop can be run by more than one plan on each device.
@@ -99,8 +100,8 @@ fn loops_whose_arguments_share_data_agree_with_plain_evaluation() {
 
 #[test]
 fn data_that_moves_between_devices_from_loop_to_loop_stays_right() {
-    let names = ["cpu:1", "opencl", "cpu:3", "opencl", "cpu:3", "cpu:1"];
-    let contexts: Vec<Context> = names.iter().filter_map(|name| Context::open(name).ok()).collect();
+    // There and back, and from one device to another.
+    let contexts = [everywhere(&[1, 3]), everywhere(&[3])].concat();
     for seed in [3, 104, 107, 111] {
         let spec = Spec::random(seed, 1 + seed as usize % 5);
         let kernel = Kernel::c(&spec.source(), "k", &KernelOptions::default()).unwrap();

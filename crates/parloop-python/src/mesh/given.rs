@@ -10,6 +10,7 @@ use crate::argument::describe;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
 use crate::ndarray::{NdArray, as_array, as_contiguous};
+use crate::numpy_api;
 
 /// The name that was given, or one that nothing else has.
 pub fn name_of(name: Option<&Bound<'_, PyAny>>, kind: &str) -> Result<String> {
@@ -113,4 +114,16 @@ impl<'py> Integers<'py> {
         // Python runs again.
         Ok(unsafe { std::slice::from_raw_parts(array.pointer().cast::<T>(), array.size()) })
     }
+}
+
+/// An array of these integers.
+pub fn integers_array<'py>(py: Python<'py>, integers: &[i32]) -> Result<Bound<'py, PyAny>> {
+    let array = numpy_api::empty(py, &[integers.len()], DType::I32)?;
+    if let Some(found) = NdArray::of(&array)?
+        && !integers.is_empty()
+    {
+        // SAFETY: the array was just made with as many elements of this type, and nobody else has it.
+        unsafe { std::slice::from_raw_parts_mut(found.pointer().cast::<i32>(), integers.len()) }.copy_from_slice(integers);
+    }
+    Ok(array)
 }

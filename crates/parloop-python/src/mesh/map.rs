@@ -5,7 +5,7 @@ use parloop_mesh as mesh;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use super::given::{Integers, integer, name_of};
+use super::given::{Integers, integer, integers_array, name_of};
 use super::set::Set;
 use super::values::{host_view, to_host};
 use crate::argument::describe;
@@ -148,6 +148,18 @@ impl Map {
     #[getter]
     fn values_with_halo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Map::view(slf, slf.get().iterset.get().inner.sizes().total)
+    }
+
+    /// A number for each element of `toset`, such that those that meet in one element of `iterset` have near numbers.
+    ///
+    /// >>> import parloop.mesh as op2
+    /// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")
+    /// >>> ends = op2.Map(edges, nodes, 2, [[0, 2], [2, 1]])
+    /// >>> abs(ends.reverse_cuthill_mckee()[ends.values] @ [1, -1]).tolist()
+    /// [1, 1]
+    fn reverse_cuthill_mckee<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        let map = self.inner()?;
+        integers_array(py, &py.detach(|| map.reverse_cuthill_mckee())?)
     }
 
     /// A map is one part, as opposed to mixed ones: it gives itself.

@@ -14,6 +14,7 @@ mod par_loop;
 mod set;
 mod values;
 mod view;
+mod vtk;
 
 use pyo3::prelude::*;
 
@@ -32,5 +33,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_Arg", py.get_type::<arg::Arg>())?;
     module.add("_Kernel", py.get_type::<kernel::Kernel>())?;
     module.add("_ParLoop", py.get_type::<par_loop::ParLoop>())?;
-    module.add_function(wrap_pyfunction!(par_loop::par_loop, module)?)
+    module.add_function(wrap_pyfunction!(par_loop::par_loop, module)?)?;
+    module.add_function(wrap_pyfunction!(vtk::write_vtk, module)?)
 }

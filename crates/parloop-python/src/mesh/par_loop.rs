@@ -170,6 +170,16 @@ impl ParLoop {
         self.__call__(py)
     }
 
+    /// The source of each kernel that it launches on a context.
+    #[pyo3(signature = (context=None))]
+    fn code(&self, py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> Result<Vec<String>> {
+        let context = match (context.filter(|context| !context.is_none()), &self.context) {
+            (None, Some(own)) => own.clone(),
+            (context, _) => Context::of(context, py)?.inner,
+        };
+        Ok(py.detach(|| self.inner.code(&context))?)
+    }
+
     /// The kernel.
     #[getter]
     fn kernel<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {

@@ -1,17 +1,15 @@
 //! `parloop.mesh.Set` and `parloop.mesh.Subset`.
 
-use parloop_device::DType;
 use parloop_mesh as mesh;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use super::dataset::DataSet;
-use super::given::{Integers, integer, name_of};
+use super::given::{Integers, integer, integers_array, name_of};
 use crate::argument::describe;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
 use crate::ndarray::{NdArray, as_array};
-use crate::numpy_api;
 
 /// Elements of one kind: nodes, edges, cells. They are only counted.
 ///
@@ -161,14 +159,7 @@ impl Set {
         let Some(indices) = self.inner.indices() else {
             return Ok(py.import("builtins")?.getattr("range")?.call1((self.inner.sizes().total,))?);
         };
-        let array = numpy_api::empty(py, &[indices.len()], DType::I32)?;
-        if let Some(found) = NdArray::of(&array)?
-            && !indices.is_empty()
-        {
-            // SAFETY: the array was just made with as many elements of this type, and nobody else has it.
-            unsafe { std::slice::from_raw_parts_mut(found.pointer().cast::<i32>(), indices.len()) }.copy_from_slice(indices);
-        }
-        Ok(array)
+        integers_array(py, indices)
     }
 
     /// The elements with these numbers.

@@ -59,6 +59,10 @@ pub fn converted<'py>(values: &Bound<'py, PyAny>, dtype: Option<DType>) -> Resul
     let converted = match found {
         // Of other types, as text or objects, NumPy says itself what is wrong.
         None => as_array(values, Some(dtype)).map_err(|error| not_numbers(py, error))?,
+        // NumPy warns of imaginary parts that are cut off; here they are an error if there are any.
+        Some(found) if found.is_complex() && !dtype.is_complex() => {
+            array.getattr("real")?.call_method1("astype", (numpy_dtype(py, dtype)?,))?
+        }
         Some(_) => array.call_method1("astype", (numpy_dtype(py, dtype)?,))?,
     };
     if let Some(found) = found

@@ -1,0 +1,146 @@
+//! `parloop.mesh.write_vtk`.
+
+use std::path::PathBuf;
+
+use parloop_device::DType;
+use parloop_mesh as mesh;
+use parloop_mesh::vtk::{self, On, Shape};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::dat::Dat;
+use super::map::Map;
+use crate::error::Result;
+use crate::exceptions::Exception;
+
+/// The numbers of a field in a type that a file can have.
+enum Numbers {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    I32(Vec<i32>),
+}
+
+impl Numbers {
+    fn of(dat: &mesh::Dat) -> Result<Numbers> {
+        let wide = |values: Vec<f64>| Ok(Numbers::F64(values));
+        match dat.dtype() {
+            DType::F32 => Ok(Numbers::F32(dat.to_vec()?)),
+            DType::F64 => wide(dat.to_vec()?),
+            DType::I32 => Ok(Numbers::I32(dat.to_vec()?)),
+            DType::I8 => Ok(Numbers::I32(dat.to_vec::<i8>()?.into_iter().map(i32::from).collect())),
+            DType::I16 => Ok(Numbers::I32(dat.to_vec::<i16>()?.into_iter().map(i32::from).collect())),
+            DType::U8 => Ok(Numbers::I32(dat.to_vec::<u8>()?.into_iter().map(i32::from).collect())),
+            DType::U16 => Ok(Numbers::I32(dat.to_vec::<u16>()?.into_iter().map(i32::from).collect())),
+            DType::U32 => wide(dat.to_vec::<u32>()?.into_iter().map(f64::from).collect()),
+            // Beyond 2^53 a viewer shows the nearest number.
+            DType::I64 => wide(dat.to_vec::<i64>()?.into_iter().map(|value| value as f64).collect()),
+            DType::U64 => wide(dat.to_vec::<u64>()?.into_iter().map(|value| value as f64).collect()),
+            dtype => {
+                let message = format!("field `{}` is {dtype}, which a VTK file cannot have; write its parts", dat.name());
+                Err(Exception::DataTypeError.error(message).into())
+            }
+        }
+    }
+
+    fn values(&self) -> vtk::Values<'_> {
+        match self {
+            Numbers::F32(values) => vtk::Values::F32(values),
+            Numbers::F64(values) => vtk::Values::F64(values),
+            Numbers::I32(values) => vtk::Values::I32(values),
+        }
+    }
+}
+
+fn shape_of(name: Option<&str>, arity: usize, dim: usize) -> Result<Shape> {
+    let Some(name) = name else {
+        let unknown = || PyValueError::new_err(format!("no shape of cells has {arity} corners; shapes have 1, 2, 3, 4, 6 or 8"));
+        return Ok(Shape::guess(arity, dim).ok_or_else(unknown)?);
+    };
+    Ok(match name {
+        "vertex" => Shape::Vertex,
+        "line" => Shape::Line,
+        "triangle" => Shape::Triangle,
+        "quadrilateral" => Shape::Quadrilateral,
+        "tetrahedron" => Shape::Tetrahedron,
+        "wedge" => Shape::Wedge,
+        "hexahedron" => Shape::Hexahedron,
+        _ => {
+            let names = "vertex, line, triangle, quadrilateral, tetrahedron, wedge, hexahedron";
+            return Err(PyValueError::new_err(format!("there is no shape {name:?}; the shapes are {names}")).into());
+        }
+    })
+}
+
+/// Writes a mesh and data on it as a VTK file (`.vtu`), ghosts and all, for ParaView and other viewers.
+///
+/// Parameters
+/// ----------
+/// path : path
+///     The file.
+/// coordinates : Dat
+///     Of dimension 1, 2 or 3 on the nodes.
+/// map : Map
+///     From cells to their corners, in VTK's order.
+/// shape : str, optional
+///     The shape of the cells; by default the one that has as many corners.
+/// **fields : Dat
+///     Data on the nodes or on the cells, by the names that the viewer shows.
+///
+/// Examples
+/// --------
+/// >>> import os, tempfile, parloop.mesh as op2
+/// >>> cells, nodes = op2.Set(2, "cells"), op2.Set(4, "nodes")
+/// >>> corners = op2.Map(cells, nodes, 3, [[0, 1, 2], [1, 3, 2]])
+/// >>> x = op2.Dat(nodes ** 2, [[0, 0], [1, 0], [0, 1], [1, 1]], dtype=float)
+/// >>> path = os.path.join(tempfile.mkdtemp(), "flow.vtu")
+/// >>> op2.write_vtk(path, x, corners, pressure=op2.Dat(cells, [1.0, 2.0]))
+/// >>> "pressure" in open(path).read()
+/// True
+#[pyfunction]
+#[pyo3(name = "_write_vtk", signature = (path, coordinates, map, shape=None, **fields))]
+pub fn write_vtk<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    coordinates: &Bound<'py, PyAny>,
+    map: &Bound<'py, PyAny>,
+    shape: Option<&str>,
+    fields: Option<&Bound<'py, PyDict>>,
+) -> Result<()> {
+    let (points, map) = (&Dat::of(coordinates)?.get().inner, Map::of(map)?.get().inner()?);
+    if points.dataset().set() != map.to() {
+        let (set, to) = (points.dataset().set().name(), map.to().name());
+        return Err(Exception::MapValueError.error(format!("the coordinates are on set `{set}`, but the map leads to `{to}`")).into());
+    }
+    let dim = points.dataset().count();
+    let points = match Numbers::of(points)? {
+        Numbers::F64(values) => values,
+        Numbers::F32(values) => values.into_iter().map(f64::from).collect(),
+        Numbers::I32(values) => values.into_iter().map(f64::from).collect(),
+    };
+    let cells = map.values()?;
+    let grid = vtk::Grid { points: &points, dim, cells: &cells, shape: shape_of(shape, map.arity(), dim)? };
+    if grid.shape.corners() != map.arity() {
+        let message = format!("cells with {} corners were asked for, but the map has arity {}", grid.shape.corners(), map.arity());
+        return Err(Exception::MapValueError.error(message).into());
+    }
+    let mut named = Vec::new();
+    for (name, dat) in fields.into_iter().flatten() {
+        let (name, dat) = (name.extract::<String>()?, Dat::of(&dat)?.get().inner.clone());
+        let on = match dat.dataset().set() {
+            set if set == map.to() => On::Points,
+            set if set == map.from() => On::Cells,
+            set => {
+                let (nodes, cells) = (map.to().name(), map.from().name());
+                let message = format!("field `{name}` is on set `{}`, but the mesh has `{nodes}` and `{cells}`", set.name());
+                return Err(Exception::MapValueError.error(message).into());
+            }
+        };
+        named.push((name, on, dat.dataset().count(), Numbers::of(&dat)?));
+    }
+    let fields: Vec<vtk::Field<'_>> = named
+        .iter()
+        .map(|(name, on, components, numbers)| vtk::Field { name, on: *on, components: *components, values: numbers.values() })
+        .collect();
+    Ok(py.detach(|| vtk::write(path, &grid, &fields))?)
+}
