@@ -107,7 +107,7 @@ class TestSets:
 
 
 class TestMaps:
-    @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+    @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", ">i4", ">u8"])
     def test_a_map_takes_integers_of_any_type(self, dtype):
         edges, nodes = op2.Set((1, 2, 3), "edges"), op2.Set(4, "nodes")
         ends = op2.Map(edges, nodes, 2, np.array([0, 1, 1, 2, 2, 3], dtype), "ends")

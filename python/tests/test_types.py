@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import parloop as pl
+import parloop.mesh as op2
 import parloop.objects as xo
 from parloop import _parloop
 
@@ -129,6 +130,7 @@ def axpy(name: str | None = None) -> float:
 OBJECTS = '''
 import numpy as np
 import parloop as pl
+import parloop.mesh as op2
 import parloop.objects as xo
 
 
@@ -228,8 +230,10 @@ def test_mypy_accepts_the_package_itself(cache):
 
 CLASSES = [getattr(xo, name) for name in ("Array", "CMethod", "HybridClass", "JEncoder", "LinkedArray", "Ref", "Scalar", "String", "Struct", "UnionRef")]
 
+MESH = [op2.Set, op2.Subset, op2.DataSet, op2.Map, op2.Map.reverse_cuthill_mckee, op2.Dat, op2.DatView, op2.Global, op2.Constant, op2.Kernel, op2.ParLoop, op2.par_loop, op2.write_vtk]
 
-@pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Pointer, pl.Context, pl.Context.plan_FFT, pl.Array, pl.Device, pl.devices, xo, xo.Buffer, *CLASSES], ids=lambda owner: getattr(owner, "__name__", ""))
+
+@pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Pointer, pl.Context, pl.Context.plan_FFT, pl.Array, pl.Device, pl.devices, xo, xo.Buffer, *CLASSES, op2, *MESH], ids=lambda owner: getattr(owner, "__name__", ""))
 def test_the_examples_in_the_documentation_run(owner):
     tests = [doctest.DocTestParser().get_doctest(inspect.getdoc(owner) or "", {}, str(owner), None, 0)]
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)

@@ -159,7 +159,7 @@ fn the_host_does_not_change_data_while_it_is_recorded() {
     let message = x.write(&[3.0, 4.0]).unwrap_err().to_string();
     assert_eq!(
         message,
-        "a change of data by the host cannot be recorded on cpu:1; do it before the recording begins or after it is finished"
+        "cpu:1: a change of data by the host cannot be recorded; do it before the recording begins or after it is finished"
     );
     assert!(recording.finish().is_err());
     assert_eq!(x.to_vec::<f64>().unwrap(), [1.0, 2.0]);

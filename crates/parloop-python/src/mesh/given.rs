@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parloop_device::DType;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyInt, PyString};
 
 use crate::argument::describe;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
-use crate::ndarray::{NdArray, as_array, as_contiguous};
+use crate::ndarray::{NdArray, as_array};
 use crate::numpy_api;
 
 /// The name that was given, or one that nothing else has.
@@ -52,6 +53,17 @@ pub fn dim_of(object: &Bound<'_, PyAny>, of: &str) -> Result<Vec<usize>> {
     if axes.is_empty() { Err(wrong()) } else { Ok(axes) }
 }
 
+/// The array itself or a copy, in C order and aligned.
+fn in_order<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    static REQUIRE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    REQUIRE.import(array.py(), "numpy", "require")?.call1((array, array.py().None(), "CA"))
+}
+
+/// The letter of the kind of an array's numbers.
+fn kind_of(array: &Bound<'_, PyAny>) -> PyResult<String> {
+    array.getattr("dtype")?.getattr("kind")?.extract()
+}
+
 /// An array of integers of any width, read in order.
 pub struct Integers<'py> {
     array: Bound<'py, PyAny>,
@@ -61,13 +73,18 @@ pub struct Integers<'py> {
 impl<'py> Integers<'py> {
     /// The integers that were given, or `wrong` of what was found.
     pub fn of(object: &Bound<'py, PyAny>, wrong: impl Fn(String) -> Error) -> Result<Integers<'py>> {
-        let array = as_contiguous(&as_array(object, None)?)?;
+        let array = in_order(&as_array(object, None)?)?;
         let (dtype, size, name) = match NdArray::of(&array)? {
             Some(found) => (found.dtype(), found.size(), found.dtype_name()),
             None => (None, 0, describe(object)),
         };
         match dtype {
             Some(dtype) if dtype.is_integer() && dtype != DType::Bool => Ok(Integers { array, dtype }),
+            // Of another byte order.
+            None if matches!(kind_of(&array)?.as_str(), "i" | "u") => {
+                let wide = if kind_of(&array)? == "u" { DType::U64 } else { DType::I64 };
+                Integers::of(&as_array(&array, Some(wide))?, wrong)
+            }
             // An empty list has no type that says anything.
             _ if size == 0 => Integers::of(&as_array(object, Some(DType::I64))?, wrong),
             _ => Err(wrong(name)),

@@ -1,4 +1,4 @@
-"""PyOP2's settings. They are kept and checked as PyOP2 does; only `type_check`'s neighbours that name compilers say nothing here."""
+"""PyOP2's settings. Their types are checked as PyOP2 does; apart from `log_level` they change nothing here."""
 
 from __future__ import annotations
 

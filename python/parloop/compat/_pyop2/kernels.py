@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import KernelTypeError, mesh
 from ...loops._program import Program
-from .exceptions import NameTypeError
+from .exceptions import NameTypeError, SetTypeError
 
 __all__ = ["CStringLocalKernel", "Kernel", "LoopyLocalKernel", "ParLoop", "Parloop", "par_loop", "parloop"]
 
@@ -83,7 +83,9 @@ def Kernel(code: Any, name: Any, **options: Any) -> LocalKernel:
     raise KernelTypeError(f"the code of a kernel is text in C or a loop kernel, not {type(code).__name__}")
 
 
-def _native(kernel: Any) -> Any:
+def _native(kernel: Any, iterset: Any) -> Any:
+    if not isinstance(iterset, mesh.Set):
+        raise SetTypeError(f"a Set is needed, not {type(iterset).__name__}")
     if isinstance(kernel, LocalKernel):
         return kernel._made
     raise KernelTypeError(f"a Kernel is needed, not {type(kernel).__name__}")
@@ -93,7 +95,7 @@ class ParLoop(mesh.ParLoop):
     """A kernel over a set with its arguments, ready to be called."""
 
     def __new__(cls, kernel: Any, iterset: Any, *args: Any, **options: Any) -> Any:
-        return mesh.ParLoop.__new__(cls, _native(kernel), iterset, *args)
+        return mesh.ParLoop.__new__(cls, _native(kernel, iterset), iterset, *args)
 
     def __init__(self, kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
         self.local_kernel = kernel
@@ -107,7 +109,7 @@ def par_loop(kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
     unknown = {name for name, value in options.items() if value} - {"iterate"}
     if unknown:
         raise TypeError(f"par_loop does not take {', '.join(sorted(unknown))}")
-    mesh.par_loop(_native(kernel), iterset, *args)
+    mesh.par_loop(_native(kernel, iterset), iterset, *args)
 
 
 parloop = par_loop

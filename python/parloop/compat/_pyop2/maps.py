@@ -7,30 +7,38 @@ from typing import Any
 import numpy as np
 from typing_extensions import Self
 
-from ... import MapTypeError, MapValueError, mesh
+from ... import DataValueError, MapTypeError, MapValueError, mesh
 from .datatypes import IntType
 
 __all__ = ["ComposedMap", "Map", "PermutedMap"]
 
 
-def _whole(values: Any) -> Any:
+def _whole(values: Any, rows: int) -> Any:
+    """The values as integers, cut as PyOP2 does. A map of no elements needs none."""
     if values is None:
-        return None
+        return [] if rows == 0 else None
     values = np.asarray(values)
-    return values.astype(IntType) if values.dtype.kind == "f" else values
+    if values.dtype.kind in "iu":
+        return values
+    try:
+        return values.astype(IntType)
+    except (TypeError, ValueError) as error:
+        raise DataValueError(f"the values of a map are integers: {error}") from None
 
 
 class Map(mesh.Map):
     """For each element of one set, elements of another. Offsets of extruded sets are not taken."""
 
     dtype = IntType
+    _offset = None
+    _offset_quotient = None
 
     def __new__(
         cls, iterset: Any, toset: Any, arity: Any, values: Any = None, name: Any = None, offset: Any = None, offset_quotient: Any = None
     ) -> Self:
         if offset is not None and len(offset):
             raise NotImplementedError("maps of extruded sets are not supported; leave out `offset`")
-        return super().__new__(cls, iterset, toset, arity, _whole(values), name)
+        return super().__new__(cls, iterset, toset, arity, _whole(values, getattr(iterset, "total_size", 1)), name)
 
     def __init__(
         self, iterset: Any, toset: Any, arity: Any, values: Any = None, name: Any = None, offset: Any = None, offset_quotient: Any = None
@@ -58,7 +66,7 @@ class Map(mesh.Map):
         return f"OP2 Map: {self.name} from ({self.iterset}) to ({self.toset}) with arity {self.arity}"
 
     def __repr__(self) -> str:
-        return f"Map({self.iterset!r}, {self.toset!r}, {self.arity!r}, None, {self.name!r})"
+        return f"Map({self.iterset!r}, {self.toset!r}, {self.arity!r}, None, {self.name!r}, None, None)"
 
 
 class PermutedMap(Map):
