@@ -1,6 +1,7 @@
 //! A loop made ready for one context: its code, its plan in the memory of the device, and its launches.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
@@ -136,6 +137,25 @@ fn parts(elements: usize, threads: usize, deterministic: bool) -> usize {
     }
 }
 
+/// The longest run of a part's elements with numbers one after another, whose targets it owns all: their places in the list.
+fn longest_run(owned: &Owned, part: Range<usize>, whole: u32) -> Range<usize> {
+    let (mut longest, mut run) = (part.start..part.start, part.start..part.start);
+    for place in part {
+        let follows = run.end == place && place > run.start && owned.list[place] == owned.list[place - 1] + 1;
+        run = if owned.masks[place] != whole {
+            place + 1..place + 1
+        } else if follows {
+            run.start..place + 1
+        } else {
+            place..place + 1
+        };
+        if run.len() > longest.len() {
+            longest = run.clone();
+        }
+    }
+    longest
+}
+
 /// Elements of a block of one colour.
 const COLOUR_BLOCK: usize = 256;
 
@@ -227,7 +247,8 @@ impl Maker<'_> {
         self.groups = bounds.len() - 1;
         let apart = if masks.is_some() { Apart::Mask } else { Apart::Order };
         let executable = self.executable(&Form::Elements { listed: list.is_some(), apart, lanes: self.lanes })?;
-        let mut arrays = vec![(names::BOUNDS, self.upload(bounds)?)];
+        let pairs: Vec<i32> = bounds.windows(2).flatten().copied().collect();
+        let mut arrays = vec![(names::BOUNDS, self.upload(&pairs)?)];
         if let Some(list) = list {
             arrays.push((names::LIST, self.upload(list)?));
         }
@@ -293,33 +314,46 @@ impl Maker<'_> {
         }
     }
 
-    /// Runs first, part by part, the elements whose targets a part owns all, which need no masks; then those at its border. Sums are not
-    /// in the order of the elements any more.
+    /// Runs first, part by part, elements whose targets the part owns all, which need no masks; then the others. Where nearly all of a part
+    /// are elements one after another, they need no list either. Sums are not in the order of the elements any more.
     fn inside_then_border(&mut self, owned: &Owned) -> Result<()> {
         let slots: usize = self.making.shape.meeting_maps().iter().map(|&map| self.making.shape.maps[map]).sum();
         let whole = u32::MAX >> (u32::BITS - slots as u32);
-        let (mut bounds, mut list, mut masks) = (vec![0], Vec::with_capacity(owned.list.len()), Vec::with_capacity(owned.list.len()));
-        for is_inside in [true, false] {
-            for pair in owned.bounds.windows(2) {
-                for place in pair[0] as usize..pair[1] as usize {
-                    if (owned.masks[place] == whole) == is_inside {
-                        list.push(owned.list[place]);
-                        masks.push(owned.masks[place]);
-                    }
+        let parts: Vec<Range<usize>> = owned.bounds.windows(2).map(|pair| pair[0] as usize..pair[1] as usize).collect();
+        let runs: Vec<Range<usize>> = parts.iter().map(|part| longest_run(owned, part.clone(), whole)).collect();
+        let in_runs: usize = runs.iter().map(Range::len).sum();
+        let listed = self.making.set.indices().is_some() || 10 * in_runs < 9 * owned.list.len();
+        let is_inside = |part: usize, place: usize| match listed {
+            true => owned.masks[place] == whole,
+            false => runs[part].contains(&place),
+        };
+        let (mut list, mut masks, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        for inside in [true, false] {
+            for (number, part) in parts.iter().enumerate() {
+                if inside && !listed {
+                    let first = owned.list.get(runs[number].start).copied().unwrap_or(0);
+                    pairs.extend([first, first + runs[number].len() as i32]);
+                    continue;
                 }
-                bounds.push(list.len() as i32);
+                pairs.push(list.len() as i32);
+                for place in part.clone().filter(|&place| is_inside(number, place) == inside) {
+                    list.push(owned.list[place]);
+                    masks.push(owned.masks[place]);
+                }
+                pairs.push(list.len() as i32);
             }
         }
-        let parts = owned.parts();
-        self.groups = 2 * parts;
+        self.groups = 2 * parts.len();
         let arrays = [
-            (names::BOUNDS, self.upload(&bounds)?),
+            (names::BOUNDS, self.upload(&pairs)?),
             (names::LIST, self.upload(&list)?),
             (names::MASKS, self.upload_bytes(as_bytes(&masks))?),
         ];
-        for (first, apart, lanes) in [(0, Apart::Order, self.lanes), (parts, Apart::Mask, false)] {
-            let executable = self.executable(&Form::Elements { listed: true, apart, lanes })?;
-            self.step(&executable, &[(names::FIRST, first as i64), (names::GROUPS, parts as i64)], &arrays)?;
+        let inside = Form::Elements { listed, apart: Apart::Order, lanes: self.lanes };
+        let border = Form::Elements { listed: true, apart: Apart::Mask, lanes: false };
+        for (first, form) in [(0, inside), (parts.len(), border)] {
+            let executable = self.executable(&form)?;
+            self.step(&executable, &[(names::FIRST, first as i64), (names::GROUPS, parts.len() as i64)], &arrays)?;
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ fn int_values(shape: &Shape, names: &str) -> Data {
     Data::value(names).dtype(shape.index)
 }
 
-/// Groups of elements from one bound to the next.
+/// Groups of elements, each from a bound to another.
 fn threads(shape: &Shape, listed: bool, apart: Apart) -> Frame {
     let mut frame = Frame {
         inames: "pl_g:pl_k",
@@ -57,8 +57,8 @@ fn threads(shape: &Shape, listed: bool, apart: Apart) -> Frame {
     };
     let (bounds, first, index) = (names::BOUNDS, names::FIRST, &frame.index_type);
     frame.instructions = vec![
-        format!("<{index}> pl_lo = {bounds}[{first}+pl_g] {{id=pl_lo, inames=pl_g}}"),
-        format!("<{index}> pl_hi = {bounds}[{first}+pl_g+1] {{id=pl_hi, inames=pl_g}}"),
+        format!("<{index}> pl_lo = {bounds}[2*({first}+pl_g)] {{id=pl_lo, inames=pl_g}}"),
+        format!("<{index}> pl_hi = {bounds}[2*({first}+pl_g)+1] {{id=pl_hi, inames=pl_g}}"),
     ];
     let element = if listed { format!("{}[pl_k]", names::LIST) } else { "pl_k".to_owned() };
     frame.instructions.push(format!("<{index}> pl_e = {element} {{id=pl_e, dep=*pl_lo:pl_hi, inames=pl_g:pl_k}}"));

@@ -70,7 +70,7 @@ pub const EACH: usize = 8;
 
 /// Names of what a loop kernel is called with, besides `dat0 …` and `map0 …`.
 pub mod names {
-    /// Where the elements of each group begin.
+    /// Where the elements of each group begin and end.
     pub const BOUNDS: &str = "pl_bounds";
     /// The first group of a launch.
     pub const FIRST: &str = "pl_first";

@@ -164,3 +164,37 @@ fn the_host_does_not_change_data_while_it_is_recorded() {
     assert!(recording.finish().is_err());
     assert_eq!(x.to_vec::<f64>().unwrap(), [1.0, 2.0]);
 }
+
+#[test]
+fn a_mesh_in_order_is_run_in_whole_ranges_by_its_owners() {
+    let n = 20_011;
+    let (edges, nodes) = (Set::new(n, "edges").unwrap(), Set::new(n + 1, "nodes").unwrap());
+    let line: Vec<i32> = (0..n as i32).flat_map(|edge| [edge, edge + 1]).collect();
+    let ends = Map::new(&edges, &nodes, 2, &line, "ends").unwrap();
+    let weight: Vec<f64> = (0..n).map(|i| 1.0 + (i % 13) as f64).collect();
+    let kernel = c(
+        "void add(const double *w, double *x[2], double *twice, double *sum) { x[0][0] += w[0]; x[1][0] -= w[0]; twice[0] = 2*w[0]; sum[0] += w[0]; }",
+        "add",
+    );
+    let mut expected = vec![0.0; n + 1];
+    for (edge, w) in weight.iter().enumerate() {
+        expected[edge] += w;
+        expected[edge + 1] -= w;
+    }
+    for (name, lanes) in [("cpu:1", Lanes::Never), ("cpu:3", Lanes::Never), ("cpu:3", Lanes::Always)] {
+        let context = Context::open(name).unwrap();
+        let w = Dat::new(&edges.data(1).unwrap(), &weight, "w").unwrap();
+        let x = Dat::new(&nodes.data(1).unwrap(), &vec![0.0; n + 1], "x").unwrap();
+        let twice = Dat::new(&edges.data(1).unwrap(), &vec![0.0; n], "twice").unwrap();
+        let sum = Global::new(1, &[0.0], "sum").unwrap();
+        let args = vec![w.arg(Access::Read, None), x.arg(Access::Inc, &ends), twice.arg(Access::Write, None), sum.arg(Access::Inc)];
+        let options = LoopOptions { plan: PlanChoice::Owner, lanes, ..LoopOptions::default() };
+        let made = ParLoop::new(&kernel, &edges, args, options).unwrap();
+        let code = made.code(&context).unwrap();
+        assert!(!code[0].contains("pl_list") && code[1].contains("pl_masks"), "{}", code[0]);
+        made.run(&context).unwrap();
+        assert_eq!(x.to_vec::<f64>().unwrap(), expected, "{context:?} {lanes:?}");
+        assert_eq!(twice.to_vec::<f64>().unwrap(), weight.iter().map(|w| 2.0 * w).collect::<Vec<_>>(), "{context:?} {lanes:?}");
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [weight.iter().sum::<f64>()], "{context:?} {lanes:?}");
+    }
+}
