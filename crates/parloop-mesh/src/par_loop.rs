@@ -20,7 +20,7 @@ use crate::scheme::{PlanChoice, Situation, ways};
 use crate::set::Set;
 use crate::shape::Shape;
 use crate::storage::{Layout, Turn};
-use crate::tune::{Key, Tuned};
+use crate::tune::{Key, Run, Tuned};
 
 /// How a loop is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -151,7 +151,15 @@ impl ParLoop {
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
         let maps = self.maps.iter().map(|map| map.storage().place(context, Layout::Rows, true, false));
         let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
-        tuned.run(&tables, &maps, context).map_err(|error| unwritten(self, &error).unwrap_or(error))
+        let with = Run { tables: &tables, maps: &maps, context };
+        let run = tuned.run(&with, self.set.size(), |shape| self.making(shape, context));
+        run.map_err(|error| unwritten(self, &error).unwrap_or(error))
+    }
+
+    /// What ways to run it are made for.
+    fn making<'a>(&'a self, shape: &'a Shape, context: &'a Context) -> Making<'a> {
+        let LoopOptions { checked, deterministic, .. } = self.options;
+        Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape, context, checked, deterministic }
     }
 
     /// The source of each kernel that it launches on that context.
@@ -177,7 +185,12 @@ impl ParLoop {
     fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
         let shape = Shape::of(&self.args, |arg| layout(arg, context));
         let threads = context.device().properties().compute_units as usize;
-        let situation = Situation { machine: machine_of(context), threads, elements: self.set.size(), options: self.options };
+        let mut scattered = false;
+        for map in &self.maps {
+            scattered |= !map.is_local()?;
+        }
+        let (machine, elements, options) = (machine_of(context), self.set.size(), self.options);
+        let situation = Situation { machine, threads, elements, scattered, options };
         let refused = |reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),
@@ -193,16 +206,7 @@ impl ParLoop {
             maps: self.maps.iter().map(Map::id).collect(),
             options: self.options,
         };
-        let making = Making {
-            kernel: &self.kernel,
-            set: &self.set,
-            args: &self.args,
-            shape: &shape,
-            context,
-            checked: self.options.checked,
-            deterministic: self.options.deterministic,
-        };
-        self.set.known().get(key, || Tuned::new(&making, &ways))
+        self.set.known().get(key, || Tuned::new(&self.making(&shape, context), &ways))
     }
 }
 

@@ -3,7 +3,7 @@
 use parloop_loop::create::Data;
 
 use super::frame::Frame;
-use super::{Apart, Form, Machine, names};
+use super::{Apart, Form, Machine, Visits, names};
 use crate::access::Access;
 use crate::kernel::CALLABLE;
 use crate::shape::{ArgShape, Reach, Shape};
@@ -60,6 +60,8 @@ pub(super) struct Maker<'a> {
 pub(super) struct Call {
     /// The element; the instructions after which it is known and the inames around it are those of the frame where they are not said.
     pub element: &'static str,
+    /// Its place among those that are visited.
+    pub place: &'static str,
     pub inames: Option<&'static str>,
     pub private: &'static str,
     pub fetch: &'static str,
@@ -70,10 +72,12 @@ pub(super) struct Call {
 }
 
 /// The call whose results are kept.
-const REAL: Call = Call { element: "pl_e", inames: None, private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: "1" };
+const REAL: Call =
+    Call { element: "pl_e", place: "pl_k", inames: None, private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: "1" };
 
 /// A call in front of it, whose results are only compared.
-const TRIAL: Call = Call { element: "pl_e", inames: None, private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: "0" };
+const TRIAL: Call =
+    Call { element: "pl_e", place: "pl_k", inames: None, private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: "0" };
 
 /// The two inames of a walk through a private array.
 pub(super) struct Walk {
@@ -110,12 +114,14 @@ impl Maker<'_> {
     }
 
     /// One number of the table, for the element at hand.
-    pub(super) fn public(element: &str, arg: &ArgShape, walk: &Walk) -> String {
+    pub(super) fn public(&self, element: &str, place: &str, arg: &ArgShape, walk: &Walk) -> String {
+        let in_order = matches!(self.form, Form::Elements { visits: Visits::ListWithMaps, .. });
+        let row_of_map = if in_order { place } else { element };
         let table = names::table(arg.table);
         let number = if arg.first == 0 { walk.number.clone() } else { format!("{}+{}", walk.number, arg.first) };
         match arg.reach {
             Reach::Direct => format!("{table}[{element}, {number}]"),
-            Reach::Through(map) => format!("{table}[{}[{element}, {}], {number}]", names::map(map), walk.row),
+            Reach::Through(map) => format!("{table}[{}[{row_of_map}, {}], {number}]", names::map(map), walk.row),
             Reach::Global => format!("{table}[{number}]"),
         }
     }
@@ -161,7 +167,7 @@ impl Maker<'_> {
         let value = match arg.access {
             Access::Inc => "0".to_owned(),
             Access::Write if self.is_tried() => call.unwritten.to_owned(),
-            _ => Self::public(call.element, arg, &walk),
+            _ => self.public(call.element, call.place, arg, &walk),
         };
         self.body.instructions.push(format!(
             "{} = {value} {{id={}{index}, dep=*{}, inames={}:{}, nosync=pl_*@global}}",
@@ -249,7 +255,7 @@ impl Maker<'_> {
     /// Writes the private array to the table.
     fn put(&mut self, index: usize, arg: &ArgShape, condition: Option<String>, atomic: bool) {
         let walk = self.walk(index, arg, "s");
-        let (private, public) = (Self::private(REAL, index, arg, &walk), Self::public(REAL.element, arg, &walk));
+        let (private, public) = (Self::private(REAL, index, arg, &walk), self.public(REAL.element, REAL.place, arg, &walk));
         let value = combined(arg.access, &public, &private);
         let condition = condition.map(|condition| format!(", if={condition}")).unwrap_or_default();
         let atomic = if atomic { ", atomic" } else { "" };
