@@ -36,7 +36,7 @@ struct Inner {
     /// What owns the host's memory, when it is not ours.
     _owner: Option<Box<dyn Any + Send + Sync>>,
     state: Mutex<State>,
-    /// Loops on CPU threads take turns at the host's memory.
+    /// Who reads and who writes take turns.
     turns: RwLock<()>,
 }
 
@@ -49,11 +49,12 @@ struct State {
     copies: SmallVec<[Copy; 1]>,
 }
 
-/// What a context has.
+/// What a context has, or will have. It is never removed: replays use the memory, and code is made for the layout.
 struct Copy {
     context: Context,
-    memory: Memory,
     layout: Layout,
+    /// Allocated when it is first used.
+    memory: Option<Memory>,
     version: u64,
 }
 
@@ -149,6 +150,8 @@ impl Storage {
     /// # Errors
     /// When a device that has the numbers fails.
     pub fn host(&self) -> Result<&Memory> {
+        // A loop that has its turn has said that it writes, but may not have begun.
+        let _turn = self.turn(false);
         self.renew_host(&mut self.state())?;
         Ok(&self.inner.host)
     }
@@ -159,6 +162,7 @@ impl Storage {
     /// When a device that has the numbers fails.
     pub fn host_mut(&self) -> Result<&Memory> {
         refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
+        let _turn = self.turn(true);
         let mut state = self.state();
         self.renew_host(&mut state)?;
         state.version += 1;
@@ -172,8 +176,9 @@ impl Storage {
         }
         let newest = state.copies.iter().find(|copy| copy.version == state.version);
         let newest = newest.expect("invariant: someone has the numbers that were written last");
+        let memory = newest.memory.as_ref().expect("invariant: what was written has memory");
         let mut bytes = vec![0; self.inner.host.len()];
-        newest.context.stream().read(&newest.memory, 0, &mut bytes).map_err(KernelError::from)?;
+        newest.context.stream().read(memory, 0, &mut bytes).map_err(KernelError::from)?;
         if newest.layout == Layout::Columns {
             bytes = transposed(&bytes, self.inner.count, self.inner.rows, self.inner.dtype.size());
         }
@@ -199,7 +204,7 @@ impl Storage {
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.check_type(T::DTYPE)?;
         let _turn = self.turn(false);
-        self.host()?;
+        self.renew_host(&mut self.state())?;
         let mut values = vec![T::ZERO; self.len()];
         self.read_host(as_bytes_mut(&mut values))?;
         Ok(values)
@@ -235,30 +240,33 @@ impl Storage {
         state.copies.iter().find(|copy| copy.version == state.version).map(|copy| copy.context.clone())
     }
 
-    /// The layout it has on a context already, if it is there.
-    pub fn layout_on(&self, context: &Context) -> Option<Layout> {
+    /// How the numbers lie on a context, for as long as the storage lives: as the first who asks prefers, or by rows where they are used
+    /// before anyone asks. Everyone gets the same answer, so that code made for it stays right.
+    pub(crate) fn settle_layout(&self, context: &Context, preferred: Layout) -> Layout {
         if is_host(context) {
-            return Some(Layout::Rows);
+            return Layout::Rows;
         }
-        self.state().copies.iter().find(|copy| copy.context.is_same(context)).map(|copy| copy.layout)
+        let mut state = self.state();
+        let copy = copy_on(&mut state, context, preferred);
+        state.copies[copy].layout
     }
 
-    /// Memory that the context can use. `reads`: the numbers are there, up to date. `writes`: every other copy is old from here on.
-    /// The layout is only asked for where the context has no copy yet.
+    /// Memory that the context can use, in its layout. `reads`: the numbers are there, up to date. `writes`: every other copy is old from
+    /// here on.
     ///
-    /// While the context is recorded nothing is moved; every replay does then what would be done here.
+    /// The caller has its turn. While the context is recorded nothing is moved; every replay does then what would be done here.
     ///
     /// # Errors
     /// When there is no room, or a device fails.
-    pub fn place(&self, context: &Context, layout: Layout, reads: bool, writes: bool) -> Result<Memory, KernelError> {
+    pub(crate) fn place(&self, context: &Context, reads: bool, writes: bool) -> Result<Memory, KernelError> {
         let mut state = self.state();
         if context.is_recording() {
             let (storage, on) = (self.clone(), context.clone());
-            let prepare = move || storage.place(&on, layout, reads, writes).map(drop);
+            let prepare = move || storage.place(&on, reads, writes).map(drop);
             context.stream().keep_recorded(|| Arc::new(BeforeReplay::new(prepare)));
             return match is_host(context) {
                 true => Ok(self.inner.host.clone()),
-                false => self.copy_on(&mut state, context, layout).map(|copy| state.copies[copy].memory.clone()),
+                false => self.memory_on(&mut state, context).map(|(_, memory)| memory),
             };
         }
         if is_host(context) {
@@ -271,33 +279,35 @@ impl Storage {
             }
             return Ok(self.inner.host.clone());
         }
-        let copy = self.copy_on(&mut state, context, layout)?;
+        let (copy, memory) = self.memory_on(&mut state, context)?;
         if reads && state.copies[copy].version != state.version {
-            self.renew_copy(&mut state, copy)?;
+            self.renew_copy(&mut state, copy, &memory)?;
         }
         if writes {
             state.version += 1;
             state.copies[copy].version = state.version;
         }
-        Ok(state.copies[copy].memory.clone())
+        Ok(memory)
     }
 
-    /// The place of the context's copy, with memory but perhaps old.
-    fn copy_on(&self, state: &mut State, context: &Context, layout: Layout) -> Result<usize, KernelError> {
-        if let Some(known) = state.copies.iter().position(|copy| copy.context.is_same(context)) {
-            return Ok(known);
+    /// The context's copy, perhaps old, and its memory.
+    fn memory_on(&self, state: &mut State, context: &Context) -> Result<(usize, Memory), KernelError> {
+        let place = copy_on(state, context, Layout::Rows);
+        let copy = &mut state.copies[place];
+        if let Some(memory) = &copy.memory {
+            return Ok((place, memory.clone()));
         }
         // Drivers give no memory of no bytes, and kernels still want an address.
         let memory = context.device().allocate(self.inner.host.len().max(self.inner.dtype.size())).map_err(KernelError::from)?;
-        state.copies.push(Copy { context: context.clone(), memory, layout, version: u64::MAX });
-        Ok(state.copies.len() - 1)
+        copy.memory = Some(memory.clone());
+        Ok((place, memory))
     }
 
-    fn renew_copy(&self, state: &mut State, copy: usize) -> Result<(), KernelError> {
+    fn renew_copy(&self, state: &mut State, copy: usize, memory: &Memory) -> Result<(), KernelError> {
         self.renew_host(state)?;
         let mut bytes = vec![0; self.inner.host.len()];
         self.read_host(&mut bytes)?;
-        let Copy { context, memory, layout, .. } = &state.copies[copy];
+        let Copy { context, layout, .. } = &state.copies[copy];
         if *layout == Layout::Columns {
             bytes = transposed(&bytes, self.inner.rows, self.inner.count, self.inner.dtype.size());
         }
@@ -312,7 +322,7 @@ impl Storage {
     /// When there is no room, or a device fails.
     pub fn zero(&self, context: &Context) -> Result<()> {
         let _turn = self.turn(true);
-        let memory = self.place(context, Layout::Rows, false, true)?;
+        let memory = self.place(context, false, true)?;
         let length = memory.len().min(self.inner.host.len());
         Ok(context.stream().fill(&memory, 0, length, 0).map_err(KernelError::from)?)
     }
@@ -336,6 +346,21 @@ impl Storage {
 pub(crate) enum Turn<'a> {
     Reads(RwLockReadGuard<'a, ()>),
     Writes(RwLockWriteGuard<'a, ()>),
+}
+
+/// The place of what a context has, with the layout that was settled, or this one.
+fn copy_on(state: &mut State, context: &Context, layout: Layout) -> usize {
+    let known = state.copies.iter().position(|copy| copy.context.is_same(context));
+    known.unwrap_or_else(|| {
+        state.copies.push(Copy { context: context.clone(), layout, memory: None, version: u64::MAX });
+        state.copies.len() - 1
+    })
+}
+
+/// Turns at several storages, taken in the same order by all, so that no two wait for each other; whether each is written.
+pub(crate) fn take_turns<const N: usize>(mut storages: [(&Storage, bool); N]) -> [Turn<'_>; N] {
+    storages.sort_by_key(|(storage, _)| storage.address());
+    storages.map(|(storage, writes)| storage.turn(writes))
 }
 
 /// Whether kernels of the context use the host's memory.
