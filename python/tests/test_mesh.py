@@ -355,6 +355,52 @@ class TestLoops:
         expected[0] = 10
         assert (u.data_ro == expected).all()
 
+    def test_data_that_is_replaced_is_not_fetched_and_what_is_not_shown_is_kept(self, gpu, tmp_path):
+        def on_device(size, dim):
+            x = op2.Dat(op2.Set(size) ** dim, np.zeros(size[-1] * dim))
+            op2.par_loop(op2.Kernel(f"void k(double *x) {{ for (int i = 0; i < {dim}; i++) x[i] += 5; }}", "k"), x.dataset.set, x(op2.RW), context=gpu)
+            return x
+
+        # Old numbers of the host are what no transfer has overwritten.
+        x = on_device((3, 3, 3), 2)
+        array = x.data_wo
+        assert (array == 0).all() and x.dat_version == 2
+        array[:2] = 7
+        assert x.data_ro.tolist() == [[7, 7], [7, 7], [0, 0]]
+        op2.par_loop(op2.Kernel("void k(double *x) { x[0] += 1; }", "k"), x.dataset.set, x(op2.RW), context=gpu)
+        assert x.data_ro.tolist() == [[8, 7], [8, 7], [1, 0]]
+        assert (on_device((3, 3, 3), 1)[0].data_wo == 0).all() and (on_device((1, 2, 2), 2).data_wo_with_halos == 0).all()
+
+        x = on_device((3, 3, 3), 2)
+        x[0].data_wo[:] = 7
+        assert x.data_ro.tolist() == [[7, 5]] * 3
+        x = op2.Dat(op2.Set((1, 2, 3)), [1.0, 2.0, 3.0])
+        op2.par_loop(op2.Kernel("void k(double *x) { x[0] += 5; }", "k"), x.dataset.set, x(op2.RW), context=gpu)
+        x.zero()
+        x.data_wo[:] = 7
+        assert x.data_ro_with_halos.tolist() == [7, 7, 0]
+
+        np.save(tmp_path / "x.npy", np.arange(3.0))
+        x = on_device((3, 3, 3), 1)
+        x.load(tmp_path / "x")
+        assert x.data_ro.tolist() == [0, 1, 2]
+
+    def test_a_global_that_is_replaced_is_not_fetched(self, gpu):
+        cells, count = op2.Set(4), op2.Global(1, 10.0)
+        counting = op2.ParLoop(op2.Kernel("void k(double *n) { n[0] += 1; }", "k"), cells, count(op2.INC), context=gpu)
+        counting()
+        assert count.data_wo[0] == 10
+        count.data = 20
+        counting()
+        assert count.data_ro[0] == 24
+
+    def test_results_of_arithmetic_on_a_gpu_have_all_numbers_and_their_ghosts(self, gpu):
+        x = op2.Dat(op2.Set((1, 3, 5)) ** 3, np.arange(15.0))
+        with gpu:
+            x += 1
+            y = x * 2
+        assert y.data_ro.tolist() == (2 * (np.arange(9.0).reshape(3, 3) + 1)).tolist() and (y.data_ro_with_halos[3:] == 0).all()
+
     @pytest.mark.parametrize("plan", ["auto", "sequential", "owner", "colour", "gather", "atomic"])
     def test_every_plan_gives_the_same_sums_or_says_why_not(self, ctx, plan):
         mesh = Mesh(3000)

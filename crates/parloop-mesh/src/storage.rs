@@ -46,7 +46,18 @@ struct State {
     version: u64,
     /// The version that the host has.
     host: u64,
+    /// Whether the numbers are the zeros they were made as.
+    are_zeros: bool,
     copies: SmallVec<[Copy; 1]>,
+}
+
+impl State {
+    /// The version of a write.
+    fn next_version(&mut self) -> u64 {
+        self.are_zeros = false;
+        self.version += 1;
+        self.version
+    }
 }
 
 /// What a context has, or will have. It is never removed: replays use the memory, and code is made for the layout.
@@ -64,6 +75,12 @@ impl Storage {
     /// # Errors
     /// When there is no room.
     pub fn zeros(dtype: DType, rows: usize, count: usize) -> Result<Storage> {
+        let storage = Storage::allocated(dtype, rows, count)?;
+        storage.state().are_zeros = true;
+        Ok(storage)
+    }
+
+    fn allocated(dtype: DType, rows: usize, count: usize) -> Result<Storage> {
         let bytes = rows.checked_mul(count).and_then(|numbers| numbers.checked_mul(dtype.size()));
         let bytes = bytes.ok_or(MeshError::TooLarge { rows, count })?;
         let cpu = Device::open("cpu").map_err(KernelError::from)?;
@@ -76,7 +93,7 @@ impl Storage {
     /// # Errors
     /// When there is no room, or the length does not fit.
     pub fn with_values<T: Element>(values: &[T], rows: usize, count: usize) -> Result<Storage> {
-        let storage = Storage::zeros(T::DTYPE, rows, count)?;
+        let storage = Storage::allocated(T::DTYPE, rows, count)?;
         storage.check_length(values.len())?;
         storage.write_host(as_bytes(values))?;
         Ok(storage)
@@ -84,7 +101,7 @@ impl Storage {
 
     /// The numbers whose bytes these are, row by row.
     pub(crate) fn with_bytes(dtype: DType, rows: usize, count: usize, bytes: &[u8]) -> Result<Storage> {
-        let storage = Storage::zeros(dtype, rows, count)?;
+        let storage = Storage::allocated(dtype, rows, count)?;
         storage.write_host(bytes)?;
         Ok(storage)
     }
@@ -165,8 +182,20 @@ impl Storage {
         let _turn = self.turn(true);
         let mut state = self.state();
         self.renew_host(&mut state)?;
-        state.version += 1;
-        state.host = state.version;
+        state.host = state.next_version();
+        Ok(&self.inner.host)
+    }
+
+    /// The host's memory as it is, perhaps old, about to be written as a whole by someone: nothing is moved, and all other copies are old.
+    /// What is left unwritten has the numbers that the host had last.
+    ///
+    /// # Errors
+    /// While a recording lives.
+    pub fn host_to_replace(&self) -> Result<&Memory> {
+        refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
+        let _turn = self.turn(true);
+        let mut state = self.state();
+        state.host = state.next_version();
         Ok(&self.inner.host)
     }
 
@@ -221,8 +250,7 @@ impl Storage {
         let _turn = self.turn(true);
         let mut state = self.state();
         self.write_host(as_bytes(values))?;
-        state.version += 1;
-        state.host = state.version;
+        state.host = state.next_version();
         Ok(())
     }
 
@@ -274,8 +302,7 @@ impl Storage {
                 self.renew_host(&mut state)?;
             }
             if writes {
-                state.version += 1;
-                state.host = state.version;
+                state.host = state.next_version();
             }
             return Ok(self.inner.host.clone());
         }
@@ -284,8 +311,7 @@ impl Storage {
             self.renew_copy(&mut state, copy, &memory)?;
         }
         if writes {
-            state.version += 1;
-            state.copies[copy].version = state.version;
+            state.copies[copy].version = state.next_version();
         }
         Ok(memory)
     }
@@ -304,6 +330,12 @@ impl Storage {
     }
 
     fn renew_copy(&self, state: &mut State, copy: usize, memory: &Memory) -> Result<(), KernelError> {
+        if state.are_zeros {
+            let length = self.inner.host.len();
+            state.copies[copy].context.stream().fill(memory, 0, length, 0).map_err(KernelError::from)?;
+            state.copies[copy].version = state.version;
+            return Ok(());
+        }
         self.renew_host(state)?;
         let mut bytes = vec![0; self.inner.host.len()];
         self.read_host(&mut bytes)?;
@@ -383,5 +415,61 @@ fn transposed(bytes: &[u8], rows: usize, columns: usize, size: usize) -> Vec<u8>
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<Storage {} × {} {}>", self.inner.rows, self.inner.count, self.inner.dtype)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gpus() -> impl Iterator<Item = Context> {
+        ["opencl", "cuda"].into_iter().filter_map(|name| Context::open(name).ok())
+    }
+
+    fn on(context: &Context, memory: &Memory, count: usize) -> Vec<f64> {
+        let mut values = vec![f64::NAN; count];
+        context.stream().read(memory, 0, as_bytes_mut(&mut values)).unwrap();
+        values
+    }
+
+    #[test]
+    fn zeros_are_made_where_they_are_needed_and_not_moved() {
+        for context in gpus() {
+            let storage = Storage::zeros(DType::F64, 2, 3).unwrap();
+            // Behind its back: what is moved would show.
+            storage.write_host(as_bytes(&[5.0; 6])).unwrap();
+            let memory = storage.place(&context, true, false).unwrap();
+            assert_eq!(on(&context, &memory, 6), [0.0; 6], "{context:?}");
+            storage.write(&[7.0; 6]).unwrap();
+            let memory = storage.place(&context, true, false).unwrap();
+            assert_eq!(on(&context, &memory, 6), [7.0; 6], "what was written is no zeros, {context:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_replaced_is_not_brought_to_the_host_first() {
+        for context in gpus() {
+            let storage = Storage::with_values(&[1.0; 6], 2, 3).unwrap();
+            storage.place(&context, false, true).unwrap();
+            context.stream().fill(&storage.place(&context, true, true).unwrap(), 0, 48, 0).unwrap();
+            let mut values = [0.0; 6];
+            storage.host_to_replace().unwrap();
+            storage.read_host(as_bytes_mut(&mut values)).unwrap();
+            assert_eq!(values, [1.0; 6], "the host has what it had, {context:?}");
+            assert_eq!((storage.version(), storage.newest().is_none()), (3, true));
+            let memory = storage.place(&context, true, false).unwrap();
+            assert_eq!(on(&context, &memory, 6), [1.0; 6], "the host's numbers are the newest, {context:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_loop_only_writes_is_not_moved_to_its_device_first() {
+        for context in gpus() {
+            let storage = Storage::with_values(&[1.0; 6], 2, 3).unwrap();
+            let memory = storage.place(&context, true, false).unwrap();
+            storage.write(&[2.0; 6]).unwrap();
+            storage.place(&context, false, true).unwrap();
+            assert_eq!(on(&context, &memory, 6), [1.0; 6], "{context:?}");
+        }
     }
 }
