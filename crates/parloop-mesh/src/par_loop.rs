@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use parloop_device::Memory;
+use parloop_device::{DeviceKind, Memory};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
@@ -102,7 +102,8 @@ impl ParLoop {
         }
         check_conflicts(&args)?;
         kernel.check(&args)?;
-        check_room(kernel, &args)?;
+        // On other devices there may be less of it.
+        check_room(kernel, &args, DeviceKind::Cpu)?;
         let (mut maps, mut tables): (SmallVec<[Map; 4]>, SmallVec<[Table; 8]>) = Default::default();
         for (index, arg) in args.iter().enumerate() {
             if let Some(map) = arg.map.as_ref().filter(|map| !maps.contains(map)) {
@@ -172,7 +173,9 @@ impl ParLoop {
     }
 
     fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
-        let shape = Shape::of(&self.args, |arg| layout(arg, context));
+        let kind = context.device().kind();
+        check_room(&self.kernel, &self.args, kind)?;
+        let shape = Shape::of(&self.args, |arg| layout(arg, context), |index, arg| is_in_place(&self.kernel, index, arg, kind));
         let threads = context.device().properties().compute_units as usize;
         let situation = Situation { machine: machine_of(context), threads, elements: self.set.size(), options: self.options };
         let refused = |reason| MeshError::Plan {
@@ -230,18 +233,37 @@ fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
     Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry: row.into_iter().chain([place % count]).collect() })
 }
 
+/// More numbers than this that all elements read are read where they are; fewer are copied, since compilers can hold them in registers.
+const MOST_COPIED: usize = 64;
+
+/// Whether an argument has so many numbers, the same for all elements, that copies would be a waste.
+fn is_large_table(arg: &Arg) -> bool {
+    matches!(arg.data, ArgData::Global(_)) && arg.access == Access::Read && arg.count() > MOST_COPIED
+}
+
+fn is_in_place(kernel: &Kernel, index: usize, arg: &Arg, device: DeviceKind) -> bool {
+    is_large_table(arg) && kernel.reads_in_place(index, device)
+}
+
 /// Bytes of an element's data that fit on the stack of a thread, twice, next to what the kernel has there.
 const MOST_BYTES: usize = 512 << 10;
 
 /// Refuses more data for each element than copies of it can be made of.
-fn check_room(kernel: &Kernel, args: &[Arg]) -> Result<()> {
-    let bytes = |arg: &Arg| arg.arity().saturating_mul(arg.count()).saturating_mul(arg.dtype().size());
-    let bytes = args.iter().map(bytes).fold(0, usize::saturating_add);
+fn check_room(kernel: &Kernel, args: &[Arg], device: DeviceKind) -> Result<()> {
+    let copied = || args.iter().enumerate().filter(|(index, arg)| !is_in_place(kernel, *index, arg, device));
+    let bytes = |(_, arg): (usize, &Arg)| arg.arity().saturating_mul(arg.count()).saturating_mul(arg.dtype().size());
+    let bytes = copied().map(bytes).fold(0, usize::saturating_add);
     if bytes <= MOST_BYTES {
-        Ok(())
-    } else {
-        Err(MeshError::TooMuchForElement { kernel: kernel.name().to_owned(), bytes, most: MOST_BYTES })
+        return Ok(());
     }
+    let advice = match copied().find(|(_, arg)| is_large_table(arg)) {
+        None => "pass less data for each element".to_owned(),
+        Some((index, arg)) if kernel.reads_in_place(index, DeviceKind::Cpu) => {
+            format!("on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `{}`", arg.name())
+        }
+        Some((index, arg)) => format!("declare argument {index} (`{}`) const, so that it is read where it is", arg.name()),
+    };
+    Err(MeshError::TooMuchForElement { kernel: kernel.name().to_owned(), bytes, most: MOST_BYTES, advice })
 }
 
 /// Whether an argument makes sense for elements of the set.

@@ -113,7 +113,7 @@ fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'stati
         Some("elements in the lanes of vectors are run at once, but the kernel reads and writes data in place through a map")
     } else if kept == 0 {
         Some("elements in the lanes of vectors must write something")
-    } else if kept > 64 || shape.args.iter().any(|arg| numbers(arg) > 64) {
+    } else if kept > 64 || shape.args.iter().any(|arg| numbers(arg) > 64 && !arg.in_place) {
         Some("elements in the lanes of vectors may have 64 numbers for each argument and write 64")
     } else {
         None
