@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use parloop_device::DType;
+use parloop_device::{DType, Memory};
 
 use crate::Result;
 use crate::error::MeshError;
@@ -154,8 +154,16 @@ impl Map {
         Table { values, arity: self.arity(), set: 0, targets: self.to().sizes().total }
     }
 
+    /// The host's memory of its values, numbers of type [`DType::I32`] row by row, to look at: they were checked when it was made.
+    ///
+    /// # Errors
+    /// When the host cannot read them.
+    pub fn host(&self) -> Result<&Memory> {
+        self.inner.values.host()
+    }
+
     /// Where its values are: numbers of type [`DType::I32`].
-    pub fn storage(&self) -> &Storage {
+    pub(crate) fn storage(&self) -> &Storage {
         debug_assert_eq!(self.inner.values.dtype(), DType::I32);
         &self.inner.values
     }

@@ -73,7 +73,7 @@ pub struct ParLoop {
     tables: SmallVec<[Table; 8]>,
     /// Arguments whose tables the loop takes turns at, sorted so that no two loops wait for each other, and whether it writes them.
     turns: SmallVec<[Table; 8]>,
-    /// What is known about it on the context where it ran last.
+    /// What is known about it on the context where it ran last. The layouts of its tables there are settled.
     last: Mutex<Option<(Context, Arc<Tuned>)>>,
 }
 
@@ -102,7 +102,8 @@ impl ParLoop {
         }
         check_conflicts(&args)?;
         kernel.check(&args)?;
-        check_room(kernel, &args)?;
+        // On other devices there may be less of it.
+        check_room(kernel, &args, DeviceKind::Cpu)?;
         let (mut maps, mut tables): (SmallVec<[Map; 4]>, SmallVec<[Table; 8]>) = Default::default();
         for (index, arg) in args.iter().enumerate() {
             if let Some(map) = arg.map.as_ref().filter(|map| !maps.contains(map)) {
@@ -144,12 +145,9 @@ impl ParLoop {
         }
         let tuned = self.tuned(context)?;
         let _turns: SmallVec<[Turn<'_>; 8]> = self.turns.iter().map(|table| self.args[table.arg].storage().turn(table.writes)).collect();
-        let tables = self.tables.iter().map(|table| {
-            let arg = &self.args[table.arg];
-            arg.storage().place(context, layout(arg, context), true, table.writes)
-        });
+        let tables = self.tables.iter().map(|table| self.args[table.arg].storage().place(context, true, table.writes));
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
-        let maps = self.maps.iter().map(|map| map.storage().place(context, Layout::Rows, true, false));
+        let maps = self.maps.iter().map(|map| map.storage().place(context, true, false));
         let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
         let with = Run { tables: &tables, maps: &maps, context };
         let run = tuned.run(&with, self.set.size(), |shape| self.making(shape, context));
@@ -183,7 +181,9 @@ impl ParLoop {
     }
 
     fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
-        let shape = Shape::of(&self.args, |arg| layout(arg, context));
+        let kind = context.device().kind();
+        check_room(&self.kernel, &self.args, kind)?;
+        let shape = Shape::of(&self.args, |arg| layout(arg, context), |index, arg| is_in_place(&self.kernel, index, arg, kind));
         let threads = context.device().properties().compute_units as usize;
         let mut scattered = false;
         for map in &self.maps {
@@ -210,20 +210,19 @@ impl ParLoop {
     }
 }
 
-/// How the numbers of an argument lie in the memory of a context: as they do already, or as suits this loop.
+/// How the numbers of an argument lie in the memory of a context: as was settled, or as suits this loop.
 fn layout(arg: &Arg, context: &Context) -> Layout {
-    if matches!(arg.data, ArgData::Global(_)) || context.device().kind() == DeviceKind::Cpu {
+    if matches!(arg.data, ArgData::Global(_)) {
         return Layout::Rows;
     }
-    arg.storage().layout_on(context).unwrap_or_else(|| {
-        let row = arg.storage().count() * arg.dtype().size();
-        // Rows that one or two wide loads fetch are as good as columns where neighbours are visited in turn, and better where they are not.
-        let fits = row.is_power_of_two() && row <= 64;
-        match arg.map.is_none() && machine_of(context) == Machine::Gpu && !fits {
-            true => Layout::Columns,
-            false => Layout::Rows,
-        }
-    })
+    let row = arg.storage().count() * arg.dtype().size();
+    // Rows that one or two wide loads fetch are as good as columns where neighbours are visited in turn, and better where they are not.
+    let fits = row.is_power_of_two() && row <= 64;
+    let preferred = match arg.map.is_none() && machine_of(context) == Machine::Gpu && !fits {
+        true => Layout::Columns,
+        false => Layout::Rows,
+    };
+    arg.storage().settle_layout(context, preferred)
 }
 
 /// The failed check of what a kernel must write, if the error is one.
@@ -238,18 +237,37 @@ fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
     Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry: row.into_iter().chain([place % count]).collect() })
 }
 
+/// More numbers than this that all elements read are read where they are; fewer are copied, since compilers can hold them in registers.
+const MOST_COPIED: usize = 64;
+
+/// Whether an argument has so many numbers, the same for all elements, that copies would be a waste.
+fn is_large_table(arg: &Arg) -> bool {
+    matches!(arg.data, ArgData::Global(_)) && arg.access == Access::Read && arg.count() > MOST_COPIED
+}
+
+fn is_in_place(kernel: &Kernel, index: usize, arg: &Arg, device: DeviceKind) -> bool {
+    is_large_table(arg) && kernel.reads_in_place(index, device)
+}
+
 /// Bytes of an element's data that fit on the stack of a thread, twice, next to what the kernel has there.
 const MOST_BYTES: usize = 512 << 10;
 
 /// Refuses more data for each element than copies of it can be made of.
-fn check_room(kernel: &Kernel, args: &[Arg]) -> Result<()> {
-    let bytes = |arg: &Arg| arg.arity().saturating_mul(arg.count()).saturating_mul(arg.dtype().size());
-    let bytes = args.iter().map(bytes).fold(0, usize::saturating_add);
+fn check_room(kernel: &Kernel, args: &[Arg], device: DeviceKind) -> Result<()> {
+    let copied = || args.iter().enumerate().filter(|(index, arg)| !is_in_place(kernel, *index, arg, device));
+    let bytes = |(_, arg): (usize, &Arg)| arg.arity().saturating_mul(arg.count()).saturating_mul(arg.dtype().size());
+    let bytes = copied().map(bytes).fold(0, usize::saturating_add);
     if bytes <= MOST_BYTES {
-        Ok(())
-    } else {
-        Err(MeshError::TooMuchForElement { kernel: kernel.name().to_owned(), bytes, most: MOST_BYTES })
+        return Ok(());
     }
+    let advice = match copied().find(|(_, arg)| is_large_table(arg)) {
+        None => "pass less data for each element".to_owned(),
+        Some((index, arg)) if kernel.reads_in_place(index, DeviceKind::Cpu) => {
+            format!("on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `{}`", arg.name())
+        }
+        Some((index, arg)) => format!("declare argument {index} (`{}`) const, so that it is read where it is", arg.name()),
+    };
+    Err(MeshError::TooMuchForElement { kernel: kernel.name().to_owned(), bytes, most: MOST_BYTES, advice })
 }
 
 /// Whether an argument makes sense for elements of the set.

@@ -27,9 +27,7 @@ pub(super) fn body(shape: &Shape, form: &Form, machine: Machine, frame: &Frame, 
     if maker.is_tried() {
         maker.try_first();
     }
-    for (index, arg) in shape.args.iter().enumerate() {
-        maker.fetch(index, arg, REAL);
-    }
+    maker.fetch_all(REAL);
     maker.call(REAL);
     if matches!(form, Form::Elements { lanes: true, .. }) {
         maker.in_lanes();
@@ -134,9 +132,7 @@ impl Maker<'_> {
     /// Calls the kernel on arrays of their own. What it must write is 0 before this call and 1 before the other: a number that is 0 here
     /// and 1 there was not written, whatever its type.
     fn try_first(&mut self) {
-        for (index, arg) in self.shape.args.iter().enumerate() {
-            self.fetch(index, arg, TRIAL);
-        }
+        self.fetch_all(TRIAL);
         self.call(TRIAL);
     }
 
@@ -156,8 +152,15 @@ impl Maker<'_> {
         ));
     }
 
+    /// Fetches what the kernel gets copies of.
+    pub(super) fn fetch_all(&mut self, call: Call) {
+        for (index, arg) in self.shape.args.iter().enumerate().filter(|(_, arg)| !arg.in_place) {
+            self.fetch(index, arg, call);
+        }
+    }
+
     /// Declares the private array and fills it: sums start at zero, all else from what is there.
-    pub(super) fn fetch(&mut self, index: usize, arg: &ArgShape, call: Call) {
+    fn fetch(&mut self, index: usize, arg: &ArgShape, call: Call) {
         let walk = self.walk(index, arg, call.purpose);
         let shape = match arg.map() {
             Some(map) => format!("{}, {}", self.shape.maps[map], arg.count),
@@ -190,7 +193,8 @@ impl Maker<'_> {
             given.push(whole);
         }
         let results = if results.is_empty() { String::new() } else { format!("{} = ", results.join(", ")) };
-        let fetched = (0..self.shape.args.len()).map(|index| format!("{}{index}", call.fetch)).collect::<Vec<_>>();
+        let copied = self.shape.args.iter().enumerate().filter(|(_, arg)| !arg.in_place);
+        let fetched = copied.map(|(index, _)| format!("{}{index}", call.fetch)).collect::<Vec<_>>();
         let after = fetched.iter().map(String::as_str).chain([self.ready(call)]).collect::<Vec<_>>().join(":");
         self.body.instructions.push(format!(
             "{results}{CALLABLE}({}) {{id={}, dep=*{after}, inames={}}}",
@@ -205,7 +209,7 @@ impl Maker<'_> {
         if call.inames.is_some() { call.element } else { self.frame.ready }
     }
 
-    /// A whole private array, along the axes that the kernel has for it.
+    /// A whole private array, or a table that is read in place, along the axes that the kernel has for it.
     fn whole(&mut self, index: usize, arg: &ArgShape, call: Call) -> String {
         let lengths = &self.axes[index];
         let inames: Vec<String> = (0..lengths.len()).map(|axis| format!("pl_z{index}{}_{axis}", call.purpose)).collect();
@@ -220,7 +224,8 @@ impl Maker<'_> {
             (Some(map), [row, number]) if lengths[..] == [self.shape.maps[map], arg.count] => format!("{row}, {number}"),
             (Some(_), _) => format!("({place})//{0}, ({place})%{0}", arg.count),
         };
-        format!("[{}]: {}{index}[{indices}]", inames.join(","), call.private)
+        let array = if arg.in_place { names::table(arg.table) } else { format!("{}{index}", call.private) };
+        format!("[{}]: {array}[{indices}]", inames.join(","))
     }
 
     /// Keeps what the kernel left in an argument.

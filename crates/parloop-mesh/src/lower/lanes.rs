@@ -22,9 +22,7 @@ const LANE: Call = Call {
 impl Maker<'_> {
     /// Runs whole batches.
     pub(super) fn in_lanes(&mut self) {
-        for (index, arg) in self.shape.args.iter().enumerate() {
-            self.fetch(index, arg, LANE);
-        }
+        self.fetch_all(LANE);
         self.call(LANE);
         for (index, arg) in self.shape.args.iter().enumerate().filter(|(_, arg)| arg.access.writes()) {
             self.hold(index, arg);
