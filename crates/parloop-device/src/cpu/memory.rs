@@ -2,6 +2,7 @@
 
 use std::alloc::{Layout, alloc, dealloc};
 
+use super::pages;
 use crate::backend::{RawMemory, RawPinned};
 use crate::device::Properties;
 use crate::error::{DeviceError, Result};
@@ -25,7 +26,11 @@ impl HostMemory {
         let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory())?;
         // SAFETY: the border promises that `bytes` is not zero.
         let pointer = unsafe { alloc(layout) };
-        if pointer.is_null() { Err(out_of_memory()) } else { Ok(HostMemory { pointer, layout }) }
+        if pointer.is_null() {
+            return Err(out_of_memory());
+        }
+        pages::advise_huge(pointer as usize, bytes);
+        Ok(HostMemory { pointer, layout })
     }
 }
 

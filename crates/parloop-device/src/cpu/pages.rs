@@ -47,9 +47,17 @@ pub(super) fn map_large(len: usize) -> io::Result<usize> {
         unsafe { unmap(address, len) };
         address = map_private_aligned(len)?;
     }
-    // SAFETY: mapped above. It is advice: where there are no huge pages, small ones do.
-    let _ = unsafe { madvise(address as *mut c_void, len, Advice::LinuxHugepage) };
+    advise_huge(address, len);
     Ok(address)
+}
+
+/// Asks for huge pages where they fit into memory of this process.
+pub(super) fn advise_huge(address: usize, len: usize) {
+    let (start, end) = (address.next_multiple_of(page()), (address + len) / page() * page());
+    if end.saturating_sub(start) >= HUGE_PAGE {
+        // SAFETY: it is advice, which changes no content: where there are no huge pages, small ones do.
+        let _ = unsafe { madvise(start as *mut c_void, end - start, Advice::LinuxHugepage) };
+    }
 }
 
 fn map_private_aligned(len: usize) -> io::Result<usize> {

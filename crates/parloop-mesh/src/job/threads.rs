@@ -20,7 +20,7 @@ fn chunk(elements: usize) -> usize {
 fn parts(elements: usize, threads: usize, deterministic: bool) -> usize {
     match deterministic {
         true => (elements / 16384).clamp(2, 64),
-        false => (4 * threads).min(elements / 256).clamp(2, 1024),
+        false => (2 * threads).min(elements / 256).clamp(2, 1024),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is done for each element: rows are fetched into private arrays, the user's kernel is called on them, and what it left is kept.
 
+use parloop_device::DType;
 use parloop_loop::create::Data;
 
 use super::frame::Frame;
@@ -168,7 +169,7 @@ impl Maker<'_> {
         };
         self.body.data.push(Data::temporary(format!("{}{index}", call.private)).dtype(arg.dtype).shape(shape));
         let value = match arg.access {
-            Access::Inc => "0".to_owned(),
+            Access::Inc => neutral(arg.dtype).to_owned(),
             Access::Write if self.is_tried() => call.unwritten.to_owned(),
             _ => self.public(call.element, call.place, arg, &walk),
         };
@@ -365,6 +366,11 @@ pub(super) fn combined(access: Access, there: &str, left: &str) -> String {
         Access::Max => format!("max({there}, {left})"),
         Access::Read | Access::Write | Access::Rw => left.to_owned(),
     }
+}
+
+/// What a kernel finds where it adds: compilers drop an addition to −0, but not one to +0, which changes −0.
+fn neutral(dtype: DType) -> &'static str {
+    if matches!(dtype, DType::F32 | DType::F64) { "-0.0" } else { "0" }
 }
 
 /// What a combination starts from; `there` is the value before the loop.
