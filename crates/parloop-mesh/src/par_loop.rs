@@ -39,7 +39,7 @@ pub struct LoopOptions {
 /// Whether elements are run in the lanes of vectors on a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Lanes {
-    /// Where that is faster: both are timed in the first calls.
+    /// Where that is faster: both are timed once a loop has run for a while.
     #[default]
     Auto,
     /// Never.

@@ -9,7 +9,7 @@ use crate::shape::{ArgShape, Reach, Shape};
 /// How a loop is to be run. All give the same numbers, but for the order in which floating-point numbers are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PlanChoice {
-    /// The fastest: several are timed in the first calls, and the best is remembered.
+    /// The fastest: the most promising at first; once a loop has run for a while all are timed, and the best is remembered.
     #[default]
     Auto,
     /// All elements in order, on one thread.
