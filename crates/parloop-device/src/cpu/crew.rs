@@ -4,9 +4,10 @@
 //! than many loops do; then it sleeps. Nothing is locked on the way from a caller to a thread that is awake, and few cache lines change hands.
 
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::without_provenance_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -46,12 +47,14 @@ const BUSY: Mail = without_provenance_mut(2);
 /// The thread is to end.
 const CLOSED: Mail = without_provenance_mut(3);
 
-/// Work in parts, on the stack of its caller.
+/// Work in parts, on the stack of its caller. Parts that follow one another are a thread's share, with which it begins before it helps with
+/// those of others: so its caches have what it worked on in the job before.
 struct Job<'a> {
     work: &'a (dyn Fn(u64, u64) + Sync),
     begin: u64,
     len: u64,
     parts: u64,
+    shares: usize,
     caller: Thread,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     counts: Counts,
@@ -60,11 +63,14 @@ struct Job<'a> {
 /// What threads change while others read the rest.
 #[repr(align(128))]
 struct Counts {
-    /// The next part that nobody has taken.
-    next: AtomicU64,
+    /// Parts of each share that were taken, or more.
+    taken: [AtomicU32; MOST_SHARES],
     /// Threads that have the job, with the bit [`WAITS`] when the caller sleeps until there are none.
     helpers: AtomicUsize,
 }
+
+/// With more threads than this, some have a share in common.
+const MOST_SHARES: usize = 64;
 
 const WAITS: usize = 1 << (usize::BITS - 1);
 
@@ -78,7 +84,7 @@ impl Crew {
             let mailbox = Arc::new(Mailbox(AtomicPtr::new(IDLE)));
             let own = mailbox.clone();
             // Threads that were started before one could not be end with the crew.
-            let handle = thread::Builder::new().name(format!("parloop-{index}")).spawn(move || own.serve(awake)).ok()?;
+            let handle = thread::Builder::new().name(format!("parloop-{index}")).spawn(move || own.serve(index + 1, awake)).ok()?;
             crew.helpers.push(Helper { mailbox, thread: handle.thread().clone() });
         }
         Some(crew)
@@ -98,15 +104,13 @@ impl Crew {
     pub(super) fn share(&self, begin: u64, end: u64, work: &(dyn Fn(u64, u64) + Sync)) {
         let len = end - begin;
         let parts = len.min((self.helpers.len() as u64 + 1) * PARTS_PER_THREAD);
-        let counts = Counts { next: AtomicU64::new(0), helpers: AtomicUsize::new(0) };
-        let job = Job { work, begin, len, parts, caller: thread::current(), panic: Mutex::new(None), counts };
-        let mut offer = Offer { crew: self, job: &job, taken: [0; MAX_THREADS / 64] };
+        let shares = (self.helpers.len() + 1).min(MOST_SHARES).min(usize::try_from(parts).unwrap_or(MOST_SHARES));
+        let counts = Counts { taken: [const { AtomicU32::new(0) }; MOST_SHARES], helpers: AtomicUsize::new(0) };
+        let job = Job { work, begin, len, parts, shares, caller: thread::current(), panic: Mutex::new(None), counts };
+        let mut offer = Offer { crew: self, job: &job, mailed: [0; MAX_THREADS / 64], missing: self.helpers.len() };
         offer.make();
-        while let Some((begin, end)) = job.take() {
-            work(begin, end);
-            // Threads that were busy with the work of others may have become free.
-            offer.make();
-        }
+        // Threads that were busy with the work of others may have become free after each part.
+        job.drain(0, || offer.make());
         drop(offer);
         if let Some(panic) = job.panic.into_inner().unwrap_or_else(|e| e.into_inner()) {
             resume_unwind(panic);
@@ -125,16 +129,35 @@ impl Drop for Crew {
 }
 
 impl Job<'_> {
-    /// The next part that nobody has taken.
-    fn take(&self) -> Option<(u64, u64)> {
-        let part = self.counts.next.fetch_add(1, Ordering::Relaxed);
+    /// Runs parts that nobody has taken until there are none: those of one share first, then those of others.
+    fn drain(&self, share: usize, mut after_each: impl FnMut()) {
         let edge = |part: u64| self.begin + (u128::from(self.len) * u128::from(part) / u128::from(self.parts)) as u64;
-        (part < self.parts).then(|| (edge(part), edge(part + 1)))
+        for share in (0..self.shares).map(|other| (share + other) % self.shares) {
+            let parts = self.share(share);
+            loop {
+                let part = parts.start + u64::from(self.counts.taken[share].fetch_add(1, Ordering::Relaxed));
+                if part >= parts.end {
+                    break;
+                }
+                (self.work)(edge(part), edge(part + 1));
+                after_each();
+            }
+        }
+    }
+
+    /// The parts of a share.
+    fn share(&self, share: usize) -> Range<u64> {
+        let edge = |share: usize| share as u64 * self.parts / self.shares as u64;
+        edge(share)..edge(share + 1)
     }
 
     /// How many parts nobody has taken.
     fn parts_left(&self) -> u64 {
-        self.parts.saturating_sub(self.counts.next.load(Ordering::Relaxed))
+        let left = |share: usize| {
+            let parts = self.share(share);
+            (parts.end - parts.start).saturating_sub(self.counts.taken[share].load(Ordering::Relaxed).into())
+        };
+        (0..self.shares).map(left).sum()
     }
 
     fn has_helpers(&self) -> bool {
@@ -164,7 +187,9 @@ struct Offer<'a, 'b> {
     crew: &'a Crew,
     job: &'a Job<'b>,
     /// Threads that got it, a bit for each.
-    taken: [u64; MAX_THREADS / 64],
+    mailed: [u64; MAX_THREADS / 64],
+    /// How many did not.
+    missing: usize,
 }
 
 impl Offer<'_, '_> {
@@ -173,18 +198,20 @@ impl Offer<'_, '_> {
     }
 
     fn has(&self, index: usize) -> bool {
-        self.taken[index / 64] >> (index % 64) & 1 == 1
+        self.mailed[index / 64] >> (index % 64) & 1 == 1
     }
 
     /// Leaves the job with threads that have nothing to do, as long as there are parts for them.
     fn make(&mut self) {
+        if self.missing == 0 {
+            return;
+        }
         let mut left = self.job.parts_left();
         for (index, helper) in self.crew.helpers.iter().enumerate() {
             if left == 0 {
                 break;
             }
             if self.has(index) {
-                left -= 1;
                 continue;
             }
             let found = helper.mailbox.0.load(Ordering::Relaxed);
@@ -194,7 +221,8 @@ impl Offer<'_, '_> {
             self.job.counts.helpers.fetch_add(1, Ordering::Relaxed);
             match helper.mailbox.0.compare_exchange(found, self.mail(), Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => {
-                    self.taken[index / 64] |= 1 << (index % 64);
+                    self.mailed[index / 64] |= 1 << (index % 64);
+                    self.missing -= 1;
                     left -= 1;
                     if found == ASLEEP {
                         helper.thread.unpark();
@@ -227,7 +255,7 @@ impl Drop for Offer<'_, '_> {
 
 impl Mailbox {
     /// What a thread does all its life.
-    fn serve(&self, awake: Duration) {
+    fn serve(&self, share: usize, awake: Duration) {
         while let Some(mail) = self.wait(awake) {
             // Whoever left it may have taken it back.
             if self.0.compare_exchange(mail, BUSY, Ordering::Acquire, Ordering::Relaxed).is_err() {
@@ -235,12 +263,7 @@ impl Mailbox {
             }
             // SAFETY: the job was in the mailbox, so that its caller, who counts this thread among the helpers, waits until it leaves.
             let job = unsafe { &*mail };
-            let parts = || {
-                while let Some((begin, end)) = job.take() {
-                    (job.work)(begin, end);
-                }
-            };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(parts)) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job.drain(share, || ()))) {
                 *job.panic.lock().unwrap_or_else(|e| e.into_inner()) = Some(panic);
             }
             // First, so that the caller finds this thread free for its next job.
@@ -292,7 +315,7 @@ fn stay_awake(awake: Duration, is_so: impl Fn() -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::AtomicU64;
 
     use super::*;
 

@@ -15,14 +15,17 @@ fn chunk(elements: usize) -> usize {
     (elements / 256).clamp(256, 8192)
 }
 
-/// Parts of an owner-computes plan: some for each thread, since few parts share few elements; by the number of elements alone where sums
-/// are cut there and every bit counts.
-fn parts(elements: usize, threads: usize, deterministic: bool) -> usize {
+/// How many parts an owner-computes plan may have. Many share the work well, few have few elements in common; it depends on the number of
+/// elements alone where sums are cut there and every bit counts.
+fn parts(elements: usize, threads: usize, deterministic: bool) -> Vec<usize> {
     match deterministic {
-        true => (elements / 16384).clamp(2, 64),
-        false => (2 * threads).min(elements / 256).clamp(2, 1024),
+        true => vec![(elements / 16384).clamp(2, 64)],
+        false => [8, 4, 2].map(|each| (each * threads).min(elements / 128).clamp(2, 1024)).to_vec(),
     }
 }
+
+/// How often elements may be run, in the mean, if there are still parts to do without.
+const LITTLE_TWICE: f64 = 1.015;
 
 /// The longest run of a part's elements with numbers one after another, whose targets it owns all: their places in the list.
 fn longest_run(owned: &Owned, part: Range<usize>, whole: u32) -> Range<usize> {
@@ -134,10 +137,17 @@ impl Maker<'_> {
                 }
             }
             let ranks: Vec<Rank<'_>> = places.iter().map(|(set, places)| Rank { set: *set, places }).collect();
-            Ok(Owned::new(incidence, parts, &ranks)?)
+            let mut owned = Owned::new(incidence, parts[0], &ranks)?;
+            for &fewer in parts[1..].iter().skip_while(|&&fewer| fewer == parts[0]) {
+                if owned.redundancy <= LITTLE_TWICE {
+                    break;
+                }
+                owned = Owned::new(incidence, fewer, &ranks)?;
+            }
+            Ok(owned)
         })?;
         match making.deterministic {
-            true => self.groups(&owned.bounds, &[0, parts as i32], Visited::List(&owned.list), Some(&owned.masks)),
+            true => self.groups(&owned.bounds, &[0, owned.parts() as i32], Visited::List(&owned.list), Some(&owned.masks)),
             false => self.inside_then_border(&owned),
         }
     }
