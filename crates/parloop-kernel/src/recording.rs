@@ -1,10 +1,11 @@
 //! Recordings of a context: kernels that are called while one lives are written down, and a replay launches them all again.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use parloop_device as dev;
 use parloop_device::{Kept, Stream};
+use smallvec::SmallVec;
 
 use crate::check::Check;
 use crate::context::Context;
@@ -90,10 +91,18 @@ impl Recording {
                 None => checks.push(Checks { check: checked.check.clone(), kernels: vec![checked.kernel.clone()] }),
             }
         }
-        let before = inner.kept().iter().filter_map(|kept| kept.clone().downcast::<BeforeReplay>().ok()).collect();
-        // All replays take their turns at the records in the same order.
+        let before: Vec<_> = inner.kept().iter().filter_map(|kept| kept.clone().downcast::<BeforeReplay>().ok()).collect();
+        let mut turns: Vec<Turns> = Vec::new();
+        for work in &before {
+            match turns.iter_mut().find(|known| Arc::ptr_eq(&known.at, &work.turns)) {
+                Some(known) => known.alone |= work.writes,
+                None => turns.push(Turns { at: work.turns.clone(), alone: work.writes }),
+            }
+        }
+        // All who take several turns do so in the same order.
+        turns.sort_by_key(|turns| Arc::as_ptr(&turns.at).addr());
         checks.sort_by_key(|checks| Arc::as_ptr(&checks.check).addr());
-        Ok(Replay { inner, checks: checks.into(), before })
+        Ok(Replay { inner, checks: checks.into(), turns: turns.into(), before: before.into() })
     }
 }
 
@@ -122,17 +131,38 @@ struct Checks {
 pub struct Replay {
     inner: dev::Replay,
     checks: Arc<[Checks]>,
+    turns: Arc<[Turns]>,
     before: Arc<[Arc<BeforeReplay>]>,
 }
 
 /// Work of the host that every replay does before anything is launched. Given to
 /// [`Stream::keep_recorded`](parloop_device::Stream::keep_recorded) while recording, by layers that keep books about where data is.
-pub struct BeforeReplay(Box<dyn Fn() -> Result<()> + Send + Sync>);
+pub struct BeforeReplay {
+    turns: Arc<RwLock<()>>,
+    writes: bool,
+    work: Box<dyn Fn() -> Result<()> + Send + Sync>,
+}
 
 impl BeforeReplay {
-    /// That work.
-    pub fn new(work: impl Fn() -> Result<()> + Send + Sync + 'static) -> BeforeReplay {
-        BeforeReplay(Box::new(work))
+    /// That work. From before it until all is launched the replay has its turn at some data, alone if it writes; turns at several are
+    /// taken in the order of the addresses of their locks.
+    pub fn new(turns: &Arc<RwLock<()>>, writes: bool, work: impl Fn() -> Result<()> + Send + Sync + 'static) -> BeforeReplay {
+        BeforeReplay { turns: turns.clone(), writes, work: Box::new(work) }
+    }
+}
+
+/// Where a replay takes its turn, and whether alone.
+struct Turns {
+    at: Arc<RwLock<()>>,
+    alone: bool,
+}
+
+impl Turns {
+    fn take(&self) -> (Option<RwLockReadGuard<'_, ()>>, Option<RwLockWriteGuard<'_, ()>>) {
+        match self.alone {
+            true => (None, Some(self.at.write().unwrap_or_else(PoisonError::into_inner))),
+            false => (Some(self.at.read().unwrap_or_else(PoisonError::into_inner)), None),
+        }
     }
 }
 
@@ -144,8 +174,9 @@ impl Replay {
     /// records are taken once, after everything was done.
     #[inline]
     pub fn run(&self) -> Result<()> {
+        let _turns: SmallVec<[_; 8]> = self.turns.iter().map(Turns::take).collect();
         for before in &*self.before {
-            (before.0)()?;
+            (before.work)()?;
         }
         if self.checks.is_empty() {
             return Ok(self.inner.run()?);

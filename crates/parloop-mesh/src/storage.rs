@@ -37,7 +37,7 @@ struct Inner {
     _owner: Option<Box<dyn Any + Send + Sync>>,
     state: Mutex<State>,
     /// Who reads and who writes take turns.
-    turns: RwLock<()>,
+    turns: Arc<RwLock<()>>,
 }
 
 #[derive(Default)]
@@ -119,7 +119,7 @@ impl Storage {
     }
 
     fn around(dtype: DType, rows: usize, count: usize, host: Memory, owner: Option<Box<dyn Any + Send + Sync>>) -> Storage {
-        Storage { inner: Arc::new(Inner { dtype, rows, count, host, _owner: owner, state: Mutex::default(), turns: RwLock::default() }) }
+        Storage { inner: Arc::new(Inner { dtype, rows, count, host, _owner: owner, state: Mutex::default(), turns: Arc::default() }) }
     }
 
     /// The type of the numbers.
@@ -291,7 +291,7 @@ impl Storage {
         if context.is_recording() {
             let (storage, on) = (self.clone(), context.clone());
             let prepare = move || storage.place(&on, reads, writes).map(drop);
-            context.stream().keep_recorded(|| Arc::new(BeforeReplay::new(prepare)));
+            context.stream().keep_recorded(|| Arc::new(BeforeReplay::new(&self.inner.turns, writes, prepare)));
             return match is_host(context) {
                 true => Ok(self.inner.host.clone()),
                 false => self.memory_on(&mut state, context).map(|(_, memory)| memory),
@@ -369,7 +369,7 @@ impl Storage {
 
     /// What storages are sorted by where several take their turns, so that no two wait for each other.
     pub(crate) fn address(&self) -> usize {
-        Arc::as_ptr(&self.inner).addr()
+        Arc::as_ptr(&self.inner.turns).addr()
     }
 }
 

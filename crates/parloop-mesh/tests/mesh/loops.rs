@@ -233,30 +233,44 @@ fn numbers_stay_right_while_ways_to_run_a_loop_are_tried() {
     }
 }
 
-#[test]
-fn what_the_host_looks_at_while_loops_run_is_not_taken_for_what_they_leave() {
+/// Runs `x += y` with ones in `y` often, while the host looks at `x`.
+fn add_while_the_host_looks(context: &Context, replayed: bool) {
     let n = 20_000;
     let cells = Set::new(n, "cells").unwrap();
     let add = c("void add(double *x, const double *y) { x[0] += y[0]; }", "add");
-    for context in contexts() {
-        let [x, y] = ["x", "y"].map(|name| Dat::new(&cells.data(1).unwrap(), &vec![0.0; n], name).unwrap());
-        let args = vec![x.arg(Access::Rw, None), y.arg(Access::Read, None)];
-        let adding = ParLoop::new(&add, &cells, args, LoopOptions::default()).unwrap();
-        for round in 1..=50 {
-            // It goes to the device after the loop has said that it writes `x`.
-            y.write(&vec![1.0; n]).unwrap();
-            let is_done = AtomicBool::new(false);
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    while !is_done.load(Ordering::Relaxed) {
-                        x.storage().host().unwrap();
-                    }
-                });
-                let result = adding.run(&context);
-                is_done.store(true, Ordering::Relaxed);
-                result.unwrap();
+    let [x, y] = ["x", "y"].map(|name| Dat::new(&cells.data(1).unwrap(), &vec![0.0; n], name).unwrap());
+    let args = vec![x.arg(Access::Rw, None), y.arg(Access::Read, None)];
+    let adding = ParLoop::new(&add, &cells, args, LoopOptions::default()).unwrap();
+    let replay = replayed.then(|| {
+        let recording = context.record().unwrap();
+        adding.run(context).unwrap();
+        recording.finish().unwrap()
+    });
+    for round in 1..=50 {
+        // It goes to the device after the loop has said that it writes `x`.
+        y.write(&vec![1.0; n]).unwrap();
+        let is_done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    x.storage().host().unwrap();
+                }
             });
-            assert!(x.to_vec::<f64>().unwrap() == vec![round as f64; n], "round {round}, {context:?}");
-        }
+            let result = match &replay {
+                None => adding.run(context),
+                Some(replay) => replay.run().map_err(MeshError::from),
+            };
+            is_done.store(true, Ordering::Relaxed);
+            result.unwrap();
+        });
+        assert!(x.to_vec::<f64>().unwrap() == vec![round as f64; n], "round {round}, replayed: {replayed}, {context:?}");
+    }
+}
+
+#[test]
+fn what_the_host_looks_at_while_loops_run_is_not_taken_for_what_they_leave() {
+    for context in contexts() {
+        add_while_the_host_looks(&context, false);
+        add_while_the_host_looks(&context, true);
     }
 }
