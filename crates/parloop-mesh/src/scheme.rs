@@ -141,6 +141,9 @@ fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'stati
 }
 
 /// Loops of fewer elements than this are run in order on one thread of a CPU.
+const FEWEST: usize = 64;
+
+/// Loops of fewer elements than this are run so at first: what each costs is not known, and other ways take longer to compile.
 const FEW: usize = 1024;
 
 /// Where and how a loop is to be run, as far as the choice depends on it.
@@ -184,12 +187,15 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
 
 fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
     // Where every bit counts, the way is the same on any number of threads: another order, or other code, may round otherwise.
-    let in_order = at.elements < FEW || (at.threads == 1 && !at.options.deterministic);
-    match possible(Scheme::Owner) {
+    let is_deterministic = at.options.deterministic;
+    let in_order = at.elements < FEWEST || (at.threads == 1 && !is_deterministic);
+    let parallel = if possible(Scheme::Owner) { Scheme::Owner } else { Scheme::Colour };
+    match at.elements < FEW {
         _ if in_order => vec![Scheme::Sequential],
-        true if at.options.deterministic => vec![Scheme::Owner],
-        true => vec![Scheme::Owner, Scheme::Sequential],
-        false => vec![Scheme::Colour],
+        true if is_deterministic => vec![Scheme::Sequential],
+        true => vec![Scheme::Sequential, parallel],
+        false if is_deterministic => vec![parallel],
+        false => vec![parallel, Scheme::Sequential],
     }
 }
 

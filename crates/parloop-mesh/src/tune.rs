@@ -1,7 +1,7 @@
 //! Which of several ways to run a loop is the fastest: a loop that has run for a while is timed in each, and the best is kept.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,11 @@ use crate::par_loop::LoopOptions;
 use crate::scheme::Way;
 use crate::shape::Shape;
 
-/// Elements that a loop visits before other ways to run it are tried: they take about as long as these are made.
-const WORTH_TRYING: usize = 10_000_000;
+/// Nanoseconds that a loop runs before other ways to run it are tried: about as long as it takes to make them.
+const WORTH_TRYING: u64 = 100_000_000;
+
+/// Nanoseconds that an element takes at least, where loops are only queued and their time is not known.
+const LEAST_EACH: u64 = 10;
 
 /// How often each way is run at least before one is chosen; the first run of each is not counted.
 const TRIALS: usize = 5;
@@ -32,8 +35,8 @@ pub struct Tuned {
     /// The most promising way.
     first: Arc<Job>,
     chosen: OnceLock<Arc<Job>>,
-    /// Elements that were visited so far.
-    visits: AtomicUsize,
+    /// Nanoseconds that it ran so far.
+    spent: AtomicU64,
     search: Mutex<Search>,
 }
 
@@ -104,7 +107,7 @@ impl Tuned {
         if others.is_empty() {
             _ = chosen.set(first.clone());
         }
-        Tuned { shape, first, chosen, visits: AtomicUsize::new(0), search: Mutex::new(Search { others, trials: Vec::new() }) }
+        Tuned { shape, first, chosen, spent: AtomicU64::new(0), search: Mutex::new(Search { others, trials: Vec::new() }) }
     }
 
     /// The job that was chosen, or the most promising one.
@@ -118,9 +121,15 @@ impl Tuned {
     /// # Errors
     /// What the device says.
     pub fn run<'a>(&'a self, with: &Run<'_>, elements: usize, making: impl FnOnce(&'a Shape) -> Making<'a>) -> Result<()> {
-        let is_settled = self.chosen.get().is_some() || with.context.is_recording();
-        if is_settled || self.visits.fetch_add(elements, Ordering::Relaxed) < WORTH_TRYING {
+        if self.chosen.get().is_some() || with.context.is_recording() {
             return self.best_known().run(with.tables, with.maps);
+        }
+        if self.spent.load(Ordering::Relaxed) < WORTH_TRYING {
+            let start = Instant::now();
+            self.first.run(with.tables, with.maps)?;
+            let time = (start.elapsed().as_nanos() as u64).max(LEAST_EACH * elements as u64);
+            self.spent.fetch_add(time, Ordering::Relaxed);
+            return Ok(());
         }
         let mut search = self.search.lock().unwrap_or_else(PoisonError::into_inner);
         let others = std::mem::take(&mut search.others);

@@ -170,14 +170,10 @@ impl Job<'_> {
         let mut before = helpers.load(Ordering::Relaxed);
         loop {
             let caller = (before == WAITS | 1).then(|| self.caller.clone());
-            match helpers.compare_exchange_weak(before, before - 1, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => {
-                    return if let Some(caller) = caller {
-                        caller.unpark()
-                    };
-                }
-                Err(found) => before = found,
-            }
+            let Err(found) = helpers.compare_exchange_weak(before, before - 1, Ordering::Release, Ordering::Relaxed) else {
+                return caller.iter().for_each(Thread::unpark);
+            };
+            before = found;
         }
     }
 }
@@ -238,8 +234,8 @@ impl Drop for Offer<'_, '_> {
     /// Takes the job back from mailboxes of threads that have not looked, and waits for the others.
     fn drop(&mut self) {
         let mail = self.mail();
-        for (_, helper) in self.crew.helpers.iter().enumerate().filter(|(index, _)| self.has(*index)) {
-            if helper.mailbox.0.compare_exchange(mail, IDLE, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        for (index, helper) in self.crew.helpers.iter().enumerate() {
+            if self.has(index) && helper.mailbox.0.compare_exchange(mail, IDLE, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 self.job.counts.helpers.fetch_sub(1, Ordering::Relaxed);
             }
         }

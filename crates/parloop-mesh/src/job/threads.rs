@@ -12,7 +12,7 @@ use crate::plan::{Blocks, Elements, Owned, Rank};
 
 /// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.
 fn chunk(elements: usize) -> usize {
-    (elements / 256).clamp(256, 8192)
+    (elements / 256).clamp(64, 8192)
 }
 
 /// How many parts an owner-computes plan may have. Many share the work well, few have few elements in common; it depends on the number of
@@ -20,7 +20,7 @@ fn chunk(elements: usize) -> usize {
 fn parts(elements: usize, threads: usize, deterministic: bool) -> Vec<usize> {
     match deterministic {
         true => vec![(elements / 16384).clamp(2, 64)],
-        false => [8, 4, 2].map(|each| (each * threads).min(elements / 128).clamp(2, 1024)).to_vec(),
+        false => [8, 4, 2].map(|each| (each * threads).min(elements / 32).clamp(2, 1024)).to_vec(),
     }
 }
 
