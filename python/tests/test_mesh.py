@@ -5,6 +5,8 @@ import operator
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -353,6 +355,52 @@ class TestLoops:
         expected[0] = 10
         assert (u.data_ro == expected).all()
 
+    def test_data_that_is_replaced_is_not_fetched_and_what_is_not_shown_is_kept(self, gpu, tmp_path):
+        def on_device(size, dim):
+            x = op2.Dat(op2.Set(size) ** dim, np.zeros(size[-1] * dim))
+            op2.par_loop(op2.Kernel(f"void k(double *x) {{ for (int i = 0; i < {dim}; i++) x[i] += 5; }}", "k"), x.dataset.set, x(op2.RW), context=gpu)
+            return x
+
+        # Old numbers of the host are what no transfer has overwritten.
+        x = on_device((3, 3, 3), 2)
+        array = x.data_wo
+        assert (array == 0).all() and x.dat_version == 2
+        array[:2] = 7
+        assert x.data_ro.tolist() == [[7, 7], [7, 7], [0, 0]]
+        op2.par_loop(op2.Kernel("void k(double *x) { x[0] += 1; }", "k"), x.dataset.set, x(op2.RW), context=gpu)
+        assert x.data_ro.tolist() == [[8, 7], [8, 7], [1, 0]]
+        assert (on_device((3, 3, 3), 1)[0].data_wo == 0).all() and (on_device((1, 2, 2), 2).data_wo_with_halos == 0).all()
+
+        x = on_device((3, 3, 3), 2)
+        x[0].data_wo[:] = 7
+        assert x.data_ro.tolist() == [[7, 5]] * 3
+        x = op2.Dat(op2.Set((1, 2, 3)), [1.0, 2.0, 3.0])
+        op2.par_loop(op2.Kernel("void k(double *x) { x[0] += 5; }", "k"), x.dataset.set, x(op2.RW), context=gpu)
+        x.zero()
+        x.data_wo[:] = 7
+        assert x.data_ro_with_halos.tolist() == [7, 7, 0]
+
+        np.save(tmp_path / "x.npy", np.arange(3.0))
+        x = on_device((3, 3, 3), 1)
+        x.load(tmp_path / "x")
+        assert x.data_ro.tolist() == [0, 1, 2]
+
+    def test_a_global_that_is_replaced_is_not_fetched(self, gpu):
+        cells, count = op2.Set(4), op2.Global(1, 10.0)
+        counting = op2.ParLoop(op2.Kernel("void k(double *n) { n[0] += 1; }", "k"), cells, count(op2.INC), context=gpu)
+        counting()
+        assert count.data_wo[0] == 10
+        count.data = 20
+        counting()
+        assert count.data_ro[0] == 24
+
+    def test_results_of_arithmetic_on_a_gpu_have_all_numbers_and_their_ghosts(self, gpu):
+        x = op2.Dat(op2.Set((1, 3, 5)) ** 3, np.arange(15.0))
+        with gpu:
+            x += 1
+            y = x * 2
+        assert y.data_ro.tolist() == (2 * (np.arange(9.0).reshape(3, 3) + 1)).tolist() and (y.data_ro_with_halos[3:] == 0).all()
+
     @pytest.mark.parametrize("plan", ["auto", "sequential", "owner", "colour", "gather", "atomic"])
     def test_every_plan_gives_the_same_sums_or_says_why_not(self, ctx, plan):
         mesh = Mesh(3000)
@@ -375,6 +423,59 @@ class TestLoops:
             op2.par_loop(kernel, mesh.cells, sums(op2.INC, mesh.map), total(op2.INC), weights(op2.READ), deterministic=True, context=name)
             found.add((sums.data_ro.tobytes(), total.data_ro.tobytes()))
         assert len(found) == 1
+
+    @pytest.mark.parametrize("lanes", [None, False, True])
+    def test_elements_in_lanes_and_one_by_one_give_the_numbers_of_numpy(self, lanes):
+        mesh = Mesh(3001)
+        weights = np.random.default_rng(7).integers(-50, 50, mesh.cells.size).astype(float)
+        kernel = op2.Kernel(
+            """void k(const double *w, double *n, double *twice, double *total) {
+                for (int i = 0; i < 3; i++) n[i] += w[0] > 0 ? w[0] : 1;
+                twice[0] = 2*w[0]; total[0] += w[0];
+            }""", "k")  # fmt: skip
+        expected = np.zeros(mesh.nodes.size)
+        np.add.at(expected, mesh.table, np.where(weights > 0, weights, 1)[:, None])
+        for name in ("cpu:1", "cpu:2"):
+            w, sums, twice, total = op2.Dat(mesh.cells, weights), op2.Dat(mesh.nodes), op2.Dat(mesh.cells), op2.Global(1, 0.0)
+            args = w(op2.READ), sums(op2.INC, mesh.map), twice(op2.WRITE), total(op2.INC)
+            op2.par_loop(kernel, mesh.cells, *args, lanes=lanes, context=name)
+            assert (sums.data_ro == expected).all() and (twice.data_ro == 2 * weights).all() and total.data_ro[0] == weights.sum()
+            loop = op2.ParLoop(kernel, mesh.cells, *args, lanes=lanes, context=name)
+            loop()
+            assert (sums.data_ro == 2 * expected).all()
+            if lanes is not None:
+                assert any("pl_h1" in code for code in loop.code()) == lanes
+
+    @pytest.mark.parametrize(
+        ("options", "reason"),
+        [
+            ({}, "elements are run in the lanes of vectors on a CPU"),
+            ({"checked": True, "context": "cpu:1"}, "elements in the lanes of vectors cannot be checked"),
+            ({"plan": "colour", "context": "cpu:1"}, "blocks of one colour are not run in the lanes of vectors"),
+        ],
+    )
+    def test_loops_that_lanes_cannot_run_are_refused(self, gpu, mesh, options, reason):
+        kernel = op2.Kernel("void k(double *n) { n[0] += 1; n[1] += 1; n[2] += 1; }", "k")
+        count, options = op2.Dat(mesh.nodes), {"context": gpu.device.name, "plan": "auto"} | options
+        with refuses(op2.MeshError, f"plan `{options['plan']}` cannot run kernel `k` on {options['context']}: {reason}"):
+            op2.par_loop(kernel, mesh.cells, count(op2.INC, mesh.map), lanes=True, **options)
+
+    def test_threads_that_use_data_on_a_gpu_for_the_first_time_at_once_agree_on_its_layout(self, gpu):
+        nodes, values = op2.Set(300, "nodes"), np.arange(900.0).reshape(300, 3)
+        itself = op2.Map(nodes, nodes, 1, np.arange(300))
+        copy = op2.Kernel("void copy(const double *x, double *y) { for (int i = 0; i < 3; i++) y[i] = x[i]; }", "copy")
+
+        def copied(x, start, map):
+            y = op2.Dat(nodes**3)
+            loop = op2.ParLoop(copy, nodes, x(op2.READ, map), y(op2.WRITE), context=gpu)
+            start.wait()
+            loop()
+            return np.array_equal(y.data_ro, values)
+
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(40):
+                x, start = op2.Dat(nodes**3, values.copy()), threading.Barrier(4)
+                assert all(pool.map(lambda map: copied(x, start, map), [None, itself, None, itself]))
 
     def test_a_checked_loop_says_what_is_left_unwritten(self, ctx):
         cells = op2.Set(3, "cells")

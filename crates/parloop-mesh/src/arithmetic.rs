@@ -16,7 +16,7 @@ use crate::error::MeshError;
 use crate::global::Global;
 use crate::par_loop::{LoopOptions, ParLoop};
 use crate::set::Set;
-use crate::storage::{Layout, Storage};
+use crate::storage::{Layout, Storage, take_turns};
 
 /// What is done with two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,9 +69,8 @@ impl Dat {
     /// # Errors
     /// When a device fails.
     pub fn zero(&self) -> Result<()> {
-        let (context, layout) = place_of(self.storage())?;
-        let memory = self.storage().place(&context, layout, false, true)?;
-        Ok(context.stream().fill(&memory, 0, memory.len(), 0).map_err(KernelError::from)?)
+        let context = self.storage().newest().map_or_else(host, Ok)?;
+        self.storage().zero(&context)
     }
 
     /// Sets the numbers of some elements to zero.
@@ -94,11 +93,12 @@ impl Dat {
             return Ok(());
         }
         self.check_copy(other)?;
-        let (context, layout) = place_of(from)?;
-        if to.layout_on(&context).is_some_and(|there| there != layout) {
-            return copy_in(&host()?, Layout::Rows, from, to);
-        }
-        copy_in(&context, layout, from, to)
+        let _turns = take_turns([(from, false), (to, true)]);
+        let newest = from.newest().map_or_else(host, Ok)?;
+        let layout = from.settle_layout(&newest, Layout::Rows);
+        let context = if to.settle_layout(&newest, layout) == layout { newest } else { host()? };
+        let (source, target) = (from.place(&context, true, false)?, to.place(&context, false, true)?);
+        Ok(context.stream().copy(&target, 0, &source, 0, source.len()).map_err(KernelError::from)?)
     }
 
     /// Copies the numbers of some elements into another of the same shape and type.
@@ -285,19 +285,6 @@ struct Side {
 
 fn run(kernel: &crate::kernel::Kernel, set: &Set, args: Vec<Arg>, context: &Context) -> Result<()> {
     ParLoop::new(kernel, set, args, LoopOptions::default())?.run(context)
-}
-
-fn copy_in(context: &Context, layout: Layout, from: &Storage, to: &Storage) -> Result<()> {
-    let source = from.place(context, layout, true, false)?;
-    let target = to.place(context, layout, false, true)?;
-    Ok(context.stream().copy(&target, 0, &source, 0, source.len()).map_err(KernelError::from)?)
-}
-
-/// The context that has the newest numbers, and how they lie there.
-fn place_of(storage: &Storage) -> Result<(Context, Layout)> {
-    let context = storage.newest().map_or_else(host, Ok)?;
-    let layout = storage.layout_on(&context).unwrap_or_default();
-    Ok((context, layout))
 }
 
 fn host() -> Result<Context> {

@@ -65,7 +65,7 @@ pub use map::Map;
 pub use par_loop::{Lanes, LoopOptions, ParLoop, par_loop};
 pub use scheme::PlanChoice;
 pub use set::{Set, SetKind, Sizes};
-pub use storage::{Layout, Storage};
+pub use storage::Storage;
 
 /// What came out, or why not.
 pub type Result<T, E = MeshError> = std::result::Result<T, E>;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_device::DType;
+use parloop_device::{DType, Memory};
 
 use crate::Result;
 use crate::error::MeshError;
@@ -122,8 +122,16 @@ impl Map {
         Ok(plan::cuthill_mckee(&Incidence::new(Elements::Range(0..self.from().sizes().total), &[table])?)?)
     }
 
+    /// The host's memory of its values, numbers of type [`DType::I32`] row by row, to look at: they were checked when it was made.
+    ///
+    /// # Errors
+    /// When the host cannot read them.
+    pub fn host(&self) -> Result<&Memory> {
+        self.inner.values.host()
+    }
+
     /// Where its values are: numbers of type [`DType::I32`].
-    pub fn storage(&self) -> &Storage {
+    pub(crate) fn storage(&self) -> &Storage {
         debug_assert_eq!(self.inner.values.dtype(), DType::I32);
         &self.inner.values
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use parloop_device::{DeviceKind, Memory};
+use parloop_device::Memory;
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
@@ -73,7 +73,7 @@ pub struct ParLoop {
     tables: SmallVec<[Table; 8]>,
     /// Arguments whose tables the loop takes turns at, sorted so that no two loops wait for each other, and whether it writes them.
     turns: SmallVec<[Table; 8]>,
-    /// What is known about it on the context where it ran last.
+    /// What is known about it on the context where it ran last. The layouts of its tables there are settled.
     last: Mutex<Option<(Context, Arc<Tuned>)>>,
 }
 
@@ -144,12 +144,9 @@ impl ParLoop {
         }
         let tuned = self.tuned(context)?;
         let _turns: SmallVec<[Turn<'_>; 8]> = self.turns.iter().map(|table| self.args[table.arg].storage().turn(table.writes)).collect();
-        let tables = self.tables.iter().map(|table| {
-            let arg = &self.args[table.arg];
-            arg.storage().place(context, layout(arg, context), true, table.writes)
-        });
+        let tables = self.tables.iter().map(|table| self.args[table.arg].storage().place(context, true, table.writes));
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
-        let maps = self.maps.iter().map(|map| map.storage().place(context, Layout::Rows, true, false));
+        let maps = self.maps.iter().map(|map| map.storage().place(context, true, false));
         let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
         tuned.run(&tables, &maps, context).map_err(|error| unwritten(self, &error).unwrap_or(error))
     }
@@ -206,20 +203,19 @@ impl ParLoop {
     }
 }
 
-/// How the numbers of an argument lie in the memory of a context: as they do already, or as suits this loop.
+/// How the numbers of an argument lie in the memory of a context: as was settled, or as suits this loop.
 fn layout(arg: &Arg, context: &Context) -> Layout {
-    if matches!(arg.data, ArgData::Global(_)) || context.device().kind() == DeviceKind::Cpu {
+    if matches!(arg.data, ArgData::Global(_)) {
         return Layout::Rows;
     }
-    arg.storage().layout_on(context).unwrap_or_else(|| {
-        let row = arg.storage().count() * arg.dtype().size();
-        // Rows that one or two wide loads fetch are as good as columns where neighbours are visited in turn, and better where they are not.
-        let fits = row.is_power_of_two() && row <= 64;
-        match arg.map.is_none() && machine_of(context) == Machine::Gpu && !fits {
-            true => Layout::Columns,
-            false => Layout::Rows,
-        }
-    })
+    let row = arg.storage().count() * arg.dtype().size();
+    // Rows that one or two wide loads fetch are as good as columns where neighbours are visited in turn, and better where they are not.
+    let fits = row.is_power_of_two() && row <= 64;
+    let preferred = match arg.map.is_none() && machine_of(context) == Machine::Gpu && !fits {
+        true => Layout::Columns,
+        false => Layout::Rows,
+    };
+    arg.storage().settle_layout(context, preferred)
 }
 
 /// The failed check of what a kernel must write, if the error is one.

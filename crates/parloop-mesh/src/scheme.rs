@@ -77,30 +77,47 @@ impl From<Scheme> for Way {
 /// The ways to try, the most promising first; or why the one that was chosen cannot be taken. On threads each scheme is also tried in
 /// lanes, unless the same bits are asked for each time: vectors may round otherwise.
 pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
-    let can = |scheme| at.machine == Machine::Threads && !at.options.checked && scheme != Scheme::Colour && fits_lanes(shape);
-    let mut found = Vec::new();
+    let refused = |scheme| lanes_refusal(shape, scheme, at);
+    let (mut found, mut reason) = (Vec::new(), None);
     for scheme in candidates(shape, at)? {
         match at.options.lanes {
-            Lanes::Always if can(scheme) => found.push(Way { scheme, lanes: true }),
-            Lanes::Always => {}
+            Lanes::Always => match refused(scheme) {
+                None => found.push(Way { scheme, lanes: true }),
+                Some(why) => reason = reason.or(Some(why)),
+            },
             // One thread of several is the last resort.
             Lanes::Auto if scheme == Scheme::Sequential && at.threads > 1 => found.push(scheme.into()),
-            Lanes::Auto if can(scheme) && !at.options.deterministic => found.extend([Way::from(scheme), Way { scheme, lanes: true }]),
+            Lanes::Auto if refused(scheme).is_none() && !at.options.deterministic => {
+                found.extend([Way::from(scheme), Way { scheme, lanes: true }]);
+            }
             Lanes::Auto | Lanes::Never => found.push(scheme.into()),
         }
     }
-    match found.is_empty() {
-        true => Err("its elements cannot be run in the lanes of vectors"),
-        false => Ok(found),
+    match reason {
+        Some(reason) if found.is_empty() => Err(reason),
+        _ => Ok(found),
     }
 }
 
-/// Whether elements of a batch can be run before any of them is kept, and what they leave is small enough to wait.
-fn fits_lanes(shape: &Shape) -> bool {
+/// Why elements cannot be run in the lanes of vectors: those of a batch are all run before any of them is kept.
+fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str> {
     let numbers = |arg: &ArgShape| arg.count * arg.map().map_or(1, |map| shape.maps[map]);
     let kept = shape.args.iter().filter(|arg| arg.access.writes()).map(numbers).sum::<usize>();
-    let in_place = shape.args.iter().any(|arg| arg.can_meet() && arg.access == Access::Rw);
-    (1..=64).contains(&kept) && !in_place && shape.args.iter().all(|arg| numbers(arg) <= 64)
+    if at.machine != Machine::Threads {
+        Some("elements are run in the lanes of vectors on a CPU")
+    } else if at.options.checked {
+        Some("elements in the lanes of vectors cannot be checked")
+    } else if scheme == Scheme::Colour {
+        Some("blocks of one colour are not run in the lanes of vectors")
+    } else if shape.args.iter().any(|arg| arg.can_meet() && arg.access == Access::Rw) {
+        Some("elements in the lanes of vectors are run at once, but the kernel reads and writes data in place through a map")
+    } else if kept == 0 {
+        Some("elements in the lanes of vectors must write something")
+    } else if kept > 64 || shape.args.iter().any(|arg| numbers(arg) > 64) {
+        Some("elements in the lanes of vectors may have 64 numbers for each argument and write 64")
+    } else {
+        None
+    }
 }
 
 /// Loops of fewer elements than this are run in order on one thread of a CPU.

@@ -36,7 +36,7 @@ struct Inner {
     /// What owns the host's memory, when it is not ours.
     _owner: Option<Box<dyn Any + Send + Sync>>,
     state: Mutex<State>,
-    /// Loops on CPU threads take turns at the host's memory.
+    /// Who reads and who writes take turns.
     turns: RwLock<()>,
 }
 
@@ -46,14 +46,26 @@ struct State {
     version: u64,
     /// The version that the host has.
     host: u64,
+    /// Whether the numbers are the zeros they were made as.
+    are_zeros: bool,
     copies: SmallVec<[Copy; 1]>,
 }
 
-/// What a context has.
+impl State {
+    /// The version of a write.
+    fn next_version(&mut self) -> u64 {
+        self.are_zeros = false;
+        self.version += 1;
+        self.version
+    }
+}
+
+/// What a context has, or will have. It is never removed: replays use the memory, and code is made for the layout.
 struct Copy {
     context: Context,
-    memory: Memory,
     layout: Layout,
+    /// Allocated when it is first used.
+    memory: Option<Memory>,
     version: u64,
 }
 
@@ -63,6 +75,12 @@ impl Storage {
     /// # Errors
     /// When there is no room.
     pub fn zeros(dtype: DType, rows: usize, count: usize) -> Result<Storage> {
+        let storage = Storage::allocated(dtype, rows, count)?;
+        storage.state().are_zeros = true;
+        Ok(storage)
+    }
+
+    fn allocated(dtype: DType, rows: usize, count: usize) -> Result<Storage> {
         let bytes = rows.checked_mul(count).and_then(|numbers| numbers.checked_mul(dtype.size()));
         let bytes = bytes.ok_or(MeshError::TooLarge { rows, count })?;
         let cpu = Device::open("cpu").map_err(KernelError::from)?;
@@ -75,7 +93,7 @@ impl Storage {
     /// # Errors
     /// When there is no room, or the length does not fit.
     pub fn with_values<T: Element>(values: &[T], rows: usize, count: usize) -> Result<Storage> {
-        let storage = Storage::zeros(T::DTYPE, rows, count)?;
+        let storage = Storage::allocated(T::DTYPE, rows, count)?;
         storage.check_length(values.len())?;
         storage.write_host(as_bytes(values))?;
         Ok(storage)
@@ -83,7 +101,7 @@ impl Storage {
 
     /// The numbers whose bytes these are, row by row.
     pub(crate) fn with_bytes(dtype: DType, rows: usize, count: usize, bytes: &[u8]) -> Result<Storage> {
-        let storage = Storage::zeros(dtype, rows, count)?;
+        let storage = Storage::allocated(dtype, rows, count)?;
         storage.write_host(bytes)?;
         Ok(storage)
     }
@@ -149,6 +167,8 @@ impl Storage {
     /// # Errors
     /// When a device that has the numbers fails.
     pub fn host(&self) -> Result<&Memory> {
+        // A loop that has its turn has said that it writes, but may not have begun.
+        let _turn = self.turn(false);
         self.renew_host(&mut self.state())?;
         Ok(&self.inner.host)
     }
@@ -159,10 +179,23 @@ impl Storage {
     /// When a device that has the numbers fails.
     pub fn host_mut(&self) -> Result<&Memory> {
         refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
+        let _turn = self.turn(true);
         let mut state = self.state();
         self.renew_host(&mut state)?;
-        state.version += 1;
-        state.host = state.version;
+        state.host = state.next_version();
+        Ok(&self.inner.host)
+    }
+
+    /// The host's memory as it is, perhaps old, about to be written as a whole by someone: nothing is moved, and all other copies are old.
+    /// What is left unwritten has the numbers that the host had last.
+    ///
+    /// # Errors
+    /// While a recording lives.
+    pub fn host_to_replace(&self) -> Result<&Memory> {
+        refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
+        let _turn = self.turn(true);
+        let mut state = self.state();
+        state.host = state.next_version();
         Ok(&self.inner.host)
     }
 
@@ -172,8 +205,9 @@ impl Storage {
         }
         let newest = state.copies.iter().find(|copy| copy.version == state.version);
         let newest = newest.expect("invariant: someone has the numbers that were written last");
+        let memory = newest.memory.as_ref().expect("invariant: what was written has memory");
         let mut bytes = vec![0; self.inner.host.len()];
-        newest.context.stream().read(&newest.memory, 0, &mut bytes).map_err(KernelError::from)?;
+        newest.context.stream().read(memory, 0, &mut bytes).map_err(KernelError::from)?;
         if newest.layout == Layout::Columns {
             bytes = transposed(&bytes, self.inner.count, self.inner.rows, self.inner.dtype.size());
         }
@@ -199,7 +233,7 @@ impl Storage {
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.check_type(T::DTYPE)?;
         let _turn = self.turn(false);
-        self.host()?;
+        self.renew_host(&mut self.state())?;
         let mut values = vec![T::ZERO; self.len()];
         self.read_host(as_bytes_mut(&mut values))?;
         Ok(values)
@@ -216,8 +250,7 @@ impl Storage {
         let _turn = self.turn(true);
         let mut state = self.state();
         self.write_host(as_bytes(values))?;
-        state.version += 1;
-        state.host = state.version;
+        state.host = state.next_version();
         Ok(())
     }
 
@@ -235,30 +268,33 @@ impl Storage {
         state.copies.iter().find(|copy| copy.version == state.version).map(|copy| copy.context.clone())
     }
 
-    /// The layout it has on a context already, if it is there.
-    pub fn layout_on(&self, context: &Context) -> Option<Layout> {
+    /// How the numbers lie on a context, for as long as the storage lives: as the first who asks prefers, or by rows where they are used
+    /// before anyone asks. Everyone gets the same answer, so that code made for it stays right.
+    pub(crate) fn settle_layout(&self, context: &Context, preferred: Layout) -> Layout {
         if is_host(context) {
-            return Some(Layout::Rows);
+            return Layout::Rows;
         }
-        self.state().copies.iter().find(|copy| copy.context.is_same(context)).map(|copy| copy.layout)
+        let mut state = self.state();
+        let copy = copy_on(&mut state, context, preferred);
+        state.copies[copy].layout
     }
 
-    /// Memory that the context can use. `reads`: the numbers are there, up to date. `writes`: every other copy is old from here on.
-    /// The layout is only asked for where the context has no copy yet.
+    /// Memory that the context can use, in its layout. `reads`: the numbers are there, up to date. `writes`: every other copy is old from
+    /// here on.
     ///
-    /// While the context is recorded nothing is moved; every replay does then what would be done here.
+    /// The caller has its turn. While the context is recorded nothing is moved; every replay does then what would be done here.
     ///
     /// # Errors
     /// When there is no room, or a device fails.
-    pub fn place(&self, context: &Context, layout: Layout, reads: bool, writes: bool) -> Result<Memory, KernelError> {
+    pub(crate) fn place(&self, context: &Context, reads: bool, writes: bool) -> Result<Memory, KernelError> {
         let mut state = self.state();
         if context.is_recording() {
             let (storage, on) = (self.clone(), context.clone());
-            let prepare = move || storage.place(&on, layout, reads, writes).map(drop);
+            let prepare = move || storage.place(&on, reads, writes).map(drop);
             context.stream().keep_recorded(|| Arc::new(BeforeReplay::new(prepare)));
             return match is_host(context) {
                 true => Ok(self.inner.host.clone()),
-                false => self.copy_on(&mut state, context, layout).map(|copy| state.copies[copy].memory.clone()),
+                false => self.memory_on(&mut state, context).map(|(_, memory)| memory),
             };
         }
         if is_host(context) {
@@ -266,38 +302,44 @@ impl Storage {
                 self.renew_host(&mut state)?;
             }
             if writes {
-                state.version += 1;
-                state.host = state.version;
+                state.host = state.next_version();
             }
             return Ok(self.inner.host.clone());
         }
-        let copy = self.copy_on(&mut state, context, layout)?;
+        let (copy, memory) = self.memory_on(&mut state, context)?;
         if reads && state.copies[copy].version != state.version {
-            self.renew_copy(&mut state, copy)?;
+            self.renew_copy(&mut state, copy, &memory)?;
         }
         if writes {
-            state.version += 1;
-            state.copies[copy].version = state.version;
+            state.copies[copy].version = state.next_version();
         }
-        Ok(state.copies[copy].memory.clone())
+        Ok(memory)
     }
 
-    /// The place of the context's copy, with memory but perhaps old.
-    fn copy_on(&self, state: &mut State, context: &Context, layout: Layout) -> Result<usize, KernelError> {
-        if let Some(known) = state.copies.iter().position(|copy| copy.context.is_same(context)) {
-            return Ok(known);
+    /// The context's copy, perhaps old, and its memory.
+    fn memory_on(&self, state: &mut State, context: &Context) -> Result<(usize, Memory), KernelError> {
+        let place = copy_on(state, context, Layout::Rows);
+        let copy = &mut state.copies[place];
+        if let Some(memory) = &copy.memory {
+            return Ok((place, memory.clone()));
         }
         // Drivers give no memory of no bytes, and kernels still want an address.
         let memory = context.device().allocate(self.inner.host.len().max(self.inner.dtype.size())).map_err(KernelError::from)?;
-        state.copies.push(Copy { context: context.clone(), memory, layout, version: u64::MAX });
-        Ok(state.copies.len() - 1)
+        copy.memory = Some(memory.clone());
+        Ok((place, memory))
     }
 
-    fn renew_copy(&self, state: &mut State, copy: usize) -> Result<(), KernelError> {
+    fn renew_copy(&self, state: &mut State, copy: usize, memory: &Memory) -> Result<(), KernelError> {
+        if state.are_zeros {
+            let length = self.inner.host.len();
+            state.copies[copy].context.stream().fill(memory, 0, length, 0).map_err(KernelError::from)?;
+            state.copies[copy].version = state.version;
+            return Ok(());
+        }
         self.renew_host(state)?;
         let mut bytes = vec![0; self.inner.host.len()];
         self.read_host(&mut bytes)?;
-        let Copy { context, memory, layout, .. } = &state.copies[copy];
+        let Copy { context, layout, .. } = &state.copies[copy];
         if *layout == Layout::Columns {
             bytes = transposed(&bytes, self.inner.rows, self.inner.count, self.inner.dtype.size());
         }
@@ -312,7 +354,7 @@ impl Storage {
     /// When there is no room, or a device fails.
     pub fn zero(&self, context: &Context) -> Result<()> {
         let _turn = self.turn(true);
-        let memory = self.place(context, Layout::Rows, false, true)?;
+        let memory = self.place(context, false, true)?;
         let length = memory.len().min(self.inner.host.len());
         Ok(context.stream().fill(&memory, 0, length, 0).map_err(KernelError::from)?)
     }
@@ -338,6 +380,21 @@ pub(crate) enum Turn<'a> {
     Writes(RwLockWriteGuard<'a, ()>),
 }
 
+/// The place of what a context has, with the layout that was settled, or this one.
+fn copy_on(state: &mut State, context: &Context, layout: Layout) -> usize {
+    let known = state.copies.iter().position(|copy| copy.context.is_same(context));
+    known.unwrap_or_else(|| {
+        state.copies.push(Copy { context: context.clone(), layout, memory: None, version: u64::MAX });
+        state.copies.len() - 1
+    })
+}
+
+/// Turns at several storages, taken in the same order by all, so that no two wait for each other; whether each is written.
+pub(crate) fn take_turns<const N: usize>(mut storages: [(&Storage, bool); N]) -> [Turn<'_>; N] {
+    storages.sort_by_key(|(storage, _)| storage.address());
+    storages.map(|(storage, writes)| storage.turn(writes))
+}
+
 /// Whether kernels of the context use the host's memory.
 fn is_host(context: &Context) -> bool {
     context.device().kind() == parloop_device::DeviceKind::Cpu
@@ -358,5 +415,61 @@ fn transposed(bytes: &[u8], rows: usize, columns: usize, size: usize) -> Vec<u8>
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<Storage {} × {} {}>", self.inner.rows, self.inner.count, self.inner.dtype)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gpus() -> impl Iterator<Item = Context> {
+        ["opencl", "cuda"].into_iter().filter_map(|name| Context::open(name).ok())
+    }
+
+    fn on(context: &Context, memory: &Memory, count: usize) -> Vec<f64> {
+        let mut values = vec![f64::NAN; count];
+        context.stream().read(memory, 0, as_bytes_mut(&mut values)).unwrap();
+        values
+    }
+
+    #[test]
+    fn zeros_are_made_where_they_are_needed_and_not_moved() {
+        for context in gpus() {
+            let storage = Storage::zeros(DType::F64, 2, 3).unwrap();
+            // Behind its back: what is moved would show.
+            storage.write_host(as_bytes(&[5.0; 6])).unwrap();
+            let memory = storage.place(&context, true, false).unwrap();
+            assert_eq!(on(&context, &memory, 6), [0.0; 6], "{context:?}");
+            storage.write(&[7.0; 6]).unwrap();
+            let memory = storage.place(&context, true, false).unwrap();
+            assert_eq!(on(&context, &memory, 6), [7.0; 6], "what was written is no zeros, {context:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_replaced_is_not_brought_to_the_host_first() {
+        for context in gpus() {
+            let storage = Storage::with_values(&[1.0; 6], 2, 3).unwrap();
+            storage.place(&context, false, true).unwrap();
+            context.stream().fill(&storage.place(&context, true, true).unwrap(), 0, 48, 0).unwrap();
+            let mut values = [0.0; 6];
+            storage.host_to_replace().unwrap();
+            storage.read_host(as_bytes_mut(&mut values)).unwrap();
+            assert_eq!(values, [1.0; 6], "the host has what it had, {context:?}");
+            assert_eq!((storage.version(), storage.newest().is_none()), (3, true));
+            let memory = storage.place(&context, true, false).unwrap();
+            assert_eq!(on(&context, &memory, 6), [1.0; 6], "the host's numbers are the newest, {context:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_loop_only_writes_is_not_moved_to_its_device_first() {
+        for context in gpus() {
+            let storage = Storage::with_values(&[1.0; 6], 2, 3).unwrap();
+            let memory = storage.place(&context, true, false).unwrap();
+            storage.write(&[2.0; 6]).unwrap();
+            storage.place(&context, false, true).unwrap();
+            assert_eq!(on(&context, &memory, 6), [1.0; 6], "{context:?}");
+        }
     }
 }

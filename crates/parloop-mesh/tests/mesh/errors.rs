@@ -4,7 +4,7 @@ use parloop_device::DType;
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_mesh::{
-    Access, Arg, Dat, Global, Kernel, KernelOptions, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set, Sizes, Storage,
+    Access, Arg, Dat, Global, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set, Sizes, Storage,
 };
 
 fn message<T: std::fmt::Debug>(result: Result<T, MeshError>) -> String {
@@ -338,4 +338,36 @@ fn plans_that_cannot_run_a_loop_say_why() {
         of(gpu, PlanChoice::Atomic, true, one, cells, vec![inc]),
         "the order of indivisible additions differs from run to run, but deterministic results are asked for",
     );
+}
+
+#[test]
+fn loops_that_lanes_cannot_run_say_why() {
+    let mesh = mesh();
+    let wide = Dat::new(&mesh.cells.data(65).unwrap(), &[0.0; 130], "wide").unwrap();
+    let one = |parameters: &str| c(&format!("void k({parameters}) {{ }}"), "k");
+    let refused = |kernel: Kernel, args: Vec<Arg>, options: LoopOptions| {
+        let context = Context::open("cpu:2").unwrap();
+        let message =
+            message(ParLoop::new(&kernel, &mesh.cells, args, LoopOptions { lanes: Lanes::Always, ..options }).unwrap().run(&context));
+        let start = format!("plan `{}` cannot run kernel `k` on cpu:2: ", options.plan.name());
+        message.strip_prefix(&start).unwrap_or_else(|| panic!("{message}")).to_owned()
+    };
+    let (area, auto) = (vec![mesh.area.arg(Access::Write, None)], LoopOptions::default());
+    let checked = LoopOptions { checked: true, ..auto };
+    assert_eq!(refused(one("double *a"), area, checked), "elements in the lanes of vectors cannot be checked");
+    let through = |access| vec![mesh.at.arg(access, &mesh.corners)];
+    let colour = LoopOptions { plan: PlanChoice::Colour, ..auto };
+    assert_eq!(refused(one("double **x"), through(Access::Inc), colour), "blocks of one colour are not run in the lanes of vectors");
+    assert_eq!(
+        refused(one("double **x"), through(Access::Rw), LoopOptions { plan: PlanChoice::Sequential, ..auto }),
+        "elements in the lanes of vectors are run at once, but the kernel reads and writes data in place through a map"
+    );
+    assert_eq!(refused(one("double **x"), through(Access::Read), auto), "elements in the lanes of vectors must write something");
+    for access in [Access::Read, Access::Write] {
+        let args = vec![mesh.area.arg(Access::Write, None), wide.arg(access, None)];
+        assert_eq!(
+            refused(one("double *a, double *w"), args, auto),
+            "elements in the lanes of vectors may have 64 numbers for each argument and write 64"
+        );
+    }
 }

@@ -1,5 +1,8 @@
 //! Loops on every device and by every plan, against the same loop in Rust.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use parloop_kernel::Context;
 use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
@@ -196,5 +199,33 @@ fn a_mesh_in_order_is_run_in_whole_ranges_by_its_owners() {
         assert_eq!(x.to_vec::<f64>().unwrap(), expected, "{context:?} {lanes:?}");
         assert_eq!(twice.to_vec::<f64>().unwrap(), weight.iter().map(|w| 2.0 * w).collect::<Vec<_>>(), "{context:?} {lanes:?}");
         assert_eq!(sum.to_vec::<f64>().unwrap(), [weight.iter().sum::<f64>()], "{context:?} {lanes:?}");
+    }
+}
+
+#[test]
+fn what_the_host_looks_at_while_loops_run_is_not_taken_for_what_they_leave() {
+    let n = 20_000;
+    let cells = Set::new(n, "cells").unwrap();
+    let add = c("void add(double *x, const double *y) { x[0] += y[0]; }", "add");
+    for context in contexts() {
+        let [x, y] = ["x", "y"].map(|name| Dat::new(&cells.data(1).unwrap(), &vec![0.0; n], name).unwrap());
+        let args = vec![x.arg(Access::Rw, None), y.arg(Access::Read, None)];
+        let adding = ParLoop::new(&add, &cells, args, LoopOptions::default()).unwrap();
+        for round in 1..=50 {
+            // It goes to the device after the loop has said that it writes `x`.
+            y.write(&vec![1.0; n]).unwrap();
+            let is_done = AtomicBool::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !is_done.load(Ordering::Relaxed) {
+                        x.storage().host().unwrap();
+                    }
+                });
+                let result = adding.run(&context);
+                is_done.store(true, Ordering::Relaxed);
+                result.unwrap();
+            });
+            assert!(x.to_vec::<f64>().unwrap() == vec![round as f64; n], "round {round}, {context:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@ mod checked;
 mod deterministic;
 mod devices;
 mod errors;
+mod layouts;
 mod loop_kernels;
 mod loops;
 mod plan;

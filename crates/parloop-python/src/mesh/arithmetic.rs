@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use super::dat::Dat;
 use super::global::Global;
 use super::set::Set;
-use super::values::{host_view, to_host};
+use super::values::{Purpose, host_view, to_host};
 use crate::argument::describe;
 use crate::context::current_context;
 use crate::error::Result;
@@ -151,7 +151,7 @@ impl Dat {
     fn inner<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let (py, this, other) = (slf.py(), slf.get(), Dat::of(other)?.get());
         let sum = this.compute(py, |context| this.inner.inner(&other.inner, context))?;
-        let memory = to_host(py, sum.storage(), false)?.clone();
+        let memory = to_host(py, sum.storage(), Purpose::Look)?.clone();
         let (dtype, owner) = (sum.dtype(), Bound::new(py, Global { inner: sum })?);
         // SAFETY: the object keeps the storage of the one number.
         Ok(unsafe { host_view(owner.into_any(), &memory, dtype, &[1], false)? }.get_item(0)?)

@@ -13,7 +13,7 @@ use super::dataset::DataSet;
 use super::given::name_of;
 use super::map::Map;
 use super::set::Set;
-use super::values::{dtype_given, host_view, storage, to_host};
+use super::values::{Purpose, dtype_given, host_view, storage, to_host};
 use super::view::DatView;
 use crate::argument::describe;
 use crate::error::Result;
@@ -43,11 +43,13 @@ pub struct Dat {
     frozen: Mutex<Option<Access>>,
 }
 
-/// Which of the elements are shown, and what may be done with them.
+/// Which of the elements are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    Owned { is_written: bool },
-    All { is_written: bool },
+    /// Those of this process.
+    Owned,
+    /// The ghosts too.
+    All,
 }
 
 impl Dat {
@@ -73,16 +75,15 @@ impl Dat {
     }
 
     /// The numbers as an array.
-    pub fn shown<'py>(slf: &Bound<'py, Self>, what: Shown) -> Result<Bound<'py, PyAny>> {
+    pub fn shown<'py>(slf: &Bound<'py, Self>, what: Shown, purpose: Purpose) -> Result<Bound<'py, PyAny>> {
         let this = slf.get();
         let sizes = this.inner.dataset().set().sizes();
-        let (rows, is_written) = match what {
-            Shown::Owned { is_written } => (sizes.owned, is_written),
-            Shown::All { is_written } => (sizes.total, is_written),
-        };
-        let memory = to_host(slf.py(), this.inner.storage(), is_written)?;
+        let rows = if what == Shown::All { sizes.total } else { sizes.owned };
+        // Ghosts that are not shown keep their numbers.
+        let needed = if purpose == Purpose::Replace && rows < sizes.total { Purpose::Change } else { purpose };
+        let memory = to_host(slf.py(), this.inner.storage(), needed)?;
         // SAFETY: the object keeps its storage, which has a row for each element of the set.
-        unsafe { host_view(slf.as_any().clone(), memory, this.inner.dtype(), &this.shape_of(rows), is_written) }
+        unsafe { host_view(slf.as_any().clone(), memory, this.inner.dtype(), &this.shape_of(rows), purpose.writes()) }
     }
 
     pub fn are_ghosts_valid(&self) -> bool {
@@ -222,37 +223,37 @@ impl Dat {
     /// The numbers of this process's elements, which may be changed through the array.
     #[getter]
     fn data<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Dat::shown(slf, Shown::Owned { is_written: true })
+        Dat::shown(slf, Shown::Owned, Purpose::Change)
     }
 
     /// The numbers of this process's elements, to look at.
     #[getter]
     fn data_ro<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Dat::shown(slf, Shown::Owned { is_written: false })
+        Dat::shown(slf, Shown::Owned, Purpose::Look)
     }
 
-    /// The numbers of this process's elements, all of which are to be written.
+    /// The numbers of this process's elements, all of which are to be written; before that they are any that the host had.
     #[getter]
     fn data_wo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Dat::shown(slf, Shown::Owned { is_written: true })
+        Dat::shown(slf, Shown::Owned, Purpose::Replace)
     }
 
     /// As `data`, with the ghosts.
     #[getter]
     fn data_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Dat::shown(slf, Shown::All { is_written: true })
+        Dat::shown(slf, Shown::All, Purpose::Change)
     }
 
     /// As `data_ro`, with the ghosts.
     #[getter]
     fn data_ro_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Dat::shown(slf, Shown::All { is_written: false })
+        Dat::shown(slf, Shown::All, Purpose::Look)
     }
 
     /// As `data_wo`, with the ghosts.
     #[getter]
     fn data_wo_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Dat::shown(slf, Shown::All { is_written: true })
+        Dat::shown(slf, Shown::All, Purpose::Replace)
     }
 
     /// How often the numbers were, or may have been, changed.
@@ -316,7 +317,7 @@ impl Dat {
             return Err(Exception::DataValueError.error(message).into());
         }
         let values = super::values::converted(&found, Some(slf.get().inner.dtype()))?;
-        Ok(Dat::data(slf)?.set_item(py.Ellipsis(), values)?)
+        Ok(Dat::data_wo(slf)?.set_item(py.Ellipsis(), values)?)
     }
 
     /// Draws numbers on nodes or cells of triangles or quadrilaterals; needs matplotlib.

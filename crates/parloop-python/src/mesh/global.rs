@@ -7,7 +7,7 @@ use pyo3::types::{PyString, PyTuple};
 use super::access::Access;
 use super::arg::Arg;
 use super::given::{dim_of, name_of};
-use super::values::{converted, dtype_given, host_view, storage, to_host};
+use super::values::{Purpose, converted, dtype_given, host_view, storage, to_host};
 use crate::context::current_context;
 use crate::error::Result;
 use crate::exceptions::Exception;
@@ -45,7 +45,7 @@ impl Global {
         if let Ok(other) = dim.cast::<Global>() {
             let inner = &other.get().inner;
             let name = name.map_or_else(|| Ok(format!("copy_of_{}", inner.name())), |name| name_of(Some(name), "global"))?;
-            let values = Global::shown(other, false)?.call_method0("copy")?;
+            let values = Global::shown(other, Purpose::Look)?.call_method0("copy")?;
             let storage = storage(py, Some(&values), None, 1, inner.count())?;
             return Ok(Global { inner: mesh::Global::around(inner.axes(), storage, name, is_constant)? });
         }
@@ -55,11 +55,11 @@ impl Global {
         Ok(Global { inner: mesh::Global::around(&axes[..], storage, name, is_constant)? })
     }
 
-    fn shown<'py>(slf: &Bound<'py, Self>, is_written: bool) -> Result<Bound<'py, PyAny>> {
+    fn shown<'py>(slf: &Bound<'py, Self>, purpose: Purpose) -> Result<Bound<'py, PyAny>> {
         let inner = &slf.get().inner;
-        let memory = to_host(slf.py(), inner.storage(), is_written)?;
+        let memory = to_host(slf.py(), inner.storage(), purpose)?;
         // SAFETY: the object keeps its storage, which has as many numbers as its axes say.
-        unsafe { host_view(slf.as_any().clone(), memory, inner.dtype(), inner.axes(), is_written) }
+        unsafe { host_view(slf.as_any().clone(), memory, inner.dtype(), inner.axes(), purpose.writes()) }
     }
 
     /// Numbers of the same kind with these values.
@@ -74,7 +74,7 @@ impl Global {
     }
 
     fn operate<'py>(slf: &Bound<'py, Self>, name: &str, other: &Bound<'py, PyAny>, is_turned: bool) -> Result<Bound<'py, PyAny>> {
-        let (own, other) = (Global::shown(slf, false)?, operand(other)?);
+        let (own, other) = (Global::shown(slf, Purpose::Look)?, operand(other)?);
         if other.cast::<super::dat::Dat>().is_ok() {
             return Ok(slf.py().NotImplemented().into_bound(slf.py()));
         }
@@ -84,7 +84,7 @@ impl Global {
     }
 
     fn change<'py>(slf: &Bound<'py, Self>, name: &str, other: &Bound<'py, PyAny>) -> Result<()> {
-        let values = slf.py().import("operator")?.call_method1(name, (Global::shown(slf, false)?, operand(other)?))?;
+        let values = slf.py().import("operator")?.call_method1(name, (Global::shown(slf, Purpose::Look)?, operand(other)?))?;
         Global::write(slf, &Global::fitting(slf, &values)?)
     }
 
@@ -101,14 +101,14 @@ impl Global {
 
     fn write<'py>(slf: &Bound<'py, Self>, values: &Bound<'py, PyAny>) -> Result<()> {
         let values = Global::fitting(slf, values)?.call_method1("reshape", (PyTuple::new(slf.py(), slf.get().inner.axes())?,))?;
-        Ok(Global::shown(slf, true)?.set_item(slf.py().Ellipsis(), values)?)
+        Ok(Global::shown(slf, Purpose::Replace)?.set_item(slf.py().Ellipsis(), values)?)
     }
 }
 
 /// What stands on the other side of an operator: the numbers of a `Global`, or the object itself.
 fn operand<'py>(other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
     match other.cast::<Global>() {
-        Ok(other) => Global::shown(other, false),
+        Ok(other) => Global::shown(other, Purpose::Look),
         Err(_) => Ok(other.clone()),
     }
 }
@@ -181,7 +181,7 @@ impl Global {
     /// The numbers, which may be changed through the array; an assignment replaces them.
     #[getter]
     fn data<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Global::shown(slf, true)
+        Global::shown(slf, Purpose::Change)
     }
 
     #[setter]
@@ -192,13 +192,13 @@ impl Global {
     /// The numbers, to look at.
     #[getter]
     fn data_ro<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Global::shown(slf, false)
+        Global::shown(slf, Purpose::Look)
     }
 
-    /// The numbers, all of which are to be written.
+    /// The numbers, all of which are to be written; before that they are any that the host had.
     #[getter]
     fn data_wo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Global::shown(slf, true)
+        Global::shown(slf, Purpose::Replace)
     }
 
     /// How often the numbers were, or may have been, changed.
@@ -216,17 +216,17 @@ impl Global {
 
     /// Copies the numbers into another of the same dimension.
     fn copy<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, Global>) -> Result<()> {
-        Global::write(other, &Global::shown(slf, false)?)
+        Global::write(other, &Global::shown(slf, Purpose::Look)?)
     }
 
     /// Another with the same numbers.
     fn duplicate<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Global::like(slf, &Global::shown(slf, false)?.call_method0("copy")?)
+        Global::like(slf, &Global::shown(slf, Purpose::Look)?.call_method0("copy")?)
     }
 
     /// The sum of the products with another's, whose conjugates are taken.
     fn inner<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
-        Ok(slf.py().import("numpy")?.call_method1("vdot", (operand(other)?, Global::shown(slf, false)?))?)
+        Ok(slf.py().import("numpy")?.call_method1("vdot", (operand(other)?, Global::shown(slf, Purpose::Look)?))?)
     }
 
     fn __pos__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
@@ -234,7 +234,7 @@ impl Global {
     }
 
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Global::like(slf, &Global::shown(slf, false)?.neg()?)
+        Global::like(slf, &Global::shown(slf, Purpose::Look)?.neg()?)
     }
 
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
@@ -291,7 +291,7 @@ impl Global {
             [only] => only.to_string(),
             axes => PyTuple::new(py, axes)?.repr()?.to_string(),
         };
-        let values = Global::shown(slf, false)?.call_method0("tolist")?;
+        let values = Global::shown(slf, Purpose::Look)?.call_method0("tolist")?;
         let kind = if inner.is_constant() { "Constant" } else { "Global" };
         Ok(format!("{kind}({dim}, {values}, dtype={}, name={})", inner.dtype(), PyString::new(py, inner.name()).repr()?))
     }

@@ -7,7 +7,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use super::given::{Integers, integer, integers_array, name_of};
 use super::set::Set;
-use super::values::{host_view, to_host};
+use super::values::host_view;
 use crate::argument::describe;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
@@ -54,7 +54,8 @@ impl Map {
 
     fn view<'py>(slf: &Bound<'py, Self>, rows: usize) -> Result<Bound<'py, PyAny>> {
         let this = slf.get();
-        let memory = to_host(slf.py(), this.inner()?.storage(), false)?;
+        let inner = this.inner()?;
+        let memory = slf.py().detach(|| inner.host())?;
         // SAFETY: the map keeps its storage, which has a row for each element.
         unsafe { host_view(slf.as_any().clone(), memory, DType::I32, &[rows, this.arity], false) }
     }

@@ -21,6 +21,7 @@ struct Said<'a, 'py> {
     plan: Option<&'a str>,
     deterministic: bool,
     checked: Option<bool>,
+    lanes: Option<bool>,
     context: Option<&'a Bound<'py, PyAny>>,
 }
 
@@ -34,7 +35,12 @@ fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
     // The environment is asked once: it costs more than the rest.
     static CHECKED: OnceLock<bool> = OnceLock::new();
     let checked = said.checked.unwrap_or_else(|| *CHECKED.get_or_init(|| ker::CompileOptions::default().checked));
-    Ok(mesh::LoopOptions { plan, deterministic: said.deterministic, checked, ..mesh::LoopOptions::default() })
+    let lanes = match said.lanes {
+        None => mesh::Lanes::Auto,
+        Some(false) => mesh::Lanes::Never,
+        Some(true) => mesh::Lanes::Always,
+    };
+    Ok(mesh::LoopOptions { plan, deterministic: said.deterministic, checked, lanes })
 }
 
 fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
@@ -63,6 +69,8 @@ fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
 ///     Whether results are the same bit for bit in every run.
 /// checked : bool, optional
 ///     Whether indices are checked; by default what ``PARLOOP_CHECKED`` says.
+/// lanes : bool, optional
+///     Whether a CPU runs several elements at a time, in the lanes of its vectors; by default where that is faster.
 /// context : Context or str, optional
 ///     Where it runs; by default the innermost ``with ctx:``.
 ///
@@ -77,7 +85,7 @@ fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
 /// >>> count.data_ro
 /// array([1, 2, 2, 1], dtype=int32)
 #[pyfunction]
-#[pyo3(name = "_par_loop", signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, context=None))]
+#[pyo3(name = "_par_loop", signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, lanes=None, context=None))]
 #[allow(clippy::too_many_arguments)] // they are the parameters of Python's function
 pub fn par_loop<'py>(
     py: Python<'py>,
@@ -87,9 +95,10 @@ pub fn par_loop<'py>(
     plan: Option<&str>,
     deterministic: bool,
     checked: Option<bool>,
+    lanes: Option<bool>,
     context: Option<&Bound<'py, PyAny>>,
 ) -> Result<()> {
-    let options = options(&Said { plan, deterministic, checked, context })?;
+    let options = options(&Said { plan, deterministic, checked, lanes, context })?;
     let made = mesh::ParLoop::new(&Kernel::of(kernel)?.get().inner, &Set::of(iterset)?.get().inner, arguments(args)?, options)?;
     match context.filter(|context| !context.is_none()) {
         None => {
@@ -129,7 +138,7 @@ pub struct ParLoop {
 #[pymethods]
 impl ParLoop {
     #[new]
-    #[pyo3(signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, context=None))]
+    #[pyo3(signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, lanes=None, context=None))]
     #[allow(clippy::too_many_arguments)] // they are the parameters of Python's class
     fn new<'py>(
         py: Python<'py>,
@@ -139,9 +148,10 @@ impl ParLoop {
         plan: Option<&str>,
         deterministic: bool,
         checked: Option<bool>,
+        lanes: Option<bool>,
         context: Option<&Bound<'py, PyAny>>,
     ) -> Result<ParLoop> {
-        let said = Said { plan, deterministic, checked, context };
+        let said = Said { plan, deterministic, checked, lanes, context };
         let (set, options) = (&Set::of(iterset)?.get().inner, options(&said)?);
         let inner = mesh::ParLoop::new(&Kernel::of(kernel)?.get().inner, set, arguments(args)?, options)?;
         let context = match said.context.filter(|context| !context.is_none()) {

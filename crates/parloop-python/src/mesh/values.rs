@@ -134,7 +134,29 @@ pub unsafe fn host_view<'py>(
     })
 }
 
-/// Brings the numbers to the host, without holding Python.
-pub fn to_host<'a>(py: Python<'_>, storage: &'a mesh::Storage, is_written: bool) -> Result<&'a Memory> {
-    Ok(py.detach(|| if is_written { storage.host_mut() } else { storage.host() })?)
+/// What numbers are shown for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be looked at.
+    Look,
+    /// To be changed here and there.
+    Change,
+    /// To be written, all of them.
+    Replace,
+}
+
+impl Purpose {
+    /// Whether they may be written.
+    pub fn writes(self) -> bool {
+        self != Purpose::Look
+    }
+}
+
+/// Brings the numbers to the host unless they are to be replaced, without holding Python.
+pub fn to_host<'a>(py: Python<'_>, storage: &'a mesh::Storage, purpose: Purpose) -> Result<&'a Memory> {
+    Ok(py.detach(|| match purpose {
+        Purpose::Look => storage.host(),
+        Purpose::Change => storage.host_mut(),
+        Purpose::Replace => storage.host_to_replace(),
+    })?)
 }

@@ -9,6 +9,7 @@ use super::arg::Arg;
 use super::dat::{Dat, Shown, map_given};
 use super::dataset::DataSet;
 use super::given::integer;
+use super::values::Purpose;
 use crate::argument::describe;
 use crate::error::Result;
 use crate::exceptions::Exception;
@@ -57,9 +58,12 @@ impl DatView {
         Ok(DatView { parent: parent.clone().unbind(), index, component })
     }
 
-    fn shown<'py>(&self, py: Python<'py>, what: Shown) -> Result<Bound<'py, PyAny>> {
-        let all = Dat::shown(self.parent.bind(py), what)?;
-        if self.parent.get().inner.dataset().count() == 1 {
+    fn shown<'py>(&self, py: Python<'py>, what: Shown, purpose: Purpose) -> Result<Bound<'py, PyAny>> {
+        let is_whole = self.parent.get().inner.dataset().count() == 1;
+        // The other components keep their numbers.
+        let needed = if purpose == Purpose::Replace && !is_whole { Purpose::Change } else { purpose };
+        let all = Dat::shown(self.parent.bind(py), what, needed)?;
+        if is_whole {
             return Ok(all);
         }
         let index = PyList::empty(py);
@@ -146,37 +150,37 @@ impl DatView {
     /// The numbers of this process's elements, which may be changed through the array.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        self.shown(py, Shown::Owned { is_written: true })
+        self.shown(py, Shown::Owned, Purpose::Change)
     }
 
     /// The numbers of this process's elements, to look at.
     #[getter]
     fn data_ro<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        self.shown(py, Shown::Owned { is_written: false })
+        self.shown(py, Shown::Owned, Purpose::Look)
     }
 
-    /// The numbers of this process's elements, all of which are to be written.
+    /// The numbers of this process's elements, all of which are to be written; before that they are any that the host had.
     #[getter]
     fn data_wo<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        self.shown(py, Shown::Owned { is_written: true })
+        self.shown(py, Shown::Owned, Purpose::Replace)
     }
 
     /// As `data`, with the ghosts.
     #[getter]
     fn data_with_halos<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        self.shown(py, Shown::All { is_written: true })
+        self.shown(py, Shown::All, Purpose::Change)
     }
 
     /// As `data_ro`, with the ghosts.
     #[getter]
     fn data_ro_with_halos<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        self.shown(py, Shown::All { is_written: false })
+        self.shown(py, Shown::All, Purpose::Look)
     }
 
     /// As `data_wo`, with the ghosts.
     #[getter]
     fn data_wo_with_halos<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        self.shown(py, Shown::All { is_written: true })
+        self.shown(py, Shown::All, Purpose::Replace)
     }
 
     /// How often the numbers of the whole were, or may have been, changed.
@@ -198,7 +202,7 @@ impl DatView {
 
     /// Sets the component to zero, ghosts and all.
     fn zero(&self, py: Python<'_>) -> Result<()> {
-        self.shown(py, Shown::All { is_written: true })?.set_item(py.Ellipsis(), 0)?;
+        self.shown(py, Shown::All, Purpose::Change)?.set_item(py.Ellipsis(), 0)?;
         self.parent.get().set_ghosts_valid(true);
         Ok(())
     }
