@@ -35,6 +35,9 @@ from parloop.mesh import INC, READ, WRITE  # noqa: E402
 
 Call = Callable[[], object]
 
+#: Seconds of a turn of calls.
+TURN = 0.02
+
 #: Microseconds, as measured elsewhere: a cached call, a built loop. Printed where PyOP2 cannot be measured.
 PYOP2 = {"direct": (281, 184), "indirect": (346, 218), "reduction": (444, 180), "Dat +=": (403,), "inner": (741,)}
 
@@ -57,20 +60,29 @@ void lump(int64_t n, const int32_t *restrict map, const double *restrict x, doub
 
 
 def cpu_and_wall(calls: dict[str, Call], rounds: int) -> dict[str, tuple[float, float, float]]:
-    """Median seconds of each call, in turns: CPU time of this thread, CPU time of all threads, wall time."""
+    """Median seconds of each call, in turns: CPU time of this thread, CPU time of all threads, wall time.
+
+    A turn is a run of calls one after another, as programs that step through time make them, of at least ``TURN`` seconds.
+    """
     samples: dict[str, list[tuple[float, float, float]]] = {name: [] for name in calls}
-    # The first runs of a loop try its plans.
-    for call in calls.values():
+    lengths: dict[str, int] = {}
+    for name, call in calls.items():
+        # The first runs of a loop try its plans.
         for _ in range(20):
             call()
+        start = time.perf_counter()
+        call()
+        lengths[name] = 1 + int(TURN / (time.perf_counter() - start))
     clocks = time.thread_time, time.process_time, time.perf_counter
     for _ in range(rounds):
         for name, call in calls.items():
-            # Threads of the call before are given the time to go to sleep.
+            # Threads of the turn before are given the time to go to sleep.
             time.sleep(0.01)
-            before = [clock() for clock in clocks]
             call()
-            samples[name].append(tuple(clock() - start for clock, start in zip(clocks, before)))
+            before = [clock() for clock in clocks]
+            for _ in range(lengths[name]):
+                call()
+            samples[name].append(tuple((clock() - start) / lengths[name] for clock, start in zip(clocks, before)))
     return {name: tuple(map(statistics.median, zip(*times))) for name, times in samples.items()}
 
 

@@ -401,6 +401,34 @@ class TestLoops:
             y = x * 2
         assert y.data_ro.tolist() == (2 * (np.arange(9.0).reshape(3, 3) + 1)).tolist() and (y.data_ro_with_halos[3:] == 0).all()
 
+    @pytest.mark.parametrize("kind", [op2.Global, op2.Constant])
+    def test_a_large_table_is_read_where_it_is(self, ctx, kind):
+        values, cells = np.random.default_rng(3).random(100_000), op2.Set(5000, "cells")
+        places = np.random.default_rng(4).integers(0, 100_000, 5000, "int32")
+        table, place, x = kind(100_000, values, name="table"), op2.Dat(cells, places), op2.Dat(cells)
+        kernel = op2.Kernel("void look(const double *t, const int *p, double *x) { x[0] = t[p[0]]; }", "look")
+        args = table(op2.READ), place(op2.READ), x(op2.WRITE)
+        if ctx.device.kind == "opencl":
+            message = "kernel `look` gets 800012 bytes for each element, but at most 524288 are possible; on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `table`"
+            with refuses(op2.MeshError, message):
+                op2.par_loop(kernel, cells, *args, context=ctx)
+            kernel = op2.Kernel(lp.make_kernel("{:}", "x[0] = t[p[0]]", [
+                lp.GlobalArg("t", float, shape=(100_000,)), lp.GlobalArg("p", np.int32, shape=(1,)), lp.GlobalArg("x", float, shape=(1,))
+            ], name="look"), "look")  # fmt: skip
+        op2.par_loop(kernel, cells, *args, context=ctx)
+        assert (x.data_ro == values[places]).all() and table.dat_version == 0
+        x.zero()
+        if ctx.device.kind == "cpu":
+            op2.par_loop(kernel, cells, *args, lanes=True, context=ctx)
+            assert (x.data_ro == values[places]).all()
+
+    def test_a_large_table_that_a_kernel_may_change_is_refused(self):
+        cells, table = op2.Set(5, "cells"), op2.Global(100_000, np.zeros(100_000), name="table")
+        kernel = op2.Kernel("void k(double *t, double *x) { t[0] = x[0]; }", "k")
+        message = "kernel `k` gets 800008 bytes for each element, but at most 524288 are possible; declare argument 0 (`table`) const, so that it is read where it is"
+        with refuses(op2.MeshError, message):
+            op2.ParLoop(kernel, cells, table(op2.READ), op2.Dat(cells)(op2.RW))
+
     @pytest.mark.parametrize("plan", ["auto", "sequential", "owner", "colour", "gather", "atomic"])
     def test_every_plan_gives_the_same_sums_or_says_why_not(self, ctx, plan):
         mesh = Mesh(3000)

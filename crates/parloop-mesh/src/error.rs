@@ -68,8 +68,8 @@ pub enum MeshError {
         "`{name}` is argument {first} with {first_access} and argument {second} with {second_access}: what one element reads another may have written; copy it first, or use one argument"
     )]
     Conflict { name: String, first: usize, first_access: Access, second: usize, second_access: Access },
-    #[error("kernel `{kernel}` gets {bytes} bytes for each element, but at most {most} are possible; pass less data for each element")]
-    TooMuchForElement { kernel: String, bytes: usize, most: usize },
+    #[error("kernel `{kernel}` gets {bytes} bytes for each element, but at most {most} are possible; {advice}")]
+    TooMuchForElement { kernel: String, bytes: usize, most: usize, advice: String },
     #[error("plan `{plan}` cannot run kernel `{kernel}` on {device}: {reason}")]
     Plan { plan: &'static str, kernel: String, device: String, reason: &'static str },
     #[error(

@@ -1,7 +1,11 @@
 //! A loop made ready for one context: its code, its plan in the memory of the device, and its launches.
 
+mod gpu;
+#[cfg(test)]
+mod tests;
+mod threads;
+
 use std::collections::HashMap;
-use std::ops::Range;
 
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
@@ -13,9 +17,9 @@ use crate::Result;
 use crate::arg::Arg;
 use crate::identity::Id;
 use crate::kernel::Kernel;
-use crate::lower::{self, Apart, BLOCK, EACH, Form, Machine, names};
+use crate::lower::{self, Apart, Form, Machine, names};
 use crate::map::Map;
-use crate::plan::{Blocks, Coloured, Elements, Incidence, Inverse, Owned, Rank, Table, cuthill_mckee, locality};
+use crate::plan::{Elements, Incidence, Table, element_order};
 use crate::scheme::{Scheme, Way};
 use crate::set::Set;
 use crate::shape::{ArgShape, Shape};
@@ -86,12 +90,12 @@ pub struct Making<'a> {
 impl Making<'_> {
     /// The job that runs the loop that way.
     pub fn make(&self, way: Way) -> Result<Job> {
-        let Way { scheme, lanes } = way;
+        let Way { scheme, lanes, ordered } = way;
         let mut maker =
             Maker { making: self, lanes, code: Vec::new(), steps: Vec::new(), own: Vec::new(), partials: HashMap::new(), groups: 0 };
         match (scheme, machine_of(self.context)) {
-            (Scheme::Free, Machine::Threads) => maker.chunks()?,
-            (Scheme::Sequential, _) => maker.in_order()?,
+            (Scheme::Free, Machine::Threads) => maker.chunks(ordered)?,
+            (Scheme::Sequential, _) => maker.one_group(ordered)?,
             (Scheme::Owner, _) => maker.owned()?,
             (Scheme::Colour, Machine::Threads) => maker.blocks()?,
             (Scheme::Free, Machine::Gpu) => maker.items(Apart::Order)?,
@@ -121,43 +125,23 @@ impl Making<'_> {
         }
         maps
     }
-}
 
-/// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.
-fn chunk(elements: usize) -> usize {
-    (elements / 256).clamp(256, 8192)
-}
-
-/// Parts of an owner-computes plan: some for each thread, since few parts share few elements; by the number of elements alone where sums
-/// are cut there and every bit counts.
-fn parts(elements: usize, threads: usize, deterministic: bool) -> usize {
-    match deterministic {
-        true => (elements / 16384).clamp(2, 64),
-        false => (8 * threads).min(elements / 1024).clamp(2, 1024),
-    }
-}
-
-/// The longest run of a part's elements with numbers one after another, whose targets it owns all: their places in the list.
-fn longest_run(owned: &Owned, part: Range<usize>, whole: u32) -> Range<usize> {
-    let (mut longest, mut run) = (part.start..part.start, part.start..part.start);
-    for place in part {
-        let follows = run.end == place && place > run.start && owned.list[place] == owned.list[place - 1] + 1;
-        run = if owned.masks[place] != whole {
-            place + 1..place + 1
-        } else if follows {
-            run.start..place + 1
-        } else {
-            place..place + 1
-        };
-        if run.len() > longest.len() {
-            longest = run.clone();
+    /// The elements such that those which lead to the same places follow one another, if their numbers do not have it so.
+    fn order(&self) -> Result<Option<Vec<i32>>> {
+        let maps = self.maps();
+        let first = self.shape.meeting_maps();
+        for number in first.iter().copied().chain(0..maps.len()) {
+            let map = maps[number];
+            if !map.is_local()? {
+                let values = map.values()?;
+                let table = Table { values: &values, arity: map.arity(), set: 0, targets: map.to().sizes().total };
+                let incidence = Incidence::new(self.elements(), &[table])?;
+                return Ok(Some(element_order(&incidence, Some(&map.reverse_cuthill_mckee()?))?));
+            }
         }
+        Ok(None)
     }
-    longest
 }
-
-/// Elements of a block of one colour.
-const COLOUR_BLOCK: usize = 256;
 
 struct Maker<'a> {
     making: &'a Making<'a>,
@@ -198,7 +182,7 @@ impl Maker<'_> {
     }
 
     /// One launch, with what the form needs besides tables and maps.
-    fn step(&mut self, executable: &Executable, integers: &[(&str, i64)], arrays: &[(&str, Source)]) -> Result<()> {
+    fn step(&mut self, executable: &Executable, integers: &[(&str, i64)], arrays: &[(String, Source)]) -> Result<()> {
         let mut given: Vec<(String, i64)> = integers.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
         given.push((names::ELEMENTS.to_owned(), self.making.set.base().sizes().total as i64));
         for arg in self.making.args.iter().zip(&self.making.shape.args) {
@@ -219,7 +203,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    fn source(&mut self, name: &str, arrays: &[(&str, Source)]) -> Result<Source> {
+    fn source(&mut self, name: &str, arrays: &[(String, Source)]) -> Result<Source> {
         if let Some((_, source)) = arrays.iter().find(|(known, _)| *known == name) {
             return Ok(*source);
         }
@@ -242,38 +226,6 @@ impl Maker<'_> {
         Ok(Source::Own(self.own.len() - 1))
     }
 
-    /// Groups of elements between bounds, all at the same time or some after others: `launches` are ranges of groups.
-    fn groups(&mut self, bounds: &[i32], launches: &[i32], list: Option<&[i32]>, masks: Option<&[u32]>) -> Result<()> {
-        self.groups = bounds.len() - 1;
-        let apart = if masks.is_some() { Apart::Mask } else { Apart::Order };
-        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart, lanes: self.lanes })?;
-        let pairs: Vec<i32> = bounds.windows(2).flatten().copied().collect();
-        let mut arrays = vec![(names::BOUNDS, self.upload(&pairs)?)];
-        if let Some(list) = list {
-            arrays.push((names::LIST, self.upload(list)?));
-        }
-        if let Some(masks) = masks {
-            arrays.push((names::MASKS, self.upload_bytes(as_bytes(masks))?));
-        }
-        for pair in launches.windows(2) {
-            let integers = [(names::FIRST, pair[0].into()), (names::GROUPS, (pair[1] - pair[0]).into())];
-            self.step(&executable, &integers, &arrays)?;
-        }
-        Ok(())
-    }
-
-    fn chunks(&mut self) -> Result<()> {
-        let size = self.making.set.size();
-        let bounds: Vec<i32> = (0..size).step_by(chunk(size)).chain([size]).map(|bound| bound as i32).collect();
-        let list = self.making.set.indices();
-        self.groups(&bounds, &[0, bounds.len() as i32 - 1], list, None)
-    }
-
-    fn in_order(&mut self) -> Result<()> {
-        let list = self.making.set.indices();
-        self.groups(&[0, self.making.set.size() as i32], &[0, 1], list, None)
-    }
-
     /// Calls `with` with what elements touch through the maps of these numbers.
     fn touched<R>(&self, numbers: &[usize], with: impl FnOnce(&Incidence<'_>, &[Table<'_>]) -> Result<R>) -> Result<R> {
         let maps = self.making.maps();
@@ -293,144 +245,6 @@ impl Maker<'_> {
         with(&Incidence::new(self.making.elements(), &tables)?, &tables)
     }
 
-    fn owned(&mut self) -> Result<()> {
-        let threads = self.making.context.device().properties().compute_units as usize;
-        let parts = parts(self.making.set.size(), threads, self.making.deterministic);
-        let owned = self.touched(&self.making.shape.meeting_maps(), |incidence, tables| {
-            // A numbering without locality would have every part run most elements.
-            let mut places: Vec<(usize, Vec<i32>)> = Vec::new();
-            for table in tables {
-                if !locality(table).is_local() && !places.iter().any(|(set, _)| *set == table.set) {
-                    let alone = Incidence::new(self.making.elements(), std::slice::from_ref(table))?;
-                    places.push((table.set, cuthill_mckee(&alone)?));
-                }
-            }
-            let ranks: Vec<Rank<'_>> = places.iter().map(|(set, places)| Rank { set: *set, places }).collect();
-            Ok(Owned::new(incidence, parts, &ranks)?)
-        })?;
-        match self.making.deterministic {
-            true => self.groups(&owned.bounds, &[0, parts as i32], Some(&owned.list), Some(&owned.masks)),
-            false => self.inside_then_border(&owned),
-        }
-    }
-
-    /// Runs first, part by part, elements whose targets the part owns all, which need no masks; then the others. Where nearly all of a part
-    /// are elements one after another, they need no list either. Sums are not in the order of the elements any more.
-    fn inside_then_border(&mut self, owned: &Owned) -> Result<()> {
-        let slots: usize = self.making.shape.meeting_maps().iter().map(|&map| self.making.shape.maps[map]).sum();
-        let whole = u32::MAX >> (u32::BITS - slots as u32);
-        let parts: Vec<Range<usize>> = owned.bounds.windows(2).map(|pair| pair[0] as usize..pair[1] as usize).collect();
-        let runs: Vec<Range<usize>> = parts.iter().map(|part| longest_run(owned, part.clone(), whole)).collect();
-        let in_runs: usize = runs.iter().map(Range::len).sum();
-        let listed = self.making.set.indices().is_some() || 10 * in_runs < 9 * owned.list.len();
-        let is_inside = |part: usize, place: usize| match listed {
-            true => owned.masks[place] == whole,
-            false => runs[part].contains(&place),
-        };
-        let (mut list, mut masks, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
-        for inside in [true, false] {
-            for (number, part) in parts.iter().enumerate() {
-                if inside && !listed {
-                    let first = owned.list.get(runs[number].start).copied().unwrap_or(0);
-                    pairs.extend([first, first + runs[number].len() as i32]);
-                    continue;
-                }
-                pairs.push(list.len() as i32);
-                for place in part.clone().filter(|&place| is_inside(number, place) == inside) {
-                    list.push(owned.list[place]);
-                    masks.push(owned.masks[place]);
-                }
-                pairs.push(list.len() as i32);
-            }
-        }
-        self.groups = 2 * parts.len();
-        let arrays = [
-            (names::BOUNDS, self.upload(&pairs)?),
-            (names::LIST, self.upload(&list)?),
-            (names::MASKS, self.upload_bytes(as_bytes(&masks))?),
-        ];
-        let inside = Form::Elements { listed, apart: Apart::Order, lanes: self.lanes };
-        let border = Form::Elements { listed: true, apart: Apart::Mask, lanes: false };
-        for (first, form) in [(0, inside), (parts.len(), border)] {
-            let executable = self.executable(&form)?;
-            self.step(&executable, &[(names::FIRST, first as i64), (names::GROUPS, parts.len() as i64)], &arrays)?;
-        }
-        Ok(())
-    }
-
-    fn blocks(&mut self) -> Result<()> {
-        let blocks = self.touched(&self.making.shape.meeting_maps(), |incidence, _| Ok(Blocks::new(incidence, None, COLOUR_BLOCK)?))?;
-        let elements = self.making.elements();
-        let (mut list, mut bounds) = (Vec::with_capacity(elements.len()), vec![0]);
-        for &block in &blocks.blocks {
-            let (begin, end) = (blocks.block_bounds[block as usize], blocks.block_bounds[block as usize + 1]);
-            for place in begin..end {
-                let place = place as usize;
-                list.push(match (&blocks.order, &elements) {
-                    (Some(order), _) => order[place],
-                    (None, Elements::Range(range)) => (range.start + place) as i32,
-                    (None, Elements::List(list)) => list[place],
-                });
-            }
-            bounds.push(list.len() as i32);
-        }
-        self.groups(&bounds, &blocks.colour_bounds, Some(&list), None)
-    }
-
-    /// A work item for each element.
-    fn items(&mut self, apart: Apart) -> Result<()> {
-        let size = self.making.set.size();
-        let list = self.making.set.indices().map(<[i32]>::to_vec);
-        self.launches(&[0, size as i32], list.as_deref(), apart)
-    }
-
-    fn colours(&mut self) -> Result<()> {
-        let coloured = self.touched(&self.making.shape.meeting_maps(), |incidence, _| Ok(Coloured::new(incidence)))?;
-        self.launches(&coloured.bounds, Some(&coloured.order), Apart::Order)
-    }
-
-    fn launches(&mut self, bounds: &[i32], list: Option<&[i32]>, apart: Apart) -> Result<()> {
-        let each = if self.making.shape.args.iter().any(ArgShape::is_reduced) { EACH } else { 1 };
-        let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK * each);
-        self.groups = bounds.windows(2).map(blocks).sum();
-        let executable = self.executable(&Form::Elements { listed: list.is_some(), apart, lanes: self.lanes })?;
-        let arrays = match list {
-            Some(list) => vec![(names::LIST, self.upload(list)?)],
-            None => vec![],
-        };
-        let mut first = 0;
-        for pair in bounds.windows(2) {
-            let integers = [(names::BEGIN, pair[0].into()), (names::COUNT, (pair[1] - pair[0]).into()), (names::FIRST, first)];
-            self.step(&executable, &integers, &arrays)?;
-            first += blocks(pair) as i64;
-        }
-        Ok(())
-    }
-
-    /// A work item for each target, set by set.
-    fn targets(&mut self) -> Result<()> {
-        let all = self.making.shape.meeting_maps();
-        let maps: Vec<Set> = self.making.maps().iter().map(|map| map.to().clone()).collect();
-        let mut done: Vec<&Set> = Vec::new();
-        for &number in &all {
-            let set = &maps[number];
-            if done.contains(&set) {
-                continue;
-            }
-            let together: Vec<usize> = all.iter().copied().filter(|&other| maps[other] == *set).collect();
-            let inverse = self.touched(&together, |incidence, _| Ok(Inverse::new(incidence)?))?;
-            let form = Form::Targets { maps: together, listed: inverse.targets.is_some(), writes_direct: done.is_empty() };
-            let executable = self.executable(&form)?;
-            let mut arrays = vec![(names::STARTS, self.upload(&inverse.starts)?), (names::ENTRIES, self.upload(&inverse.entries)?)];
-            if let Some(targets) = &inverse.targets {
-                arrays.push((names::LIST, self.upload(targets)?));
-            }
-            self.step(&executable, &[(names::COUNT, inverse.rows() as i64)], &arrays)?;
-            done.push(set);
-        }
-        Ok(())
-    }
-
     /// The second step of sums and extremes over all elements.
     fn combine(&mut self) -> Result<()> {
         let reduced: Vec<(usize, ArgShape)> =
@@ -438,8 +252,7 @@ impl Maker<'_> {
         for (index, arg) in reduced {
             let program = lower::combine(&arg, machine_of(self.making.context))?;
             let executable = self.compiled(&program)?;
-            let partial = names::partial(0);
-            let arrays = [("pl_dat0", Source::Table(arg.table)), (partial.as_str(), Source::Own(self.partials[&index]))];
+            let arrays = [(names::table(0), Source::Table(arg.table)), (names::partial(0), Source::Own(self.partials[&index]))];
             self.step(&executable, &[(names::COUNT, self.groups as i64)], &arrays)?;
         }
         Ok(())

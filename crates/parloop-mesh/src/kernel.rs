@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use parloop_device::DeviceKind;
+use parloop_kernel::{Param, ParamType};
 use parloop_loop::callable::{self, CFunction};
 use parloop_loop::error::LoopError;
 use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Program};
@@ -151,6 +153,17 @@ impl Kernel {
         }
     }
 
+    /// Whether it can be given the memory of an argument that is only read, and not a copy. Pointers of C lead to private memory on OpenCL.
+    pub(crate) fn reads_in_place(&self, index: usize, device: DeviceKind) -> bool {
+        match &self.inner.body {
+            Body::C(function) => {
+                let is_const = |param: &Param| matches!(param.ty, ParamType::Pointer { constant: true, .. });
+                device != DeviceKind::OpenCl && function.signature().params.get(index).is_some_and(is_const)
+            }
+            Body::Loop(_) => true,
+        }
+    }
+
     /// The lengths of the axes along which it takes each argument.
     pub(crate) fn axes(&self, shape: &Shape) -> Vec<Vec<usize>> {
         let arity = |arg: &ArgShape| arg.map().map(|map| shape.maps[map]);
@@ -178,7 +191,10 @@ impl Kernel {
         match &self.inner.body {
             Body::C(function) => {
                 let access = writes.map(|writes| if writes { callable::Access::ReadWrite } else { callable::Access::Read });
-                let function = (**function).clone().with_access(access);
+                let mut function = (**function).clone().with_access(access);
+                if shape.args.iter().any(|arg| arg.in_place) {
+                    function = function.keeping_const();
+                }
                 Ok(register_callable(program, CALLABLE, Arc::new(function), false).map_err(TransformError::from)?)
             }
             Body::Loop(own) => {

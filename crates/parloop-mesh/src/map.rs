@@ -1,7 +1,7 @@
 //! Maps: for each element of one set, elements of another.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parloop_device::{DType, Memory};
 
@@ -35,6 +35,10 @@ struct Inner {
     to: Set,
     arity: usize,
     values: Storage,
+    /// Whether its numbers have an order, when someone wanted to know.
+    is_local: OnceLock<bool>,
+    /// Better numbers for what it leads to, when someone wanted them.
+    rank: OnceLock<Arc<[i32]>>,
 }
 
 impl Map {
@@ -62,7 +66,16 @@ impl Map {
             return Err(MeshError::MapRange { map: name, row, column, value, set: to.name().to_owned(), size: limit });
         }
         let values = Storage::with_values(values, rows, arity)?;
-        let inner = Inner { id: identity::fresh(), name, from: from.clone(), to: to.clone(), arity, values };
+        let inner = Inner {
+            id: identity::fresh(),
+            name,
+            from: from.clone(),
+            to: to.clone(),
+            arity,
+            values,
+            is_local: OnceLock::new(),
+            rank: OnceLock::new(),
+        };
         Ok(Map { inner: Arc::new(inner) })
     }
 
@@ -116,10 +129,29 @@ impl Map {
     ///
     /// # Errors
     /// When the host cannot read the values.
-    pub fn reverse_cuthill_mckee(&self) -> Result<Vec<i32>> {
+    pub fn reverse_cuthill_mckee(&self) -> Result<Arc<[i32]>> {
+        if let Some(rank) = self.inner.rank.get() {
+            return Ok(rank.clone());
+        }
         let values = self.values()?;
-        let table = Table { values: &values, arity: self.arity(), set: 0, targets: self.to().sizes().total };
-        Ok(plan::cuthill_mckee(&Incidence::new(Elements::Range(0..self.from().sizes().total), &[table])?)?)
+        let rank = plan::cuthill_mckee(&Incidence::new(Elements::Range(0..self.from().sizes().total), &[self.table(&values)])?)?;
+        Ok(self.inner.rank.get_or_init(|| rank.into()).clone())
+    }
+
+    /// Whether elements lead to others that are numbered close to each other, as well as neighbouring elements do.
+    ///
+    /// # Errors
+    /// When the host cannot read the values.
+    pub(crate) fn is_local(&self) -> Result<bool> {
+        if let Some(&known) = self.inner.is_local.get() {
+            return Ok(known);
+        }
+        let is_local = plan::locality(&self.table(&self.values()?)).is_local();
+        Ok(*self.inner.is_local.get_or_init(|| is_local))
+    }
+
+    fn table<'a>(&self, values: &'a [i32]) -> Table<'a> {
+        Table { values, arity: self.arity(), set: 0, targets: self.to().sizes().total }
     }
 
     /// The host's memory of its values, numbers of type [`DType::I32`] row by row, to look at: they were checked when it was made.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use parloop_device::Memory;
+use parloop_device::{DeviceKind, Memory};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
@@ -20,7 +20,7 @@ use crate::scheme::{PlanChoice, Situation, ways};
 use crate::set::Set;
 use crate::shape::Shape;
 use crate::storage::{Layout, Turn};
-use crate::tune::{Key, Tuned};
+use crate::tune::{Key, Run, Tuned};
 
 /// How a loop is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -102,7 +102,8 @@ impl ParLoop {
         }
         check_conflicts(&args)?;
         kernel.check(&args)?;
-        check_room(kernel, &args)?;
+        // On other devices there may be less of it.
+        check_room(kernel, &args, DeviceKind::Cpu)?;
         let (mut maps, mut tables): (SmallVec<[Map; 4]>, SmallVec<[Table; 8]>) = Default::default();
         for (index, arg) in args.iter().enumerate() {
             if let Some(map) = arg.map.as_ref().filter(|map| !maps.contains(map)) {
@@ -148,7 +149,15 @@ impl ParLoop {
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
         let maps = self.maps.iter().map(|map| map.storage().place(context, true, false));
         let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
-        tuned.run(&tables, &maps, context).map_err(|error| unwritten(self, &error).unwrap_or(error))
+        let with = Run { tables: &tables, maps: &maps, context };
+        let run = tuned.run(&with, self.set.size(), |shape| self.making(shape, context));
+        run.map_err(|error| unwritten(self, &error).unwrap_or(error))
+    }
+
+    /// What ways to run it are made for.
+    fn making<'a>(&'a self, shape: &'a Shape, context: &'a Context) -> Making<'a> {
+        let LoopOptions { checked, deterministic, .. } = self.options;
+        Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape, context, checked, deterministic }
     }
 
     /// The source of each kernel that it launches on that context.
@@ -172,9 +181,16 @@ impl ParLoop {
     }
 
     fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
-        let shape = Shape::of(&self.args, |arg| layout(arg, context));
+        let kind = context.device().kind();
+        check_room(&self.kernel, &self.args, kind)?;
+        let shape = Shape::of(&self.args, |arg| layout(arg, context), |index, arg| is_in_place(&self.kernel, index, arg, kind));
         let threads = context.device().properties().compute_units as usize;
-        let situation = Situation { machine: machine_of(context), threads, elements: self.set.size(), options: self.options };
+        let mut scattered = false;
+        for map in &self.maps {
+            scattered |= !map.is_local()?;
+        }
+        let (machine, elements, options) = (machine_of(context), self.set.size(), self.options);
+        let situation = Situation { machine, threads, elements, scattered, options };
         let refused = |reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),
@@ -190,16 +206,7 @@ impl ParLoop {
             maps: self.maps.iter().map(Map::id).collect(),
             options: self.options,
         };
-        let making = Making {
-            kernel: &self.kernel,
-            set: &self.set,
-            args: &self.args,
-            shape: &shape,
-            context,
-            checked: self.options.checked,
-            deterministic: self.options.deterministic,
-        };
-        self.set.known().get(key, || Tuned::new(&making, &ways))
+        self.set.known().get(key, || Tuned::new(&self.making(&shape, context), &ways))
     }
 }
 
@@ -230,18 +237,37 @@ fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
     Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry: row.into_iter().chain([place % count]).collect() })
 }
 
+/// More numbers than this that all elements read are read where they are; fewer are copied, since compilers can hold them in registers.
+const MOST_COPIED: usize = 64;
+
+/// Whether an argument has so many numbers, the same for all elements, that copies would be a waste.
+fn is_large_table(arg: &Arg) -> bool {
+    matches!(arg.data, ArgData::Global(_)) && arg.access == Access::Read && arg.count() > MOST_COPIED
+}
+
+fn is_in_place(kernel: &Kernel, index: usize, arg: &Arg, device: DeviceKind) -> bool {
+    is_large_table(arg) && kernel.reads_in_place(index, device)
+}
+
 /// Bytes of an element's data that fit on the stack of a thread, twice, next to what the kernel has there.
 const MOST_BYTES: usize = 512 << 10;
 
 /// Refuses more data for each element than copies of it can be made of.
-fn check_room(kernel: &Kernel, args: &[Arg]) -> Result<()> {
-    let bytes = |arg: &Arg| arg.arity().saturating_mul(arg.count()).saturating_mul(arg.dtype().size());
-    let bytes = args.iter().map(bytes).fold(0, usize::saturating_add);
+fn check_room(kernel: &Kernel, args: &[Arg], device: DeviceKind) -> Result<()> {
+    let copied = || args.iter().enumerate().filter(|(index, arg)| !is_in_place(kernel, *index, arg, device));
+    let bytes = |(_, arg): (usize, &Arg)| arg.arity().saturating_mul(arg.count()).saturating_mul(arg.dtype().size());
+    let bytes = copied().map(bytes).fold(0, usize::saturating_add);
     if bytes <= MOST_BYTES {
-        Ok(())
-    } else {
-        Err(MeshError::TooMuchForElement { kernel: kernel.name().to_owned(), bytes, most: MOST_BYTES })
+        return Ok(());
     }
+    let advice = match copied().find(|(_, arg)| is_large_table(arg)) {
+        None => "pass less data for each element".to_owned(),
+        Some((index, arg)) if kernel.reads_in_place(index, DeviceKind::Cpu) => {
+            format!("on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `{}`", arg.name())
+        }
+        Some((index, arg)) => format!("declare argument {index} (`{}`) const, so that it is read where it is", arg.name()),
+    };
+    Err(MeshError::TooMuchForElement { kernel: kernel.name().to_owned(), bytes, most: MOST_BYTES, advice })
 }
 
 /// Whether an argument makes sense for elements of the set.

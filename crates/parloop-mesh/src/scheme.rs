@@ -61,16 +61,19 @@ pub enum Scheme {
     Atomic,
 }
 
-/// A way to run a loop, with elements one by one or in the lanes of vectors.
+/// A way to run a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Way {
     pub scheme: Scheme,
+    /// Elements are run in the lanes of vectors, not one by one.
     pub lanes: bool,
+    /// Elements that lead to the same places are run one after another, whatever their numbers are.
+    pub ordered: bool,
 }
 
 impl From<Scheme> for Way {
     fn from(scheme: Scheme) -> Way {
-        Way { scheme, lanes: false }
+        Way { scheme, lanes: false, ordered: false }
     }
 }
 
@@ -82,21 +85,38 @@ pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
     for scheme in candidates(shape, at)? {
         match at.options.lanes {
             Lanes::Always => match refused(scheme) {
-                None => found.push(Way { scheme, lanes: true }),
+                None => found.push(Way { lanes: true, ..scheme.into() }),
                 Some(why) => reason = reason.or(Some(why)),
             },
             // One thread of several is the last resort.
             Lanes::Auto if scheme == Scheme::Sequential && at.threads > 1 => found.push(scheme.into()),
             Lanes::Auto if refused(scheme).is_none() && !at.options.deterministic => {
-                found.extend([Way::from(scheme), Way { scheme, lanes: true }]);
+                found.extend([Way::from(scheme), Way { lanes: true, ..scheme.into() }]);
             }
             Lanes::Auto | Lanes::Never => found.push(scheme.into()),
         }
+    }
+    if gains_from_order(shape, at) {
+        let ordered: Vec<Way> = found.iter().filter(|way| can_be_ordered(way.scheme)).map(|&way| Way { ordered: true, ..way }).collect();
+        found.extend(ordered);
     }
     match reason {
         Some(reason) if found.is_empty() => Err(reason),
         _ => Ok(found),
     }
+}
+
+/// Whether a scheme leaves open in which order elements are run. Owners order theirs themselves.
+fn can_be_ordered(scheme: Scheme) -> bool {
+    matches!(scheme, Scheme::Free | Scheme::Sequential)
+}
+
+/// Whether another order of the elements may be taken, and promises to fetch less from memory.
+fn gains_from_order(shape: &Shape, at: Situation) -> bool {
+    let may = at.options.plan == PlanChoice::Auto && !at.options.deterministic && !at.options.checked;
+    // What the last of several elements leaves depends on their order.
+    let combines = shape.args.iter().all(|arg| !arg.can_meet() || arg.access.is_reduction());
+    at.scattered && at.machine == Machine::Threads && may && combines
 }
 
 /// Why elements cannot be run in the lanes of vectors: those of a batch are all run before any of them is kept.
@@ -113,7 +133,7 @@ fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'stati
         Some("elements in the lanes of vectors are run at once, but the kernel reads and writes data in place through a map")
     } else if kept == 0 {
         Some("elements in the lanes of vectors must write something")
-    } else if kept > 64 || shape.args.iter().any(|arg| numbers(arg) > 64) {
+    } else if kept > 64 || shape.args.iter().any(|arg| numbers(arg) > 64 && !arg.in_place) {
         Some("elements in the lanes of vectors may have 64 numbers for each argument and write 64")
     } else {
         None
@@ -129,6 +149,8 @@ pub struct Situation {
     pub machine: Machine,
     pub threads: usize,
     pub elements: usize,
+    /// Whether neighbouring elements lead to places far from each other.
+    pub scattered: bool,
     pub options: LoopOptions,
 }
 

@@ -38,6 +38,8 @@ pub struct ArgShape {
     pub reach: Reach,
     /// What the kernel does with it.
     pub access: Access,
+    /// Whether the kernel gets the table itself, which it only reads, and not a copy for each element.
+    pub in_place: bool,
 }
 
 /// How elements lead to rows of a table.
@@ -82,12 +84,12 @@ impl ArgShape {
 }
 
 impl Shape {
-    /// The shape of these arguments; `layout` says how the numbers of each lie in memory.
-    pub fn of(args: &[Arg], layout: impl Fn(&Arg) -> Layout) -> Shape {
+    /// The shape of these arguments; `layout` says how the numbers of each lie in memory, `in_place` which are not copied.
+    pub fn of(args: &[Arg], layout: impl Fn(&Arg) -> Layout, in_place: impl Fn(usize, &Arg) -> bool) -> Shape {
         let mut tables: Vec<&Arg> = Vec::new();
         let mut maps = Vec::new();
         let mut shapes = Vec::with_capacity(args.len());
-        for arg in args {
+        for (index, arg) in args.iter().enumerate() {
             let known = tables.iter().position(|known| known.storage().is_same(arg.storage()));
             let table = known.unwrap_or_else(|| {
                 tables.push(arg);
@@ -111,6 +113,7 @@ impl Shape {
                 layout: layout(arg),
                 reach,
                 access: arg.access,
+                in_place: in_place(index, arg),
             });
         }
         let tables_are_small = args.iter().all(|arg| arg.storage().len() <= i32::MAX as usize);

@@ -1,6 +1,7 @@
-//! Which of several jobs is the fastest: the first runs of a loop are timed, and the best is kept.
+//! Which of several ways to run a loop is the fastest: a loop that has run for a while is timed in each, and the best is kept.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,85 +16,126 @@ use crate::par_loop::LoopOptions;
 use crate::scheme::Way;
 use crate::shape::Shape;
 
-/// Loops over fewer elements are not worth a measurement.
-const WORTH_TIMING: usize = 20_000;
+/// Elements that a loop visits before other ways to run it are tried: they take about as long as these are made.
+const WORTH_TRYING: usize = 10_000_000;
 
-/// How often each way is run before one is chosen; the first run of each is not counted.
-const TRIALS: usize = 3;
+/// How often each way is run at least before one is chosen; the first run of each is not counted.
+const TRIALS: usize = 5;
+
+/// The time that ways are run before one is chosen, for short loops are hard to time, and how often that is at most.
+const ENOUGH: (Duration, usize) = (Duration::from_millis(1), 20);
 
 /// What is known about a loop: the ways to run it, and which is the best.
 #[derive(Debug)]
 pub struct Tuned {
+    shape: Shape,
+    /// The most promising way.
+    first: Arc<Job>,
     chosen: OnceLock<Arc<Job>>,
-    trials: Mutex<Vec<Trial>>,
+    /// Elements that were visited so far.
+    visits: AtomicUsize,
+    search: Mutex<Search>,
+}
+
+#[derive(Debug, Default)]
+struct Search {
+    /// Ways that are made when it is worth to try them.
+    others: Vec<Way>,
+    trials: Vec<Trial>,
 }
 
 #[derive(Debug)]
 struct Trial {
     job: Arc<Job>,
     runs: usize,
+    total: Duration,
     best: Duration,
 }
 
+impl Trial {
+    fn of(job: Arc<Job>) -> Trial {
+        Trial { job, runs: 0, total: Duration::ZERO, best: Duration::MAX }
+    }
+
+    fn run(&mut self, with: &Run<'_>) -> Result<()> {
+        with.context.synchronize()?;
+        let start = Instant::now();
+        self.job.run(with.tables, with.maps)?;
+        with.context.synchronize()?;
+        let time = start.elapsed();
+        if self.runs > 0 {
+            self.best = self.best.min(time);
+            self.total += time;
+        }
+        self.runs += 1;
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.runs >= TRIALS && (self.total >= ENOUGH.0 || self.runs >= ENOUGH.1)
+    }
+}
+
+/// What a loop is run with.
+pub struct Run<'a> {
+    pub tables: &'a [Memory],
+    pub maps: &'a [Memory],
+    pub context: &'a Context,
+}
+
 impl Tuned {
-    /// Makes all jobs, or the first that can be made where it is not worth to time them.
+    /// Makes the first of the ways that can be made.
     ///
     /// # Errors
     /// When none can be made: why the first cannot.
     pub fn new(making: &Making<'_>, ways: &[Way]) -> Result<Tuned> {
-        let measured = ways.len() > 1 && making.set.size() >= WORTH_TIMING && !making.context.is_recording();
-        let mut trials = Vec::new();
         let mut first_error = None;
-        for &way in ways {
+        for (place, &way) in ways.iter().enumerate() {
             match making.make(way) {
-                Ok(job) => trials.push(Trial { job: Arc::new(job), runs: 0, best: Duration::MAX }),
+                Ok(job) => return Ok(Tuned::with(making.shape.clone(), Arc::new(job), ways[place + 1..].to_vec())),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
-            if !measured && !trials.is_empty() {
-                break;
-            }
         }
+        Err(first_error.expect("invariant: there is at least one way"))
+    }
+
+    fn with(shape: Shape, first: Arc<Job>, others: Vec<Way>) -> Tuned {
         let chosen = OnceLock::new();
-        match (&trials[..], first_error) {
-            ([], Some(error)) => return Err(error),
-            ([only], _) => _ = chosen.set(only.job.clone()),
-            _ => {}
+        if others.is_empty() {
+            _ = chosen.set(first.clone());
         }
-        Ok(Tuned { chosen, trials: Mutex::new(trials) })
+        Tuned { shape, first, chosen, visits: AtomicUsize::new(0), search: Mutex::new(Search { others, trials: Vec::new() }) }
     }
 
-    /// The job that was chosen, or the one that would be tried first.
-    pub fn best_known(&self) -> Arc<Job> {
-        self.chosen.get().cloned().unwrap_or_else(|| {
-            let trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
-            best(&trials).job.clone()
-        })
+    /// The job that was chosen, or the most promising one.
+    pub fn best_known(&self) -> &Arc<Job> {
+        self.chosen.get().unwrap_or(&self.first)
     }
 
-    /// Runs it, by the way whose turn it is as long as none is chosen.
+    /// Runs it: by the most promising way at first, then by each way in turn, then by the best. `making` says what is made for a
+    /// shape.
     ///
     /// # Errors
     /// What the device says.
-    pub fn run(&self, tables: &[Memory], maps: &[Memory], context: &Context) -> Result<()> {
-        if let Some(job) = self.chosen.get() {
-            return job.run(tables, maps);
+    pub fn run<'a>(&'a self, with: &Run<'_>, elements: usize, making: impl FnOnce(&'a Shape) -> Making<'a>) -> Result<()> {
+        let is_settled = self.chosen.get().is_some() || with.context.is_recording();
+        if is_settled || self.visits.fetch_add(elements, Ordering::Relaxed) < WORTH_TRYING {
+            return self.best_known().run(with.tables, with.maps);
         }
-        if context.is_recording() {
-            return self.best_known().run(tables, maps);
+        let mut search = self.search.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = std::mem::take(&mut search.others);
+        if !others.is_empty() {
+            let making = making(&self.shape);
+            let made = others.into_iter().filter_map(|way| making.make(way).ok());
+            search.trials = std::iter::once(self.first.clone()).chain(made.map(Arc::new)).map(Trial::of).collect();
         }
-        let mut trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = trials.iter_mut().min_by_key(|trial| trial.runs).expect("invariant: there is at least one way");
-        context.synchronize()?;
-        let start = Instant::now();
-        next.job.run(tables, maps)?;
-        context.synchronize()?;
-        if next.runs > 0 {
-            next.best = next.best.min(start.elapsed());
-        }
-        next.runs += 1;
-        if trials.iter().all(|trial| trial.runs >= TRIALS) {
-            _ = self.chosen.set(best(&trials).job.clone());
-            trials.clear();
+        let Some(next) = search.trials.iter_mut().filter(|trial| !trial.is_over()).min_by_key(|trial| trial.runs) else {
+            return self.best_known().run(with.tables, with.maps);
+        };
+        next.run(with)?;
+        if search.trials.iter().all(Trial::is_over) {
+            _ = self.chosen.set(best(&search.trials).job.clone());
+            search.trials.clear();
         }
         Ok(())
     }

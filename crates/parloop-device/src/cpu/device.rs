@@ -105,8 +105,8 @@ impl RawDevice for CpuDevice {
     }
 
     fn share(&self, items: u64, expected_ns: f64, work: &(dyn Fn(u64, u64) + Sync)) {
-        match self.pool.crew_for(items, expected_ns) {
-            Some(crew) => crew.share(0, items, work),
+        match self.pool.hands_for(items, expected_ns) {
+            Some(hands) => hands.share(0, items, work),
             None => work(0, items),
         }
     }

@@ -1,6 +1,7 @@
 //! The CPU backend: kernels compiled by the system compiler, run by our own threads. Memory is host memory, streams run in line.
 
 mod compiler;
+mod crew;
 mod device;
 mod event;
 mod fork;

@@ -5,12 +5,11 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Instant;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::pool::{Crew, LEAST_SHARED_NS, Pool};
+use super::pool::{Hands, Pool};
 use crate::backend::{RawFunction, RawModule};
 use crate::device::{DeviceId, Properties};
 use crate::error::{DeviceError, Result};
@@ -107,15 +106,15 @@ impl RawFunction for CpuFunction {
                 begin = self.run_alone(begin, range, range.div_ceil(64), &run);
             }
         }
-        if let Some(crew) = self.worth_sharing(range - begin) {
-            self.share(&crew, begin, range, run);
+        if let Some(hands) = self.worth_sharing(range - begin) {
+            self.share(&hands, begin, range, run);
             return Ok(());
         }
         // Items may be dearer than they were in the last call, so that a range of some length is looked at once more on its way.
         if range - begin >= LEAST_LOOK {
             begin = self.run_alone(begin, range, (range - begin) / 8, &run);
-            if let Some(crew) = self.worth_sharing(range - begin) {
-                self.share(&crew, begin, range, run);
+            if let Some(hands) = self.worth_sharing(range - begin) {
+                self.share(&hands, begin, range, run);
                 return Ok(());
             }
         }
@@ -129,23 +128,30 @@ impl CpuFunction {
     fn run_alone(&self, begin: u64, end: u64, items: u64, run: &impl Fn(u64, u64)) -> u64 {
         let stop = end.min(begin.saturating_add(items));
         if begin < stop {
-            self.cost.measure(stop - begin, 1.0, 0.0, || run(begin, stop));
+            self.measure(stop - begin, 1.0, 0.0, || run(begin, stop));
         }
         stop
     }
 
-    fn share(&self, crew: &Crew, begin: u64, end: u64, run: impl Fn(u64, u64) + Sync) {
-        self.cost.measure(end - begin, self.pool.threads() as f64, crew.dispatch_ns, || crew.share(begin, end, run));
+    fn share(&self, hands: &Hands, begin: u64, end: u64, run: impl Fn(u64, u64) + Sync) {
+        self.measure(end - begin, self.pool.threads() as f64, hands.dispatch_ns, || hands.share(begin, end, &run));
     }
 
-    /// The threads, if `items` items are expected to cost more than waking them.
-    fn worth_sharing(&self, items: u64) -> Option<Crew> {
+    /// The threads, if `items` items are expected to cost more than putting them to it.
+    fn worth_sharing(&self, items: u64) -> Option<Arc<Hands>> {
         let expected_ns = self.cost.per_item() * items as f64;
-        let crew = Some(LEAST_SHARED_NS).filter(|&least| expected_ns > least).and_then(|_| self.pool.crew())?;
-        let gain = expected_ns * (1.0 - 1.0 / self.pool.threads() as f64);
+        let hands = self.pool.hands_for(items, expected_ns)?;
         // A call that was held up makes its kernel look dear, so that it is measured alone again from time to time.
-        let doubtful = expected_ns < DOUBTFUL * crew.dispatch_ns && self.cost.is_due();
-        (gain > crew.dispatch_ns && !doubtful).then_some(crew)
+        let doubtful = expected_ns < DOUBTFUL * hands.dispatch_ns && self.cost.is_due();
+        (!doubtful).then_some(hands)
+    }
+
+    fn measure(&self, items: u64, threads: f64, overhead_ns: f64, work: impl FnOnce()) {
+        let start = self.pool.now();
+        work();
+        let end = self.pool.now();
+        self.pool.was_busy(end);
+        self.cost.set(((end - start) as f64 - overhead_ns).max(1.0) * threads / items as f64);
     }
 }
 
@@ -177,10 +183,7 @@ impl Cost {
         self.doubts.fetch_add(1, Ordering::Relaxed) % 16 == 15
     }
 
-    fn measure(&self, items: u64, threads: f64, overhead_ns: f64, work: impl FnOnce()) {
-        let start = Instant::now();
-        work();
-        let ns = (start.elapsed().as_nanos() as f64 - overhead_ns).max(1.0) * threads / items as f64;
+    fn set(&self, ns: f64) {
         self.per_item.store(ns.max(f64::MIN_POSITIVE).to_bits(), Ordering::Relaxed);
     }
 }

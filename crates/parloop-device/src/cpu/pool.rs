@@ -2,31 +2,36 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use super::crew::Crew;
 
 /// Threads are started at first use, and again in a child process after a fork, which inherits none of them.
 pub(super) struct Pool {
     threads: usize,
     running: Mutex<Option<Running>>,
+    /// When the device was made, and how many nanoseconds later it was last busy.
+    made: Instant,
+    busy: AtomicU64,
 }
 
 struct Running {
     process: u32,
-    crew: Crew,
+    hands: Arc<Hands>,
 }
 
-/// The threads at work, with the measured cost of one dispatch.
-#[derive(Clone)]
-pub(super) struct Crew {
-    pool: Arc<ThreadPool>,
+/// The threads at work, with the measured costs of putting them to it.
+pub(super) struct Hands {
+    crew: Crew,
+    /// Nanoseconds, where threads are awake.
     pub(super) dispatch_ns: f64,
+    /// Nanoseconds, where they have to be woken.
+    wake_ns: f64,
 }
 
 impl Pool {
     pub(super) fn new(threads: usize) -> Pool {
-        Pool { threads, running: Mutex::new(None) }
+        Pool { threads, running: Mutex::new(None), made: Instant::now(), busy: AtomicU64::new(0) }
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -34,74 +39,75 @@ impl Pool {
     }
 
     /// `None` when the system gives us no threads: the caller then does the work itself.
-    pub(super) fn crew(&self) -> Option<Crew> {
+    fn hands(&self) -> Option<Arc<Hands>> {
         let mut running = self.running.lock().unwrap_or_else(|e| e.into_inner());
         let process = std::process::id();
         if running.as_ref().is_none_or(|running| running.process != process) {
-            let started = Running::start(self.threads, process)?;
-            // The threads of a pool from before a fork do not exist here; dropping it would wait for them for ever.
-            std::mem::forget(running.replace(started));
+            *running = Some(Running { process, hands: Arc::new(Hands::start(self.threads)?) });
         }
-        running.as_ref().map(|running| running.crew.clone())
+        running.as_ref().map(|running| running.hands.clone())
     }
-}
 
-impl Pool {
     /// The threads, if there is more than one item and sharing them out gains more than it costs.
-    pub(super) fn crew_for(&self, items: u64, expected_ns: f64) -> Option<Crew> {
+    pub(super) fn hands_for(&self, items: u64, expected_ns: f64) -> Option<Arc<Hands>> {
         let gain = expected_ns * (1.0 - 1.0 / self.threads as f64);
         if self.threads == 1 || items < 2 || gain < LEAST_SHARED_NS {
             return None;
         }
-        self.crew().filter(|crew| gain > crew.dispatch_ns)
+        self.hands().filter(|hands| {
+            // What is woken between calls that follow one another closely stays awake.
+            let awake = || hands.crew.is_awake() || self.is_busy(hands.crew.stays_awake());
+            gain > hands.wake_ns || (gain > hands.dispatch_ns && awake())
+        })
+    }
+
+    /// Nanoseconds since the device was made.
+    pub(super) fn now(&self) -> u64 {
+        self.made.elapsed().as_nanos() as u64
+    }
+
+    /// The device was at work until then.
+    pub(super) fn was_busy(&self, until: u64) {
+        self.busy.store(until, Ordering::Relaxed);
+    }
+
+    /// Whether it was at work a moment ago.
+    fn is_busy(&self, moment: Duration) -> bool {
+        u128::from(self.now().saturating_sub(self.busy.load(Ordering::Relaxed))) < moment.as_nanos()
     }
 }
 
-impl Running {
-    fn start(threads: usize, process: u32) -> Option<Running> {
-        let pool = ThreadPoolBuilder::new().num_threads(threads - 1).thread_name(|index| format!("parloop-{index}")).build().ok()?;
-        let mut crew = Crew { pool: Arc::new(pool), dispatch_ns: 0.0 };
-        let mut samples: Vec<f64> = (0..9)
-            .map(|_| {
-                let start = Instant::now();
-                crew.share(0, threads as u64, |_, _| ());
-                start.elapsed().as_nanos() as f64
-            })
-            .collect();
-        samples.sort_by(f64::total_cmp);
-        crew.dispatch_ns = samples[samples.len() / 2];
-        Some(Running { process, crew })
-    }
-}
-
-impl Crew {
-    /// Calls `work(begin, end)` for parts of `begin..end`, on all threads.
-    ///
-    /// The caller works too: it is awake already, and two sleepers are often woken on one core.
-    pub(super) fn share(&self, begin: u64, end: u64, work: impl Fn(u64, u64) + Sync) {
-        let len = end - begin;
-        let others = self.pool.current_num_threads() as u64;
-        let parts = len.min((others + 1) * PARTS_PER_THREAD);
-        let edge = |part: u64| begin + (u128::from(len) * u128::from(part) / u128::from(parts)) as u64;
-        let next = AtomicU64::new(0);
-        let drain = || {
-            loop {
-                let part = next.fetch_add(1, Ordering::Relaxed);
-                if part >= parts {
-                    break;
+impl Hands {
+    fn start(threads: usize) -> Option<Hands> {
+        let crew = Crew::start(threads - 1)?;
+        let dispatch = |pause: Duration| {
+            std::thread::sleep(pause);
+            let (start, come) = (Instant::now(), AtomicU64::new(0));
+            // Nobody leaves before all have come, or some are held up.
+            crew.share(0, threads as u64, &|_, _| {
+                come.fetch_add(1, Ordering::Relaxed);
+                while come.load(Ordering::Relaxed) < threads as u64 && start.elapsed() < LONGEST_DISPATCH {
+                    std::hint::spin_loop();
                 }
-                work(edge(part), edge(part + 1));
-            }
+            });
+            start.elapsed().as_nanos() as f64
         };
-        self.pool.in_place_scope(|scope| {
-            (0..others.min(parts - 1)).for_each(|_| scope.spawn(|_| drain()));
-            drain();
-        });
+        let least = |times: u32, pause: Duration| (0..times).map(|_| dispatch(pause)).fold(f64::INFINITY, f64::min);
+        // Where all cores are busy at this moment nobody may have come at all: libraries that were just loaded often have threads that spin.
+        let each = threads as f64;
+        let wake_ns = least(3, 2 * crew.stays_awake()).min(10_000.0 + 1_000.0 * each);
+        let dispatch_ns = least(9, Duration::ZERO).min(1_000.0 + 250.0 * each);
+        Some(Hands { crew, dispatch_ns, wake_ns })
+    }
+
+    /// Calls `work(begin, end)` for parts of `begin..end`, on all threads.
+    pub(super) fn share(&self, begin: u64, end: u64, work: &(dyn Fn(u64, u64) + Sync)) {
+        self.crew.share(begin, end, work);
     }
 }
+
+/// A measurement of a dispatch that takes longer is given up.
+const LONGEST_DISPATCH: Duration = Duration::from_micros(200);
 
 /// No dispatch is cheaper than this, so that below it the threads need not even be asked.
-pub(super) const LEAST_SHARED_NS: f64 = 500.0;
-
-/// Enough parts that a thread which is late does not hold up the rest for long.
-const PARTS_PER_THREAD: u64 = 8;
+const LEAST_SHARED_NS: f64 = 500.0;

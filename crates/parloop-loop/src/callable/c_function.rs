@@ -51,6 +51,15 @@ pub struct CFunction {
     descriptors: Option<ArgDescriptors>,
 }
 
+/// Compilers of C take these for errors from here on.
+const KEEP_CONST: &str = "\
+#if defined(__clang__) && !defined(__cplusplus)
+#pragma clang diagnostic error \"-Wincompatible-pointer-types-discards-qualifiers\"
+#elif defined(__GNUC__) && !defined(__cplusplus)
+#pragma GCC diagnostic error \"-Wdiscarded-qualifiers\"
+#endif
+";
+
 impl CFunction {
     /// A function of that signature, which the text in front of the code brings or another library has. Pointers that are not `const`
     /// are read and written.
@@ -96,6 +105,12 @@ impl CFunction {
             }
         }
         self
+    }
+
+    /// With an error where the source passes a pointer to what is `const` on as one to what is not, as in C++. C itself only warns, which is
+    /// too little where others rely on the memory.
+    pub fn keeping_const(self) -> CFunction {
+        self.preamble("60_pl_keep_const", KEEP_CONST)
     }
 
     /// With text in front of code that calls it.

@@ -3,7 +3,7 @@
 use parloop_loop::create::Data;
 
 use super::frame::Frame;
-use super::{Apart, Form, Machine, names};
+use super::{Apart, Form, Machine, Visits, names};
 use crate::access::Access;
 use crate::kernel::CALLABLE;
 use crate::shape::{ArgShape, Reach, Shape};
@@ -27,9 +27,7 @@ pub(super) fn body(shape: &Shape, form: &Form, machine: Machine, frame: &Frame, 
     if maker.is_tried() {
         maker.try_first();
     }
-    for (index, arg) in shape.args.iter().enumerate() {
-        maker.fetch(index, arg, REAL);
-    }
+    maker.fetch_all(REAL);
     maker.call(REAL);
     if matches!(form, Form::Elements { lanes: true, .. }) {
         maker.in_lanes();
@@ -60,6 +58,8 @@ pub(super) struct Maker<'a> {
 pub(super) struct Call {
     /// The element; the instructions after which it is known and the inames around it are those of the frame where they are not said.
     pub element: &'static str,
+    /// Its place among those that are visited.
+    pub place: &'static str,
     pub inames: Option<&'static str>,
     pub private: &'static str,
     pub fetch: &'static str,
@@ -70,10 +70,12 @@ pub(super) struct Call {
 }
 
 /// The call whose results are kept.
-const REAL: Call = Call { element: "pl_e", inames: None, private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: "1" };
+const REAL: Call =
+    Call { element: "pl_e", place: "pl_k", inames: None, private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: "1" };
 
 /// A call in front of it, whose results are only compared.
-const TRIAL: Call = Call { element: "pl_e", inames: None, private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: "0" };
+const TRIAL: Call =
+    Call { element: "pl_e", place: "pl_k", inames: None, private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: "0" };
 
 /// The two inames of a walk through a private array.
 pub(super) struct Walk {
@@ -110,12 +112,14 @@ impl Maker<'_> {
     }
 
     /// One number of the table, for the element at hand.
-    pub(super) fn public(element: &str, arg: &ArgShape, walk: &Walk) -> String {
+    pub(super) fn public(&self, element: &str, place: &str, arg: &ArgShape, walk: &Walk) -> String {
+        let in_order = matches!(self.form, Form::Elements { visits: Visits::ListWithMaps, .. });
+        let row_of_map = if in_order { place } else { element };
         let table = names::table(arg.table);
         let number = if arg.first == 0 { walk.number.clone() } else { format!("{}+{}", walk.number, arg.first) };
         match arg.reach {
             Reach::Direct => format!("{table}[{element}, {number}]"),
-            Reach::Through(map) => format!("{table}[{}[{element}, {}], {number}]", names::map(map), walk.row),
+            Reach::Through(map) => format!("{table}[{}[{row_of_map}, {}], {number}]", names::map(map), walk.row),
             Reach::Global => format!("{table}[{number}]"),
         }
     }
@@ -128,9 +132,7 @@ impl Maker<'_> {
     /// Calls the kernel on arrays of their own. What it must write is 0 before this call and 1 before the other: a number that is 0 here
     /// and 1 there was not written, whatever its type.
     fn try_first(&mut self) {
-        for (index, arg) in self.shape.args.iter().enumerate() {
-            self.fetch(index, arg, TRIAL);
-        }
+        self.fetch_all(TRIAL);
         self.call(TRIAL);
     }
 
@@ -150,8 +152,15 @@ impl Maker<'_> {
         ));
     }
 
+    /// Fetches what the kernel gets copies of.
+    pub(super) fn fetch_all(&mut self, call: Call) {
+        for (index, arg) in self.shape.args.iter().enumerate().filter(|(_, arg)| !arg.in_place) {
+            self.fetch(index, arg, call);
+        }
+    }
+
     /// Declares the private array and fills it: sums start at zero, all else from what is there.
-    pub(super) fn fetch(&mut self, index: usize, arg: &ArgShape, call: Call) {
+    fn fetch(&mut self, index: usize, arg: &ArgShape, call: Call) {
         let walk = self.walk(index, arg, call.purpose);
         let shape = match arg.map() {
             Some(map) => format!("{}, {}", self.shape.maps[map], arg.count),
@@ -161,7 +170,7 @@ impl Maker<'_> {
         let value = match arg.access {
             Access::Inc => "0".to_owned(),
             Access::Write if self.is_tried() => call.unwritten.to_owned(),
-            _ => Self::public(call.element, arg, &walk),
+            _ => self.public(call.element, call.place, arg, &walk),
         };
         self.body.instructions.push(format!(
             "{} = {value} {{id={}{index}, dep=*{}, inames={}:{}, nosync=pl_*@global}}",
@@ -184,7 +193,8 @@ impl Maker<'_> {
             given.push(whole);
         }
         let results = if results.is_empty() { String::new() } else { format!("{} = ", results.join(", ")) };
-        let fetched = (0..self.shape.args.len()).map(|index| format!("{}{index}", call.fetch)).collect::<Vec<_>>();
+        let copied = self.shape.args.iter().enumerate().filter(|(_, arg)| !arg.in_place);
+        let fetched = copied.map(|(index, _)| format!("{}{index}", call.fetch)).collect::<Vec<_>>();
         let after = fetched.iter().map(String::as_str).chain([self.ready(call)]).collect::<Vec<_>>().join(":");
         self.body.instructions.push(format!(
             "{results}{CALLABLE}({}) {{id={}, dep=*{after}, inames={}}}",
@@ -199,7 +209,7 @@ impl Maker<'_> {
         if call.inames.is_some() { call.element } else { self.frame.ready }
     }
 
-    /// A whole private array, along the axes that the kernel has for it.
+    /// A whole private array, or a table that is read in place, along the axes that the kernel has for it.
     fn whole(&mut self, index: usize, arg: &ArgShape, call: Call) -> String {
         let lengths = &self.axes[index];
         let inames: Vec<String> = (0..lengths.len()).map(|axis| format!("pl_z{index}{}_{axis}", call.purpose)).collect();
@@ -214,7 +224,8 @@ impl Maker<'_> {
             (Some(map), [row, number]) if lengths[..] == [self.shape.maps[map], arg.count] => format!("{row}, {number}"),
             (Some(_), _) => format!("({place})//{0}, ({place})%{0}", arg.count),
         };
-        format!("[{}]: {}{index}[{indices}]", inames.join(","), call.private)
+        let array = if arg.in_place { names::table(arg.table) } else { format!("{}{index}", call.private) };
+        format!("[{}]: {array}[{indices}]", inames.join(","))
     }
 
     /// Keeps what the kernel left in an argument.
@@ -249,7 +260,7 @@ impl Maker<'_> {
     /// Writes the private array to the table.
     fn put(&mut self, index: usize, arg: &ArgShape, condition: Option<String>, atomic: bool) {
         let walk = self.walk(index, arg, "s");
-        let (private, public) = (Self::private(REAL, index, arg, &walk), Self::public(REAL.element, arg, &walk));
+        let (private, public) = (Self::private(REAL, index, arg, &walk), self.public(REAL.element, REAL.place, arg, &walk));
         let value = combined(arg.access, &public, &private);
         let condition = condition.map(|condition| format!(", if={condition}")).unwrap_or_default();
         let atomic = if atomic { ", atomic" } else { "" };

@@ -25,11 +25,11 @@ pub(super) struct Frame {
 /// The frame of a form.
 pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine) -> Frame {
     match (form, machine) {
-        (Form::Elements { listed, apart, lanes: false }, Machine::Threads) => threads(shape, *listed, *apart),
-        (Form::Elements { listed, apart, lanes: true }, Machine::Threads) => batches(shape, *listed, *apart),
-        (Form::Elements { listed, .. }, Machine::Gpu) => match shape.args.iter().any(|arg| arg.is_reduced()) {
-            true => several_each(shape, *listed),
-            false => items(shape, *listed),
+        (Form::Elements { visits, apart, lanes: false }, Machine::Threads) => threads(shape, visits.is_listed(), *apart),
+        (Form::Elements { visits, apart, lanes: true }, Machine::Threads) => batches(shape, visits.is_listed(), *apart),
+        (Form::Elements { visits, .. }, Machine::Gpu) => match shape.args.iter().any(|arg| arg.is_reduced()) {
+            true => several_each(shape, visits.is_listed()),
+            false => items(shape, visits.is_listed()),
         },
         (Form::Targets { maps, listed, .. }, _) => targets(shape, maps, *listed),
     }
@@ -86,10 +86,13 @@ fn batches(shape: &Shape, listed: bool, apart: Apart) -> Frame {
         format!("<{index}> pl_mid = pl_lo + {LANES}*pl_batches {{id=pl_mid, dep=*pl_batches:pl_lo, inames=pl_g}}"),
     ];
     for lane in ["v", "u"] {
-        let place = format!("pl_lo+{LANES}*pl_b+pl_{lane}");
+        let place = format!("pl_c{lane}");
         let element = if listed { format!("{}[{place}]", names::LIST) } else { place.clone() };
-        let around = format!("dep=*pl_batches:pl_lo, inames=pl_g:pl_b:pl_{lane}");
-        instructions.push(format!("<{index}> pl_e{lane} = {element} {{id=pl_e{lane}, {around}}}"));
+        let around = format!("dep=*{place}, inames=pl_g:pl_b:pl_{lane}");
+        instructions.extend([
+            format!("<{index}> {place} = pl_lo+{LANES}*pl_b+pl_{lane} {{id={place}, dep=*pl_batches:pl_lo, inames=pl_g:pl_b:pl_{lane}}}"),
+            format!("<{index}> pl_e{lane} = {element} {{id=pl_e{lane}, {around}}}"),
+        ]);
         if apart == Apart::Mask && lane == "u" {
             instructions.push(format!("<uint32> pl_mu = {}[{place}] {{id=pl_mu, {around}}}", names::MASKS));
         }

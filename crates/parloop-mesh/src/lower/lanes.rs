@@ -8,15 +8,21 @@ use super::{Apart, Form, LANES};
 use crate::shape::ArgShape;
 
 /// The call for one lane.
-const LANE: Call =
-    Call { element: "pl_ev", inames: Some("pl_g:pl_b:pl_v"), private: "pl_p", fetch: "pl_q", purpose: "l", id: "pl_lanes", unwritten: "1" };
+const LANE: Call = Call {
+    element: "pl_ev",
+    place: "pl_cv",
+    inames: Some("pl_g:pl_b:pl_v"),
+    private: "pl_p",
+    fetch: "pl_q",
+    purpose: "l",
+    id: "pl_lanes",
+    unwritten: "1",
+};
 
 impl Maker<'_> {
     /// Runs whole batches.
     pub(super) fn in_lanes(&mut self) {
-        for (index, arg) in self.shape.args.iter().enumerate() {
-            self.fetch(index, arg, LANE);
-        }
+        self.fetch_all(LANE);
         self.call(LANE);
         for (index, arg) in self.shape.args.iter().enumerate().filter(|(_, arg)| arg.access.writes()) {
             self.hold(index, arg);
@@ -44,7 +50,7 @@ impl Maker<'_> {
         let held = format!("pl_h{index}[{}, pl_u]", walk.inames.replace(':', ", "));
         let (there, after) = match arg.is_reduced() {
             true => (format!("pl_a{index}[{}]", walk.number), format!(":pl_a{index}")),
-            false => (Self::public("pl_eu", arg, &walk), self.after(index, "pl_y", |other| other.overlaps(arg))),
+            false => (self.public("pl_eu", "pl_cu", arg, &walk), self.after(index, "pl_y", |other| other.overlaps(arg))),
         };
         let known = if masked { ":pl_eu:pl_mu" } else { ":pl_eu" };
         let condition = if masked { format!(", if={}", self.is_own("pl_mu", arg, &walk.row)) } else { String::new() };

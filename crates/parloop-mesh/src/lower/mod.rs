@@ -30,8 +30,8 @@ pub enum Machine {
 pub enum Form {
     /// Each element once.
     Elements {
-        /// Elements are read from a list.
-        listed: bool,
+        /// Which elements.
+        visits: Visits,
         /// How what is written is kept apart.
         apart: Apart,
         /// The kernel is called for several elements in the lanes of vectors, and what it left is kept afterwards, element by element.
@@ -46,6 +46,30 @@ pub enum Form {
         /// Whether this pass also writes what elements have of their own.
         writes_direct: bool,
     },
+}
+
+/// Which elements a launch visits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Visits {
+    /// Those of a range.
+    Range,
+    /// Those of a list.
+    List,
+    /// Those of a list, with rows of maps that lie in the order of the list.
+    ListWithMaps,
+}
+
+impl Visits {
+    /// Whether elements are read from a list.
+    pub fn is_listed(self) -> bool {
+        self != Visits::Range
+    }
+}
+
+impl From<bool> for Visits {
+    fn from(listed: bool) -> Visits {
+        if listed { Visits::List } else { Visits::Range }
+    }
 }
 
 /// How writes of different elements to one row are kept apart.

@@ -281,9 +281,9 @@ fn mistakes_in_a_kernel_are_shown_at_the_lines_of_its_source() {
 #[test]
 fn too_much_data_for_one_element_is_refused() {
     let mesh = mesh();
-    let table = Global::new(100_000, &vec![0.0; 100_000], "table").unwrap();
+    let wide = Dat::new(&mesh.cells.data(100_000).unwrap(), &vec![0.0; 200_000], "wide").unwrap();
     assert_eq!(
-        misfit("const double *x", &mesh, table.arg(Access::Read)),
+        misfit("const double *x", &mesh, wide.arg(Access::Read, None)),
         "kernel `k` gets 800000 bytes for each element, but at most 524288 are possible; pass less data for each element"
     );
 }

@@ -203,6 +203,37 @@ fn a_mesh_in_order_is_run_in_whole_ranges_by_its_owners() {
 }
 
 #[test]
+fn numbers_stay_right_while_ways_to_run_a_loop_are_tried() {
+    // A ring without order, so that there are many ways; sums of whole numbers are exact in any of them.
+    let n = 50_021;
+    let number = |i: usize| (i % n * 20_011 % n) as i32;
+    let (edges, nodes) = (Set::new(n, "edges").unwrap(), Set::new(n, "nodes").unwrap());
+    let values: Vec<i32> = (0..n).flat_map(|i| [number(7 * i), number(7 * i + 1)]).collect();
+    let ends = Map::new(&edges, &nodes, 2, &values, "ends").unwrap();
+    let weight: Vec<f64> = (0..n).map(|i| 1.0 + (i % 13) as f64).collect();
+    let mut once = vec![0.0; n];
+    for (edge, w) in weight.iter().enumerate() {
+        once[values[2 * edge] as usize] += w;
+        once[values[2 * edge + 1] as usize] -= 2.0 * w;
+    }
+    let kernel = c("void add(const double *w, double *x[2]) { x[0][0] += w[0]; x[1][0] -= 2*w[0]; }", "add");
+    for name in ["cpu:1", "cpu:3"] {
+        let context = Context::open(name).unwrap();
+        let w = Dat::new(&edges.data(1).unwrap(), &weight, "w").unwrap();
+        let x = Dat::new(&nodes.data(1).unwrap(), &vec![0.0; n], "x").unwrap();
+        let args = vec![w.arg(Access::Read, None), x.arg(Access::Inc, &ends)];
+        let made = ParLoop::new(&kernel, &edges, args, LoopOptions::default()).unwrap();
+        for round in 1..=400 {
+            made.run(&context).unwrap();
+            if round % 20 == 0 {
+                let expected: Vec<f64> = once.iter().map(|x| x * f64::from(round)).collect();
+                assert_eq!(x.to_vec::<f64>().unwrap(), expected, "round {round} on {name}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_the_host_looks_at_while_loops_run_is_not_taken_for_what_they_leave() {
     let n = 20_000;
     let cells = Set::new(n, "cells").unwrap();

@@ -10,4 +10,5 @@ mod loop_kernels;
 mod loops;
 mod plan;
 mod random;
+mod tables;
 mod vtk;

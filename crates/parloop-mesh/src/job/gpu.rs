@@ -1,0 +1,67 @@
+//! Ways to run a loop on a GPU: a work item for each element, or for each target.
+
+use super::Maker;
+use crate::Result;
+use crate::lower::{Apart, BLOCK, EACH, Form, names};
+use crate::plan::{Coloured, Inverse};
+use crate::set::Set;
+use crate::shape::ArgShape;
+
+impl Maker<'_> {
+    /// A work item for each element.
+    pub(super) fn items(&mut self, apart: Apart) -> Result<()> {
+        let size = self.making.set.size();
+        let list = self.making.set.indices().map(<[i32]>::to_vec);
+        self.launches(&[0, size as i32], list.as_deref(), apart)
+    }
+
+    pub(super) fn colours(&mut self) -> Result<()> {
+        let coloured = self.touched(&self.making.shape.meeting_maps(), |incidence, _| Ok(Coloured::new(incidence)))?;
+        self.launches(&coloured.bounds, Some(&coloured.order), Apart::Order)
+    }
+
+    fn launches(&mut self, bounds: &[i32], list: Option<&[i32]>, apart: Apart) -> Result<()> {
+        let each = if self.making.shape.args.iter().any(ArgShape::is_reduced) { EACH } else { 1 };
+        let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK * each);
+        self.groups = bounds.windows(2).map(blocks).sum();
+        let executable = self.executable(&Form::Elements { visits: list.is_some().into(), apart, lanes: self.lanes })?;
+        let arrays = match list {
+            Some(list) => vec![(names::LIST.to_owned(), self.upload(list)?)],
+            None => vec![],
+        };
+        let mut first = 0;
+        for pair in bounds.windows(2) {
+            let integers = [(names::BEGIN, pair[0].into()), (names::COUNT, (pair[1] - pair[0]).into()), (names::FIRST, first)];
+            self.step(&executable, &integers, &arrays)?;
+            first += blocks(pair) as i64;
+        }
+        Ok(())
+    }
+
+    /// A work item for each target, set by set.
+    pub(super) fn targets(&mut self) -> Result<()> {
+        let all = self.making.shape.meeting_maps();
+        let maps: Vec<Set> = self.making.maps().iter().map(|map| map.to().clone()).collect();
+        let mut done: Vec<&Set> = Vec::new();
+        for &number in &all {
+            let set = &maps[number];
+            if done.contains(&set) {
+                continue;
+            }
+            let together: Vec<usize> = all.iter().copied().filter(|&other| maps[other] == *set).collect();
+            let inverse = self.touched(&together, |incidence, _| Ok(Inverse::new(incidence)?))?;
+            let form = Form::Targets { maps: together, listed: inverse.targets.is_some(), writes_direct: done.is_empty() };
+            let executable = self.executable(&form)?;
+            let mut arrays = vec![
+                (names::STARTS.to_owned(), self.upload(&inverse.starts)?),
+                (names::ENTRIES.to_owned(), self.upload(&inverse.entries)?),
+            ];
+            if let Some(targets) = &inverse.targets {
+                arrays.push((names::LIST.to_owned(), self.upload(targets)?));
+            }
+            self.step(&executable, &[(names::COUNT, inverse.rows() as i64)], &arrays)?;
+            done.push(set);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Ways to run a loop that are taken only for meshes of some size, each by itself.
+
+use super::*;
+use crate::access::Access;
+use crate::dat::Dat;
+use crate::global::Global;
+use crate::kernel::KernelOptions;
+use crate::storage::{Layout, Storage};
+
+/// A ring of nodes and edges whose numbers have no order: enough that their order is looked at.
+const N: usize = 5003;
+
+/// What is numbered `i` along the ring.
+fn number(i: usize) -> usize {
+    i * 1931 % N
+}
+
+struct Ring {
+    edges: Set,
+    weight: Vec<f64>,
+    ends: Map,
+    values: Vec<i32>,
+}
+
+impl Ring {
+    fn new() -> Ring {
+        let (edges, nodes) = (Set::new(N, "edges").unwrap(), Set::new(N, "nodes").unwrap());
+        let mut values = vec![0; 2 * N];
+        for i in 0..N {
+            let edge = number(7 * i % N);
+            (values[2 * edge], values[2 * edge + 1]) = (number(i) as i32, number((i + 1) % N) as i32);
+        }
+        let ends = Map::new(&edges, &nodes, 2, &values, "ends").unwrap();
+        assert!(!ends.is_local().unwrap());
+        Ring { edges, weight: (0..N).map(|i| 1.0 + (i % 13) as f64).collect(), ends, values }
+    }
+
+    fn run(&self, kernel: &Kernel, over: &Set, args: &[Arg], context: &Context, way: Way) {
+        let shape = Shape::of(args, |_| Layout::Rows, |_, _| false);
+        let making = Making { kernel, set: over, args, shape: &shape, context, checked: false, deterministic: false };
+        let job = making.make(way).unwrap();
+        assert!(job.code[0].contains("pl_list"), "{way:?}\n{}", job.code[0]);
+        let place = |storage: &Storage, writes| storage.place(context, true, writes).unwrap();
+        let tables: Vec<Memory> = args.iter().map(|arg| place(arg.storage(), arg.access.writes())).collect();
+        job.run(&tables, &[place(self.ends.storage(), false)]).unwrap();
+    }
+}
+
+#[test]
+fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
+    let ring = Ring::new();
+    let some: Vec<i64> = (0..N as i64).filter(|i| i % 3 > 0).collect();
+    let source = "void all(const double *w, double *x[2], const double *y[2], double *twice, double *sum) {
+        x[0][0] += w[0]; x[1][1] -= y[0][0]; twice[0] = w[0] + y[1][0]; sum[0] += w[0]; }";
+    let kernel = Kernel::c(source, "all", &KernelOptions::default()).unwrap();
+    for over in [ring.edges.clone(), ring.edges.subset(&some).unwrap()] {
+        let (mut x, mut twice, mut sum) = (vec![0.5; 2 * N], vec![0.0; N], 0.0);
+        for edge in (0..N).filter(|edge| over.indices().is_none() || edge % 3 > 0) {
+            let (first, second, w) = (ring.values[2 * edge] as usize, ring.values[2 * edge + 1] as usize, ring.weight[edge]);
+            x[2 * first] += w;
+            x[2 * second + 1] -= first as f64;
+            twice[edge] = w + second as f64;
+            sum += w;
+        }
+        for (scheme, lanes) in [(Scheme::Sequential, false), (Scheme::Sequential, true), (Scheme::Owner, false), (Scheme::Owner, true)] {
+            for name in ["cpu:1", "cpu:3"] {
+                let (context, nodes) = (Context::open(name).unwrap(), ring.ends.to());
+                let numbers: Vec<f64> = (0..N).map(|i| i as f64).collect();
+                let w = Dat::new(&ring.edges.data(1).unwrap(), &ring.weight, "w").unwrap();
+                let x_here = Dat::new(&nodes.data(2).unwrap(), &vec![0.5; 2 * N], "x").unwrap();
+                let y = Dat::new(&nodes.data(1).unwrap(), &numbers, "y").unwrap();
+                let twice_here = Dat::new(&ring.edges.data(1).unwrap(), &vec![0.0; N], "twice").unwrap();
+                let sum_here = Global::new(1, &[0.0], "sum").unwrap();
+                let args = [
+                    w.arg(Access::Read, None),
+                    x_here.arg(Access::Inc, &ring.ends),
+                    y.arg(Access::Read, &ring.ends),
+                    twice_here.arg(Access::Write, None),
+                    sum_here.arg(Access::Inc),
+                ];
+                ring.run(&kernel, &over, &args, &context, Way { scheme, lanes, ordered: true });
+                let at = format!("{scheme:?} {lanes} {name}");
+                assert_eq!(x_here.to_vec::<f64>().unwrap(), x, "{at}");
+                assert_eq!(twice_here.to_vec::<f64>().unwrap(), twice, "{at}");
+                assert_eq!(sum_here.to_vec::<f64>().unwrap(), [sum], "{at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn elements_that_never_meet_are_ordered_too() {
+    let ring = Ring::new();
+    let kernel = Kernel::c("void mid(double *m, const double *y[2]) { m[0] = y[0][0] + y[1][0]; }", "mid", &KernelOptions::default());
+    let expected: Vec<f64> = ring.values.chunks(2).map(|pair| f64::from(pair[0] + pair[1])).collect();
+    for lanes in [false, true] {
+        let context = Context::open("cpu:3").unwrap();
+        let numbers: Vec<f64> = (0..N).map(|i| i as f64).collect();
+        let m = Dat::new(&ring.edges.data(1).unwrap(), &vec![0.0; N], "m").unwrap();
+        let y = Dat::new(&ring.ends.to().data(1).unwrap(), &numbers, "y").unwrap();
+        let args = [m.arg(Access::Write, None), y.arg(Access::Read, &ring.ends)];
+        let way = Way { scheme: Scheme::Free, lanes, ordered: true };
+        ring.run(kernel.as_ref().unwrap(), &ring.edges, &args, &context, way);
+        assert_eq!(m.to_vec::<f64>().unwrap(), expected, "lanes {lanes}");
+    }
+}

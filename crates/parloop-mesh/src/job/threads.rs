@@ -1,0 +1,226 @@
+//! Ways to run a loop on threads: groups of elements between bounds, each of which one thread runs in order.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use parloop_device::as_bytes;
+
+use super::{Maker, Source};
+use crate::Result;
+use crate::lower::{Apart, Form, Visits, names};
+use crate::plan::{Blocks, Elements, Owned, Rank};
+
+/// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.
+fn chunk(elements: usize) -> usize {
+    (elements / 256).clamp(256, 8192)
+}
+
+/// Parts of an owner-computes plan: some for each thread, since few parts share few elements; by the number of elements alone where sums
+/// are cut there and every bit counts.
+fn parts(elements: usize, threads: usize, deterministic: bool) -> usize {
+    match deterministic {
+        true => (elements / 16384).clamp(2, 64),
+        false => (4 * threads).min(elements / 256).clamp(2, 1024),
+    }
+}
+
+/// The longest run of a part's elements with numbers one after another, whose targets it owns all: their places in the list.
+fn longest_run(owned: &Owned, part: Range<usize>, whole: u32) -> Range<usize> {
+    let (mut longest, mut run) = (part.start..part.start, part.start..part.start);
+    for place in part {
+        let follows = run.end == place && place > run.start && owned.list[place] == owned.list[place - 1] + 1;
+        run = if owned.masks[place] != whole {
+            place + 1..place + 1
+        } else if follows {
+            run.start..place + 1
+        } else {
+            place..place + 1
+        };
+        if run.len() > longest.len() {
+            longest = run.clone();
+        }
+    }
+    longest
+}
+
+/// Elements of a block of one colour.
+const COLOUR_BLOCK: usize = 256;
+
+/// Which elements a launch visits.
+#[derive(Clone, Copy)]
+enum Visited<'a> {
+    Range,
+    List(&'a [i32]),
+    ListWithMaps(&'a [i32]),
+}
+
+impl Visited<'_> {
+    fn visits(self) -> Visits {
+        match self {
+            Visited::Range => Visits::Range,
+            Visited::List(_) => Visits::List,
+            Visited::ListWithMaps(_) => Visits::ListWithMaps,
+        }
+    }
+}
+
+impl Maker<'_> {
+    /// Groups of elements between bounds, all at the same time or some after others: `launches` are ranges of groups.
+    fn groups(&mut self, bounds: &[i32], launches: &[i32], visited: Visited<'_>, masks: Option<&[u32]>) -> Result<()> {
+        self.groups = bounds.len() - 1;
+        let apart = if masks.is_some() { Apart::Mask } else { Apart::Order };
+        let executable = self.executable(&Form::Elements { visits: visited.visits(), apart, lanes: self.lanes })?;
+        let pairs: Vec<i32> = bounds.windows(2).flatten().copied().collect();
+        let mut arrays = self.visited(visited)?;
+        arrays.push((names::BOUNDS.to_owned(), self.upload(&pairs)?));
+        if let Some(masks) = masks {
+            arrays.push((names::MASKS.to_owned(), self.upload_bytes(as_bytes(masks))?));
+        }
+        for pair in launches.windows(2) {
+            let integers = [(names::FIRST, pair[0].into()), (names::GROUPS, (pair[1] - pair[0]).into())];
+            self.step(&executable, &integers, &arrays)?;
+        }
+        Ok(())
+    }
+
+    /// What a launch reads to know its elements.
+    fn visited(&mut self, visited: Visited<'_>) -> Result<Vec<(String, Source)>> {
+        let mut arrays = Vec::new();
+        if let Visited::List(list) | Visited::ListWithMaps(list) = visited {
+            arrays.push((names::LIST.to_owned(), self.upload(list)?));
+        }
+        if let Visited::ListWithMaps(list) = visited {
+            for (number, map) in self.making.maps().into_iter().enumerate() {
+                let (values, arity) = (map.values()?, map.arity());
+                let rows: Vec<i32> = list.iter().flat_map(|&element| &values[element as usize * arity..][..arity]).copied().collect();
+                arrays.push((names::map(number), self.upload(&rows)?));
+            }
+        }
+        Ok(arrays)
+    }
+
+    pub(super) fn chunks(&mut self, ordered: bool) -> Result<()> {
+        let size = self.making.set.size();
+        let bounds: Vec<i32> = (0..size).step_by(chunk(size)).chain([size]).map(|bound| bound as i32).collect();
+        self.all_elements(&bounds, ordered)
+    }
+
+    pub(super) fn one_group(&mut self, ordered: bool) -> Result<()> {
+        self.all_elements(&[0, self.making.set.size() as i32], ordered)
+    }
+
+    /// All elements, as they are numbered or in a better order.
+    fn all_elements(&mut self, bounds: &[i32], ordered: bool) -> Result<()> {
+        let order = if ordered { self.making.order()? } else { None };
+        let visited = match (&order, self.making.set.indices()) {
+            (Some(order), _) => Visited::ListWithMaps(order),
+            (None, Some(list)) => Visited::List(list),
+            (None, None) => Visited::Range,
+        };
+        self.groups(bounds, &[0, bounds.len() as i32 - 1], visited, None)
+    }
+
+    pub(super) fn owned(&mut self) -> Result<()> {
+        let making = self.making;
+        let threads = making.context.device().properties().compute_units as usize;
+        let parts = parts(making.set.size(), threads, making.deterministic);
+        let (maps, meeting) = (making.maps(), making.shape.meeting_maps());
+        let owned = self.touched(&meeting, |incidence, tables| {
+            // A numbering without locality would have every part run most elements.
+            let mut places: Vec<(usize, Arc<[i32]>)> = Vec::new();
+            for (table, &number) in tables.iter().zip(&meeting) {
+                if !maps[number].is_local()? && !places.iter().any(|(set, _)| *set == table.set) {
+                    places.push((table.set, maps[number].reverse_cuthill_mckee()?));
+                }
+            }
+            let ranks: Vec<Rank<'_>> = places.iter().map(|(set, places)| Rank { set: *set, places }).collect();
+            Ok(Owned::new(incidence, parts, &ranks)?)
+        })?;
+        match making.deterministic {
+            true => self.groups(&owned.bounds, &[0, parts as i32], Visited::List(&owned.list), Some(&owned.masks)),
+            false => self.inside_then_border(&owned),
+        }
+    }
+
+    /// Runs first, part by part, elements whose targets the part owns all, which need no masks; then the others. Where nearly all of a part
+    /// are elements one after another, they need no list either. Sums are not in the order of the elements any more.
+    fn inside_then_border(&mut self, owned: &Owned) -> Result<()> {
+        let slots: usize = self.making.shape.meeting_maps().iter().map(|&map| self.making.shape.maps[map]).sum();
+        let whole = u32::MAX >> (u32::BITS - slots as u32);
+        let parts: Vec<Range<usize>> = owned.bounds.windows(2).map(|pair| pair[0] as usize..pair[1] as usize).collect();
+        let runs: Vec<Range<usize>> = parts.iter().map(|part| longest_run(owned, part.clone(), whole)).collect();
+        let in_runs: usize = runs.iter().map(Range::len).sum();
+        let listed = self.making.set.indices().is_some() || 10 * in_runs < 9 * owned.list.len();
+        let turns = if listed { self.turns()? } else { None };
+        let has_border = match listed {
+            true => owned.masks.iter().any(|&mask| mask != whole),
+            false => in_runs < owned.list.len(),
+        };
+        let (mut list, mut masks, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        for inside in [true, false] {
+            for (number, part) in parts.iter().enumerate() {
+                if inside && !listed {
+                    let first = owned.list.get(runs[number].start).copied().unwrap_or(0);
+                    pairs.extend([first, first + runs[number].len() as i32]);
+                    continue;
+                }
+                let is_inside = |place: usize| match listed {
+                    true => owned.masks[place] == whole,
+                    false => runs[number].contains(&place),
+                };
+                let mut places: Vec<usize> = part.clone().filter(|&place| is_inside(place) == inside).collect();
+                if let Some(turns) = &turns {
+                    places.sort_unstable_by_key(|&place| turns[owned.list[place] as usize]);
+                }
+                pairs.push(list.len() as i32);
+                list.extend(places.iter().map(|&place| owned.list[place]));
+                masks.extend(places.iter().map(|&place| owned.masks[place]));
+                pairs.push(list.len() as i32);
+            }
+        }
+        let launches = if has_border { 2 } else { 1 };
+        self.groups = launches * parts.len();
+        let visited = if turns.is_some() && !self.making.checked { Visited::ListWithMaps(&list) } else { Visited::List(&list) };
+        let mut arrays = self.visited(visited)?;
+        arrays.push((names::BOUNDS.to_owned(), self.upload(&pairs)?));
+        arrays.push((names::MASKS.to_owned(), self.upload_bytes(as_bytes(&masks))?));
+        let inside =
+            Form::Elements { visits: if listed { visited.visits() } else { Visits::Range }, apart: Apart::Order, lanes: self.lanes };
+        let border = Form::Elements { visits: visited.visits(), apart: Apart::Mask, lanes: false };
+        for (first, form) in [(0, inside), (parts.len(), border)].into_iter().take(launches) {
+            let executable = self.executable(&form)?;
+            self.step(&executable, &[(names::FIRST, first as i64), (names::GROUPS, parts.len() as i64)], &arrays)?;
+        }
+        Ok(())
+    }
+
+    /// For each element of the base set the turn in which it is best run, if that is not as they are numbered.
+    fn turns(&self) -> Result<Option<Vec<u32>>> {
+        Ok(self.making.order()?.map(|order| {
+            let mut turns = vec![0; self.making.set.base().sizes().total];
+            for (turn, &element) in order.iter().enumerate() {
+                turns[element as usize] = turn as u32;
+            }
+            turns
+        }))
+    }
+
+    pub(super) fn blocks(&mut self) -> Result<()> {
+        let blocks = self.touched(&self.making.shape.meeting_maps(), |incidence, _| Ok(Blocks::new(incidence, None, COLOUR_BLOCK)?))?;
+        let elements = self.making.elements();
+        let (mut list, mut bounds) = (Vec::with_capacity(elements.len()), vec![0]);
+        for &block in &blocks.blocks {
+            let (begin, end) = (blocks.block_bounds[block as usize], blocks.block_bounds[block as usize + 1]);
+            for place in begin..end {
+                let place = place as usize;
+                list.push(match (&blocks.order, &elements) {
+                    (Some(order), _) => order[place],
+                    (None, Elements::Range(range)) => (range.start + place) as i32,
+                    (None, Elements::List(list)) => list[place],
+                });
+            }
+            bounds.push(list.len() as i32);
+        }
+        self.groups(&bounds, &blocks.colour_bounds, Visited::List(&list), None)
+    }
+}
