@@ -50,7 +50,7 @@ def load() -> ModuleType | None:
             warnings.simplefilter("ignore")
             import petsc4py
 
-            # Without it PyOP2 reads a file of petsc4py six times in each loop, which makes a call five times as long. Processes inherit it.
+            # Without it PyOP2 reads a file of petsc4py six times in each loop, which makes calls three to five times as long. Processes inherit it.
             os.environ.setdefault("PETSC_DIR", petsc4py.get_config()["PETSC_DIR"])
             from pyop2 import op2
     except ImportError as missing:
