@@ -5,15 +5,19 @@ import time
 
 
 def interleaved(calls, number, rounds=41, pause=0.0):
-    """The median seconds of each call, measured in turns, with a pause in which the threads of the one before go to sleep."""
+    """The median seconds of each call, measured in turns, with a pause in which the threads of the one before go to sleep.
+
+    `number` says how many calls make a turn, for all of them or by name.
+    """
+    numbers = number if isinstance(number, dict) else dict.fromkeys(calls, number)
     samples = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
             time.sleep(pause)
             start = time.perf_counter()
-            for _ in range(number):
+            for _ in range(numbers[name]):
                 call()
-            samples[name].append((time.perf_counter() - start) / number)
+            samples[name].append((time.perf_counter() - start) / numbers[name])
     return {name: statistics.median(times) for name, times in samples.items()}
 
 

@@ -1,8 +1,8 @@
 """Mesh loops on the CPU: what a call costs, and loops against plain C: ``python benches/mesh.py [--json FILE]``.
 
 Loops are compared by the CPU time of the calling thread, so that other work on the machine counts little; what two threads gain is told
-by wall time and by the CPU time of both. Medians of interleaved rounds. PyOP2 needs PETSc and is not installed for this: its figures are
-those measured on a quiet machine with two cores, and stand here for orientation.
+by wall time and by the CPU time of both. Medians of interleaved rounds. Where PyOP2 can be imported, the same loops run by it in turns with
+ours (``pyop2_loops.py`` says how it is installed). Elsewhere its figures are those once measured on a quiet machine with two cores.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
+import pyop2_loops
 from measure import Table, at_least, at_most, interleaved
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -36,7 +38,7 @@ Call = Callable[[], object]
 #: Seconds of a turn of calls.
 TURN = 0.02
 
-#: Microseconds, as measured elsewhere: a cached call, a built loop.
+#: Microseconds, as measured elsewhere: a cached call, a built loop. Printed where PyOP2 cannot be measured.
 PYOP2 = {"direct": (281, 184), "indirect": (346, 218), "reduction": (444, 180), "Dat +=": (403,), "inner": (741,)}
 
 LUMP = """
@@ -84,7 +86,7 @@ def cpu_and_wall(calls: dict[str, Call], rounds: int) -> dict[str, tuple[float, 
     return {name: tuple(map(statistics.median, zip(*times))) for name, times in samples.items()}
 
 
-def tiny_calls(table: Table) -> None:
+def tiny_calls(table: Table, peer: ModuleType | None) -> None:
     """What a call costs beyond the loop itself."""
     print("calls on a set of ten elements, on one thread")
     with pl.Context("cpu:1"):
@@ -119,30 +121,53 @@ def tiny_calls(table: Table) -> None:
         calls["inner"] = lambda: a.inner(b)
         for call in calls.values():
             call()
-        times = {name: 1e6 * t for name, t in interleaved(calls, 1000, rounds=21).items()}
+        theirs = {f"{name}: PyOP2": call for name, call in pyop2_loops.tiny_calls(peer).items()} if peer else {}
+        numbers = dict.fromkeys(calls, 1000) | dict.fromkeys(theirs, 100)
+        times = {name: 1e6 * t for name, t in interleaved(calls | theirs, numbers, rounds=21).items()}
     wanted = {"par_loop": 5.0, "built ParLoop": 1.5, "Dat +=": 3.0}
-    for name, us in times.items():
+    for name in calls:
         kind, _, loop = name.partition(", ")
-        peer = PYOP2[loop or kind][1 if kind == "built ParLoop" else 0]
+        elsewhere = PYOP2[loop or kind][1 if kind == "built ParLoop" else 0]
         limit = wanted.get(kind)
         verdict = (f"at most {limit:g} µs", (at_most, limit)) if limit else (None, None)
-        table.row(f"{name} (PyOP2, elsewhere: {peer} µs)", us, "µs", *verdict)
+        table.row(name if peer else f"{name} (PyOP2, elsewhere: {elsewhere} µs)", times[name], "µs", *verdict)
+        if peer:
+            beside(table, name, times[name], times[f"{name}: PyOP2"], "µs")
 
 
-def compare(table: Table, what: str, threads: dict[int, Call], hand: Call, rounds: int) -> None:
-    """One loop on one and on several threads against plain C on one."""
-    calls = {"hand": hand} | {f"{n}": call for n, call in threads.items()}
+def beside(table: Table, what: str, ours: float, theirs: float, unit: str) -> None:
+    """The rows of PyOP2 below a row of ours."""
+    table.row(f"{what}: PyOP2", theirs, unit)
+    table.row(f"{what}: PyOP2 / parloop", theirs / ours, "")
+
+
+def first_calls(table: Table, peer: ModuleType | None) -> None:
+    """What a program waits for before its loops run as above."""
+    print("in processes of their own, over `import numpy`, wall time")
+    times = pyop2_loops.in_new_processes(["parloop", "pyop2"] if peer else ["parloop"])
+    rows = "import", "first par_loop, source not seen before", "next par_loop, source not seen before", "first par_loop, in the cache on disk"
+    for what, *measured in zip(rows, *times.values()):
+        table.row(what, measured[0], "ms")
+        if peer:
+            beside(table, what, *measured, "ms")
+
+
+def compare(table: Table, what: str, threads: dict[int, Call], hand: Call, rounds: int, peer: Call | None = None) -> None:
+    """One loop on one and on several threads against plain C on one, and against PyOP2, which has one."""
+    calls = {"hand": hand} | {f"{n}": call for n, call in threads.items()} | ({"PyOP2": peer} if peer else {})
     times = cpu_and_wall(calls, rounds)
     table.row(f"{what}: C by hand", 1e3 * times["hand"][0], "ms")
     table.row(f"{what}: one thread", 1e3 * times["1"][0], "ms")
     table.row(f"{what}: C by hand / one thread", times["hand"][0] / times["1"][0], "", "at least 0.95", (at_least, 0.95))
+    if peer:
+        beside(table, what, 1e3 * times["1"][0], 1e3 * times["PyOP2"][0], "ms")
     for n in threads:
         if n > 1:
             table.row(f"{what}: {n} threads, times as fast (wall)", times["1"][2] / times[f"{n}"][2], "", f"at least {0.85 * n:g}", (at_least, 0.85 * n))
             table.row(f"{what}: {n} threads, CPU time of all / of one", times[f"{n}"][1] / times["1"][1], "")
 
 
-def triangles(table: Table, counts: list[int]) -> None:
+def triangles(table: Table, counts: list[int], peer: ModuleType | None) -> None:
     """An indirect increment over a million triangles, numbered in order and at random."""
     across, up = 1000, 500
     i, j = np.meshgrid(np.arange(across), np.arange(up))
@@ -178,7 +203,8 @@ def triangles(table: Table, counts: list[int]) -> None:
             threads[n] = op2.ParLoop(kernel, cells, *arguments, context=pl.Context(f"cpu:{n}"))
             threads[n]()
             assert abs(lumped.data_ro.sum() - 2.0) < 1e-9, lumped.data_ro.sum()
-        compare(table, f"INC over 1e6 triangles, {name}", threads, hand, rounds=31)
+        theirs = pyop2_loops.lump(peer, numbering, at) if peer else None
+        compare(table, f"INC over 1e6 triangles, {name}", threads, hand, rounds=31, peer=theirs)
 
 
 def airfoil(table: Table, counts: list[int], third: int, across: int) -> None:
@@ -207,8 +233,10 @@ def main() -> None:
     table = Table()
     counts = sorted({1, min(2, len(os.sched_getaffinity(0)))})
     print(f"{pl.Device('cpu').model}; Python {sys.version.split()[0]}; parloop {pl.__version__}")
-    tiny_calls(table)
-    triangles(table, counts)
+    peer = pyop2_loops.load()
+    tiny_calls(table, peer)
+    first_calls(table, peer)
+    triangles(table, counts, peer)
     airfoil(table, counts, *options.cells)
     if options.json:
         options.json.write_text(json.dumps(table.figures, indent=1))
