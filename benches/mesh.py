@@ -35,8 +35,8 @@ from parloop.mesh import INC, READ, WRITE  # noqa: E402
 
 Call = Callable[[], object]
 
-#: Seconds of a turn of calls.
-TURN = 0.02
+#: Seconds of a turn of calls, and of calls before any is measured.
+TURN, WARM_UP = 0.02, 1.0
 
 #: Microseconds, as measured elsewhere: a cached call, a built loop. Printed where PyOP2 cannot be measured.
 PYOP2 = {"direct": (281, 184), "indirect": (346, 218), "reduction": (444, 180), "Dat +=": (403,), "inner": (741,)}
@@ -67,8 +67,9 @@ def cpu_and_wall(calls: dict[str, Call], rounds: int) -> dict[str, tuple[float, 
     samples: dict[str, list[tuple[float, float, float]]] = {name: [] for name in calls}
     lengths: dict[str, int] = {}
     for name, call in calls.items():
-        # The first runs of a loop try its plans.
-        for _ in range(20):
+        # A loop that has run for a while tries the other ways there are.
+        end = time.perf_counter() + WARM_UP
+        while time.perf_counter() < end:
             call()
         start = time.perf_counter()
         call()

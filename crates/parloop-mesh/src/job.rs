@@ -1,11 +1,14 @@
 //! A loop made ready for one context: its code, its plan in the memory of the device, and its launches.
 
 mod gpu;
+mod packed;
 #[cfg(test)]
 mod tests;
 mod threads;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
@@ -20,9 +23,10 @@ use crate::kernel::Kernel;
 use crate::lower::{self, Apart, Form, Machine, names};
 use crate::map::Map;
 use crate::plan::{Elements, Incidence, Table, element_order};
-use crate::scheme::{Scheme, Way};
+use crate::scheme::{Order, Scheme, Way};
 use crate::set::Set;
 use crate::shape::{ArgShape, Shape};
+use packed::Packed;
 
 /// On what kind of machine a context runs elements.
 pub fn machine_of(context: &Context) -> Machine {
@@ -85,17 +89,31 @@ pub struct Making<'a> {
     pub context: &'a Context,
     pub checked: bool,
     pub deterministic: bool,
+    /// See [`order`](Making::order): several ways want it.
+    pub known_order: OnceCell<Option<Arc<[i32]>>>,
 }
 
 impl Making<'_> {
     /// The job that runs the loop that way.
     pub fn make(&self, way: Way) -> Result<Job> {
-        let Way { scheme, lanes, ordered } = way;
-        let mut maker =
-            Maker { making: self, lanes, code: Vec::new(), steps: Vec::new(), own: Vec::new(), partials: HashMap::new(), groups: 0 };
+        let Way { scheme, lanes, order } = way;
+        let mut maker = Maker {
+            making: self,
+            lanes,
+            code: Vec::new(),
+            steps: Vec::new(),
+            own: Vec::new(),
+            renumbered: HashMap::new(),
+            packed: Vec::new(),
+            partials: HashMap::new(),
+            groups: 0,
+        };
+        if order == Order::Packed {
+            maker.pack()?;
+        }
         match (scheme, machine_of(self.context)) {
-            (Scheme::Free, Machine::Threads) => maker.chunks(ordered)?,
-            (Scheme::Sequential, _) => maker.one_group(ordered)?,
+            (Scheme::Free, Machine::Threads) => maker.chunks(order)?,
+            (Scheme::Sequential, _) => maker.one_group(order)?,
             (Scheme::Owner, _) => maker.owned()?,
             (Scheme::Colour, Machine::Threads) => maker.blocks()?,
             (Scheme::Free, Machine::Gpu) => maker.items(Apart::Order)?,
@@ -103,6 +121,7 @@ impl Making<'_> {
             (Scheme::Colour, Machine::Gpu) => maker.colours()?,
             (Scheme::Gather, _) => maker.targets()?,
         }
+        maker.unpack()?;
         maker.combine()?;
         Ok(Job { code: maker.code, steps: maker.steps, own: maker.own })
     }
@@ -127,7 +146,15 @@ impl Making<'_> {
     }
 
     /// The elements such that those which lead to the same places follow one another, if their numbers do not have it so.
-    fn order(&self) -> Result<Option<Vec<i32>>> {
+    fn order(&self) -> Result<Option<Arc<[i32]>>> {
+        if let Some(known) = self.known_order.get() {
+            return Ok(known.clone());
+        }
+        let order = self.find_order()?;
+        Ok(self.known_order.get_or_init(|| order.map(Arc::from)).clone())
+    }
+
+    fn find_order(&self) -> Result<Option<Vec<i32>>> {
         let maps = self.maps();
         let first = self.shape.meeting_maps();
         for number in first.iter().copied().chain(0..maps.len()) {
@@ -149,6 +176,9 @@ struct Maker<'a> {
     code: Vec<String>,
     steps: Vec<Step>,
     own: Vec<Memory>,
+    /// Maps to elements with better numbers.
+    renumbered: HashMap<usize, Vec<i32>>,
+    packed: Vec<Packed>,
     /// Where each group leaves its part of a number that is combined.
     partials: HashMap<usize, usize>,
     /// How many groups all launches have.
@@ -209,10 +239,13 @@ impl Maker<'_> {
         }
         let number = |prefix: &str| name.strip_prefix(prefix).and_then(|number| number.parse::<usize>().ok());
         if let Some(table) = number("pl_dat") {
-            return Ok(Source::Table(table));
+            return Ok(self.table(table));
         }
         if let Some(map) = number("pl_map") {
-            return Ok(Source::Map(map));
+            return match self.renumbered.get(&map).cloned() {
+                Some(values) => self.upload(&values),
+                None => Ok(Source::Map(map)),
+            };
         }
         let arg = number("pl_partial").expect("invariant: a loop kernel has no other arrays");
         if let Some(&own) = self.partials.get(&arg) {
@@ -229,7 +262,7 @@ impl Maker<'_> {
     /// Calls `with` with what elements touch through the maps of these numbers.
     fn touched<R>(&self, numbers: &[usize], with: impl FnOnce(&Incidence<'_>, &[Table<'_>]) -> Result<R>) -> Result<R> {
         let maps = self.making.maps();
-        let values = numbers.iter().map(|&number| maps[number].values()).collect::<Result<Vec<_>>>()?;
+        let values = numbers.iter().map(|&number| self.map_values(number)).collect::<Result<Vec<_>>>()?;
         let sets: Vec<Id> = numbers.iter().map(|&number| maps[number].to().id()).collect();
         let tables: Vec<Table<'_>> = numbers
             .iter()

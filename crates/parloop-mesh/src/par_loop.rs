@@ -1,5 +1,6 @@
 //! Loops: a kernel for each element of a set, checked when it is declared, run as often as wanted.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -157,7 +158,16 @@ impl ParLoop {
     /// What ways to run it are made for.
     fn making<'a>(&'a self, shape: &'a Shape, context: &'a Context) -> Making<'a> {
         let LoopOptions { checked, deterministic, .. } = self.options;
-        Making { kernel: &self.kernel, set: &self.set, args: &self.args, shape, context, checked, deterministic }
+        Making {
+            kernel: &self.kernel,
+            set: &self.set,
+            args: &self.args,
+            shape,
+            context,
+            checked,
+            deterministic,
+            known_order: OnceCell::new(),
+        }
     }
 
     /// The source of each kernel that it launches on that context.
@@ -189,8 +199,8 @@ impl ParLoop {
         for map in &self.maps {
             scattered |= !map.is_local()?;
         }
-        let (machine, elements, options) = (machine_of(context), self.set.size(), self.options);
-        let situation = Situation { machine, threads, elements, scattered, options };
+        let (machine, elements, whole, options) = (machine_of(context), self.set.size(), self.set.indices().is_none(), self.options);
+        let situation = Situation { machine, threads, elements, scattered, whole, options };
         let refused = |reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),

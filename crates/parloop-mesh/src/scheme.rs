@@ -67,13 +67,23 @@ pub struct Way {
     pub scheme: Scheme,
     /// Elements are run in the lanes of vectors, not one by one.
     pub lanes: bool,
+    pub order: Order,
+}
+
+/// In which order elements are run, and data lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// As they are numbered. Owners order theirs by themselves.
+    Given,
     /// Elements that lead to the same places are run one after another, whatever their numbers are.
-    pub ordered: bool,
+    Near,
+    /// As [`Near`](Order::Near), on copies of the data in which these places are near too, if there is room for them.
+    Packed,
 }
 
 impl From<Scheme> for Way {
     fn from(scheme: Scheme) -> Way {
-        Way { scheme, lanes: false, ordered: false }
+        Way { scheme, lanes: false, order: Order::Given }
     }
 }
 
@@ -97,8 +107,9 @@ pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
         }
     }
     if gains_from_order(shape, at) {
-        let ordered: Vec<Way> = found.iter().filter(|way| can_be_ordered(way.scheme)).map(|&way| Way { ordered: true, ..way }).collect();
-        found.extend(ordered);
+        let better = |&way: &Way| orders(shape, way.scheme, at).iter().map(move |&order| Way { order, ..way });
+        let better: Vec<Way> = found.iter().flat_map(better).collect();
+        found.extend(better);
     }
     match reason {
         Some(reason) if found.is_empty() => Err(reason),
@@ -106,9 +117,20 @@ pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
     }
 }
 
-/// Whether a scheme leaves open in which order elements are run. Owners order theirs themselves.
-fn can_be_ordered(scheme: Scheme) -> bool {
-    matches!(scheme, Scheme::Free | Scheme::Sequential)
+/// The other orders that promise something.
+fn orders(shape: &Shape, scheme: Scheme, at: Situation) -> &'static [Order] {
+    // Copies are in order, the tables themselves are not.
+    let both_ways =
+        |arg: &ArgShape| arg.reach == Reach::Direct && shape.args.iter().any(|other| other.table == arg.table && other.map().is_some());
+    let can_pack = at.whole && !shape.args.iter().any(both_ways);
+    match scheme {
+        Scheme::Free => &[Order::Near],
+        Scheme::Sequential if at.threads > 1 => &[],
+        Scheme::Sequential if !can_pack => &[Order::Near],
+        Scheme::Sequential => &[Order::Packed],
+        Scheme::Owner if can_pack => &[Order::Packed],
+        _ => &[],
+    }
 }
 
 /// Whether another order of the elements may be taken, and promises to fetch less from memory.
@@ -154,6 +176,8 @@ pub struct Situation {
     pub elements: usize,
     /// Whether neighbouring elements lead to places far from each other.
     pub scattered: bool,
+    /// Whether the loop is over all elements of a set.
+    pub whole: bool,
     pub options: LoopOptions,
 }
 

@@ -5,6 +5,7 @@ use crate::access::Access;
 use crate::dat::Dat;
 use crate::global::Global;
 use crate::kernel::KernelOptions;
+use crate::scheme::Order;
 use crate::storage::{Layout, Storage};
 
 /// A ring of nodes and edges whose numbers have no order: enough that their order is looked at.
@@ -37,9 +38,11 @@ impl Ring {
 
     fn run(&self, kernel: &Kernel, over: &Set, args: &[Arg], context: &Context, way: Way) {
         let shape = Shape::of(args, |_| Layout::Rows, |_, _| false);
-        let making = Making { kernel, set: over, args, shape: &shape, context, checked: false, deterministic: false };
+        let making =
+            Making { kernel, set: over, args, shape: &shape, context, checked: false, deterministic: false, known_order: OnceCell::new() };
         let job = making.make(way).unwrap();
-        assert!(job.code[0].contains("pl_list"), "{way:?}\n{}", job.code[0]);
+        assert!(job.code.iter().any(|code| code.contains("pl_list")), "{way:?}\n{:?}", job.code);
+        assert_eq!(job.code.iter().any(|code| code.contains("permute")), way.order == Order::Packed, "{way:?}");
         let place = |storage: &Storage, writes| storage.place(context, true, writes).unwrap();
         let tables: Vec<Memory> = args.iter().map(|arg| place(arg.storage(), arg.access.writes())).collect();
         job.run(&tables, &[place(self.ends.storage(), false)]).unwrap();
@@ -50,19 +53,31 @@ impl Ring {
 fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
     let ring = Ring::new();
     let some: Vec<i64> = (0..N as i64).filter(|i| i % 3 > 0).collect();
-    let source = "void all(const double *w, double *x[2], const double *y[2], double *twice, double *sum) {
-        x[0][0] += w[0]; x[1][1] -= y[0][0]; twice[0] = w[0] + y[1][0]; sum[0] += w[0]; }";
+    let source = "void all(const double *w, double *x[2], const double *y[2], double *twice, double *sum,
+                            int *least[2], float *z[2]) {
+        x[0][0] += w[0]; x[1][1] -= y[0][0]; twice[0] = w[0] + y[1][0]; sum[0] += w[0];
+        if (w[0] < least[1][0]) least[1][0] = w[0];
+        z[0][0] += 2 * w[0]; }";
     let kernel = Kernel::c(source, "all", &KernelOptions::default()).unwrap();
     for over in [ring.edges.clone(), ring.edges.subset(&some).unwrap()] {
         let (mut x, mut twice, mut sum) = (vec![0.5; 2 * N], vec![0.0; N], 0.0);
+        let (mut least, mut z) = (vec![7; N], vec![0.25f32; 3 * N]);
         for edge in (0..N).filter(|edge| over.indices().is_none() || edge % 3 > 0) {
             let (first, second, w) = (ring.values[2 * edge] as usize, ring.values[2 * edge + 1] as usize, ring.weight[edge]);
             x[2 * first] += w;
             x[2 * second + 1] -= first as f64;
             twice[edge] = w + second as f64;
             sum += w;
+            least[second] = least[second].min(w as i32);
+            z[3 * first + 2] += 2.0 * w as f32;
         }
-        for (scheme, lanes) in [(Scheme::Sequential, false), (Scheme::Sequential, true), (Scheme::Owner, false), (Scheme::Owner, true)] {
+        let ways = [
+            (Scheme::Sequential, Order::Near),
+            (Scheme::Sequential, Order::Packed),
+            (Scheme::Owner, Order::Given),
+            (Scheme::Owner, Order::Packed),
+        ];
+        for (scheme, order, lanes) in ways.into_iter().flat_map(|(scheme, order)| [(scheme, order, false), (scheme, order, true)]) {
             for name in ["cpu:1", "cpu:3"] {
                 let (context, nodes) = (Context::open(name).unwrap(), ring.ends.to());
                 let numbers: Vec<f64> = (0..N).map(|i| i as f64).collect();
@@ -71,18 +86,24 @@ fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
                 let y = Dat::new(&nodes.data(1).unwrap(), &numbers, "y").unwrap();
                 let twice_here = Dat::new(&ring.edges.data(1).unwrap(), &vec![0.0; N], "twice").unwrap();
                 let sum_here = Global::new(1, &[0.0], "sum").unwrap();
+                let least_here = Dat::new(&nodes.data(1).unwrap(), &[7; N], "least").unwrap();
+                let z_here = Dat::new(&nodes.data(3).unwrap(), &vec![0.25f32; 3 * N], "z").unwrap();
                 let args = [
                     w.arg(Access::Read, None),
                     x_here.arg(Access::Inc, &ring.ends),
                     y.arg(Access::Read, &ring.ends),
                     twice_here.arg(Access::Write, None),
                     sum_here.arg(Access::Inc),
+                    least_here.arg(Access::Min, &ring.ends),
+                    z_here.component(2, Access::Inc, &ring.ends),
                 ];
-                ring.run(&kernel, &over, &args, &context, Way { scheme, lanes, ordered: true });
-                let at = format!("{scheme:?} {lanes} {name}");
+                ring.run(&kernel, &over, &args, &context, Way { scheme, lanes, order });
+                let at = format!("{scheme:?} {order:?} {lanes} {name}");
                 assert_eq!(x_here.to_vec::<f64>().unwrap(), x, "{at}");
                 assert_eq!(twice_here.to_vec::<f64>().unwrap(), twice, "{at}");
                 assert_eq!(sum_here.to_vec::<f64>().unwrap(), [sum], "{at}");
+                assert_eq!(least_here.to_vec::<i32>().unwrap(), least, "{at}");
+                assert_eq!(z_here.to_vec::<f32>().unwrap(), z, "{at}");
             }
         }
     }
@@ -99,7 +120,7 @@ fn elements_that_never_meet_are_ordered_too() {
         let m = Dat::new(&ring.edges.data(1).unwrap(), &vec![0.0; N], "m").unwrap();
         let y = Dat::new(&ring.ends.to().data(1).unwrap(), &numbers, "y").unwrap();
         let args = [m.arg(Access::Write, None), y.arg(Access::Read, &ring.ends)];
-        let way = Way { scheme: Scheme::Free, lanes, ordered: true };
+        let way = Way { scheme: Scheme::Free, lanes, order: Order::Near };
         ring.run(kernel.as_ref().unwrap(), &ring.edges, &args, &context, way);
         assert_eq!(m.to_vec::<f64>().unwrap(), expected, "lanes {lanes}");
     }

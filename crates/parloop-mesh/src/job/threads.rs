@@ -9,6 +9,7 @@ use super::{Maker, Source};
 use crate::Result;
 use crate::lower::{Apart, Form, Visits, names};
 use crate::plan::{Blocks, Elements, Owned, Rank};
+use crate::scheme::Order;
 
 /// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.
 fn chunk(elements: usize) -> usize {
@@ -94,7 +95,7 @@ impl Maker<'_> {
         }
         if let Visited::ListWithMaps(list) = visited {
             for (number, map) in self.making.maps().into_iter().enumerate() {
-                let (values, arity) = (map.values()?, map.arity());
+                let (values, arity) = (self.map_values(number)?, map.arity());
                 let rows: Vec<i32> = list.iter().flat_map(|&element| &values[element as usize * arity..][..arity]).copied().collect();
                 arrays.push((names::map(number), self.upload(&rows)?));
             }
@@ -102,19 +103,19 @@ impl Maker<'_> {
         Ok(arrays)
     }
 
-    pub(super) fn chunks(&mut self, ordered: bool) -> Result<()> {
+    pub(super) fn chunks(&mut self, order: Order) -> Result<()> {
         let size = self.making.set.size();
         let bounds: Vec<i32> = (0..size).step_by(chunk(size)).chain([size]).map(|bound| bound as i32).collect();
-        self.all_elements(&bounds, ordered)
+        self.all_elements(&bounds, order)
     }
 
-    pub(super) fn one_group(&mut self, ordered: bool) -> Result<()> {
-        self.all_elements(&[0, self.making.set.size() as i32], ordered)
+    pub(super) fn one_group(&mut self, order: Order) -> Result<()> {
+        self.all_elements(&[0, self.making.set.size() as i32], order)
     }
 
     /// All elements, as they are numbered or in a better order.
-    fn all_elements(&mut self, bounds: &[i32], ordered: bool) -> Result<()> {
-        let order = if ordered { self.making.order()? } else { None };
+    fn all_elements(&mut self, bounds: &[i32], order: Order) -> Result<()> {
+        let order = if order == Order::Given { None } else { self.making.order()? };
         let visited = match (&order, self.making.set.indices()) {
             (Some(order), _) => Visited::ListWithMaps(order),
             (None, Some(list)) => Visited::List(list),
@@ -132,7 +133,7 @@ impl Maker<'_> {
             // A numbering without locality would have every part run most elements.
             let mut places: Vec<(usize, Arc<[i32]>)> = Vec::new();
             for (table, &number) in tables.iter().zip(&meeting) {
-                if !maps[number].is_local()? && !places.iter().any(|(set, _)| *set == table.set) {
+                if !maps[number].is_local()? && !self.renumbered.contains_key(&number) && !places.iter().any(|(set, _)| *set == table.set) {
                     places.push((table.set, maps[number].reverse_cuthill_mckee()?));
                 }
             }

@@ -3,6 +3,7 @@
 mod body;
 mod frame;
 mod lanes;
+mod permute;
 mod reduce;
 
 use parloop_device::DType;
@@ -14,6 +15,7 @@ use crate::kernel::Kernel;
 use crate::shape::{Reach, Shape};
 use crate::storage::Layout;
 
+pub use permute::{Permute, permute};
 pub use reduce::combine;
 
 /// On what elements are run.
