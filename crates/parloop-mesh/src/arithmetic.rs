@@ -14,7 +14,8 @@ use crate::arg::Arg;
 use crate::dat::Dat;
 use crate::error::MeshError;
 use crate::global::Global;
-use crate::par_loop::{LoopOptions, ParLoop};
+use crate::options::LoopOptions;
+use crate::par_loop::ParLoop;
 use crate::set::Set;
 use crate::storage::{Layout, Storage, take_turns};
 

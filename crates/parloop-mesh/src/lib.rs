@@ -42,6 +42,7 @@ mod kernel;
 mod lower;
 mod map;
 mod matching;
+mod options;
 mod par_loop;
 mod passing;
 pub mod plan;
@@ -62,8 +63,8 @@ pub use error::MeshError;
 pub use global::Global;
 pub use kernel::{Kernel, KernelOptions};
 pub use map::Map;
-pub use par_loop::{Lanes, LoopOptions, ParLoop, par_loop};
-pub use scheme::PlanChoice;
+pub use options::{Lanes, LoopOptions, PlanChoice};
+pub use par_loop::{ParLoop, par_loop};
 pub use set::{Set, SetKind, Sizes};
 pub use storage::Storage;
 

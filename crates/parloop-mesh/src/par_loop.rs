@@ -17,37 +17,12 @@ use crate::job::{Making, machine_of};
 use crate::kernel::Kernel;
 use crate::lower::{Machine, names};
 use crate::map::Map;
-use crate::scheme::{PlanChoice, Situation, ways};
+use crate::options::LoopOptions;
+use crate::scheme::{Situation, ways};
 use crate::set::Set;
 use crate::shape::Shape;
 use crate::storage::{Layout, Turn};
 use crate::tune::{Key, Run, Tuned};
-
-/// How a loop is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct LoopOptions {
-    /// How writes are kept apart.
-    pub plan: PlanChoice,
-    /// Results are the same bit for bit in every run, on any number of threads.
-    pub deterministic: bool,
-    /// Indices are checked while it runs, and that the kernel writes all that is passed with WRITE. For that it is called twice for each
-    /// element, on copies.
-    pub checked: bool,
-    /// Whether elements are run in the lanes of vectors on a CPU.
-    pub lanes: Lanes,
-}
-
-/// Whether elements are run in the lanes of vectors on a CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Lanes {
-    /// Where that is faster: both are timed once a loop has run for a while.
-    #[default]
-    Auto,
-    /// Never.
-    Never,
-    /// Always; it is an error where a loop cannot be run so.
-    Always,
-}
 
 /// A kernel over a set with its arguments, ready to be run often.
 ///

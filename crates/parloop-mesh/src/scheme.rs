@@ -2,49 +2,11 @@
 
 use crate::access::Access;
 use crate::lower::Machine;
-use crate::par_loop::{Lanes, LoopOptions};
+use crate::options::{Lanes, LoopOptions, PlanChoice};
 use crate::plan::MOST_SLOTS;
 use crate::shape::{ArgShape, Reach, Shape};
 
-/// How a loop is to be run. All give the same numbers, but for the order in which floating-point numbers are added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PlanChoice {
-    /// The fastest: the most promising at first; once a loop has run for a while all are timed, and the best is remembered.
-    #[default]
-    Auto,
-    /// All elements in order, on one thread.
-    Sequential,
-    /// Each thread owns a part of the targets and runs every element that touches it.
-    Owner,
-    /// Elements, or blocks of them, of one colour touch no target in common; colours are run one after another.
-    Colour,
-    /// Each target gathers what its elements have for it.
-    Gather,
-    /// Each addition is indivisible.
-    Atomic,
-}
-
-impl PlanChoice {
-    /// The name, as it is written in programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            PlanChoice::Auto => "auto",
-            PlanChoice::Sequential => "sequential",
-            PlanChoice::Owner => "owner",
-            PlanChoice::Colour => "colour",
-            PlanChoice::Gather => "gather",
-            PlanChoice::Atomic => "atomic",
-        }
-    }
-
-    /// The choice of that name.
-    pub fn from_name(name: &str) -> Option<PlanChoice> {
-        use PlanChoice::{Atomic, Auto, Colour, Gather, Owner, Sequential};
-        [Auto, Sequential, Owner, Colour, Gather, Atomic].into_iter().find(|choice| choice.name() == name)
-    }
-}
-
-/// A way to run a loop.
+/// How writes that can meet are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// No two elements meet: any of them at any time.

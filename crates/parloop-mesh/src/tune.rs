@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::Result;
 use crate::identity::Id;
 use crate::job::{Job, Making};
-use crate::par_loop::LoopOptions;
+use crate::options::LoopOptions;
 use crate::scheme::Way;
 use crate::shape::Shape;
 

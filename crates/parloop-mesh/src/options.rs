@@ -1,0 +1,65 @@
+//! What users say about how a loop is run.
+
+/// How a loop is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LoopOptions {
+    /// How writes are kept apart.
+    pub plan: PlanChoice,
+    /// Results are the same bit for bit in every run, on any number of threads.
+    pub deterministic: bool,
+    /// Indices are checked while it runs, and that the kernel writes all that is passed with WRITE. For that it is called twice for each
+    /// element, on copies.
+    pub checked: bool,
+    /// Whether elements are run in the lanes of vectors on a CPU.
+    pub lanes: Lanes,
+}
+
+/// Whether elements are run in the lanes of vectors on a CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Lanes {
+    /// Where that is faster: both are timed once a loop has run for a while.
+    #[default]
+    Auto,
+    /// Never.
+    Never,
+    /// Always; it is an error where a loop cannot be run so.
+    Always,
+}
+
+/// How a loop is to be run. All give the same numbers, but for the order in which floating-point numbers are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PlanChoice {
+    /// The fastest: the most promising at first; once a loop has run for a while all are timed, and the best is remembered.
+    #[default]
+    Auto,
+    /// All elements in order, on one thread.
+    Sequential,
+    /// Each thread owns a part of the targets and runs every element that touches it.
+    Owner,
+    /// Elements, or blocks of them, of one colour touch no target in common; colours are run one after another.
+    Colour,
+    /// Each target gathers what its elements have for it.
+    Gather,
+    /// Each addition is indivisible.
+    Atomic,
+}
+
+impl PlanChoice {
+    /// The name, as it is written in programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            PlanChoice::Auto => "auto",
+            PlanChoice::Sequential => "sequential",
+            PlanChoice::Owner => "owner",
+            PlanChoice::Colour => "colour",
+            PlanChoice::Gather => "gather",
+            PlanChoice::Atomic => "atomic",
+        }
+    }
+
+    /// The choice of that name.
+    pub fn from_name(name: &str) -> Option<PlanChoice> {
+        use PlanChoice::{Atomic, Auto, Colour, Gather, Owner, Sequential};
+        [Auto, Sequential, Owner, Colour, Gather, Atomic].into_iter().find(|choice| choice.name() == name)
+    }
+}
