@@ -8,7 +8,7 @@ mod threads;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
@@ -36,7 +36,7 @@ pub fn machine_of(context: &Context) -> Machine {
     }
 }
 
-/// One way to run a loop, ready.
+/// One way to run a loop, ready. Loops of one shape share it, whatever their data.
 #[derive(Debug)]
 pub struct Job {
     /// The source of each kernel that is launched.
@@ -44,6 +44,10 @@ pub struct Job {
     steps: Vec<Step>,
     /// What the plan keeps in the memory of the device.
     own: Vec<Memory>,
+    /// Which of that is written in each run.
+    scratch: Vec<usize>,
+    /// Who runs it has its scratch alone.
+    turn: Mutex<()>,
 }
 
 /// Some launches, and the memory they get.
@@ -63,7 +67,19 @@ enum Source {
 
 impl Job {
     /// Launches all steps on the memory of the tables and maps.
-    pub fn run(&self, tables: &[Memory], maps: &[Memory]) -> Result<()> {
+    pub fn run(&self, tables: &[Memory], maps: &[Memory], context: &Context) -> Result<()> {
+        if self.scratch.is_empty() {
+            return self.launch(tables, maps, &self.own);
+        }
+        if context.is_recording() {
+            // Replays come at any time, also when somebody else runs the job.
+            return self.launch(tables, maps, &self.with_new_scratch()?);
+        }
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.launch(tables, maps, &self.own)
+    }
+
+    fn launch(&self, tables: &[Memory], maps: &[Memory], own: &[Memory]) -> Result<()> {
         for step in &self.steps {
             let memory: SmallVec<[&Memory; 12]> = step
                 .memory
@@ -71,12 +87,20 @@ impl Job {
                 .map(|source| match *source {
                     Source::Table(table) => &tables[table],
                     Source::Map(map) => &maps[map],
-                    Source::Own(own) => &self.own[own],
+                    Source::Own(place) => &own[place],
                 })
                 .collect();
             step.repeat.run(&memory)?;
         }
         Ok(())
+    }
+
+    fn with_new_scratch(&self) -> Result<Vec<Memory>> {
+        let mut own = self.own.clone();
+        for &place in &self.scratch {
+            own[place] = own[place].device().allocate(own[place].len()).map_err(KernelError::from)?;
+        }
+        Ok(own)
     }
 }
 
@@ -103,6 +127,7 @@ impl Making<'_> {
             code: Vec::new(),
             steps: Vec::new(),
             own: Vec::new(),
+            scratch: Vec::new(),
             renumbered: HashMap::new(),
             packed: Vec::new(),
             partials: HashMap::new(),
@@ -123,7 +148,8 @@ impl Making<'_> {
         }
         maker.unpack()?;
         maker.combine()?;
-        Ok(Job { code: maker.code, steps: maker.steps, own: maker.own })
+        let Maker { code, steps, own, scratch, .. } = maker;
+        Ok(Job { code, steps, own, scratch, turn: Mutex::default() })
     }
 
     fn elements(&self) -> Elements<'_> {
@@ -176,6 +202,7 @@ struct Maker<'a> {
     code: Vec<String>,
     steps: Vec<Step>,
     own: Vec<Memory>,
+    scratch: Vec<usize>,
     /// Maps to elements with better numbers.
     renumbered: HashMap<usize, Vec<i32>>,
     packed: Vec<Packed>,
@@ -253,10 +280,16 @@ impl Maker<'_> {
         }
         let shape = &self.making.shape.args[arg];
         let bytes = self.groups.max(1) * shape.count * shape.dtype.size();
-        let memory = self.making.context.device().allocate(bytes).map_err(KernelError::from)?;
-        self.own.push(memory);
-        self.partials.insert(arg, self.own.len() - 1);
-        Ok(Source::Own(self.own.len() - 1))
+        let own = self.allocate_scratch(bytes)?;
+        self.partials.insert(arg, own);
+        Ok(Source::Own(own))
+    }
+
+    /// Memory that is written in each run.
+    fn allocate_scratch(&mut self, bytes: usize) -> Result<usize> {
+        self.own.push(self.making.context.device().allocate(bytes).map_err(KernelError::from)?);
+        self.scratch.push(self.own.len() - 1);
+        Ok(self.own.len() - 1)
     }
 
     /// Calls `with` with what elements touch through the maps of these numbers.

@@ -63,7 +63,7 @@ impl Trial {
     fn run(&mut self, with: &Run<'_>) -> Result<()> {
         with.context.synchronize()?;
         let start = Instant::now();
-        self.job.run(with.tables, with.maps)?;
+        self.job.run(with.tables, with.maps, with.context)?;
         with.context.synchronize()?;
         let time = start.elapsed();
         if self.runs > 0 {
@@ -122,11 +122,11 @@ impl Tuned {
     /// What the device says.
     pub fn run<'a>(&'a self, with: &Run<'_>, elements: usize, making: impl FnOnce(&'a Shape) -> Making<'a>) -> Result<()> {
         if self.chosen.get().is_some() || with.context.is_recording() {
-            return self.best_known().run(with.tables, with.maps);
+            return self.best_known().run(with.tables, with.maps, with.context);
         }
         if self.spent.load(Ordering::Relaxed) < WORTH_TRYING {
             let start = Instant::now();
-            self.first.run(with.tables, with.maps)?;
+            self.first.run(with.tables, with.maps, with.context)?;
             let time = (start.elapsed().as_nanos() as u64).max(LEAST_EACH * elements as u64);
             self.spent.fetch_add(time, Ordering::Relaxed);
             return Ok(());
@@ -139,7 +139,7 @@ impl Tuned {
             search.trials = std::iter::once(self.first.clone()).chain(made.map(Arc::new)).map(Trial::of).collect();
         }
         let Some(next) = search.trials.iter_mut().filter(|trial| !trial.is_over()).min_by_key(|trial| trial.runs) else {
-            return self.best_known().run(with.tables, with.maps);
+            return self.best_known().run(with.tables, with.maps, with.context);
         };
         next.run(with)?;
         if search.trials.iter().all(Trial::is_over) {

@@ -77,8 +77,7 @@ impl Maker<'_> {
                 *ranked.uploaded.insert((self.upload(&ranked.places)?, self.upload(&elements)?))
             }
         };
-        self.own.push(making.context.device().allocate(bytes).map_err(KernelError::from)?);
-        let own = Source::Own(self.own.len() - 1);
+        let own = Source::Own(self.allocate_scratch(bytes)?);
         let uses = || making.shape.args.iter().filter(|arg| arg.table == shape.table);
         let only_added = uses().all(|arg| arg.access == Access::Inc);
         let (there, back) = match (only_added, uses().any(|arg| arg.access.writes())) {

@@ -45,7 +45,7 @@ impl Ring {
         assert_eq!(job.code.iter().any(|code| code.contains("permute")), way.order == Order::Packed, "{way:?}");
         let place = |storage: &Storage, writes| storage.place(context, true, writes).unwrap();
         let tables: Vec<Memory> = args.iter().map(|arg| place(arg.storage(), arg.access.writes())).collect();
-        job.run(&tables, &[place(self.ends.storage(), false)]).unwrap();
+        job.run(&tables, &[place(self.ends.storage(), false)], context).unwrap();
     }
 }
 

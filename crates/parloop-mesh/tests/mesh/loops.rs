@@ -274,3 +274,35 @@ fn what_the_host_looks_at_while_loops_run_is_not_taken_for_what_they_leave() {
         add_while_the_host_looks(&context, true);
     }
 }
+
+#[test]
+fn threads_that_run_one_kernel_on_data_of_their_own_do_not_mix_their_sums() {
+    let n = 20_000;
+    let cells = Set::new(n, "cells").unwrap();
+    let sum_up =
+        c("void sum_up(const double *x, double *sum, double *most) { sum[0] += x[0]; if (x[0] > most[0]) most[0] = x[0]; }", "sum_up");
+    for context in contexts() {
+        thread::scope(|scope| {
+            for number in 1..=4 {
+                let (context, cells, sum_up) = (&context, &cells, &sum_up);
+                scope.spawn(move || {
+                    let value = f64::from(number);
+                    let x = Dat::new(&cells.data(1).unwrap(), &vec![value; n], "x").unwrap();
+                    let (sum, most) = (Global::new(1, &[0.0], "sum").unwrap(), Global::new(1, &[0.0], "most").unwrap());
+                    let args = vec![x.arg(Access::Read, None), sum.arg(Access::Inc), most.arg(Access::Max)];
+                    let made = ParLoop::new(sum_up, cells, args, LoopOptions::default()).unwrap();
+                    let recording = context.record().unwrap();
+                    made.run(context).unwrap();
+                    let replay = recording.finish().unwrap();
+                    for round in 1..=100 {
+                        made.run(context).unwrap();
+                        replay.run().unwrap();
+                        let expected = f64::from(2 * round) * value * n as f64;
+                        assert_eq!(sum.to_vec::<f64>().unwrap(), [expected], "round {round} of {number}, {context:?}");
+                        assert_eq!(most.to_vec::<f64>().unwrap(), [value], "round {round} of {number}, {context:?}");
+                    }
+                });
+            }
+        });
+    }
+}
