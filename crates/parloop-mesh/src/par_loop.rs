@@ -18,7 +18,7 @@ use crate::kernel::Kernel;
 use crate::lower::{Machine, names};
 use crate::map::Map;
 use crate::options::LoopOptions;
-use crate::scheme::{Situation, ways};
+use crate::scheme::{Situation, Way, ways};
 use crate::set::Set;
 use crate::shape::Shape;
 use crate::storage::{Layout, Turn};
@@ -169,29 +169,37 @@ impl ParLoop {
         let kind = context.device().kind();
         check_room(&self.kernel, &self.args, kind)?;
         let shape = Shape::of(&self.args, |arg| layout(arg, context), |index, arg| is_in_place(&self.kernel, index, arg, kind));
-        let threads = context.device().properties().compute_units as usize;
+        let key = Key {
+            kernel: self.kernel.id(),
+            device: context.device().id(),
+            stream: context.stream().handle(),
+            shape,
+            maps: self.maps.iter().map(Map::id).collect(),
+            options: self.options,
+        };
+        self.set.known().get(key, |key| Tuned::new(&self.making(&key.shape, context), &self.ways(&key.shape, context)?))
+    }
+
+    /// The ways to run it, the most promising first.
+    fn ways(&self, shape: &Shape, context: &Context) -> Result<Vec<Way>> {
         let mut scattered = false;
         for map in &self.maps {
             scattered |= !map.is_local()?;
         }
-        let (machine, elements, whole, options) = (machine_of(context), self.set.size(), self.set.indices().is_none(), self.options);
-        let situation = Situation { machine, threads, elements, scattered, whole, options };
-        let refused = |reason| MeshError::Plan {
+        let situation = Situation {
+            machine: machine_of(context),
+            threads: context.device().properties().compute_units as usize,
+            elements: self.set.size(),
+            scattered,
+            whole: self.set.indices().is_none(),
+            options: self.options,
+        };
+        ways(shape, situation).map_err(|reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),
             device: context.device().id().to_string(),
             reason,
-        };
-        let ways = ways(&shape, situation).map_err(refused)?;
-        let key = Key {
-            kernel: self.kernel.id(),
-            device: context.device().id().to_string(),
-            stream: context.stream().handle(),
-            shape: shape.clone(),
-            maps: self.maps.iter().map(Map::id).collect(),
-            options: self.options,
-        };
-        self.set.known().get(key, || Tuned::new(&self.making(&shape, context), &ways))
+        })
     }
 }
 

@@ -68,7 +68,10 @@ pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
             Lanes::Auto | Lanes::Never => found.push(scheme.into()),
         }
     }
-    if gains_from_order(shape, at) {
+    if at.elements < FEWEST {
+        // No way is much better than another.
+        found.truncate(1);
+    } else if gains_from_order(shape, at) {
         let better = |&way: &Way| orders(shape, way.scheme, at).iter().map(move |&order| Way { order, ..way });
         let better: Vec<Way> = found.iter().flat_map(better).collect();
         found.extend(better);

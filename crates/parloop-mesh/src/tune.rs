@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use parloop_device::Memory;
+use parloop_device::{DeviceId, Memory};
 use parloop_kernel::Context;
 use smallvec::SmallVec;
 
@@ -167,7 +167,7 @@ pub struct Known {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub kernel: Id,
-    pub device: String,
+    pub device: DeviceId,
     pub stream: u64,
     pub shape: Shape,
     pub maps: SmallVec<[Id; 4]>,
@@ -179,12 +179,12 @@ impl Known {
     ///
     /// # Errors
     /// Those of `make`.
-    pub fn get(&self, key: Key, make: impl FnOnce() -> Result<Tuned>) -> Result<Arc<Tuned>> {
+    pub fn get(&self, key: Key, make: impl FnOnce(&Key) -> Result<Tuned>) -> Result<Arc<Tuned>> {
         if let Some(tuned) = self.loops.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(tuned.clone());
         }
         // Made outside of the lock: compilation takes its time. Of two that are made at once one is kept.
-        let tuned = Arc::new(make()?);
+        let tuned = Arc::new(make(&key)?);
         Ok(self.loops.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(tuned).clone())
     }
 }
