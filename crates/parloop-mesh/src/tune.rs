@@ -16,8 +16,9 @@ use crate::options::LoopOptions;
 use crate::scheme::Way;
 use crate::shape::Shape;
 
-/// Nanoseconds that a loop runs before other ways to run it are tried: about as long as it takes to make them.
-const WORTH_TRYING: u64 = 100_000_000;
+/// Nanoseconds that a loop runs before other ways to run it are tried, and for each element: about as long as it takes to compile and to
+/// plan them.
+const WORTH_TRYING: (u64, u64) = (100_000_000, 300);
 
 /// Nanoseconds that an element takes at least, where loops are only queued and their time is not known.
 const LEAST_EACH: u64 = 10;
@@ -124,10 +125,11 @@ impl Tuned {
         if self.chosen.get().is_some() || with.context.is_recording() {
             return self.best_known().run(with.tables, with.maps, with.context);
         }
-        if self.spent.load(Ordering::Relaxed) < WORTH_TRYING {
+        let elements = elements as u64;
+        if self.spent.load(Ordering::Relaxed) < WORTH_TRYING.0 + WORTH_TRYING.1 * elements {
             let start = Instant::now();
             self.first.run(with.tables, with.maps, with.context)?;
-            let time = (start.elapsed().as_nanos() as u64).max(LEAST_EACH * elements as u64);
+            let time = (start.elapsed().as_nanos() as u64).max(LEAST_EACH * elements);
             self.spent.fetch_add(time, Ordering::Relaxed);
             return Ok(());
         }
