@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::parse::step;
+use parloop_loop::prelude::*;
 use parloop_loop::syntax::{Program, Target};
 use parloop_loop::transform::apply;
 

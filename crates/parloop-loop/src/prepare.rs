@@ -6,14 +6,14 @@ use std::sync::Arc;
 use parloop_isl::{Bound, Name};
 
 use crate::affine::from_affine;
-use crate::callable::reachable;
 use crate::error::LoopError;
 use crate::fold;
 use crate::lower::Code;
-use crate::matching::Query;
+use crate::program::Program;
+use crate::program::reachable;
 use crate::reduce::Realization;
 use crate::schedule::Schedule;
-use crate::syntax::{Expr, LoopKernel, Program, Target};
+use crate::syntax::{Expr, LoopKernel, Target};
 use crate::{check, infer, lower, reduce, schedule, target, transform};
 
 /// A kernel with its code.
@@ -57,14 +57,8 @@ fn inline_parallel_callees(program: &Program, _: Target) -> Result<Program, Loop
     Ok(transform::inline_parallel_callees(program)?)
 }
 
-pub(crate) fn expand_rules(program: &Program, _: Target) -> Result<Program, LoopError> {
-    let mut expanded = program.clone();
-    for (name, callable) in &program.callables {
-        if let Some(kernel) = callable.kernel().filter(|kernel| !kernel.substitutions.is_empty()) {
-            expanded.callables.insert(name.clone(), callable.with_kernel(transform::expand_subst(kernel, &Query::All)?));
-        }
-    }
-    Ok(expanded)
+fn expand_rules(program: &Program, _: Target) -> Result<Program, LoopError> {
+    Ok(program.expand_rules()?)
 }
 
 fn infer_types(program: &Program, target: Target) -> Result<Program, LoopError> {
@@ -140,24 +134,17 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, code, target })
 }
 
-impl Program {
-    /// The name of the kernel that is called when none is named.
-    ///
-    /// # Errors
-    /// [`LoopError::NoEntry`] when there is none, or more than one.
-    pub fn only_entry(&self) -> Result<&Name, LoopError> {
-        let mut entries = self.entrypoints.iter();
-        match (entries.next(), entries.next()) {
-            (Some(only), None) => Ok(only),
-            _ => Err(LoopError::NoEntry { names: self.entrypoints.iter().cloned().collect() }),
-        }
-    }
-
+/// Code as a method of programs.
+pub trait Generate {
     /// The code of its kernel.
     ///
     /// # Errors
     /// Why there is none; see [`LoopError`].
-    pub fn generate(&self, target: Target) -> Result<Generated, LoopError> {
+    fn generate(&self, target: Target) -> Result<Generated, LoopError>;
+}
+
+impl Generate for Program {
+    fn generate(&self, target: Target) -> Result<Generated, LoopError> {
         generate(self, self.only_entry()?, target)
     }
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
+use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, Repeat, target_of};
 use parloop_loop::syntax::Program;
 use smallvec::SmallVec;

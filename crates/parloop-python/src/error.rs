@@ -6,6 +6,8 @@ use parloop_loop::check::CheckError;
 use parloop_loop::create::CreateError;
 use parloop_loop::error::LoopError;
 use parloop_loop::parse::ParseError;
+use parloop_loop::program::NoEntry;
+use parloop_loop::stats::StatsError;
 use parloop_loop::transform::{ApplyError, InlineError, RegisterError};
 use parloop_mesh::MeshError;
 use parloop_mesh::vtk::VtkError;
@@ -88,6 +90,18 @@ impl From<LoopError> for Error {
             LoopError::Kernel(error) => error.into(),
             error => Error(loop_class(&error).error(error.to_string())),
         }
+    }
+}
+
+impl From<NoEntry> for Error {
+    fn from(error: NoEntry) -> Error {
+        LoopError::from(error).into()
+    }
+}
+
+impl From<StatsError> for Error {
+    fn from(error: StatsError) -> Error {
+        LoopError::from(error).into()
     }
 }
 

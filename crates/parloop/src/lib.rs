@@ -129,7 +129,8 @@ pub use parloop_object::{Buffer, BufferError, ObjectError, ObjectOptions, PlaceO
 /// What most programs use.
 pub mod prelude {
     pub use crate::loops::{
-        Data, InameTag, KernelBuilder, LoopArg, LoopError, LoopKernel, Prefetch, Split, Target, loop_args, make_kernel,
+        Compile as _, Data, Generate as _, InameTag, KernelBuilder, LoopArg, LoopError, LoopKernel, Prefetch, Split, Target,
+        Transform as _, loop_args, make_kernel,
     };
     pub use crate::mesh::{Access, Dat, Global, Kernel as MeshKernel, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set, par_loop};
     pub use crate::{

@@ -1,7 +1,7 @@
 //! Loop kernels: what to compute over which integers, transformed, and run anywhere.
 //!
 //! A kernel is made of text ([`make_kernel`], [`KernelBuilder`], or a file: [`LoopFile`]), transformed by methods of its [`Program`] or by
-//! the functions of [`transform`], written for a [`Target`] ([`Program::generate`]) or compiled for a context ([`Program::compile`]) and
+//! the functions of [`transform`], written for a [`Target`] ([`Generate::generate`]) or compiled for a context ([`Compile::compile`]) and
 //! called. Values are never changed in place: each step gives another program.
 //!
 //! ```
@@ -13,7 +13,7 @@
 //! # Ok::<(), LoopError>(())
 //! ```
 //!
-//! What a kernel calls is a [`callable`]: a function of the target, another kernel ([`Program::merge`]), a function in C
+//! What a kernel calls is a [`callable`]: a function of the target, another kernel ([`Transform::merge`]), a function in C
 //! ([`CFunction`]), or what a look-up of the user's finds ([`FunctionLookup`]).
 
 pub use parloop_loop::callable::{self, Access, CFunction, Callable, FunctionLookup, ScalarFunction};
@@ -24,6 +24,7 @@ pub use parloop_loop::layout::Axis;
 pub use parloop_loop::lower::Code;
 pub use parloop_loop::matching::Query;
 pub use parloop_loop::parse::{expression, query};
+pub use parloop_loop::prelude::{Compile, Generate, Transform};
 pub use parloop_loop::prepare::Generated;
 pub use parloop_loop::run::{Executable, LoopArg, RunError, target_of};
 pub use parloop_loop::schedule::Schedule;

@@ -2,8 +2,8 @@
 
 use parloop_isl::Name;
 
+use super::same_place;
 use super::{ArgId, CallableError};
-use crate::infer::same_place;
 use crate::syntax::{BinaryOp, Expr, LoopKernel, Target, Type};
 
 /// Where a call stands: what a callable sees of its caller.
@@ -74,7 +74,7 @@ impl Emitted {
 }
 
 /// `name(args)` in an expression.
-pub(super) fn plain_call(name: &Name, in_target: Option<&Name>, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
+pub fn plain_call(name: &Name, in_target: Option<&Name>, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
     let function = in_target.ok_or_else(|| CallableError::NotReady { function: name.clone() })?;
     Ok(Emitted::Call(function.clone(), (0..site.args.len()).map(Emitted::argument).collect()))
 }
@@ -92,12 +92,7 @@ pub(super) fn plain_call_insn(name: &Name, in_target: Option<&Name>, site: &Call
 }
 
 /// That a parameter that is changed in place is given and taken at one place.
-pub(super) fn check_in_place(
-    function: &Name,
-    parameter: &str,
-    site: &CallSite<'_>,
-    [argument, result]: [&ArgId; 2],
-) -> Result<(), CallableError> {
+pub fn check_in_place(function: &Name, parameter: &str, site: &CallSite<'_>, [argument, result]: [&ArgId; 2]) -> Result<(), CallableError> {
     let (Some(given), Some(taken)) = (site.get(argument), site.get(result)) else { return Ok(()) };
     let same = same_place(site.kernel, given, taken);
     if same.map_err(|error| CallableError::Inside { function: site.kernel.name.clone(), error: Box::new(error) })? {

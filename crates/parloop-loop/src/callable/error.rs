@@ -3,7 +3,7 @@
 use parloop_isl::Name;
 
 use super::ArgId;
-use crate::infer::InferError;
+use super::InferError;
 use crate::syntax::{Target, Type};
 
 /// Why a callable cannot be used so.
@@ -158,6 +158,16 @@ pub enum CallableError {
         /// Its message.
         message: String,
     },
+}
+
+/// A kernel calls itself.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kernel `{kernel}` calls itself: {}", path.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" calls "))]
+pub struct RecursiveCall {
+    /// The kernel.
+    pub kernel: Name,
+    /// Through which kernels.
+    pub path: Vec<Name>,
 }
 
 /// A type, or that it is not known, in words.

@@ -171,7 +171,7 @@ impl Callable for CallableKernel {
                 check_in_place(&self.name, &argument.name, site, [given, taken])?;
             }
         }
-        let mut described = crate::infer::CalleeNames::of(&self.kernel, &places, site);
+        let mut described = crate::callable::CalleeNames::of(&self.kernel, &places, site);
         let mut arguments = self.kernel.arguments.clone();
         for (id, descriptor) in descriptors {
             let place = places.place(&self.kernel, id).ok_or_else(|| self.unknown_argument(id, &places))?;
@@ -181,7 +181,7 @@ impl Callable for CallableKernel {
         }
         let (new_arguments, added) = described.added(site);
         arguments.extend(new_arguments);
-        let assumptions = crate::infer::callee_assumptions(&self.kernel, &places, site, &described)?;
+        let assumptions = crate::callable::callee_assumptions(&self.kernel, &places, site, &described)?;
         let kernel = inference.kernel_descriptors(&LoopKernel { arguments, assumptions, ..self.kernel.clone() })?;
         let places = kernel_args(&kernel);
         let descriptors = kernel.arguments.iter().enumerate().flat_map(|(place, argument)| {
@@ -246,7 +246,7 @@ impl CallableKernel {
         id: &ArgId,
         argument: &Argument,
         descriptor: &ArgDescriptor,
-        names: &mut crate::infer::CalleeNames,
+        names: &mut crate::callable::CalleeNames,
     ) -> Result<ArgumentKind, CallableError> {
         let kind = |expected, found| CallableError::Kind {
             function: self.name.clone(),

@@ -9,31 +9,23 @@ use parloop_isl::Name;
 
 use crate::syntax::{AddressSpace, Layout, LoopKernel, Preamble, Target, Type};
 
-mod adapter;
-mod c_function;
-mod complex;
+mod callee;
 mod emit;
 mod error;
+mod infer_error;
 mod kernel;
-mod library;
-mod reach;
-mod scalar;
-mod scope;
-mod symbol;
-mod target;
+mod sub_array;
 
-pub use c_function::{Access, CFunction};
-pub use emit::{CallSite, Emitted};
-pub use error::{CallableError, TypeName};
+pub use callee::{CalleeNames, callee_assumptions, variables_of};
+pub use emit::{CallSite, Emitted, check_in_place, plain_call};
+pub use error::{CallableError, RecursiveCall, TypeName};
+pub use infer_error::{InferError, Reason};
 pub use kernel::{CallableKernel, KernelArgs, kernel_args};
-pub use library::{IndexOf, MakeTuple};
-pub use reach::{RecursiveCall, called_by, reachable};
-pub use scalar::{Mangler, ScalarFunction};
-pub use scope::{find, scope};
-pub(crate) use scope::{kernel_exprs, known_names, scope_for};
-pub(crate) use symbol::is_constant;
-pub use symbol::symbol;
-pub use target::{TargetFunction, target_knows};
+pub use sub_array::{Extent, Part, extent, part, same_place};
+
+pub use crate::c_function::{Access, CFunction};
+pub use crate::functions::{IndexOf, MakeTuple, Mangler, ScalarFunction, TargetFunction, find, scope, symbol, target_knows};
+pub use crate::program::{called_by, reachable};
 
 /// Which argument or result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,7 +99,7 @@ pub trait Inference {
 /// Something that can be called in an expression or as an instruction.
 ///
 /// It starts without types. `with_types` makes a specialisation for types, `with_descriptors` one for shapes, strides and address
-/// spaces; each is an entry of its own in [`Program::callables`](crate::syntax::Program::callables), and equal ones share an entry.
+/// spaces; each is an entry of its own in [`Program::callables`](crate::program::Program::callables), and equal ones share an entry.
 /// When all is known, the writer asks [`emit_call`](Self::emit_call) or [`emit_call_insn`](Self::emit_call_insn) what to write.
 pub trait Callable: fmt::Debug + Send + Sync {
     /// Its name as the user calls it.

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use parloop_isl::{Affine, Atom, Constraint, Name, Set};
 
 use super::CheckError;
+use crate::access::{Access, accesses, constraints_of};
 use crate::affine::to_affine;
-use crate::schedule::{Access, Facts, accesses, constraints_of};
+use crate::facts::Facts;
 use crate::syntax::{ArgumentKind, Expr, Instruction, Shape};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {

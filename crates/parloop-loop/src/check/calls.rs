@@ -4,8 +4,9 @@ use parloop_isl::Name;
 
 use super::CheckError;
 use crate::callable::kernel_args;
-use crate::schedule::Facts;
-use crate::syntax::{ArgumentKind, Call, Expr, Instruction, InstructionKind, LoopKernel, Program};
+use crate::facts::Facts;
+use crate::program::Program;
+use crate::syntax::{ArgumentKind, Call, Expr, Instruction, InstructionKind, LoopKernel};
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     for instruction in &facts.kernel.instructions {

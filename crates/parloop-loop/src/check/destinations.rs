@@ -1,7 +1,7 @@
 //! What is written can be written.
 
 use super::CheckError;
-use crate::schedule::Facts;
+use crate::facts::Facts;
 use crate::syntax::{AddressSpace, ArgumentKind};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::schedule::{Facts, Placement, callee_axes};
-use crate::syntax::{InameTag, Instruction, InstructionKind, Program};
+use crate::facts::{Facts, Placement};
+use crate::program::Program;
+use crate::schedule::callee_axes;
+use crate::syntax::{InameTag, Instruction, InstructionKind};
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     check_ids(facts)?;

@@ -2,9 +2,10 @@
 
 use super::CheckError;
 use crate::affine::to_affine;
+use crate::facts::Facts;
 use crate::infer::TypeReader;
-use crate::schedule::Facts;
-use crate::syntax::{Expr, Program, Type};
+use crate::program::Program;
+use crate::syntax::{Expr, Type};
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     let mut reader: Option<TypeReader<'_>> = None;

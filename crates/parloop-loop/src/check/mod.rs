@@ -13,8 +13,10 @@ mod write_race;
 
 pub use error::CheckError;
 
-use crate::schedule::{Facts, Schedule};
-use crate::syntax::{LoopKernel, Program};
+use crate::facts::Facts;
+use crate::program::Program;
+use crate::schedule::Schedule;
+use crate::syntax::LoopKernel;
 
 /// Checks a kernel of the program that is typed and realised and has no schedule yet.
 ///

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use parloop_isl::Name;
 
 use super::CheckError;
-use super::write_race::solver;
-use crate::schedule::{Facts, Races};
+use crate::facts::Facts;
+use crate::race::Races;
 use crate::syntax::{AddressSpace, SyncScope};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
@@ -32,7 +32,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
                     continue;
                 }
                 let races = races.get_or_insert_with(|| Races::with_private(facts));
-                if let Some(variable) = races.overlapping(writer, other, storage).map_err(solver)? {
+                if let Some(variable) = races.overlapping(writer, other, storage)? {
                     let id = |at: usize| facts.kernel.instructions[at].id.clone();
                     return Err(CheckError::VariableAccessNotOrdered { writer: id(writer), other: id(other), variable });
                 }

@@ -6,8 +6,10 @@ use parloop_isl::Name;
 
 use super::CheckError;
 use super::inames::axis_name;
-use crate::schedule::{Facts, Placement, Schedule, callee_axes};
-use crate::syntax::{AddressSpace, InstructionKind, Program};
+use crate::facts::{Facts, Placement};
+use crate::program::Program;
+use crate::schedule::{Schedule, callee_axes};
+use crate::syntax::{AddressSpace, InstructionKind};
 
 pub(super) fn check(schedule: &Schedule) -> Result<(), CheckError> {
     let mut counts: HashMap<&Name, usize> = HashMap::new();

@@ -3,7 +3,8 @@
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::schedule::{Facts, Pair, Placement, Races, ScheduleError};
+use crate::facts::{Facts, Placement};
+use crate::race::{Pair, Races};
 use crate::syntax::{AddressSpace, Instruction, InstructionKind, SyncScope};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
@@ -22,13 +23,6 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
         }
     }
     Ok(())
-}
-
-pub(super) fn solver(error: ScheduleError) -> CheckError {
-    match error {
-        ScheduleError::Isl(error) => CheckError::Isl(error),
-        other => unreachable!("invariant: only the solver fails in questions about races: {other}"),
-    }
 }
 
 fn is_atomic(instruction: &Instruction) -> bool {
@@ -92,7 +86,7 @@ fn check_injective(facts: &Facts<'_>, races: &Races<'_, '_>, at: usize, instruct
     let same: Vec<Name> = instruction.within_inames.iter().filter(|iname| facts.placement(iname) == Placement::Loop).cloned().collect();
     let pair = Pair { first: at, second: at, same: &same, later: None };
     for scope in [SyncScope::Local, SyncScope::Global] {
-        if let Some(variable) = races.colliding(pair, scope).map_err(solver)? {
+        if let Some(variable) = races.colliding(pair, scope)? {
             let is_axis = |iname: &&Name| races_along(facts, &variable, facts.placement(iname));
             let inames = instruction.within_inames.iter().filter(is_axis).cloned().collect();
             return Err(CheckError::WriteRace { instruction: instruction.id.clone(), variable, inames });

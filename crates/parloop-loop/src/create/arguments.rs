@@ -7,7 +7,7 @@ use parloop_isl::Name;
 use super::data::{Order, check_name};
 use super::error::{CreateError, NameKind};
 use super::{Datum, Making};
-use crate::callable::is_constant;
+use crate::functions::is_constant;
 use crate::syntax::{
     AddressSpace, Argument, ArgumentKind, DimTag, Expr, Instruction, InstructionKind, Layout, Offset, Shape, Stride, Temporary,
 };

@@ -8,11 +8,10 @@ use parloop_isl::{Name, Set};
 use super::data::check_name;
 use super::error::{CreateError, Warning};
 use super::{Data, Datum, Making, Order};
-use crate::callable::scope;
+use crate::functions::scope;
 use crate::parse::{self, Draft, Which, Within};
-use crate::syntax::{
-    Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, Program, SubstitutionRule, Target, Temporary,
-};
+use crate::program::Program;
+use crate::syntax::{Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, SubstitutionRule, Target, Temporary};
 use crate::transform::Fixed;
 
 /// A set, or the text of one.

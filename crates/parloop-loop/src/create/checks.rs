@@ -8,7 +8,7 @@ use parloop_isl::Name;
 use super::Making;
 use super::arguments::layout_names;
 use super::error::{CreateError, NameKind, Warning};
-use crate::callable::is_constant;
+use crate::functions::is_constant;
 use crate::names::Near;
 use crate::syntax::{ArgumentKind, Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape};
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use parloop_device::DType;
 use parloop_isl::Name;
 
-use super::dim_tags::{parse_dim_tag_list, parse_dim_tags, split_at_commas};
 use super::error::{CreateError, NameKind};
-use super::extremes::settled;
 use crate::parse;
+use crate::parse::settled;
+use crate::parse::{parse_dim_tag_list, parse_dim_tags, split_at_commas};
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Expr, Initializer, Layout, Offset, Shape, Stride, Temporary, Type};
 
 /// The order in which axes vary in memory.

@@ -4,12 +4,13 @@ use std::fmt;
 
 use parloop_isl::{IslError, Name};
 
-use super::dim_tags::DimTagError;
 use crate::callable::CallableError;
 use crate::names::Near;
+use crate::parse::DimTagError;
 use crate::parse::ParseError;
+use crate::substitution::ExpandSubstError;
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
-use crate::transform::{ExpandSubstError, FixParametersError};
+use crate::transform::FixParametersError;
 
 /// Why a kernel cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

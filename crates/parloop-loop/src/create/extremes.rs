@@ -7,7 +7,7 @@ use parloop_isl::Name;
 
 use super::Making;
 use super::error::CreateError;
-use crate::syntax::{Expr, ReductionOp};
+use crate::parse::{is_extreme, settled};
 
 /// Tells values from inames in `min` and `max`, in all instructions and rules.
 pub(super) fn settle_extremes(making: &mut Making) -> Result<(), CreateError> {
@@ -23,28 +23,4 @@ pub(super) fn settle_extremes(making: &mut Making) -> Result<(), CreateError> {
         rule.body = settled(&rule.body, &without);
     }
     Ok(())
-}
-
-/// The expression with each `min` and `max` over what is no iname as one of values.
-pub(super) fn settled(expr: &Expr, inames: &BTreeSet<Name>) -> Expr {
-    expr.rewrite(&mut |inner| match inner {
-        Expr::Reduction(reduction) if is_extreme(inner, inames) => {
-            let values = [Expr::var(&reduction.inames[0]), settled(&reduction.operands[0], inames)].into();
-            Some(if reduction.op == ReductionOp::Max { Expr::Max(values) } else { Expr::Min(values) })
-        }
-        _ => None,
-    })
-}
-
-/// Who reduces over a name uses it; a misspelt iname stays a reduction, and is reported as one.
-fn is_extreme(expr: &Expr, inames: &BTreeSet<Name>) -> bool {
-    match expr {
-        Expr::Reduction(reduction) if matches!(reduction.op, ReductionOp::Max | ReductionOp::Min) && !reduction.simultaneous => {
-            match (reduction.inames.as_slice(), reduction.operands.as_slice()) {
-                ([name], [operand]) => !inames.contains(name) && !operand.variables().contains(name),
-                _ => false,
-            }
-        }
-        _ => false,
-    }
 }

@@ -9,12 +9,10 @@ mod common_subexpressions;
 mod data;
 mod declare;
 mod dependencies;
-mod dim_tags;
 mod domains;
 mod duplicate;
 mod error;
 mod extremes;
-mod footprint;
 mod identify;
 mod inames;
 mod rules;
@@ -27,14 +25,16 @@ use std::sync::Arc;
 
 use parloop_isl::{Name, Set};
 
+pub use crate::parse::{DimTagError, parse_dim_tag_list, parse_dim_tags};
 pub use builder::{Built, DomainText, KernelBuilder};
 pub use data::{Data, Order, TypeName};
-pub use dim_tags::{DimTagError, parse_dim_tag_list, parse_dim_tags};
 pub use error::{CreateError, NameKind, Warning};
 
 use crate::parse::{Draft, Which};
-use crate::syntax::{Instruction, LoopKernel, Offset, Program, SubstitutionRule, SyncScope};
-use crate::transform::{Fixed, expand_calls};
+use crate::program::Program;
+use crate::substitution::expand_calls;
+use crate::syntax::{Instruction, LoopKernel, Offset, SubstitutionRule, SyncScope};
+use crate::transform::Fixed;
 
 /// A step of the making of a kernel.
 type Step = fn(&mut Making) -> Result<(), CreateError>;
@@ -177,21 +177,19 @@ pub fn make_kernel(domain: impl Into<DomainText>, instructions: &str) -> Result<
     KernelBuilder::new().domain(domain).instructions(instructions).build()
 }
 
-impl LoopKernel {
-    /// A kernel from its domain and its instructions; everything else is found from these. [`KernelBuilder`] takes more.
-    ///
-    /// ```
-    /// use parloop_loop::syntax::LoopKernel;
-    /// let kernel = LoopKernel::parse("{[i]: 0<=i<n}", "out[i] = 2*a[i]")?;
-    /// assert_eq!(kernel.instructions[0].within_inames, ["i".into()].into());
-    /// # Ok::<(), parloop_loop::create::CreateError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Those of [`KernelBuilder::build`].
-    pub fn parse(domain: impl Into<DomainText>, instructions: &str) -> Result<LoopKernel, CreateError> {
-        KernelBuilder::new().domain(domain).instructions(instructions).build_kernel()
-    }
+/// A kernel from its domain and its instructions; everything else is found from these. [`KernelBuilder`] takes more.
+///
+/// ```
+/// use parloop_loop::create::parse_kernel;
+/// let kernel = parse_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]")?;
+/// assert_eq!(kernel.instructions[0].within_inames, ["i".into()].into());
+/// # Ok::<(), parloop_loop::create::CreateError>(())
+/// ```
+///
+/// # Errors
+/// Those of [`KernelBuilder::build`].
+pub fn parse_kernel(domain: impl Into<DomainText>, instructions: &str) -> Result<LoopKernel, CreateError> {
+    KernelBuilder::new().domain(domain).instructions(instructions).build_kernel()
 }
 
 impl From<Set> for DomainText {

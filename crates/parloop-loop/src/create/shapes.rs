@@ -8,8 +8,8 @@ use parloop_isl::{Affine, IslError, Name};
 use super::Making;
 use super::checks::layouts;
 use super::error::CreateError;
-use super::footprint::{Access, Ranges, accesses};
 use crate::affine::from_affine;
+use crate::footprint::{Access, Ranges, accesses};
 use crate::syntax::{ArgumentKind, Expr, Instruction, Shape};
 
 /// Finds the shapes of all arrays for which none is given.

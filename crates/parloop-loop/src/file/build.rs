@@ -6,11 +6,13 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_isl::{IslError, Name, Set};
 
-use super::{KernelText, LoopFile};
+use super::LoopFile;
 use crate::callable::CallableKernel;
 use crate::create::{CreateError, KernelBuilder};
 use crate::parse::{Datum, Draft, ParseError, instructions};
-use crate::syntax::{LoopKernel, Program};
+use crate::program::Program;
+use crate::syntax::LoopKernel;
+use crate::text::KernelText;
 use crate::transform::{ApplyError, apply};
 
 /// Why a file gives no program.

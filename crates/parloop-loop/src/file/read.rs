@@ -5,10 +5,11 @@ use std::ops::Range;
 use parloop_device::DType;
 use parloop_isl::Name;
 
-use super::{Expected, KernelText, LoopFile, options};
+use super::{Expected, LoopFile};
 use crate::parse::{Mistake, ParseError, data_line, instructions, is_name, quoted_text, scalar_name, step_within, trimmed};
+use crate::step::{Step, StepValue};
 use crate::syntax::{Iname, Phase, Preamble, Target};
-use crate::transform::{Step, StepValue};
+use crate::text::{KernelText, read_option};
 
 /// Which indented lines may come.
 enum Block {
@@ -191,7 +192,7 @@ impl Reader<'_> {
             "target" => self.kernel(&word)?.target = Some(self.target(rest)?),
             "option" => {
                 let words = self.words(rest.clone())?;
-                let read = options::read(&mut self.kernel(&word)?.options, &words);
+                let read = read_option(&mut self.kernel(&word)?.options, &words);
                 read.map_err(|expected| self.expected(rest, expected))?;
             }
             _ => {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::error::InferError;
 use super::reader::unknown_function;
 use super::specialise::Entries;
-use super::sub_array::part;
+use crate::callable::InferError;
+use crate::callable::part;
 use crate::callable::{ArgDescriptor, ArgDescriptors, ArgId, CallSite, CallableError, Inference};
-use crate::syntax::{ArgumentKind, Call, CallInstruction, Expr, Instruction, InstructionKind, Layout, LoopKernel, Phase, Program, Target};
-use crate::transform::rule_call;
+use crate::program::Program;
+use crate::substitution::rule_call;
+use crate::syntax::{ArgumentKind, Call, CallInstruction, Expr, Instruction, InstructionKind, Layout, LoopKernel, Phase, Target};
 
 /// The program with every call described in the kernels that entry points reach: called kernels have the layouts of what they are given,
 /// in entries of their own. Types are found already, and so is the memory of temporaries.

@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use super::error::{InferError, Reason};
 use super::order::components;
-use super::reader::{results, unknown_function, variables_of};
+use super::reader::{results, unknown_function};
 use super::rules::{self, Environment};
 use super::types::{Mode, Session};
-use crate::callable::{ArgId, ArgTypes, Callable, CallableError, kernel_args, symbol};
+use crate::callable::variables_of;
+use crate::callable::{ArgId, ArgTypes, Callable, CallableError, kernel_args};
+use crate::callable::{InferError, Reason};
+use crate::functions::symbol;
+use crate::substitution::{called_rules, expand_calls, rule_call};
 use crate::syntax::{ArgumentKind, Assignment, Call, CallInstruction, Expr, Instruction, InstructionKind, LoopKernel, Phase, Shape, Type};
-use crate::transform::{called_rules, expand_calls, rule_call};
 
 /// The inference of one kernel.
 pub(super) struct KernelTypes<'s, 'a> {

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use parloop_isl::Name;
 
-use super::error::{InferError, Reason};
 use super::rules::{self, Environment};
-use crate::callable::{ArgId, ArgTypes, CallableError, Inference, known_names, symbol};
+use crate::callable::{ArgId, ArgTypes, CallableError, Inference};
+use crate::callable::{InferError, Reason};
+use crate::functions::{known_names, symbol};
 use crate::names::Near;
-use crate::syntax::{Argument, ArgumentKind, Call, Expr, LoopKernel, Program, Target, Type};
+use crate::program::Program;
+use crate::syntax::{Argument, ArgumentKind, Call, Expr, LoopKernel, Target, Type};
 
 /// The type of an expression of a kernel that is typed; for many expressions keep a [`TypeReader`].
 ///
@@ -29,26 +31,7 @@ pub struct TypeReader<'a> {
     depth: usize,
 }
 
-/// The types of arguments, temporaries, inames and parameters, as far as they are known.
-pub(super) fn variables_of(kernel: &LoopKernel) -> HashMap<Name, Option<Type>> {
-    let index = || Some(Type::Scalar(kernel.index_type));
-    let mut found: HashMap<Name, Option<Type>> = HashMap::new();
-    found.extend(kernel.domains.iter().flat_map(|domain| domain.params()).map(|name| (name.clone(), index())));
-    found.extend(kernel.arguments.iter().flat_map(|argument| {
-        match &argument.kind {
-            ArgumentKind::Array { layout, .. } => layout.hidden_parameters(&argument.name),
-            _ => Vec::new(),
-        }
-        .into_iter()
-        .map(|(name, _)| (name, index()))
-    }));
-    found.extend(kernel.temporaries.values().map(|temporary| (temporary.name.clone(), temporary.ty.clone())));
-    found.extend(kernel.arguments.iter().map(|argument| (argument.name.clone(), argument.ty.clone())));
-    found.extend(kernel.inames.keys().map(|name| (name.clone(), index())));
-    found
-}
-
-/// What [`variables_of`] says of one name.
+/// What [`variables_of`](crate::callable::variables_of) says of one name.
 fn variable_of(kernel: &LoopKernel, name: &Name) -> Option<Option<Type>> {
     let index = || Some(Some(Type::Scalar(kernel.index_type)));
     if kernel.inames.contains_key(name) {

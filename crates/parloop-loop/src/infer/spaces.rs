@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use parloop_isl::Name;
 
-use crate::schedule::{Facts, Placement};
+use crate::facts::{Facts, Placement};
 use crate::syntax::{AddressSpace, LoopKernel};
 
 /// Why the memory of a temporary is not clear.

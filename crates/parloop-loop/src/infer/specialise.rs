@@ -7,7 +7,8 @@ use parloop_isl::Name;
 
 use crate::callable::Callable;
 use crate::names::UniqueNames;
-use crate::syntax::{LoopKernel, Program};
+use crate::program::Program;
+use crate::syntax::LoopKernel;
 
 /// Entries of a program, and those that are added to it.
 #[derive(Debug)]

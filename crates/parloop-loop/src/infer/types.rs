@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use parloop_isl::Name;
 
-use super::error::InferError;
 use super::kernel_types::KernelTypes;
 use super::reader::results;
 use super::specialise::Entries;
-use crate::callable::{ArgId, ArgTypes, CallableError, Inference, RecursiveCall, scope_for};
-use crate::syntax::{LoopKernel, Program, Target, Type};
+use crate::callable::InferError;
+use crate::callable::{ArgId, ArgTypes, CallableError, Inference, RecursiveCall};
+use crate::functions::scope_for;
+use crate::program::Program;
+use crate::syntax::{LoopKernel, Target, Type};
 
 /// The program with types for all names of the kernels that entry points reach, and a specialised entry for each call in them.
 ///

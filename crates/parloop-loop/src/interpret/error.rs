@@ -2,7 +2,10 @@
 
 use parloop_isl::{IslError, Name};
 
-use crate::error::LoopError;
+use crate::callable::InferError;
+use crate::infer::SpaceError;
+use crate::program::NoEntry;
+use crate::substitution::ExpandSubstError;
 
 /// Why a kernel cannot be interpreted.
 #[derive(Debug, thiserror::Error)]
@@ -36,11 +39,11 @@ pub enum InterpretError {
     #[error(transparent)]
     Isl(#[from] IslError),
     #[error(transparent)]
-    Loop(#[from] Box<LoopError>),
-}
-
-impl From<LoopError> for InterpretError {
-    fn from(error: LoopError) -> InterpretError {
-        InterpretError::Loop(Box::new(error))
-    }
+    Infer(#[from] InferError),
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    #[error(transparent)]
+    Rule(#[from] ExpandSubstError),
+    #[error(transparent)]
+    NoEntry(#[from] NoEntry),
 }

@@ -9,7 +9,6 @@ use parloop_isl::{Name, Set};
 use super::number::{Fault, Number, Value, binary, compare, extreme, unify};
 use super::{InterpretError, Machine, range};
 use crate::callable::ArgId;
-use crate::error::LoopError;
 use crate::infer;
 use crate::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, UnaryOp};
 
@@ -124,7 +123,7 @@ impl Machine<'_> {
         if let Ok(other) = self.value(other) {
             return Ok(self.checked(unify(chosen, other))?.0);
         }
-        let ty = infer::type_of(self.program, self.kernel, &Expr::If(parts.clone())).map_err(LoopError::from)?;
+        let ty = infer::type_of(self.program, self.kernel, &Expr::If(parts.clone()))?;
         let dtype = ty.scalar().ok_or_else(|| self.unsupported("a choice of what are no numbers"))?;
         self.checked(chosen.to(dtype))
     }

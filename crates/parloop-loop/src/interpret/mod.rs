@@ -20,12 +20,10 @@ pub use error::InterpretError;
 pub use number::Number;
 
 use crate::domain::Forest;
-use crate::error::LoopError;
 use crate::infer;
-use crate::prepare::expand_rules;
-use crate::syntax::{
-    AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, Phase, Program, Shape, Target, Type,
-};
+use crate::program::NoEntry;
+use crate::program::Program;
+use crate::syntax::{AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, Phase, Shape, Target, Type};
 use memory::{Variable, initial};
 use number::Value;
 use order::{Node, Planner};
@@ -53,7 +51,7 @@ use order::{Node, Planner};
 pub fn interpret(program: &Program, arguments: &BTreeMap<Name, Vec<Number>>) -> Result<BTreeMap<Name, Vec<Number>>, InterpretError> {
     let program = typed(program)?;
     let entry = program.only_entry()?;
-    let kernel = program.kernel(entry).ok_or_else(|| LoopError::NoEntry { names: vec![entry.clone()] })?;
+    let kernel = program.kernel(entry).ok_or_else(|| NoEntry { names: vec![entry.clone()] })?;
     let planner = Planner::of(kernel)?;
     let mut machine = Machine::new(&program, kernel, &planner)?;
     machine.load(&planner, arguments)?;
@@ -67,11 +65,11 @@ pub fn interpret(program: &Program, arguments: &BTreeMap<Name, Vec<Number>>) -> 
 }
 
 /// The program with all types known, and the memory of all temporaries.
-fn typed(program: &Program) -> Result<Program, LoopError> {
+fn typed(program: &Program) -> Result<Program, InterpretError> {
     let kernel = program.kernel(program.only_entry()?);
     let program = match kernel.is_some_and(|kernel| kernel.phase >= Phase::Typed) {
         true => program.clone(),
-        false => infer::types(&expand_rules(program, Target::C)?, Target::C)?,
+        false => infer::types(&program.expand_rules()?, Target::C)?,
     };
     match program.entry() {
         Some(kernel) if kernel.temporaries.values().any(|temporary| temporary.space.is_none()) => {

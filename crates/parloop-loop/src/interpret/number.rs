@@ -2,7 +2,7 @@
 
 use parloop_device::DType;
 
-use crate::infer::{meet, promote_division, rank};
+use crate::promote::{meet, promote_division, rank};
 use crate::syntax::{BinaryOp, CompareOp};
 
 /// A number without its type: integers are exact, floating-point numbers doubles that were rounded to their type.

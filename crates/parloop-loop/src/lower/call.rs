@@ -253,7 +253,7 @@ impl Scope<'_> {
 
     /// A name that is no variable of the kernel but a constant of the target's.
     pub(super) fn symbol(&mut self, name: &Name) -> Result<Value, LowerError> {
-        match crate::callable::symbol(self.program, Some(self.target), name)? {
+        match crate::functions::symbol(self.program, Some(self.target), name)? {
             Some(symbol) => Ok(Value::new(symbol.ty, ValueKind::Text(symbol.text))),
             None => Err(LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() }),
         }

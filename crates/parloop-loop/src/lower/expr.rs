@@ -6,7 +6,7 @@ use super::LowerError;
 use super::nest::Scope;
 use super::number::{self, Typed};
 use super::tree::{Declaration, Op, Routine, Statement, Value, ValueKind};
-use crate::infer::{promote_division, real_of};
+use crate::promote::{promote_division, real_of};
 use crate::syntax::{AddressSpace, BinaryOp, Expr, Literal, Target, Type, UnaryOp};
 
 /// Powers up to this one are written as products.

@@ -13,8 +13,9 @@ use super::tree::{Axis, Function, FunctionKind, Op, Param, ParamSource, Statemen
 use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
 use crate::affine::to_affine;
 use crate::names::UniqueNames;
+use crate::program::Program;
 use crate::schedule::{Launch, Schedule};
-use crate::syntax::{AddressSpace, ClassSource, ClassType, Expr, LoopKernel, Preamble, Program, Target, Type};
+use crate::syntax::{AddressSpace, ClassSource, ClassType, Expr, LoopKernel, Preamble, Target, Type};
 
 /// What the functions of one text share.
 #[derive(Default)]

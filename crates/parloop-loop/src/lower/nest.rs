@@ -12,7 +12,8 @@ use super::place::Array;
 use super::tree::{Declaration, For, LoopHint, Op, Statement, Value};
 use super::{LowerError, number, tidy};
 use crate::names::UniqueNames;
-use crate::syntax::{AddressSpace, InameTag, Instruction, LoopKernel, Program, Target, Type};
+use crate::program::Program;
+use crate::syntax::{AddressSpace, InameTag, Instruction, LoopKernel, Target, Type};
 
 /// What is known at a place of a function that is being lowered.
 pub(super) struct Scope<'a> {

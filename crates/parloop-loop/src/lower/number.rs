@@ -6,7 +6,7 @@
 use parloop_device::DType;
 
 use super::tree::{Op, Routine, Value, ValueKind};
-use crate::infer::{meet, rank};
+use crate::promote::{meet, rank};
 use crate::syntax::{CompareOp, Type, UnaryOp};
 
 /// A value whose type may still follow what it meets.

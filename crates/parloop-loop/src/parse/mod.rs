@@ -2,9 +2,11 @@
 
 mod block;
 mod data;
+mod dim_tags;
 pub mod draft;
 mod error;
 mod expression;
+mod extremes;
 mod function;
 mod initializer;
 mod lex;
@@ -18,9 +20,11 @@ mod types;
 
 pub use block::instructions;
 pub use data::Datum;
+pub use dim_tags::{DimTagError, parse_dim_tag_list, parse_dim_tags, split_at_commas};
 pub use draft::{Draft, Parsed, Which, Within};
 pub use error::{Mistake, ParseError};
 pub use expression::expression;
+pub use extremes::{is_extreme, settled};
 pub use query::query;
 pub use step::step;
 pub use types::type_name;
@@ -32,5 +36,5 @@ pub(crate) use function::{REDUCTIONS, operand_count};
 pub(crate) use initializer::print as print_initializer;
 pub(crate) use lex::{is_name, quoted as quoted_text};
 pub(crate) use lines::trimmed;
-pub(crate) use step::step_within;
+pub(crate) use step::{SPECIAL_IN_MAP, plain, step_within};
 pub(crate) use types::scalar_name;

@@ -1,14 +1,12 @@
 //! Transformations as lines: `split_iname i 16 outer_tag=g.0`, `add_prefetch a [k_inner, i_inner]`, `tag_inames {i: g.0, j: l.1}`.
 
-use std::fmt;
 use std::ops::Range;
 
 use parloop_isl::Name;
 
 use super::error::{Mistake, ParseError};
 use super::lex::quoted;
-use crate::print::quoted as in_quotes;
-use crate::transform::{Step, StepValue};
+use crate::step::{Step, StepValue};
 
 /// How many lists may be inside each other.
 const MAX_DEPTH: usize = 20;
@@ -59,7 +57,7 @@ pub(crate) fn step_within(text: &str, within: Range<usize>) -> Result<Step, Pars
 /// What ends a word.
 const SPECIAL: &str = "[]{}\",='";
 /// What ends a word between braces.
-const SPECIAL_IN_MAP: &str = "[]{}\",=':";
+pub(crate) const SPECIAL_IN_MAP: &str = "[]{}\",=':";
 
 struct Reader<'t> {
     text: &'t str,
@@ -160,7 +158,7 @@ impl<'t> Reader<'t> {
 }
 
 /// What a word without quotes is.
-fn plain(word: &str) -> StepValue {
+pub(crate) fn plain(word: &str) -> StepValue {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let begins_with_digit = digits.starts_with(|c: char| c.is_ascii_digit());
     match word {
@@ -173,38 +171,5 @@ fn plain(word: &str) -> StepValue {
             _ => StepValue::Text(word.to_owned()),
         },
         _ => StepValue::Text(word.to_owned()),
-    }
-}
-
-impl fmt::Display for StepValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StepValue::None => f.write_str("None"),
-            StepValue::Bool(true) => f.write_str("True"),
-            StepValue::Bool(false) => f.write_str("False"),
-            StepValue::Int(value) => write!(f, "{value}"),
-            StepValue::Float(value) => write!(f, "{value:?}"),
-            StepValue::Text(text) => {
-                let special = |c: char| c.is_whitespace() || c.is_control() || SPECIAL_IN_MAP.contains(c) || c == ';';
-                let bare = !text.is_empty() && !text.contains(special) && plain(text) == *self;
-                f.write_str(&if bare { text.clone() } else { in_quotes(text) })
-            }
-            StepValue::List(items) => {
-                let items: Vec<String> = items.iter().map(ToString::to_string).collect();
-                write!(f, "[{}]", items.join(", "))
-            }
-            StepValue::Map(entries) => {
-                let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key}: {value}")).collect();
-                write!(f, "{{{}}}", entries.join(", "))
-            }
-        }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
-        self.args.iter().try_for_each(|value| write!(f, " {value}"))?;
-        self.keywords.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
     }
 }

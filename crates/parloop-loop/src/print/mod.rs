@@ -2,6 +2,7 @@
 
 mod expr;
 mod instruction;
+mod step;
 
 pub(crate) use expr::quoted;
 pub(crate) use instruction::joined;

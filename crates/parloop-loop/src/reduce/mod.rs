@@ -1,15 +1,14 @@
 //! Reductions become instructions: accumulators that are set, updated for each point and then used.
 //!
-//! `op` says what each reduction does; `realize` goes through a kernel; `sequential` has those that one work item does alone, `local`
+//! `realize` goes through a kernel; `sequential` has those that one work item does alone, `local`
 //! those of the work items of a group, `scan` those whose results grow along a loop. `separate` sees to reductions over nothing.
 
-use parloop_device::DType;
 use parloop_isl::{IslError, Name};
 
+use crate::reduction::ReductionError;
 use crate::syntax::ReductionOp;
 
 mod local;
-mod op;
 mod realize;
 mod scan;
 mod separate;
@@ -21,22 +20,9 @@ pub use realize::{Realization, Scan, TypeOf, realize};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReduceError {
-    /// The result of no points is not known.
-    #[error("reduction `{op}` over values of type {}: there is no value to start from; use numbers that have an order", dtype.name())]
-    NoNeutralElement {
-        /// The reduction.
-        op: ReductionOp,
-        /// The type of what it reduces.
-        dtype: DType,
-    },
-    /// Nobody registered it.
-    #[error(
-        "`reduce({name}, …)`: no reduction of that name is known; known are sum, product, max, min, any, all, argmax, argmin, segmented_sum and segmented_product"
-    )]
-    UnknownOperation {
-        /// Its name.
-        name: Name,
-    },
+    /// The operation is not known, or has no value to start from.
+    #[error(transparent)]
+    Operation(#[from] ReductionError),
     /// A reduction of pairs got one value, or the other way round.
     #[error("instruction `{instruction}`: reduction `{op}` takes {expected} values, but {found} were given")]
     WrongArity {

@@ -8,7 +8,7 @@ use super::executable::c_strides;
 use super::{Executable, LoopArg, RunError, target_of};
 use crate::error::LoopError;
 use crate::prepare::{Generated, generate};
-use crate::syntax::Program;
+use crate::program::Program;
 
 /// The arguments of a call, by name: numbers, `&array`, `&mut array`, slices of the host, any of them with a shape (`(&array, [n, m])`), or a
 /// [`LoopArg`](crate::run::LoopArg).
@@ -35,21 +35,28 @@ macro_rules! loop_args {
     ($($name:ident: $arg:expr),* $(,)?) => { &mut [$((stringify!($name), $crate::run::LoopArg::from($arg))),*] };
 }
 
-impl Program {
+/// Compilation as methods of programs.
+pub trait Compile {
     /// Its kernel, compiled for a context.
     ///
     /// # Errors
-    /// Why there is no code ([`generate`](Self::generate)), or what its compiler says.
-    pub fn compile(&self, context: &Context) -> Result<Executable, LoopError> {
-        Executable::compile(&self.generate_for(self.only_entry()?, context)?, context)
-    }
+    /// Why there is no code ([`generate`](crate::prepare::generate)), or what its compiler says.
+    fn compile(&self, context: &Context) -> Result<Executable, LoopError>;
 
     /// The code of a kernel of the program for the device of a context; with every index checked where the environment asks for it
     /// (`PARLOOP_CHECKED`).
     ///
     /// # Errors
     /// Why there is no code.
-    pub fn generate_for(&self, entry: &str, context: &Context) -> Result<Generated, LoopError> {
+    fn generate_for(&self, entry: &str, context: &Context) -> Result<Generated, LoopError>;
+}
+
+impl Compile for Program {
+    fn compile(&self, context: &Context) -> Result<Executable, LoopError> {
+        Executable::compile(&self.generate_for(self.only_entry()?, context)?, context)
+    }
+
+    fn generate_for(&self, entry: &str, context: &Context) -> Result<Generated, LoopError> {
         let target = target_of(context.device().kind());
         if !CompileOptions::default().checked {
             return generate(self, entry, target);

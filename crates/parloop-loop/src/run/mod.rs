@@ -1,10 +1,5 @@
 //! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), compilation and launches.
 
-use parloop_device::DType;
-use parloop_isl::Name;
-
-use crate::layout::LayoutError;
-
 mod args;
 mod call;
 mod executable;
@@ -12,75 +7,11 @@ mod fields;
 mod formula;
 mod repeat;
 
+pub use args::Compile;
 pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
 pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
 pub use fields::PlannedField;
 pub use formula::{Formula, FormulaOp};
 pub use repeat::Repeat;
 
-/// Why a call cannot be made.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-#[allow(missing_docs)]
-pub enum RunError {
-    #[error("kernel `{kernel}`: argument `{argument}` is missing, and no array that was given tells it")]
-    Missing { kernel: Name, argument: Name },
-    #[error(
-        "kernel `{kernel}`: argument `{argument}` has no type that can be passed from outside; give it one, or pass an array from which it is known"
-    )]
-    Untyped { kernel: Name, argument: Name },
-    #[error(
-        "argument `{argument}`: `{part}` in its shape or strides cannot be computed before the call; use integers and integer arguments"
-    )]
-    NoFormula { argument: Name, part: String },
-    #[error("kernel `{kernel}`: argument `{argument}` is an array of {}, but the kernel was made for {}", found.name(), expected.name())]
-    WrongType { kernel: Name, argument: Name, expected: DType, found: DType },
-    #[error("kernel `{kernel}`: argument `{argument}` has shape {found:?}, but {expected:?} is needed")]
-    WrongShape { kernel: Name, argument: Name, expected: Vec<i64>, found: Vec<i64> },
-    #[error("kernel `{kernel}`: argument `{argument}` has {found} axes, but the kernel was made for {expected}")]
-    WrongRank { kernel: Name, argument: Name, expected: usize, found: usize },
-    #[error("kernel `{kernel}`: argument `{argument}` must be an object of class `{expected}`, but one of `{found}` was given{hint}")]
-    WrongClass { kernel: Name, argument: Name, expected: Name, found: Name, hint: &'static str },
-    #[error(
-        "kernel `{kernel}`: field `{field}` of argument `{argument}` has {found} elements along axis {axis}, but {needed} are needed; pass a longer object, or say how far the loops go"
-    )]
-    FieldTooShort { kernel: Name, argument: Name, field: Name, axis: usize, needed: i64, found: i64 },
-    #[error("kernel `{kernel}`: field `{field}` of argument `{argument}` cannot be used: {reason}")]
-    Field { kernel: Name, argument: Name, field: Name, reason: String },
-    #[error("kernel `{kernel}`: the value of `{name}` is not known; pass the arrays that it belongs to")]
-    NoValue { kernel: Name, name: Name },
-    #[error(
-        "kernel `{kernel}`: argument `{argument}` has a stride of {found} bytes along axis {axis}, but the kernel was made for {expected}; pass a contiguous copy, or declare it with strides=\"auto\""
-    )]
-    WrongStride { kernel: Name, argument: Name, axis: usize, expected: i64, found: i64 },
-    #[error(
-        "kernel `{kernel}`: argument `{argument}` has a stride of {found} bytes along axis {axis}, which is no multiple of its element's {size}"
-    )]
-    BrokenStride { kernel: Name, argument: Name, axis: usize, found: i64, size: i64 },
-    #[error(
-        "kernel `{kernel}`: argument `{argument}` begins at {address:#x}, but was promised to be aligned to {promised} bytes; pass a copy that is, or promise less"
-    )]
-    Unaligned { kernel: Name, argument: Name, address: u64, promised: u32 },
-    #[error("kernel `{kernel}`: argument `{argument}` must be {expected}")]
-    WrongKind { kernel: Name, argument: Name, expected: String },
-    #[error("kernel `{kernel}`: output `{argument}` would have length {length} along axis {axis}")]
-    NegativeLength { kernel: Name, argument: Name, axis: usize, length: i64 },
-    #[error("kernel `{kernel}`: a length or stride of `{argument}` does not fit into 64 bits")]
-    Overflow { kernel: Name, argument: Name },
-    #[error("kernel `{kernel}` has no argument `{argument}`; it has {names}")]
-    UnknownArgument { kernel: Name, argument: Name, names: String },
-    #[error("argument `{argument}` has an axis whose indices are arrays of their own, which a call from Rust cannot pass")]
-    Separate { argument: Name },
-    #[error("kernel `{kernel}`: argument `{argument}` was given twice")]
-    GivenTwice { kernel: Name, argument: Name },
-    #[error("kernel `{kernel}`: argument `{argument}` of shape {shape:?} takes {needed} bytes, but its memory has {found}")]
-    TooSmall { kernel: Name, argument: Name, shape: Vec<i64>, needed: u64, found: usize },
-    #[error(
-        "kernel `{kernel}`: argument `{argument}` cannot have the shape {shape:?} with strides {strides:?}: lengths are not negative, each axis has one stride, and no element lies in front of the first"
-    )]
-    BadShape { kernel: Name, argument: Name, shape: Vec<i64>, strides: Vec<i64> },
-    #[error(transparent)]
-    Layout(#[from] LayoutError),
-    #[error(transparent)]
-    Isl(#[from] parloop_isl::IslError),
-}
+pub use crate::error::RunError;

@@ -9,8 +9,8 @@ use parloop_isl::Name;
 
 use super::Node;
 use super::error::ScheduleError;
-use super::facts::{Facts, Placement};
-use super::race::{Pair, Races};
+use crate::facts::{Facts, Placement};
+use crate::race::{Pair, Races};
 use crate::syntax::{MemoryKind, SyncScope};
 
 /// What is inserted, and whether it may be.

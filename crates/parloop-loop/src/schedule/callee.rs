@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use parloop_isl::Name;
 
 use super::error::ScheduleError;
-use super::facts::{Facts, Placement};
 use super::sizes::{Sizes, group_and_local_sizes};
 use crate::callable::kernel_args;
-use crate::syntax::{Expr, Instruction, InstructionKind, LoopKernel, Program};
+use crate::facts::{Facts, Placement};
+use crate::program::Program;
+use crate::syntax::{Expr, Instruction, InstructionKind, LoopKernel};
 
 /// The kernel that an instruction calls, and what it is called with.
 fn callee<'p>(program: &'p Program, instruction: &'p Instruction) -> Option<(&'p LoopKernel, &'p [Expr])> {

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use parloop_isl::Name;
 
 use super::Node;
-use super::facts::{Facts, Placement};
+use crate::facts::{Facts, Placement};
 use crate::syntax::{Expr, InstructionKind};
 
 /// The nodes of a body with those loops put around runs of instructions.

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::error::ScheduleError;
-use super::facts::Facts;
 use super::sizes::{Sizes, group_and_local_sizes};
 use super::{Launch, Node, Step};
 use crate::affine::to_affine;
+use crate::facts::Facts;
 use crate::names::UniqueNames;
-use crate::syntax::{AddressSpace, CompareOp, Expr, Iname, InameTag, Instruction, Layout, LoopKernel, Program, Shape, Temporary};
+use crate::program::Program;
+use crate::syntax::{AddressSpace, CompareOp, Expr, Iname, InameTag, Instruction, Layout, LoopKernel, Shape, Temporary};
 
 /// The kernel with saves and reloads, which are put into the launches too.
 pub(crate) fn keep(

@@ -3,8 +3,8 @@
 use parloop_isl::Name;
 
 use super::error::ScheduleError;
-use super::facts::Facts;
 use super::{Launch, Node, Step};
+use crate::facts::Facts;
 use crate::names::UniqueNames;
 use crate::syntax::{ArgumentKind, SyncScope};
 

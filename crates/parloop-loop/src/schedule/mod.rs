@@ -2,18 +2,15 @@
 //!
 //! What lives here is the data and how it prints; `order` sorts, `barrier` synchronises, `launches` splits, `sizes` measures.
 
-mod access;
 mod barrier;
 mod callee;
 mod error;
-mod facts;
 mod innermost;
 mod keep;
 mod launches;
 mod local_axes;
 mod nest;
 mod order;
-mod race;
 mod sizes;
 
 use std::collections::HashMap;
@@ -22,20 +19,21 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-pub(crate) use access::{Access, accesses, constraints_of};
 pub(crate) use callee::callee_axes;
 pub(crate) use error::Names;
 pub use error::ScheduleError;
-pub(crate) use facts::Facts;
-pub use facts::Placement;
 pub use local_axes::{LocalAxesError, assign_automatic_axes};
-pub(crate) use race::{Pair, Races};
 pub use sizes::Sizes;
-pub(crate) use sizes::axis_base;
+
+pub use crate::facts::Placement;
 
 use barrier::Pass;
 
-use crate::syntax::{Expr, Instruction, LoopKernel, MemoryKind, Program, SyncScope};
+use crate::facts::Facts;
+use crate::race::Races;
+
+use crate::program::Program;
+use crate::syntax::{Expr, Instruction, LoopKernel, MemoryKind, SyncScope};
 
 /// A kernel with a place for each of its instructions.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use parloop_isl::Name;
 
 use super::error::ScheduleError;
-use super::facts::{Facts, Placement};
+use crate::facts::{Facts, Placement};
 use crate::syntax::InameTag;
 
 /// A loop of the nest; the first is the root, which is none.

@@ -8,9 +8,9 @@ use parloop_isl::Name;
 
 use super::Node;
 use super::error::ScheduleError;
-use super::facts::{Facts, Placement};
 use super::innermost;
 use super::nest::Nest;
+use crate::facts::{Facts, Placement};
 use crate::syntax::InstructionKind;
 
 /// Loops by their number in the nest, then instructions.

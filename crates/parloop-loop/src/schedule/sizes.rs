@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use parloop_isl::{Affine, IslError, Name, Set};
+use parloop_isl::{Affine, Name};
 
 use super::callee::callee_sizes;
 use super::error::ScheduleError;
-use super::facts::{Facts, Placement};
 use crate::affine::from_affine;
-use crate::domain::Forest;
-use crate::syntax::{Expr, Instruction, Program};
+use crate::axis::{alone, axis_base};
+use crate::facts::{Facts, Placement};
+use crate::program::Program;
+use crate::syntax::{Expr, Instruction};
 
 /// Groups and work items along each axis.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,20 +82,6 @@ fn without_gaps<T>(which: char, axes: BTreeMap<u8, T>) -> Result<Vec<T>, Schedul
         sizes.push(size);
     }
     Ok(sizes)
-}
-
-/// The value of an iname that work item, or group, 0 has: not above any of its values, in terms of parameters. Code and sizes must agree on it.
-pub(crate) fn axis_base(forest: &Forest<'_>, iname: &Name) -> Result<Affine, IslError> {
-    match forest.constant_bounds(iname) {
-        (Some(lower), _) => Ok(Affine::constant(lower)),
-        _ => alone(forest, iname)?.static_min(iname, &forest.kernel().assumptions),
-    }
-}
-
-/// The points of one iname, in terms of parameters.
-fn alone(forest: &Forest<'_>, iname: &Name) -> Result<Set, IslError> {
-    let domain = forest.domain_of([iname])?;
-    if domain.dims().len() == 1 { Ok(domain) } else { domain.project_onto(std::slice::from_ref(iname)) }
 }
 
 fn group_extent(facts: &Facts<'_>, iname: &Name) -> Result<Expr, ScheduleError> {

@@ -1,9 +1,11 @@
 //! Statistics: how many operations a kernel does and how many bytes it moves, in terms of its sizes.
 
 mod count;
+mod error;
 mod polynomial;
 mod work;
 
 pub use count::{Count, Counted};
+pub use error::StatsError;
 pub use polynomial::Polynomial;
 pub use work::{Direction, Operation, Work};

@@ -7,11 +7,12 @@ use parloop_device::DType;
 use parloop_isl::{Name, Set};
 
 use super::count::Count;
+use super::error::StatsError;
 use crate::affine::to_affine;
 use crate::domain::Forest;
-use crate::error::LoopError;
 use crate::infer::TypeReader;
-use crate::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, Program, Type, UnaryOp};
+use crate::program::Program;
+use crate::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, Type, UnaryOp};
 
 /// A kind of operation, as it is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -72,7 +73,7 @@ impl Work {
     ///
     /// # Errors
     /// When a type is missing, or the solver has no answer.
-    pub fn of(program: &Program, kernel: &LoopKernel) -> Result<Work, LoopError> {
+    pub fn of(program: &Program, kernel: &LoopKernel) -> Result<Work, StatsError> {
         let forest = Forest::of(kernel);
         let mut counter = Counter { kernel, reader: TypeReader::new(program, kernel), work: Work::default(), touched: BTreeMap::new() };
         for argument in &kernel.arguments {
@@ -102,7 +103,7 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    fn instruction(&mut self, instruction: &Instruction, domain: &Set) -> Result<(), LoopError> {
+    fn instruction(&mut self, instruction: &Instruction, domain: &Set) -> Result<(), StatsError> {
         let point = Count::points(domain, 1)?;
         for expr in instruction.rhs() {
             self.expr(expr, domain, &point)?;
@@ -113,7 +114,7 @@ impl Counter<'_> {
         Ok(())
     }
 
-    fn expr(&mut self, expr: &Expr, domain: &Set, point: &Count) -> Result<(), LoopError> {
+    fn expr(&mut self, expr: &Expr, domain: &Set, point: &Count) -> Result<(), StatsError> {
         let operation = match expr {
             Expr::Binary(op, ..) => match op {
                 BinaryOp::Add | BinaryOp::Subtract => Some(Operation::Add),
@@ -142,7 +143,7 @@ impl Counter<'_> {
     }
 
     /// Index arithmetic is not counted; what is read for an index is.
-    fn access(&mut self, place: &Expr, direction: Direction, domain: &Set, point: &Count) -> Result<(), LoopError> {
+    fn access(&mut self, place: &Expr, direction: Direction, domain: &Set, point: &Count) -> Result<(), StatsError> {
         let Some(array) = place.written_name() else { return Ok(()) };
         for child in place.children() {
             let mut inner = Vec::new();
@@ -175,7 +176,7 @@ impl Counter<'_> {
     }
 
     /// The elements that affine indices reach over a domain.
-    fn image(&self, indices: &[Expr], domain: &Set) -> Result<Option<Set>, LoopError> {
+    fn image(&self, indices: &[Expr], domain: &Set) -> Result<Option<Set>, StatsError> {
         let mut functions = Vec::with_capacity(indices.len());
         for (axis, index) in indices.iter().enumerate() {
             let Some(affine) = to_affine(index) else { return Ok(None) };

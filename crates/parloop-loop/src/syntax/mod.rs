@@ -5,16 +5,17 @@ mod data;
 mod expr;
 mod instruction;
 mod kernel;
-mod program;
 mod tag;
+mod target;
 mod types;
 
+pub use crate::program::Program;
 pub use data::{AddressSpace, Argument, ArgumentKind, DimTag, Initializer, Layout, Offset, Shape, Stride, Temporary};
 pub use expr::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, SubArray, UnaryOp};
 pub use instruction::{
     Assignment, Atomicity, CInstruction, CallInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
 };
 pub use kernel::{Iname, KernelOptions, LoopKernel, Phase, Preamble, SubstitutionRule};
-pub use program::{Program, Target};
 pub use tag::{InameTag, TagError};
+pub use target::Target;
 pub use types::{ClassAxis, ClassField, ClassSource, ClassType, Type};

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::arrays::{UnknownArray, layout_of};
-use super::expand_subst::{ExpandSubstError, expand_calls};
 use super::extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 use super::precompute::{FetchTag, Precompute, PrecomputeError, precompute};
 use crate::affine::to_affine;
 use crate::matching::Query;
 use crate::names::UniqueNames;
+use crate::substitution::{ExpandSubstError, expand_calls};
 use crate::syntax::{AddressSpace, Expr, Iname, Layout, LoopKernel, Type};
 
 /// What is fetched, for which sweep, and where to.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use parloop_isl::{IslError, Name};
 
-use super::expand_subst::{ExpandSubstError, called_rules, expand_calls};
 use super::extract_subst::call_of;
 use super::precompute::inames_that_bound;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
 use crate::matching::Query;
 use crate::names::UniqueNames;
+use crate::substitution::{ExpandSubstError, called_rules, expand_calls};
 use crate::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
 
 /// Which assignment, and where its value is used.

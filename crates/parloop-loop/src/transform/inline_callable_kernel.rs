@@ -10,12 +10,15 @@ use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
 use crate::affine::{from_affine, to_affine};
-use crate::callable::{CallableError, CallableKernel, called_by, kernel_args, reachable, scope};
+use crate::callable::{CallableError, CallableKernel, kernel_args};
+use crate::callable::{InferError, extent, same_place};
 use crate::fold;
-use crate::infer::{InferError, extent, same_place};
+use crate::functions::scope;
 use crate::names::{Near, UniqueNames};
+use crate::program::Program;
+use crate::program::{called_by, reachable};
 use crate::syntax::{
-    Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel, Program,
+    Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel,
     Reduction, SubArray, SyncScope, Temporary,
 };
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use parloop_isl::{IslError, Name};
 
-use super::expand_subst::{ExpandSubstError, expand_subst};
 use super::loop_conflicts::Conflicts;
 use super::replace::{self, InameError};
 use crate::matching::Query;
 use crate::names::UniqueNames;
+use crate::substitution::ExpandSubstError;
+use crate::substitution::expand_subst;
 use crate::syntax::{Expr, InameTag, Instruction, LoopKernel};
 
 /// Why it cannot be said which loops can be fused.

@@ -15,7 +15,6 @@ mod chunk_iname;
 mod duplicate_inames;
 mod edit_instructions;
 mod error;
-mod expand_subst;
 mod extract_subst;
 mod fix_parameters;
 mod inline_callable_kernel;
@@ -26,7 +25,6 @@ mod loop_fusion;
 mod make_reduction_inames_unique;
 mod map_domain;
 mod merge;
-mod methods;
 mod precompute;
 mod prioritize_loops;
 mod privatize_temporaries_with_inames;
@@ -47,7 +45,6 @@ mod simplify_indices;
 mod split_array_axis;
 mod split_iname;
 mod split_reduction;
-pub mod step;
 mod tag_array_axes;
 mod tag_inames;
 
@@ -69,7 +66,6 @@ pub use edit_instructions::{
     tag_instructions,
 };
 pub use error::TransformError;
-pub use expand_subst::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
 pub use extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 pub use fix_parameters::{FixParametersError, Fixed, fix_parameters};
 pub use inline_callable_kernel::{InlineError, inline_callable_kernel, inline_parallel_callees};
@@ -78,11 +74,10 @@ pub use loop_fusion::{LoopFusionError, get_kennedy_unweighted_fusion_candidates}
 pub use make_reduction_inames_unique::make_reduction_inames_unique;
 pub use map_domain::{MapDomainError, map_domain};
 pub use merge::{merge, with_entrypoints};
-pub(crate) use precompute::domain_of;
-pub use precompute::{FetchTag, Precompute, PrecomputeError, precompute};
+pub use precompute::{FetchTag, Precompute, PrecomputeError, domain_of, precompute};
 pub use prioritize_loops::{PrioritizeLoopsError, prioritize_loops};
 pub use privatize_temporaries_with_inames::{PrivatizeError, privatize_for_concurrent_inames, privatize_temporaries_with_inames};
-pub use realize_reduction::realize_reduction;
+pub use realize_reduction::{RealizeReductionError, realize_reduction};
 pub use reduction_arg_to_subst_rule::{ReductionArgToSubstRule, ReductionArgToSubstRuleError, reduction_arg_to_subst_rule};
 pub use register::{
     RegisterError, register_callable, register_callable_kernel, register_function_lookup, register_function_mangler,
@@ -101,6 +96,8 @@ pub use simplify_indices::simplify_indices;
 pub use split_array_axis::{AxisSplit, SplitArrayAxisError, split_array_axis};
 pub use split_iname::{Split, SplitError, split_iname};
 pub use split_reduction::{SplitReductionError, split_reduction_inward, split_reduction_outward};
-pub use step::{Arguments, Step, StepError, StepValue};
 pub use tag_array_axes::{AxisTags, TagArrayAxesError, tag_array_axes};
 pub use tag_inames::{TagChoice, TagInamesError, Tags, tag_inames, untag_inames};
+
+pub use crate::step::{self, Arguments, Step, StepError, StepValue};
+pub use crate::substitution::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};

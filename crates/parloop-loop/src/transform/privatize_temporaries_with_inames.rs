@@ -7,9 +7,10 @@ use std::sync::Arc;
 use parloop_isl::{Affine, IslError, Name};
 
 use crate::affine::from_affine;
+use crate::axis::axis_base;
 use crate::domain::Forest;
+use crate::facts::Placement;
 use crate::fold;
-use crate::schedule::{Placement, axis_base};
 use crate::syntax::{Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape, SubArray};
 
 /// Why temporaries cannot be made private to values of inames.

@@ -2,10 +2,24 @@
 
 use parloop_isl::Name;
 
-use crate::error::LoopError;
+use crate::callable::InferError;
 use crate::infer;
-use crate::reduce::{self, Realization};
-use crate::syntax::{Expr, LoopKernel, Program, Target};
+use crate::program::NoEntry;
+use crate::program::Program;
+use crate::reduce::{self, Realization, ReduceError};
+use crate::syntax::{Expr, LoopKernel, Target};
+
+/// Why reductions cannot be realised.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum RealizeReductionError {
+    #[error(transparent)]
+    Infer(#[from] InferError),
+    #[error(transparent)]
+    Reduce(#[from] ReduceError),
+    #[error(transparent)]
+    NoEntry(#[from] NoEntry),
+}
 
 /// Realises reductions of the kernel of that name. Types are found as far as they can be.
 ///
@@ -20,10 +34,10 @@ use crate::syntax::{Expr, LoopKernel, Program, Target};
 /// ```
 ///
 /// # Errors
-/// [`LoopError::Reduce`]; [`LoopError::Infer`] for types that contradict each other; [`LoopError::NoEntry`] without such a kernel.
-pub fn realize_reduction(program: &Program, name: &Name, how: &Realization) -> Result<Program, LoopError> {
+/// [`ReduceError`]; [`InferError`] for types that contradict each other; [`NoEntry`] without such a kernel.
+pub fn realize_reduction(program: &Program, name: &Name, how: &Realization) -> Result<Program, RealizeReductionError> {
     let typed = infer::types_so_far(program, program.target.unwrap_or(Target::C))?;
-    let kernel = typed.kernel(name).ok_or_else(|| LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() })?;
+    let kernel = typed.kernel(name).ok_or_else(|| NoEntry { names: program.entrypoints.iter().cloned().collect() })?;
     let type_of = |kernel: &LoopKernel, expr: &Expr| {
         let ty = infer::type_of(&typed, kernel, expr).map_err(|error| error.to_string())?;
         ty.scalar().ok_or_else(|| "it is no number".to_owned())

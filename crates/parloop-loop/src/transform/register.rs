@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::callable::{Callable, CallableError, CallableKernel, FunctionLookup, kernel_exprs, scope};
+use crate::callable::{Callable, CallableError, CallableKernel, FunctionLookup};
+use crate::functions::scope;
 use crate::names::Near;
-use crate::syntax::{Call, Expr, InstructionKind, LoopKernel, Program, Target};
+use crate::program::Program;
+use crate::program::kernel_exprs;
+use crate::syntax::{Call, Expr, InstructionKind, LoopKernel, Target};
 
 /// Why a function cannot be registered.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

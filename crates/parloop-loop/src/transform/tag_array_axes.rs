@@ -3,8 +3,8 @@
 use parloop_isl::Name;
 
 use super::arrays::{UnknownArray, layout_of, set_layout};
-use crate::create::{DimTagError, parse_dim_tag_list};
 use crate::layout::LayoutError;
+use crate::parse::{DimTagError, parse_dim_tag_list};
 use crate::syntax::{DimTag, Layout, LoopKernel};
 
 /// How axes are tagged: as data, or as text.

@@ -6,6 +6,7 @@ use parloop_device::{Complex64, DType};
 use parloop_kernel::{Arg, Context};
 use parloop_loop::callable::{Access, CFunction};
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, LoopArg, target_of};
 use parloop_loop::syntax::{Program, Target};
 use parloop_loop::transform::{Tags, register_callable, tag_inames};

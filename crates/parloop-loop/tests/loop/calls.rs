@@ -8,6 +8,7 @@ use parloop_loop::callable::{Access, CFunction};
 use parloop_loop::check::CheckError;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;
+use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, LoopArg, target_of};
 use parloop_loop::syntax::{LoopKernel, Program, Target};
 use parloop_loop::transform::{Tags, inline_callable_kernel, merge, register_callable, tag_inames};

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use parloop_device::{CompileError, Compiler, DeviceKind};
 use parloop_kernel::{CompileOptions, Source, compile_for};
+use parloop_loop::prelude::*;
 use parloop_loop::syntax::{Program, Target};
 
 use super::lowering::code;

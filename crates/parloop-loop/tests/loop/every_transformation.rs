@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use parloop_kernel::Context;
 use parloop_loop::file::LoopFile;
+use parloop_loop::prelude::*;
 use parloop_loop::run::LoopArg;
 use parloop_loop::syntax::Program;
 use parloop_loop::transform::known_steps;

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use parloop_loop::file::{Expected, LoopFile};
+use parloop_loop::prelude::*;
 use parloop_loop::syntax::{Program, Target};
 
 /// What is found for a line `---- what`.

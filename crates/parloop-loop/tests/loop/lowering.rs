@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::lower::Code;
+use parloop_loop::prelude::*;
 use parloop_loop::syntax::{
     CInstruction, ClassAxis, ClassField, ClassSource, ClassType, Expr, InameTag, InstructionKind, LoopKernel, Program, Target, Type,
 };

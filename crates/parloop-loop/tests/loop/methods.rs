@@ -3,6 +3,7 @@
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;
 use parloop_loop::loop_args;
+use parloop_loop::prelude::*;
 use parloop_loop::run::{LoopArg, RunError};
 use parloop_loop::syntax::{InameTag, Program};
 use parloop_loop::transform::{Prefetch, Split, SplitError, TransformError};

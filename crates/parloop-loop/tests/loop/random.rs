@@ -10,6 +10,7 @@ use parloop_kernel::Context;
 use parloop_loop::Name;
 use parloop_loop::interpret::{InterpretError, Number, interpret};
 use parloop_loop::parse;
+use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, LoopArg, target_of};
 use parloop_loop::syntax::{Program, Target};
 use parloop_loop::transform::apply;

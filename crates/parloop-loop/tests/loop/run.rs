@@ -3,6 +3,7 @@
 use parloop_device::{Device, DeviceKind};
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, LoopArg, target_of};
 use parloop_loop::syntax::InameTag;
 use parloop_loop::syntax::{AddressSpace, Program};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parloop_kernel as ker;
 use parloop_loop::Name;
+use parloop_loop::prelude::*;
 use parloop_loop::run::Executable;
 use parloop_loop::syntax::{LoopKernel, Program, Type};
 use pyo3::prelude::*;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use parloop_loop::file::LoopFile;
+use parloop_loop::prelude::*;
 use parloop_loop::syntax::Target;
 
 /// The targets by name, as the command line has them.

@@ -6,8 +6,8 @@ use parloop_isl::Name;
 
 use super::{ApplyError, address_space, done, is_given_as_none, query};
 use crate::parse;
+use crate::step::{Arguments, Step, StepValue};
 use crate::syntax::{Expr, InameTag, LoopKernel};
-use crate::transform::step::{Arguments, Step, StepValue};
 use crate::transform::{self, Aliases, AxisSplit, AxisTags, BaseStorage, FetchTag, Precompute, Prefetch};
 
 type Done = Result<LoopKernel, ApplyError>;

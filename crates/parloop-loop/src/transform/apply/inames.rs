@@ -6,8 +6,8 @@ use std::str::FromStr;
 use parloop_isl::{Name, Relation};
 
 use super::{ApplyError, done, query, tags, wrong};
+use crate::step::{Arguments, Step, StepValue};
 use crate::syntax::{InameTag, LoopKernel};
-use crate::transform::step::{Arguments, Step, StepValue};
 use crate::transform::{self, Duplicate, Fixed, Join, Rename, Split, Tags};
 
 type Done = Result<LoopKernel, ApplyError>;

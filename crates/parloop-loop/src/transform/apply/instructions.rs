@@ -2,8 +2,8 @@
 
 use super::{ApplyError, done, query};
 use crate::parse;
+use crate::step::{Arguments, Step, StepValue};
 use crate::syntax::{LoopKernel, MemoryKind, SyncScope};
-use crate::transform::step::{Arguments, Step, StepValue};
 use crate::transform::{self, AssignmentToSubst, Barrier, ExtractSubst, NoSync, ReductionArgToSubstRule};
 
 type Done = Result<LoopKernel, ApplyError>;

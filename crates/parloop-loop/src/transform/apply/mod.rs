@@ -10,10 +10,11 @@ use std::str::FromStr;
 
 use parloop_isl::Name;
 
-use super::step::{Arguments, Step, StepError, StepValue};
 use crate::matching::Query;
 use crate::parse::{self, ParseError, nearest};
-use crate::syntax::{AddressSpace, InameTag, LoopKernel, Program, TagError};
+use crate::program::Program;
+use crate::step::{Arguments, Step, StepError, StepValue};
+use crate::syntax::{AddressSpace, InameTag, LoopKernel, TagError};
 
 /// Why a step cannot be done.
 #[derive(Debug, thiserror::Error)]

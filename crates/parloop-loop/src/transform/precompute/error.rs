@@ -3,8 +3,8 @@
 use parloop_isl::{IslError, Name, Set};
 
 use crate::names::Near;
+use crate::substitution::ExpandSubstError;
 use crate::syntax::AddressSpace;
-use crate::transform::expand_subst::ExpandSubstError;
 
 /// Why values of a rule cannot be computed ahead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -185,6 +185,6 @@ impl Footprint {
 }
 
 /// The values of the inames together with what bounds them: their domains, those that these lean on, and the assumptions.
-pub(crate) fn domain_of(kernel: &LoopKernel, inames: &[Name]) -> Result<Set, IslError> {
+pub fn domain_of(kernel: &LoopKernel, inames: &[Name]) -> Result<Set, IslError> {
     Forest::of(kernel).domain_of(inames)?.join(&kernel.assumptions)
 }

@@ -18,14 +18,14 @@ use crate::affine::from_affine;
 use crate::fold;
 use crate::matching::Query;
 use crate::names::{Near, UniqueNames};
+use crate::substitution::{expand_calls, used_rules};
 use crate::syntax::{
     AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Shape, SubstitutionRule, SyncScope,
     Temporary, Type,
 };
-use crate::transform::expand_subst::{expand_calls, used_rules};
 
 pub use error::PrecomputeError;
-pub(crate) use footprint::domain_of;
+pub use footprint::domain_of;
 use footprint::{Footprint, FootprintError, Question};
 pub(crate) use hidden::inames_that_bound;
 
@@ -577,7 +577,7 @@ fn argument_that_is(calls: &[Vec<Affine>], rule: &SubstitutionRule, iname: &Name
 }
 
 fn calls_rule(expr: &Expr, kernel: &LoopKernel, rule: &Name) -> bool {
-    expr.any(&mut |inner| super::expand_subst::rule_call(inner, &kernel.substitutions).is_some_and(|(called, _)| called.name == *rule))
+    expr.any(&mut |inner| crate::substitution::rule_call(inner, &kernel.substitutions).is_some_and(|(called, _)| called.name == *rule))
 }
 
 fn place_of(temporary: &Name, indices: Vec<Expr>) -> Expr {

@@ -7,8 +7,8 @@ use parloop_isl::{Affine, Name};
 
 use crate::affine::to_affine;
 use crate::matching::Query;
+use crate::substitution::{ExpandSubstError, called_rules, expand_calls, rule_call};
 use crate::syntax::{ArgumentKind, Expr, LoopKernel};
-use crate::transform::expand_subst::{ExpandSubstError, called_rules, expand_calls, rule_call};
 
 /// A kernel whose instructions call the rule themselves, not through other rules.
 pub(super) fn call_directly(kernel: &LoopKernel, rule: &Name, within: &Query) -> Result<LoopKernel, ExpandSubstError> {

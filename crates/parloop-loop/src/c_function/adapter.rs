@@ -5,7 +5,7 @@ use parloop_device::DType;
 use parloop_isl::Name;
 use parloop_kernel::{Param, ParamType, Pointee, Signature};
 
-use super::{ArgDescriptor, ArgId, CallableError};
+use crate::callable::{ArgDescriptor, ArgId, CallableError};
 use crate::fold;
 use crate::layout::Axis;
 use crate::syntax::{AddressSpace, Layout, Preamble, Target};

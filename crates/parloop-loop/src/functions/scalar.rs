@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use super::error::TypeName;
-use super::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, CallSite, Callable, CallableError, FunctionLookup, Inference};
-use crate::infer::combine;
+use crate::callable::TypeName;
+use crate::callable::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, CallSite, Callable, CallableError, FunctionLookup, Inference};
+use crate::promote::combine;
 use crate::syntax::{Preamble, Target, Type};
 
 /// A function of numbers with a version for each of some types.

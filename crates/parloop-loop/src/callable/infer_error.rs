@@ -5,7 +5,7 @@ use parloop_isl::{IslError, Name};
 use crate::callable::{CallableError, RecursiveCall};
 use crate::layout::LayoutError;
 use crate::names::Near;
-use crate::transform::ExpandSubstError;
+use crate::substitution::ExpandSubstError;
 
 /// Why types or descriptors cannot be found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

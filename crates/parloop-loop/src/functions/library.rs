@@ -6,9 +6,9 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_isl::Name;
 
-use super::emit::{CallSite, Emitted};
 use super::scalar::only_values;
-use super::{ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
+use crate::callable::{ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
+use crate::callable::{CallSite, Emitted};
 use crate::syntax::{Expr, Preamble, Target, Type};
 
 /// The names of these functions.

@@ -4,17 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_isl::Name;
 
-use super::scope::kernel_exprs;
-use crate::syntax::{Expr, LoopKernel, Program};
+use crate::callable::RecursiveCall;
+use crate::program::Program;
+use crate::syntax::{Expr, LoopKernel};
 
-/// A kernel calls itself.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("kernel `{kernel}` calls itself: {}", path.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" calls "))]
-pub struct RecursiveCall {
-    /// The kernel.
-    pub kernel: Name,
-    /// Through which kernels.
-    pub path: Vec<Name>,
+/// All expressions of a kernel in which calls may be: those of instructions and the bodies of substitution rules.
+pub fn kernel_exprs(kernel: &LoopKernel) -> impl Iterator<Item = &Expr> {
+    let instructions = kernel.instructions.iter().flat_map(|instruction| instruction.exprs());
+    instructions.chain(kernel.substitutions.values().map(|rule| &rule.body))
 }
 
 /// The names of resolved functions that a kernel calls.

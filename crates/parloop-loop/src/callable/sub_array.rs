@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parloop_isl::{Affine, Atom, Bound, Name};
 
-use super::error::InferError;
+use super::InferError;
 use crate::affine::{from_affine, to_affine};
 use crate::fold;
 use crate::layout::Axis;

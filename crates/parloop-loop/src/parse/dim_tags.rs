@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::expression;
 use super::extremes::settled;
-use crate::parse;
 use crate::syntax::{DimTag, Stride};
 
 /// Why a text is no list of dim tags.
@@ -181,7 +181,7 @@ fn read_stride(text: &str, tag: &str) -> Result<Stride, DimTagError> {
         return Ok(Stride::Auto);
     }
     let bad = |reason: String| DimTagError::BadStride { tag: tag.to_owned(), reason };
-    parse::expression(text).map(|stride| Stride::Fixed(settled(&stride, &BTreeSet::new()))).map_err(|error| bad(error.to_string()))
+    expression(text).map(|stride| Stride::Fixed(settled(&stride, &BTreeSet::new()))).map_err(|error| bad(error.to_string()))
 }
 
 impl Written {
@@ -259,7 +259,7 @@ fn check(read: &[Written], text: &str) -> Result<(), DimTagError> {
 }
 
 /// The parts of a text between commas that are in no brackets.
-pub(super) fn split_at_commas(text: &str) -> Vec<&str> {
+pub fn split_at_commas(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
     for (at, c) in text.char_indices() {
         match c {

@@ -1,4 +1,4 @@
-//! Kernels as text, whole: what [`read`](super::read) reads, and [`build`](super::build) makes the same kernel of.
+//! Kernels as text, whole: what a `.loop` file has, and what the same kernel is made of again.
 
 use std::fmt::{self, Display, Formatter};
 

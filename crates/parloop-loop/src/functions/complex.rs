@@ -3,7 +3,7 @@
 use parloop_device::DType;
 
 use super::target::{function_words, native_type};
-use crate::infer::real_of;
+use crate::promote::real_of;
 use crate::syntax::Target;
 
 /// The name of our function.

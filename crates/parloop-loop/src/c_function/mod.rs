@@ -1,5 +1,7 @@
 //! A user's function in C: its signature says what it takes, its source stands in front of the code.
 
+mod adapter;
+
 use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,11 +9,11 @@ use std::sync::Arc;
 use parloop_isl::Name;
 use parloop_kernel::{DeviceKind, KernelError, ParamType, PlainC, Pointee, Signature, Source, signatures};
 
-use super::adapter::{Adapter, Passed};
-use super::emit::{CallSite, Emitted, check_in_place};
-use super::error::TypeName;
-use super::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
+use crate::callable::TypeName;
+use crate::callable::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
+use crate::callable::{CallSite, Emitted, check_in_place};
 use crate::syntax::{Preamble, Target, Type};
+use adapter::{Adapter, Passed};
 
 /// What a C function does with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use super::{Callable, CallableError, TargetFunction, library, target};
-use crate::syntax::{Call, Expr, Instruction, LoopKernel, Program, Target};
+use super::{TargetFunction, library, target};
+use crate::callable::{Callable, CallableError};
+use crate::program::{Program, kernel_exprs};
+use crate::syntax::{Call, Expr, Instruction, LoopKernel, Target};
 
 /// The callable of that name for a program: what the user's look-ups give, the last one first, then the target's own, then the
 /// library's. Entries of the program are not looked at.
@@ -34,7 +36,7 @@ pub fn scope(program: &Program) -> Result<Program, CallableError> {
 }
 
 /// [`scope`] for a target that the program need not name itself.
-pub(crate) fn scope_for(program: &Program, target: Option<Target>) -> Result<Program, CallableError> {
+pub fn scope_for(program: &Program, target: Option<Target>) -> Result<Program, CallableError> {
     let mut scoped = program.clone();
     for (entry, callable) in &program.callables {
         if let Some(kernel) = callable.kernel()
@@ -74,12 +76,6 @@ fn scope_kernel(kernel: &LoopKernel, program: &mut Program, target: Option<Targe
         .then(|| rename_calls(kernel, &|call| (!call.resolved && known.contains(&call.function)).then(|| call.function.clone()))))
 }
 
-/// All expressions of a kernel in which calls may be: those of instructions and the bodies of substitution rules.
-pub(crate) fn kernel_exprs(kernel: &LoopKernel) -> impl Iterator<Item = &Expr> {
-    let instructions = kernel.instructions.iter().flat_map(|instruction| instruction.exprs());
-    instructions.chain(kernel.substitutions.values().map(|rule| &rule.body))
-}
-
 /// The kernel with calls resolved to the entries that `entry` names; `None` leaves a call as it is.
 fn rename_calls(kernel: &LoopKernel, entry: &dyn Fn(&Call) -> Option<Name>) -> LoopKernel {
     let mut kernel = kernel.clone();
@@ -111,7 +107,7 @@ fn rename_in(expr: &Expr, entry: &dyn Fn(&Call) -> Option<Name>) -> Expr {
 }
 
 /// The names of all functions that a program may call, for messages.
-pub(crate) fn known_names(program: &Program) -> Vec<Name> {
+pub fn known_names(program: &Program) -> Vec<Name> {
     let builtin = target::names().chain(library::NAMES.iter().copied()).map(Name::from);
     let own = program.callables.iter().filter(|(_, callable)| callable.types().is_none()).map(|(name, _)| name.clone());
     builtin.chain(own).collect()

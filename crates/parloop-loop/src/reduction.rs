@@ -1,9 +1,31 @@
 //! What a reduction does: where it starts, how two partial results become one, and of which types it is.
 
 use parloop_device::DType;
+use parloop_isl::Name;
 
-use super::ReduceError;
 use crate::syntax::{BinaryOp, CompareOp, Expr, Literal, ReductionOp};
+
+/// What a reduction does not know.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReductionError {
+    /// The result of no points is not known.
+    #[error("reduction `{op}` over values of type {}: there is no value to start from; use numbers that have an order", dtype.name())]
+    NoNeutralElement {
+        /// The reduction.
+        op: ReductionOp,
+        /// The type of what it reduces.
+        dtype: DType,
+    },
+    /// Nobody registered it.
+    #[error(
+        "`reduce({name}, …)`: no reduction of that name is known; known are sum, product, max, min, any, all, argmax, argmin, segmented_sum and segmented_product"
+    )]
+    UnknownOperation {
+        /// Its name.
+        name: Name,
+    },
+}
 
 impl ReductionOp {
     /// How many values it takes at each point, which is how many it gives.
@@ -31,14 +53,14 @@ impl ReductionOp {
     /// The results of no points at all, for results of these types; they may be missing where [`needs_types`](Self::needs_types) is false.
     ///
     /// # Errors
-    /// [`ReduceError::NoNeutralElement`]: complex numbers have no largest, a registered reduction has none that is known here.
-    pub fn neutral(&self, types: Option<&[DType]>) -> Result<Vec<Expr>, ReduceError> {
+    /// [`ReductionError::NoNeutralElement`]: complex numbers have no largest, a registered reduction has none that is known here.
+    pub fn neutral(&self, types: Option<&[DType]>) -> Result<Vec<Expr>, ReductionError> {
         let Some(types) = types else {
             let start = if matches!(self, ReductionOp::Product | ReductionOp::SegmentedProduct) { 1 } else { 0 };
             return Ok([Expr::int(start), Expr::int(0)].into_iter().take(self.arity()).collect());
         };
         let first = types[0];
-        let missing = || ReduceError::NoNeutralElement { op: self.clone(), dtype: first };
+        let missing = || ReductionError::NoNeutralElement { op: self.clone(), dtype: first };
         Ok(match self {
             ReductionOp::Sum => vec![number(0.0, first)],
             ReductionOp::Product => vec![number(1.0, first)],
@@ -57,8 +79,8 @@ impl ReductionOp {
     /// One result of two, the first of which comes from earlier points. Of equal values the first keeps its index.
     ///
     /// # Errors
-    /// [`ReduceError::UnknownOperation`] for a registered reduction that is not there.
-    pub fn combine(&self, left: &[Expr], right: &[Expr]) -> Result<Vec<Expr>, ReduceError> {
+    /// [`ReductionError::UnknownOperation`] for a registered reduction that is not there.
+    pub fn combine(&self, left: &[Expr], right: &[Expr]) -> Result<Vec<Expr>, ReductionError> {
         let (a, b) = (left[0].clone(), right[0].clone());
         let pick = |op: CompareOp| {
             let is_better = Expr::compare(op, b.clone(), a.clone());
@@ -80,7 +102,7 @@ impl ReductionOp {
             ReductionOp::ArgMin => pick(CompareOp::Less),
             ReductionOp::SegmentedSum => segment(BinaryOp::Add),
             ReductionOp::SegmentedProduct => segment(BinaryOp::Multiply),
-            ReductionOp::Custom(name) => return Err(ReduceError::UnknownOperation { name: name.clone() }),
+            ReductionOp::Custom(name) => return Err(ReductionError::UnknownOperation { name: name.clone() }),
         })
     }
 }

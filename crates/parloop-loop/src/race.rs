@@ -3,13 +3,12 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use parloop_isl::{Affine, Constraint, Name, Set};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::access::{Access, accesses, is_parameter};
-use super::error::ScheduleError;
 use super::facts::{Facts, Placement};
-use super::sizes;
 use crate::affine::to_affine;
+use crate::axis::axis_base;
 use crate::syntax::{AddressSpace, ArgumentKind, MemoryKind, SyncScope};
 
 /// Two instructions in the order in which they run, and the loops that they are both in.
@@ -88,7 +87,7 @@ impl<'f, 'k> Races<'f, 'k> {
 
     /// A variable of `storage` that different work items can touch at the same place in both instructions, at least one of which writes. The
     /// scope says which work items: those of a group, or those of different groups.
-    pub fn meeting(&self, pair: Pair<'_>, storage: &Name, scope: SyncScope) -> Result<Option<Name>, ScheduleError> {
+    pub fn meeting(&self, pair: Pair<'_>, storage: &Name, scope: SyncScope) -> Result<Option<Name>, IslError> {
         if scope == SyncScope::Global && self.memory(storage) == MemoryKind::Local {
             return Ok(None);
         }
@@ -110,7 +109,7 @@ impl<'f, 'k> Races<'f, 'k> {
     }
 
     /// A variable of which different work items write the same place in one instruction, if the indices say so.
-    pub fn colliding(&self, pair: Pair<'_>, scope: SyncScope) -> Result<Option<Name>, ScheduleError> {
+    pub fn colliding(&self, pair: Pair<'_>, scope: SyncScope) -> Result<Option<Name>, IslError> {
         for (storage, touches) in &self.touches[pair.first] {
             if scope == SyncScope::Global && self.memory(storage) == MemoryKind::Local {
                 continue;
@@ -127,7 +126,7 @@ impl<'f, 'k> Races<'f, 'k> {
     }
 
     /// A variable of the storage of which two instructions can touch the same place at all, at least one of them writing.
-    pub fn overlapping(&self, first: usize, second: usize, storage: &Name) -> Result<Option<Name>, ScheduleError> {
+    pub fn overlapping(&self, first: usize, second: usize, storage: &Name) -> Result<Option<Name>, IslError> {
         let pair = Pair { first, second, same: &[], later: None };
         let none = Vec::new();
         let touches = |at: usize| {
@@ -145,7 +144,7 @@ impl<'f, 'k> Races<'f, 'k> {
         Ok(None)
     }
 
-    fn can_overlap(&self, a: &Touch<'k>, b: &Touch<'k>, pair: Pair<'_>) -> Result<bool, ScheduleError> {
+    fn can_overlap(&self, a: &Touch<'k>, b: &Touch<'k>, pair: Pair<'_>) -> Result<bool, IslError> {
         let fields = |touch: &Touch<'_>| touch.access.name.contains('.');
         if a.access.name != b.access.name {
             return Ok(!(fields(a) && fields(b)));
@@ -174,7 +173,7 @@ impl<'f, 'k> Races<'f, 'k> {
         says(pair.first, pair.second) || says(pair.second, pair.first)
     }
 
-    fn can_meet(&self, a: &Touch<'k>, b: &Touch<'k>, pair: Pair<'_>, scope: SyncScope) -> Result<bool, ScheduleError> {
+    fn can_meet(&self, a: &Touch<'k>, b: &Touch<'k>, pair: Pair<'_>, scope: SyncScope) -> Result<bool, IslError> {
         // What one instruction does through indices that only its data knows is the user's promise: it would be a race within one turn too.
         let known = |touch: &Touch<'_>| touch.indices.as_ref().is_some_and(|indices| indices.iter().all(Option::is_some));
         if pair.first == pair.second && !(known(a) && known(b)) {
@@ -197,23 +196,23 @@ impl<'f, 'k> Races<'f, 'k> {
         self.facts.kernel.instructions[instruction].within_inames.iter().find(|iname| self.facts.placement(iname) == axis)
     }
 
-    fn base(&self, iname: &Name) -> Result<Affine, ScheduleError> {
+    fn base(&self, iname: &Name) -> Result<Affine, IslError> {
         if let Some(base) = self.bases.borrow().get(iname) {
             return Ok(base.clone());
         }
-        let base = sizes::axis_base(&self.facts.forest, iname)?;
+        let base = axis_base(&self.facts.forest, iname)?;
         self.bases.borrow_mut().insert(iname.clone(), base.clone());
         Ok(base)
     }
 
     /// The inames of both along an axis, if equal values mean the same work item.
-    fn along_both(&self, pair: Pair<'_>, axis: Placement) -> Result<Option<(&'k Name, &'k Name)>, ScheduleError> {
+    fn along_both(&self, pair: Pair<'_>, axis: Placement) -> Result<Option<(&'k Name, &'k Name)>, IslError> {
         let (Some(x), Some(y)) = (self.along(pair.first, axis), self.along(pair.second, axis)) else { return Ok(None) };
         Ok(if x == y || self.base(x)? == self.base(y)? { Some((x, y)) } else { None })
     }
 
     /// Whether equal indices say, read off without solving, that the work items are the same along every axis that tells them apart.
-    fn is_own(&self, indices: &[(&Affine, &Affine)], pair: Pair<'_>, scope: SyncScope) -> Result<bool, ScheduleError> {
+    fn is_own(&self, indices: &[(&Affine, &Affine)], pair: Pair<'_>, scope: SyncScope) -> Result<bool, IslError> {
         let mut fixed: BTreeSet<&Name> = pair.same.iter().collect();
         if scope == SyncScope::Local {
             for axis in self.axes.iter().filter(|axis| matches!(axis, Placement::Group(_))) {
@@ -241,7 +240,7 @@ impl<'f, 'k> Races<'f, 'k> {
     }
 
     /// The pairs of points at which both touch the same place.
-    fn together(&self, a: &Touch<'k>, b: &Touch<'k>, indices: &[(&Affine, &Affine)], pair: Pair<'_>) -> Result<Set, ScheduleError> {
+    fn together(&self, a: &Touch<'k>, b: &Touch<'k>, indices: &[(&Affine, &Affine)], pair: Pair<'_>) -> Result<Set, IslError> {
         let first = self.side(pair.first, pair, "first");
         let second = self.side(pair.second, pair, "second");
         let mut constraints = Vec::new();
@@ -258,7 +257,7 @@ impl<'f, 'k> Races<'f, 'k> {
         indices: &[(&Affine, &Affine)],
         pair: Pair<'_>,
         scope: SyncScope,
-    ) -> Result<bool, ScheduleError> {
+    ) -> Result<bool, IslError> {
         let first = self.side(pair.first, pair, "first");
         let second = self.side(pair.second, pair, "second");
         let set = self.together(a, b, indices, pair)?;
@@ -314,7 +313,7 @@ impl Side<'_, '_, '_> {
         (is_own && !self.pair.same.contains(name)).then(|| self.marked(name))
     }
 
-    fn domain(&self, touch: &Touch<'_>) -> Result<Set, ScheduleError> {
+    fn domain(&self, touch: &Touch<'_>) -> Result<Set, IslError> {
         let facts = self.races.facts;
         let inames = facts.kernel.instructions[self.at].within_inames.iter().chain(touch.access.swept);
         let mut constraints = Vec::new();
@@ -327,7 +326,7 @@ impl Side<'_, '_, '_> {
     }
 
     /// The number of the work item, or group, along an axis; any, if the instruction is not spread over it.
-    fn id(&self, axis: Placement) -> Result<Affine, ScheduleError> {
+    fn id(&self, axis: Placement) -> Result<Affine, IslError> {
         match self.races.along(self.at, axis) {
             Some(iname) => {
                 let base = self.races.base(iname)?;

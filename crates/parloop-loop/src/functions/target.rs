@@ -6,10 +6,11 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_isl::Name;
 
-use super::emit::{CallSite, Emitted};
-use super::error::TypeName;
-use super::{ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference, complex};
-use crate::infer::{as_float, promote, real_of};
+use super::complex;
+use crate::callable::TypeName;
+use crate::callable::{ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
+use crate::callable::{CallSite, Emitted};
+use crate::promote::{as_float, promote, real_of};
 use crate::syntax::{BinaryOp, Preamble, Target, Type};
 
 /// How a call of a function of the target's is written.
@@ -303,7 +304,7 @@ impl Callable for TargetFunction {
     }
 
     fn emit_call(&self, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
-        let call = || super::emit::plain_call(&self.name, self.name_in_target.as_ref(), site);
+        let call = || crate::callable::plain_call(&self.name, self.name_in_target.as_ref(), site);
         let takes = self.types.as_ref().and_then(|types| types.get(&ArgId::argument(0)));
         Ok(match self.form {
             Form::Call | Form::Helper => call()?,

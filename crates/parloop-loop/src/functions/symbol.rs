@@ -2,8 +2,9 @@
 
 use parloop_device::DType;
 
-use super::{CallableError, Symbol};
-use crate::syntax::{Program, Target, Type};
+use crate::callable::{CallableError, Symbol};
+use crate::program::Program;
+use crate::syntax::{Target, Type};
 
 /// Constants of C's headers, as text that needs no header.
 const CONSTANTS: &[(&str, DType, &str)] = &[
@@ -44,6 +45,6 @@ pub fn symbol(program: &Program, target: Option<Target>, name: &str) -> Result<O
 }
 
 /// Whether a name stands for a constant of C's, unless a kernel declares it.
-pub(crate) fn is_constant(name: &str) -> bool {
+pub fn is_constant(name: &str) -> bool {
     CONSTANTS.iter().any(|(constant, _, _)| *constant == name)
 }

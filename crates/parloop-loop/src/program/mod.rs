@@ -1,37 +1,18 @@
 //! Programs: kernels and the functions that they call.
 
+mod reach;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
 use parloop_isl::Name;
 
+pub use reach::{called_by, kernel_exprs, reachable};
+
 use crate::callable::{Callable, FunctionLookup};
-
-use super::LoopKernel;
-
-/// What code is written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub enum Target {
-    C,
-    OpenCl,
-    Cuda,
-    Hip,
-    Ispc,
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Target::C => "c",
-            Target::OpenCl => "opencl",
-            Target::Cuda => "cuda",
-            Target::Hip => "hip",
-            Target::Ispc => "ispc",
-        })
-    }
-}
+use crate::matching::Query;
+use crate::substitution::{ExpandSubstError, expand_subst};
+use crate::syntax::{LoopKernel, Target};
 
 /// Kernels, the functions that they call, and which of the kernels are called from outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,5 +68,49 @@ impl Program {
         };
         program.callables.insert(name, callable);
         program
+    }
+
+    /// The name of the kernel that is called when none is named.
+    ///
+    /// # Errors
+    /// [`NoEntry`] when there is none, or more than one.
+    pub fn only_entry(&self) -> Result<&Name, NoEntry> {
+        let mut entries = self.entrypoints.iter();
+        match (entries.next(), entries.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(NoEntry { names: self.entrypoints.iter().cloned().collect() }),
+        }
+    }
+
+    /// With all calls of substitution rules expanded, in every kernel.
+    ///
+    /// # Errors
+    /// When a call does not fit its rule, or a rule calls itself.
+    pub fn expand_rules(&self) -> Result<Program, ExpandSubstError> {
+        let mut expanded = self.clone();
+        for (name, callable) in &self.callables {
+            if let Some(kernel) = callable.kernel().filter(|kernel| !kernel.substitutions.is_empty()) {
+                expanded.callables.insert(name.clone(), callable.with_kernel(expand_subst(kernel, &Query::All)?));
+            }
+        }
+        Ok(expanded)
+    }
+}
+
+/// No kernel can be called from outside, or several can and none was named.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", entry_message(.names))]
+pub struct NoEntry {
+    /// The kernels that can.
+    pub names: Vec<Name>,
+}
+
+fn entry_message(names: &[Name]) -> String {
+    match names {
+        [] => "the program has no kernel that can be called from outside; make one with make_kernel".into(),
+        names => format!(
+            "the program has several kernels, {}; say which one",
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        ),
     }
 }

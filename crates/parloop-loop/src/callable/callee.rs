@@ -1,15 +1,14 @@
 //! What a called kernel learns of its caller: shapes and strides in its own names, and what holds for the numbers it is given.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use parloop_isl::{Affine, Constraint, Name, Set};
 
-use super::error::InferError;
-use super::reader::variables_of;
+use super::InferError;
 use crate::affine::to_affine;
 use crate::callable::{CallSite, CallableError, KernelArgs};
 use crate::names::UniqueNames;
-use crate::syntax::{Argument, ArgumentKind, DimTag, Expr, Layout, LoopKernel, Shape, Stride};
+use crate::syntax::{Argument, ArgumentKind, DimTag, Expr, Layout, LoopKernel, Shape, Stride, Type};
 
 /// Names of the caller that the callee's shapes and strides are made of, and what they are called there.
 #[derive(Clone, Debug)]
@@ -120,4 +119,23 @@ fn passed_facts(callee: &LoopKernel, caller: &LoopKernel, equal: &[(Name, Affine
     let both = here.constrain(&varying.iter().map(zero).collect::<Result<Vec<_>, InferError>>()?)?;
     let theirs: Vec<Name> = both.params().iter().filter(|param| !varying.iter().any(|(name, _)| name == *param)).cloned().collect();
     Ok(facts.join(&both.project_out(&theirs)?)?)
+}
+
+/// The types of arguments, temporaries, inames and parameters, as far as they are known.
+pub fn variables_of(kernel: &LoopKernel) -> HashMap<Name, Option<Type>> {
+    let index = || Some(Type::Scalar(kernel.index_type));
+    let mut found: HashMap<Name, Option<Type>> = HashMap::new();
+    found.extend(kernel.domains.iter().flat_map(|domain| domain.params()).map(|name| (name.clone(), index())));
+    found.extend(kernel.arguments.iter().flat_map(|argument| {
+        match &argument.kind {
+            ArgumentKind::Array { layout, .. } => layout.hidden_parameters(&argument.name),
+            _ => Vec::new(),
+        }
+        .into_iter()
+        .map(|(name, _)| (name, index()))
+    }));
+    found.extend(kernel.temporaries.values().map(|temporary| (temporary.name.clone(), temporary.ty.clone())));
+    found.extend(kernel.arguments.iter().map(|argument| (argument.name.clone(), argument.ty.clone())));
+    found.extend(kernel.inames.keys().map(|name| (name.clone(), index())));
+    found
 }

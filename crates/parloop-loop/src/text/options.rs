@@ -33,7 +33,10 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
 }
 
 /// Reads what stands after `option`: its words, without quotes. Says what was expected instead.
-pub(super) fn read(options: &mut KernelOptions, words: &[String]) -> Result<(), &'static str> {
+///
+/// # Errors
+/// The choices that there are.
+pub fn read(options: &mut KernelOptions, words: &[String]) -> Result<(), &'static str> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["checked"] => options.checked = true,

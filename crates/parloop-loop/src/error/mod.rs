@@ -1,19 +1,27 @@
 //! The one error of the whole way from text to launch: each stage has its own, and this is any of them.
 
+mod run;
+
 use parloop_device::DeviceError;
 use parloop_isl::{IslError, Name};
 use parloop_kernel::KernelError;
 
+use crate::callable::InferError;
 use crate::callable::{CallableError, RecursiveCall};
 use crate::check::CheckError;
 use crate::create::CreateError;
-use crate::infer::{InferError, SpaceError};
+use crate::infer::SpaceError;
 use crate::layout::LayoutError;
 use crate::lower::LowerError;
+use crate::program::NoEntry;
 use crate::reduce::ReduceError;
-use crate::run::RunError;
+use crate::stats::StatsError;
+
 use crate::schedule::{LocalAxesError, ScheduleError};
-use crate::transform::{ExpandSubstError, InlineError, PrivatizeError, TransformError};
+use crate::substitution::ExpandSubstError;
+use crate::transform::{InlineError, PrivatizeError, RealizeReductionError, TransformError};
+
+pub use run::RunError;
 
 /// Why a kernel cannot be made, transformed, written or run.
 #[derive(Debug, thiserror::Error)]
@@ -57,11 +65,17 @@ pub enum LoopError {
     #[error(transparent)]
     Kernel(#[from] KernelError),
     /// No kernel can be called from outside, or several can and none was named.
-    #[error("{}", entry_message(.names))]
+    #[error("{}", NoEntry { names: names.clone() })]
     NoEntry {
         /// The kernels that can.
         names: Vec<Name>,
     },
+}
+
+impl From<NoEntry> for LoopError {
+    fn from(NoEntry { names }: NoEntry) -> LoopError {
+        LoopError::NoEntry { names }
+    }
 }
 
 impl From<DeviceError> for LoopError {
@@ -70,12 +84,21 @@ impl From<DeviceError> for LoopError {
     }
 }
 
-fn entry_message(names: &[Name]) -> String {
-    match names {
-        [] => "the program has no kernel that can be called from outside; make one with make_kernel".into(),
-        names => format!(
-            "the program has several kernels, {}; say which one",
-            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-        ),
+impl From<StatsError> for LoopError {
+    fn from(error: StatsError) -> LoopError {
+        match error {
+            StatsError::Infer(error) => LoopError::Infer(error),
+            StatsError::Isl(error) => LoopError::Isl(error),
+        }
+    }
+}
+
+impl From<RealizeReductionError> for LoopError {
+    fn from(error: RealizeReductionError) -> LoopError {
+        match error {
+            RealizeReductionError::Infer(error) => LoopError::Infer(error),
+            RealizeReductionError::Reduce(error) => LoopError::Reduce(error),
+            RealizeReductionError::NoEntry(error) => error.into(),
+        }
     }
 }

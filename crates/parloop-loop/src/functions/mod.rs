@@ -1,0 +1,14 @@
+//! The functions that every program may call, by target and by library, and how names are resolved to them.
+
+mod complex;
+mod library;
+mod scalar;
+mod scope;
+mod symbol;
+mod target;
+
+pub use library::{IndexOf, MakeTuple};
+pub use scalar::{Mangler, ScalarFunction};
+pub use scope::{find, known_names, scope, scope_for};
+pub use symbol::{is_constant, symbol};
+pub use target::{TargetFunction, target_knows};

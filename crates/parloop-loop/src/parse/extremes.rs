@@ -1,0 +1,31 @@
+//! `max(alpha, a[i])` reads like a reduction over `alpha`. Where that is no iname, it is the larger of two values.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::Name;
+
+use crate::syntax::{Expr, ReductionOp};
+
+/// The expression with each `min` and `max` over what is no iname as one of values.
+pub fn settled(expr: &Expr, inames: &BTreeSet<Name>) -> Expr {
+    expr.rewrite(&mut |inner| match inner {
+        Expr::Reduction(reduction) if is_extreme(inner, inames) => {
+            let values = [Expr::var(&reduction.inames[0]), settled(&reduction.operands[0], inames)].into();
+            Some(if reduction.op == ReductionOp::Max { Expr::Max(values) } else { Expr::Min(values) })
+        }
+        _ => None,
+    })
+}
+
+/// Who reduces over a name uses it; a misspelt iname stays a reduction, and is reported as one.
+pub fn is_extreme(expr: &Expr, inames: &BTreeSet<Name>) -> bool {
+    match expr {
+        Expr::Reduction(reduction) if matches!(reduction.op, ReductionOp::Max | ReductionOp::Min) && !reduction.simultaneous => {
+            match (reduction.inames.as_slice(), reduction.operands.as_slice()) {
+                ([name], [operand]) => !inames.contains(name) && !operand.variables().contains(name),
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}

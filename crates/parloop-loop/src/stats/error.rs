@@ -1,0 +1,15 @@
+//! Why the work of a kernel cannot be counted.
+
+use parloop_isl::IslError;
+
+use crate::callable::InferError;
+
+/// Why the work of a kernel cannot be counted.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum StatsError {
+    #[error(transparent)]
+    Infer(#[from] InferError),
+    #[error(transparent)]
+    Isl(#[from] IslError),
+}

@@ -1,0 +1,26 @@
+//! The languages that code is written in.
+
+use std::fmt;
+
+/// What code is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Target {
+    C,
+    OpenCl,
+    Cuda,
+    Hip,
+    Ispc,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Target::C => "c",
+            Target::OpenCl => "opencl",
+            Target::Cuda => "cuda",
+            Target::Hip => "hip",
+            Target::Ispc => "ispc",
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! Kernels as text, whole: the form in which they are printed, and read from `.loop` files.
+
+mod kernel;
+mod options;
+
+use parloop_device::DType;
+use parloop_isl::Name;
+
+pub use options::read as read_option;
+
+use crate::parse::Datum;
+use crate::syntax::{Iname, KernelOptions, Phase, Preamble, Target};
+
+/// A kernel as it stands in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelText {
+    /// Its name.
+    pub name: Name,
+    /// Whether it is only called by others: `function` instead of `kernel`.
+    pub is_function: bool,
+    /// Its domains, in isl's notation.
+    pub domains: Vec<String>,
+    /// What is promised of parameters.
+    pub assumptions: Vec<String>,
+    /// Its inames with tags.
+    pub inames: Vec<(Name, Iname)>,
+    /// Chains of inames that loops must nest in.
+    pub priorities: Vec<Vec<Name>>,
+    /// The type of indices.
+    pub index_type: Option<DType>,
+    /// The type that arithmetic of literals starts from.
+    pub default_type: Option<DType>,
+    /// Choices about code and checks.
+    pub options: KernelOptions,
+    /// Text in front of the code.
+    pub preambles: Vec<Preamble>,
+    /// What code is written for.
+    pub target: Option<Target>,
+    /// Whether each instruction depends on the one before it.
+    pub sequential: bool,
+    /// How far it has come; if that is said, nothing else is found.
+    pub phase: Option<Phase>,
+    /// Arguments and temporaries.
+    pub data: Vec<Datum>,
+    /// Whether names that are not declared become arguments.
+    pub rest: bool,
+    /// Instructions and substitution rules.
+    pub instructions: String,
+}
+
+impl KernelText {
+    /// A kernel of nothing.
+    pub fn named(name: impl Into<Name>) -> KernelText {
+        KernelText {
+            name: name.into(),
+            is_function: false,
+            domains: Vec::new(),
+            assumptions: Vec::new(),
+            inames: Vec::new(),
+            priorities: Vec::new(),
+            index_type: None,
+            default_type: None,
+            options: KernelOptions::default(),
+            preambles: Vec::new(),
+            target: None,
+            sequential: false,
+            phase: None,
+            data: Vec::new(),
+            rest: false,
+            instructions: String::new(),
+        }
+    }
+}
