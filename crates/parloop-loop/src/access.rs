@@ -2,7 +2,7 @@
 
 use parloop_isl::Name;
 
-use crate::syntax::{Atomicity, BinaryOp, Expr, Instruction, InstructionKind, LoopKernel, UnaryOp};
+use parloop_ir::syntax::{Atomicity, BinaryOp, Expr, Instruction, InstructionKind, LoopKernel, UnaryOp};
 
 /// One read or write in an instruction.
 #[derive(Clone, Debug)]
@@ -177,7 +177,7 @@ pub(crate) fn is_parameter(kernel: &LoopKernel, name: &Name) -> bool {
 /// The two sides of a comparison, or what a condition consists of, as far as affine expressions go: the constraints that hold where the
 /// condition has the value; fewer where a part is not affine.
 pub(crate) fn constraints_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl::Constraint>) {
-    use crate::syntax::CompareOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+    use parloop_ir::syntax::CompareOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
     use parloop_isl::{Affine, Constraint};
     match (condition, value) {
         (Expr::Unary(UnaryOp::Not, operand), _) => constraints_of(operand, !value, found),
@@ -186,7 +186,7 @@ pub(crate) fn constraints_of(condition: &Expr, value: bool, found: &mut Vec<parl
             constraints_of(right, value, found);
         }
         (Expr::Compare(op, left, right), _) => {
-            let (Some(left), Some(right)) = (crate::affine::to_affine(left), crate::affine::to_affine(right)) else { return };
+            let (Some(left), Some(right)) = (parloop_ir::affine::to_affine(left), parloop_ir::affine::to_affine(right)) else { return };
             let op = if value {
                 *op
             } else {

@@ -2,7 +2,7 @@
 
 use parloop_isl::{Affine, IslError, Name, Set};
 
-use crate::domain::Forest;
+use parloop_ir::domain::Forest;
 
 /// The value of an iname that work item, or group, 0 has: not above any of its values, in terms of parameters. Code and sizes must agree on it.
 ///

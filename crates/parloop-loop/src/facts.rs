@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use parloop_isl::{IslError, Name, Set};
 
-use crate::domain::Forest;
-use crate::syntax::{Argument, InameTag, LoopKernel};
+use parloop_ir::domain::Forest;
+use parloop_ir::syntax::{Argument, InameTag, LoopKernel};
 
 /// How an iname becomes code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use parloop_isl::{Affine, Atom, Constraint, ConstraintKind, IslError, Name, Set};
 
-use crate::affine::to_affine;
-use crate::syntax::{BinaryOp, CompareOp, Expr, Instruction, LoopKernel, UnaryOp};
+use parloop_ir::affine::to_affine;
+use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, Instruction, LoopKernel, UnaryOp};
 
 /// One access to an array.
 pub(super) struct Access<'a> {

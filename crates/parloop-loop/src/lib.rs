@@ -5,46 +5,44 @@
 //! `target` (text and launches) → `run`.
 
 mod access;
-pub mod affine;
 mod axis;
 pub mod c_function;
-pub mod callable;
 pub mod check;
 pub mod create;
-pub mod domain;
 pub mod error;
 mod facts;
 pub mod file;
-pub mod fold;
 mod footprint;
-pub mod functions;
 pub mod infer;
 pub mod interpret;
-pub mod layout;
 pub mod lower;
-pub mod matching;
 pub mod methods;
-pub mod names;
-pub mod parse;
 pub mod prepare;
-mod print;
-pub mod program;
-pub mod promote;
 mod race;
 pub mod reduce;
-pub mod reduction;
 pub mod run;
 pub mod schedule;
 pub mod stats;
-pub mod step;
-pub mod substitution;
-pub mod syntax;
 pub mod target;
-pub mod text;
 pub mod transform;
-mod walk;
 
+pub use parloop_ir::{affine, domain, fold, layout, matching, names, parse, program};
 pub use parloop_isl::{Affine, IslError, Name, Set, add_library_folder, library_file};
+
+/// The data of the compiler: expressions, instructions, kernels and programs.
+pub mod syntax {
+    pub use parloop_ir::program::Program;
+    pub use parloop_ir::syntax::*;
+}
+
+/// Callables: everything that an expression or an instruction can call, as one trait, and where names are looked up.
+pub mod callable {
+    pub use parloop_ir::callable::*;
+    pub use parloop_ir::functions::{IndexOf, MakeTuple, Mangler, ScalarFunction, TargetFunction, find, scope, symbol, target_knows};
+    pub use parloop_ir::program::{called_by, reachable};
+
+    pub use crate::c_function::{Access, CFunction};
+}
 
 /// What programs can do beyond being looked at: [`transform`](prelude::Transform::transform) and its like,
 /// [`generate`](prelude::Generate::generate), [`compile`](prelude::Compile::compile).

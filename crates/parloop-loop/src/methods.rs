@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use parloop_isl::{Name, Relation};
 
-use crate::callable::{Callable, FunctionLookup};
 use crate::error::LoopError;
-use crate::matching::Query;
-use crate::program::Program;
-use crate::syntax::{AddressSpace, LoopKernel};
 use crate::transform::{
     Barrier, Duplicate, Fixed, Join, NoSync, Precompute, Prefetch, Rename, Split, Tags, TransformError, add_barrier, add_dependency,
     add_nosync, add_prefetch, assume, chunk_iname, duplicate_inames, fix_parameters, inline_callable_kernel, join_inames, map_domain,
     merge, precompute, prioritize_loops, register_callable, register_callable_kernel, register_function_lookup, remove_unused_inames,
     rename_argument, rename_iname, set_argument_order, set_temporary_address_space, split_iname, tag_inames,
 };
+use parloop_ir::callable::{Callable, FunctionLookup};
+use parloop_ir::matching::Query;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{AddressSpace, LoopKernel};
 
 /// The list of names that a transformation takes.
 fn names(given: impl IntoIterator<Item = impl Into<Name>>) -> Vec<Name> {

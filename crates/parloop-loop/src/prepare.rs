@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use parloop_isl::{Bound, Name};
 
-use crate::affine::from_affine;
 use crate::error::LoopError;
-use crate::fold;
 use crate::lower::Code;
-use crate::program::Program;
-use crate::program::reachable;
 use crate::reduce::Realization;
 use crate::schedule::Schedule;
-use crate::syntax::{Expr, LoopKernel, Target};
 use crate::{check, infer, lower, reduce, schedule, target, transform};
+use parloop_ir::affine::from_affine;
+use parloop_ir::fold;
+use parloop_ir::program::Program;
+use parloop_ir::program::reachable;
+use parloop_ir::syntax::{Expr, LoopKernel, Target};
 
 /// A kernel with its code.
 #[derive(Clone, Debug)]

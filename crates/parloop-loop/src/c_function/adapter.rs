@@ -5,11 +5,11 @@ use parloop_device::DType;
 use parloop_isl::Name;
 use parloop_kernel::{Param, ParamType, Pointee, Signature};
 
-use crate::callable::{ArgDescriptor, ArgId, CallableError};
-use crate::fold;
-use crate::layout::Axis;
-use crate::syntax::{AddressSpace, Layout, Preamble, Target};
 use crate::target::scalar_name;
+use parloop_ir::callable::{ArgDescriptor, ArgId, CallableError};
+use parloop_ir::fold;
+use parloop_ir::layout::Axis;
+use parloop_ir::syntax::{AddressSpace, Layout, Preamble, Target};
 
 /// How one argument is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

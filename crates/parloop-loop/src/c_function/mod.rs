@@ -9,11 +9,11 @@ use std::sync::Arc;
 use parloop_isl::Name;
 use parloop_kernel::{DeviceKind, KernelError, ParamType, PlainC, Pointee, Signature, Source, signatures};
 
-use crate::callable::TypeName;
-use crate::callable::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
-use crate::callable::{CallSite, Emitted, check_in_place};
-use crate::syntax::{Preamble, Target, Type};
 use adapter::{Adapter, Passed};
+use parloop_ir::callable::TypeName;
+use parloop_ir::callable::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
+use parloop_ir::callable::{CallSite, Emitted, check_in_place};
+use parloop_ir::syntax::{Preamble, Target, Type};
 
 /// What a C function does with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

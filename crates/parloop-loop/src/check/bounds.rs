@@ -9,9 +9,9 @@ use parloop_isl::{Affine, Atom, Constraint, Name, Set};
 
 use super::CheckError;
 use crate::access::{Access, accesses, constraints_of};
-use crate::affine::to_affine;
 use crate::facts::Facts;
-use crate::syntax::{ArgumentKind, Expr, Instruction, Shape};
+use parloop_ir::affine::to_affine;
+use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Shape};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
     let mut domains: HashMap<Vec<&Name>, Set> = HashMap::new();

@@ -3,10 +3,10 @@
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::callable::kernel_args;
 use crate::facts::Facts;
-use crate::program::Program;
-use crate::syntax::{ArgumentKind, Call, Expr, Instruction, InstructionKind, LoopKernel};
+use parloop_ir::callable::kernel_args;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{ArgumentKind, Call, Expr, Instruction, InstructionKind, LoopKernel};
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     for instruction in &facts.kernel.instructions {
@@ -48,7 +48,7 @@ fn check_site(instruction: &Instruction, call: &Call, results: &[Expr], callee: 
         let is_part = matches!(given, Expr::SubArray(_));
         match &argument.kind {
             ArgumentKind::Value if is_part => return Err(mismatch(format!("argument {}", at + 1), given, "a number")),
-            ArgumentKind::Array { layout, .. } if !is_part && layout.shape != crate::syntax::Shape::Known(Vec::new()) => {
+            ArgumentKind::Array { layout, .. } if !is_part && layout.shape != parloop_ir::syntax::Shape::Known(Vec::new()) => {
                 return Err(mismatch(format!("argument {}", at + 1), given, "a part of an array: [i]: a[i]"));
             }
             _ => {}
@@ -59,7 +59,7 @@ fn check_site(instruction: &Instruction, call: &Call, results: &[Expr], callee: 
         let is_part = matches!(given, Expr::SubArray(_));
         if let ArgumentKind::Array { layout, .. } = &argument.kind
             && !is_part
-            && layout.shape != crate::syntax::Shape::Known(Vec::new())
+            && layout.shape != parloop_ir::syntax::Shape::Known(Vec::new())
         {
             return Err(mismatch(format!("result {}", at + 1), given, "a part of an array: [i]: a[i]"));
         }

@@ -7,7 +7,7 @@ use parloop_isl::Name;
 use super::CheckError;
 use crate::facts::Facts;
 use crate::schedule::{Node, Schedule};
-use crate::syntax::{AddressSpace, InstructionKind};
+use parloop_ir::syntax::{AddressSpace, InstructionKind};
 
 /// Some instruction writes each temporary that is read, and not only from its own value.
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
@@ -18,7 +18,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
                 return Err(CheckError::MissingDefinition { instruction: instruction.id.clone(), variable: variable.clone() });
             }
             // Arrays are written one element after the other: some elements can come from others.
-            let is_number = facts.kernel.temporaries[variable].layout.shape == crate::syntax::Shape::Known(Vec::new());
+            let is_number = facts.kernel.temporaries[variable].layout.shape == parloop_ir::syntax::Shape::Known(Vec::new());
             if is_number && writers.iter().all(|&writer| facts.reads[writer].contains(variable)) && writers.contains(&at) {
                 return Err(CheckError::UninitialisedSelfReference { instruction: instruction.id.clone(), variable: variable.clone() });
             }
@@ -83,7 +83,7 @@ fn check_nodes(facts: &Facts<'_>, nodes: &[Node], written: &mut BTreeSet<Name>) 
 }
 
 /// Whether all reads of the variable are under conditions.
-fn has_condition(instruction: &crate::syntax::Instruction, variable: &Name) -> bool {
+fn has_condition(instruction: &parloop_ir::syntax::Instruction, variable: &Name) -> bool {
     let accesses = crate::access::accesses(instruction);
     accesses.iter().filter(|access| !access.write && access.name == *variable).all(|access| !access.conditions.is_empty())
 }

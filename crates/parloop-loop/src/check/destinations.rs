@@ -2,7 +2,7 @@
 
 use super::CheckError;
 use crate::facts::Facts;
-use crate::syntax::{AddressSpace, ArgumentKind};
+use parloop_ir::syntax::{AddressSpace, ArgumentKind};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {

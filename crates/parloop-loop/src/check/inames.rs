@@ -6,9 +6,9 @@ use parloop_isl::Name;
 
 use super::CheckError;
 use crate::facts::{Facts, Placement};
-use crate::program::Program;
 use crate::schedule::callee_axes;
-use crate::syntax::{InameTag, Instruction, InstructionKind};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{InameTag, Instruction, InstructionKind};
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     check_ids(facts)?;

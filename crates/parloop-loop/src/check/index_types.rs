@@ -1,11 +1,11 @@
 //! Indices are integers.
 
 use super::CheckError;
-use crate::affine::to_affine;
 use crate::facts::Facts;
 use crate::infer::TypeReader;
-use crate::program::Program;
-use crate::syntax::{Expr, Type};
+use parloop_ir::affine::to_affine;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Expr, Type};
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     let mut reader: Option<TypeReader<'_>> = None;

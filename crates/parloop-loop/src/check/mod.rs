@@ -14,9 +14,9 @@ mod write_race;
 pub use error::CheckError;
 
 use crate::facts::Facts;
-use crate::program::Program;
 use crate::schedule::Schedule;
-use crate::syntax::LoopKernel;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::LoopKernel;
 
 /// Checks a kernel of the program that is typed and realised and has no schedule yet.
 ///

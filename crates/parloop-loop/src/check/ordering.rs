@@ -7,7 +7,7 @@ use parloop_isl::Name;
 use super::CheckError;
 use crate::facts::Facts;
 use crate::race::Races;
-use crate::syntax::{AddressSpace, SyncScope};
+use parloop_ir::syntax::{AddressSpace, SyncScope};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
     let option = facts.kernel.options.other.get("enforce_variable_access_ordered").map(String::as_str);

@@ -7,9 +7,9 @@ use parloop_isl::Name;
 use super::CheckError;
 use super::inames::axis_name;
 use crate::facts::{Facts, Placement};
-use crate::program::Program;
 use crate::schedule::{Schedule, callee_axes};
-use crate::syntax::{AddressSpace, InstructionKind};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{AddressSpace, InstructionKind};
 
 pub(super) fn check(schedule: &Schedule) -> Result<(), CheckError> {
     let mut counts: HashMap<&Name, usize> = HashMap::new();

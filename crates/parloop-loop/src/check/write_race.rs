@@ -5,7 +5,7 @@ use parloop_isl::Name;
 use super::CheckError;
 use crate::facts::{Facts, Placement};
 use crate::race::{Pair, Races};
-use crate::syntax::{AddressSpace, Instruction, InstructionKind, SyncScope};
+use parloop_ir::syntax::{AddressSpace, Instruction, InstructionKind, SyncScope};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
     if facts.placement.values().all(|placement| *placement == Placement::Loop) {
@@ -59,8 +59,8 @@ fn check_unused(facts: &Facts<'_>, at: usize, instruction: &Instruction) -> Resu
 }
 
 /// Whether an index is itself read from memory: only the data knows where it points.
-fn has_indirect(lhs: &crate::syntax::Expr) -> bool {
-    lhs.children().into_iter().skip(1).any(|index| index.any(&mut |part| matches!(part, crate::syntax::Expr::Subscript(..))))
+fn has_indirect(lhs: &parloop_ir::syntax::Expr) -> bool {
+    lhs.children().into_iter().skip(1).any(|index| index.any(&mut |part| matches!(part, parloop_ir::syntax::Expr::Subscript(..))))
 }
 
 /// Whether those that run at once along the axis see the same variable.

@@ -7,8 +7,8 @@ use parloop_isl::Name;
 use super::data::{Order, check_name};
 use super::error::{CreateError, NameKind};
 use super::{Datum, Making};
-use crate::functions::is_constant;
-use crate::syntax::{
+use parloop_ir::functions::is_constant;
+use parloop_ir::syntax::{
     AddressSpace, Argument, ArgumentKind, DimTag, Expr, Instruction, InstructionKind, Layout, Offset, Shape, Stride, Temporary,
 };
 

@@ -8,11 +8,11 @@ use parloop_isl::{Name, Set};
 use super::data::check_name;
 use super::error::{CreateError, Warning};
 use super::{Data, Datum, Making, Order};
-use crate::functions::scope;
-use crate::parse::{self, Draft, Which, Within};
-use crate::program::Program;
-use crate::syntax::{Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, SubstitutionRule, Target, Temporary};
 use crate::transform::Fixed;
+use parloop_ir::functions::scope;
+use parloop_ir::parse::{self, Draft, Which, Within};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, SubstitutionRule, Target, Temporary};
 
 /// A set, or the text of one.
 #[derive(Clone, Debug)]
@@ -347,7 +347,7 @@ impl KernelBuilder {
 
 /// An instruction that is made already, as a draft. An empty id is chosen.
 fn draft_of(instruction: Instruction) -> Draft {
-    let named = |name: Name| Which::Named(crate::matching::Glob::new(name));
+    let named = |name: Name| Which::Named(parloop_ir::matching::Glob::new(name));
     let within = match (instruction.within_inames_is_final, instruction.within_inames.is_empty()) {
         (true, _) => Within::Final(instruction.within_inames),
         (false, true) => Within::Auto,

@@ -6,10 +6,10 @@ use parloop_isl::Name;
 
 use super::error::CreateError;
 use super::{Datum, Making};
-use crate::matching::Glob;
-use crate::names::UniqueNames;
-use crate::parse::{Draft, Which, Within};
-use crate::syntax::{Assignment, Expr, InstructionKind, Layout, Temporary};
+use parloop_ir::matching::Glob;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::parse::{Draft, Which, Within};
+use parloop_ir::syntax::{Assignment, Expr, InstructionKind, Layout, Temporary};
 
 /// Replaces each `cse(e, "name")` of a right side by a temporary `cse_name`; equal ones in one instruction share it. Elsewhere `cse(e)`
 /// is `e`.
@@ -141,8 +141,10 @@ fn used_names(making: &Making) -> Vec<Name> {
     let mut used: Vec<Name> = making.kernel.inames.keys().cloned().collect();
     for draft in &making.drafts {
         used.extend(draft.id.clone());
-        let probe =
-            crate::syntax::Instruction { predicates: draft.predicates.clone(), ..crate::syntax::Instruction::bare("", draft.kind.clone()) };
+        let probe = parloop_ir::syntax::Instruction {
+            predicates: draft.predicates.clone(),
+            ..parloop_ir::syntax::Instruction::bare("", draft.kind.clone())
+        };
         used.extend(probe.reads());
         used.extend(probe.writes());
     }

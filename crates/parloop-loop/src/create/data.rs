@@ -6,10 +6,10 @@ use parloop_device::DType;
 use parloop_isl::Name;
 
 use super::error::{CreateError, NameKind};
-use crate::parse;
-use crate::parse::settled;
-use crate::parse::{parse_dim_tag_list, parse_dim_tags, split_at_commas};
-use crate::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Expr, Initializer, Layout, Offset, Shape, Stride, Temporary, Type};
+use parloop_ir::parse;
+use parloop_ir::parse::settled;
+use parloop_ir::parse::{parse_dim_tag_list, parse_dim_tags, split_at_commas};
+use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Expr, Initializer, Layout, Offset, Shape, Stride, Temporary, Type};
 
 /// The order in which axes vary in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

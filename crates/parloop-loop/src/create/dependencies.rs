@@ -7,9 +7,9 @@ use parloop_isl::Name;
 
 use super::Making;
 use super::error::{CreateError, Warning};
-use crate::names::Near;
-use crate::parse::Which;
-use crate::syntax::{Instruction, LoopKernel};
+use parloop_ir::names::Near;
+use parloop_ir::parse::Which;
+use parloop_ir::syntax::{Instruction, LoopKernel};
 
 /// Makes each instruction depend on the one before it, if that was asked for.
 pub(super) fn add_sequential(making: &mut Making) -> Result<(), CreateError> {

@@ -4,13 +4,13 @@ use std::fmt;
 
 use parloop_isl::{IslError, Name};
 
-use crate::callable::CallableError;
-use crate::names::Near;
-use crate::parse::DimTagError;
-use crate::parse::ParseError;
-use crate::substitution::ExpandSubstError;
-use crate::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
 use crate::transform::FixParametersError;
+use parloop_ir::callable::CallableError;
+use parloop_ir::names::Near;
+use parloop_ir::parse::DimTagError;
+use parloop_ir::parse::ParseError;
+use parloop_ir::substitution::ExpandSubstError;
+use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
 
 /// Why a kernel cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -226,7 +226,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// The name by which it can be silenced ([`KernelOptions::silenced`](crate::syntax::KernelOptions::silenced)).
+    /// The name by which it can be silenced ([`KernelOptions::silenced`](parloop_ir::syntax::KernelOptions::silenced)).
     pub fn name(&self) -> String {
         match self {
             Warning::InferredInames { .. } => "inferred_iname".to_owned(),

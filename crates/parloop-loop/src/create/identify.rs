@@ -7,9 +7,9 @@ use parloop_isl::Name;
 
 use super::error::CreateError;
 use super::{Making, Pending};
-use crate::names::UniqueNames;
-use crate::parse::{Draft, Within};
-use crate::syntax::Instruction;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::parse::{Draft, Within};
+use parloop_ir::syntax::Instruction;
 
 /// Gives each draft without an id one that no other has: `insn`, `insn_0`, `insn_1`, or what `id_prefix=` says in the place of `insn`.
 pub(super) fn name_instructions(making: &mut Making) -> Result<(), CreateError> {

@@ -25,16 +25,16 @@ use std::sync::Arc;
 
 use parloop_isl::{Name, Set};
 
-pub use crate::parse::{DimTagError, parse_dim_tag_list, parse_dim_tags};
 pub use builder::{Built, DomainText, KernelBuilder};
 pub use data::{Data, Order, TypeName};
 pub use error::{CreateError, NameKind, Warning};
+pub use parloop_ir::parse::{DimTagError, parse_dim_tag_list, parse_dim_tags};
 
-use crate::parse::{Draft, Which};
-use crate::program::Program;
-use crate::substitution::expand_calls;
-use crate::syntax::{Instruction, LoopKernel, Offset, SubstitutionRule, SyncScope};
 use crate::transform::Fixed;
+use parloop_ir::parse::{Draft, Which};
+use parloop_ir::program::Program;
+use parloop_ir::substitution::expand_calls;
+use parloop_ir::syntax::{Instruction, LoopKernel, Offset, SubstitutionRule, SyncScope};
 
 /// A step of the making of a kernel.
 type Step = fn(&mut Making) -> Result<(), CreateError>;
@@ -77,9 +77,9 @@ enum Datum {
     /// An argument of which only the place is said.
     Named(String),
     /// An argument.
-    Argument(crate::syntax::Argument),
+    Argument(parloop_ir::syntax::Argument),
     /// A temporary.
-    Temporary(crate::syntax::Temporary),
+    Temporary(parloop_ir::syntax::Temporary),
 }
 
 /// What an instruction says of others and is looked up once all are there.
@@ -152,7 +152,7 @@ impl Making {
 
     fn warn(&mut self, warning: Warning) {
         let name = warning.name();
-        if !self.kernel.options.silenced.iter().any(|silenced| crate::matching::Glob::new(silenced).matches(&name)) {
+        if !self.kernel.options.silenced.iter().any(|silenced| parloop_ir::matching::Glob::new(silenced).matches(&name)) {
             self.warnings.push(warning);
         }
     }

@@ -6,20 +6,20 @@ use parloop_device::DeviceError;
 use parloop_isl::{IslError, Name};
 use parloop_kernel::KernelError;
 
-use crate::callable::InferError;
-use crate::callable::{CallableError, RecursiveCall};
 use crate::check::CheckError;
 use crate::create::CreateError;
 use crate::infer::SpaceError;
-use crate::layout::LayoutError;
 use crate::lower::LowerError;
-use crate::program::NoEntry;
 use crate::reduce::ReduceError;
 use crate::stats::StatsError;
+use parloop_ir::callable::InferError;
+use parloop_ir::callable::{CallableError, RecursiveCall};
+use parloop_ir::layout::LayoutError;
+use parloop_ir::program::NoEntry;
 
 use crate::schedule::{LocalAxesError, ScheduleError};
-use crate::substitution::ExpandSubstError;
 use crate::transform::{InlineError, PrivatizeError, RealizeReductionError, TransformError};
+use parloop_ir::substitution::ExpandSubstError;
 
 pub use run::RunError;
 

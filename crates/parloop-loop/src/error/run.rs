@@ -3,7 +3,7 @@
 use parloop_device::DType;
 use parloop_isl::Name;
 
-use crate::layout::LayoutError;
+use parloop_ir::layout::LayoutError;
 
 /// Why a call cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

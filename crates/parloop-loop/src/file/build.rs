@@ -7,13 +7,13 @@ use parloop_device::DType;
 use parloop_isl::{IslError, Name, Set};
 
 use super::LoopFile;
-use crate::callable::CallableKernel;
 use crate::create::{CreateError, KernelBuilder};
-use crate::parse::{Datum, Draft, ParseError, instructions};
-use crate::program::Program;
-use crate::syntax::LoopKernel;
-use crate::text::KernelText;
 use crate::transform::{ApplyError, apply};
+use parloop_ir::callable::CallableKernel;
+use parloop_ir::parse::{Datum, Draft, ParseError, instructions};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::LoopKernel;
+use parloop_ir::text::KernelText;
 
 /// Why a file gives no program.
 #[derive(Debug, thiserror::Error)]
@@ -47,12 +47,12 @@ impl LoopFile {
     /// Those of making a kernel.
     pub fn untransformed(&self) -> Result<Program, FileError> {
         let mut kernels = self.kernels.iter();
-        let mut program = kernels.next().ok_or(FileError::Empty)?.program()?;
+        let mut program = program_of(kernels.next().ok_or(FileError::Empty)?)?;
         for text in kernels {
             if program.callables.contains_key(&text.name) {
                 return Err(FileError::Twice { name: text.name.clone() });
             }
-            let kernel = text.kernel()?;
+            let kernel = kernel_of(text)?;
             if !text.is_function {
                 program.entrypoints.insert(text.name.clone());
             }
@@ -74,96 +74,94 @@ impl LoopFile {
     }
 }
 
-impl KernelText {
-    fn program(&self) -> Result<Program, FileError> {
-        let mut program = Program { target: self.target, ..Program::of(self.kernel()?) };
-        if self.is_function {
-            program.entrypoints.clear();
-        }
-        Ok(program)
+fn program_of(written: &KernelText) -> Result<Program, FileError> {
+    let mut program = Program { target: written.target, ..Program::of(kernel_of(written)?) };
+    if written.is_function {
+        program.entrypoints.clear();
     }
+    Ok(program)
+}
 
-    /// The kernel: as it stands if its phase is said, else with what is not said found from how it is used.
-    ///
-    /// # Errors
-    /// What is wrong in texts, names, shapes or dependencies.
-    pub fn kernel(&self) -> Result<LoopKernel, FileError> {
-        if self.phase.is_some() { self.exact() } else { self.created() }
-    }
+/// The kernel: as it stands if its phase is said, else with what is not said found from how it is used.
+///
+/// # Errors
+/// What is wrong in texts, names, shapes or dependencies.
+pub fn kernel_of(written: &KernelText) -> Result<LoopKernel, FileError> {
+    if written.phase.is_some() { exact(written) } else { created(written) }
+}
 
-    fn created(&self) -> Result<LoopKernel, FileError> {
-        let mut builder = KernelBuilder::new()
-            .name(&self.name)
-            .domains(self.domains.iter().cloned())
-            .instructions(&*self.instructions)
-            .options(self.options.clone())
-            .sequential_dependencies(self.sequential)
-            .index_type(self.index_type.unwrap_or(DType::I32));
-        for datum in &self.data {
-            builder = match datum {
-                Datum::Argument(argument) => builder.argument(argument.clone()),
-                Datum::Temporary(temporary) => builder.temporary(temporary.clone()),
-                Datum::Named(name) => builder.argument_named(name.as_str()),
-            };
-        }
-        if self.rest {
-            builder = builder.rest();
-        }
-        if !self.assumptions.is_empty() {
-            builder = builder.assumptions(self.assumptions.join(" and "));
-        }
-        if let Some(dtype) = self.default_type {
-            builder = builder.default_type(dtype);
-        }
-        for chain in &self.priorities {
-            builder = builder.priority(chain.iter().cloned());
-        }
-        for preamble in &self.preambles {
-            builder = builder.preamble(&*preamble.key, &*preamble.text);
-        }
-        let mut kernel = builder.build_kernel().map_err(|error| FileError::Create { kernel: self.name.clone(), error: Box::new(error) })?;
-        for (name, iname) in &self.inames {
-            kernel.inames.insert(name.clone(), iname.clone());
-        }
-        Ok(kernel)
-    }
-
-    fn exact(&self) -> Result<LoopKernel, FileError> {
-        let domain = |text: &String| {
-            Set::parse(text).map_err(|error| FileError::Domain { kernel: self.name.clone(), domain: text.clone(), error: Box::new(error) })
+fn created(written: &KernelText) -> Result<LoopKernel, FileError> {
+    let mut builder = KernelBuilder::new()
+        .name(&written.name)
+        .domains(written.domains.iter().cloned())
+        .instructions(&*written.instructions)
+        .options(written.options.clone())
+        .sequential_dependencies(written.sequential)
+        .index_type(written.index_type.unwrap_or(DType::I32));
+    for datum in &written.data {
+        builder = match datum {
+            Datum::Argument(argument) => builder.argument(argument.clone()),
+            Datum::Temporary(temporary) => builder.temporary(temporary.clone()),
+            Datum::Named(name) => builder.argument_named(name.as_str()),
         };
-        let parsed = instructions(&self.instructions)?;
-        let exact = |draft: &Draft| {
-            let open = || FileError::Open { kernel: self.name.clone(), instruction: draft.kind.to_string() };
-            draft.exact().map(Arc::new).ok_or_else(open)
-        };
-        let mut assumptions = Set::universe(&[], &[]);
-        for text in &self.assumptions {
-            assumptions = domain(text)?;
-        }
-        let (mut arguments, mut temporaries) = (Vec::new(), BTreeMap::new());
-        for datum in &self.data {
-            match datum {
-                Datum::Argument(argument) => arguments.push(argument.clone()),
-                Datum::Temporary(temporary) => drop(temporaries.insert(temporary.name.clone(), temporary.clone())),
-                Datum::Named(name) => return Err(FileError::Untold { kernel: self.name.clone(), name: name.clone() }),
-            }
-        }
-        Ok(LoopKernel {
-            name: self.name.clone(),
-            domains: self.domains.iter().map(domain).collect::<Result<_, _>>()?,
-            instructions: parsed.drafts.iter().map(exact).collect::<Result<_, _>>()?,
-            arguments,
-            temporaries,
-            inames: self.inames.iter().cloned().collect(),
-            substitutions: parsed.substitutions.into_iter().map(|rule| (rule.name.clone(), rule)).collect(),
-            assumptions,
-            priorities: self.priorities.iter().cloned().collect(),
-            preambles: self.preambles.iter().cloned().collect(),
-            index_type: self.index_type.unwrap_or(DType::I32),
-            default_type: self.default_type,
-            options: self.options.clone(),
-            phase: self.phase.unwrap_or(crate::syntax::Phase::Parsed),
-        })
     }
+    if written.rest {
+        builder = builder.rest();
+    }
+    if !written.assumptions.is_empty() {
+        builder = builder.assumptions(written.assumptions.join(" and "));
+    }
+    if let Some(dtype) = written.default_type {
+        builder = builder.default_type(dtype);
+    }
+    for chain in &written.priorities {
+        builder = builder.priority(chain.iter().cloned());
+    }
+    for preamble in &written.preambles {
+        builder = builder.preamble(&*preamble.key, &*preamble.text);
+    }
+    let mut kernel = builder.build_kernel().map_err(|error| FileError::Create { kernel: written.name.clone(), error: Box::new(error) })?;
+    for (name, iname) in &written.inames {
+        kernel.inames.insert(name.clone(), iname.clone());
+    }
+    Ok(kernel)
+}
+
+fn exact(written: &KernelText) -> Result<LoopKernel, FileError> {
+    let domain = |text: &String| {
+        Set::parse(text).map_err(|error| FileError::Domain { kernel: written.name.clone(), domain: text.clone(), error: Box::new(error) })
+    };
+    let parsed = instructions(&written.instructions)?;
+    let finished = |draft: &Draft| {
+        let open = || FileError::Open { kernel: written.name.clone(), instruction: draft.kind.to_string() };
+        draft.exact().map(Arc::new).ok_or_else(open)
+    };
+    let mut assumptions = Set::universe(&[], &[]);
+    for text in &written.assumptions {
+        assumptions = domain(text)?;
+    }
+    let (mut arguments, mut temporaries) = (Vec::new(), BTreeMap::new());
+    for datum in &written.data {
+        match datum {
+            Datum::Argument(argument) => arguments.push(argument.clone()),
+            Datum::Temporary(temporary) => drop(temporaries.insert(temporary.name.clone(), temporary.clone())),
+            Datum::Named(name) => return Err(FileError::Untold { kernel: written.name.clone(), name: name.clone() }),
+        }
+    }
+    Ok(LoopKernel {
+        name: written.name.clone(),
+        domains: written.domains.iter().map(domain).collect::<Result<_, _>>()?,
+        instructions: parsed.drafts.iter().map(finished).collect::<Result<_, _>>()?,
+        arguments,
+        temporaries,
+        inames: written.inames.iter().cloned().collect(),
+        substitutions: parsed.substitutions.into_iter().map(|rule| (rule.name.clone(), rule)).collect(),
+        assumptions,
+        priorities: written.priorities.iter().cloned().collect(),
+        preambles: written.preambles.iter().cloned().collect(),
+        index_type: written.index_type.unwrap_or(DType::I32),
+        default_type: written.default_type,
+        options: written.options.clone(),
+        phase: written.phase.unwrap_or(parloop_ir::syntax::Phase::Parsed),
+    })
 }

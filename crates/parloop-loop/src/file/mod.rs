@@ -22,11 +22,11 @@ mod read;
 
 use std::fmt;
 
-pub use build::FileError;
+pub use build::{FileError, kernel_of};
 
-use crate::parse::ParseError;
-use crate::step::Step;
-pub use crate::text::KernelText;
+use parloop_ir::parse::ParseError;
+use parloop_ir::step::Step;
+pub use parloop_ir::text::KernelText;
 
 /// What stands in a file.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::reader::unknown_function;
 use super::specialise::Entries;
-use crate::callable::InferError;
-use crate::callable::part;
-use crate::callable::{ArgDescriptor, ArgDescriptors, ArgId, CallSite, CallableError, Inference};
-use crate::program::Program;
-use crate::substitution::rule_call;
-use crate::syntax::{ArgumentKind, Call, CallInstruction, Expr, Instruction, InstructionKind, Layout, LoopKernel, Phase, Target};
+use parloop_ir::callable::InferError;
+use parloop_ir::callable::part;
+use parloop_ir::callable::{ArgDescriptor, ArgDescriptors, ArgId, CallSite, CallableError, Inference};
+use parloop_ir::program::Program;
+use parloop_ir::substitution::rule_call;
+use parloop_ir::syntax::{ArgumentKind, Call, CallInstruction, Expr, Instruction, InstructionKind, Layout, LoopKernel, Phase, Target};
 
 /// The program with every call described in the kernels that entry points reach: called kernels have the layouts of what they are given,
 /// in entries of their own. Types are found already, and so is the memory of temporaries.

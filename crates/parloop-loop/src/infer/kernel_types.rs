@@ -10,12 +10,14 @@ use super::order::components;
 use super::reader::{results, unknown_function};
 use super::rules::{self, Environment};
 use super::types::{Mode, Session};
-use crate::callable::variables_of;
-use crate::callable::{ArgId, ArgTypes, Callable, CallableError, kernel_args};
-use crate::callable::{InferError, Reason};
-use crate::functions::symbol;
-use crate::substitution::{called_rules, expand_calls, rule_call};
-use crate::syntax::{ArgumentKind, Assignment, Call, CallInstruction, Expr, Instruction, InstructionKind, LoopKernel, Phase, Shape, Type};
+use parloop_ir::callable::variables_of;
+use parloop_ir::callable::{ArgId, ArgTypes, Callable, CallableError, kernel_args};
+use parloop_ir::callable::{InferError, Reason};
+use parloop_ir::functions::symbol;
+use parloop_ir::substitution::{called_rules, expand_calls, rule_call};
+use parloop_ir::syntax::{
+    ArgumentKind, Assignment, Call, CallInstruction, Expr, Instruction, InstructionKind, LoopKernel, Phase, Shape, Type,
+};
 
 /// The inference of one kernel.
 pub(super) struct KernelTypes<'s, 'a> {
@@ -222,7 +224,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
     /// Texts have no type, but may be arguments.
     fn argument_type(&mut self, arg: &Expr) -> Result<Option<Type>, InferError> {
         match arg {
-            Expr::Literal(crate::syntax::Literal::Text(_)) => Ok(None),
+            Expr::Literal(parloop_ir::syntax::Literal::Text(_)) => Ok(None),
             arg => rules::value(self, arg),
         }
     }

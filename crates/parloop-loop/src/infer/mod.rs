@@ -14,5 +14,5 @@ pub use reader::{TypeReader, type_of};
 pub use spaces::{SpaceError, address_spaces};
 pub use types::{types, types_so_far};
 
-pub use crate::callable::{CalleeNames, Extent, InferError, Part, callee_assumptions, extent, part, same_place};
-pub use crate::promote::{as_float, combine, is_signed, promote, promote_division, real_of};
+pub use parloop_ir::callable::{CalleeNames, Extent, InferError, Part, callee_assumptions, extent, part, same_place};
+pub use parloop_ir::promote::{as_float, combine, is_signed, promote, promote_division, real_of};

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use parloop_isl::Name;
 
 use super::rules::{self, Environment};
-use crate::callable::{ArgId, ArgTypes, CallableError, Inference};
-use crate::callable::{InferError, Reason};
-use crate::functions::{known_names, symbol};
-use crate::names::Near;
-use crate::program::Program;
-use crate::syntax::{Argument, ArgumentKind, Call, Expr, LoopKernel, Target, Type};
+use parloop_ir::callable::{ArgId, ArgTypes, CallableError, Inference};
+use parloop_ir::callable::{InferError, Reason};
+use parloop_ir::functions::{known_names, symbol};
+use parloop_ir::names::Near;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Argument, ArgumentKind, Call, Expr, LoopKernel, Target, Type};
 
 /// The type of an expression of a kernel that is typed; for many expressions keep a [`TypeReader`].
 ///
@@ -31,7 +31,7 @@ pub struct TypeReader<'a> {
     depth: usize,
 }
 
-/// What [`variables_of`](crate::callable::variables_of) says of one name.
+/// What [`variables_of`](parloop_ir::callable::variables_of) says of one name.
 fn variable_of(kernel: &LoopKernel, name: &Name) -> Option<Option<Type>> {
     let index = || Some(Some(Type::Scalar(kernel.index_type)));
     if kernel.inames.contains_key(name) {

@@ -6,12 +6,12 @@
 use parloop_device::DType;
 use parloop_isl::Name;
 
-use crate::affine::to_affine;
-use crate::callable::InferError;
-use crate::callable::TypeName;
-use crate::promote::{combine, meet, promote_division};
-use crate::substitution::rule_call;
-use crate::syntax::{BinaryOp, Call, Expr, Literal, LoopKernel, Reduction, ReductionOp, Type, UnaryOp};
+use parloop_ir::affine::to_affine;
+use parloop_ir::callable::InferError;
+use parloop_ir::callable::TypeName;
+use parloop_ir::promote::{combine, meet, promote_division};
+use parloop_ir::substitution::rule_call;
+use parloop_ir::syntax::{BinaryOp, Call, Expr, Literal, LoopKernel, Reduction, ReductionOp, Type, UnaryOp};
 
 /// The largest power that is written as a product, which has the type of what is multiplied.
 const LARGEST_PRODUCT: i128 = 8;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use parloop_isl::Name;
 
 use crate::facts::{Facts, Placement};
-use crate::syntax::{AddressSpace, LoopKernel};
+use parloop_ir::syntax::{AddressSpace, LoopKernel};
 
 /// Why the memory of a temporary is not clear.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::callable::Callable;
-use crate::names::UniqueNames;
-use crate::program::Program;
-use crate::syntax::LoopKernel;
+use parloop_ir::callable::Callable;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::LoopKernel;
 
 /// Entries of a program, and those that are added to it.
 #[derive(Debug)]

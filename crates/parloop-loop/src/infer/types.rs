@@ -7,11 +7,11 @@ use parloop_isl::Name;
 use super::kernel_types::KernelTypes;
 use super::reader::results;
 use super::specialise::Entries;
-use crate::callable::InferError;
-use crate::callable::{ArgId, ArgTypes, CallableError, Inference, RecursiveCall};
-use crate::functions::scope_for;
-use crate::program::Program;
-use crate::syntax::{LoopKernel, Target, Type};
+use parloop_ir::callable::InferError;
+use parloop_ir::callable::{ArgId, ArgTypes, CallableError, Inference, RecursiveCall};
+use parloop_ir::functions::scope_for;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{LoopKernel, Target, Type};
 
 /// The program with types for all names of the kernels that entry points reach, and a specialised entry for each call in them.
 ///

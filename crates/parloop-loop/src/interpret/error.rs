@@ -2,10 +2,10 @@
 
 use parloop_isl::{IslError, Name};
 
-use crate::callable::InferError;
 use crate::infer::SpaceError;
-use crate::program::NoEntry;
-use crate::substitution::ExpandSubstError;
+use parloop_ir::callable::InferError;
+use parloop_ir::program::NoEntry;
+use parloop_ir::substitution::ExpandSubstError;
 
 /// Why a kernel cannot be interpreted.
 #[derive(Debug, thiserror::Error)]

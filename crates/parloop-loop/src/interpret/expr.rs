@@ -8,9 +8,9 @@ use parloop_isl::{Name, Set};
 
 use super::number::{Fault, Number, Value, binary, compare, extreme, unify};
 use super::{InterpretError, Machine, range};
-use crate::callable::ArgId;
 use crate::infer;
-use crate::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, UnaryOp};
+use parloop_ir::callable::ArgId;
+use parloop_ir::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, UnaryOp};
 
 impl Machine<'_> {
     pub(super) fn value(&mut self, expr: &Expr) -> Result<Value, InterpretError> {

@@ -6,7 +6,7 @@ use parloop_device::DType;
 use parloop_isl::Name;
 
 use super::{InterpretError, Number};
-use crate::syntax::{InameTag, Initializer};
+use parloop_ir::syntax::{InameTag, Initializer};
 
 /// One argument or temporary.
 #[derive(Clone, Debug)]

@@ -19,14 +19,16 @@ use parloop_isl::{Bound, Bounds, Name, Set};
 pub use error::InterpretError;
 pub use number::Number;
 
-use crate::domain::Forest;
 use crate::infer;
-use crate::program::NoEntry;
-use crate::program::Program;
-use crate::syntax::{AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, Phase, Shape, Target, Type};
 use memory::{Variable, initial};
 use number::Value;
 use order::{Node, Planner};
+use parloop_ir::domain::Forest;
+use parloop_ir::program::NoEntry;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{
+    AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, Phase, Shape, Target, Type,
+};
 
 /// Runs the program's only kernel. Each argument has its numbers in C order, one for a number passed by value; what they are afterwards is
 /// given back for all arrays.

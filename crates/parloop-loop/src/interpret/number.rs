@@ -2,8 +2,8 @@
 
 use parloop_device::DType;
 
-use crate::promote::{meet, promote_division, rank};
-use crate::syntax::{BinaryOp, CompareOp};
+use parloop_ir::promote::{meet, promote_division, rank};
+use parloop_ir::syntax::{BinaryOp, CompareOp};
 
 /// A number without its type: integers are exact, floating-point numbers doubles that were rounded to their type.
 #[derive(Clone, Copy, Debug, PartialEq)]

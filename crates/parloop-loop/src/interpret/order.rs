@@ -9,8 +9,8 @@ use std::sync::Arc;
 use parloop_isl::{Bounds, Name, Set};
 
 use super::InterpretError;
-use crate::domain::Forest;
-use crate::syntax::{InameTag, Instruction, LoopKernel};
+use parloop_ir::domain::Forest;
+use parloop_ir::syntax::{InameTag, Instruction, LoopKernel};
 
 #[derive(Clone, Debug)]
 pub(super) enum Node {

@@ -10,8 +10,8 @@ use super::LowerError;
 use super::nest::Scope;
 use super::number;
 use super::tree::{Op, Routine, Value, ValueKind};
-use crate::fold;
-use crate::syntax::{BinaryOp, CompareOp, Expr, LoopKernel, Type, UnaryOp};
+use parloop_ir::fold;
+use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, LoopKernel, Type, UnaryOp};
 
 /// The values of an iname inside the loops around it.
 pub(super) struct Range {
@@ -220,7 +220,7 @@ impl Scope<'_> {
 
     /// The value that work item 0 of an iname's axis has, in terms of parameters.
     pub(super) fn least(&mut self, iname: &Name) -> Result<Affine, LowerError> {
-        Ok(crate::axis::axis_base(&crate::domain::Forest::of(self.kernel), iname)?)
+        Ok(crate::axis::axis_base(&parloop_ir::domain::Forest::of(self.kernel), iname)?)
     }
 
     /// Leaves out limits that the others imply for integers, such as the end of an array behind a whole number of tiles.

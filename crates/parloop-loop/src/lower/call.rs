@@ -10,10 +10,10 @@ use super::nest::Scope;
 use super::number::{self, Typed};
 use super::place::{Array, Place, Storage};
 use super::tree::{Declaration, Statement, Value, ValueKind};
-use crate::callable::{ArgId, CallSite, Callable, Emitted};
 use crate::infer;
-use crate::layout::Axis;
-use crate::syntax::{AddressSpace, Call, CallInstruction, Expr, SubArray, Type};
+use parloop_ir::callable::{ArgId, CallSite, Callable, Emitted};
+use parloop_ir::layout::Axis;
+use parloop_ir::syntax::{AddressSpace, Call, CallInstruction, Expr, SubArray, Type};
 
 /// A call with all that its code needs.
 struct CallCode<'c> {
@@ -237,23 +237,23 @@ impl Scope<'_> {
         }
         let layout =
             self.layout(name).ok_or_else(|| LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() })?;
-        let place = crate::syntax::Layout { offset: crate::syntax::Offset::Zero, ..layout }.place(name, indices)?;
+        let place = parloop_ir::syntax::Layout { offset: parloop_ir::syntax::Offset::Zero, ..layout }.place(name, indices)?;
         self.index(&place.index)
     }
 
-    fn layout(&self, name: &Name) -> Option<crate::syntax::Layout> {
+    fn layout(&self, name: &Name) -> Option<parloop_ir::syntax::Layout> {
         if let Some(temporary) = self.kernel.temporaries.get(name) {
             return Some(temporary.layout.clone());
         }
         match &self.kernel.arguments.iter().find(|argument| argument.name == *name)?.kind {
-            crate::syntax::ArgumentKind::Array { layout, .. } => Some(layout.clone()),
+            parloop_ir::syntax::ArgumentKind::Array { layout, .. } => Some(layout.clone()),
             _ => None,
         }
     }
 
     /// A name that is no variable of the kernel but a constant of the target's.
     pub(super) fn symbol(&mut self, name: &Name) -> Result<Value, LowerError> {
-        match crate::functions::symbol(self.program, Some(self.target), name)? {
+        match parloop_ir::functions::symbol(self.program, Some(self.target), name)? {
             Some(symbol) => Ok(Value::new(symbol.ty, ValueKind::Text(symbol.text))),
             None => Err(LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() }),
         }

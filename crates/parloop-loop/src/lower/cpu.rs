@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::layout::Axis as LayoutAxis;
 use crate::schedule::Node;
-use crate::syntax::{AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, MemoryKind, Target};
-use crate::{affine, fold};
+use parloop_ir::layout::Axis as LayoutAxis;
+use parloop_ir::syntax::{AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, MemoryKind, Target};
+use parloop_ir::{affine, fold};
 
 /// A step of a function that is lowered.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,8 +10,8 @@ use super::nest::{Scope, mentions};
 use super::place::{Array, Storage, constant, separate_name};
 use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LowerError, tidy};
-use crate::layout::{Axis, Hidden, LayoutError};
-use crate::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Target, Temporary, Type};
+use parloop_ir::layout::{Axis, Hidden, LayoutError};
+use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Target, Temporary, Type};
 
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
 const ALIGNMENT: u32 = 64;
@@ -196,7 +196,7 @@ fn declare_block(name: &Name, block: &Block, body: &mut Vec<Statement>) {
 fn array(name: &Name, code_name: &Name, ty: Type, space: AddressSpace, layout: &Layout, storage: Storage) -> Result<Array, LowerError> {
     let axes = match layout.axes(name) {
         // Of an array whose shape nobody knows, one index is the place in memory.
-        Err(LayoutError::UnknownAxes { .. }) => vec![Axis::Stride(crate::syntax::Expr::int(1))],
+        Err(LayoutError::UnknownAxes { .. }) => vec![Axis::Stride(parloop_ir::syntax::Expr::int(1))],
         axes => axes?,
     };
     Ok(Array {
@@ -384,19 +384,19 @@ pub(super) fn globals(kernel: &LoopKernel, params: &[Param]) -> Result<Vec<Globa
     for param in params {
         let ParamSource::Temporary(name) = &param.source else { continue };
         let parts = kernel.temporaries.values().filter(|temporary| temporary.base_storage.as_ref().unwrap_or(&temporary.name) == name);
-        let mut size = crate::syntax::Expr::int(0);
+        let mut size = parloop_ir::syntax::Expr::int(0);
         let mut initializer = None;
         for part in parts {
             let elements = part.layout.size(&part.name)?;
             let (elements, is_part) = match &part.base_storage {
                 Some(_) => {
                     let width = part.ty.as_ref().map_or(8, type_size);
-                    (crate::fold::multiply(crate::syntax::Expr::int(width as i64), elements), true)
+                    (parloop_ir::fold::multiply(parloop_ir::syntax::Expr::int(width as i64), elements), true)
                 }
                 None => (elements, false),
             };
-            size = if is_part && crate::fold::as_int(&size) != Some(0) {
-                crate::syntax::Expr::Max(vec![size, elements].into())
+            size = if is_part && parloop_ir::fold::as_int(&size) != Some(0) {
+                parloop_ir::syntax::Expr::Max(vec![size, elements].into())
             } else {
                 elements
             };

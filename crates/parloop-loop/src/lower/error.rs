@@ -3,10 +3,10 @@
 use parloop_device::DType;
 use parloop_isl::{IslError, Name};
 
-use crate::callable::CallableError;
-use crate::layout::LayoutError;
 use crate::schedule::Names;
-use crate::syntax::Target;
+use parloop_ir::callable::CallableError;
+use parloop_ir::layout::LayoutError;
+use parloop_ir::syntax::Target;
 
 /// Why a kernel cannot be lowered, or written for a target.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

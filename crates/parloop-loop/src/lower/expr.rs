@@ -6,8 +6,8 @@ use super::LowerError;
 use super::nest::Scope;
 use super::number::{self, Typed};
 use super::tree::{Declaration, Op, Routine, Statement, Value, ValueKind};
-use crate::promote::{promote_division, real_of};
-use crate::syntax::{AddressSpace, BinaryOp, Expr, Literal, Target, Type, UnaryOp};
+use parloop_ir::promote::{promote_division, real_of};
+use parloop_ir::syntax::{AddressSpace, BinaryOp, Expr, Literal, Target, Type, UnaryOp};
 
 /// Powers up to this one are written as products.
 const LARGEST_PRODUCT: i128 = 8;

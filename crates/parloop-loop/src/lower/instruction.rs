@@ -7,7 +7,7 @@ use super::nest::Scope;
 use super::number::{self, Typed};
 use super::place::Place;
 use super::tree::{AtomicChange, Op, Statement, Value, ValueKind};
-use crate::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind};
+use parloop_ir::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind};
 
 impl Scope<'_> {
     /// The statements of an instruction.
@@ -58,7 +58,7 @@ impl Scope<'_> {
         if matches!(assignment.lhs, Expr::SubArray(_)) || matches!(&assignment.rhs, Expr::Call(call) if self.writes_through_pointers(call))
         {
             let (lhs, declares) = (vec![assignment.lhs.clone()], Vec::new());
-            return self.call_instruction(&crate::syntax::CallInstruction { lhs, rhs: assignment.rhs.clone(), declares });
+            return self.call_instruction(&parloop_ir::syntax::CallInstruction { lhs, rhs: assignment.rhs.clone(), declares });
         }
         if assignment.atomic == Some(Atomicity::Update) {
             return self.atomic(assignment);
@@ -173,7 +173,7 @@ fn added(lhs: &Expr, rhs: &Expr) -> Option<Expr> {
             Some(Expr::binary(BinaryOp::Add, inner, (**right).clone()))
         }
         BinaryOp::Subtract if **left == *lhs && !mentions(right) => {
-            Some(Expr::Unary(crate::syntax::UnaryOp::Negate, std::sync::Arc::new((**right).clone())))
+            Some(Expr::Unary(parloop_ir::syntax::UnaryOp::Negate, std::sync::Arc::new((**right).clone())))
         }
         _ => None,
     }

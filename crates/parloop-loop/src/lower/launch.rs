@@ -11,11 +11,11 @@ use super::nest::{Scope, constant, mentions};
 use super::place::Copies;
 use super::tree::{Axis, Function, FunctionKind, Op, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
-use crate::affine::to_affine;
-use crate::names::UniqueNames;
-use crate::program::Program;
 use crate::schedule::{Launch, Schedule};
-use crate::syntax::{AddressSpace, ClassSource, ClassType, Expr, LoopKernel, Preamble, Target, Type};
+use parloop_ir::affine::to_affine;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{AddressSpace, ClassSource, ClassType, Expr, LoopKernel, Preamble, Target, Type};
 
 /// What the functions of one text share.
 #[derive(Default)]

@@ -20,7 +20,7 @@ pub mod tree;
 pub use error::LowerError;
 pub use launch::{Schedules, lower};
 
-use crate::syntax::{Expr, Initializer, Preamble, Target, Type};
+use parloop_ir::syntax::{Expr, Initializer, Preamble, Target, Type};
 use parloop_isl::Name;
 use tree::{Function, Param, Table};
 

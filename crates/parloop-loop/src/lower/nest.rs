@@ -11,9 +11,9 @@ use super::launch::{Schedules, Shared};
 use super::place::Array;
 use super::tree::{Declaration, For, LoopHint, Op, Statement, Value};
 use super::{LowerError, number, tidy};
-use crate::names::UniqueNames;
-use crate::program::Program;
-use crate::syntax::{AddressSpace, InameTag, Instruction, LoopKernel, Target, Type};
+use parloop_ir::names::UniqueNames;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{AddressSpace, InameTag, Instruction, LoopKernel, Target, Type};
 
 /// What is known at a place of a function that is being lowered.
 pub(super) struct Scope<'a> {
@@ -253,7 +253,7 @@ impl Scope<'_> {
     fn has_calls_or_atomics(&self, body: &[Item]) -> bool {
         body.iter().any(|item| match item {
             Item::Run(id) => self.instructions.get(id).is_none_or(|instruction| match &instruction.kind {
-                crate::syntax::InstructionKind::Assign(assignment) => assignment.atomic.is_some(),
+                parloop_ir::syntax::InstructionKind::Assign(assignment) => assignment.atomic.is_some(),
                 _ => true,
             }),
             _ => true,

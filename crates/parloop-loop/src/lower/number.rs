@@ -6,8 +6,8 @@
 use parloop_device::DType;
 
 use super::tree::{Op, Routine, Value, ValueKind};
-use crate::promote::{meet, rank};
-use crate::syntax::{CompareOp, Type, UnaryOp};
+use parloop_ir::promote::{meet, rank};
+use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
 
 /// A value whose type may still follow what it meets.
 #[derive(Clone, Debug)]

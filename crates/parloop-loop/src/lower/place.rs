@@ -7,9 +7,9 @@ use super::LowerError;
 use super::nest::Scope;
 use super::number;
 use super::tree::{Op, Value, ValueKind};
-use crate::layout::Axis;
-use crate::syntax::{AddressSpace, ClassAxis, ClassType, Expr, Type};
-use crate::{affine, fold};
+use parloop_ir::layout::Axis;
+use parloop_ir::syntax::{AddressSpace, ClassAxis, ClassType, Expr, Type};
+use parloop_ir::{affine, fold};
 
 /// How data is held.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,7 +120,7 @@ impl Scope<'_> {
         let indices = if array.axes.is_empty() && indices.iter().all(|index| fold::as_int(index) == Some(0)) { &[] } else { indices };
         if indices.len() != array.axes.len() {
             let (axes, indices) = (array.axes.len(), indices.len());
-            return Err(crate::layout::LayoutError::WrongIndices { array: name.clone(), axes, indices }.into());
+            return Err(parloop_ir::layout::LayoutError::WrongIndices { array: name.clone(), axes, indices }.into());
         }
         let checks = self.checks(name, &array, indices)?;
         let separate = self.separate(name, &array, indices)?;

@@ -8,7 +8,7 @@ use parloop_isl::Name;
 use super::nest::mentions;
 use super::number;
 use super::tree::{AtomicChange, Declaration, For, Op, Statement, Value, ValueKind};
-use crate::syntax::AddressSpace;
+use parloop_ir::syntax::AddressSpace;
 
 /// One condition for neighbours that ask the same.
 pub(super) fn merge_conditions(statements: Vec<Statement>) -> Vec<Statement> {

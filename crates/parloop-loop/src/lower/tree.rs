@@ -3,7 +3,7 @@
 
 use parloop_isl::Name;
 
-use crate::syntax::{AddressSpace, CompareOp, MemoryKind, Type, UnaryOp};
+use parloop_ir::syntax::{AddressSpace, CompareOp, MemoryKind, Type, UnaryOp};
 
 /// An index that the hardware gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -5,9 +5,9 @@ use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::ReduceError;
 use super::realize::{Realized, Realizer};
-use crate::affine::from_affine;
-use crate::fold;
-use crate::syntax::{AddressSpace, Expr, Iname, InameTag, Instruction, Reduction};
+use parloop_ir::affine::from_affine;
+use parloop_ir::fold;
+use parloop_ir::syntax::{AddressSpace, Expr, Iname, InameTag, Instruction, Reduction};
 
 /// An axis of local memory: the values of an iname, counted from the smallest.
 pub(super) struct LocalAxis {

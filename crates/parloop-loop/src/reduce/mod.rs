@@ -5,8 +5,8 @@
 
 use parloop_isl::{IslError, Name};
 
-use crate::reduction::ReductionError;
-use crate::syntax::ReductionOp;
+use parloop_ir::reduction::ReductionError;
+use parloop_ir::syntax::ReductionOp;
 
 mod local;
 mod realize;

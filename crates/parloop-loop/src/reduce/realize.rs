@@ -7,8 +7,10 @@ use parloop_device::DType;
 use parloop_isl::Name;
 
 use super::{ReduceError, separate};
-use crate::names::UniqueNames;
-use crate::syntax::{AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, Shape, Temporary, UnaryOp};
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{
+    AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, Shape, Temporary, UnaryOp,
+};
 
 /// The type of an expression of the kernel, or why it has none.
 pub type TypeOf<'a> = dyn Fn(&LoopKernel, &Expr) -> Result<DType, String> + 'a;

@@ -4,7 +4,7 @@ use parloop_isl::Name;
 
 use super::ReduceError;
 use super::realize::{Realized, Realizer};
-use crate::syntax::{Expr, Instruction, Reduction};
+use parloop_ir::syntax::{Expr, Instruction, Reduction};
 
 impl Realizer<'_> {
     /// Over the inames `alone`; guard, inames and dependencies are those of `like`.

@@ -8,7 +8,7 @@ use super::executable::c_strides;
 use super::{Executable, LoopArg, RunError, target_of};
 use crate::error::LoopError;
 use crate::prepare::{Generated, generate};
-use crate::program::Program;
+use parloop_ir::program::Program;
 
 /// The arguments of a call, by name: numbers, `&array`, `&mut array`, slices of the host, any of them with a shape (`(&array, [n, m])`), or a
 /// [`LoopArg`](crate::run::LoopArg).

@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 use super::RunError;
 use super::fields::{PlannedField, fields_of};
 use super::formula::Formula;
-use crate::layout::{Axis, Hidden};
-use crate::syntax::{ArgumentKind, ClassType, LoopKernel, Type};
+use parloop_ir::layout::{Axis, Hidden};
+use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Type};
 
 /// The arguments of a kernel, and how a call completes them.
 #[derive(Clone, Debug)]
@@ -164,13 +164,13 @@ impl CallPlan {
         Ok(plan)
     }
 
-    fn kind(&self, argument: &crate::syntax::Argument) -> Result<PlannedKind, RunError> {
+    fn kind(&self, argument: &parloop_ir::syntax::Argument) -> Result<PlannedKind, RunError> {
         let untyped = || RunError::Untyped { kernel: self.kernel.clone(), argument: argument.name.clone() };
         let dtype = match &argument.ty {
             Some(Type::Scalar(dtype) | Type::Vector(dtype, _)) => *dtype,
             Some(Type::Class(_) | Type::Opaque(_)) | None => return Err(untyped()),
         };
-        let formula = |expr: &crate::syntax::Expr| {
+        let formula = |expr: &parloop_ir::syntax::Expr| {
             self.formula(expr).map_err(|part| RunError::NoFormula { argument: argument.name.clone(), part: format!("{part:?}") })
         };
         match &argument.kind {
@@ -190,8 +190,8 @@ impl CallPlan {
         }
     }
 
-    fn is_hidden_stride(&self, argument: &crate::syntax::Argument, axis: usize) -> bool {
-        self.place(&crate::layout::stride_parameter(&argument.name, axis)).is_some()
+    fn is_hidden_stride(&self, argument: &parloop_ir::syntax::Argument, axis: usize) -> bool {
+        self.place(&parloop_ir::layout::stride_parameter(&argument.name, axis)).is_some()
     }
 
     /// The kernel's name.
@@ -223,7 +223,7 @@ impl CallPlan {
     ///
     /// # Errors
     /// The part that is none.
-    pub fn formula(&self, expr: &crate::syntax::Expr) -> Result<Formula, crate::syntax::Expr> {
+    pub fn formula(&self, expr: &parloop_ir::syntax::Expr) -> Result<Formula, parloop_ir::syntax::Expr> {
         Formula::of(expr, &mut |name| self.place(name))
     }
 

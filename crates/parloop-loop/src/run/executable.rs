@@ -11,13 +11,13 @@ use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
 use super::fields::PlannedField;
 use super::formula::Formula;
 use crate::error::LoopError;
-use crate::fold;
-use crate::layout::Axis;
 use crate::lower::tree::ParamSource;
 use crate::lower::{Code, GlobalTemporary, LaunchCode};
 use crate::prepare::Generated;
 use crate::schedule::Step;
-use crate::syntax::{ArgumentKind, ClassType, LoopKernel, Target, Type};
+use parloop_ir::fold;
+use parloop_ir::layout::Axis;
+use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Target, Type};
 
 /// A kernel compiled for one context. Clones are the same one.
 #[derive(Clone, Debug)]
@@ -451,8 +451,8 @@ impl Builder<'_> {
             Ok(match &param.source {
                 ParamSource::Argument(name) => Feed::Argument(position(name)?),
                 ParamSource::Separate(name, index) => Feed::Separate(position(name)?, index.clone()),
-                ParamSource::Offset(name) => Feed::Integer(dtype, self.integer(&crate::layout::offset_parameter(name))?),
-                ParamSource::Stride(name, axis) => Feed::Integer(dtype, self.integer(&crate::layout::stride_parameter(name, *axis))?),
+                ParamSource::Offset(name) => Feed::Integer(dtype, self.integer(&parloop_ir::layout::offset_parameter(name))?),
+                ParamSource::Stride(name, axis) => Feed::Integer(dtype, self.integer(&parloop_ir::layout::stride_parameter(name, *axis))?),
                 ParamSource::Temporary(name) => {
                     let index = self.generated.code.globals.iter().position(|global| global.name == *name);
                     Feed::Temporary(index.ok_or_else(|| LoopError::from(self.plan.unknown(name)))?)
@@ -488,7 +488,7 @@ impl Builder<'_> {
         self.plan.place(name).ok_or_else(|| self.plan.unknown(name).into())
     }
 
-    fn formula(&self, expr: &crate::syntax::Expr) -> Result<Formula, LoopError> {
+    fn formula(&self, expr: &parloop_ir::syntax::Expr) -> Result<Formula, LoopError> {
         let count = self.plan.integers();
         let place = &mut |name: &Name| {
             let host = || self.hosts.iter().position(|host| host == name).map(|depth| count + depth);

@@ -8,10 +8,10 @@ use parloop_isl::{Bound, IslError, Name, Set};
 use super::RunError;
 use super::formula::Formula;
 use crate::access::{Access, accesses, constraints_of};
-use crate::affine::{from_affine, to_affine};
 use crate::facts::Facts;
-use crate::fold;
-use crate::syntax::{ArgumentKind, Expr, Instruction, LoopKernel};
+use parloop_ir::affine::{from_affine, to_affine};
+use parloop_ir::fold;
+use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, LoopKernel};
 
 /// A field of an object that a kernel uses.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use parloop_isl::Name;
 
-use crate::syntax::{BinaryOp, Expr, Literal, UnaryOp};
+use parloop_ir::syntax::{BinaryOp, Expr, Literal, UnaryOp};
 
 /// An integer expression whose names are places in a list of values.
 #[derive(Clone, Debug, PartialEq, Eq)]

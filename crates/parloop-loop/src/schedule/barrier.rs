@@ -11,7 +11,7 @@ use super::Node;
 use super::error::ScheduleError;
 use crate::facts::{Facts, Placement};
 use crate::race::{Pair, Races};
-use crate::syntax::{MemoryKind, SyncScope};
+use parloop_ir::syntax::{MemoryKind, SyncScope};
 
 /// What is inserted, and whether it may be.
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +236,7 @@ pub(crate) fn check_uniform(facts: &Facts<'_>, nodes: &[Node], loops: &mut Vec<N
 /// the loop runs over all that any work item needs.
 fn differs_in_group(facts: &Facts<'_>, variable: &Name, seen: &mut BTreeSet<Name>) -> bool {
     let Some(temporary) = facts.kernel.temporaries.get(variable) else { return false };
-    let is_private = temporary.space.is_none_or(|space| space == crate::syntax::AddressSpace::Private);
+    let is_private = temporary.space.is_none_or(|space| space == parloop_ir::syntax::AddressSpace::Private);
     if !is_private || !seen.insert(variable.clone()) {
         return false;
     }

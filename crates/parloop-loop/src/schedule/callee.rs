@@ -6,10 +6,10 @@ use parloop_isl::Name;
 
 use super::error::ScheduleError;
 use super::sizes::{Sizes, group_and_local_sizes};
-use crate::callable::kernel_args;
 use crate::facts::{Facts, Placement};
-use crate::program::Program;
-use crate::syntax::{Expr, Instruction, InstructionKind, LoopKernel};
+use parloop_ir::callable::kernel_args;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel};
 
 /// The kernel that an instruction calls, and what it is called with.
 fn callee<'p>(program: &'p Program, instruction: &'p Instruction) -> Option<(&'p LoopKernel, &'p [Expr])> {

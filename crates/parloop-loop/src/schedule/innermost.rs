@@ -8,7 +8,7 @@ use parloop_isl::Name;
 
 use super::Node;
 use crate::facts::{Facts, Placement};
-use crate::syntax::{Expr, InstructionKind};
+use parloop_ir::syntax::{Expr, InstructionKind};
 
 /// The nodes of a body with those loops put around runs of instructions.
 pub(super) fn wrap(facts: &Facts<'_>, nodes: Vec<Node>) -> Vec<Node> {

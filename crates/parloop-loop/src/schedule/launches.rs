@@ -5,8 +5,8 @@ use parloop_isl::Name;
 use super::error::ScheduleError;
 use super::{Launch, Node, Step};
 use crate::facts::Facts;
-use crate::names::UniqueNames;
-use crate::syntax::{ArgumentKind, SyncScope};
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{ArgumentKind, SyncScope};
 
 /// The launches of a tree (without sizes), and what the host does.
 pub(crate) fn split(facts: &Facts<'_>, body: Vec<Node>) -> Result<(Vec<Launch>, Vec<Step>), ScheduleError> {

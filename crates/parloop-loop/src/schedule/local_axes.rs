@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_isl::{ConstraintKind, IslError, Name};
 
-use crate::affine::to_affine;
-use crate::layout::Axis;
-use crate::syntax::{ArgumentKind, BinaryOp, Expr, InameTag, Instruction, LoopKernel, UnaryOp};
 use crate::transform::{Split, SplitError, domain_of, split_iname};
+use parloop_ir::affine::to_affine;
+use parloop_ir::layout::Axis;
+use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, InameTag, Instruction, LoopKernel, UnaryOp};
 
 /// Why an iname gets no axis.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -172,7 +172,7 @@ fn strides_of_access(kernel: &LoopKernel, access: &Expr, inames: &[Name]) -> Vec
 /// The value of a stride when all parameters have a typical one.
 fn estimate(expr: &Expr) -> Option<i64> {
     match expr {
-        Expr::Literal(_) => crate::fold::as_int(expr),
+        Expr::Literal(_) => parloop_ir::fold::as_int(expr),
         Expr::Variable(_) => Some(TYPICAL),
         Expr::Unary(UnaryOp::Negate, operand) => estimate(operand)?.checked_neg(),
         Expr::Binary(op, left, right) => {

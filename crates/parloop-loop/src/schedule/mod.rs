@@ -32,8 +32,8 @@ use barrier::Pass;
 use crate::facts::Facts;
 use crate::race::Races;
 
-use crate::program::Program;
-use crate::syntax::{Expr, Instruction, LoopKernel, MemoryKind, SyncScope};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Expr, Instruction, LoopKernel, MemoryKind, SyncScope};
 
 /// A kernel with a place for each of its instructions.
 #[derive(Clone, Debug, PartialEq)]

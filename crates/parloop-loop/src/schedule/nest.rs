@@ -9,7 +9,7 @@ use parloop_isl::Name;
 
 use super::error::ScheduleError;
 use crate::facts::{Facts, Placement};
-use crate::syntax::InameTag;
+use parloop_ir::syntax::InameTag;
 
 /// A loop of the nest; the first is the root, which is none.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ pub(crate) fn nest<'k>(facts: &Facts<'k>) -> Result<Nest<'k>, ScheduleError> {
 }
 
 fn sequential_inames<'k>(facts: &Facts<'k>) -> Result<Vec<Vec<&'k Name>>, ScheduleError> {
-    let of = |instruction: &'k crate::syntax::Instruction| {
+    let of = |instruction: &'k parloop_ir::syntax::Instruction| {
         let mut inames = Vec::new();
         for iname in &instruction.within_inames {
             match facts.placement.get(iname) {

@@ -11,7 +11,7 @@ use super::error::ScheduleError;
 use super::innermost;
 use super::nest::Nest;
 use crate::facts::{Facts, Placement};
-use crate::syntax::InstructionKind;
+use parloop_ir::syntax::InstructionKind;
 
 /// Loops by their number in the nest, then instructions.
 type Item = usize;

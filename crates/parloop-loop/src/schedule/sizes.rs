@@ -6,11 +6,11 @@ use parloop_isl::{Affine, Name};
 
 use super::callee::callee_sizes;
 use super::error::ScheduleError;
-use crate::affine::from_affine;
 use crate::axis::{alone, axis_base};
 use crate::facts::{Facts, Placement};
-use crate::program::Program;
-use crate::syntax::{Expr, Instruction};
+use parloop_ir::affine::from_affine;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Expr, Instruction};
 
 /// Groups and work items along each axis.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use parloop_isl::IslError;
 
-use crate::callable::InferError;
+use parloop_ir::callable::InferError;
 
 /// Why the work of a kernel cannot be counted.
 #[derive(Debug, thiserror::Error)]

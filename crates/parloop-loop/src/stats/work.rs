@@ -8,11 +8,11 @@ use parloop_isl::{Name, Set};
 
 use super::count::Count;
 use super::error::StatsError;
-use crate::affine::to_affine;
-use crate::domain::Forest;
 use crate::infer::TypeReader;
-use crate::program::Program;
-use crate::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, Type, UnaryOp};
+use parloop_ir::affine::to_affine;
+use parloop_ir::domain::Forest;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, Type, UnaryOp};
 
 /// A kind of operation, as it is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,7 @@ use parloop_device::DType;
 
 use super::dialect::Dialect;
 use crate::lower::tree::{Axis, FunctionKind};
-use crate::syntax::{AddressSpace, MemoryKind};
+use parloop_ir::syntax::{AddressSpace, MemoryKind};
 
 pub(super) struct Cuda;
 

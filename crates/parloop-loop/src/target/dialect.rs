@@ -3,7 +3,7 @@
 use parloop_device::DType;
 
 use crate::lower::tree::{Axis, FunctionKind, Param};
-use crate::syntax::{AddressSpace, MemoryKind, Type};
+use parloop_ir::syntax::{AddressSpace, MemoryKind, Type};
 
 /// What a target's language says in its own way.
 pub(super) trait Dialect {

@@ -4,7 +4,7 @@ use parloop_device::DType;
 
 use super::dialect::Dialect;
 use crate::lower::tree::{Axis, FunctionKind, Param};
-use crate::syntax::{AddressSpace, MemoryKind};
+use parloop_ir::syntax::{AddressSpace, MemoryKind};
 
 pub(super) struct Ispc;
 

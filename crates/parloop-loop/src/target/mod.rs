@@ -15,7 +15,7 @@ pub use writer::write;
 
 use parloop_device::DType;
 
-use crate::syntax::Target;
+use parloop_ir::syntax::Target;
 
 /// What the target's language calls a type of numbers.
 pub(crate) fn scalar_name(target: Target, dtype: DType) -> &'static str {

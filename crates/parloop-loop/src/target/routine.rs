@@ -4,7 +4,7 @@ use parloop_device::DType;
 
 use super::dialect::Dialect;
 use crate::lower::tree::Routine;
-use crate::syntax::AddressSpace;
+use parloop_ir::syntax::AddressSpace;
 
 /// What the text of a kernel needs in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use parloop_device::DType;
 use super::routine::Need;
 use super::writer::Writer;
 use crate::lower::tree::{Op, Routine, Value, ValueKind};
-use crate::syntax::{CompareOp, Type, UnaryOp};
+use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
 
 /// How tightly an expression holds together, as in C.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,9 +7,9 @@ use parloop_isl::Name;
 
 use super::add_dependency::{AddDependencyError, add_dependency};
 use super::replace::{self, InameError};
-use crate::matching::{Glob, Query};
-use crate::names::UniqueNames;
-use crate::syntax::{Instruction, InstructionKind, LoopKernel, MemoryKind, SyncScope};
+use parloop_ir::matching::{Glob, Query};
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{Instruction, InstructionKind, LoopKernel, MemoryKind, SyncScope};
 
 /// A barrier, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

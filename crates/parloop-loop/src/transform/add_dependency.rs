@@ -6,8 +6,8 @@ use std::sync::Arc;
 use parloop_isl::Name;
 
 use super::rewrite::Scope;
-use crate::matching::Query;
-use crate::syntax::{Instruction, LoopKernel};
+use parloop_ir::matching::Query;
+use parloop_ir::syntax::{Instruction, LoopKernel};
 
 /// Why a dependency cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use parloop_isl::Name;
 
 use super::add_dependency::before;
-use crate::matching::Query;
-use crate::syntax::{Instruction, LoopKernel, SyncScope};
+use parloop_ir::matching::Query;
+use parloop_ir::syntax::{Instruction, LoopKernel, SyncScope};
 
 /// Which pairs of instructions need no barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]

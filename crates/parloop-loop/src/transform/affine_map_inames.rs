@@ -3,7 +3,7 @@
 use parloop_isl::{Name, Relation};
 
 use super::map_domain::{MapDomainError, map_domain};
-use crate::syntax::LoopKernel;
+use parloop_ir::syntax::LoopKernel;
 
 /// Replaces inames by others that equations tie to them: [`map_domain`] with the equations as the relation.
 ///

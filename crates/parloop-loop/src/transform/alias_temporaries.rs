@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::names::{Near, UniqueNames};
-use crate::syntax::LoopKernel;
+use parloop_ir::names::{Near, UniqueNames};
+use parloop_ir::syntax::LoopKernel;
 
 /// Why temporaries cannot share memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

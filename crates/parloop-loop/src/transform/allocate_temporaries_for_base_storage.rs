@@ -4,7 +4,7 @@
 
 use parloop_isl::Name;
 
-use crate::syntax::{AddressSpace, LoopKernel};
+use parloop_ir::syntax::{AddressSpace, LoopKernel};
 
 /// Why memory cannot be given so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

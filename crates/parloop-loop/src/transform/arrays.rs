@@ -2,8 +2,8 @@
 
 use parloop_isl::Name;
 
-use crate::names::Near;
-use crate::syntax::{Argument, ArgumentKind, Layout, LoopKernel};
+use parloop_ir::names::Near;
+use parloop_ir::syntax::{Argument, ArgumentKind, Layout, LoopKernel};
 
 /// A name that is none of a kernel's arrays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

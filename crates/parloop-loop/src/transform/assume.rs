@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use parloop_isl::{IslError, Name, Set};
 
-use crate::names::Near;
-use crate::syntax::LoopKernel;
+use parloop_ir::names::Near;
+use parloop_ir::syntax::LoopKernel;
 
 /// Why that cannot be assumed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,6 +84,6 @@ pub fn assume_set(kernel: &LoopKernel, assumption: &Set) -> Result<LoopKernel, A
 fn parameters(kernel: &LoopKernel) -> BTreeSet<Name> {
     let of_domains = kernel.domains.iter().flat_map(|domain| domain.params());
     let passed =
-        kernel.arguments.iter().filter(|argument| argument.kind == crate::syntax::ArgumentKind::Value).map(|argument| &argument.name);
+        kernel.arguments.iter().filter(|argument| argument.kind == parloop_ir::syntax::ArgumentKind::Value).map(|argument| &argument.name);
     of_domains.chain(passed).filter(|name| !kernel.inames.contains_key(*name)).cloned().collect()
 }

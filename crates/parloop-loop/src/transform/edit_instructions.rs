@@ -8,8 +8,8 @@ use parloop_isl::Name;
 
 use super::replace::{self, InameError};
 use super::rewrite::Scope;
-use crate::matching::Query;
-use crate::syntax::{Instruction, LoopKernel};
+use parloop_ir::matching::Query;
+use parloop_ir::syntax::{Instruction, LoopKernel};
 
 /// The instructions that a query finds, in order.
 ///

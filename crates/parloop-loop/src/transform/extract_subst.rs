@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::matching::Query;
-use crate::names::UniqueNames;
-use crate::syntax::{BinaryOp, Call, Expr, LoopKernel, SubstitutionRule};
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{BinaryOp, Call, Expr, LoopKernel, SubstitutionRule};
 
 /// What is extracted, and what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,15 +9,15 @@ use parloop_isl::{Affine, IslError, Name, Set};
 use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
-use crate::affine::{from_affine, to_affine};
-use crate::callable::{CallableError, CallableKernel, kernel_args};
-use crate::callable::{InferError, extent, same_place};
-use crate::fold;
-use crate::functions::scope;
-use crate::names::{Near, UniqueNames};
-use crate::program::Program;
-use crate::program::{called_by, reachable};
-use crate::syntax::{
+use parloop_ir::affine::{from_affine, to_affine};
+use parloop_ir::callable::{CallableError, CallableKernel, kernel_args};
+use parloop_ir::callable::{InferError, extent, same_place};
+use parloop_ir::fold;
+use parloop_ir::functions::scope;
+use parloop_ir::names::{Near, UniqueNames};
+use parloop_ir::program::Program;
+use parloop_ir::program::{called_by, reachable};
+use parloop_ir::syntax::{
     Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel,
     Reduction, SubArray, SyncScope, Temporary,
 };
@@ -403,7 +403,7 @@ impl<'a> Inlining<'a> {
     }
 
     fn layout(&self, layout: &Layout) -> Result<Layout, InlineError> {
-        use crate::syntax::{DimTag, Offset, Shape, Stride};
+        use parloop_ir::syntax::{DimTag, Offset, Shape, Stride};
         let mut layout = layout.clone();
         if let Shape::Known(lengths) = &mut layout.shape {
             for length in lengths {
@@ -553,7 +553,7 @@ impl<'a> Inlining<'a> {
 }
 
 /// A number of the kernel's own.
-fn number(name: &Name, ty: Option<crate::syntax::Type>) -> Temporary {
+fn number(name: &Name, ty: Option<parloop_ir::syntax::Type>) -> Temporary {
     Temporary {
         name: name.clone(),
         ty,

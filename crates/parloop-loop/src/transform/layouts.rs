@@ -1,6 +1,6 @@
 //! Changing the expressions of a layout: lengths, strides and offsets.
 
-use crate::syntax::{DimTag, Expr, Layout, Offset, Shape, Stride};
+use parloop_ir::syntax::{DimTag, Expr, Layout, Offset, Shape, Stride};
 
 /// The layout with each of its expressions changed.
 pub(super) fn in_layout(layout: &Layout, change: &dyn Fn(&Expr) -> Expr) -> Layout {

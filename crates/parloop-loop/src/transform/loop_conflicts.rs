@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
-use crate::affine::to_affine;
-use crate::domain::Forest;
-use crate::syntax::{Expr, Instruction, LoopKernel};
+use parloop_ir::affine::to_affine;
+use parloop_ir::domain::Forest;
+use parloop_ir::syntax::{Expr, Instruction, LoopKernel};
 
 /// What is asked about accesses of a kernel's memory inside of some loops.
 pub(super) struct Conflicts<'a> {

@@ -8,11 +8,11 @@ use parloop_isl::{IslError, Name};
 
 use super::loop_conflicts::Conflicts;
 use super::replace::{self, InameError};
-use crate::matching::Query;
-use crate::names::UniqueNames;
-use crate::substitution::ExpandSubstError;
-use crate::substitution::expand_subst;
-use crate::syntax::{Expr, InameTag, Instruction, LoopKernel};
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::substitution::ExpandSubstError;
+use parloop_ir::substitution::expand_subst;
+use parloop_ir::syntax::{Expr, InameTag, Instruction, LoopKernel};
 
 /// Why it cannot be said which loops can be fused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,9 +6,9 @@ use parloop_isl::{IslError, Name, Relation};
 
 use super::replace::{self, Group, InameError};
 use super::rewrite::Scope;
-use crate::affine::from_affine;
-use crate::names::UniqueNames;
-use crate::syntax::LoopKernel;
+use parloop_ir::affine::from_affine;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::LoopKernel;
 
 /// Why a domain cannot be mapped so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

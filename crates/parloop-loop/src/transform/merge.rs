@@ -3,9 +3,9 @@
 use parloop_isl::Name;
 
 use super::register::RegisterError;
-use crate::functions::scope;
-use crate::names::Near;
-use crate::program::Program;
+use parloop_ir::functions::scope;
+use parloop_ir::names::Near;
+use parloop_ir::program::Program;
 
 /// One program with the kernels and functions of all. Functions that are the same in several are shared; a function that the user gave one
 /// of them takes the place of the target's own in the others. Calls that one program could not resolve find the others' kernels.

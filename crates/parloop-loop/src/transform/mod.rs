@@ -99,5 +99,5 @@ pub use split_reduction::{SplitReductionError, split_reduction_inward, split_red
 pub use tag_array_axes::{AxisTags, TagArrayAxesError, tag_array_axes};
 pub use tag_inames::{TagChoice, TagInamesError, Tags, tag_inames, untag_inames};
 
-pub use crate::step::{self, Arguments, Step, StepError, StepValue};
-pub use crate::substitution::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
+pub use parloop_ir::step::{self, Arguments, Step, StepError, StepValue};
+pub use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};

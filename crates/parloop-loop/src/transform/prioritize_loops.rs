@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use parloop_isl::Name;
 
 use super::replace::{self, InameError};
-use crate::syntax::LoopKernel;
+use parloop_ir::syntax::LoopKernel;
 
 /// Why loops cannot be ordered so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use parloop_isl::{Affine, IslError, Name};
 
-use crate::affine::from_affine;
 use crate::axis::axis_base;
-use crate::domain::Forest;
 use crate::facts::Placement;
-use crate::fold;
-use crate::syntax::{Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape, SubArray};
+use parloop_ir::affine::from_affine;
+use parloop_ir::domain::Forest;
+use parloop_ir::fold;
+use parloop_ir::syntax::{Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape, SubArray};
 
 /// Why temporaries cannot be made private to values of inames.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -2,12 +2,12 @@
 
 use parloop_isl::Name;
 
-use crate::callable::InferError;
 use crate::infer;
-use crate::program::NoEntry;
-use crate::program::Program;
 use crate::reduce::{self, Realization, ReduceError};
-use crate::syntax::{Expr, LoopKernel, Target};
+use parloop_ir::callable::InferError;
+use parloop_ir::program::NoEntry;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Expr, LoopKernel, Target};
 
 /// Why reductions cannot be realised.
 #[derive(Debug, thiserror::Error)]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use parloop_isl::Name;
 
 use super::extract_subst::call_of;
-use crate::matching::Query;
-use crate::names::{Near, UniqueNames};
-use crate::syntax::{Expr, LoopKernel, Reduction, SubstitutionRule};
+use parloop_ir::matching::Query;
+use parloop_ir::names::{Near, UniqueNames};
+use parloop_ir::syntax::{Expr, LoopKernel, Reduction, SubstitutionRule};
 
 /// Why no rule can be made of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::callable::{Callable, CallableError, CallableKernel, FunctionLookup};
-use crate::functions::scope;
-use crate::names::Near;
-use crate::program::Program;
-use crate::program::kernel_exprs;
-use crate::syntax::{Call, Expr, InstructionKind, LoopKernel, Target};
+use parloop_ir::callable::{Callable, CallableError, CallableKernel, FunctionLookup};
+use parloop_ir::functions::scope;
+use parloop_ir::names::Near;
+use parloop_ir::program::Program;
+use parloop_ir::program::kernel_exprs;
+use parloop_ir::syntax::{Call, Expr, InstructionKind, LoopKernel, Target};
 
 /// Why a function cannot be registered.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::matching::Query;
-use crate::syntax::{Instruction, LoopKernel};
+use parloop_ir::matching::Query;
+use parloop_ir::syntax::{Instruction, LoopKernel};
 
 /// Takes instructions out of a kernel. What depended on one of them depends on what that one depended on.
 ///

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use parloop_isl::Name;
 
 use super::layouts::in_layout;
-use crate::syntax::{ArgumentKind, Expr, Layout, LoopKernel};
+use parloop_ir::syntax::{ArgumentKind, Expr, Layout, LoopKernel};
 
 /// Takes out the arguments that no instruction, rule, domain, assumption, or shape of another used array names.
 ///

@@ -7,9 +7,9 @@ use parloop_isl::{Affine, IslError, Name, Set};
 use super::replace::{self, Group, InameError};
 use super::rewrite::{self, Scope};
 use super::tag_inames::{TagInamesError, add_tag};
-use crate::matching::Query;
-use crate::names::UniqueNames;
-use crate::syntax::LoopKernel;
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::LoopKernel;
 
 /// How inames are renamed.
 ///

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::matching::Query;
-use crate::names::UniqueNames;
-use crate::syntax::{Call, Expr, Instruction, LoopKernel, SubstitutionRule};
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{Call, Expr, Instruction, LoopKernel, SubstitutionRule};
 
 /// The instructions of a kernel that a transformation changes.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use parloop_isl::Name;
 
-use crate::names::Near;
-use crate::syntax::LoopKernel;
+use parloop_ir::names::Near;
+use parloop_ir::syntax::LoopKernel;
 
 /// Why arguments cannot be ordered so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,7 @@
 use parloop_isl::Name;
 
 use super::arrays::{UnknownArray, layout_of, set_layout};
-use crate::syntax::{Layout, LoopKernel};
+use parloop_ir::syntax::{Layout, LoopKernel};
 
 /// Why axes cannot be named so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use parloop_isl::Name;
 
-use crate::names::Near;
-use crate::syntax::{AddressSpace, LoopKernel};
+use parloop_ir::names::Near;
+use parloop_ir::syntax::{AddressSpace, LoopKernel};
 
 /// Why a temporary cannot live there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

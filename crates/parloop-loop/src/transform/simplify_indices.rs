@@ -6,8 +6,8 @@ use std::sync::Arc;
 use parloop_isl::{Affine, Atom, Constraint, IslError, Name};
 
 use super::precompute::domain_of;
-use crate::affine::{from_affine, to_affine};
-use crate::syntax::{Expr, LoopKernel, SubArray};
+use parloop_ir::affine::{from_affine, to_affine};
+use parloop_ir::syntax::{Expr, LoopKernel, SubArray};
 
 /// Simplifies the indices of all arrays.
 ///

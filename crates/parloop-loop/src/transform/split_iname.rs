@@ -7,9 +7,9 @@ use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 use super::replace::{self, Group, InameError};
 use super::rewrite::Scope;
 use super::tag_inames::{TagInamesError, add_tag};
-use crate::matching::Query;
-use crate::names::UniqueNames;
-use crate::syntax::{BinaryOp, Expr, InameTag, LoopKernel};
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{BinaryOp, Expr, InameTag, LoopKernel};
 
 /// How an iname is split.
 ///

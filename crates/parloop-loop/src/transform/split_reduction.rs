@@ -7,8 +7,8 @@ use parloop_isl::Name;
 
 use super::replace::{self, InameError};
 use super::rewrite::{self, Scope};
-use crate::matching::Query;
-use crate::syntax::{Expr, LoopKernel, Reduction};
+use parloop_ir::matching::Query;
+use parloop_ir::syntax::{Expr, LoopKernel, Reduction};
 
 /// Why a reduction cannot be split.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,9 +3,9 @@
 use parloop_isl::Name;
 
 use super::arrays::{UnknownArray, layout_of, set_layout};
-use crate::layout::LayoutError;
-use crate::parse::{DimTagError, parse_dim_tag_list};
-use crate::syntax::{DimTag, Layout, LoopKernel};
+use parloop_ir::layout::LayoutError;
+use parloop_ir::parse::{DimTagError, parse_dim_tag_list};
+use parloop_ir::syntax::{DimTag, Layout, LoopKernel};
 
 /// How axes are tagged: as data, or as text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_loop::file::{KernelText, LoopFile};
+use parloop_loop::file::{KernelText, LoopFile, kernel_of};
 use parloop_loop::parse::{Datum, step};
 use parloop_loop::syntax::{
     AddressSpace, Argument, ArgumentKind, DimTag, Expr, Iname, InameTag, Initializer, KernelOptions, Layout, LoopKernel, Offset, Phase,
@@ -20,7 +20,7 @@ use super::instructions::any_instruction;
 
 fn read_kernel(text: &str) -> LoopKernel {
     let file = LoopFile::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    file.kernels[0].kernel().unwrap_or_else(|error| panic!("{error}\n{text}"))
+    kernel_of(&file.kernels[0]).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 const PRODUCT: &str = "\
@@ -348,7 +348,7 @@ proptest! {
         let text = kernel.to_string();
         let file = LoopFile::parse(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(&file.kernels[..], &[KernelText::of(&kernel)], "{}", text);
-        let read = file.kernels[0].kernel().map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        let read = kernel_of(&file.kernels[0]).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(read, kernel, "{}", text);
     }
 

@@ -5,10 +5,10 @@ use std::str::FromStr;
 use parloop_isl::Name;
 
 use super::{ApplyError, address_space, done, is_given_as_none, query};
-use crate::parse;
-use crate::step::{Arguments, Step, StepValue};
-use crate::syntax::{Expr, InameTag, LoopKernel};
 use crate::transform::{self, Aliases, AxisSplit, AxisTags, BaseStorage, FetchTag, Precompute, Prefetch};
+use parloop_ir::parse;
+use parloop_ir::step::{Arguments, Step, StepValue};
+use parloop_ir::syntax::{Expr, InameTag, LoopKernel};
 
 type Done = Result<LoopKernel, ApplyError>;
 

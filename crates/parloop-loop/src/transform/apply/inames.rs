@@ -6,9 +6,9 @@ use std::str::FromStr;
 use parloop_isl::{Name, Relation};
 
 use super::{ApplyError, done, query, tags, wrong};
-use crate::step::{Arguments, Step, StepValue};
-use crate::syntax::{InameTag, LoopKernel};
 use crate::transform::{self, Duplicate, Fixed, Join, Rename, Split, Tags};
+use parloop_ir::step::{Arguments, Step, StepValue};
+use parloop_ir::syntax::{InameTag, LoopKernel};
 
 type Done = Result<LoopKernel, ApplyError>;
 

@@ -1,10 +1,10 @@
 //! Steps on instructions, their order and their expressions.
 
 use super::{ApplyError, done, query};
-use crate::parse;
-use crate::step::{Arguments, Step, StepValue};
-use crate::syntax::{LoopKernel, MemoryKind, SyncScope};
 use crate::transform::{self, AssignmentToSubst, Barrier, ExtractSubst, NoSync, ReductionArgToSubstRule};
+use parloop_ir::parse;
+use parloop_ir::step::{Arguments, Step, StepValue};
+use parloop_ir::syntax::{LoopKernel, MemoryKind, SyncScope};
 
 type Done = Result<LoopKernel, ApplyError>;
 
@@ -18,9 +18,9 @@ pub(super) fn add_dependency(kernel: &LoopKernel, step: &Step) -> Done {
 }
 
 /// A query; a plain name means the instruction of that id.
-fn id_or_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<crate::matching::Query, ApplyError> {
+fn id_or_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<parloop_ir::matching::Query, ApplyError> {
     match arguments.optional_text(argument)? {
-        Some(text) if parse::is_name(text) && text != "all" => Ok(crate::matching::Query::Id(crate::matching::Glob::new(text))),
+        Some(text) if parse::is_name(text) && text != "all" => Ok(parloop_ir::matching::Query::Id(parloop_ir::matching::Glob::new(text))),
         _ => query(step, arguments, argument),
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn extract_subst(kernel: &LoopKernel, step: &Step) -> Done {
 }
 
 /// The query that must be there.
-fn needed_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<crate::matching::Query, ApplyError> {
+fn needed_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<parloop_ir::matching::Query, ApplyError> {
     arguments.text(argument)?;
     id_or_query(step, arguments, argument)
 }
@@ -127,8 +127,8 @@ pub(super) fn remove_instructions(kernel: &LoopKernel, step: &Step) -> Done {
         return Ok(transform::remove_instructions(kernel, &needed_query(step, &arguments, "insn_ids")?));
     };
     let ids = arguments.names("insn_ids")?;
-    let queries = ids.into_iter().map(|id| crate::matching::Query::Id(crate::matching::Glob::new(id)));
-    let any = queries.reduce(|left, right| crate::matching::Query::Or(Box::new(left), Box::new(right)));
+    let queries = ids.into_iter().map(|id| parloop_ir::matching::Query::Id(parloop_ir::matching::Glob::new(id)));
+    let any = queries.reduce(|left, right| parloop_ir::matching::Query::Or(Box::new(left), Box::new(right)));
     Ok(any.map_or_else(|| kernel.clone(), |query| transform::remove_instructions(kernel, &query)))
 }
 

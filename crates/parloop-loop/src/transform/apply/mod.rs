@@ -10,11 +10,11 @@ use std::str::FromStr;
 
 use parloop_isl::Name;
 
-use crate::matching::Query;
-use crate::parse::{self, ParseError, nearest};
-use crate::program::Program;
-use crate::step::{Arguments, Step, StepError, StepValue};
-use crate::syntax::{AddressSpace, InameTag, LoopKernel, TagError};
+use parloop_ir::matching::Query;
+use parloop_ir::parse::{self, ParseError, nearest};
+use parloop_ir::program::Program;
+use parloop_ir::step::{Arguments, Step, StepError, StepValue};
+use parloop_ir::syntax::{AddressSpace, InameTag, LoopKernel, TagError};
 
 /// Why a step cannot be done.
 #[derive(Debug, thiserror::Error)]

@@ -2,9 +2,9 @@
 
 use parloop_isl::{IslError, Name, Set};
 
-use crate::names::Near;
-use crate::substitution::ExpandSubstError;
-use crate::syntax::AddressSpace;
+use parloop_ir::names::Near;
+use parloop_ir::substitution::ExpandSubstError;
+use parloop_ir::syntax::AddressSpace;
 
 /// Why values of a rule cannot be computed ahead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

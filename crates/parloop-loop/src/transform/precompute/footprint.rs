@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
-use crate::domain::Forest;
-use crate::syntax::LoopKernel;
+use parloop_ir::domain::Forest;
+use parloop_ir::syntax::LoopKernel;
 
 /// What a footprint is asked for.
 pub(super) struct Question<'a> {

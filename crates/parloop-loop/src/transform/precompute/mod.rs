@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use parloop_isl::{Affine, Name, Set};
 
-use crate::affine::from_affine;
-use crate::fold;
-use crate::matching::Query;
-use crate::names::{Near, UniqueNames};
-use crate::substitution::{expand_calls, used_rules};
-use crate::syntax::{
+use parloop_ir::affine::from_affine;
+use parloop_ir::fold;
+use parloop_ir::matching::Query;
+use parloop_ir::names::{Near, UniqueNames};
+use parloop_ir::substitution::{expand_calls, used_rules};
+use parloop_ir::syntax::{
     AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Shape, SubstitutionRule, SyncScope,
     Temporary, Type,
 };
@@ -577,7 +577,7 @@ fn argument_that_is(calls: &[Vec<Affine>], rule: &SubstitutionRule, iname: &Name
 }
 
 fn calls_rule(expr: &Expr, kernel: &LoopKernel, rule: &Name) -> bool {
-    expr.any(&mut |inner| crate::substitution::rule_call(inner, &kernel.substitutions).is_some_and(|(called, _)| called.name == *rule))
+    expr.any(&mut |inner| parloop_ir::substitution::rule_call(inner, &kernel.substitutions).is_some_and(|(called, _)| called.name == *rule))
 }
 
 fn place_of(temporary: &Name, indices: Vec<Expr>) -> Expr {

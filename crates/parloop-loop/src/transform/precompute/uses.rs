@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use parloop_isl::{Affine, Name};
 
-use crate::affine::to_affine;
-use crate::matching::Query;
-use crate::substitution::{ExpandSubstError, called_rules, expand_calls, rule_call};
-use crate::syntax::{ArgumentKind, Expr, LoopKernel};
+use parloop_ir::affine::to_affine;
+use parloop_ir::matching::Query;
+use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, rule_call};
+use parloop_ir::syntax::{ArgumentKind, Expr, LoopKernel};
 
 /// A kernel whose instructions call the rule themselves, not through other rules.
 pub(super) fn call_directly(kernel: &LoopKernel, rule: &Name, within: &Query) -> Result<LoopKernel, ExpandSubstError> {

@@ -71,7 +71,7 @@ pub fn type_name(name: &str) -> Option<Type> {
 }
 
 /// The scalar type of that name.
-pub(crate) fn scalar_name(name: &str) -> Option<DType> {
+pub fn scalar_name(name: &str) -> Option<DType> {
     DType::from_name(name).or_else(|| ALIASES.iter().find(|(alias, _)| *alias == name).map(|&(_, dtype)| dtype))
 }
 

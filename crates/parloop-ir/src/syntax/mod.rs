@@ -9,7 +9,6 @@ mod tag;
 mod target;
 mod types;
 
-pub use crate::program::Program;
 pub use data::{AddressSpace, Argument, ArgumentKind, DimTag, Initializer, Layout, Offset, Shape, Stride, Temporary};
 pub use expr::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, SubArray, UnaryOp};
 pub use instruction::{

@@ -103,7 +103,7 @@ fn line(clean: &str, within: Range<usize>, braces: Option<Range<usize>>) -> Opti
 }
 
 /// Those bytes without the spaces around them.
-pub(crate) fn trimmed(text: &str, within: Range<usize>) -> Range<usize> {
+pub fn trimmed(text: &str, within: Range<usize>) -> Range<usize> {
     let part = &text[within.clone()];
     let start = within.start + (part.len() - part.trim_start().len());
     start..start.max(within.start + part.trim_end().len())

@@ -23,10 +23,6 @@ pub use infer_error::{InferError, Reason};
 pub use kernel::{CallableKernel, KernelArgs, kernel_args};
 pub use sub_array::{Extent, Part, extent, part, same_place};
 
-pub use crate::c_function::{Access, CFunction};
-pub use crate::functions::{IndexOf, MakeTuple, Mangler, ScalarFunction, TargetFunction, find, scope, symbol, target_knows};
-pub use crate::program::{called_by, reachable};
-
 /// Which argument or result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ArgId {

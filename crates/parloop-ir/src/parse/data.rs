@@ -38,7 +38,7 @@ enum Role {
 const OPTIONS: [&str; 11] = ["order", "dim_tags", "offset", "align", "in", "out", "tags", "axes", "read_only", "base", "init"];
 
 /// Reads one line of data, which may name several.
-pub(crate) fn data_line(text: &str, line: Range<usize>) -> Result<Vec<Datum>, ParseError> {
+pub fn data_line(text: &str, line: Range<usize>) -> Result<Vec<Datum>, ParseError> {
     let open = find(text, line.clone(), b'{')?;
     let head = trimmed(text, line.start..open.unwrap_or(line.end));
     let mut parser = Parser::new(text, head)?;

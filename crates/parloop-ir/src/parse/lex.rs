@@ -84,7 +84,7 @@ pub(crate) fn is_name_byte(byte: &u8) -> bool {
 }
 
 /// Whether the text is a name, and no word of the language.
-pub(crate) fn is_name(text: &str) -> bool {
+pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| is_name_byte(&byte)) && !text.as_bytes()[0].is_ascii_digit() && !is_word(text)
 }
 
@@ -116,7 +116,7 @@ fn number_end(bytes: &[u8], start: usize) -> usize {
 
 /// The content of the quoted text that begins there, and the byte after its closing quote. A backslash takes the next character as it
 /// is, but `\n` is a line break; three quotes `"""` close with three.
-pub(crate) fn quoted(text: &str, within: Range<usize>) -> Result<(String, usize), ParseError> {
+pub fn quoted(text: &str, within: Range<usize>) -> Result<(String, usize), ParseError> {
     let rest = &text[within.clone()];
     let quote = if rest.starts_with("\"\"\"") {
         "\"\"\""

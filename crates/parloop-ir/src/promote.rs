@@ -76,7 +76,7 @@ pub fn promote_division(a: DType, b: DType) -> DType {
 /// The type of `a op b` where one or both may be *weak*: made of nothing but numbers that stand in the text (and integers that meet
 /// floats of the text). A weak value takes the type of its partner, as NumPy's scalars do; `literals` are the integers that operands
 /// are, which must fit. Also says whether the result is weak.
-pub(crate) fn meet(a: DType, a_weak: bool, b: DType, b_weak: bool, literals: [Option<i128>; 2]) -> (DType, bool) {
+pub fn meet(a: DType, a_weak: bool, b: DType, b_weak: bool, literals: [Option<i128>; 2]) -> (DType, bool) {
     match (a_weak, b_weak) {
         (true, true) | (false, false) if rank(a) == rank(b) => (promote(a, b), a_weak),
         (true, true) => (if rank(a) > rank(b) { a } else { b }, true),
@@ -87,7 +87,7 @@ pub(crate) fn meet(a: DType, a_weak: bool, b: DType, b_weak: bool, literals: [Op
 }
 
 /// 1 for integers, 2 for floating-point numbers, 3 for complex ones.
-pub(crate) fn rank(dtype: DType) -> u8 {
+pub fn rank(dtype: DType) -> u8 {
     match dtype {
         DType::Bool => 0,
         _ if dtype.is_complex() => 3,

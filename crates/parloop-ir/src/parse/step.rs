@@ -25,7 +25,11 @@ pub fn step(text: &str) -> Result<Step, ParseError> {
     step_within(text, 0..text.len())
 }
 
-pub(crate) fn step_within(text: &str, within: Range<usize>) -> Result<Step, ParseError> {
+/// [`step`] in a part of a text.
+///
+/// # Errors
+/// As [`step`], with the place in the whole text.
+pub fn step_within(text: &str, within: Range<usize>) -> Result<Step, ParseError> {
     let mut reader = Reader { text, at: within.start, end: within.end };
     reader.skip_spaces();
     let name = reader.word(SPECIAL);

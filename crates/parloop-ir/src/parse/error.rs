@@ -206,7 +206,7 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 /// The candidate that differs least from a name, if it differs little, or that one of them is the beginning of the other.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let limit = (name.chars().count() / 3).clamp(1, 3);
     let begins = |a: &str, b: &str| b.len() >= 3 && a.starts_with(b);
     candidates
