@@ -4,28 +4,22 @@
 //! `prepare` (callables resolved, types and descriptors inferred, reductions realised, checks, schedule) → `lower` (a C-like tree) →
 //! `target` (text and launches) → `run`.
 
-mod access;
-mod axis;
 pub mod c_function;
 pub mod check;
 pub mod create;
 pub mod error;
-mod facts;
 pub mod file;
-mod footprint;
-pub mod infer;
 pub mod interpret;
 pub mod lower;
 pub mod methods;
 pub mod prepare;
-mod race;
 pub mod reduce;
 pub mod run;
 pub mod schedule;
-pub mod stats;
 pub mod target;
 pub mod transform;
 
+pub use parloop_analysis::{infer, stats};
 pub use parloop_ir::{affine, domain, fold, layout, matching, names, parse, program};
 pub use parloop_isl::{Affine, IslError, Name, Set, add_library_folder, library_file};
 

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use parloop_isl::{Affine, Atom, Constraint, Name, Set};
 
 use super::CheckError;
-use crate::access::{Access, accesses, constraints_of};
-use crate::facts::Facts;
+use parloop_analysis::access::{Access, accesses, constraints_of};
+use parloop_analysis::facts::Facts;
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Shape};
 

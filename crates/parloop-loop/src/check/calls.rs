@@ -3,7 +3,7 @@
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::facts::Facts;
+use parloop_analysis::facts::Facts;
 use parloop_ir::callable::kernel_args;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{ArgumentKind, Call, Expr, Instruction, InstructionKind, LoopKernel};

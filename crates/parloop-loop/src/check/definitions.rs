@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::facts::Facts;
 use crate::schedule::{Node, Schedule};
+use parloop_analysis::facts::Facts;
 use parloop_ir::syntax::{AddressSpace, InstructionKind};
 
 /// Some instruction writes each temporary that is read, and not only from its own value.
@@ -84,6 +84,6 @@ fn check_nodes(facts: &Facts<'_>, nodes: &[Node], written: &mut BTreeSet<Name>) 
 
 /// Whether all reads of the variable are under conditions.
 fn has_condition(instruction: &parloop_ir::syntax::Instruction, variable: &Name) -> bool {
-    let accesses = crate::access::accesses(instruction);
+    let accesses = parloop_analysis::access::accesses(instruction);
     accesses.iter().filter(|access| !access.write && access.name == *variable).all(|access| !access.conditions.is_empty())
 }

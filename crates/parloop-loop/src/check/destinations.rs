@@ -1,7 +1,7 @@
 //! What is written can be written.
 
 use super::CheckError;
-use crate::facts::Facts;
+use parloop_analysis::facts::Facts;
 use parloop_ir::syntax::{AddressSpace, ArgumentKind};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {

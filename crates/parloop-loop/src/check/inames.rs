@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::facts::{Facts, Placement};
 use crate::schedule::callee_axes;
+use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{InameTag, Instruction, InstructionKind};
 

@@ -1,8 +1,8 @@
 //! Indices are integers.
 
 use super::CheckError;
-use crate::facts::Facts;
-use crate::infer::TypeReader;
+use parloop_analysis::facts::Facts;
+use parloop_analysis::infer::TypeReader;
 use parloop_ir::affine::to_affine;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Type};

@@ -13,8 +13,8 @@ mod write_race;
 
 pub use error::CheckError;
 
-use crate::facts::Facts;
 use crate::schedule::Schedule;
+use parloop_analysis::facts::Facts;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::LoopKernel;
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::facts::Facts;
-use crate::race::Races;
+use parloop_analysis::facts::Facts;
+use parloop_analysis::race::Races;
 use parloop_ir::syntax::{AddressSpace, SyncScope};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {

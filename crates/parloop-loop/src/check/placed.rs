@@ -6,8 +6,8 @@ use parloop_isl::Name;
 
 use super::CheckError;
 use super::inames::axis_name;
-use crate::facts::{Facts, Placement};
 use crate::schedule::{Schedule, callee_axes};
+use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{AddressSpace, InstructionKind};
 

@@ -3,8 +3,8 @@
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::facts::{Facts, Placement};
-use crate::race::{Pair, Races};
+use parloop_analysis::facts::{Facts, Placement};
+use parloop_analysis::race::{Pair, Races};
 use parloop_ir::syntax::{AddressSpace, Instruction, InstructionKind, SyncScope};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {

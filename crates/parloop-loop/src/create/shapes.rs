@@ -8,7 +8,7 @@ use parloop_isl::{Affine, IslError, Name};
 use super::Making;
 use super::checks::layouts;
 use super::error::CreateError;
-use crate::footprint::{Access, Ranges, accesses};
+use parloop_analysis::footprint::{Access, Ranges, accesses};
 use parloop_ir::affine::from_affine;
 use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Shape};
 

@@ -8,10 +8,10 @@ use parloop_kernel::KernelError;
 
 use crate::check::CheckError;
 use crate::create::CreateError;
-use crate::infer::SpaceError;
 use crate::lower::LowerError;
 use crate::reduce::ReduceError;
-use crate::stats::StatsError;
+use parloop_analysis::infer::SpaceError;
+use parloop_analysis::stats::StatsError;
 use parloop_ir::callable::InferError;
 use parloop_ir::callable::{CallableError, RecursiveCall};
 use parloop_ir::layout::LayoutError;

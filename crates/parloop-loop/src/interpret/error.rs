@@ -2,7 +2,7 @@
 
 use parloop_isl::{IslError, Name};
 
-use crate::infer::SpaceError;
+use parloop_analysis::infer::SpaceError;
 use parloop_ir::callable::InferError;
 use parloop_ir::program::NoEntry;
 use parloop_ir::substitution::ExpandSubstError;

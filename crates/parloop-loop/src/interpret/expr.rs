@@ -8,7 +8,7 @@ use parloop_isl::{Name, Set};
 
 use super::number::{Fault, Number, Value, binary, compare, extreme, unify};
 use super::{InterpretError, Machine, range};
-use crate::infer;
+use parloop_analysis::infer;
 use parloop_ir::callable::ArgId;
 use parloop_ir::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, UnaryOp};
 

@@ -19,10 +19,10 @@ use parloop_isl::{Bound, Bounds, Name, Set};
 pub use error::InterpretError;
 pub use number::Number;
 
-use crate::infer;
 use memory::{Variable, initial};
 use number::Value;
 use order::{Node, Planner};
+use parloop_analysis::infer;
 use parloop_ir::domain::Forest;
 use parloop_ir::program::NoEntry;
 use parloop_ir::program::Program;

@@ -220,7 +220,7 @@ impl Scope<'_> {
 
     /// The value that work item 0 of an iname's axis has, in terms of parameters.
     pub(super) fn least(&mut self, iname: &Name) -> Result<Affine, LowerError> {
-        Ok(crate::axis::axis_base(&parloop_ir::domain::Forest::of(self.kernel), iname)?)
+        Ok(parloop_analysis::axis::axis_base(&parloop_ir::domain::Forest::of(self.kernel), iname)?)
     }
 
     /// Leaves out limits that the others imply for integers, such as the end of an array behind a whole number of tiles.

@@ -10,7 +10,7 @@ use super::nest::Scope;
 use super::number::{self, Typed};
 use super::place::{Array, Place, Storage};
 use super::tree::{Declaration, Statement, Value, ValueKind};
-use crate::infer;
+use parloop_analysis::infer;
 use parloop_ir::callable::{ArgId, CallSite, Callable, Emitted};
 use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{AddressSpace, Call, CallInstruction, Expr, SubArray, Type};

@@ -7,8 +7,8 @@ use parloop_isl::{Bound, IslError, Name, Set};
 
 use super::RunError;
 use super::formula::Formula;
-use crate::access::{Access, accesses, constraints_of};
-use crate::facts::Facts;
+use parloop_analysis::access::{Access, accesses, constraints_of};
+use parloop_analysis::facts::Facts;
 use parloop_ir::affine::{from_affine, to_affine};
 use parloop_ir::fold;
 use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, LoopKernel};

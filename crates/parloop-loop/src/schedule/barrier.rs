@@ -9,8 +9,8 @@ use parloop_isl::Name;
 
 use super::Node;
 use super::error::ScheduleError;
-use crate::facts::{Facts, Placement};
-use crate::race::{Pair, Races};
+use parloop_analysis::facts::{Facts, Placement};
+use parloop_analysis::race::{Pair, Races};
 use parloop_ir::syntax::{MemoryKind, SyncScope};
 
 /// What is inserted, and whether it may be.

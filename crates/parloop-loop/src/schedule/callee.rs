@@ -6,7 +6,7 @@ use parloop_isl::Name;
 
 use super::error::ScheduleError;
 use super::sizes::{Sizes, group_and_local_sizes};
-use crate::facts::{Facts, Placement};
+use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::callable::kernel_args;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel};

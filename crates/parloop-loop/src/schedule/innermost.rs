@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use parloop_isl::Name;
 
 use super::Node;
-use crate::facts::{Facts, Placement};
+use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::syntax::{Expr, InstructionKind};
 
 /// The nodes of a body with those loops put around runs of instructions.

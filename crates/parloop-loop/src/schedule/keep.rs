@@ -9,7 +9,7 @@ use parloop_isl::{Affine, Constraint, Name, Set};
 use super::error::ScheduleError;
 use super::sizes::{Sizes, group_and_local_sizes};
 use super::{Launch, Node, Step};
-use crate::facts::Facts;
+use parloop_analysis::facts::Facts;
 use parloop_ir::affine::to_affine;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::program::Program;

@@ -4,7 +4,7 @@ use parloop_isl::Name;
 
 use super::error::ScheduleError;
 use super::{Launch, Node, Step};
-use crate::facts::Facts;
+use parloop_analysis::facts::Facts;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::syntax::{ArgumentKind, SyncScope};
 

@@ -25,12 +25,12 @@ pub use error::ScheduleError;
 pub use local_axes::{LocalAxesError, assign_automatic_axes};
 pub use sizes::Sizes;
 
-pub use crate::facts::Placement;
+pub use parloop_analysis::facts::Placement;
 
 use barrier::Pass;
 
-use crate::facts::Facts;
-use crate::race::Races;
+use parloop_analysis::facts::Facts;
+use parloop_analysis::race::Races;
 
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Instruction, LoopKernel, MemoryKind, SyncScope};

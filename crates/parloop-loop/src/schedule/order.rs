@@ -10,7 +10,7 @@ use super::Node;
 use super::error::ScheduleError;
 use super::innermost;
 use super::nest::Nest;
-use crate::facts::{Facts, Placement};
+use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::syntax::InstructionKind;
 
 /// Loops by their number in the nest, then instructions.

@@ -6,8 +6,8 @@ use parloop_isl::{Affine, Name};
 
 use super::callee::callee_sizes;
 use super::error::ScheduleError;
-use crate::axis::{alone, axis_base};
-use crate::facts::{Facts, Placement};
+use parloop_analysis::axis::{alone, axis_base};
+use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::affine::from_affine;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Instruction};

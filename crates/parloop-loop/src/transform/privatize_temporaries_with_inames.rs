@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use parloop_isl::{Affine, IslError, Name};
 
-use crate::axis::axis_base;
-use crate::facts::Placement;
+use parloop_analysis::axis::axis_base;
+use parloop_analysis::facts::Placement;
 use parloop_ir::affine::from_affine;
 use parloop_ir::domain::Forest;
 use parloop_ir::fold;

@@ -2,8 +2,8 @@
 
 use parloop_isl::Name;
 
-use crate::infer;
 use crate::reduce::{self, Realization, ReduceError};
+use parloop_analysis::infer;
 use parloop_ir::callable::InferError;
 use parloop_ir::program::NoEntry;
 use parloop_ir::program::Program;

@@ -8,7 +8,7 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, Instruction, LoopKernel, UnaryOp};
 
 /// One access to an array.
-pub(super) struct Access<'a> {
+pub struct Access<'a> {
     /// The instruction that makes it.
     pub instruction: &'a Name,
     /// The whole of it.
@@ -22,7 +22,7 @@ pub(super) struct Access<'a> {
 }
 
 /// The accesses of an instruction to those arrays.
-pub(super) fn accesses<'a>(instruction: &'a Instruction, arrays: &BTreeSet<Name>, found: &mut BTreeMap<Name, Vec<Access<'a>>>) {
+pub fn accesses<'a>(instruction: &'a Instruction, arrays: &BTreeSet<Name>, found: &mut BTreeMap<Name, Vec<Access<'a>>>) {
     let mut conditions = Vec::new();
     for predicate in &instruction.predicates {
         add_conditions(predicate, true, &mut conditions);
@@ -122,7 +122,7 @@ fn compared(op: CompareOp, left: &Expr, right: &Expr, holds: bool) -> Option<Con
 }
 
 /// Answers what the largest index is; the solver is only asked where ranges depend on each other.
-pub(super) struct Ranges<'a> {
+pub struct Ranges<'a> {
     kernel: &'a LoopKernel,
     home: HashMap<&'a Name, usize>,
     /// Names that have one value in the whole kernel: parameters and numbers that are passed.
@@ -130,6 +130,7 @@ pub(super) struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
+    /// Of that kernel; `constants` have one value in all of it.
     pub fn of(kernel: &'a LoopKernel, constants: BTreeSet<Name>) -> Ranges<'a> {
         let home =
             kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index))).collect();

@@ -6,13 +6,14 @@ use parloop_ir::syntax::{Atomicity, BinaryOp, Expr, Instruction, InstructionKind
 
 /// One read or write in an instruction.
 #[derive(Clone, Debug)]
-pub(crate) struct Access<'k> {
+pub struct Access<'k> {
     /// The variable; `p.x` for a field of an object.
     pub name: Name,
     /// Its indices; none for a whole variable.
     pub indices: Option<&'k [Expr]>,
     /// The inames that sweep it.
     pub swept: &'k [Name],
+    /// Whether it is a write.
     pub write: bool,
     /// Part of an indivisible update.
     pub atomic: bool,
@@ -23,7 +24,7 @@ pub(crate) struct Access<'k> {
 }
 
 /// All accesses of an instruction, in no order. Inames and parameters are among the reads.
-pub(crate) fn accesses(instruction: &Instruction) -> Vec<Access<'_>> {
+pub fn accesses(instruction: &Instruction) -> Vec<Access<'_>> {
     let mut walk = Walk { found: Vec::new(), conditions: Vec::new() };
     for predicate in &instruction.predicates {
         walk.reads(predicate);
@@ -170,13 +171,13 @@ impl<'k> Walk<'k> {
 }
 
 /// Whether the kernel writes nothing of that name and has no variable of it: a parameter.
-pub(crate) fn is_parameter(kernel: &LoopKernel, name: &Name) -> bool {
+pub fn is_parameter(kernel: &LoopKernel, name: &Name) -> bool {
     !kernel.inames.contains_key(name) && !kernel.temporaries.contains_key(name)
 }
 
 /// The two sides of a comparison, or what a condition consists of, as far as affine expressions go: the constraints that hold where the
 /// condition has the value; fewer where a part is not affine.
-pub(crate) fn constraints_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl::Constraint>) {
+pub fn constraints_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl::Constraint>) {
     use parloop_ir::syntax::CompareOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
     use parloop_isl::{Affine, Constraint};
     match (condition, value) {

@@ -13,8 +13,10 @@ use parloop_ir::syntax::{AddressSpace, ArgumentKind, MemoryKind, SyncScope};
 
 /// Two instructions in the order in which they run, and the loops that they are both in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pair<'a> {
+pub struct Pair<'a> {
+    /// The position of the one that runs first.
     pub first: usize,
+    /// The position of the other.
     pub second: usize,
     /// The loops around both whose turn is the same for both.
     pub same: &'a [Name],
@@ -28,7 +30,8 @@ struct Touch<'k> {
     indices: Option<Vec<Option<Affine>>>,
 }
 
-pub(crate) struct Races<'f, 'k> {
+/// Questions about the work items of one kernel.
+pub struct Races<'f, 'k> {
     facts: &'f Facts<'k>,
     /// The accesses of each instruction to memory that work items share and that some instruction writes, by storage.
     touches: Vec<BTreeMap<Name, Vec<Touch<'k>>>>,

@@ -42,7 +42,8 @@ impl Placement {
 }
 
 /// Look-ups into one kernel.
-pub(crate) struct Facts<'k> {
+pub struct Facts<'k> {
+    /// The kernel.
     pub kernel: &'k LoopKernel,
     /// The position of each instruction.
     pub position: HashMap<&'k Name, usize>,
@@ -52,15 +53,18 @@ pub(crate) struct Facts<'k> {
     pub forest: Forest<'k>,
     /// For each iname its place in the order of declaration.
     pub declared: HashMap<&'k Name, usize>,
-    /// What each instruction writes, and the names that it reads.
+    /// What each instruction writes.
     pub writes: Vec<BTreeSet<Name>>,
+    /// The names that each instruction reads.
     pub reads: Vec<BTreeSet<Name>>,
+    /// The arguments by name.
     pub arguments: HashMap<&'k Name, &'k Argument>,
     /// The instructions that write a variable, in order.
     pub writers: HashMap<Name, Vec<usize>>,
 }
 
 impl<'k> Facts<'k> {
+    /// Of that kernel.
     pub fn of(kernel: &'k LoopKernel) -> Facts<'k> {
         let position = kernel.instructions.iter().enumerate().map(|(at, instruction)| (&instruction.id, at)).collect();
         let placement = kernel.inames.iter().map(|(name, iname)| (name, Placement::of(&iname.tags))).collect();
