@@ -13,15 +13,14 @@ pub mod interpret;
 pub mod lower;
 pub mod methods;
 pub mod prepare;
-pub mod reduce;
 pub mod run;
 pub mod schedule;
 pub mod target;
-pub mod transform;
 
 pub use parloop_analysis::{infer, stats};
 pub use parloop_ir::{affine, domain, fold, layout, matching, names, parse, program};
 pub use parloop_isl::{Affine, IslError, Name, Set, add_library_folder, library_file};
+pub use parloop_transform::{self as transform, reduce};
 
 /// The data of the compiler: expressions, instructions, kernels and programs.
 pub mod syntax {

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use parloop_isl::{Name, Relation};
 
 use crate::error::LoopError;
-use crate::transform::{
+use parloop_ir::callable::{Callable, FunctionLookup};
+use parloop_ir::matching::Query;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{AddressSpace, LoopKernel};
+use parloop_transform::{
     Barrier, Duplicate, Fixed, Join, NoSync, Precompute, Prefetch, Rename, Split, Tags, TransformError, add_barrier, add_dependency,
     add_nosync, add_prefetch, assume, chunk_iname, duplicate_inames, fix_parameters, inline_callable_kernel, join_inames, map_domain,
     merge, precompute, prioritize_loops, register_callable, register_callable_kernel, register_function_lookup, remove_unused_inames,
     rename_argument, rename_iname, set_argument_order, set_temporary_address_space, split_iname, tag_inames,
 };
-use parloop_ir::callable::{Callable, FunctionLookup};
-use parloop_ir::matching::Query;
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{AddressSpace, LoopKernel};
 
 /// The list of names that a transformation takes.
 fn names(given: impl IntoIterator<Item = impl Into<Name>>) -> Vec<Name> {
@@ -48,37 +48,37 @@ pub trait Transform {
     /// ```
     fn transform<E: Into<TransformError>>(&self, change: impl FnOnce(&LoopKernel) -> Result<LoopKernel, E>) -> Result<Program, LoopError>;
 
-    /// [`split_iname`](crate::transform::split_iname()).
+    /// [`split_iname`](parloop_transform::split_iname()).
     fn split_iname(&self, iname: &str, split: Split) -> Result<Program, LoopError>;
 
-    /// [`chunk_iname`](crate::transform::chunk_iname()).
+    /// [`chunk_iname`](parloop_transform::chunk_iname()).
     fn chunk_iname(&self, iname: &str, split: Split) -> Result<Program, LoopError>;
 
-    /// [`join_inames`](crate::transform::join_inames()).
+    /// [`join_inames`](parloop_transform::join_inames()).
     fn join_inames(&self, join: Join) -> Result<Program, LoopError>;
 
-    /// [`tag_inames`](crate::transform::tag_inames()), with the tags as text: `i:g.0, j:l.0`.
+    /// [`tag_inames`](parloop_transform::tag_inames()), with the tags as text: `i:g.0, j:l.0`.
     fn tag_inames(&self, tags: &str) -> Result<Program, LoopError>;
 
-    /// [`prioritize_loops`](crate::transform::prioritize_loops()), outermost first.
+    /// [`prioritize_loops`](parloop_transform::prioritize_loops()), outermost first.
     fn prioritize_loops(&self, inames: impl IntoIterator<Item = impl Into<Name>>) -> Result<Program, LoopError>;
 
-    /// [`duplicate_inames`](crate::transform::duplicate_inames()).
+    /// [`duplicate_inames`](parloop_transform::duplicate_inames()).
     fn duplicate_inames(&self, duplicate: Duplicate) -> Result<Program, LoopError>;
 
-    /// [`rename_iname`](crate::transform::rename_iname()).
+    /// [`rename_iname`](parloop_transform::rename_iname()).
     fn rename_iname(&self, old: &str, new: &str, rename: Rename) -> Result<Program, LoopError>;
 
-    /// [`remove_unused_inames`](crate::transform::remove_unused_inames()), all of them.
+    /// [`remove_unused_inames`](parloop_transform::remove_unused_inames()), all of them.
     fn remove_unused_inames(&self) -> Result<Program, LoopError>;
 
-    /// [`map_domain`](crate::transform::map_domain()), with the relation as text: `{[i] -> [k]: k = n - 1 - i}`.
+    /// [`map_domain`](parloop_transform::map_domain()), with the relation as text: `{[i] -> [k]: k = n - 1 - i}`.
     fn map_domain(&self, map: &str) -> Result<Program, LoopError>;
 
-    /// [`assume`](crate::transform::assume()).
+    /// [`assume`](parloop_transform::assume()).
     fn assume(&self, condition: &str) -> Result<Program, LoopError>;
 
-    /// [`fix_parameters`](crate::transform::fix_parameters()).
+    /// [`fix_parameters`](parloop_transform::fix_parameters()).
     ///
     /// ```
     /// use parloop_loop::prelude::*;
@@ -88,47 +88,47 @@ pub trait Transform {
     /// ```
     fn fix_parameters(&self, values: impl IntoIterator<Item = (impl Into<Name>, impl Into<Fixed>)>) -> Result<Program, LoopError>;
 
-    /// [`add_prefetch`](crate::transform::add_prefetch()).
+    /// [`add_prefetch`](parloop_transform::add_prefetch()).
     fn add_prefetch(&self, what: Prefetch) -> Result<Program, LoopError>;
 
-    /// [`precompute`](crate::transform::precompute()).
+    /// [`precompute`](parloop_transform::precompute()).
     fn precompute(&self, what: Precompute) -> Result<Program, LoopError>;
 
-    /// [`set_temporary_address_space`](crate::transform::set_temporary_address_space()).
+    /// [`set_temporary_address_space`](parloop_transform::set_temporary_address_space()).
     fn set_temporary_address_space(
         &self,
         temporaries: impl IntoIterator<Item = impl Into<Name>>,
         space: AddressSpace,
     ) -> Result<Program, LoopError>;
 
-    /// [`rename_argument`](crate::transform::rename_argument()).
+    /// [`rename_argument`](parloop_transform::rename_argument()).
     fn rename_argument(&self, old: &str, new: &str) -> Result<Program, LoopError>;
 
-    /// [`set_argument_order`](crate::transform::set_argument_order()).
+    /// [`set_argument_order`](parloop_transform::set_argument_order()).
     fn set_argument_order(&self, order: impl IntoIterator<Item = impl Into<Name>>) -> Result<Program, LoopError>;
 
-    /// [`add_dependency`](crate::transform::add_dependency()).
+    /// [`add_dependency`](parloop_transform::add_dependency()).
     fn add_dependency(&self, dependents: &Query, depends_on: &Query) -> Result<Program, LoopError>;
 
-    /// [`add_nosync`](crate::transform::add_nosync()).
+    /// [`add_nosync`](parloop_transform::add_nosync()).
     fn add_nosync(&self, nosync: NoSync) -> Result<Program, LoopError>;
 
-    /// [`add_barrier`](crate::transform::add_barrier()).
+    /// [`add_barrier`](parloop_transform::add_barrier()).
     fn add_barrier(&self, barrier: Barrier) -> Result<Program, LoopError>;
 
-    /// [`merge`](crate::transform::merge()) with another program, whose kernels this one's can then call.
+    /// [`merge`](parloop_transform::merge()) with another program, whose kernels this one's can then call.
     fn merge(&self, other: &Program) -> Result<Program, LoopError>;
 
-    /// [`inline_callable_kernel`](crate::transform::inline_callable_kernel()).
+    /// [`inline_callable_kernel`](parloop_transform::inline_callable_kernel()).
     fn inline_callable_kernel(&self, name: &str) -> Result<Program, LoopError>;
 
-    /// [`register_callable`](crate::transform::register_callable()), under a name that is not taken.
+    /// [`register_callable`](parloop_transform::register_callable()), under a name that is not taken.
     fn register_callable(&self, name: &str, callable: impl Callable + 'static) -> Result<Program, LoopError>;
 
-    /// [`register_callable_kernel`](crate::transform::register_callable_kernel()).
+    /// [`register_callable_kernel`](parloop_transform::register_callable_kernel()).
     fn register_callable_kernel(&self, name: &str, callee: &LoopKernel) -> Result<Program, LoopError>;
 
-    /// [`register_function_lookup`](crate::transform::register_function_lookup()).
+    /// [`register_function_lookup`](parloop_transform::register_function_lookup()).
     fn register_function_lookup(&self, lookup: impl FunctionLookup + 'static) -> Result<Program, LoopError>;
 }
 

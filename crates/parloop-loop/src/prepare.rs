@@ -7,15 +7,17 @@ use parloop_isl::{Bound, Name};
 
 use crate::error::LoopError;
 use crate::lower::Code;
-use crate::reduce::Realization;
 use crate::schedule::Schedule;
-use crate::{check, lower, reduce, schedule, target, transform};
+use crate::{check, lower, schedule, target};
 use parloop_analysis::infer;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::program::Program;
 use parloop_ir::program::reachable;
 use parloop_ir::syntax::{Expr, LoopKernel, Target};
+use parloop_transform as transform;
+use parloop_transform::reduce;
+use parloop_transform::reduce::Realization;
 
 /// A kernel with its code.
 #[derive(Clone, Debug)]

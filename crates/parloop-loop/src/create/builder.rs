@@ -8,11 +8,11 @@ use parloop_isl::{Name, Set};
 use super::data::check_name;
 use super::error::{CreateError, Warning};
 use super::{Data, Datum, Making, Order};
-use crate::transform::Fixed;
 use parloop_ir::functions::scope;
 use parloop_ir::parse::{self, Draft, Which, Within};
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, SubstitutionRule, Target, Temporary};
+use parloop_transform::Fixed;
 
 /// A set, or the text of one.
 #[derive(Clone, Debug)]

@@ -4,13 +4,13 @@ use std::fmt;
 
 use parloop_isl::{IslError, Name};
 
-use crate::transform::FixParametersError;
 use parloop_ir::callable::CallableError;
 use parloop_ir::names::Near;
 use parloop_ir::parse::DimTagError;
 use parloop_ir::parse::ParseError;
 use parloop_ir::substitution::ExpandSubstError;
 use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
+use parloop_transform::FixParametersError;
 
 /// Why a kernel cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

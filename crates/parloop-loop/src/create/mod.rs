@@ -30,11 +30,11 @@ pub use data::{Data, Order, TypeName};
 pub use error::{CreateError, NameKind, Warning};
 pub use parloop_ir::parse::{DimTagError, parse_dim_tag_list, parse_dim_tags};
 
-use crate::transform::Fixed;
 use parloop_ir::parse::{Draft, Which};
 use parloop_ir::program::Program;
 use parloop_ir::substitution::expand_calls;
 use parloop_ir::syntax::{Instruction, LoopKernel, Offset, SubstitutionRule, SyncScope};
+use parloop_transform::Fixed;
 
 /// A step of the making of a kernel.
 type Step = fn(&mut Making) -> Result<(), CreateError>;

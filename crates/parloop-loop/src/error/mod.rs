@@ -9,17 +9,17 @@ use parloop_kernel::KernelError;
 use crate::check::CheckError;
 use crate::create::CreateError;
 use crate::lower::LowerError;
-use crate::reduce::ReduceError;
 use parloop_analysis::infer::SpaceError;
 use parloop_analysis::stats::StatsError;
 use parloop_ir::callable::InferError;
 use parloop_ir::callable::{CallableError, RecursiveCall};
 use parloop_ir::layout::LayoutError;
 use parloop_ir::program::NoEntry;
+use parloop_transform::reduce::ReduceError;
 
 use crate::schedule::{LocalAxesError, ScheduleError};
-use crate::transform::{InlineError, PrivatizeError, RealizeReductionError, TransformError};
 use parloop_ir::substitution::ExpandSubstError;
+use parloop_transform::{InlineError, PrivatizeError, RealizeReductionError, TransformError};
 
 pub use run::RunError;
 

@@ -8,12 +8,12 @@ use parloop_isl::{IslError, Name, Set};
 
 use super::LoopFile;
 use crate::create::{CreateError, KernelBuilder};
-use crate::transform::{ApplyError, apply};
 use parloop_ir::callable::CallableKernel;
 use parloop_ir::parse::{Datum, Draft, ParseError, instructions};
 use parloop_ir::program::Program;
 use parloop_ir::syntax::LoopKernel;
 use parloop_ir::text::KernelText;
+use parloop_transform::{ApplyError, apply};
 
 /// Why a file gives no program.
 #[derive(Debug, thiserror::Error)]

@@ -1,3 +1,5 @@
+//! `transform` knows how to say the same thing differently.
+//!
 //! Transformations: kernels in, kernels out, the same numbers. One file each; all check first and leave their input as it is.
 
 mod add_barrier;
@@ -29,6 +31,7 @@ mod precompute;
 mod prioritize_loops;
 mod privatize_temporaries_with_inames;
 mod realize_reduction;
+pub mod reduce;
 mod reduction_arg_to_subst_rule;
 mod register;
 mod remove_instructions;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use parloop_isl::Name;
 
 use super::{ApplyError, address_space, done, is_given_as_none, query};
-use crate::transform::{self, Aliases, AxisSplit, AxisTags, BaseStorage, FetchTag, Precompute, Prefetch};
+use crate::{Aliases, AxisSplit, AxisTags, BaseStorage, FetchTag, Precompute, Prefetch};
 use parloop_ir::parse;
 use parloop_ir::step::{Arguments, Step, StepValue};
 use parloop_ir::syntax::{Expr, InameTag, LoopKernel};
@@ -102,7 +102,7 @@ pub(super) fn add_prefetch(kernel: &LoopKernel, step: &Step) -> Done {
     what.rule = arguments.optional_text("rule_name")?.map(Into::into);
     what.instruction_id = arguments.optional_text("prefetch_insn_id")?.map(Into::into);
     what.within = query(step, &arguments, "within")?;
-    done(step, transform::add_prefetch(kernel, &what))
+    done(step, crate::add_prefetch(kernel, &what))
 }
 
 pub(super) fn precompute(kernel: &LoopKernel, step: &Step) -> Done {
@@ -148,7 +148,7 @@ pub(super) fn precompute(kernel: &LoopKernel, step: &Step) -> Done {
     what.bounding_box = arguments.flag("fetch_bounding_box", false)?;
     what.space = address_space(&arguments, "temporary_address_space")?;
     what.instruction_id = arguments.optional_text("compute_insn_id")?.map(Into::into);
-    done(step, transform::precompute(kernel, &what))
+    done(step, crate::precompute(kernel, &what))
 }
 
 /// `f`, or uses of it that say what is computed: `"f(i, 0)"`, `["f(i, 0)", "f(i, 1)"]`.
@@ -184,22 +184,22 @@ pub(super) fn alias_temporaries(kernel: &LoopKernel, step: &Step) -> Done {
         aliases.base_name_prefix = prefix.into();
     }
     aliases.synchronize_for_exclusive_use = arguments.flag("synchronize_for_exclusive_use", true)?;
-    done(step, transform::alias_temporaries(kernel, &aliases))
+    done(step, crate::alias_temporaries(kernel, &aliases))
 }
 
 pub(super) fn rename_argument(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["old_name", "new_name"])?;
-    done(step, transform::rename_argument(kernel, arguments.text("old_name")?, arguments.text("new_name")?))
+    done(step, crate::rename_argument(kernel, arguments.text("old_name")?, arguments.text("new_name")?))
 }
 
 pub(super) fn set_argument_order(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["arg_names"])?;
-    done(step, transform::set_argument_order(kernel, &arguments.names("arg_names")?))
+    done(step, crate::set_argument_order(kernel, &arguments.names("arg_names")?))
 }
 
 pub(super) fn set_array_axis_names(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["ary_names", "dim_names"])?;
-    done(step, transform::set_array_axis_names(kernel, &arguments.names("ary_names")?, &arguments.names("dim_names")?))
+    done(step, crate::set_array_axis_names(kernel, &arguments.names("ary_names")?, &arguments.names("dim_names")?))
 }
 
 pub(super) fn set_temporary_address_space(kernel: &LoopKernel, step: &Step) -> Done {
@@ -208,7 +208,7 @@ pub(super) fn set_temporary_address_space(kernel: &LoopKernel, step: &Step) -> D
     arguments.text("address_space")?;
     let space =
         address_space(&arguments, "address_space")?.ok_or_else(|| arguments.wrong("address_space", "`private`, `local` or `global`"))?;
-    done(step, transform::set_temporary_address_space(kernel, &names, space))
+    done(step, crate::set_temporary_address_space(kernel, &names, space))
 }
 
 pub(super) fn tag_array_axes(kernel: &LoopKernel, step: &Step) -> Done {
@@ -226,7 +226,7 @@ pub(super) fn tag_array_axes(kernel: &LoopKernel, step: &Step) -> Done {
         }
         _ => return Err(wrong()),
     };
-    done(step, transform::tag_array_axes(kernel, &arguments.names("ary_names")?, &tags))
+    done(step, crate::tag_array_axes(kernel, &arguments.names("ary_names")?, &tags))
 }
 
 pub(super) fn split_array_axis(kernel: &LoopKernel, step: &Step) -> Done {
@@ -238,19 +238,19 @@ pub(super) fn split_array_axis(kernel: &LoopKernel, step: &Step) -> Done {
     };
     let axis = usize::try_from(arguments.int("axis_nr")?).map_err(|_| arguments.wrong("axis_nr", "the number of an axis, from 0"))?;
     let split = AxisSplit { axis, length: arguments.int("count")?, inner_first };
-    done(step, transform::split_array_axis(kernel, &arguments.names("array_names")?, &split))
+    done(step, crate::split_array_axis(kernel, &arguments.names("array_names")?, &split))
 }
 
 pub(super) fn simplify_indices(kernel: &LoopKernel, step: &Step) -> Done {
     Arguments::of(step, &[])?;
-    done(step, transform::simplify_indices(kernel))
+    done(step, crate::simplify_indices(kernel))
 }
 
 pub(super) fn privatize_temporaries_with_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["privatizing_inames", "only_var_names"])?;
     let inames = arguments.names("privatizing_inames")?.into_iter().collect();
     let only = arguments.optional_names("only_var_names")?.map(|names| names.into_iter().collect());
-    done(step, transform::privatize_temporaries_with_inames(kernel, &inames, only.as_ref()))
+    done(step, crate::privatize_temporaries_with_inames(kernel, &inames, only.as_ref()))
 }
 
 pub(super) fn allocate_temporaries_for_base_storage(kernel: &LoopKernel, step: &Step) -> Done {
@@ -258,10 +258,10 @@ pub(super) fn allocate_temporaries_for_base_storage(kernel: &LoopKernel, step: &
     let how = BaseStorage { only_space: address_space(&arguments, "only_address_space")?, aliased: arguments.flag("aliased", true)? };
     // Memory that is not shared has no common size to keep below a limit.
     arguments.optional_int("max_nbytes")?;
-    done(step, transform::allocate_temporaries_for_base_storage(kernel, how))
+    done(step, crate::allocate_temporaries_for_base_storage(kernel, how))
 }
 
 pub(super) fn remove_unused_arguments(kernel: &LoopKernel, step: &Step) -> Done {
     Arguments::of(step, &[])?;
-    Ok(transform::remove_unused_arguments(kernel))
+    Ok(crate::remove_unused_arguments(kernel))
 }

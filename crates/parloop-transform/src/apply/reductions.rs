@@ -19,5 +19,5 @@ pub(super) fn realize_reduction(program: &Program, kernel: &Name, step: &Step) -
         scan,
         sweep: arguments.optional_text("force_outer_iname_for_scan")?.map(Name::from),
     };
-    done(step, crate::transform::realize_reduction(program, kernel, &how))
+    done(step, crate::realize_reduction(program, kernel, &how))
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use parloop_isl::{Name, Relation};
 
 use super::{ApplyError, done, query, tags, wrong};
-use crate::transform::{self, Duplicate, Fixed, Join, Rename, Split, Tags};
+use crate::{Duplicate, Fixed, Join, Rename, Split, Tags};
 use parloop_ir::step::{Arguments, Step, StepValue};
 use parloop_ir::syntax::{InameTag, LoopKernel};
 
@@ -15,17 +15,17 @@ type Done = Result<LoopKernel, ApplyError>;
 pub(super) fn assume(kernel: &LoopKernel, step: &Step) -> Done {
     // In a file the condition may stand without quotes, as several words.
     let arguments = Arguments::of(step, &["assumptions"])?;
-    done(step, transform::assume(kernel, arguments.text("assumptions")?))
+    done(step, crate::assume(kernel, arguments.text("assumptions")?))
 }
 
 pub(super) fn split_iname(kernel: &LoopKernel, step: &Step) -> Done {
     let (iname, split) = split(step, "inner_length")?;
-    done(step, transform::split_iname(kernel, &iname, &split))
+    done(step, crate::split_iname(kernel, &iname, &split))
 }
 
 pub(super) fn chunk_iname(kernel: &LoopKernel, step: &Step) -> Done {
     let (iname, split) = split(step, "num_chunks")?;
-    done(step, transform::chunk_iname(kernel, &iname, &split))
+    done(step, crate::chunk_iname(kernel, &iname, &split))
 }
 
 fn split(step: &Step, length: &'static str) -> Result<(Name, Split), ApplyError> {
@@ -70,7 +70,7 @@ pub(super) fn tag_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let (named, tagged): (Vec<_>, Vec<_>) = step.keywords.iter().cloned().partition(|(name, _)| is_option(name));
     let plain = Step { keywords: named, ..step.clone() };
     let arguments = Arguments::of(&plain, &["iname_to_tag", "force", "ignore_nonexistent"])?;
-    let failed = |error: transform::TagInamesError| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) };
+    let failed = |error: crate::TagInamesError| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) };
     let mut tags = match arguments.get("iname_to_tag") {
         None => Tags::default(),
         Some(StepValue::Text(text)) => Tags::from_str(text).map_err(failed)?,
@@ -86,7 +86,7 @@ pub(super) fn tag_inames(kernel: &LoopKernel, step: &Step) -> Done {
     if arguments.flag("ignore_nonexistent", false)? {
         tags = tags.missing_ok();
     }
-    done(step, transform::tag_inames(kernel, &tags))
+    done(step, crate::tag_inames(kernel, &tags))
 }
 
 fn two(value: &StepValue) -> Option<(StepValue, StepValue)> {
@@ -119,25 +119,25 @@ pub(super) fn untag_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["iname_to_untag", "tag"])?;
     let unwanted: Vec<InameTag> = tags(step, &arguments, "tag")?;
     let is_unwanted = |tag: &InameTag| unwanted.is_empty() || unwanted.contains(tag);
-    done(step, transform::untag_inames(kernel, arguments.text("iname_to_untag")?, &is_unwanted))
+    done(step, crate::untag_inames(kernel, arguments.text("iname_to_untag")?, &is_unwanted))
 }
 
 pub(super) fn prioritize_loops(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["loop_priority"])?;
-    done(step, transform::prioritize_loops(kernel, &arguments.names("loop_priority")?))
+    done(step, crate::prioritize_loops(kernel, &arguments.names("loop_priority")?))
 }
 
 pub(super) fn remove_unused_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames"])?;
     let inames = arguments.optional_names("inames")?;
-    done(step, transform::remove_unused_inames(kernel, inames.as_deref()))
+    done(step, crate::remove_unused_inames(kernel, inames.as_deref()))
 }
 
 pub(super) fn map_domain(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["transform_map"])?;
     let map = Relation::parse(arguments.text("transform_map")?);
     let map = map.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) })?;
-    done(step, transform::map_domain(kernel, &map))
+    done(step, crate::map_domain(kernel, &map))
 }
 
 /// `fix_parameters n=16`, `fix_parameters {n: 16}`.
@@ -160,7 +160,7 @@ pub(super) fn fix_parameters(kernel: &LoopKernel, step: &Step) -> Done {
         };
         values.insert(name, fixed);
     }
-    done(step, transform::fix_parameters(kernel, &values))
+    done(step, crate::fix_parameters(kernel, &values))
 }
 
 pub(super) fn join_inames(kernel: &LoopKernel, step: &Step) -> Done {
@@ -172,7 +172,7 @@ pub(super) fn join_inames(kernel: &LoopKernel, step: &Step) -> Done {
     for tag in tags(step, &arguments, "tag")? {
         join = join.tag(tag);
     }
-    done(step, transform::join_inames(kernel, &join))
+    done(step, crate::join_inames(kernel, &join))
 }
 
 pub(super) fn duplicate_inames(kernel: &LoopKernel, step: &Step) -> Done {
@@ -193,7 +193,7 @@ pub(super) fn duplicate_inames(kernel: &LoopKernel, step: &Step) -> Done {
             duplicate = duplicate.tag(iname, tag);
         }
     }
-    done(step, transform::duplicate_inames(kernel, &duplicate))
+    done(step, crate::duplicate_inames(kernel, &duplicate))
 }
 
 fn rename(step: &Step, arguments: &Arguments<'_>) -> Result<Rename, ApplyError> {
@@ -210,13 +210,13 @@ fn rename(step: &Step, arguments: &Arguments<'_>) -> Result<Rename, ApplyError> 
 pub(super) fn rename_iname(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["old_iname", "new_iname", "existing_ok", "within", "preserve_tags"])?;
     let rename = rename(step, &arguments)?;
-    done(step, transform::rename_iname(kernel, arguments.text("old_iname")?, arguments.text("new_iname")?, &rename))
+    done(step, crate::rename_iname(kernel, arguments.text("old_iname")?, arguments.text("new_iname")?, &rename))
 }
 
 pub(super) fn rename_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["old_inames", "new_iname", "existing_ok", "within"])?;
     let rename = rename(step, &arguments)?;
-    done(step, transform::rename_inames(kernel, &arguments.names("old_inames")?, arguments.text("new_iname")?, &rename))
+    done(step, crate::rename_inames(kernel, &arguments.names("old_inames")?, arguments.text("new_iname")?, &rename))
 }
 
 pub(super) fn rename_inames_in_batch(kernel: &LoopKernel, step: &Step) -> Done {
@@ -228,28 +228,28 @@ pub(super) fn rename_inames_in_batch(kernel: &LoopKernel, step: &Step) -> Done {
         };
         batches.insert(new.into(), old);
     }
-    done(step, transform::rename_inames_in_batch(kernel, &batches))
+    done(step, crate::rename_inames_in_batch(kernel, &batches))
 }
 
 pub(super) fn affine_map_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["old_inames", "new_inames", "equations"])?;
     let equations = arguments.names("equations")?;
     let equations: Vec<&str> = equations.iter().map(Name::as_str).collect();
-    done(step, transform::affine_map_inames(kernel, &arguments.names("old_inames")?, &arguments.names("new_inames")?, &equations))
+    done(step, crate::affine_map_inames(kernel, &arguments.names("old_inames")?, &arguments.names("new_inames")?, &equations))
 }
 
 pub(super) fn split_reduction_inward(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "within"])?;
-    done(step, transform::split_reduction_inward(kernel, &arguments.names("inames")?, &query(step, &arguments, "within")?))
+    done(step, crate::split_reduction_inward(kernel, &arguments.names("inames")?, &query(step, &arguments, "within")?))
 }
 
 pub(super) fn split_reduction_outward(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "within"])?;
-    done(step, transform::split_reduction_outward(kernel, &arguments.names("inames")?, &query(step, &arguments, "within")?))
+    done(step, crate::split_reduction_outward(kernel, &arguments.names("inames")?, &query(step, &arguments, "within")?))
 }
 
 pub(super) fn make_reduction_inames_unique(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "within"])?;
     let inames = arguments.optional_names("inames")?;
-    done(step, transform::make_reduction_inames_unique(kernel, inames.as_deref(), &query(step, &arguments, "within")?))
+    done(step, crate::make_reduction_inames_unique(kernel, inames.as_deref(), &query(step, &arguments, "within")?))
 }

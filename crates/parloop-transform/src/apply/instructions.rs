@@ -1,7 +1,7 @@
 //! Steps on instructions, their order and their expressions.
 
 use super::{ApplyError, done, query};
-use crate::transform::{self, AssignmentToSubst, Barrier, ExtractSubst, NoSync, ReductionArgToSubstRule};
+use crate::{AssignmentToSubst, Barrier, ExtractSubst, NoSync, ReductionArgToSubstRule};
 use parloop_ir::parse;
 use parloop_ir::step::{Arguments, Step, StepValue};
 use parloop_ir::syntax::{LoopKernel, MemoryKind, SyncScope};
@@ -14,7 +14,7 @@ pub(super) fn add_dependency(kernel: &LoopKernel, step: &Step) -> Done {
     arguments.text("insn_match")?;
     arguments.text("depends_on")?;
     let (dependents, depends_on) = (id_or_query(step, &arguments, "insn_match")?, id_or_query(step, &arguments, "depends_on")?);
-    done(step, transform::add_dependency(kernel, &dependents, &depends_on))
+    done(step, crate::add_dependency(kernel, &dependents, &depends_on))
 }
 
 /// A query; a plain name means the instruction of that id.
@@ -40,7 +40,7 @@ pub(super) fn add_nosync(kernel: &LoopKernel, step: &Step) -> Done {
         empty_ok: arguments.flag("empty_ok", false)?,
         ..between
     };
-    done(step, transform::add_nosync(kernel, &nosync))
+    done(step, crate::add_nosync(kernel, &nosync))
 }
 
 pub(super) fn add_barrier(kernel: &LoopKernel, step: &Step) -> Done {
@@ -61,7 +61,7 @@ pub(super) fn add_barrier(kernel: &LoopKernel, step: &Step) -> Done {
     barrier.id = arguments.optional_text("id_based_on")?.map(Into::into);
     barrier.tags = arguments.optional_names("tags")?.unwrap_or_default().into_iter().collect();
     barrier.within_inames = arguments.optional_names("within_inames")?.unwrap_or_default().into_iter().collect();
-    done(step, transform::add_barrier(kernel, &barrier))
+    done(step, crate::add_barrier(kernel, &barrier))
 }
 
 pub(super) fn assignment_to_subst(kernel: &LoopKernel, step: &Step) -> Done {
@@ -72,7 +72,7 @@ pub(super) fn assignment_to_subst(kernel: &LoopKernel, step: &Step) -> Done {
         force_retain_argument: arguments.flag("force_retain_argument", false)?,
         ..AssignmentToSubst::of(arguments.text("lhs_name")?)
     };
-    done(step, transform::assignment_to_subst(kernel, &what))
+    done(step, crate::assignment_to_subst(kernel, &what))
 }
 
 pub(super) fn reduction_arg_to_subst_rule(kernel: &LoopKernel, step: &Step) -> Done {
@@ -82,12 +82,12 @@ pub(super) fn reduction_arg_to_subst_rule(kernel: &LoopKernel, step: &Step) -> D
         within: query(step, &arguments, "within")?,
         ..ReductionArgToSubstRule::over(arguments.names("inames")?)
     };
-    done(step, transform::reduction_arg_to_subst_rule(kernel, &what))
+    done(step, crate::reduction_arg_to_subst_rule(kernel, &what))
 }
 
 pub(super) fn expand_subst(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["within"])?;
-    done(step, transform::expand_subst(kernel, &query(step, &arguments, "within")?))
+    done(step, crate::expand_subst(kernel, &query(step, &arguments, "within")?))
 }
 
 pub(super) fn extract_subst(kernel: &LoopKernel, step: &Step) -> Done {
@@ -99,7 +99,7 @@ pub(super) fn extract_subst(kernel: &LoopKernel, step: &Step) -> Done {
         within: query(step, &arguments, "within")?,
         ..ExtractSubst::new(arguments.text("subst_name")?, template, parameters)
     };
-    done(step, transform::extract_subst(kernel, &what))
+    done(step, crate::extract_subst(kernel, &what))
 }
 
 /// The query that must be there.
@@ -111,34 +111,34 @@ fn needed_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) 
 pub(super) fn add_inames_to_insn(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "insn_match"])?;
     let query = needed_query(step, &arguments, "insn_match")?;
-    done(step, transform::add_inames_to_insn(kernel, &arguments.names("inames")?, &query))
+    done(step, crate::add_inames_to_insn(kernel, &arguments.names("inames")?, &query))
 }
 
 pub(super) fn remove_inames_from_insn(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "insn_match"])?;
     let query = needed_query(step, &arguments, "insn_match")?;
-    done(step, transform::remove_inames_from_insn(kernel, &arguments.names("inames")?, &query))
+    done(step, crate::remove_inames_from_insn(kernel, &arguments.names("inames")?, &query))
 }
 
 /// `remove_instructions "id:a or id:b"`, or a list of ids.
 pub(super) fn remove_instructions(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["insn_ids"])?;
     let Some(StepValue::List(_)) = arguments.get("insn_ids") else {
-        return Ok(transform::remove_instructions(kernel, &needed_query(step, &arguments, "insn_ids")?));
+        return Ok(crate::remove_instructions(kernel, &needed_query(step, &arguments, "insn_ids")?));
     };
     let ids = arguments.names("insn_ids")?;
     let queries = ids.into_iter().map(|id| parloop_ir::matching::Query::Id(parloop_ir::matching::Glob::new(id)));
     let any = queries.reduce(|left, right| parloop_ir::matching::Query::Or(Box::new(left), Box::new(right)));
-    Ok(any.map_or_else(|| kernel.clone(), |query| transform::remove_instructions(kernel, &query)))
+    Ok(any.map_or_else(|| kernel.clone(), |query| crate::remove_instructions(kernel, &query)))
 }
 
 pub(super) fn set_instruction_priority(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["insn_match", "priority"])?;
     let priority = i32::try_from(arguments.int("priority")?).map_err(|_| arguments.wrong("priority", "a number of 32 bits"))?;
-    Ok(transform::set_instruction_priority(kernel, &needed_query(step, &arguments, "insn_match")?, priority))
+    Ok(crate::set_instruction_priority(kernel, &needed_query(step, &arguments, "insn_match")?, priority))
 }
 
 pub(super) fn tag_instructions(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["new_tag", "within"])?;
-    Ok(transform::tag_instructions(kernel, &arguments.text("new_tag")?.into(), &query(step, &arguments, "within")?))
+    Ok(crate::tag_instructions(kernel, &arguments.text("new_tag")?.into(), &query(step, &arguments, "within")?))
 }
