@@ -6,7 +6,6 @@
 
 pub mod c_function;
 pub mod check;
-pub mod create;
 pub mod error;
 pub mod file;
 pub mod interpret;
@@ -18,6 +17,7 @@ pub mod schedule;
 pub mod target;
 
 pub use parloop_analysis::{infer, stats};
+pub use parloop_create as create;
 pub use parloop_ir::{affine, domain, fold, layout, matching, names, parse, program};
 pub use parloop_isl::{Affine, IslError, Name, Set, add_library_folder, library_file};
 pub use parloop_transform::{self as transform, reduce};

@@ -7,10 +7,10 @@ use parloop_isl::{IslError, Name};
 use parloop_kernel::KernelError;
 
 use crate::check::CheckError;
-use crate::create::CreateError;
 use crate::lower::LowerError;
 use parloop_analysis::infer::SpaceError;
 use parloop_analysis::stats::StatsError;
+use parloop_create::CreateError;
 use parloop_ir::callable::InferError;
 use parloop_ir::callable::{CallableError, RecursiveCall};
 use parloop_ir::layout::LayoutError;

@@ -7,7 +7,7 @@ use parloop_device::DType;
 use parloop_isl::{IslError, Name, Set};
 
 use super::LoopFile;
-use crate::create::{CreateError, KernelBuilder};
+use parloop_create::{CreateError, KernelBuilder};
 use parloop_ir::callable::CallableKernel;
 use parloop_ir::parse::{Datum, Draft, ParseError, instructions};
 use parloop_ir::program::Program;

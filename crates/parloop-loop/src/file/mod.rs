@@ -15,7 +15,7 @@
 //! …
 //! ```
 //! A line that begins with `;` is a comment. Lines of `data` and `instructions` are indented. A kernel with a line `phase` is read as it
-//! stands, which is how kernels are printed; of any other, what is not said is found as [`create`](crate::create) does.
+//! stands, which is how kernels are printed; of any other, what is not said is found as [`create`](parloop_create) does.
 
 mod build;
 mod read;

@@ -1,3 +1,5 @@
+//! `create` knows how kernels are written down by people: it finds what they leave out.
+//!
 //! Making kernels: from domains, instructions and data as a user writes them to a [`LoopKernel`] in a [`Program`].
 //!
 //! [`KernelBuilder`] collects; [`STEPS`] is what happens then, one file for each step. Nothing here looks at types or targets.
