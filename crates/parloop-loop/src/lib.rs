@@ -4,19 +4,15 @@
 //! `prepare` (callables resolved, types and descriptors inferred, reductions realised, checks, schedule) → `lower` (a C-like tree) →
 //! `target` (text and launches) → `run`.
 
-pub mod c_function;
-pub mod check;
 pub mod error;
 pub mod file;
 pub mod interpret;
-pub mod lower;
 pub mod methods;
 pub mod prepare;
 pub mod run;
-pub mod schedule;
-pub mod target;
 
 pub use parloop_analysis::{infer, stats};
+pub use parloop_codegen::{check, lower, schedule, target};
 pub use parloop_create as create;
 pub use parloop_ir::{affine, domain, fold, layout, matching, names, parse, program};
 pub use parloop_isl::{Affine, IslError, Name, Set, add_library_folder, library_file};
@@ -30,11 +26,10 @@ pub mod syntax {
 
 /// Callables: everything that an expression or an instruction can call, as one trait, and where names are looked up.
 pub mod callable {
+    pub use parloop_codegen::c_function::{Access, CFunction};
     pub use parloop_ir::callable::*;
     pub use parloop_ir::functions::{IndexOf, MakeTuple, Mangler, ScalarFunction, TargetFunction, find, scope, symbol, target_knows};
     pub use parloop_ir::program::{called_by, reachable};
-
-    pub use crate::c_function::{Access, CFunction};
 }
 
 /// What programs can do beyond being looked at: [`transform`](prelude::Transform::transform) and its like,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use parloop_isl::{Bound, Name};
 
 use crate::error::LoopError;
-use crate::lower::Code;
-use crate::schedule::Schedule;
-use crate::{check, lower, schedule, target};
 use parloop_analysis::infer;
+use parloop_codegen::lower::Code;
+use parloop_codegen::schedule::Schedule;
+use parloop_codegen::{check, lower, schedule, target};
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::program::Program;

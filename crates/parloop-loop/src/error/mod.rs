@@ -6,10 +6,10 @@ use parloop_device::DeviceError;
 use parloop_isl::{IslError, Name};
 use parloop_kernel::KernelError;
 
-use crate::check::CheckError;
-use crate::lower::LowerError;
 use parloop_analysis::infer::SpaceError;
 use parloop_analysis::stats::StatsError;
+use parloop_codegen::check::CheckError;
+use parloop_codegen::lower::LowerError;
 use parloop_create::CreateError;
 use parloop_ir::callable::InferError;
 use parloop_ir::callable::{CallableError, RecursiveCall};
@@ -17,7 +17,7 @@ use parloop_ir::layout::LayoutError;
 use parloop_ir::program::NoEntry;
 use parloop_transform::reduce::ReduceError;
 
-use crate::schedule::{LocalAxesError, ScheduleError};
+use parloop_codegen::schedule::{LocalAxesError, ScheduleError};
 use parloop_ir::substitution::ExpandSubstError;
 use parloop_transform::{InlineError, PrivatizeError, RealizeReductionError, TransformError};
 
