@@ -6,7 +6,6 @@
 
 pub mod error;
 pub mod file;
-pub mod interpret;
 pub mod methods;
 pub mod prepare;
 pub mod run;

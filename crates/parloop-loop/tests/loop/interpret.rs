@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use parloop_interpret::{InterpretError, Number, interpret};
 use parloop_loop::Name;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_loop::interpret::{InterpretError, Number, interpret};
 use parloop_loop::prelude::*;
 use parloop_loop::prepare::prepare;
 use parloop_loop::syntax::{AddressSpace, Program, Target};

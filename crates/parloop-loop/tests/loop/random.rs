@@ -6,9 +6,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use parloop_device::{DType, DeviceKind};
+use parloop_interpret::{InterpretError, Number, interpret};
 use parloop_kernel::Context;
 use parloop_loop::Name;
-use parloop_loop::interpret::{InterpretError, Number, interpret};
 use parloop_loop::parse;
 use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, LoopArg, target_of};

@@ -1,4 +1,4 @@
-//! The meaning of a kernel: an interpreter that is as plain as can be, to compare compiled code with.
+//! `interpret` knows what a kernel means, and nothing of schedules and machines: tests compare compiled code with it.
 //!
 //! It takes a kernel at any phase; reductions that are not realised are evaluated where they stand. What runs before what is said in
 //! `order.rs`: neither scheduler nor lowering have a part in it. Every index is checked, and so is every read of what was not written.
@@ -34,7 +34,8 @@ use parloop_ir::syntax::{
 /// given back for all arrays.
 ///
 /// ```
-/// use parloop_loop::{create::{Data, KernelBuilder}, interpret::{interpret, Number}};
+/// use parloop_interpret::{Number, interpret};
+/// use parloop_loop::create::{Data, KernelBuilder};
 /// let program = KernelBuilder::new()
 ///     .domain("{[i]: 0<=i<n}")
 ///     .instructions("out[i] = a[i] // 2")
