@@ -1,8 +1,7 @@
 //! What instructions do to memory: every read and write of a variable, with its indices and the conditions under which it happens.
 
-use parloop_isl::Name;
-
 use parloop_ir::syntax::{Atomicity, BinaryOp, Expr, Instruction, InstructionKind, LoopKernel, UnaryOp};
+use parloop_isl::Name;
 
 /// One read or write in an instruction.
 #[derive(Clone, Debug)]

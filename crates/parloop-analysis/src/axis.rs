@@ -1,8 +1,7 @@
 //! Axes of the hardware: the value of an iname with which work item, or group, 0 begins.
 
-use parloop_isl::{Affine, IslError, Name, Set};
-
 use parloop_ir::domain::Forest;
+use parloop_isl::{Affine, IslError, Name, Set};
 
 /// The value of an iname that work item, or group, 0 has: not above any of its values, in terms of parameters. Code and sizes must agree on it.
 ///

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use parloop_isl::{IslError, Name, Set};
-
 use parloop_ir::domain::Forest;
 use parloop_ir::syntax::{Argument, InameTag, LoopKernel};
+use parloop_isl::{IslError, Name, Set};
 
 /// How an iname becomes code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use parloop_isl::{Affine, Atom, Constraint, ConstraintKind, IslError, Name, Set};
-
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, Instruction, LoopKernel, UnaryOp};
+use parloop_isl::{Affine, Atom, Constraint, ConstraintKind, IslError, Name, Set};
 
 /// One access to an array.
 pub struct Access<'a> {

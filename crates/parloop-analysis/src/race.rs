@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use parloop_ir::affine::to_affine;
+use parloop_ir::syntax::{AddressSpace, ArgumentKind, MemoryKind, SyncScope};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::access::{Access, accesses, is_parameter};
 use super::facts::{Facts, Placement};
 use crate::axis::axis_base;
-use parloop_ir::affine::to_affine;
-use parloop_ir::syntax::{AddressSpace, ArgumentKind, MemoryKind, SyncScope};
 
 /// Two instructions in the order in which they run, and the loops that they are both in.
 #[derive(Clone, Copy, Debug)]

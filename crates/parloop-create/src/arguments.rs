@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_ir::functions::is_constant;
+use parloop_ir::syntax::{
+    AddressSpace, Argument, ArgumentKind, DimTag, Expr, Instruction, InstructionKind, Layout, Offset, Shape, Stride, Temporary,
+};
 use parloop_isl::Name;
 
 use super::data::{Order, check_name};
 use super::error::{CreateError, NameKind};
 use super::{Datum, Making};
-use parloop_ir::functions::is_constant;
-use parloop_ir::syntax::{
-    AddressSpace, Argument, ArgumentKind, DimTag, Expr, Instruction, InstructionKind, Layout, Offset, Shape, Stride, Temporary,
-};
 
 /// Takes over the data that is given. What is only named stands as a value until its use is known.
 pub(super) fn read_data(making: &mut Making) -> Result<(), CreateError> {

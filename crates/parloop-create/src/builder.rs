@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_device::DType;
-use parloop_isl::{Name, Set};
-
-use super::data::check_name;
-use super::error::{CreateError, Warning};
-use super::{Data, Datum, Making, Order};
 use parloop_ir::functions::scope;
 use parloop_ir::parse::{self, Draft, Which, Within};
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, SubstitutionRule, Target, Temporary};
+use parloop_isl::{Name, Set};
 use parloop_transform::Fixed;
+
+use super::data::check_name;
+use super::error::{CreateError, Warning};
+use super::{Data, Datum, Making, Order};
 
 /// A set, or the text of one.
 #[derive(Clone, Debug)]

@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_ir::functions::is_constant;
+use parloop_ir::names::Near;
+use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape};
 use parloop_isl::Name;
 
 use super::Making;
 use super::arguments::layout_names;
 use super::error::{CreateError, NameKind, Warning};
-use parloop_ir::functions::is_constant;
-use parloop_ir::names::Near;
-use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape};
 
 /// Every name that is used is declared.
 pub(super) fn check_names(making: &mut Making) -> Result<(), CreateError> {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use parloop_isl::Name;
-
-use super::error::CreateError;
-use super::{Datum, Making};
 use parloop_ir::matching::Glob;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::parse::{Draft, Which, Within};
 use parloop_ir::syntax::{Assignment, Expr, InstructionKind, Layout, Temporary};
+use parloop_isl::Name;
+
+use super::error::CreateError;
+use super::{Datum, Making};
 
 /// Replaces each `cse(e, "name")` of a right side by a temporary `cse_name`; equal ones in one instruction share it. Elsewhere `cse(e)`
 /// is `e`.

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use parloop_device::DType;
+use parloop_ir::parse::{self, parse_dim_tag_list, parse_dim_tags, settled, split_at_commas};
+use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Expr, Initializer, Layout, Offset, Shape, Stride, Temporary, Type};
 use parloop_isl::Name;
 
 use super::error::{CreateError, NameKind};
-use parloop_ir::parse;
-use parloop_ir::parse::settled;
-use parloop_ir::parse::{parse_dim_tag_list, parse_dim_tags, split_at_commas};
-use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Expr, Initializer, Layout, Offset, Shape, Stride, Temporary, Type};
 
 /// The order in which axes vary in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

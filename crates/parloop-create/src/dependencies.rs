@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_ir::names::Near;
+use parloop_ir::parse::Which;
+use parloop_ir::syntax::{Instruction, LoopKernel};
 use parloop_isl::Name;
 
 use super::Making;
 use super::error::{CreateError, Warning};
-use parloop_ir::names::Near;
-use parloop_ir::parse::Which;
-use parloop_ir::syntax::{Instruction, LoopKernel};
 
 /// Makes each instruction depend on the one before it, if that was asked for.
 pub(super) fn add_sequential(making: &mut Making) -> Result<(), CreateError> {

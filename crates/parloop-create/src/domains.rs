@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use parloop_ir::syntax::Iname;
 use parloop_isl::{IslError, Name, Set};
+use parloop_transform as transform;
 
 use super::data::check_name;
 use super::error::CreateError;
 use super::{DomainText, Making};
-use parloop_ir::syntax::Iname;
-use parloop_transform as transform;
 
 /// Reads the domains. Each iname is in one of them.
 pub(super) fn read_domains(making: &mut Making) -> Result<(), CreateError> {

@@ -1,11 +1,11 @@
 //! `dup=i->j`: an instruction gets a copy of an iname to itself.
 
+use parloop_ir::matching::{Glob, Query};
 use parloop_isl::Name;
+use parloop_transform::{self as transform, Duplicate};
 
 use super::Making;
 use super::error::CreateError;
-use parloop_ir::matching::{Glob, Query};
-use parloop_transform::{self as transform, Duplicate};
 
 /// Copies inames for the instructions that ask for it.
 pub(super) fn duplicate_inames(making: &mut Making) -> Result<(), CreateError> {

@@ -2,14 +2,12 @@
 
 use std::fmt;
 
-use parloop_isl::{IslError, Name};
-
 use parloop_ir::callable::CallableError;
 use parloop_ir::names::Near;
-use parloop_ir::parse::DimTagError;
-use parloop_ir::parse::ParseError;
+use parloop_ir::parse::{DimTagError, ParseError};
 use parloop_ir::substitution::ExpandSubstError;
 use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
+use parloop_isl::{IslError, Name};
 use parloop_transform::FixParametersError;
 
 /// Why a kernel cannot be made.

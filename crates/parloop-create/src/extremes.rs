@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_ir::parse::{is_extreme, settled};
 use parloop_isl::Name;
 
 use super::Making;
 use super::error::CreateError;
-use parloop_ir::parse::{is_extreme, settled};
 
 /// Tells values from inames in `min` and `max`, in all instructions and rules.
 pub(super) fn settle_extremes(making: &mut Making) -> Result<(), CreateError> {

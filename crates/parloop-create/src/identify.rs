@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_ir::names::UniqueNames;
+use parloop_ir::parse::{Draft, Within};
+use parloop_ir::syntax::Instruction;
 use parloop_isl::Name;
 
 use super::error::CreateError;
 use super::{Making, Pending};
-use parloop_ir::names::UniqueNames;
-use parloop_ir::parse::{Draft, Within};
-use parloop_ir::syntax::Instruction;
 
 /// Gives each draft without an id one that no other has: `insn`, `insn_0`, `insn_1`, or what `id_prefix=` says in the place of `insn`.
 pub(super) fn name_instructions(making: &mut Making) -> Result<(), CreateError> {

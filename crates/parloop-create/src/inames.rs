@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use parloop_ir::syntax::{Expr, Instruction};
 use parloop_isl::Name;
 
 use super::Making;
 use super::error::{CreateError, Warning};
-use parloop_ir::syntax::{Expr, Instruction};
 
 /// Finds the inames of all instructions. One whose inames are final has those it names and those it uses itself.
 pub(super) fn find_within(making: &mut Making) -> Result<(), CreateError> {

@@ -25,18 +25,17 @@ mod tagged_names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_ir::parse::{Draft, Which};
+use parloop_ir::program::Program;
+use parloop_ir::substitution::expand_calls;
+use parloop_ir::syntax::{Instruction, LoopKernel, Offset, SubstitutionRule, SyncScope};
 use parloop_isl::{Name, Set};
+use parloop_transform::Fixed;
 
 pub use builder::{Built, DomainText, KernelBuilder};
 pub use data::{Data, Order, TypeName};
 pub use error::{CreateError, NameKind, Warning};
 pub use parloop_ir::parse::{DimTagError, parse_dim_tag_list, parse_dim_tags};
-
-use parloop_ir::parse::{Draft, Which};
-use parloop_ir::program::Program;
-use parloop_ir::substitution::expand_calls;
-use parloop_ir::syntax::{Instruction, LoopKernel, Offset, SubstitutionRule, SyncScope};
-use parloop_transform::Fixed;
 
 /// A step of the making of a kernel.
 type Step = fn(&mut Making) -> Result<(), CreateError>;

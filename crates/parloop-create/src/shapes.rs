@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_analysis::footprint::{Access, Ranges, accesses};
+use parloop_ir::affine::from_affine;
+use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Shape};
 use parloop_isl::{Affine, IslError, Name};
 
 use super::Making;
 use super::checks::layouts;
 use super::error::CreateError;
-use parloop_analysis::footprint::{Access, Ranges, accesses};
-use parloop_ir::affine::from_affine;
-use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Shape};
 
 /// Finds the shapes of all arrays for which none is given.
 pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {

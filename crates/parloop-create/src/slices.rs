@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use parloop_ir::affine::{from_affine, to_affine};
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{Assignment, Call, CallInstruction, Expr, Iname, Instruction, InstructionKind, Shape, SubArray};
 use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::Making;
 use super::checks::layouts;
 use super::error::CreateError;
-use parloop_ir::affine::{from_affine, to_affine};
-use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::{Assignment, Call, CallInstruction, Expr, Iname, Instruction, InstructionKind, Shape, SubArray};
 
 /// Makes sub-arrays of slices, and of arrays that are passed or assigned whole, and instructions that call of what assigns them.
 pub(super) fn realise_slices(making: &mut Making) -> Result<(), CreateError> {

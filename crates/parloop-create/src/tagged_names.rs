@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_ir::syntax::{Call, Expr, SubArray};
 use parloop_isl::Name;
 
 use super::Making;
 use super::error::{CreateError, Warning};
-use parloop_ir::syntax::{Call, Expr, SubArray};
 
 /// Takes tags off names, with a warning for each.
 pub(super) fn drop_tags(making: &mut Making) -> Result<(), CreateError> {

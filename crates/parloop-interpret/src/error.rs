@@ -1,11 +1,10 @@
 //! Why a kernel has no meaning that the interpreter knows.
 
-use parloop_isl::{IslError, Name};
-
 use parloop_analysis::infer::SpaceError;
 use parloop_ir::callable::InferError;
 use parloop_ir::program::NoEntry;
 use parloop_ir::substitution::ExpandSubstError;
+use parloop_isl::{IslError, Name};
 
 /// Why a kernel cannot be interpreted.
 #[derive(Debug, thiserror::Error)]

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_analysis::infer;
 use parloop_device::DType;
+use parloop_ir::callable::ArgId;
+use parloop_ir::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, UnaryOp};
 use parloop_isl::{Name, Set};
 
 use super::number::{Fault, Number, Value, binary, compare, extreme, unify};
 use super::{InterpretError, Machine, range};
-use parloop_analysis::infer;
-use parloop_ir::callable::ArgId;
-use parloop_ir::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, UnaryOp};
 
 impl Machine<'_> {
     pub(super) fn value(&mut self, expr: &Expr) -> Result<Value, InterpretError> {

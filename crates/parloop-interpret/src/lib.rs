@@ -13,7 +13,13 @@ mod order;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use parloop_analysis::infer;
 use parloop_device::DType;
+use parloop_ir::domain::Forest;
+use parloop_ir::program::{NoEntry, Program};
+use parloop_ir::syntax::{
+    AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, Phase, Shape, Target, Type,
+};
 use parloop_isl::{Bound, Bounds, Name, Set};
 
 pub use error::InterpretError;
@@ -22,13 +28,6 @@ pub use number::Number;
 use memory::{Variable, initial};
 use number::Value;
 use order::{Node, Planner};
-use parloop_analysis::infer;
-use parloop_ir::domain::Forest;
-use parloop_ir::program::NoEntry;
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{
-    AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, Phase, Shape, Target, Type,
-};
 
 /// Runs the program's only kernel. Each argument has its numbers in C order, one for a number passed by value; what they are afterwards is
 /// given back for all arrays.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use parloop_device::DType;
+use parloop_ir::syntax::{InameTag, Initializer};
 use parloop_isl::Name;
 
 use super::{InterpretError, Number};
-use parloop_ir::syntax::{InameTag, Initializer};
 
 /// One argument or temporary.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! Numbers of every type, and arithmetic with them as C does it: each result is of the type it would have there.
 
 use parloop_device::DType;
-
 use parloop_ir::promote::{meet, promote_division, rank};
 use parloop_ir::syntax::{BinaryOp, CompareOp};
 

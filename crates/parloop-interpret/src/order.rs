@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_ir::domain::Forest;
+use parloop_ir::syntax::{InameTag, Instruction, LoopKernel};
 use parloop_isl::{Bounds, Name, Set};
 
 use super::InterpretError;
-use parloop_ir::domain::Forest;
-use parloop_ir::syntax::{InameTag, Instruction, LoopKernel};
 
 #[derive(Clone, Debug)]
 pub(super) enum Node {

@@ -4,19 +4,19 @@
 
 use std::sync::Arc;
 
-use parloop_isl::{Name, Relation};
-
-use crate::error::LoopError;
 use parloop_ir::callable::{Callable, FunctionLookup};
 use parloop_ir::matching::Query;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{AddressSpace, LoopKernel};
+use parloop_isl::{Name, Relation};
 use parloop_transform::{
     Barrier, Duplicate, Fixed, Join, NoSync, Precompute, Prefetch, Rename, Split, Tags, TransformError, add_barrier, add_dependency,
     add_nosync, add_prefetch, assume, chunk_iname, duplicate_inames, fix_parameters, inline_callable_kernel, join_inames, map_domain,
     merge, precompute, prioritize_loops, register_callable, register_callable_kernel, register_function_lookup, remove_unused_inames,
     rename_argument, rename_iname, set_argument_order, set_temporary_address_space, split_iname, tag_inames,
 };
+
+use crate::error::LoopError;
 
 /// The list of names that a transformation takes.
 fn names(given: impl IntoIterator<Item = impl Into<Name>>) -> Vec<Name> {

@@ -3,21 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parloop_isl::{Bound, Name};
-
-use crate::error::LoopError;
 use parloop_analysis::infer;
-use parloop_codegen::lower::Code;
-use parloop_codegen::schedule::Schedule;
-use parloop_codegen::{check, lower, schedule, target};
+use parloop_codegen::lower::{self, Code};
+use parloop_codegen::schedule::{self, Schedule};
+use parloop_codegen::{check, target};
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
-use parloop_ir::program::Program;
-use parloop_ir::program::reachable;
+use parloop_ir::program::{Program, reachable};
 use parloop_ir::syntax::{Expr, LoopKernel, Target};
+use parloop_isl::{Bound, Name};
 use parloop_transform as transform;
-use parloop_transform::reduce;
-use parloop_transform::reduce::Realization;
+use parloop_transform::reduce::{self, Realization};
+
+use crate::error::LoopError;
 
 /// A kernel with its code.
 #[derive(Clone, Debug)]

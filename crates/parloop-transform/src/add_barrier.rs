@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_ir::matching::{Glob, Query};
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{Instruction, InstructionKind, LoopKernel, MemoryKind, SyncScope};
 use parloop_isl::Name;
 
 use super::add_dependency::{AddDependencyError, add_dependency};
 use super::replace::{self, InameError};
-use parloop_ir::matching::{Glob, Query};
-use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::{Instruction, InstructionKind, LoopKernel, MemoryKind, SyncScope};
 
 /// A barrier, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_ir::matching::Query;
+use parloop_ir::syntax::{Instruction, LoopKernel, SyncScope};
 use parloop_isl::Name;
 
 use super::add_dependency::before;
-use parloop_ir::matching::Query;
-use parloop_ir::syntax::{Instruction, LoopKernel, SyncScope};
 
 /// Which pairs of instructions need no barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]

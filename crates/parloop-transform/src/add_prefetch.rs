@@ -4,16 +4,16 @@
 
 use std::collections::BTreeSet;
 
-use parloop_isl::{Affine, Constraint, Name, Set};
-
-use super::arrays::{UnknownArray, layout_of};
-use super::extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
-use super::precompute::{FetchTag, Precompute, PrecomputeError, precompute};
 use parloop_ir::affine::to_affine;
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::substitution::{ExpandSubstError, expand_calls};
 use parloop_ir::syntax::{AddressSpace, Expr, Iname, Layout, LoopKernel, Type};
+use parloop_isl::{Affine, Constraint, Name, Set};
+
+use super::arrays::{UnknownArray, layout_of};
+use super::extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
+use super::precompute::{FetchTag, Precompute, PrecomputeError, precompute};
 
 /// What is fetched, for which sweep, and where to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! `affine_map_inames`: other inames by equations between the old ones and those that come.
 
+use parloop_ir::syntax::LoopKernel;
 use parloop_isl::{Name, Relation};
 
 use super::map_domain::{MapDomainError, map_domain};
-use parloop_ir::syntax::LoopKernel;
 
 /// Replaces inames by others that equations tie to them: [`map_domain`] with the equations as the relation.
 ///

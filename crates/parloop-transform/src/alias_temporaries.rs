@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use parloop_isl::Name;
-
 use parloop_ir::names::{Near, UniqueNames};
 use parloop_ir::syntax::LoopKernel;
+use parloop_isl::Name;
 
 /// Why temporaries cannot share memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,9 +2,8 @@
 //!
 //! Code for memory that is shared is made when a kernel is lowered. Here is decided whether it is shared, and whether it can be.
 
-use parloop_isl::Name;
-
 use parloop_ir::syntax::{AddressSpace, LoopKernel};
+use parloop_isl::Name;
 
 /// Why memory cannot be given so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

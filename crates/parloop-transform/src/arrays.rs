@@ -1,9 +1,8 @@
 //! Arrays of a kernel by name, whether arguments or temporaries: finding one, and putting another layout in its place.
 
-use parloop_isl::Name;
-
 use parloop_ir::names::Near;
 use parloop_ir::syntax::{Argument, ArgumentKind, Layout, LoopKernel};
+use parloop_isl::Name;
 
 /// A name that is none of a kernel's arrays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

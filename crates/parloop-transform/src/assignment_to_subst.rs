@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls};
+use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
 use parloop_isl::{IslError, Name};
 
 use super::extract_subst::call_of;
 use super::precompute::inames_that_bound;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
-use parloop_ir::matching::Query;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls};
-use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
 
 /// Which assignment, and where its value is used.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use parloop_isl::{IslError, Name, Set};
-
 use parloop_ir::names::Near;
 use parloop_ir::syntax::LoopKernel;
+use parloop_isl::{IslError, Name, Set};
 
 /// Why that cannot be assumed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

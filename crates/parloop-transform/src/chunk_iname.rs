@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use parloop_ir::affine::from_affine;
+use parloop_ir::fold;
+use parloop_ir::syntax::{BinaryOp, Expr, LoopKernel};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::replace::{self, InameError};
 use super::rewrite::Scope;
 use super::split_iname::{Parts, Split, SplitError, range};
-use parloop_ir::affine::from_affine;
-use parloop_ir::fold;
-use parloop_ir::syntax::{BinaryOp, Expr, LoopKernel};
 
 /// Why an iname cannot be divided into chunks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

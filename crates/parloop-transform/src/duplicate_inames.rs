@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{InameTag, LoopKernel};
 use parloop_isl::Name;
 
 use super::replace::{self, Group, InameError};
 use super::rewrite::Scope;
 use super::tag_inames::{TagInamesError, add_tag};
-use parloop_ir::matching::Query;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::{InameTag, LoopKernel};
 
 /// Which inames get a copy, for which instructions, and what the copies are called.
 ///

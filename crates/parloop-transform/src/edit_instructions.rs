@@ -4,12 +4,12 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use parloop_ir::matching::Query;
+use parloop_ir::syntax::{Instruction, LoopKernel};
 use parloop_isl::Name;
 
 use super::replace::{self, InameError};
 use super::rewrite::Scope;
-use parloop_ir::matching::Query;
-use parloop_ir::syntax::{Instruction, LoopKernel};
 
 /// The instructions that a query finds, in order.
 ///

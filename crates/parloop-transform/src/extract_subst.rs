@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parloop_isl::Name;
-
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::syntax::{BinaryOp, Call, Expr, LoopKernel, SubstitutionRule};
+use parloop_isl::Name;
 
 /// What is extracted, and what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]

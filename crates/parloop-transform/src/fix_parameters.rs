@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parloop_device::DType;
+use parloop_ir::fold;
+use parloop_ir::names::Near;
+use parloop_ir::syntax::{Argument, ArgumentKind, BinaryOp, Expr, Literal, LoopKernel, Temporary, Type};
 use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::layouts::in_layout;
 use super::rewrite::{self, Scope};
-use parloop_ir::fold;
-use parloop_ir::names::Near;
-use parloop_ir::syntax::{Argument, ArgumentKind, BinaryOp, Expr, Literal, LoopKernel, Temporary, Type};
 
 /// The number that a parameter is fixed to.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,23 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parloop_device::DType;
+use parloop_ir::affine::{from_affine, to_affine};
+use parloop_ir::callable::{CallableError, CallableKernel, InferError, extent, kernel_args, same_place};
+use parloop_ir::fold;
+use parloop_ir::functions::scope;
+use parloop_ir::names::{Near, UniqueNames};
+use parloop_ir::program::{Program, called_by, reachable};
+use parloop_ir::syntax::{
+    Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel,
+    Reduction, SubArray, SyncScope, Temporary,
+};
 use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
-use parloop_ir::affine::{from_affine, to_affine};
-use parloop_ir::callable::{CallableError, CallableKernel, kernel_args};
-use parloop_ir::callable::{InferError, extent, same_place};
-use parloop_ir::fold;
-use parloop_ir::functions::scope;
-use parloop_ir::names::{Near, UniqueNames};
-use parloop_ir::program::Program;
-use parloop_ir::program::{called_by, reachable};
-use parloop_ir::syntax::{
-    Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel,
-    Reduction, SubArray, SyncScope, Temporary,
-};
 
 /// Why a kernel cannot be put in the place of its calls.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

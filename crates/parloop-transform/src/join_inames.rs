@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use parloop_ir::affine::from_affine;
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{BinaryOp, Expr, InameTag, LoopKernel};
 use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::replace::{self, Group, InameError};
 use super::rewrite::Scope;
 use super::tag_inames::{TagInamesError, add_tag};
-use parloop_ir::affine::from_affine;
-use parloop_ir::matching::Query;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::{BinaryOp, Expr, InameTag, LoopKernel};
 
 /// Which inames become one, and what it is called.
 ///

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use parloop_isl::{Affine, Constraint, IslError, Name, Set};
-
 use parloop_ir::affine::to_affine;
 use parloop_ir::domain::Forest;
 use parloop_ir::syntax::{Expr, Instruction, LoopKernel};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 /// What is asked about accesses of a kernel's memory inside of some loops.
 pub(super) struct Conflicts<'a> {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{Expr, LoopKernel, Reduction};
 use parloop_isl::Name;
 
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::{self, InameError};
 use super::rewrite::{self, Scope};
-use parloop_ir::matching::Query;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::{Expr, LoopKernel, Reduction};
 
 /// Gives each of several reductions over one of the inames (all, if none are given) an iname of its own, with the same values and tags.
 ///

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use parloop_ir::affine::from_affine;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::LoopKernel;
 use parloop_isl::{IslError, Name, Relation};
 
 use super::replace::{self, Group, InameError};
 use super::rewrite::Scope;
-use parloop_ir::affine::from_affine;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::LoopKernel;
 
 /// Why a domain cannot be mapped so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,11 +1,11 @@
 //! `merge`: one program of several; `with_entrypoints`: which of its kernels are called from outside.
 
-use parloop_isl::Name;
-
-use super::register::RegisterError;
 use parloop_ir::functions::scope;
 use parloop_ir::names::Near;
 use parloop_ir::program::Program;
+use parloop_isl::Name;
+
+use super::register::RegisterError;
 
 /// One program with the kernels and functions of all. Functions that are the same in several are shared; a function that the user gave one
 /// of them takes the place of the target's own in the others. Calls that one program could not resolve find the others' kernels.

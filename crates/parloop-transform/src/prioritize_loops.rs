@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_ir::syntax::LoopKernel;
 use parloop_isl::Name;
 
 use super::replace::{self, InameError};
-use parloop_ir::syntax::LoopKernel;
 
 /// Why loops cannot be ordered so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,14 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use parloop_isl::{Affine, IslError, Name};
-
 use parloop_analysis::axis::axis_base;
 use parloop_analysis::facts::Placement;
 use parloop_ir::affine::from_affine;
 use parloop_ir::domain::Forest;
 use parloop_ir::fold;
 use parloop_ir::syntax::{Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape, SubArray};
+use parloop_isl::{Affine, IslError, Name};
 
 /// Why temporaries cannot be made private to values of inames.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

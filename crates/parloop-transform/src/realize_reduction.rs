@@ -1,13 +1,12 @@
 //! Reductions as instructions, when a user asks for it before anything else is done: to make scans of them, or to transform what they become.
 
+use parloop_analysis::infer;
+use parloop_ir::callable::InferError;
+use parloop_ir::program::{NoEntry, Program};
+use parloop_ir::syntax::{Expr, LoopKernel, Target};
 use parloop_isl::Name;
 
 use crate::reduce::{self, Realization, ReduceError};
-use parloop_analysis::infer;
-use parloop_ir::callable::InferError;
-use parloop_ir::program::NoEntry;
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{Expr, LoopKernel, Target};
 
 /// Why reductions cannot be realised.
 #[derive(Debug, thiserror::Error)]

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use parloop_isl::Name;
-
-use super::extract_subst::call_of;
 use parloop_ir::matching::Query;
 use parloop_ir::names::{Near, UniqueNames};
 use parloop_ir::syntax::{Expr, LoopKernel, Reduction, SubstitutionRule};
+use parloop_isl::Name;
+
+use super::extract_subst::call_of;
 
 /// Why no rule can be made of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use parloop_isl::Name;
-
 use parloop_ir::callable::{Callable, CallableError, CallableKernel, FunctionLookup};
 use parloop_ir::functions::scope;
 use parloop_ir::names::Near;
-use parloop_ir::program::Program;
-use parloop_ir::program::kernel_exprs;
+use parloop_ir::program::{Program, kernel_exprs};
 use parloop_ir::syntax::{Call, Expr, InstructionKind, LoopKernel, Target};
+use parloop_isl::Name;
 
 /// Why a function cannot be registered.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use parloop_isl::Name;
-
 use parloop_ir::matching::Query;
 use parloop_ir::syntax::{Instruction, LoopKernel};
+use parloop_isl::Name;
 
 /// Takes instructions out of a kernel. What depended on one of them depends on what that one depended on.
 ///

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use parloop_ir::syntax::{ArgumentKind, Expr, Layout, LoopKernel};
 use parloop_isl::Name;
 
 use super::layouts::in_layout;
-use parloop_ir::syntax::{ArgumentKind, Expr, Layout, LoopKernel};
 
 /// Takes out the arguments that no instruction, rule, domain, assumption, or shape of another used array names.
 ///

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use parloop_ir::syntax::LoopKernel;
 use parloop_isl::{Name, Set};
 
 use super::replace::{self, InameError};
 use super::rewrite;
-use parloop_ir::syntax::LoopKernel;
 
 /// Takes those of the given inames (all, if none are given) out of the domains that no instruction and no bound of a used iname uses.
 /// Domains that have no inames left are gone.

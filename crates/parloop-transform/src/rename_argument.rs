@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use parloop_ir::names::{Near, UniqueNames};
+use parloop_ir::syntax::{Argument, ArgumentKind, Expr, InstructionKind, Layout, LoopKernel, SubArray, Temporary};
 use parloop_isl::Name;
 
 use super::layouts::in_layout;
 use super::rewrite::{self, Scope};
-use parloop_ir::names::{Near, UniqueNames};
-use parloop_ir::syntax::{Argument, ArgumentKind, Expr, InstructionKind, Layout, LoopKernel, SubArray, Temporary};
 
 /// Why an argument cannot be renamed so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

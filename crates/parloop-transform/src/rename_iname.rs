@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::LoopKernel;
 use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::replace::{self, Group, InameError};
 use super::rewrite::{self, Scope};
 use super::tag_inames::{TagInamesError, add_tag};
-use parloop_ir::matching::Query;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::LoopKernel;
 
 /// How inames are renamed.
 ///

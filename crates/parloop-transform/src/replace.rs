@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_ir::names::{Near, UniqueNames};
+use parloop_ir::syntax::{Expr, Iname, Instruction, LoopKernel, Reduction, SubArray};
 use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::rewrite::{self, Scope};
-use parloop_ir::names::{Near, UniqueNames};
-use parloop_ir::syntax::{Expr, Iname, Instruction, LoopKernel, Reduction, SubArray};
 
 /// Why inames cannot be replaced so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

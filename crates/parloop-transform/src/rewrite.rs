@@ -4,11 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use parloop_isl::Name;
-
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::syntax::{Call, Expr, Instruction, LoopKernel, SubstitutionRule};
+use parloop_isl::Name;
 
 /// The instructions of a kernel that a transformation changes.
 #[derive(Clone, Debug)]

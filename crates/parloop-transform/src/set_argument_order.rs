@@ -1,9 +1,8 @@
 //! `set_argument_order`: the order in which a kernel takes its arguments.
 
-use parloop_isl::Name;
-
 use parloop_ir::names::Near;
 use parloop_ir::syntax::LoopKernel;
+use parloop_isl::Name;
 
 /// Why arguments cannot be ordered so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,9 @@
 //! `set_array_axis_names`: names for the axes of arrays.
 
+use parloop_ir::syntax::{Layout, LoopKernel};
 use parloop_isl::Name;
 
 use super::arrays::{UnknownArray, layout_of, set_layout};
-use parloop_ir::syntax::{Layout, LoopKernel};
 
 /// Why axes cannot be named so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,8 @@
 //! `set_temporary_address_space`: which memory a temporary lives in.
 
-use parloop_isl::Name;
-
 use parloop_ir::names::Near;
 use parloop_ir::syntax::{AddressSpace, LoopKernel};
+use parloop_isl::Name;
 
 /// Why a temporary cannot live there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_ir::affine::{from_affine, to_affine};
+use parloop_ir::syntax::{Expr, LoopKernel, SubArray};
 use parloop_isl::{Affine, Atom, Constraint, IslError, Name};
 
 use super::precompute::domain_of;
-use parloop_ir::affine::{from_affine, to_affine};
-use parloop_ir::syntax::{Expr, LoopKernel, SubArray};
 
 /// Simplifies the indices of all arrays.
 ///

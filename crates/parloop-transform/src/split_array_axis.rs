@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use parloop_ir::fold;
+use parloop_ir::syntax::{BinaryOp, DimTag, Expr, Layout, LoopKernel, Shape, Stride};
 use parloop_isl::{IslError, Name};
 
 use super::arrays::{UnknownArray, layout_of, set_layout};
 use super::simplify_indices::simplified;
-use parloop_ir::fold;
-use parloop_ir::syntax::{BinaryOp, DimTag, Expr, Layout, LoopKernel, Shape, Stride};
 
 /// Which axis is split, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]

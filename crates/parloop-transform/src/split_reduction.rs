@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_ir::matching::Query;
+use parloop_ir::syntax::{Expr, LoopKernel, Reduction};
 use parloop_isl::Name;
 
 use super::replace::{self, InameError};
 use super::rewrite::{self, Scope};
-use parloop_ir::matching::Query;
-use parloop_ir::syntax::{Expr, LoopKernel, Reduction};
 
 /// Why a reduction cannot be split.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

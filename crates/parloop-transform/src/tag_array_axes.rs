@@ -1,11 +1,11 @@
 //! `tag_array_axes`: how the axes of arrays lie in memory.
 
-use parloop_isl::Name;
-
-use super::arrays::{UnknownArray, layout_of, set_layout};
 use parloop_ir::layout::LayoutError;
 use parloop_ir::parse::{DimTagError, parse_dim_tag_list};
 use parloop_ir::syntax::{DimTag, Layout, LoopKernel};
+use parloop_isl::Name;
+
+use super::arrays::{UnknownArray, layout_of, set_layout};
 
 /// How axes are tagged: as data, or as text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::str::FromStr;
 
+use parloop_ir::matching::Glob;
+use parloop_ir::syntax::{Iname, InameTag, LoopKernel, TagError};
 use parloop_isl::Name;
 
 use super::replace::{self, InameError};
-use parloop_ir::matching::Glob;
-use parloop_ir::syntax::{Iname, InameTag, LoopKernel, TagError};
 
 /// What an iname is tagged with.
 #[derive(Clone, Debug, PartialEq, Eq)]

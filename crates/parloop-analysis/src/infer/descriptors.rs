@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::reader::unknown_function;
-use super::specialise::Entries;
-use parloop_ir::callable::InferError;
-use parloop_ir::callable::part;
-use parloop_ir::callable::{ArgDescriptor, ArgDescriptors, ArgId, CallSite, CallableError, Inference};
+use parloop_ir::callable::{ArgDescriptor, ArgDescriptors, ArgId, CallSite, CallableError, InferError, Inference, part};
 use parloop_ir::program::Program;
 use parloop_ir::substitution::rule_call;
 use parloop_ir::syntax::{ArgumentKind, Call, CallInstruction, Expr, Instruction, InstructionKind, Layout, LoopKernel, Phase, Target};
+
+use super::reader::unknown_function;
+use super::specialise::Entries;
 
 /// The program with every call described in the kernels that entry points reach: called kernels have the layouts of what they are given,
 /// in entries of their own. Types are found already, and so is the memory of temporaries.

@@ -4,20 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use parloop_ir::callable::{ArgId, ArgTypes, Callable, CallableError, InferError, Reason, kernel_args, variables_of};
+use parloop_ir::functions::symbol;
+use parloop_ir::substitution::{called_rules, expand_calls, rule_call};
+use parloop_ir::syntax::{
+    ArgumentKind, Assignment, Call, CallInstruction, Expr, Instruction, InstructionKind, LoopKernel, Phase, Shape, Type,
+};
 use parloop_isl::Name;
 
 use super::order::components;
 use super::reader::{results, unknown_function};
 use super::rules::{self, Environment};
 use super::types::{Mode, Session};
-use parloop_ir::callable::variables_of;
-use parloop_ir::callable::{ArgId, ArgTypes, Callable, CallableError, kernel_args};
-use parloop_ir::callable::{InferError, Reason};
-use parloop_ir::functions::symbol;
-use parloop_ir::substitution::{called_rules, expand_calls, rule_call};
-use parloop_ir::syntax::{
-    ArgumentKind, Assignment, Call, CallInstruction, Expr, Instruction, InstructionKind, LoopKernel, Phase, Shape, Type,
-};
 
 /// The inference of one kernel.
 pub(super) struct KernelTypes<'s, 'a> {

@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 
-use parloop_isl::Name;
-
-use super::rules::{self, Environment};
-use parloop_ir::callable::{ArgId, ArgTypes, CallableError, Inference};
-use parloop_ir::callable::{InferError, Reason};
+use parloop_ir::callable::{ArgId, ArgTypes, CallableError, InferError, Inference, Reason};
 use parloop_ir::functions::{known_names, symbol};
 use parloop_ir::names::Near;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Argument, ArgumentKind, Call, Expr, LoopKernel, Target, Type};
+use parloop_isl::Name;
+
+use super::rules::{self, Environment};
 
 /// The type of an expression of a kernel that is typed; for many expressions keep a [`TypeReader`].
 ///

@@ -4,14 +4,12 @@
 //! feeds itself (`acc = acc + a[i]`) has the type of what is added.
 
 use parloop_device::DType;
-use parloop_isl::Name;
-
 use parloop_ir::affine::to_affine;
-use parloop_ir::callable::InferError;
-use parloop_ir::callable::TypeName;
+use parloop_ir::callable::{InferError, TypeName};
 use parloop_ir::promote::{combine, meet, promote_division};
 use parloop_ir::substitution::rule_call;
 use parloop_ir::syntax::{BinaryOp, Call, Expr, Literal, LoopKernel, Reduction, ReductionOp, Type, UnaryOp};
+use parloop_isl::Name;
 
 /// The largest power that is written as a product, which has the type of what is multiplied.
 const LARGEST_PRODUCT: i128 = 8;

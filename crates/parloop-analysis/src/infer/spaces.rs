@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use parloop_ir::syntax::{AddressSpace, LoopKernel};
 use parloop_isl::Name;
 
 use crate::facts::{Facts, Placement};
-use parloop_ir::syntax::{AddressSpace, LoopKernel};
 
 /// Why the memory of a temporary is not clear.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use parloop_isl::Name;
-
 use parloop_ir::callable::Callable;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::LoopKernel;
+use parloop_isl::Name;
 
 /// Entries of a program, and those that are added to it.
 #[derive(Debug)]

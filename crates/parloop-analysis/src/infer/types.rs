@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 
+use parloop_ir::callable::{ArgId, ArgTypes, CallableError, InferError, Inference, RecursiveCall};
+use parloop_ir::functions::scope_for;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{LoopKernel, Target, Type};
 use parloop_isl::Name;
 
 use super::kernel_types::KernelTypes;
 use super::reader::results;
 use super::specialise::Entries;
-use parloop_ir::callable::InferError;
-use parloop_ir::callable::{ArgId, ArgTypes, CallableError, Inference, RecursiveCall};
-use parloop_ir::functions::scope_for;
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{LoopKernel, Target, Type};
 
 /// The program with types for all names of the kernels that entry points reach, and a specialised entry for each call in them.
 ///

@@ -1,8 +1,7 @@
 //! Why the work of a kernel cannot be counted.
 
-use parloop_isl::IslError;
-
 use parloop_ir::callable::InferError;
+use parloop_isl::IslError;
 
 /// Why the work of a kernel cannot be counted.
 #[derive(Debug, thiserror::Error)]

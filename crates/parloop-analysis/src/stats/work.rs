@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use parloop_device::DType;
+use parloop_ir::affine::to_affine;
+use parloop_ir::domain::Forest;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, Type, UnaryOp};
 use parloop_isl::{Name, Set};
 
 use super::count::Count;
 use super::error::StatsError;
 use crate::infer::TypeReader;
-use parloop_ir::affine::to_affine;
-use parloop_ir::domain::Forest;
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, Type, UnaryOp};
 
 /// A kind of operation, as it is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,14 +2,14 @@
 //! argument cannot be passed as it is: pointers to rows, rows of a length, types that two languages spell differently.
 
 use parloop_device::DType;
-use parloop_isl::Name;
-use parloop_kernel::{Param, ParamType, Pointee, Signature};
-
-use crate::target::scalar_name;
 use parloop_ir::callable::{ArgDescriptor, ArgId, CallableError};
 use parloop_ir::fold;
 use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{AddressSpace, Layout, Preamble, Target};
+use parloop_isl::Name;
+use parloop_kernel::{Param, ParamType, Pointee, Signature};
+
+use crate::target::scalar_name;
 
 /// How one argument is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

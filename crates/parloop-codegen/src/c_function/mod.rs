@@ -6,14 +6,14 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use parloop_ir::callable::{
+    ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, CallSite, Callable, CallableError, Emitted, Inference, TypeName, check_in_place,
+};
+use parloop_ir::syntax::{Preamble, Target, Type};
 use parloop_isl::Name;
 use parloop_kernel::{DeviceKind, KernelError, ParamType, PlainC, Pointee, Signature, Source, signatures};
 
 use adapter::{Adapter, Passed};
-use parloop_ir::callable::TypeName;
-use parloop_ir::callable::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
-use parloop_ir::callable::{CallSite, Emitted, check_in_place};
-use parloop_ir::syntax::{Preamble, Target, Type};
 
 /// What a C function does with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use parloop_isl::{Affine, Atom, Constraint, Name, Set};
-
-use super::CheckError;
 use parloop_analysis::access::{Access, accesses, constraints_of};
 use parloop_analysis::facts::Facts;
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Shape};
+use parloop_isl::{Affine, Atom, Constraint, Name, Set};
+
+use super::CheckError;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
     let mut domains: HashMap<Vec<&Name>, Set> = HashMap::new();

@@ -1,12 +1,12 @@
 //! Every function is known, and calls of kernels fit the kernels.
 
-use parloop_isl::Name;
-
-use super::CheckError;
 use parloop_analysis::facts::Facts;
 use parloop_ir::callable::kernel_args;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{ArgumentKind, Call, Expr, Instruction, InstructionKind, LoopKernel};
+use parloop_isl::Name;
+
+use super::CheckError;
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     for instruction in &facts.kernel.instructions {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use parloop_analysis::facts::Facts;
+use parloop_ir::syntax::{AddressSpace, InstructionKind};
 use parloop_isl::Name;
 
 use super::CheckError;
 use crate::schedule::{Node, Schedule};
-use parloop_analysis::facts::Facts;
-use parloop_ir::syntax::{AddressSpace, InstructionKind};
 
 /// Some instruction writes each temporary that is read, and not only from its own value.
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {

@@ -1,8 +1,9 @@
 //! What is written can be written.
 
-use super::CheckError;
 use parloop_analysis::facts::Facts;
 use parloop_ir::syntax::{AddressSpace, ArgumentKind};
+
+use super::CheckError;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_analysis::facts::{Facts, Placement};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{InameTag, Instruction, InstructionKind};
 use parloop_isl::Name;
 
 use super::CheckError;
 use crate::schedule::callee_axes;
-use parloop_analysis::facts::{Facts, Placement};
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{InameTag, Instruction, InstructionKind};
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     check_ids(facts)?;

@@ -1,11 +1,12 @@
 //! Indices are integers.
 
-use super::CheckError;
 use parloop_analysis::facts::Facts;
 use parloop_analysis::infer::TypeReader;
 use parloop_ir::affine::to_affine;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Type};
+
+use super::CheckError;
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
     let mut reader: Option<TypeReader<'_>> = None;

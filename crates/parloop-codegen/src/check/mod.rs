@@ -13,10 +13,11 @@ mod write_race;
 
 pub use error::CheckError;
 
-use crate::schedule::Schedule;
 use parloop_analysis::facts::Facts;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::LoopKernel;
+
+use crate::schedule::Schedule;
 
 /// Checks a kernel of the program that is typed and realised and has no schedule yet.
 ///

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parloop_isl::Name;
-
-use super::CheckError;
 use parloop_analysis::facts::Facts;
 use parloop_analysis::race::Races;
 use parloop_ir::syntax::{AddressSpace, SyncScope};
+use parloop_isl::Name;
+
+use super::CheckError;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
     let option = facts.kernel.options.other.get("enforce_variable_access_ordered").map(String::as_str);

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use parloop_analysis::facts::{Facts, Placement};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{AddressSpace, InstructionKind};
 use parloop_isl::Name;
 
 use super::CheckError;
 use super::inames::axis_name;
 use crate::schedule::{Schedule, callee_axes};
-use parloop_analysis::facts::{Facts, Placement};
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{AddressSpace, InstructionKind};
 
 pub(super) fn check(schedule: &Schedule) -> Result<(), CheckError> {
     let mut counts: HashMap<&Name, usize> = HashMap::new();

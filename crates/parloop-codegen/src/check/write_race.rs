@@ -1,11 +1,11 @@
 //! No two work items, or lanes, write to the same place in one instruction.
 
-use parloop_isl::Name;
-
-use super::CheckError;
 use parloop_analysis::facts::{Facts, Placement};
 use parloop_analysis::race::{Pair, Races};
 use parloop_ir::syntax::{AddressSpace, Instruction, InstructionKind, SyncScope};
+use parloop_isl::Name;
+
+use super::CheckError;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
     if facts.placement.values().all(|placement| *placement == Placement::Loop) {

@@ -4,14 +4,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use parloop_device::DType;
-use parloop_isl::{Affine, Atom, Bound, Bounds, Constraint, ConstraintKind, Name, Set};
-
-use super::LowerError;
-use super::nest::Scope;
-use super::number;
-use super::tree::{Op, Routine, Value, ValueKind};
 use parloop_ir::fold;
 use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, LoopKernel, Type, UnaryOp};
+use parloop_isl::{Affine, Atom, Bound, Bounds, Constraint, ConstraintKind, Name, Set};
+
+use super::nest::Scope;
+use super::tree::{Op, Routine, Value, ValueKind};
+use super::{LowerError, number};
 
 /// The values of an iname inside the loops around it.
 pub(super) struct Range {

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use parloop_analysis::infer;
+use parloop_ir::callable::{ArgId, CallSite, Callable, Emitted};
+use parloop_ir::layout::Axis;
+use parloop_ir::syntax::{AddressSpace, Call, CallInstruction, Expr, SubArray, Type};
 use parloop_isl::Name;
 
 use super::LowerError;
@@ -10,10 +14,6 @@ use super::nest::Scope;
 use super::number::{self, Typed};
 use super::place::{Array, Place, Storage};
 use super::tree::{Declaration, Statement, Value, ValueKind};
-use parloop_analysis::infer;
-use parloop_ir::callable::{ArgId, CallSite, Callable, Emitted};
-use parloop_ir::layout::Axis;
-use parloop_ir::syntax::{AddressSpace, Call, CallInstruction, Expr, SubArray, Type};
 
 /// A call with all that its code needs.
 struct CallCode<'c> {

@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use parloop_isl::Name;
-
-use crate::schedule::Node;
 use parloop_ir::layout::Axis as LayoutAxis;
 use parloop_ir::syntax::{AddressSpace, ArgumentKind, Expr, InameTag, Instruction, InstructionKind, LoopKernel, MemoryKind, Target};
 use parloop_ir::{affine, fold};
+use parloop_isl::Name;
+
+use crate::schedule::Node;
 
 /// A step of a function that is lowered.
 #[derive(Clone, Debug, PartialEq)]

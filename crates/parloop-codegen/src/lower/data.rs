@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use parloop_device::DType;
+use parloop_ir::layout::{Axis, Hidden, LayoutError};
+use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Target, Temporary, Type};
 use parloop_isl::Name;
 
 use super::launch::{Shared, value_param};
@@ -10,8 +12,6 @@ use super::nest::{Scope, mentions};
 use super::place::{Array, Storage, constant, separate_name};
 use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LowerError, tidy};
-use parloop_ir::layout::{Axis, Hidden, LayoutError};
-use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Target, Temporary, Type};
 
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
 const ALIGNMENT: u32 = 64;

@@ -1,13 +1,13 @@
 //! Expressions as typed values. Integer `//` and `%` go towards minus infinity, `/` of integers is a floating-point number.
 
 use parloop_device::DType;
+use parloop_ir::promote::{promote_division, real_of};
+use parloop_ir::syntax::{AddressSpace, BinaryOp, Expr, Literal, Target, Type, UnaryOp};
 
 use super::LowerError;
 use super::nest::Scope;
 use super::number::{self, Typed};
 use super::tree::{Declaration, Op, Routine, Statement, Value, ValueKind};
-use parloop_ir::promote::{promote_division, real_of};
-use parloop_ir::syntax::{AddressSpace, BinaryOp, Expr, Literal, Target, Type, UnaryOp};
 
 /// Powers up to this one are written as products.
 const LARGEST_PRODUCT: i128 = 8;

@@ -1,5 +1,6 @@
 //! Instructions as statements, inside the conditions that they need here.
 
+use parloop_ir::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind};
 use parloop_isl::Name;
 
 use super::LowerError;
@@ -7,7 +8,6 @@ use super::nest::Scope;
 use super::number::{self, Typed};
 use super::place::Place;
 use super::tree::{AtomicChange, Op, Statement, Value, ValueKind};
-use parloop_ir::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind};
 
 impl Scope<'_> {
     /// The statements of an instruction.

@@ -2,6 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use parloop_ir::affine::to_affine;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{AddressSpace, ClassSource, ClassType, Expr, LoopKernel, Preamble, Target, Type};
 use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
 
 use super::bounds::Domains;
@@ -12,10 +16,6 @@ use super::place::Copies;
 use super::tree::{Axis, Function, FunctionKind, Op, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
 use crate::schedule::{Launch, Schedule};
-use parloop_ir::affine::to_affine;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{AddressSpace, ClassSource, ClassType, Expr, LoopKernel, Preamble, Target, Type};
 
 /// What the functions of one text share.
 #[derive(Default)]

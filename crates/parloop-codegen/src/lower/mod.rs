@@ -22,6 +22,7 @@ pub use launch::{Schedules, lower};
 
 use parloop_ir::syntax::{Expr, Initializer, Preamble, Target, Type};
 use parloop_isl::Name;
+
 use tree::{Function, Param, Table};
 
 /// A function that the host launches.

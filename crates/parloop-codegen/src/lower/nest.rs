@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use parloop_ir::names::UniqueNames;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{AddressSpace, InameTag, Instruction, LoopKernel, Target, Type};
 use parloop_isl::{Affine, Constraint, Name};
 
 use super::bounds::{Domains, Range, is_empty, loop_type};
@@ -11,9 +14,6 @@ use super::launch::{Schedules, Shared};
 use super::place::Array;
 use super::tree::{Declaration, For, LoopHint, Op, Statement, Value};
 use super::{LowerError, number, tidy};
-use parloop_ir::names::UniqueNames;
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{AddressSpace, InameTag, Instruction, LoopKernel, Target, Type};
 
 /// What is known at a place of a function that is being lowered.
 pub(super) struct Scope<'a> {

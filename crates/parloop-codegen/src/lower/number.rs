@@ -4,10 +4,10 @@
 //! its partner, or of what it is assigned to.
 
 use parloop_device::DType;
-
-use super::tree::{Op, Routine, Value, ValueKind};
 use parloop_ir::promote::{meet, rank};
 use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
+
+use super::tree::{Op, Routine, Value, ValueKind};
 
 /// A value whose type may still follow what it meets.
 #[derive(Clone, Debug)]

@@ -1,15 +1,14 @@
 //! Places in memory: variables, elements of arrays, fields of objects; and checks that indices are inside their axes.
 
 use parloop_device::DType;
-use parloop_isl::Name;
-
-use super::LowerError;
-use super::nest::Scope;
-use super::number;
-use super::tree::{Op, Value, ValueKind};
 use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{AddressSpace, ClassAxis, ClassType, Expr, Type};
 use parloop_ir::{affine, fold};
+use parloop_isl::Name;
+
+use super::nest::Scope;
+use super::tree::{Op, Value, ValueKind};
+use super::{LowerError, number};
 
 /// How data is held.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,8 @@
 //! The tree that a writer prints: functions of statements over typed values. Every value knows its type, so that literals and
 //! conversions print right; nothing here is text, except what the user wrote in C.
 
-use parloop_isl::Name;
-
 use parloop_ir::syntax::{AddressSpace, CompareOp, MemoryKind, Type, UnaryOp};
+use parloop_isl::Name;
 
 /// An index that the hardware gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

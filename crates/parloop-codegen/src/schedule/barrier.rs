@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_analysis::facts::{Facts, Placement};
+use parloop_analysis::race::{Pair, Races};
+use parloop_ir::syntax::{MemoryKind, SyncScope};
 use parloop_isl::Name;
 
 use super::Node;
 use super::error::ScheduleError;
-use parloop_analysis::facts::{Facts, Placement};
-use parloop_analysis::race::{Pair, Races};
-use parloop_ir::syntax::{MemoryKind, SyncScope};
 
 /// What is inserted, and whether it may be.
 #[derive(Clone, Copy, Debug)]

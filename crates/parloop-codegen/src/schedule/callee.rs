@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parloop_isl::Name;
-
-use super::error::ScheduleError;
-use super::sizes::{Sizes, group_and_local_sizes};
 use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::callable::kernel_args;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel};
+use parloop_isl::Name;
+
+use super::error::ScheduleError;
+use super::sizes::{Sizes, group_and_local_sizes};
 
 /// The kernel that an instruction calls, and what it is called with.
 fn callee<'p>(program: &'p Program, instruction: &'p Instruction) -> Option<(&'p LoopKernel, &'p [Expr])> {

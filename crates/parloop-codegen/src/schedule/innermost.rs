@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use parloop_analysis::facts::{Facts, Placement};
+use parloop_ir::syntax::{Expr, InstructionKind};
 use parloop_isl::Name;
 
 use super::Node;
-use parloop_analysis::facts::{Facts, Placement};
-use parloop_ir::syntax::{Expr, InstructionKind};
 
 /// The nodes of a body with those loops put around runs of instructions.
 pub(super) fn wrap(facts: &Facts<'_>, nodes: Vec<Node>) -> Vec<Node> {

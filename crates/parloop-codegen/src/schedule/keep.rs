@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use parloop_isl::{Affine, Constraint, Name, Set};
-
-use super::error::ScheduleError;
-use super::sizes::{Sizes, group_and_local_sizes};
-use super::{Launch, Node, Step};
 use parloop_analysis::facts::Facts;
 use parloop_ir::affine::to_affine;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{AddressSpace, CompareOp, Expr, Iname, InameTag, Instruction, Layout, LoopKernel, Shape, Temporary};
+use parloop_isl::{Affine, Constraint, Name, Set};
+
+use super::error::ScheduleError;
+use super::sizes::{Sizes, group_and_local_sizes};
+use super::{Launch, Node, Step};
 
 /// The kernel with saves and reloads, which are put into the launches too.
 pub(crate) fn keep(

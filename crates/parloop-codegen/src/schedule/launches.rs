@@ -1,12 +1,12 @@
 //! A global barrier ends a launch: the tree is cut there into launches, and loops around a barrier become the host's.
 
+use parloop_analysis::facts::Facts;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::syntax::{ArgumentKind, SyncScope};
 use parloop_isl::Name;
 
 use super::error::ScheduleError;
 use super::{Launch, Node, Step};
-use parloop_analysis::facts::Facts;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::{ArgumentKind, SyncScope};
 
 /// The launches of a tree (without sizes), and what the host does.
 pub(crate) fn split(facts: &Facts<'_>, body: Vec<Node>) -> Result<(Vec<Launch>, Vec<Step>), ScheduleError> {

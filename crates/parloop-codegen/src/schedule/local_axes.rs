@@ -4,11 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parloop_isl::{ConstraintKind, IslError, Name};
-
 use parloop_ir::affine::to_affine;
 use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, InameTag, Instruction, LoopKernel, UnaryOp};
+use parloop_isl::{ConstraintKind, IslError, Name};
 use parloop_transform::{Split, SplitError, domain_of, split_iname};
 
 /// Why an iname gets no axis.

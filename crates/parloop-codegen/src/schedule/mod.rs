@@ -17,6 +17,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use parloop_analysis::facts::Facts;
+use parloop_analysis::race::Races;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Expr, Instruction, LoopKernel, MemoryKind, SyncScope};
 use parloop_isl::Name;
 
 pub(crate) use callee::callee_axes;
@@ -28,12 +32,6 @@ pub use sizes::Sizes;
 pub use parloop_analysis::facts::Placement;
 
 use barrier::Pass;
-
-use parloop_analysis::facts::Facts;
-use parloop_analysis::race::Races;
-
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{Expr, Instruction, LoopKernel, MemoryKind, SyncScope};
 
 /// A kernel with a place for each of its instructions.
 #[derive(Clone, Debug, PartialEq)]

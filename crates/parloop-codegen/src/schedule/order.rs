@@ -4,14 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use parloop_isl::Name;
-
-use super::Node;
-use super::error::ScheduleError;
-use super::innermost;
-use super::nest::Nest;
 use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::syntax::InstructionKind;
+use parloop_isl::Name;
+
+use super::error::ScheduleError;
+use super::nest::Nest;
+use super::{Node, innermost};
 
 /// Loops by their number in the nest, then instructions.
 type Item = usize;

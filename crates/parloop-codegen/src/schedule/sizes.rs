@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use parloop_isl::{Affine, Name};
-
-use super::callee::callee_sizes;
-use super::error::ScheduleError;
 use parloop_analysis::axis::{alone, axis_base};
 use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::affine::from_affine;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Instruction};
+use parloop_isl::{Affine, Name};
+
+use super::callee::callee_sizes;
+use super::error::ScheduleError;
 
 /// Groups and work items along each axis.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,9 +1,9 @@
 //! What differs between the languages of the targets.
 
 use parloop_device::DType;
+use parloop_ir::syntax::{AddressSpace, MemoryKind, Type};
 
 use crate::lower::tree::{Axis, FunctionKind, Param};
-use parloop_ir::syntax::{AddressSpace, MemoryKind, Type};
 
 /// What a target's language says in its own way.
 pub(super) trait Dialect {

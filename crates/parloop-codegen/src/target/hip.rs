@@ -1,11 +1,11 @@
 //! HIP C++, as hiprtc reads it: CUDA's words.
 
 use parloop_device::DType;
+use parloop_ir::syntax::{AddressSpace, MemoryKind};
 
 use super::cuda::Cuda;
 use super::dialect::Dialect;
 use crate::lower::tree::{Axis, FunctionKind};
-use parloop_ir::syntax::{AddressSpace, MemoryKind};
 
 pub(super) struct Hip;
 

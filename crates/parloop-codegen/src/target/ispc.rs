@@ -1,10 +1,10 @@
 //! ISPC: groups are tasks, the first local axis is the lanes of a program.
 
 use parloop_device::DType;
+use parloop_ir::syntax::{AddressSpace, MemoryKind};
 
 use super::dialect::Dialect;
 use crate::lower::tree::{Axis, FunctionKind, Param};
-use parloop_ir::syntax::{AddressSpace, MemoryKind};
 
 pub(super) struct Ispc;
 

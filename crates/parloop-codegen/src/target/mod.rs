@@ -14,7 +14,6 @@ mod writer;
 pub use writer::write;
 
 use parloop_device::DType;
-
 use parloop_ir::syntax::Target;
 
 /// What the target's language calls a type of numbers.

@@ -1,10 +1,10 @@
 //! OpenCL C 1.2.
 
 use parloop_device::DType;
+use parloop_ir::syntax::{AddressSpace, MemoryKind};
 
 use super::dialect::Dialect;
 use crate::lower::tree::{Axis, FunctionKind};
-use parloop_ir::syntax::{AddressSpace, MemoryKind};
 
 pub(super) struct OpenCl;
 

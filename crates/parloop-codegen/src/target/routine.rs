@@ -1,10 +1,10 @@
 //! Small functions that the writer brings: division towards minus infinity, integer powers, atomics.
 
 use parloop_device::DType;
+use parloop_ir::syntax::AddressSpace;
 
 use super::dialect::Dialect;
 use crate::lower::tree::Routine;
-use parloop_ir::syntax::AddressSpace;
 
 /// What the text of a kernel needs in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

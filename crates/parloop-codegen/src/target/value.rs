@@ -1,11 +1,11 @@
 //! Values as expressions of C: parentheses where they are needed, literals of the right type, complex numbers by functions.
 
 use parloop_device::DType;
+use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
 
 use super::routine::Need;
 use super::writer::Writer;
 use crate::lower::tree::{Op, Routine, Value, ValueKind};
-use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
 
 /// How tightly an expression holds together, as in C.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use parloop_device::DType;
+use parloop_ir::syntax::{AddressSpace, Target, Type};
 
 use super::dialect::Dialect;
 use super::routine::{self, Need};
 use crate::lower::tree::{AtomicChange, Declaration, For, Function, FunctionKind, LoopHint, Op, Param, Statement, Table, Value, ValueKind};
 use crate::lower::{Code, LowerError, Lowered};
-use parloop_ir::syntax::{AddressSpace, Target, Type};
 
 pub(super) struct Writer<'a> {
     pub(super) dialect: &'a dyn Dialect,

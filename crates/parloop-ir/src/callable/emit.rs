@@ -2,8 +2,7 @@
 
 use parloop_isl::Name;
 
-use super::same_place;
-use super::{ArgId, CallableError};
+use super::{ArgId, CallableError, same_place};
 use crate::syntax::{BinaryOp, Expr, LoopKernel, Target, Type};
 
 /// Where a call stands: what a callable sees of its caller.

@@ -2,8 +2,7 @@
 
 use parloop_isl::Name;
 
-use super::ArgId;
-use super::InferError;
+use super::{ArgId, InferError};
 use crate::syntax::{Target, Type};
 
 /// Why a callable cannot be used so.

@@ -7,8 +7,7 @@ use parloop_device::DType;
 use parloop_isl::Name;
 
 use super::scalar::only_values;
-use crate::callable::{ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
-use crate::callable::{CallSite, Emitted};
+use crate::callable::{ArgDescriptors, ArgId, ArgTypes, CallSite, Callable, CallableError, Emitted, Inference};
 use crate::syntax::{Expr, Preamble, Target, Type};
 
 /// The names of these functions.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use crate::callable::TypeName;
-use crate::callable::{ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, CallSite, Callable, CallableError, FunctionLookup, Inference};
+use crate::callable::{
+    ArgDescriptor, ArgDescriptors, ArgId, ArgTypes, CallSite, Callable, CallableError, FunctionLookup, Inference, TypeName,
+};
 use crate::promote::combine;
 use crate::syntax::{Preamble, Target, Type};
 

@@ -7,9 +7,7 @@ use parloop_device::DType;
 use parloop_isl::Name;
 
 use super::complex;
-use crate::callable::TypeName;
-use crate::callable::{ArgDescriptors, ArgId, ArgTypes, Callable, CallableError, Inference};
-use crate::callable::{CallSite, Emitted};
+use crate::callable::{ArgDescriptors, ArgId, ArgTypes, CallSite, Callable, CallableError, Emitted, Inference, TypeName};
 use crate::promote::{as_float, promote, real_of};
 use crate::syntax::{BinaryOp, Preamble, Target, Type};
 

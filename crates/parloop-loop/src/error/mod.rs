@@ -2,23 +2,20 @@
 
 mod run;
 
-use parloop_device::DeviceError;
-use parloop_isl::{IslError, Name};
-use parloop_kernel::KernelError;
-
 use parloop_analysis::infer::SpaceError;
 use parloop_analysis::stats::StatsError;
 use parloop_codegen::check::CheckError;
 use parloop_codegen::lower::LowerError;
+use parloop_codegen::schedule::{LocalAxesError, ScheduleError};
 use parloop_create::CreateError;
-use parloop_ir::callable::InferError;
-use parloop_ir::callable::{CallableError, RecursiveCall};
+use parloop_device::DeviceError;
+use parloop_ir::callable::{CallableError, InferError, RecursiveCall};
 use parloop_ir::layout::LayoutError;
 use parloop_ir::program::NoEntry;
-use parloop_transform::reduce::ReduceError;
-
-use parloop_codegen::schedule::{LocalAxesError, ScheduleError};
 use parloop_ir::substitution::ExpandSubstError;
+use parloop_isl::{IslError, Name};
+use parloop_kernel::KernelError;
+use parloop_transform::reduce::ReduceError;
 use parloop_transform::{InlineError, PrivatizeError, RealizeReductionError, TransformError};
 
 pub use run::RunError;

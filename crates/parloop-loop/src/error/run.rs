@@ -1,9 +1,8 @@
 //! Why a call cannot be made.
 
 use parloop_device::DType;
-use parloop_isl::Name;
-
 use parloop_ir::layout::LayoutError;
+use parloop_isl::Name;
 
 /// Why a call cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

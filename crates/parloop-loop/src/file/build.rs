@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parloop_device::DType;
-use parloop_isl::{IslError, Name, Set};
-
-use super::LoopFile;
 use parloop_create::{CreateError, KernelBuilder};
+use parloop_device::DType;
 use parloop_ir::callable::CallableKernel;
 use parloop_ir::parse::{Datum, Draft, ParseError, instructions};
 use parloop_ir::program::Program;
 use parloop_ir::syntax::LoopKernel;
 use parloop_ir::text::KernelText;
+use parloop_isl::{IslError, Name, Set};
 use parloop_transform::{ApplyError, apply};
+
+use super::LoopFile;
 
 /// Why a file gives no program.
 #[derive(Debug, thiserror::Error)]

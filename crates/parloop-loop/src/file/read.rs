@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use parloop_device::DType;
-use parloop_isl::Name;
-
-use super::{Expected, LoopFile};
 use parloop_ir::parse::{Mistake, ParseError, data_line, instructions, is_name, quoted_text, scalar_name, step_within, trimmed};
 use parloop_ir::step::{Step, StepValue};
 use parloop_ir::syntax::{Iname, Phase, Preamble, Target};
 use parloop_ir::text::{KernelText, read_option};
+use parloop_isl::Name;
+
+use super::{Expected, LoopFile};
 
 /// Which indented lines may come.
 enum Block {

@@ -1,6 +1,7 @@
 //! Arguments of calls from Rust: [`loop_args!`](crate::loop_args) and what can stand in it; and programs compiled in one step.
 
 use parloop_device::Element;
+use parloop_ir::program::Program;
 use parloop_isl::Name;
 use parloop_kernel::{Arg, CompileOptions, Context};
 
@@ -8,7 +9,6 @@ use super::executable::c_strides;
 use super::{Executable, LoopArg, RunError, target_of};
 use crate::error::LoopError;
 use crate::prepare::{Generated, generate};
-use parloop_ir::program::Program;
 
 /// The arguments of a call, by name: numbers, `&array`, `&mut array`, slices of the host, any of them with a shape (`(&array, [n, m])`), or a
 /// [`LoopArg`](crate::run::LoopArg).

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use parloop_device::DType;
+use parloop_ir::layout::{Axis, Hidden};
+use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Type};
 use parloop_isl::Name;
 use smallvec::SmallVec;
 
 use super::RunError;
 use super::fields::{PlannedField, fields_of};
 use super::formula::Formula;
-use parloop_ir::layout::{Axis, Hidden};
-use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Type};
 
 /// The arguments of a kernel, and how a call completes them.
 #[derive(Clone, Debug)]

@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
+use parloop_codegen::lower::tree::ParamSource;
+use parloop_codegen::lower::{Code, GlobalTemporary, LaunchCode};
+use parloop_codegen::schedule::Step;
 use parloop_device::{DType, DeviceKind, Memory};
+use parloop_ir::fold;
+use parloop_ir::layout::Axis;
+use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Target, Type};
 use parloop_isl::Name;
 use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Scalar, Slot, Source};
 use smallvec::SmallVec;
@@ -12,12 +18,6 @@ use super::fields::PlannedField;
 use super::formula::Formula;
 use crate::error::LoopError;
 use crate::prepare::Generated;
-use parloop_codegen::lower::tree::ParamSource;
-use parloop_codegen::lower::{Code, GlobalTemporary, LaunchCode};
-use parloop_codegen::schedule::Step;
-use parloop_ir::fold;
-use parloop_ir::layout::Axis;
-use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Target, Type};
 
 /// A kernel compiled for one context. Clones are the same one.
 #[derive(Clone, Debug)]

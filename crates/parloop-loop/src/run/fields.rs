@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use parloop_isl::{Bound, IslError, Name, Set};
-
-use super::RunError;
-use super::formula::Formula;
 use parloop_analysis::access::{Access, accesses, constraints_of};
 use parloop_analysis::facts::Facts;
 use parloop_ir::affine::{from_affine, to_affine};
 use parloop_ir::fold;
 use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, LoopKernel};
+use parloop_isl::{Bound, IslError, Name, Set};
+
+use super::RunError;
+use super::formula::Formula;
 
 /// A field of an object that a kernel uses.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,7 @@
 //! Integer formulas over the parameters of a kernel: shapes, strides and grids, ready to be computed in each call.
 
-use parloop_isl::Name;
-
 use parloop_ir::syntax::{BinaryOp, Expr, Literal, UnaryOp};
+use parloop_isl::Name;
 
 /// An integer expression whose names are places in a list of values.
 #[derive(Clone, Debug, PartialEq, Eq)]

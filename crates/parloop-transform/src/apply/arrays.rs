@@ -2,13 +2,13 @@
 
 use std::str::FromStr;
 
+use parloop_ir::parse;
+use parloop_ir::step::{Arguments, Step, StepValue};
+use parloop_ir::syntax::{Expr, InameTag, LoopKernel};
 use parloop_isl::Name;
 
 use super::{ApplyError, address_space, done, is_given_as_none, query};
 use crate::{Aliases, AxisSplit, AxisTags, BaseStorage, FetchTag, Precompute, Prefetch};
-use parloop_ir::parse;
-use parloop_ir::step::{Arguments, Step, StepValue};
-use parloop_ir::syntax::{Expr, InameTag, LoopKernel};
 
 type Done = Result<LoopKernel, ApplyError>;
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use parloop_ir::step::{Arguments, Step, StepValue};
+use parloop_ir::syntax::{InameTag, LoopKernel};
 use parloop_isl::{Name, Relation};
 
 use super::{ApplyError, done, query, tags, wrong};
 use crate::{Duplicate, Fixed, Join, Rename, Split, Tags};
-use parloop_ir::step::{Arguments, Step, StepValue};
-use parloop_ir::syntax::{InameTag, LoopKernel};
 
 type Done = Result<LoopKernel, ApplyError>;
 

@@ -1,10 +1,11 @@
 //! Steps on instructions, their order and their expressions.
 
-use super::{ApplyError, done, query};
-use crate::{AssignmentToSubst, Barrier, ExtractSubst, NoSync, ReductionArgToSubstRule};
 use parloop_ir::parse;
 use parloop_ir::step::{Arguments, Step, StepValue};
 use parloop_ir::syntax::{LoopKernel, MemoryKind, SyncScope};
+
+use super::{ApplyError, done, query};
+use crate::{AssignmentToSubst, Barrier, ExtractSubst, NoSync, ReductionArgToSubstRule};
 
 type Done = Result<LoopKernel, ApplyError>;
 

@@ -8,13 +8,12 @@ mod reductions;
 use std::error::Error;
 use std::str::FromStr;
 
-use parloop_isl::Name;
-
 use parloop_ir::matching::Query;
 use parloop_ir::parse::{self, ParseError, nearest};
 use parloop_ir::program::Program;
 use parloop_ir::step::{Arguments, Step, StepError, StepValue};
 use parloop_ir::syntax::{AddressSpace, InameTag, LoopKernel, TagError};
+use parloop_isl::Name;
 
 /// Why a step cannot be done.
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,10 @@
 //! Steps about reductions.
 
+use parloop_ir::program::Program;
 use parloop_isl::Name;
 
 use super::{ApplyError, Arguments, Step, done};
 use crate::reduce::{Realization, Scan};
-use parloop_ir::program::Program;
 
 pub(super) fn realize_reduction(program: &Program, kernel: &Name, step: &Step) -> Result<Program, ApplyError> {
     let names = ["insn_id_filter", "unknown_types_ok", "automagic_scans_ok", "force_scan", "force_outer_iname_for_scan"];

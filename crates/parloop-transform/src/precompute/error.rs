@@ -1,10 +1,9 @@
 //! Why nothing can be computed ahead.
 
-use parloop_isl::{IslError, Name, Set};
-
 use parloop_ir::names::Near;
 use parloop_ir::substitution::ExpandSubstError;
 use parloop_ir::syntax::AddressSpace;
+use parloop_isl::{IslError, Name, Set};
 
 /// Why values of a rule cannot be computed ahead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

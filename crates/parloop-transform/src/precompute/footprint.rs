@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use parloop_isl::{Affine, Constraint, IslError, Name, Set};
-
 use parloop_ir::domain::Forest;
 use parloop_ir::syntax::LoopKernel;
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 /// What a footprint is asked for.
 pub(super) struct Question<'a> {

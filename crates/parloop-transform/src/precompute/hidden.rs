@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_ir::syntax::{Expr, LoopKernel, Reduction};
 use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::footprint::domain_of;
-use parloop_ir::syntax::{Expr, LoopKernel, Reduction};
 
 /// Those of the inames around that the values of the bound ones depend on.
 pub(crate) fn inames_that_bound(kernel: &LoopKernel, bound: &BTreeSet<Name>, around: &BTreeSet<Name>) -> Result<BTreeSet<Name>, IslError> {

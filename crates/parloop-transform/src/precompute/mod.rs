@@ -12,8 +12,6 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use parloop_isl::{Affine, Name, Set};
-
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::matching::Query;
@@ -23,6 +21,7 @@ use parloop_ir::syntax::{
     AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Shape, SubstitutionRule, SyncScope,
     Temporary, Type,
 };
+use parloop_isl::{Affine, Name, Set};
 
 pub use error::PrecomputeError;
 pub use footprint::domain_of;

@@ -1,13 +1,13 @@
 //! Reductions over the work items of a group: each puts its part into local memory, and half of them after half add up what is there.
 
 use parloop_device::DType;
+use parloop_ir::affine::from_affine;
+use parloop_ir::fold;
+use parloop_ir::syntax::{AddressSpace, Expr, Iname, InameTag, Instruction, Reduction};
 use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::ReduceError;
 use super::realize::{Realized, Realizer};
-use parloop_ir::affine::from_affine;
-use parloop_ir::fold;
-use parloop_ir::syntax::{AddressSpace, Expr, Iname, InameTag, Instruction, Reduction};
 
 /// An axis of local memory: the values of an iname, counted from the smallest.
 pub(super) struct LocalAxis {

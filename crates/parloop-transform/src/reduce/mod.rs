@@ -3,10 +3,9 @@
 //! `realize` goes through a kernel; `sequential` has those that one work item does alone, `local`
 //! those of the work items of a group, `scan` those whose results grow along a loop. `separate` sees to reductions over nothing.
 
-use parloop_isl::{IslError, Name};
-
 use parloop_ir::reduction::ReductionError;
 use parloop_ir::syntax::ReductionOp;
+use parloop_isl::{IslError, Name};
 
 mod local;
 mod realize;

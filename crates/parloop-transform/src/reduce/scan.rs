@@ -1,12 +1,12 @@
 //! Scans: reductions whose domain grows along another iname, so that each result is the last one and a few points more.
 
+use parloop_ir::affine::from_affine;
+use parloop_ir::fold;
+use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction};
 use parloop_isl::{Affine, Bound, Constraint, Name, Set};
 
 use super::ReduceError;
 use super::realize::{Realized, Realizer};
-use parloop_ir::affine::from_affine;
-use parloop_ir::fold;
-use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction};
 
 /// `first_scan <= scan <= stride * (sweep - first_sweep) + first_scan` for each value of `sweep` from `first_sweep` on.
 struct Triangle {

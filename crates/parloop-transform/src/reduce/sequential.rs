@@ -1,10 +1,10 @@
 //! Reductions that one work item does alone: `acc = start`, `acc = acc + e` for each point, then `acc` in the place of the reduction.
 
+use parloop_ir::syntax::{Expr, Instruction, Reduction};
 use parloop_isl::Name;
 
 use super::ReduceError;
 use super::realize::{Realized, Realizer};
-use parloop_ir::syntax::{Expr, Instruction, Reduction};
 
 impl Realizer<'_> {
     /// Over the inames `alone`; guard, inames and dependencies are those of `like`.
