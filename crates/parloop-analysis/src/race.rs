@@ -250,7 +250,7 @@ impl<'f, 'k> Races<'f, 'k> {
         for (x, y) in indices {
             constraints.push(Constraint::zero(x.rename(&|name| first.rename(name)).sub(&y.rename(&|name| second.rename(name)))?));
         }
-        Ok(first.domain(a)?.join(&second.domain(b)?)?.constrain(&constraints)?)
+        first.domain(a)?.join(&second.domain(b)?)?.constrain(&constraints)
     }
 
     fn solve(

@@ -10,7 +10,7 @@ use parloop_isl::Name;
 
 use super::data::{Order, check_name};
 use super::error::{CreateError, NameKind};
-use super::{Datum, Making};
+use super::making::{Datum, Making};
 
 /// Takes over the data that is given. What is only named stands as a value until its use is known.
 pub(super) fn read_data(making: &mut Making) -> Result<(), CreateError> {

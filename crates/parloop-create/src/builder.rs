@@ -10,18 +10,10 @@ use parloop_ir::syntax::{Argument, Instruction, KernelOptions, LoopKernel, Offse
 use parloop_isl::{Name, Set};
 use parloop_transform::Fixed;
 
-use super::data::check_name;
+use super::data::{Data, Order, check_name};
 use super::error::{CreateError, Warning};
-use super::{Data, Datum, Making, Order};
-
-/// A set, or the text of one.
-#[derive(Clone, Debug)]
-pub enum DomainText {
-    /// isl's notation: `{[i]: 0<=i<n}`.
-    Text(String),
-    /// A set.
-    Set(Set),
-}
+use super::making::{Datum, DomainText, Making};
+use super::steps;
 
 #[derive(Clone, Debug)]
 enum Item {
@@ -279,7 +271,7 @@ impl KernelBuilder {
     /// Those of [`build`](Self::build).
     pub fn build_with_warnings(self) -> Result<Built, CreateError> {
         let target = self.target;
-        let (kernel, warnings) = self.making()?.run()?;
+        let (kernel, warnings) = steps::run(self.making()?)?;
         let program = scope(&Program { target, ..Program::of(kernel) }).map_err(Box::new)?;
         Ok(Built { program, warnings })
     }
@@ -289,7 +281,7 @@ impl KernelBuilder {
     /// # Errors
     /// Those of [`build`](Self::build).
     pub fn build_kernel(self) -> Result<LoopKernel, CreateError> {
-        Ok(self.making()?.run()?.0)
+        Ok(steps::run(self.making()?)?.0)
     }
 
     fn making(self) -> Result<Making, CreateError> {

@@ -8,9 +8,9 @@ use parloop_ir::names::Near;
 use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape};
 use parloop_isl::Name;
 
-use super::Making;
 use super::arguments::layout_names;
 use super::error::{CreateError, NameKind, Warning};
+use super::making::Making;
 
 /// Every name that is used is declared.
 pub(super) fn check_names(making: &mut Making) -> Result<(), CreateError> {

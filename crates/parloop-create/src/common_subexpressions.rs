@@ -9,7 +9,7 @@ use parloop_ir::syntax::{Assignment, Expr, InstructionKind, Layout, Temporary};
 use parloop_isl::Name;
 
 use super::error::CreateError;
-use super::{Datum, Making};
+use super::making::{Datum, Making};
 
 /// Replaces each `cse(e, "name")` of a right side by a temporary `cse_name`; equal ones in one instruction share it. Elsewhere `cse(e)`
 /// is `e`.

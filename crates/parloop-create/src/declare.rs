@@ -5,9 +5,9 @@ use std::sync::Arc;
 use parloop_ir::syntax::{Expr, InstructionKind, Layout, Shape, Temporary, TemporaryType};
 use parloop_isl::Name;
 
-use super::Making;
 use super::data::check_name;
 use super::error::{CreateError, NameKind};
+use super::making::Making;
 
 /// Makes a temporary for each left side that is declared.
 pub(super) fn make_temporaries(making: &mut Making) -> Result<(), CreateError> {

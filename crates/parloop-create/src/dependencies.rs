@@ -8,8 +8,8 @@ use parloop_ir::parse::Which;
 use parloop_ir::syntax::{Instruction, LoopKernel};
 use parloop_isl::Name;
 
-use super::Making;
 use super::error::{CreateError, Warning};
+use super::making::Making;
 
 /// Makes each instruction depend on the one before it, if that was asked for.
 pub(super) fn add_sequential(making: &mut Making) -> Result<(), CreateError> {

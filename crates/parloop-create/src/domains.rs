@@ -8,7 +8,7 @@ use parloop_transform as transform;
 
 use super::data::check_name;
 use super::error::CreateError;
-use super::{DomainText, Making};
+use super::making::{DomainText, Making};
 
 /// Reads the domains. Each iname is in one of them.
 pub(super) fn read_domains(making: &mut Making) -> Result<(), CreateError> {

@@ -4,8 +4,8 @@ use parloop_ir::matching::{Glob, Query};
 use parloop_isl::Name;
 use parloop_transform::{self as transform, Duplicate};
 
-use super::Making;
 use super::error::CreateError;
+use super::making::Making;
 
 /// Copies inames for the instructions that ask for it.
 pub(super) fn duplicate_inames(making: &mut Making) -> Result<(), CreateError> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use parloop_ir::parse::{is_extreme, settled};
 use parloop_isl::Name;
 
-use super::Making;
 use super::error::CreateError;
+use super::making::Making;
 
 /// Tells values from inames in `min` and `max`, in all instructions and rules.
 pub(super) fn settle_extremes(making: &mut Making) -> Result<(), CreateError> {

@@ -9,7 +9,7 @@ use parloop_ir::syntax::Instruction;
 use parloop_isl::Name;
 
 use super::error::CreateError;
-use super::{Making, Pending};
+use super::making::{Making, Pending};
 
 /// Gives each draft without an id one that no other has: `insn`, `insn_0`, `insn_1`, or what `id_prefix=` says in the place of `insn`.
 pub(super) fn name_instructions(making: &mut Making) -> Result<(), CreateError> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use parloop_ir::syntax::{Expr, Instruction};
 use parloop_isl::Name;
 
-use super::Making;
 use super::error::{CreateError, Warning};
+use super::making::Making;
 
 /// Finds the inames of all instructions. One whose inames are final has those it names and those it uses itself.
 pub(super) fn find_within(making: &mut Making) -> Result<(), CreateError> {

@@ -1,8 +1,8 @@
 //! Substitution rules: collected under their names.
 
-use super::Making;
 use super::data::check_name;
 use super::error::{CreateError, NameKind};
+use super::making::Making;
 
 /// Puts the rules into the kernel; each name stands for one, and for nothing else.
 pub(super) fn collect_rules(making: &mut Making) -> Result<(), CreateError> {

@@ -8,9 +8,9 @@ use parloop_ir::affine::from_affine;
 use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Shape};
 use parloop_isl::{Affine, IslError, Name};
 
-use super::Making;
 use super::checks::layouts;
 use super::error::CreateError;
+use super::making::Making;
 
 /// Finds the shapes of all arrays for which none is given.
 pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {

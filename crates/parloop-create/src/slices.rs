@@ -8,9 +8,9 @@ use parloop_ir::names::UniqueNames;
 use parloop_ir::syntax::{Assignment, Call, CallInstruction, Expr, Iname, Instruction, InstructionKind, Shape, SubArray};
 use parloop_isl::{Affine, Constraint, Name, Set};
 
-use super::Making;
 use super::checks::layouts;
 use super::error::CreateError;
+use super::making::Making;
 
 /// Makes sub-arrays of slices, and of arrays that are passed or assigned whole, and instructions that call of what assigns them.
 pub(super) fn realise_slices(making: &mut Making) -> Result<(), CreateError> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use parloop_ir::syntax::{Call, Expr, SubArray};
 use parloop_isl::Name;
 
-use super::Making;
 use super::error::{CreateError, Warning};
+use super::making::Making;
 
 /// Takes tags off names, with a warning for each.
 pub(super) fn drop_tags(making: &mut Making) -> Result<(), CreateError> {

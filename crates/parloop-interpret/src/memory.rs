@@ -6,7 +6,8 @@ use parloop_device::DType;
 use parloop_ir::syntax::{InameTag, Initializer};
 use parloop_isl::Name;
 
-use super::{InterpretError, Number};
+use super::error::InterpretError;
+use super::number::Number;
 
 /// One argument or temporary.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use parloop_ir::domain::Forest;
 use parloop_ir::syntax::{InameTag, Instruction, LoopKernel};
 use parloop_isl::{Bounds, Name, Set};
 
-use super::InterpretError;
+use super::error::InterpretError;
 
 #[derive(Clone, Debug)]
 pub(super) enum Node {

@@ -1,8 +1,13 @@
-//! Loop kernels: what to compute over which integers, transformed, scheduled and written for one target.
+//! `loop` knows users.
 //!
-//! The way of the data: text → `parse` → `create` (a [`LoopKernel`](syntax::LoopKernel) in a [`Program`](syntax::Program)) → transformations →
-//! `prepare` (callables resolved, types and descriptors inferred, reductions realised, checks, schedule) → `lower` (a C-like tree) →
-//! `target` (text and launches) → `run`.
+//! Loop kernels: what to compute over which integers, transformed, scheduled and written for one target. The way of the data: text →
+//! [`parse`] → [`create`] (a [`LoopKernel`](syntax::LoopKernel) in a [`Program`](syntax::Program)) → transformations → [`prepare`]
+//! (callables resolved, types and descriptors inferred, reductions realised, checks, schedule) → [`lower`] (a C-like tree) → [`target`]
+//! (text and launches) → [`run`].
+//!
+//! The layers are crates of their own, and their modules are found here: `parloop-ir` knows what a kernel is, `parloop-analysis` what may
+//! happen before what, `parloop-transform` how to say the same thing differently, `parloop-create` what people leave out, and
+//! `parloop-codegen` machines.
 
 pub mod error;
 pub mod file;

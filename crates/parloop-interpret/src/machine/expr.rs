@@ -9,8 +9,9 @@ use parloop_ir::callable::ArgId;
 use parloop_ir::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, UnaryOp};
 use parloop_isl::{Name, Set};
 
-use super::number::{Fault, Number, Value, binary, compare, extreme, unify};
-use super::{InterpretError, Machine, range};
+use super::{Machine, range};
+use crate::error::InterpretError;
+use crate::number::{Fault, Number, Value, binary, compare, extreme, unify};
 
 impl Machine<'_> {
     pub(super) fn value(&mut self, expr: &Expr) -> Result<Value, InterpretError> {
@@ -150,7 +151,7 @@ impl Machine<'_> {
     fn reduce(&mut self, expr: &Expr, reduction: &Reduction) -> Result<Value, InterpretError> {
         let dtype = self.reduction_types.get(expr).copied().ok_or_else(|| self.unsupported(format!("`{expr}`")))?;
         let scope: BTreeSet<Name> = self.point.iter().map(|(name, _)| name).chain(&reduction.inames).cloned().collect();
-        let domain = super::order::points(&self.forest, &scope)?;
+        let domain = crate::order::points(&self.forest, &scope)?;
         let mut found = None;
         self.reduce_over(&domain, &reduction.inames, &mut |machine| {
             let value = machine.value(&reduction.operands[0])?;

@@ -1,0 +1,51 @@
+//! The steps by which a kernel is made, in order.
+
+use parloop_ir::syntax::LoopKernel;
+
+use super::error::{CreateError, Warning};
+use super::making::Making;
+use super::{
+    arguments, checks, common_subexpressions, declare, dependencies, domains, duplicate, extremes, identify, inames, rules, shapes, slices,
+    tagged_names,
+};
+
+/// A step of the making of a kernel.
+type Step = fn(&mut Making) -> Result<(), CreateError>;
+
+/// What is done, in this order.
+const STEPS: &[Step] = &[
+    domains::read_domains,
+    domains::read_assumptions,
+    common_subexpressions::expand,
+    identify::name_instructions,
+    tagged_names::drop_tags,
+    extremes::settle_extremes,
+    rules::collect_rules,
+    arguments::read_data,
+    declare::make_temporaries,
+    arguments::guess_arguments,
+    checks::check_names,
+    checks::check_inames,
+    checks::check_writes,
+    dependencies::add_sequential,
+    slices::realise_slices,
+    // Temporaries carry inames from who writes them to who reads them, so they come first.
+    inames::find_within,
+    domains::fix_parameters,
+    // An instruction must be within an iname to have a copy of it.
+    duplicate::duplicate_inames,
+    // Shapes are footprints over the inames of the instructions.
+    shapes::find_shapes,
+    arguments::apply_default_order,
+    dependencies::resolve,
+    dependencies::add_single_writers,
+    checks::check_uses,
+];
+
+/// Does all of them.
+pub fn run(mut making: Making) -> Result<(LoopKernel, Vec<Warning>), CreateError> {
+    for step in STEPS {
+        step(&mut making)?;
+    }
+    Ok((making.kernel, making.warnings))
+}
