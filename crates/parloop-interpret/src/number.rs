@@ -36,7 +36,7 @@ impl Number {
     ///
     /// ```
     /// use parloop_device::DType;
-    /// use parloop_loop::interpret::Number;
+    /// use parloop_interpret::Number;
     /// assert_eq!(Number::Int(257).to(DType::U8), Some(Number::Int(1)));
     /// assert_eq!(Number::Float(-2.5).to(DType::I32), Some(Number::Int(-2)));
     /// assert_eq!(Number::Float(1e30).to(DType::I32), None);

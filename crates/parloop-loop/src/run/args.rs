@@ -15,7 +15,7 @@ use crate::prepare::{Generated, generate};
 ///
 /// ```
 /// use parloop_kernel::Context;
-/// use parloop_loop::{create::{Data, KernelBuilder}, loop_args};
+/// use parloop_loop::{create::{Data, KernelBuilder}, loop_args, prelude::*};
 /// let ctx = Context::open("cpu:1")?;
 /// let scale = KernelBuilder::new()
 ///     .domain("{[i]: 0<=i<n}")
