@@ -1,5 +1,5 @@
-//! `parloop.CompiledKernel` and `parloop.BoundKernel`: the call from Python to the kernel. Its arguments are sorted and checked in
-//! `argument.rs`.
+//! The call from Python to a kernel, at once (`parloop.CompiledKernel`) or prepared (`parloop.BoundKernel`). Its arguments are sorted and
+//! checked in `argument.rs`.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -12,27 +12,18 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyTuple, PyType};
 
 use crate::argument::{Call, Given, Keep};
 use crate::array::Array;
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
+use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::objects::argument::object_of;
 use crate::recording::{Kind, Watched};
 use crate::runtime_class::{Arguments, Handoff, RuntimeClass, Slot, run};
 use crate::stream::Stream;
-
-/// A compiled kernel; call it with its arguments by position or by name.
-#[pyclass(frozen, subclass, name = "CompiledKernel", module = "parloop")]
-pub struct Kernel {
-    pub inner: ker::Kernel,
-    pub names: Vec<Py<PyString>>,
-    pub rule: GridRule,
-    /// The types of the objects that it takes, where they are known.
-    pub classes: Vec<Option<obj::Type>>,
-}
 
 /// The classes through which Python calls kernels and bound kernels.
 struct Classes {
@@ -78,11 +69,6 @@ unsafe extern "C" fn call_bound(
 }
 
 impl Kernel {
-    pub fn new(py: Python<'_>, inner: ker::Kernel, rule: GridRule, classes: Vec<Option<obj::Type>>) -> Kernel {
-        let names = inner.signature().params.iter().map(|param| PyString::intern(py, &param.name).unbind()).collect();
-        Kernel { inner, names, rule, classes }
-    }
-
     /// The kernel as an object that Python can call.
     pub fn into_object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         classes(py)?.kernel.make(py, self)

@@ -1,15 +1,9 @@
-//! Basic indexing (integers, slices, `...`, `None`) of an array's shape and strides, as NumPy does it. Indices that are arrays are left to
-//! `parloop._indexing`.
+//! Which elements of a memory an array has: shape and strides, and basic indexing (integers, slices, `...`, `None`) of them, as NumPy does it.
 
-use parloop_device::DType;
 use parloop_kernel::Order;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyEllipsis, PyList, PySlice, PyTuple, PyType};
-
-use crate::array::Array;
-use crate::ndarray::NdArray;
+use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 
 /// Which elements of a memory an array has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,32 +154,6 @@ impl Layout {
         out.offset = (out.offset as isize + place * stride) as usize;
         Ok(())
     }
-}
-
-/// Whether an index has arrays or truth values in it, which select elements one by one.
-pub fn is_advanced(index: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let is_array = |item: &Bound<'_, PyAny>| {
-        if item.is_instance_of::<PyList>() || item.is_instance_of::<PyBool>() {
-            return Ok(true);
-        }
-        if let Ok(array) = item.cast::<Array>() {
-            let array = array.get();
-            return Ok(!array.layout.shape.is_empty() || array.dtype == DType::Bool);
-        }
-        if let Some(array) = NdArray::of(item)? {
-            return Ok(!array.shape().is_empty() || array.dtype() == Some(DType::Bool));
-        }
-        is_numpy_bool(item)
-    };
-    match index.cast::<PyTuple>() {
-        Ok(tuple) => tuple.iter().try_fold(false, |found, item| Ok(found || is_array(&item)?)),
-        Err(_) => is_array(index),
-    }
-}
-
-fn is_numpy_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
-    static BOOL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    item.is_instance(BOOL.import(item.py(), "numpy", "bool_")?)
 }
 
 fn type_name(item: &Bound<'_, PyAny>) -> String {
