@@ -117,7 +117,7 @@ impl Device {
     /// Memory of `len` bytes that can become longer; its content is undefined.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`].
+    /// [`DeviceError::OutOfMemory`](crate::DeviceError::OutOfMemory).
     pub fn allocate_growable(&self, len: usize) -> Result<GrowableMemory> {
         GrowableMemory::allocate(self, len)
     }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 
 use crate::device::Device;
+#[cfg(doc)]
+use crate::error::DeviceError;
 use crate::error::Result;
 use crate::identity::DeviceId;
 use crate::kind::DeviceKind;
