@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod axis;
+pub mod dependence;
 pub mod facts;
 pub mod footprint;
 pub mod infer;

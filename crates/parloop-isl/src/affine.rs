@@ -257,9 +257,12 @@ impl Affine {
         self.map_names(&|n| if n == name { by.clone() } else { Affine::name(n) })
     }
 
-    /// With other names; `None` keeps one. Two names that become one add up; where their sum does not fit, all names stay.
-    pub fn rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Affine {
-        self.map_names(&|n| Affine::name(new(n).unwrap_or_else(|| n.clone()))).unwrap_or_else(|_| self.clone())
+    /// With other names; `None` keeps one. Two names that become one add up.
+    ///
+    /// # Errors
+    /// [`IslError::Overflow`] when their sum does not fit.
+    pub fn rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Result<Affine> {
+        self.map_names(&|n| Affine::name(new(n).unwrap_or_else(|| n.clone())))
     }
 
     fn map_names(&self, new: &dyn Fn(&Name) -> Affine) -> Result<Affine> {

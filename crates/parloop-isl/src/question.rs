@@ -324,11 +324,11 @@ impl Set {
         }
         // A sign that no name in text has keeps old dimensions apart from new ones.
         let apart = |name: &Name| self.has_dim(name).then(|| Name::from(format!("{name}'")));
-        let old = self.try_rename(&apart)?;
+        let old = self.rename(&apart)?;
         let new: Vec<Name> = functions.iter().map(|(name, _)| name.clone()).collect();
         let mut constraints = Vec::new();
         for (name, affine) in functions {
-            constraints.push(Constraint::zero(affine.rename(&apart).sub(&Affine::name(name))?));
+            constraints.push(Constraint::zero(affine.rename(&apart)?.sub(&Affine::name(name))?));
         }
         old.add_dims(&new).constrain(&constraints)?.project_out(old.dims())
     }

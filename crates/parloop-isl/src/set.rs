@@ -192,24 +192,19 @@ impl Set {
         Set { params: self.params.clone(), dims, pieces: self.pieces.clone() }
     }
 
-    /// With other names for dimensions and parameters; `None` keeps one. All names stay when two would become one: see [`Set::try_rename`].
-    pub fn rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Set {
-        self.try_rename(new).unwrap_or_else(|_| self.clone())
-    }
-
     /// With other names for dimensions and parameters; `None` keeps one.
     ///
     /// # Errors
-    /// [`IslError::SameName`] when two names would become one.
-    pub fn try_rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Result<Set> {
+    /// [`IslError::SameName`] when two names would become one; [`IslError::Overflow`].
+    pub fn rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Result<Set> {
         let renamed = |names: &[Name]| names.iter().map(|name| new(name).unwrap_or_else(|| name.clone())).collect::<Vec<Name>>();
         let (params, dims) = (renamed(&self.params), renamed(&self.dims));
         let mut seen = BTreeSet::new();
         if let Some(name) = params.iter().chain(&dims).find(|name| !seen.insert(*name)) {
             return Err(IslError::SameName { name: name.to_string(), set: self.to_string() });
         }
-        let rename = |constraint: &Constraint| Constraint { kind: constraint.kind, affine: constraint.affine.rename(new) };
-        let pieces: Vec<Piece> = self.pieces.iter().map(|piece| piece.iter().map(rename).collect()).collect();
+        let rename = |constraint: &Constraint| Ok(Constraint { kind: constraint.kind, affine: constraint.affine.rename(new)? });
+        let pieces = self.pieces.iter().map(|piece| piece.iter().map(rename).collect()).collect::<Result<Vec<Piece>>>()?;
         Ok(Set::from_raw(params, dims, pieces))
     }
 

@@ -107,7 +107,7 @@ pub fn duplicate_inames(kernel: &LoopKernel, duplicate: &Duplicate) -> Result<Lo
         groups.push(Group::rename(iname, &copy));
     }
     let mut result = replace::replace(kernel, &scope, &groups, &|domain, group| {
-        Ok(domain.rename(&|name| (*name == group.old[0]).then(|| group.new[0].clone())))
+        domain.rename(&|name| (*name == group.old[0]).then(|| group.new[0].clone()))
     })?;
     for (iname, tag) in &duplicate.tags {
         if let Some(group) = groups.iter().find(|group| group.old[0] == *iname) {

@@ -385,7 +385,7 @@ impl<'a> Inlining<'a> {
     fn set(&self, set: &Set) -> Result<Set, InlineError> {
         // Arguments first get names that nobody else has, since what is passed may use the same names.
         let apart = |name: &Name| Name::from(format!("pl_passed_{name}"));
-        let mut set = set.try_rename(&|name| match self.values.contains_key(name) {
+        let mut set = set.rename(&|name| match self.values.contains_key(name) {
             true => Some(apart(name)),
             false => self.names.get(name).cloned(),
         })?;

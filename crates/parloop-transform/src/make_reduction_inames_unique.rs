@@ -67,7 +67,7 @@ fn copy_iname(kernel: &mut LoopKernel, iname: &Name, copy: &Name) -> Result<(), 
         return Err(InameError::BoundsDepend { iname: iname.clone(), dim });
     }
     if let Some(place) = kernel.domains.iter().position(|domain| domain.has_dim(iname)) {
-        let renamed = kernel.domains[place].rename(&|name| (name == iname).then(|| copy.clone()));
+        let renamed = kernel.domains[place].rename(&|name| (name == iname).then(|| copy.clone()))?;
         if kernel.domains[place].dims().len() == 1 {
             kernel.domains.insert(place + 1, renamed);
         } else {

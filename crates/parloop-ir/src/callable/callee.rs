@@ -113,9 +113,9 @@ fn passed_facts(callee: &LoopKernel, caller: &LoopKernel, equal: &[(Name, Affine
     for domain in caller.domains.iter().filter(|domain| used.iter().any(|name| domain.has_dim(name))) {
         here = here.join(&domain.to_params(domain.dims()))?;
     }
-    let here = here.rename(&|name| Some(apart(name)));
+    let here = here.rename(&|name| Some(apart(name)))?;
     let zero =
-        |(name, value): &&(Name, Affine)| Ok(Constraint::zero(Affine::name(name.clone()).sub(&value.rename(&|name| Some(apart(name))))?));
+        |(name, value): &&(Name, Affine)| Ok(Constraint::zero(Affine::name(name.clone()).sub(&value.rename(&|name| Some(apart(name)))?)?));
     let both = here.constrain(&varying.iter().map(zero).collect::<Result<Vec<_>, InferError>>()?)?;
     let theirs: Vec<Name> = both.params().iter().filter(|param| !varying.iter().any(|(name, _)| name == *param)).cloned().collect();
     Ok(facts.join(&both.project_out(&theirs)?)?)

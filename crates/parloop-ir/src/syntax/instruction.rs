@@ -1,10 +1,11 @@
 //! Instructions: what is done for each point of their inames.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use parloop_isl::Name;
 
-use super::{Expr, Type};
+use super::{Expr, Origin, Type};
 
 /// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -127,6 +128,8 @@ pub struct Instruction {
     pub predicates: BTreeSet<Expr>,
     /// Names of the user's.
     pub tags: BTreeSet<Name>,
+    /// When its instances ran in the kernel as it was created.
+    pub origin: Arc<Origin>,
 }
 
 impl Instruction {
@@ -145,6 +148,7 @@ impl Instruction {
             priority: 0,
             predicates: BTreeSet::new(),
             tags: BTreeSet::new(),
+            origin: Arc::default(),
         }
     }
 

@@ -5,6 +5,7 @@ mod data;
 mod expr;
 mod instruction;
 mod kernel;
+mod origin;
 mod tag;
 mod target;
 mod types;
@@ -14,6 +15,7 @@ pub use expr::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp,
 pub use instruction::{
     Assignment, Atomicity, CInstruction, CallInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
 };
+pub use origin::{Origin, Time, TimeStep, primed, without_primes};
 pub use kernel::{Iname, KernelOptions, LoopKernel, Phase, Preamble, SubstitutionRule};
 pub use tag::{InameTag, TagError};
 pub use target::Target;

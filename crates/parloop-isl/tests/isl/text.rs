@@ -156,10 +156,10 @@ fn sets_that_are_asked_about_together_must_have_the_same_dimensions() {
     assert_eq!(a.is_subset(&b).unwrap_err().to_string(), "`{ [i] : i >= 1 }` and `{ [j] : j >= 1 }` have different dimensions");
     assert_eq!(a.bounds("k").unwrap_err().to_string(), "`k` is not a dimension or a parameter of `{ [i] : i >= 1 }`");
     assert_eq!(a.dim_max("i").unwrap_err().to_string(), "`i` has no largest value in `{ [i] : i >= 1 }`");
-    assert_eq!(a.try_rename(&|_| Some("n".into())).unwrap().dims(), ["n"]);
+    assert_eq!(a.rename(&|_| Some("n".into())).unwrap().dims(), ["n"]);
     let two = Set::parse("{[i, j]: i > j}").unwrap();
     assert_eq!(
-        two.try_rename(&|_| Some("n".into())).unwrap_err().to_string(),
+        two.rename(&|_| Some("n".into())).unwrap_err().to_string(),
         "two names of `{ [i, j] : j < i }` would both be `n`; give each a name of its own"
     );
     assert!(two.is_equal(&Set::parse("{[j, i]: i > j}").unwrap()).unwrap());

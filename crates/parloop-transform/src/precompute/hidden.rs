@@ -36,12 +36,12 @@ pub(super) fn domain_of_copies(
     let (bound, around): (BTreeSet<Name>, BTreeSet<Name>) = (copies.keys().cloned().collect(), values.keys().cloned().collect());
     // What the inames around do to each other is left out: only the bounds of the copies are taken along.
     let domain = together(kernel, &bound, &around)?;
-    let mut set = domain.rename(&|name| copies.get(name).cloned());
+    let mut set = domain.rename(&|name| copies.get(name).cloned())?;
     for (name, value) in values {
         if set.has_dim(name) || set.params().contains(name) {
             // The value may mention an iname of that very name; it is another one from here on.
             let place = Name::from(format!("{name}_"));
-            set = set.rename(&|known| (known == name).then(|| place.clone())).substitute(&place, value)?;
+            set = set.rename(&|known| (known == name).then(|| place.clone()))?.substitute(&place, value)?;
         }
     }
     let dims: Vec<Name> = copies.values().cloned().collect();

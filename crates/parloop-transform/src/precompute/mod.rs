@@ -316,7 +316,7 @@ impl<'a> Job<'a> {
         }
         if !new.is_empty() {
             let aliases: Vec<Name> = inner.keys().cloned().collect();
-            result.domains.push(needed.to_params(&aliases).rename(&|name| inner.get(name).cloned()));
+            result.domains.push(needed.to_params(&aliases).rename(&|name| inner.get(name).cloned())?);
         }
         for (axis, name) in loops.iter().filter(|(_, name)| new.contains(name)) {
             // A loop of any length fits no axis of a group.
@@ -335,12 +335,12 @@ impl<'a> Job<'a> {
         let around: Vec<Name> = self.outer.iter().filter(|name| !self.sweep.contains(*name) && !old.contains(name)).cloned().collect();
         let wanted: Vec<Name> = old.iter().chain(&around).cloned().collect();
         let has = domain_of(self.kernel, &wanted)?.project_onto(&wanted)?.to_params(&around);
-        let has = has.rename(&|name| inner.iter().find(|(_, old)| *old == name).map(|(alias, _)| alias.clone()));
+        let has = has.rename(&|name| inner.iter().find(|(_, old)| *old == name).map(|(alias, _)| alias.clone()))?;
         let context = footprint.context().add_dims(&aliases);
         if needed.join(&context)?.is_equal(&has.join(&context)?)? {
             return Ok(());
         }
-        let (needed, has) = (needed.rename(&|name| inner.get(name).cloned()), has.rename(&|name| inner.get(name).cloned()));
+        let (needed, has) = (needed.rename(&|name| inner.get(name).cloned())?, has.rename(&|name| inner.get(name).cloned())?);
         Err(PrecomputeError::OtherDomain { rule: self.rule.name.clone(), needed: Box::new(needed), has: Box::new(has) })
     }
 

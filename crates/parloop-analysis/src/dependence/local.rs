@@ -1,0 +1,238 @@
+//! Temporaries whose values never outlive a turn of the loops around them: what other turns do to their memory makes no difference.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
+use parloop_ir::affine::to_affine;
+use parloop_ir::syntax::{Expr, Time, TimeStep};
+
+use super::order::{agree, difference, push_if_possible};
+use super::pair::{Pair, Side};
+use super::path::Paths;
+use super::touch::Touch;
+use super::violation::Cause;
+use super::{Dependences, Placement, time};
+
+impl<'k> Dependences<'_, 'k> {
+    /// How many of the first steps all times of a temporary share such that, as created, each read sees a write with the same values of
+    /// these steps, and the schedule keeps what has other values of them apart. `None` if there is no such number.
+    pub(super) fn local_depth(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Option<usize>, IslError> {
+        let Some(first) = touches.first() else { return Ok(None) };
+        let is_one = touches.iter().all(|touch| touch.access.name == first.access.name);
+        let is_plain = self.facts.kernel.temporaries.get(&first.root).is_some_and(|temporary| temporary.initializer.is_none());
+        if !is_one || !is_plain {
+            return Ok(None);
+        }
+        let mut times = Vec::with_capacity(touches.len());
+        for touch in touches {
+            let known = self.facts.kernel.instructions[touch.at].origin.times_for(&touch.root);
+            match <[Time; 1]>::try_from(known) {
+                Ok([time]) if time.given.is_empty() => times.push(time.steps),
+                _ => return Ok(None),
+            }
+        }
+        let depth = times.iter().map(|steps| time::shared(&times[0], steps)).min().unwrap_or(0);
+        let both: Vec<(&Touch<'k>, &[TimeStep])> = touches.iter().zip(times.iter().map(Vec::as_slice)).collect();
+        for &(read, steps) in both.iter().filter(|(touch, _)| !touch.access.write) {
+            if !self.is_covered(read, steps, &both, depth)? {
+                return Ok(None);
+            }
+        }
+        Ok(self.is_kept_apart(&both, depth, paths)?.then_some(depth))
+    }
+
+    /// Whether whatever a read sees was written before, with the same values of the first steps.
+    fn is_covered(&self, read: &Touch<'k>, at: &[TimeStep], all: &[(&Touch<'k>, &[TimeStep])], depth: usize) -> Result<bool, IslError> {
+        let mut halves: Vec<(&Expr, bool)> = Vec::new();
+        for &(write, steps) in all.iter().filter(|(touch, _)| touch.access.write && touch.at != read.at) {
+            let shared = time::shared(steps, at);
+            let place = |steps: &[TimeStep]| match steps.get(shared) {
+                None => Some(0),
+                Some(TimeStep::At(place)) => Some(*place),
+                Some(TimeStep::Loop(_)) => None,
+            };
+            let is_before = matches!((place(steps), place(at)), (Some(one), Some(other)) if one < other);
+            if shared < depth || !is_before || !self.covers(write, read, &at[..shared])? {
+                continue;
+            }
+            if write.is_exact {
+                return Ok(true);
+            }
+            // A write where something holds and one where it does not are one without a condition.
+            if let [(condition, value)] = write.open[..]
+                && self.stays(condition, write.at)
+            {
+                if halves.contains(&(condition, !value)) {
+                    return Ok(true);
+                }
+                halves.push((condition, value));
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a condition has one value for all instructions of a turn: what it reads is set at most once, elsewhere.
+    fn stays(&self, condition: &Expr, user: usize) -> bool {
+        condition.variables().iter().all(|name| match self.facts.writers.get(name).map(Vec::as_slice) {
+            None => true,
+            Some(&[writer]) => writer != user,
+            Some(_) => false,
+        })
+    }
+
+    /// Whether each element that is read is written at the same values of some steps, conditions of the data aside.
+    fn covers(&self, write: &Touch<'k>, read: &Touch<'k>, steps: &[TimeStep]) -> Result<bool, IslError> {
+        let (Some(to), Some(from)) = (write.known_indices(), read.known_indices()) else { return Ok(false) };
+        let (outer, inner) = (write.inames(self.facts), read.inames(self.facts));
+        let is_implied = write.constraints.iter().all(|constraint| read.constraints.contains(constraint));
+        if to == from && outer.is_subset(&inner) && is_implied {
+            return Ok(true);
+        }
+        let mut functions: Vec<Option<Affine>> = Vec::new();
+        for step in steps {
+            if let TimeStep::Loop(value) = step {
+                functions.push(to_affine(value));
+            }
+        }
+        let image = |touch: &Touch<'k>, inames: &BTreeSet<Name>, indices: &[&Affine]| -> Result<Option<Set>, IslError> {
+            let domain = self.facts.domain(inames)?.join(&self.facts.kernel.assumptions)?.constrain(&touch.constraints)?;
+            let values = functions.iter().cloned().chain(indices.iter().map(|&index| Some(index.clone())));
+            let named: Option<Vec<(Name, Affine)>> =
+                values.enumerate().map(|(place, value)| Some((format!("value@{place}").into(), value?))).collect();
+            named.map(|named| domain.image(&named)).transpose()
+        };
+        match (image(read, &inner, &from)?, image(write, &outer, &to)?) {
+            (Some(read), Some(written)) => read.is_subset(&written),
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether accesses with different values of the first steps are in different turns of the schedule's loops, or have copies of their
+    /// own, and those that read what others with the same values wrote are not.
+    fn is_kept_apart(&self, all: &[(&Touch<'k>, &[TimeStep])], depth: usize, paths: &Paths) -> Result<bool, IslError> {
+        let instructions = &self.facts.kernel.instructions;
+        let mut turns: Option<Vec<Name>> = None;
+        for (touch, _) in all {
+            let Some(path) = paths.get(&instructions[touch.at].id) else { return Ok(false) };
+            let Some(first) = paths.get(&instructions[all[0].0.at].id) else { return Ok(false) };
+            let shared: BTreeSet<&Name> = first.shared(path).collect();
+            let is_turn = |iname: &Name| shared.contains(iname) && self.facts.placement(iname) == Placement::Loop;
+            turns = Some(match turns {
+                None => first.inames().filter(|iname| is_turn(iname)).cloned().collect(),
+                Some(known) => known.into_iter().filter(|iname| is_turn(iname)).collect(),
+            });
+        }
+        let turns = turns.unwrap_or_default();
+        for (place, &(one, early)) in all.iter().enumerate() {
+            for &(other, late) in &all[place..] {
+                if !(one.access.write || other.access.write) {
+                    continue;
+                }
+                if !self.is_separated(one, other, (early, late), depth, &turns)? {
+                    return Ok(false);
+                }
+                for (write, read, from, to) in [(one, other, early, late), (other, one, late, early)] {
+                    if write.access.write && !read.access.write && !self.is_together(write, read, (from, to), depth, &turns)? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether no two accesses with different values of the first steps touch one element of one copy in the same turn.
+    fn is_separated(&self, one: &Touch<'k>, other: &Touch<'k>, (early, late): (&[TimeStep], &[TimeStep]), depth: usize, turns: &[Name]) -> Result<bool, IslError> {
+        let pair = Pair::new(self, one, other);
+        if pair.is_apart()? {
+            return Ok(true);
+        }
+        let mut same = self.same_copy(&pair)?;
+        for iname in turns {
+            super::order::push_equal(&mut same, difference(&pair, iname)?);
+        }
+        let mut ways = Vec::new();
+        let mut equal: Vec<Constraint> = Vec::new();
+        for (a, b) in early.iter().zip(late).take(depth) {
+            let (TimeStep::Loop(a), TimeStep::Loop(b)) = (a, b) else { continue };
+            let (Some(a), Some(b)) = (to_affine(a), to_affine(b)) else { return Ok(false) };
+            let later = pair.difference(&a, &b)?;
+            push_if_possible(&mut ways, &equal, &[later.clone(), later.scale(-1)?], || Cause::Placed)?;
+            super::order::push_equal(&mut equal, later);
+        }
+        // What the turns say at a glance needs no solver: a step of inames that are all turns has one value in each.
+        let is_turn = |name: &Name| turns.contains(name) || !self.facts.kernel.inames.contains_key(name) || self.is_copy_iname(one, other, name);
+        let names = early.iter().take(depth).filter_map(|step| match step {
+            TimeStep::Loop(value) => Some(value.variables()),
+            TimeStep::At(_) => None,
+        });
+        if early[..depth] == late[..depth] && names.flatten().all(|name| is_turn(&name)) {
+            return Ok(true);
+        }
+        is_never(&pair, &same, ways)
+    }
+
+    fn is_copy_iname(&self, one: &Touch<'k>, other: &Touch<'k>, name: &Name) -> bool {
+        self.copy_axes(&one.root).any(|axis| self.along(one.at, axis) == Some(name) && self.along(other.at, axis) == Some(name))
+    }
+
+    /// Whether a read sees writes with the same values of the first steps only in its own turn and copy.
+    fn is_together(&self, write: &Touch<'k>, read: &Touch<'k>, (early, late): (&[TimeStep], &[TimeStep]), depth: usize, turns: &[Name]) -> Result<bool, IslError> {
+        let pair = Pair::new(self, write, read);
+        if pair.is_apart()? {
+            return Ok(true);
+        }
+        let Some(agreeing) = agree(&pair, early, late, depth)? else { return Ok(true) };
+        let mut ways = Vec::new();
+        let bare: BTreeSet<&Name> = (early.iter().zip(late).take(depth))
+            .filter_map(|(one, other)| match (one, other) {
+                (TimeStep::Loop(Expr::Variable(name)), TimeStep::Loop(Expr::Variable(same))) if name == same => Some(name),
+                _ => None,
+            })
+            .collect();
+        for iname in turns.iter().filter(|iname| !bare.contains(iname)) {
+            let later = difference(&pair, iname)?;
+            push_if_possible(&mut ways, &[], &[later.clone(), later.scale(-1)?], || Cause::Placed)?;
+        }
+        for axis in self.copy_axes(&write.root) {
+            if let (Some(one), Some(other)) = (self.along(write.at, axis), self.along(read.at, axis))
+                && one == other
+                && bare.contains(one)
+            {
+                continue;
+            }
+            match (pair.item(Side::First, axis)?, pair.item(Side::Second, axis)?) {
+                (Some(one), Some(other)) => {
+                    let later = other.sub(&one)?;
+                    push_if_possible(&mut ways, &[], &[later.clone(), later.scale(-1)?], || Cause::Placed)?;
+                }
+                (Some(_), None) => ways.push((Vec::new(), Cause::Placed)),
+                _ => {}
+            }
+        }
+        if ways.is_empty() {
+            return Ok(true);
+        }
+        let earlier = time::compare(&pair, (Side::First, early), (Side::Second, late))?.earlier;
+        for earlier in earlier {
+            let known: Vec<Constraint> = agreeing.iter().chain(&earlier).cloned().collect();
+            if !is_never(&pair, &known, ways.clone())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn is_never(pair: &Pair<'_, '_, '_>, known: &[Constraint], ways: Vec<super::order::Way>) -> Result<bool, IslError> {
+    if ways.is_empty() {
+        return Ok(true);
+    }
+    let touching = pair.touching()?.constrain(known)?;
+    for (way, _) in ways {
+        if !touching.constrain(&way)?.is_empty()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

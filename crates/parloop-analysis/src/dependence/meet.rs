@@ -1,0 +1,171 @@
+//! Where barriers must stand: whether two instructions, run by different work items, can touch the same element of shared memory.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::{Affine, Constraint, IslError, Name};
+use parloop_ir::syntax::{MemoryKind, SyncScope};
+
+use super::order::push_equal;
+use super::pair::{Pair, Side};
+use super::touch::{self, Touch};
+use super::{Dependences, Placement};
+
+/// Two instructions in the order in which they run, and the loops that they are both in.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<'a> {
+    /// The instruction that runs first.
+    pub first: usize,
+    /// The other one.
+    pub second: usize,
+    /// The loops around both whose turn is the same for both.
+    pub same: &'a [Name],
+    /// The loop of which the second runs in a later turn.
+    pub later: Option<&'a Name>,
+}
+
+impl<'k> Dependences<'_, 'k> {
+    /// The shared memory that an instruction touches.
+    pub fn shared_storages(&self, instruction: usize) -> impl Iterator<Item = &Name> {
+        self.touched[instruction].iter().filter(|key| self.touches[*key].iter().any(|touch| touch::shared_memory(self.facts, &touch.root).is_some()))
+    }
+
+    /// Whether there are axes along which work items of that scope differ.
+    pub fn has_axes(&self, scope: SyncScope) -> bool {
+        self.axes.iter().any(|axis| differs(*axis, scope))
+    }
+
+    /// Which memory the storage is in.
+    pub fn memory(&self, storage: &Name) -> MemoryKind {
+        let root = self.touches.get(storage).and_then(|touches| touches.first()).map(|touch| &touch.root);
+        root.and_then(|root| touch::shared_memory(self.facts, root)).unwrap_or(MemoryKind::Global)
+    }
+
+    /// A variable of `storage` that different work items can touch at the same place in both instructions, at least one of which writes. The
+    /// scope says which work items: those of a group, or those of different groups.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn meeting(&self, turn: Turn<'_>, storage: &Name, scope: SyncScope) -> Result<Option<Name>, IslError> {
+        if (scope == SyncScope::Global && self.memory(storage) == MemoryKind::Local) || self.is_excused(turn, storage, scope) {
+            return Ok(None);
+        }
+        for first in self.touches_of(turn.first, storage) {
+            for second in self.touches_of(turn.second, storage) {
+                let is_relevant = (first.access.write || second.access.write) && !(first.access.atomic && second.access.atomic);
+                if is_relevant && self.can_meet(first, second, turn, scope)? {
+                    return Ok(Some(second.access.name.clone()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// A variable of the storage of which two instructions can touch the same element at all, at least one of them writing.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn overlapping(&self, first: usize, second: usize, storage: &Name) -> Result<Option<Name>, IslError> {
+        for one in self.touches_of(first, storage) {
+            for other in self.touches_of(second, storage) {
+                let is_relevant = (one.access.write || other.access.write) && !(one.access.atomic && other.access.atomic);
+                let are_fields = one.access.name != other.access.name && one.access.name.contains('.') && other.access.name.contains('.');
+                if !is_relevant || are_fields {
+                    continue;
+                }
+                let pair = Pair::new(self, one, other);
+                if !pair.is_apart()? && !pair.touching()?.is_empty()? {
+                    return Ok(Some(other.access.name.clone()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The accesses of an instruction to a storage, and to the fields of an object.
+    fn touches_of(&self, instruction: usize, storage: &Name) -> impl Iterator<Item = &Touch<'k>> {
+        let fields = format!("{storage}.");
+        let keys = self.touched[instruction].iter().filter(move |key| *key == storage || key.starts_with(&fields));
+        keys.flat_map(|key| &self.touches[key]).filter(move |touch| touch.at == instruction)
+    }
+
+    /// `nosync` says that no barrier is needed.
+    fn is_excused(&self, turn: Turn<'_>, storage: &Name, scope: SyncScope) -> bool {
+        let instructions = &self.facts.kernel.instructions;
+        let says = |one: usize, other: usize| {
+            instructions[one].nosync.iter().any(|(id, excused)| {
+                let by_memory = self.memory(storage) == MemoryKind::Global && *excused == SyncScope::Global;
+                *id == instructions[other].id && (*excused == SyncScope::Any || *excused == scope || by_memory)
+            })
+        };
+        says(turn.first, turn.second) || says(turn.second, turn.first)
+    }
+
+    fn can_meet(&self, first: &Touch<'k>, second: &Touch<'k>, turn: Turn<'_>, scope: SyncScope) -> Result<bool, IslError> {
+        // Within one turn no barrier comes between the instances of one instruction; `check_order` judges those.
+        if turn.first == turn.second && turn.later.is_none() {
+            return Ok(false);
+        }
+        let mut pair = Pair::new(self, first, second);
+        pair.same.extend(turn.same.iter().cloned());
+        if scope == SyncScope::Local {
+            pair.same.extend(self.same_groups(turn));
+        }
+        if pair.is_apart()? {
+            return Ok(false);
+        }
+        let mut known = Vec::new();
+        if let Some(later) = turn.later {
+            let by = super::order::difference(&pair, later)?.sub(&Affine::constant(1))?;
+            match by.as_constant() {
+                Some(by) if by < 0 => return Ok(false),
+                Some(_) => {}
+                None => known.push(Constraint::not_negative(by)),
+            }
+        }
+        let mut apart = Vec::new();
+        for axis in &self.axes {
+            let by = self.item_or_any(&pair, Side::Second, *axis)?.sub(&self.item_or_any(&pair, Side::First, *axis)?)?;
+            if differs(*axis, scope) {
+                for sign in [1, -1] {
+                    let one = by.scale(sign)?.sub(&Affine::constant(1))?;
+                    if one.as_constant().is_none_or(|by| by >= 0) {
+                        apart.push(Constraint::not_negative(one));
+                    }
+                }
+            } else if scope == SyncScope::Local {
+                push_equal(&mut known, by);
+            }
+        }
+        if apart.is_empty() {
+            return Ok(false);
+        }
+        let touching = pair.touching()?.constrain(&known)?;
+        for apart in apart {
+            if !touching.constrain(&[apart])?.is_empty()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The inames along group axes that both instructions are within: work items of one group have the same values.
+    fn same_groups(&self, turn: Turn<'_>) -> BTreeSet<Name> {
+        let groups = self.axes.iter().filter(|axis| matches!(axis, Placement::Group(_)));
+        groups.filter_map(|axis| self.along(turn.first, *axis).filter(|iname| self.along(turn.second, *axis) == Some(iname)).cloned()).collect()
+    }
+
+    /// The number of the work item, or group, of one side along an axis; any, if the instruction is not spread over it.
+    fn item_or_any(&self, pair: &Pair<'_, '_, '_>, side: Side, axis: Placement) -> Result<Affine, IslError> {
+        let any = || Affine::name(format!("{axis:?}@{side:?}"));
+        Ok(pair.item(side, axis)?.unwrap_or_else(any))
+    }
+}
+
+/// Whether work items of that scope differ along the axis.
+fn differs(axis: Placement, scope: SyncScope) -> bool {
+    match axis {
+        Placement::Local(_) | Placement::LocalAuto => scope == SyncScope::Local,
+        Placement::Group(_) => scope == SyncScope::Global,
+        _ => false,
+    }
+}

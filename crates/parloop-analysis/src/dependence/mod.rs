@@ -1,0 +1,73 @@
+//! What may happen before what: the one place that knows which instances of instructions depend on each other.
+//!
+//! `touch` has the accesses of instructions as relations from instances to elements, `pair` puts two of them side by side, `time` compares
+//! when instances ran in the kernel as created, `path` when they run in a schedule. On these stand the questions: `order` (does a
+//! schedule keep the order of every two instances that depend on each other?), `meet` (where must a barrier stand?), `moves` (may a read
+//! be done elsewhere, may loops be fused?). What cannot be decided is said to be a doubt, never a yes or a no.
+
+mod local;
+mod meet;
+mod moves;
+mod order;
+mod pair;
+mod path;
+mod time;
+mod touch;
+mod violation;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use parloop_isl::{Affine, IslError, Name};
+
+use crate::axis::axis_base;
+use crate::facts::{Facts, Placement};
+
+pub use meet::Turn;
+pub use moves::Mover;
+pub use order::Outcome;
+pub use path::{Path, Paths};
+pub use touch::Touch;
+pub use violation::{Cause, Doubt, Instance, Violation};
+
+/// The accesses of a kernel's instructions to what some of them write, and the questions about them.
+pub struct Dependences<'f, 'k> {
+    facts: &'f Facts<'k>,
+    /// By what is touched: a storage, or a field of an object in it.
+    touches: BTreeMap<Name, Vec<Touch<'k>>>,
+    /// For each instruction, what it touches.
+    touched: Vec<BTreeSet<Name>>,
+    /// The axes along which work items differ.
+    axes: BTreeSet<Placement>,
+    /// What work item 0 of an axis has, by iname, once it was asked for.
+    bases: RefCell<HashMap<Name, Affine>>,
+}
+
+impl<'f, 'k> Dependences<'f, 'k> {
+    /// Of that kernel.
+    pub fn of(facts: &'f Facts<'k>) -> Dependences<'f, 'k> {
+        let touches = touch::collect(facts);
+        let mut touched = vec![BTreeSet::new(); facts.kernel.instructions.len()];
+        for (key, all) in &touches {
+            all.iter().for_each(|touch| drop(touched[touch.at].insert(key.clone())));
+        }
+        let inames = facts.kernel.instructions.iter().flat_map(|instruction| &instruction.within_inames);
+        let axes = inames.map(|iname| facts.placement(iname)).filter(|placement| placement.is_parallel()).collect();
+        Dependences { facts, touches, touched, axes, bases: RefCell::default() }
+    }
+
+    /// The iname of an instruction along an axis.
+    fn along(&self, instruction: usize, axis: Placement) -> Option<&'k Name> {
+        self.facts.kernel.instructions[instruction].within_inames.iter().find(|iname| self.facts.placement(iname) == axis)
+    }
+
+    /// The value of an iname that work item 0 has.
+    fn base(&self, iname: &Name) -> Result<Affine, IslError> {
+        if let Some(base) = self.bases.borrow().get(iname) {
+            return Ok(base.clone());
+        }
+        let base = axis_base(&self.facts.forest, iname)?;
+        self.bases.borrow_mut().insert(iname.clone(), base.clone());
+        Ok(base)
+    }
+}

@@ -1,0 +1,193 @@
+//! Questions of transformations: may loops be fused, may lanes share a loop, may a value be computed later than it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parloop_isl::{Affine, Constraint, IslError, Name};
+use parloop_ir::affine::to_affine;
+use parloop_ir::syntax::{Expr, Time, TimeStep};
+
+use super::order::{difference, push_if_possible};
+use super::pair::{Pair, Side};
+use super::touch::Touch;
+use super::violation::Cause;
+use super::{Dependences, time};
+
+/// A value that is computed again where it is used, instead of once where it was assigned.
+pub struct Mover<'a> {
+    /// The assignment.
+    pub definition: usize,
+    /// The instruction that uses the value.
+    pub user: usize,
+    /// What the inames in the assignment's indices are for one use: its indices.
+    pub indices: &'a BTreeMap<Name, Expr>,
+}
+
+impl<'k> Dependences<'_, 'k> {
+    /// Pairs of accesses of two instructions to one storage, at least one of them writing.
+    fn pairs<'s>(&'s self, first: usize, second: usize) -> impl Iterator<Item = Pair<'s, 's, 'k>> + 's {
+        let keys = self.touched[first].iter().filter(move |key| self.touched[second].contains(*key));
+        keys.flat_map(move |key| {
+            let of = move |at: usize| self.touches[key].iter().filter(move |touch| touch.at == at);
+            of(first).flat_map(move |one| of(second).map(move |other| (one, other)))
+        })
+        .filter(|(one, other)| one.access.write || other.access.write)
+        .map(|(one, other)| Pair::new(self, one, other))
+    }
+
+    /// Whether an iteration of the early loop comes after one of the late loop that touches the same element, for equal values of the
+    /// loops around both: as one loop they would run in the wrong order. Yes where it cannot be told.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn run_backwards(&self, (early, early_iname): (usize, &Name), (late, late_iname): (usize, &Name), outer: &BTreeSet<Name>) -> Result<bool, IslError> {
+        for mut pair in self.pairs(early, late) {
+            pair.same.extend(outer.iter().cloned());
+            if pair.is_apart()? {
+                continue;
+            }
+            let by = Affine::name(pair.marked(Side::First, early_iname)).sub(&Affine::name(pair.marked(Side::Second, late_iname)))?;
+            let backwards = Constraint::not_negative(by.sub(&Affine::constant(1))?);
+            if !pair.touching()?.constrain(&[backwards])?.is_empty()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether no value of the inames touches what another value of them writes in the other instruction, in one turn of all other loops.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn are_separate(&self, first: usize, second: usize, lanes: &BTreeSet<&Name>) -> Result<bool, IslError> {
+        let within = |at: usize| &self.facts.kernel.instructions[at].within_inames;
+        let around: BTreeSet<Name> = within(first).intersection(within(second)).filter(|iname| !lanes.contains(*iname)).cloned().collect();
+        for mut pair in self.pairs(first, second) {
+            pair.same.extend(around.iter().cloned());
+            if pair.is_apart()? {
+                continue;
+            }
+            let mut ways = Vec::new();
+            for lane in lanes {
+                let later = difference(&pair, lane)?;
+                push_if_possible(&mut ways, &[], &[later.clone(), later.scale(-1)?], || Cause::Unordered((*lane).clone()))?;
+            }
+            if ways.is_empty() {
+                continue;
+            }
+            let touching = pair.touching()?;
+            for (way, _) in ways {
+                if !touching.constrain(&way)?.is_empty()? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Some points of the user at which nothing has been assigned yet by the definition; `None` if there are none, or it cannot be told.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn uncovered(&self, mover: &Mover<'_>) -> Result<Option<BTreeMap<Name, i64>>, IslError> {
+        let kernel = self.facts.kernel;
+        let (definition, user) = (&kernel.instructions[mover.definition], &kernel.instructions[mover.user]);
+        let mut indices = BTreeMap::new();
+        for (name, index) in mover.indices {
+            let Some(index) = to_affine(index).filter(|index| index.names().iter().all(|name| !kernel.temporaries.contains_key(name))) else {
+                return Ok(None);
+            };
+            indices.insert(name.clone(), index);
+        }
+        let inames: BTreeSet<Name> = user.within_inames.iter().cloned().chain(indices.values().flat_map(Affine::names).filter(|name| kernel.inames.contains_key(name))).collect();
+        let used = self.facts.domain(&inames)?.join(&kernel.assumptions)?;
+        // The points of the definition, with its indices as the user has them; what else it is within is the user's, or any.
+        let mut assigned = self.facts.domain(&definition.within_inames)?;
+        for (name, _) in &indices {
+            assigned = assigned.rename(&|known| (known == name).then(|| format!("{name}@").into()))?;
+        }
+        for (name, index) in &indices {
+            let marked = Name::from(format!("{name}@"));
+            if assigned.has_dim(&marked) || assigned.has_param(&marked) {
+                assigned = assigned.substitute(&marked, index)?;
+            }
+        }
+        let others: Vec<Name> = assigned.dims().iter().filter(|dim| !used.has_dim(dim)).cloned().collect();
+        let assigned = assigned.project_out(&others)?;
+        let missing = used.clone().subtract(&assigned.add_dims(used.dims()).reorder_dims(used.dims()))?;
+        match missing.is_empty()? {
+            true => Ok(None),
+            false => missing.sample(),
+        }
+    }
+
+    /// An instruction that writes what the value is made of, or the variable itself, between the assignment and the use.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn changed_between(&self, mover: &Mover<'_>) -> Result<Option<(Name, usize)>, IslError> {
+        let instructions = &self.facts.kernel.instructions;
+        let definition = &instructions[mover.definition];
+        let Some(Time { steps, .. }) = definition.origin.times.first() else { return Ok(None) };
+        let moved: Vec<TimeStep> = steps
+            .iter()
+            .map(|step| match step {
+                TimeStep::At(place) => TimeStep::At(*place),
+                TimeStep::Loop(value) => TimeStep::Loop(value.substitute(mover.indices)),
+            })
+            .collect();
+        let Some(used) = instructions[mover.user].origin.times.first() else { return Ok(None) };
+        for (key, touches) in &self.touches {
+            let written = touches.iter().filter(|touch| touch.access.write);
+            for read in touches.iter().filter(|touch| touch.at == mover.definition) {
+                let virtual_read = self.moved(read, mover);
+                for write in written.clone().filter(|write| !(read.access.write && write.at == mover.definition)) {
+                    let mut pair = Pair::new(self, write, &virtual_read);
+                    pair.times = Some((&EMPTY, used));
+                    if pair.is_apart()? {
+                        continue;
+                    }
+                    let before_use = time::compare(&pair, (Side::First, own_steps(instructions[write.at].origin.times.first())), (Side::Second, &used.steps))?;
+                    let after = time::compare(&pair, (Side::Second, &moved), (Side::First, own_steps(instructions[write.at].origin.times.first())))?;
+                    let touching = pair.touching()?;
+                    for (one, other) in before_use.earlier.iter().flat_map(|one| after.earlier.iter().map(move |other| (one, other))) {
+                        let between: Vec<Constraint> = one.iter().chain(other).cloned().collect();
+                        if !touching.constrain(&between)?.is_empty()? {
+                            return Ok(Some((key.clone(), write.at)));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// An access of the definition as the user would make it.
+    fn moved(&self, touch: &Touch<'k>, mover: &Mover<'_>) -> Touch<'k> {
+        let kernel = self.facts.kernel;
+        let by: BTreeMap<&Name, Option<Affine>> = mover.indices.iter().map(|(name, index)| (name, to_affine(index))).collect();
+        let put = |index: &Affine| {
+            let mut result = index.clone();
+            let mut marks = BTreeMap::new();
+            for (name, value) in &by {
+                if result.mentions(name) {
+                    let mark = Name::from(format!("{name}@"));
+                    result = result.substitute(name, &Affine::name(mark.clone())).ok()?;
+                    marks.insert(mark, value.clone()?);
+                }
+            }
+            for (mark, value) in marks {
+                result = result.substitute(&mark, &value).ok()?;
+            }
+            Some(result).filter(|index| index.names().iter().all(|name| !kernel.temporaries.contains_key(name)))
+        };
+        let indices = touch.indices.as_ref().map(|indices| indices.iter().map(|index| index.as_ref().and_then(put)).collect());
+        Touch { at: mover.user, indices, constraints: Vec::new(), ..touch.clone() }
+    }
+}
+
+const EMPTY: Time = Time { steps: Vec::new(), given: Vec::new() };
+
+fn own_steps(time: Option<&Time>) -> &[TimeStep] {
+    time.map_or(&[], |time| &time.steps)
+}
+

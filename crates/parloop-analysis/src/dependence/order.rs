@@ -1,0 +1,296 @@
+//! Whether a schedule keeps the order of every two instances that depend on each other.
+
+use std::collections::BTreeSet;
+
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
+use parloop_ir::syntax::{AddressSpace, Expr, Time, TimeStep};
+
+use super::pair::{Pair, Side};
+use super::path::{Path, Paths};
+use super::touch::{self, Touch};
+use super::violation::{Cause, Doubt, Violation};
+use super::{Dependences, Placement, time};
+
+/// What was found out about a schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// An order that is provably lost.
+    pub violation: Option<Violation>,
+    /// Orders that may be lost: only the data knows.
+    pub doubts: BTreeSet<Doubt>,
+}
+
+/// What must hold for two instances to lose their order, and why they lose it then.
+pub(super) type Way = (Vec<Constraint>, Cause);
+
+impl<'k> Dependences<'_, 'k> {
+    /// Compares the schedule with the kernel as created. Instructions for which a test holds race with themselves on purpose.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn check_order(&self, paths: &Paths, may_race: &dyn Fn(&Name) -> bool) -> Result<Outcome, IslError> {
+        let mut outcome = Outcome::default();
+        if self.is_as_created(paths) {
+            return Ok(outcome);
+        }
+        for (key, own) in &self.touches {
+            let mut related: Vec<&Touch<'k>> = own.iter().collect();
+            if let Some(whole) = key.split_once('.').and_then(|(object, _)| self.touches.get(object)) {
+                related.extend(whole);
+            }
+            let mut depth: Option<Option<usize>> = None;
+            for (place, one) in own.iter().enumerate() {
+                for other in &related[place..] {
+                    let is_relevant = (one.access.write || other.access.write) && !(one.access.atomic && other.access.atomic);
+                    if !is_relevant || (one.at == other.at && may_race(&self.facts.kernel.instructions[one.at].id)) {
+                        continue;
+                    }
+                    let directions: &[(&Touch<'k>, &Touch<'k>)] =
+                        if std::ptr::eq(one, *other) { &[(one, one)] } else { &[(one, other), (other, one)] };
+                    for (first, second) in directions {
+                        self.check_pair(first, second, own, paths, &mut depth, &mut outcome)?;
+                        if outcome.violation.is_some() {
+                            return Ok(outcome);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn check_pair(
+        &self,
+        first: &Touch<'k>,
+        second: &Touch<'k>,
+        all: &[Touch<'k>],
+        paths: &Paths,
+        depth: &mut Option<Option<usize>>,
+        outcome: &mut Outcome,
+    ) -> Result<(), IslError> {
+        let instructions = &self.facts.kernel.instructions;
+        let (early, late) = (instructions[first.at].origin.times_for(&first.root), instructions[second.at].origin.times_for(&second.root));
+        for (early, late) in early.iter().flat_map(|early| late.iter().map(move |late| (early, late))) {
+            let mut pair = Pair::new(self, first, second);
+            pair.times = Some((early, late));
+            let Some((set, cause, is_exact)) = self.broken(&pair, early, late, paths, 0)? else { continue };
+            let depth = match depth {
+                Some(depth) => *depth,
+                None => *depth.insert(self.local_depth(all, paths)?),
+            };
+            let (set, cause, is_exact) = match depth {
+                // Values of other turns are never seen: only accesses of one turn have an order.
+                Some(depth) => match self.broken(&pair, early, late, paths, depth)? {
+                    Some(found) => found,
+                    None => continue,
+                },
+                None => (set, cause, is_exact),
+            };
+            if is_exact && pair.is_exact() {
+                outcome.violation = Some(Violation::of(&pair, &set, cause)?);
+                return Ok(());
+            }
+            let iname = match cause {
+                Cause::Unordered(iname) | Cause::Backwards(iname) | Cause::Copies(iname) => Some(iname),
+                Cause::Placed => None,
+            };
+            let id = |touch: &Touch<'_>| instructions[touch.at].id.clone();
+            outcome.doubts.insert(Doubt { variable: first.access.name.clone(), first: id(first), second: id(second), iname });
+        }
+        Ok(())
+    }
+
+    /// Instances of which the first ran before the second as created, that agree in the first steps of their times, and that lose their
+    /// order; and whether that is certain as far as times go.
+    fn broken(&self, pair: &Pair<'_, '_, '_>, early: &Time, late: &Time, paths: &Paths, depth: usize) -> Result<Option<(Set, Cause, bool)>, IslError> {
+        if pair.is_apart()? {
+            return Ok(None);
+        }
+        let ways = self.ways(pair, paths)?;
+        if ways.is_empty() {
+            return Ok(None);
+        }
+        let time::Comparison { mut earlier, equal, is_exact } = time::compare(pair, (Side::First, &early.steps), (Side::Second, &late.steps))?;
+        // An instance reads before it writes.
+        if !pair.first.access.write && pair.second.access.write {
+            earlier.extend(equal);
+        }
+        if earlier.is_empty() {
+            return Ok(None);
+        }
+        let Some(agreeing) = agree(pair, &early.steps, &late.steps, depth)? else { return Ok(None) };
+        let touching = pair.touching()?.constrain(&agreeing)?;
+        if touching.is_empty()? {
+            return Ok(None);
+        }
+        for earlier in &earlier {
+            let ordered = touching.constrain(earlier)?;
+            for (way, cause) in &ways {
+                let lost = ordered.constrain(way)?;
+                if !lost.is_empty()? {
+                    return Ok(Some((lost, cause.clone(), is_exact)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The ways in which the first instance may not be done before the second.
+    fn ways(&self, pair: &Pair<'_, '_, '_>, paths: &Paths) -> Result<Vec<Way>, IslError> {
+        let instructions = &self.facts.kernel.instructions;
+        let instruction = &instructions[pair.first.at];
+        let (Some(first), Some(second)) = (paths.get(&instruction.id), paths.get(&instructions[pair.second.at].id)) else {
+            return Ok(Vec::new());
+        };
+        let is_own = pair.first.at == pair.second.at;
+        let mut ways: Vec<Way> = Vec::new();
+        let mut equal = self.same_copy(pair)?;
+        for iname in first.shared(second) {
+            let later = difference(pair, iname)?;
+            let is_ordered = self.facts.placement(iname) == Placement::Loop;
+            let commutes = is_own && instruction.origin.commutes.contains(&pair.first.root);
+            if is_ordered && !commutes {
+                push_if_possible(&mut ways, &equal, &[later.scale(-1)?], || Cause::Backwards(iname.clone()))?;
+            } else if !is_ordered {
+                push_if_possible(&mut ways, &equal, &[later.clone(), later.scale(-1)?], || Cause::Unordered(iname.clone()))?;
+            }
+            push_equal(&mut equal, later);
+        }
+        if is_own {
+            let parallel = instruction.within_inames.iter().filter(|iname| self.facts.placement(iname).is_parallel());
+            for iname in parallel {
+                let later = difference(pair, iname)?;
+                push_if_possible(&mut ways, &equal, &[later.clone(), later.scale(-1)?], || Cause::Unordered(iname.clone()))?;
+                push_equal(&mut equal, later);
+            }
+        } else if !first.is_before(second) {
+            ways.push((equal, Cause::Placed));
+        }
+        if pair.first.access.write && !pair.second.access.write {
+            self.add_copies(pair, &mut ways)?;
+        }
+        Ok(ways)
+    }
+
+    /// The axes along which work items have copies of a variable.
+    pub(super) fn copy_axes(&self, variable: &Name) -> impl Iterator<Item = Placement> + '_ {
+        let space = touch::space(self.facts, variable);
+        self.axes.iter().copied().filter(move |axis| match space {
+            AddressSpace::Private => true,
+            AddressSpace::Local => matches!(axis, Placement::Group(_)),
+            AddressSpace::Global | AddressSpace::Constant => false,
+        })
+    }
+
+    /// What holds where both instances touch one copy of the variable.
+    pub(super) fn same_copy(&self, pair: &Pair<'_, '_, '_>) -> Result<Vec<Constraint>, IslError> {
+        let mut same = Vec::new();
+        for axis in self.copy_axes(&pair.first.root) {
+            if let (Some(one), Some(other)) = (pair.item(Side::First, axis)?, pair.item(Side::Second, axis)?) {
+                push_equal(&mut same, other.sub(&one)?);
+            }
+        }
+        Ok(same)
+    }
+
+    /// A value in the copy of one work item that another one reads.
+    fn add_copies(&self, pair: &Pair<'_, '_, '_>, ways: &mut Vec<Way>) -> Result<(), IslError> {
+        for axis in self.copy_axes(&pair.first.root) {
+            let Some(iname) = self.along(pair.first.at, axis) else { continue };
+            let cause = || Cause::Copies(iname.clone());
+            match (pair.item(Side::First, axis)?, pair.item(Side::Second, axis)?) {
+                (Some(one), Some(other)) => {
+                    let later = other.sub(&one)?;
+                    push_if_possible(ways, &[], &[later.clone(), later.scale(-1)?], cause)?;
+                }
+                // Every work item reads its own copy, and one of them has the value.
+                (Some(_), None) if self.facts.constant_length(iname) != Some(1) => ways.push((Vec::new(), cause())),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the schedule is the order of the kernel as created, seen without any question.
+    fn is_as_created(&self, paths: &Paths) -> bool {
+        let instructions = &self.facts.kernel.instructions;
+        let mut before: Option<(&[TimeStep], &Path)> = None;
+        for id in paths.order() {
+            let (Some(&at), Some(path)) = (self.facts.position.get(id), paths.get(id)) else { return false };
+            let instruction = &instructions[at];
+            let [Time { steps, given }] = &instruction.origin.times[..] else { return false };
+            let loops: Vec<&Name> = path.inames().collect();
+            let is_plain = given.is_empty() && instruction.origin.of.is_empty() && loops.len() == instruction.within_inames.len();
+            let created = steps.iter().filter_map(|step| match step {
+                TimeStep::At(_) => None,
+                TimeStep::Loop(value) => Some(value),
+            });
+            let is_same = created.clone().count() == loops.len()
+                && created.zip(&loops).all(|(value, iname)| matches!(value, Expr::Variable(name) if name == *iname));
+            let is_plain_loop = |iname: &&Name| self.facts.placement(iname) == Placement::Loop;
+            if !is_plain || !is_same || !loops.iter().all(is_plain_loop) {
+                return false;
+            }
+            if let Some((earlier, other)) = before
+                && !is_next(earlier, other, steps, path)
+            {
+                return false;
+            }
+            before = Some((steps, path));
+        }
+        true
+    }
+}
+
+/// Whether the place of an instruction comes after that of another both as created and in the schedule, at the same depth.
+fn is_next(earlier: &[TimeStep], before: &Path, later: &[TimeStep], path: &Path) -> bool {
+    let depth = before.shared(path).count();
+    let parted = earlier.iter().zip(later).position(|(one, other)| one != other);
+    match parted.map(|place| (place, &earlier[place], &later[place])) {
+        Some((place, TimeStep::At(one), TimeStep::At(other))) => {
+            let loops = earlier[..place].iter().filter(|step| matches!(step, TimeStep::Loop(_))).count();
+            one < other && loops == depth
+        }
+        _ => false,
+    }
+}
+
+/// `second - first` of an iname.
+pub(super) fn difference(pair: &Pair<'_, '_, '_>, iname: &Name) -> Result<Affine, IslError> {
+    pair.difference(&Affine::name(iname.clone()), &Affine::name(iname.clone()))
+}
+
+/// Adds `equal and positive > 0` for each of the expressions that can be positive.
+pub(super) fn push_if_possible(ways: &mut Vec<Way>, equal: &[Constraint], positive: &[Affine], cause: impl Fn() -> Cause) -> Result<(), IslError> {
+    for affine in positive {
+        if affine.as_constant().is_none_or(|value| value > 0) {
+            let mut way = equal.to_vec();
+            way.push(Constraint::not_negative(affine.sub(&Affine::constant(1))?));
+            ways.push((way, cause()));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn push_equal(equal: &mut Vec<Constraint>, difference: Affine) {
+    if difference.as_constant() != Some(0) {
+        equal.push(Constraint::zero(difference));
+    }
+}
+
+/// What holds where two times agree in their first steps; `None` if they never do.
+pub(super) fn agree(pair: &Pair<'_, '_, '_>, first: &[TimeStep], second: &[TimeStep], depth: usize) -> Result<Option<Vec<Constraint>>, IslError> {
+    let mut equal = Vec::new();
+    for (one, other) in first.iter().zip(second).take(depth) {
+        match (one, other) {
+            (TimeStep::Loop(one), TimeStep::Loop(other)) => {
+                if let (Some(one), Some(other)) = (parloop_ir::affine::to_affine(one), parloop_ir::affine::to_affine(other)) {
+                    push_equal(&mut equal, pair.difference(&one, &other)?);
+                }
+            }
+            (one, other) if one == other => {}
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(equal))
+}

@@ -1,0 +1,205 @@
+//! Two accesses side by side: names of their own for what need not be the same for both, and the points at which both touch one element.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
+use parloop_ir::affine::to_affine;
+use parloop_ir::syntax::{Time, without_primes};
+
+use super::touch::Touch;
+use super::{Dependences, Placement};
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    First,
+    Second,
+}
+
+/// Two accesses, the first of which happens before the second in the order that is asked about.
+pub(super) struct Pair<'a, 'f, 'k> {
+    pub deps: &'a Dependences<'f, 'k>,
+    pub first: &'a Touch<'k>,
+    pub second: &'a Touch<'k>,
+    /// When they ran, where that is asked about: names of other instances that they stand for are bounded too.
+    pub times: Option<(&'a Time, &'a Time)>,
+    /// Inames that have one value for both.
+    pub same: BTreeSet<Name>,
+}
+
+impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
+    /// Two accesses about whose inames nothing is known but what their indices say at a glance.
+    pub fn new(deps: &'a Dependences<'f, 'k>, first: &'a Touch<'k>, second: &'a Touch<'k>) -> Pair<'a, 'f, 'k> {
+        let same = determined(deps, first, second);
+        Pair { deps, first, second, times: None, same }
+    }
+
+    fn touch(&self, side: Side) -> &'a Touch<'k> {
+        match side {
+            Side::First => self.first,
+            Side::Second => self.second,
+        }
+    }
+
+    fn time(&self, side: Side) -> Option<&'a Time> {
+        let (first, second) = self.times?;
+        Some(if side == Side::First { first } else { second })
+    }
+
+    /// The name of an iname, or of a number that the kernel computes, for one side. A sign that no name in text has keeps them apart.
+    pub fn marked(&self, side: Side, name: &Name) -> Name {
+        let kernel = self.deps.facts.kernel;
+        let (plain, primes) = without_primes(name);
+        let is_own = primes > 0 || kernel.inames.contains_key(plain) || kernel.temporaries.contains_key(plain);
+        if !is_own || self.same.contains(name) {
+            return name.clone();
+        }
+        let mark = if side == Side::First { 1 } else { 2 };
+        format!("{name}@{mark}").into()
+    }
+
+    /// An expression with the names of one side.
+    pub fn affine(&self, side: Side, affine: &Affine) -> Result<Affine, IslError> {
+        affine.rename(&|name| Some(self.marked(side, name)))
+    }
+
+    /// `second - first` of one expression each.
+    pub fn difference(&self, first: &Affine, second: &Affine) -> Result<Affine, IslError> {
+        self.affine(Side::Second, second)?.sub(&self.affine(Side::First, first)?)
+    }
+
+    /// The points of one side.
+    fn domain(&self, side: Side) -> Result<Set, IslError> {
+        let (touch, facts) = (self.touch(side), self.deps.facts);
+        let mut domain = facts.domain(&touch.inames(facts))?.join(&facts.kernel.assumptions)?.constrain(&touch.constraints)?;
+        if let Some(time) = self.time(side) {
+            domain = domain.join(&self.others(touch, time)?)?;
+        }
+        domain.rename(&|name| Some(self.marked(side, name)))
+    }
+
+    /// The points of the instances that one stands for.
+    fn others(&self, touch: &Touch<'k>, time: &Time) -> Result<Set, IslError> {
+        let facts = self.deps.facts;
+        let own = &facts.kernel.instructions[touch.at].within_inames;
+        let mut by_primes: BTreeMap<usize, BTreeSet<Name>> = BTreeMap::new();
+        for name in time.names() {
+            let (plain, primes) = without_primes(&name);
+            if primes > 0 && facts.kernel.inames.contains_key(plain) {
+                by_primes.entry(primes).or_default().insert(plain.into());
+            }
+        }
+        let mut points = Set::universe(&[], &[]);
+        for (primes, inames) in by_primes {
+            let mark = "'".repeat(primes);
+            let domain = facts.domain(&inames)?;
+            let is_other = |name: &Name| facts.kernel.inames.contains_key(name) && (inames.contains(name) || !own.contains(name));
+            points = points.join(&domain.rename(&|name| is_other(name).then(|| format!("{name}{mark}").into()))?)?;
+        }
+        let mut equal = Vec::new();
+        for (left, right) in &time.given {
+            if let (Some(left), Some(right)) = (to_affine(left), to_affine(right)) {
+                equal.push(Constraint::zero(left.sub(&right)?));
+            }
+        }
+        points.constrain(&equal)
+    }
+
+    /// Whether the same element can be meant, as far as names and constants say.
+    pub fn is_apart(&self) -> Result<bool, IslError> {
+        if self.first.access.name != self.second.access.name {
+            return Ok(false);
+        }
+        let (Some(left), Some(right)) = (&self.first.indices, &self.second.indices) else { return Ok(false) };
+        for (x, y) in left.iter().zip(right) {
+            if let (Some(x), Some(y)) = (x, y)
+                && self.difference(x, y)?.as_constant().is_some_and(|apart| apart != 0)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The pairs of points at which both touch the same element.
+    pub fn touching(&self) -> Result<Set, IslError> {
+        let both = self.domain(Side::First)?.join(&self.domain(Side::Second)?)?;
+        both.constrain(&self.same_element()?)
+    }
+
+    /// What holds where both touch the same element, as far as it is known.
+    fn same_element(&self) -> Result<Vec<Constraint>, IslError> {
+        let mut constraints = Vec::new();
+        if self.first.access.name == self.second.access.name
+            && let (Some(left), Some(right)) = (&self.first.indices, &self.second.indices)
+            && left.len() == right.len()
+        {
+            for (x, y) in left.iter().zip(right) {
+                if let (Some(x), Some(y)) = (x, y) {
+                    constraints.push(Constraint::zero(self.difference(x, y)?));
+                }
+            }
+        }
+        Ok(constraints)
+    }
+
+    /// Whether the two relations are the truth, not more than that.
+    pub fn is_exact(&self) -> bool {
+        self.first.is_exact && self.second.is_exact && self.first.access.name == self.second.access.name
+    }
+
+    /// The number of the work item, or group, of one side along an axis; `None` if the instruction is not spread over it.
+    pub fn item(&self, side: Side, axis: Placement) -> Result<Option<Affine>, IslError> {
+        let Some(iname) = self.deps.along(self.touch(side).at, axis) else { return Ok(None) };
+        let base = self.deps.base(iname)?;
+        Ok(Some(Affine::name(self.marked(side, iname)).sub(&base)?))
+    }
+}
+
+/// The inames that have one value for both accesses wherever they touch the same element: those that equal indices give away.
+fn determined(deps: &Dependences<'_, '_>, first: &Touch<'_>, second: &Touch<'_>) -> BTreeSet<Name> {
+    let (Some(left), Some(right)) = (first.known_indices(), second.known_indices()) else { return BTreeSet::new() };
+    if left != right || first.access.name != second.access.name {
+        return BTreeSet::new();
+    }
+    let is_iname = |name: &Name| deps.facts.kernel.inames.contains_key(name);
+    let mut same: BTreeSet<Name> = BTreeSet::new();
+    loop {
+        let known = same.len();
+        for index in &left {
+            let open: Vec<Name> = index.names().into_iter().filter(|name| is_iname(name) && !same.contains(name)).collect();
+            if !open.is_empty() && is_one_to_one(deps, index, &open) {
+                same.extend(open);
+            }
+        }
+        if same.len() == known {
+            return same;
+        }
+    }
+}
+
+/// Whether one value of an index leaves one value for each of the inames: they are its digits.
+fn is_one_to_one(deps: &Dependences<'_, '_>, index: &Affine, open: &[Name]) -> bool {
+    let mut digits: Vec<(i64, &Name)> = open.iter().map(|name| (index.coefficient(name).saturating_abs(), name)).collect();
+    let in_floor = index.has_floors() && index.terms().any(|(atom, _)| match atom {
+        parloop_isl::Atom::Floor(inner, _) => open.iter().any(|name| inner.mentions(name)),
+        parloop_isl::Atom::Name(_) => false,
+    });
+    if in_floor || digits.iter().any(|(coefficient, _)| *coefficient == 0) {
+        return false;
+    }
+    digits.sort_unstable();
+    let mut below: i64 = 0;
+    for (place, (coefficient, name)) in digits.iter().enumerate() {
+        if *coefficient <= below {
+            return false;
+        }
+        if place + 1 == digits.len() {
+            return true;
+        }
+        let Some(length) = deps.facts.constant_length(name) else { return false };
+        let Some(span) = length.checked_sub(1).and_then(|span| span.max(0).checked_mul(*coefficient)).and_then(|span| span.checked_add(below)) else { return false };
+        below = span;
+    }
+    true
+}

@@ -1,0 +1,76 @@
+//! Which of two instances ran first in the kernel as it was created.
+
+use parloop_isl::{Constraint, IslError};
+use parloop_ir::affine::to_affine;
+use parloop_ir::syntax::TimeStep;
+
+use super::pair::{Pair, Side};
+
+/// When the first of two instances ran before the second: the alternatives, and what holds where both have the same time.
+pub(super) struct Comparison {
+    pub earlier: Vec<Vec<Constraint>>,
+    /// `None` if they never have the same time.
+    pub equal: Option<Vec<Constraint>>,
+    /// Whether every step could be compared.
+    pub is_exact: bool,
+}
+
+/// Compares two times, each in the names of one side, step by step.
+pub(super) fn compare(
+    pair: &Pair<'_, '_, '_>,
+    (first_side, first): (Side, &[TimeStep]),
+    (second_side, second): (Side, &[TimeStep]),
+) -> Result<Comparison, IslError> {
+    let mut found = Comparison { earlier: Vec::new(), equal: None, is_exact: true };
+    let mut equal: Vec<Constraint> = Vec::new();
+    for place in 0..first.len().max(second.len()) {
+        let step = |steps: &[TimeStep]| steps.get(place).cloned().unwrap_or(TimeStep::At(0));
+        match (step(first), step(second)) {
+            (TimeStep::At(a), TimeStep::At(b)) if a == b => {}
+            (TimeStep::At(a), TimeStep::At(b)) => {
+                if a < b {
+                    found.earlier.push(equal);
+                }
+                return Ok(found);
+            }
+            (TimeStep::Loop(a), TimeStep::Loop(b)) => {
+                let (Some(a), Some(b)) = (to_affine(&a), to_affine(&b)) else {
+                    found.is_exact = false;
+                    found.earlier.push(equal.clone());
+                    found.equal = Some(equal);
+                    return Ok(found);
+                };
+                let later = pair.affine(second_side, &b)?.sub(&pair.affine(first_side, &a)?)?;
+                match later.as_constant() {
+                    Some(0) => {}
+                    Some(by) => {
+                        if by > 0 {
+                            found.earlier.push(equal);
+                        }
+                        return Ok(found);
+                    }
+                    None => {
+                        let one = parloop_isl::Affine::constant(1);
+                        let mut before = equal.clone();
+                        before.push(Constraint::not_negative(later.sub(&one)?));
+                        found.earlier.push(before);
+                        equal.push(Constraint::zero(later));
+                    }
+                }
+            }
+            // A loop on one side and an instruction on the other: they never stood in one body.
+            _ => {
+                found.is_exact = false;
+                found.earlier.push(equal);
+                return Ok(found);
+            }
+        }
+    }
+    found.equal = Some(equal);
+    Ok(found)
+}
+
+/// How many steps of two times are written alike, and the first of them is the earlier one after that by its place.
+pub(super) fn shared(first: &[TimeStep], second: &[TimeStep]) -> usize {
+    first.iter().zip(second).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,142 @@
+//! Accesses as relations: which elements an instance touches. Exact where indices and conditions are affine in inames and parameters;
+//! elsewhere the relation is larger than the truth and says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parloop_isl::{Affine, Constraint, Name};
+use parloop_ir::affine::to_affine;
+use parloop_ir::syntax::{AddressSpace, ArgumentKind, BinaryOp, CompareOp, Expr, MemoryKind, UnaryOp};
+
+use crate::access::{Access, accesses, constraints_of};
+use crate::facts::Facts;
+
+/// One access of an instruction.
+#[derive(Clone, Debug)]
+pub struct Touch<'k> {
+    /// The instruction.
+    pub at: usize,
+    /// As it stands there.
+    pub access: Access<'k>,
+    /// What each index is, `None` where only the data knows; `None` for a whole variable.
+    pub indices: Option<Vec<Option<Affine>>>,
+    /// What holds wherever it happens.
+    pub constraints: Vec<Constraint>,
+    /// Further conditions, which only the data knows: `(condition, its value)`.
+    pub open: Vec<(&'k Expr, bool)>,
+    /// Whether it happens at all points of the instruction at which the constraints hold, and every index is known.
+    pub is_exact: bool,
+    /// The variable that shares memory with others, or is the object of a field.
+    pub root: Name,
+}
+
+/// The accesses to what some instruction writes, by storage; fields of objects by `object.field`.
+pub(super) fn collect<'k>(facts: &Facts<'k>) -> BTreeMap<Name, Vec<Touch<'k>>> {
+    let written: BTreeSet<Name> = facts.writers.keys().map(|name| storage(facts, name)).collect();
+    let mut found: BTreeMap<Name, Vec<Touch<'k>>> = BTreeMap::new();
+    for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
+        for access in accesses(instruction) {
+            let root = root(&access.name);
+            let storage = storage(facts, &root);
+            if !written.contains(&storage) {
+                continue;
+            }
+            let key = if root == access.name { storage } else { access.name.clone() };
+            found.entry(key).or_default().push(Touch::of(facts, at, access, root));
+        }
+    }
+    found.retain(|_, touches| touches.iter().any(|touch| touch.access.write));
+    found
+}
+
+impl<'k> Touch<'k> {
+    fn of(facts: &Facts<'k>, at: usize, access: Access<'k>, root: Name) -> Touch<'k> {
+        let is_known = |affine: &Affine| affine.names().iter().all(|name| !facts.kernel.temporaries.contains_key(name));
+        let indices: Option<Vec<Option<Affine>>> =
+            access.indices.map(|indices| indices.iter().map(|index| to_affine(index).filter(is_known)).collect());
+        let mut constraints = Vec::new();
+        let mut open = Vec::new();
+        for &(condition, value) in &access.conditions {
+            constraints_of(condition, value, &mut constraints);
+            if !is_affine(facts, condition, value) {
+                open.push(without_not(condition, value));
+            }
+        }
+        let mut is_exact = open.is_empty() && indices.as_ref().is_some_and(|indices| indices.iter().all(Option::is_some));
+        constraints.retain(|constraint| is_known(&constraint.affine));
+        let bounds = facts.kernel.instructions[at].within_inames.iter().flat_map(|iname| facts.bound_names(iname));
+        is_exact &= bounds.into_iter().all(|name| !facts.kernel.temporaries.contains_key(name));
+        Touch { at, access, indices, constraints, open, is_exact, root }
+    }
+
+    /// The inames over whose points it happens: those around the instruction, and those that reductions and calls sweep.
+    pub(super) fn inames(&self, facts: &Facts<'k>) -> BTreeSet<Name> {
+        let mut inames = facts.kernel.instructions[self.at].within_inames.clone();
+        inames.extend(self.access.swept.iter().cloned());
+        let names = self.indices.iter().flatten().flatten().flat_map(Affine::names);
+        let conditions = self.constraints.iter().flat_map(|constraint| constraint.affine.names());
+        inames.extend(names.chain(conditions).filter(|name| facts.kernel.inames.contains_key(name)));
+        inames
+    }
+
+    /// The indices, if all of them are known.
+    pub(super) fn known_indices(&self) -> Option<Vec<&Affine>> {
+        self.indices.as_ref()?.iter().map(Option::as_ref).collect()
+    }
+}
+
+/// Whether the constraints of a condition say all that it says.
+fn is_affine(facts: &Facts<'_>, condition: &Expr, value: bool) -> bool {
+    let is_known = |expr: &Expr| {
+        to_affine(expr).is_some_and(|affine| affine.names().iter().all(|name| !facts.kernel.temporaries.contains_key(name)))
+    };
+    match (condition, value) {
+        (Expr::Unary(UnaryOp::Not, operand), _) => is_affine(facts, operand, !value),
+        (Expr::Binary(BinaryOp::And, left, right), true) | (Expr::Binary(BinaryOp::Or, left, right), false) => {
+            is_affine(facts, left, value) && is_affine(facts, right, value)
+        }
+        (Expr::Compare(op, left, right), _) => {
+            let is_gap = matches!((op, value), (CompareOp::NotEqual, true) | (CompareOp::Equal, false));
+            !is_gap && is_known(left) && is_known(right)
+        }
+        _ => false,
+    }
+}
+
+fn without_not(condition: &Expr, value: bool) -> (&Expr, bool) {
+    match condition {
+        Expr::Unary(UnaryOp::Not, operand) => without_not(operand, !value),
+        _ => (condition, value),
+    }
+}
+
+/// The variable that a field belongs to.
+fn root(name: &Name) -> Name {
+    name.split_once('.').map_or_else(|| name.clone(), |(root, _)| root.into())
+}
+
+/// What memory the variable shares with others, by name.
+pub(super) fn storage(facts: &Facts<'_>, name: &Name) -> Name {
+    let base = facts.kernel.temporaries.get(name).and_then(|temporary| temporary.base_storage.clone());
+    base.unwrap_or_else(|| name.clone())
+}
+
+/// The address space of a variable.
+pub(super) fn space(facts: &Facts<'_>, name: &Name) -> AddressSpace {
+    match facts.kernel.temporaries.get(name) {
+        Some(temporary) => temporary.space.unwrap_or(AddressSpace::Private),
+        None => match facts.arguments.get(name).map(|argument| &argument.kind) {
+            Some(ArgumentKind::Array { space, .. }) => *space,
+            Some(ArgumentKind::Value) => AddressSpace::Private,
+            _ => AddressSpace::Global,
+        },
+    }
+}
+
+/// The memory of a variable that work items share.
+pub(super) fn shared_memory(facts: &Facts<'_>, name: &Name) -> Option<MemoryKind> {
+    match space(facts, name) {
+        AddressSpace::Local => Some(MemoryKind::Local),
+        AddressSpace::Global => Some(MemoryKind::Global),
+        AddressSpace::Private | AddressSpace::Constant => None,
+    }
+}

@@ -1,0 +1,139 @@
+//! What a broken order looks like to a person: two instances, the element they share, and why their order is lost.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use parloop_isl::{IslError, Name, Set};
+
+use super::pair::{Pair, Side};
+
+/// An instance of an instruction and what it does to an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// The instruction.
+    pub instruction: Name,
+    /// The values of its inames.
+    pub inames: Vec<(Name, i64)>,
+    /// Whether it writes.
+    pub writes: bool,
+}
+
+/// Why an order is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Values of the iname run at once.
+    Unordered(Name),
+    /// The loop reaches the second instance first.
+    Backwards(Name),
+    /// The second instruction stands before the first.
+    Placed,
+    /// Values of the iname have copies of the variable.
+    Copies(Name),
+}
+
+/// Two instances that depend on each other and would lose their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The variable.
+    pub variable: Name,
+    /// The indices of the element, where they are known.
+    pub element: Option<Vec<i64>>,
+    /// The instance that comes first in the kernel as created.
+    pub first: Instance,
+    /// The other one.
+    pub second: Instance,
+    /// Why the order is lost.
+    pub cause: Cause,
+}
+
+/// Two accesses that may depend on each other, which only the data knows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Doubt {
+    /// The variable.
+    pub variable: Name,
+    /// The instruction that comes first in the kernel as created.
+    pub first: Name,
+    /// The other one.
+    pub second: Name,
+    /// The iname whose values run at once, or in another order, if that is the matter.
+    pub iname: Option<Name>,
+}
+
+impl Violation {
+    /// Of a pair of accesses and a set of instances that is not empty.
+    pub(super) fn of(pair: &Pair<'_, '_, '_>, set: &Set, cause: Cause) -> Result<Violation, IslError> {
+        let point = set.sample()?.unwrap_or_default();
+        let instance = |side: Side| {
+            let touch = if side == Side::First { pair.first } else { pair.second };
+            let instruction = &pair.deps.facts.kernel.instructions[touch.at];
+            let value = |iname: &Name| Some((iname.clone(), *point.get(&pair.marked(side, iname))?));
+            let inames = instruction.within_inames.iter().filter_map(value).collect();
+            Instance { instruction: instruction.id.clone(), inames, writes: touch.access.write }
+        };
+        Ok(Violation {
+            variable: pair.first.access.name.clone(),
+            element: element(pair, &point),
+            first: instance(Side::First),
+            second: instance(Side::Second),
+            cause,
+        })
+    }
+}
+
+fn element(pair: &Pair<'_, '_, '_>, point: &BTreeMap<Name, i64>) -> Option<Vec<i64>> {
+    let indices = pair.first.known_indices()?;
+    indices.into_iter().map(|index| index.evaluate(&|name| point.get(&pair.marked(Side::First, name)).copied())).collect()
+}
+
+impl Instance {
+    fn describe(&self, is_only: bool) -> String {
+        let values: Vec<String> = self.inames.iter().map(|(iname, value)| format!("{iname} = {value}")).collect();
+        match (values.is_empty(), is_only) {
+            (true, _) => format!("`{}`", self.instruction),
+            (false, true) => format!("`{}`", values.join(", ")),
+            (false, false) => format!("`{}` at `{}`", self.instruction, values.join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_only = self.first.instruction == self.second.instruction;
+        let element = match &self.element {
+            Some(indices) if !indices.is_empty() => {
+                format!("`{}[{}]`", self.variable, indices.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
+            }
+            _ => format!("`{}`", self.variable),
+        };
+        let (first, second) = (self.first.describe(is_only), self.second.describe(is_only));
+        let (does, then) = match (self.first.writes, self.second.writes) {
+            (true, false) => ("writes", "reads"),
+            (false, _) => ("reads", "overwrites"),
+            (true, true) => ("writes", "overwrites"),
+        };
+        if is_only {
+            write!(f, "instruction `{}`: ", self.first.instruction)?;
+        }
+        write!(f, "{first} {does} {element}, which {second} {then}; ")?;
+        match &self.cause {
+            Cause::Unordered(iname) => write!(f, "a parallel `{iname}` loses that order"),
+            Cause::Backwards(iname) => write!(f, "the loop over `{iname}` runs the second one first"),
+            Cause::Placed => write!(f, "`{}` is placed before `{}`", self.second.instruction, self.first.instruction),
+            Cause::Copies(iname) => write!(f, "each value of `{iname}` has its own copy of `{}`", self.variable),
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Doubt { variable, first, second, iname } = self;
+        match first == second {
+            true => write!(f, "instances of `{first}` may touch the same elements of `{variable}`")?,
+            false => write!(f, "`{first}` and `{second}` may touch the same elements of `{variable}`")?,
+        }
+        match iname {
+            Some(iname) => write!(f, " in another order along `{iname}`"),
+            None => write!(f, " in another order"),
+        }
+    }
+}

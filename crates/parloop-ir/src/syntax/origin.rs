@@ -1,0 +1,139 @@
+//! Origins: when the instances of an instruction ran in the kernel as it was created. The order of these times is the meaning of a kernel;
+//! transformations rewrite the times with everything else, and a schedule must keep the order of all accesses that depend on each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parloop_isl::Name;
+
+use super::Expr;
+
+/// One step of a time. Times are compared step by step, the first difference decides; a missing step is `At(0)`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TimeStep {
+    /// A place among the loops and instructions of one body.
+    At(i64),
+    /// The value of a loop, in terms of the inames of today.
+    Loop(Expr),
+}
+
+/// When an instance ran. Names with a trailing `'` are inames of the instance that this one stands for, not of the instruction itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Time {
+    /// The steps, outermost first.
+    pub steps: Vec<TimeStep>,
+    /// Pairs of values that are equal for the instances that this one stands for.
+    pub given: Vec<(Expr, Expr)>,
+}
+
+/// Where the instances of an instruction come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// When an instance ran: once, or, where it does ahead what several instances did, at several times. Empty if no order was ever known.
+    pub times: Vec<Time>,
+    /// The times that count for variables which a transformation introduced: their order began with it.
+    pub of: BTreeMap<Name, Vec<TimeStep>>,
+    /// Variables that the instances of this instruction update in any order: accumulators of reductions.
+    pub commutes: BTreeSet<Name>,
+}
+
+/// The name of an iname in a time that stands for other instances.
+pub fn primed(name: &Name) -> Name {
+    format!("{name}'").into()
+}
+
+/// The iname that a primed name stands for, and how many primes it has.
+pub fn without_primes(name: &str) -> (&str, usize) {
+    let plain = name.trim_end_matches('\'');
+    (plain, name.len() - plain.len())
+}
+
+impl TimeStep {
+    fn map(&self, change: &dyn Fn(&Expr) -> Expr) -> TimeStep {
+        match self {
+            TimeStep::At(place) => TimeStep::At(*place),
+            TimeStep::Loop(value) => TimeStep::Loop(change(value)),
+        }
+    }
+}
+
+impl Time {
+    /// Those steps.
+    pub fn of(steps: Vec<TimeStep>) -> Time {
+        Time { steps, given: Vec::new() }
+    }
+
+    /// With further steps.
+    pub fn then(&self, steps: impl IntoIterator<Item = TimeStep>) -> Time {
+        let mut time = self.clone();
+        time.steps.extend(steps);
+        time
+    }
+
+    /// With each of its expressions changed.
+    pub fn map(&self, change: &dyn Fn(&Expr) -> Expr) -> Time {
+        Time {
+            steps: self.steps.iter().map(|step| step.map(change)).collect(),
+            given: self.given.iter().map(|(left, right)| (change(left), change(right))).collect(),
+        }
+    }
+
+    /// All names in it.
+    pub fn names(&self) -> BTreeSet<Name> {
+        let values = self.steps.iter().filter_map(|step| match step {
+            TimeStep::At(_) => None,
+            TimeStep::Loop(value) => Some(value),
+        });
+        values.chain(self.given.iter().flat_map(|(left, right)| [left, right])).flat_map(Expr::variables).collect()
+    }
+}
+
+impl Origin {
+    /// Of instances that ran once.
+    pub fn at(steps: Vec<TimeStep>) -> Origin {
+        Origin { times: vec![Time::of(steps)], ..Origin::default() }
+    }
+
+    /// The times that count for accesses to a variable.
+    pub fn times_for(&self, variable: &Name) -> Vec<Time> {
+        match self.of.get(variable) {
+            Some(steps) => vec![Time::of(steps.clone())],
+            None => self.times.clone(),
+        }
+    }
+
+    /// With expressions in the place of inames, primed ones too; `new` are the inames in these expressions.
+    pub fn substitute(&self, by: &BTreeMap<Name, Expr>, new: &[Name]) -> Origin {
+        let mut wanted = by.clone();
+        let names = self.times.iter().flat_map(Time::names).chain(self.of.values().flat_map(|steps| Time::of(steps.clone()).names()));
+        for name in names {
+            let (plain, primes) = without_primes(&name);
+            if primes > 0
+                && let Some(value) = by.get(plain)
+            {
+                let mark = "'".repeat(primes);
+                let own = new.iter().map(|iname| (iname.clone(), Expr::var(format!("{iname}{mark}")))).collect();
+                wanted.insert(name.clone(), value.substitute(&own));
+            }
+        }
+        self.map(&|expr| expr.substitute(&wanted))
+    }
+
+    /// With each expression of its times changed.
+    pub fn map(&self, change: &dyn Fn(&Expr) -> Expr) -> Origin {
+        Origin {
+            times: self.times.iter().map(|time| time.map(change)).collect(),
+            of: self.of.iter().map(|(name, steps)| (name.clone(), steps.iter().map(|step| step.map(change)).collect())).collect(),
+            commutes: self.commutes.clone(),
+        }
+    }
+
+    /// With other names for variables.
+    pub fn rename_variables(&self, by: &BTreeMap<Name, Name>) -> Origin {
+        let renamed = |name: &Name| by.get(name).unwrap_or(name).clone();
+        Origin {
+            times: self.times.clone(),
+            of: self.of.iter().map(|(name, steps)| (renamed(name), steps.clone())).collect(),
+            commutes: self.commutes.iter().map(renamed).collect(),
+        }
+    }
+}
