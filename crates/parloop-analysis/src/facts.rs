@@ -80,6 +80,13 @@ impl<'k> Facts<'k> {
         Facts { kernel, position, placement, forest: Forest::of(kernel), declared, writes, reads, arguments, writers }
     }
 
+    /// With every iname as a loop: the kernel as it would run in order.
+    pub fn in_order(kernel: &'k LoopKernel) -> Facts<'k> {
+        let mut facts = Facts::of(kernel);
+        facts.placement.values_mut().for_each(|placement| *placement = Placement::Loop);
+        facts
+    }
+
     /// How the iname is run; names that are no inames are loops.
     pub fn placement(&self, iname: &Name) -> Placement {
         self.placement.get(iname).copied().unwrap_or(Placement::Loop)

@@ -10,5 +10,5 @@ pub mod dependence;
 pub mod facts;
 pub mod footprint;
 pub mod infer;
-pub mod race;
+pub mod sequence;
 pub mod stats;

@@ -53,6 +53,7 @@ fn instruction_of(draft: Draft, id: Name) -> (Instruction, Pending) {
         priority: draft.priority,
         predicates: draft.predicates,
         tags: draft.tags,
+        origin: Default::default(),
     };
     (instruction, Pending { depends_on: draft.depends_on, nosync: draft.nosync, duplicate: draft.duplicate })
 }

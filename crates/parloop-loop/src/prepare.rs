@@ -1,8 +1,12 @@
 //! From a program to code: the list of passes, in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_analysis::dependence::Doubt;
+use parloop_isl::{Bound, Name};
+
+use crate::error::LoopError;
 use parloop_analysis::infer;
 use parloop_codegen::lower::{self, Code};
 use parloop_codegen::schedule::{self, Schedule};
@@ -30,6 +34,8 @@ pub struct Generated {
     pub code: Code,
     /// For whom.
     pub target: Target,
+    /// Orders of instances that may be lost: only the data knows.
+    pub doubts: BTreeSet<Doubt>,
 }
 
 type Pass = fn(&Program, Target) -> Result<Program, LoopError>;
@@ -120,11 +126,12 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     }
     let program = prepare(&only, target)?;
     let mut schedules = BTreeMap::new();
+    let mut doubts = BTreeSet::new();
     for name in reachable(&program)? {
         if let Some(kernel) = program.callables.get(&name).and_then(|callable| callable.kernel()) {
             check::before_schedule(&program, kernel)?;
             let scheduled = schedule::schedule(&program, kernel)?;
-            check::after_schedule(&program, &scheduled)?;
+            doubts.extend(check::after_schedule(&program, &scheduled)?);
             schedules.insert(name, scheduled);
         }
     }
@@ -132,7 +139,7 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     let lowered = lower::lower(&program, &entry, &schedules, target)?;
     let code = target::write(&lowered)?;
     let schedule = schedules.remove(&entry).ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
-    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, code, target })
+    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, code, target, doubts })
 }
 
 /// Code as a method of programs.

@@ -8,6 +8,9 @@ use parloop_ir::syntax::{Instruction, LoopKernel};
 use parloop_isl::Name;
 
 use super::rewrite::Scope;
+use parloop_analysis::sequence::{created, is_as_created};
+use parloop_ir::matching::Query;
+use parloop_ir::syntax::{Instruction, LoopKernel};
 
 /// Why a dependency cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +78,7 @@ pub fn add_dependency(kernel: &LoopKernel, dependents: &Query, depends_on: &Quer
     })?;
     let result = LoopKernel { instructions, ..kernel.clone() };
     if !has_cycle(&result) {
-        return Ok(result);
+        return Ok(in_new_order(kernel, result));
     }
     let pairs =
         scope.instructions(kernel, true).flat_map(|dependent| dependencies.iter().map(move |dependency| (&dependent.id, dependency)));
@@ -86,6 +89,12 @@ pub fn add_dependency(kernel: &LoopKernel, dependents: &Query, depends_on: &Quer
         // The cycle was there before.
         None => Ok(result),
     }
+}
+
+/// The kernel with its order as its meaning, where the kernel before was as created: dependencies say what instructions mean that had no
+/// order between them. Those that had one keep it.
+fn in_new_order(before: &LoopKernel, after: LoopKernel) -> LoopKernel {
+    if is_as_created(before) { created(after) } else { after }
 }
 
 /// Whether some instruction comes before itself.

@@ -1,6 +1,7 @@
 //! `assignment_to_subst`: an assignment becomes a substitution rule, and what it assigned is computed where it is used.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use parloop_ir::matching::Query;
@@ -13,6 +14,13 @@ use super::extract_subst::call_of;
 use super::precompute::inames_that_bound;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
+use parloop_analysis::dependence::{Dependences, Mover};
+use parloop_analysis::facts::Facts;
+use parloop_ir::affine::to_affine;
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls};
+use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
 
 /// Which assignment, and where its value is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,8 +106,22 @@ pub enum AssignmentToSubstError {
         /// The reader.
         instruction: Name,
     },
+    /// A reader sees what was there before the assignment.
+    #[error(
+        "instruction `{instruction}` reads `{variable}{index}`, which `{definition}` does not assign; what it reads there is not the value of the assignment"
+    )]
+    Uncovered {
+        /// The variable.
+        variable: Name,
+        /// The assignment.
+        definition: Name,
+        /// The reader.
+        instruction: Name,
+        /// The indices of the element, where they are known.
+        index: ElementIndex,
+    },
     /// What the value is made of may change before it is used.
-    #[error("`{read}`, of which `{definition}` makes `{variable}`, is written by `{writer}`, which may come after it")]
+    #[error("`{writer}` writes `{read}`, of which `{definition}` makes `{variable}`, between the assignment and its use")]
     Changes {
         /// The variable.
         variable: Name,
@@ -129,6 +151,21 @@ pub enum AssignmentToSubstError {
     /// The inames of the assignment cannot be taken away.
     #[error("{0}")]
     Inames(#[from] InameError),
+}
+
+/// The indices of an element, `None` where one is not known: `[1, 2]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementIndex(pub Vec<Option<i64>>);
+
+impl fmt::Display for ElementIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let indices: Vec<String> = self.0.iter().map(|index| index.map_or_else(|| "…".to_owned(), |index| index.to_string())).collect();
+        if indices.is_empty() { Ok(()) } else { write!(f, "[{}]", indices.join(", ")) }
+    }
+}
+
+fn value_at(index: &Expr, point: &BTreeMap<Name, i64>) -> Option<i64> {
+    to_affine(index)?.evaluate(&|name| point.get(name).copied())
 }
 
 /// Makes a substitution rule of an assignment and calls it where the variable is read.
@@ -168,6 +205,7 @@ pub fn assignment_to_subst(kernel: &LoopKernel, what: &AssignmentToSubst) -> Res
             rules.insert(definition.id.clone(), change.rule(definition, &mut names)?);
         }
         change.check_inames(definition, instruction)?;
+        change.check_moves(definition, instruction)?;
         let rule = &rules[&definition.id].name;
         let mut changed = instruction.map_exprs(&mut |expr| change.replace(expr, rule));
         changed.depends_on.extend(definition.depends_on.iter().cloned());
@@ -270,7 +308,6 @@ impl<'a> Change<'a> {
         }
         let mut arguments = self.indices(definition, &assignment.lhs)?;
         arguments.extend(self.what.extra_arguments.iter().cloned());
-        self.check_unchanged(definition)?;
         let indices: BTreeSet<Name> = arguments.iter().cloned().collect();
         let linked = inames_that_bound(self.kernel, &assignment.rhs.reduction_inames(), &indices)?;
         if let Some(iname) = linked.into_iter().next() {
@@ -303,33 +340,41 @@ impl<'a> Change<'a> {
         Ok(found)
     }
 
-    /// All that an instruction waits for, at any distance.
-    fn before<'s>(&'s self, instruction: &'s Instruction) -> BTreeSet<&'s Name> {
-        let mut found: BTreeSet<&Name> = BTreeSet::new();
-        let mut open: Vec<&Name> = instruction.depends_on.iter().collect();
-        while let Some(id) = open.pop() {
-            if found.insert(id)
-                && let Some(instruction) = self.by_id.get(id)
-            {
-                open.extend(&instruction.depends_on);
+    /// What the value is made of must be the same at the use, and the value must be there by then.
+    fn check_moves(&self, definition: &Instruction, reader: &Instruction) -> Result<(), AssignmentToSubstError> {
+        let (variable, facts) = (&self.what.variable, Facts::of(self.kernel));
+        let dependences = Dependences::of(&facts);
+        let names = match definition.lhs()[..] {
+            [lhs] => self.indices(definition, lhs)?,
+            _ => Vec::new(),
+        };
+        for used in self.uses(reader) {
+            let indices: BTreeMap<Name, Expr> = names.iter().cloned().zip(used).collect();
+            let mover = Mover { definition: facts.position[&definition.id], user: facts.position[&reader.id], indices: &indices };
+            if let Some(point) = dependences.uncovered(&mover)? {
+                let index = indices.values().map(|index| value_at(index, &point)).collect();
+                let (variable, definition, instruction) = (variable.clone(), definition.id.clone(), reader.id.clone());
+                return Err(AssignmentToSubstError::Uncovered { variable, definition, instruction, index: ElementIndex(index) });
             }
-        }
-        found
-    }
-
-    /// What the value is made of must have been written before the assignment.
-    fn check_unchanged(&self, definition: &Instruction) -> Result<(), AssignmentToSubstError> {
-        let earlier = self.before(definition);
-        let reads = definition.reads();
-        for writer in &self.kernel.instructions {
-            if let Some(read) = writer.writes().into_iter().find(|written| reads.contains(written))
-                && (!earlier.contains(&writer.id) || self.before(writer).contains(&definition.id))
-            {
-                let (variable, definition) = (self.what.variable.clone(), definition.id.clone());
-                return Err(AssignmentToSubstError::Changes { variable, definition, read, writer: writer.id.clone() });
+            if let Some((read, writer)) = dependences.changed_between(&mover)? {
+                let writer = self.kernel.instructions[writer].id.clone();
+                return Err(AssignmentToSubstError::Changes { variable: variable.clone(), definition: definition.id.clone(), read, writer });
             }
         }
         Ok(())
+    }
+
+    /// The indices of each read of the variable.
+    fn uses(&self, reader: &Instruction) -> Vec<Vec<Expr>> {
+        let mut found: Vec<Vec<Expr>> = Vec::new();
+        let is_variable = |expr: &Expr| *expr == Expr::var(&self.what.variable);
+        for expr in reader.exprs() {
+            expr.visit(&mut |inner| match inner {
+                Expr::Subscript(array, indices) if is_variable(array) => found.push(indices.to_vec()),
+                _ => {}
+            });
+        }
+        if found.is_empty() { vec![Vec::new()] } else { found }
     }
 
     /// Inames in the value that are no arguments of the rule must be around the reader too.

@@ -137,6 +137,10 @@ fn fix_parameter(kernel: &LoopKernel, name: &Name, value: Fixed) -> Result<LoopK
             return Err(FixParametersError::Contradiction { kernel, assumptions, name: name.clone(), value });
         }
     }
+    for instruction in &mut result.instructions {
+        let origin = instruction.origin.map(&|expr| expr.substitute(&by));
+        Arc::make_mut(instruction).origin = Arc::new(origin);
+    }
     result.arguments =
         kernel.arguments.iter().filter(|argument| argument.name != *name).map(|argument| in_argument(argument, &by)).collect();
     result.temporaries = kernel

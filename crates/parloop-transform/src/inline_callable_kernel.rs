@@ -19,6 +19,15 @@ use parloop_isl::{Affine, IslError, Name, Set};
 use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
+use parloop_ir::affine::{from_affine, to_affine};
+use parloop_ir::callable::{CallableError, CallableKernel, kernel_args};
+use parloop_ir::callable::{InferError, extent, same_place};
+use parloop_ir::fold;
+use parloop_ir::functions::scope;
+use parloop_ir::names::{Near, UniqueNames};
+use parloop_ir::program::Program;
+use parloop_ir::program::{called_by, reachable};
+use parloop_ir::syntax::{Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel, Origin, Reduction, SubArray, SyncScope, Temporary, TimeStep};
 
 /// Why a kernel cannot be put in the place of its calls.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -338,6 +347,7 @@ impl<'a> Inlining<'a> {
                 within_inames: call.within_inames.clone(),
                 predicates: call.predicates.clone(),
                 tags: call.tags.clone(),
+                origin: Arc::new(Origin { times: call.origin.times.iter().map(|time| time.then([TimeStep::At(-1)])).collect(), ..Origin::default() }),
                 ..assigned
             }
         };
@@ -444,8 +454,33 @@ impl<'a> Inlining<'a> {
             within_inames: instruction.within_inames.iter().map(iname).chain(call.within_inames.iter().cloned()).collect(),
             predicates: mapped.predicates.iter().chain(&call.predicates).cloned().collect(),
             tags: instruction.tags.iter().chain(&call.tags).cloned().collect(),
+            origin: Arc::new(self.origin(instruction, call)),
             ..mapped
         })
+    }
+
+    /// When an instruction of the callee's ran: at its own time, at that of the call.
+    fn origin(&self, instruction: &Instruction, call: &Instruction) -> Origin {
+        let own: Vec<Name> = self.callee.inames.keys().map(|iname| self.names[iname].clone()).collect();
+        let mut by = self.values.clone();
+        by.extend(self.callee.inames.keys().map(|iname| (iname.clone(), Expr::Variable(self.names[iname].clone()))));
+        let origin = instruction.origin.substitute(&by, &own).rename_variables(&self.names);
+        let times = call.origin.times.iter().flat_map(|around| {
+            origin.times.iter().map(|inside| {
+                let mut time = around.then(inside.steps.iter().cloned());
+                time.given.extend(inside.given.iter().cloned());
+                time
+            })
+        });
+        let around = |steps: &Vec<TimeStep>| {
+            let loops = call.within_inames.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone())));
+            loops.chain(steps.iter().cloned()).collect()
+        };
+        Origin {
+            times: times.collect(),
+            of: origin.of.iter().map(|(name, steps)| (name.clone(), around(steps))).collect(),
+            commutes: origin.commutes,
+        }
     }
 
     /// What text in C reads, in the caller's names.

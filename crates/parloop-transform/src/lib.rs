@@ -22,7 +22,6 @@ mod fix_parameters;
 mod inline_callable_kernel;
 mod join_inames;
 mod layouts;
-mod loop_conflicts;
 mod loop_fusion;
 mod make_reduction_inames_unique;
 mod map_domain;

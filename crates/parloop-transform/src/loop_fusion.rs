@@ -10,8 +10,14 @@ use parloop_ir::substitution::{ExpandSubstError, expand_subst};
 use parloop_ir::syntax::{Expr, InameTag, Instruction, LoopKernel};
 use parloop_isl::{IslError, Name};
 
-use super::loop_conflicts::Conflicts;
 use super::replace::{self, InameError};
+use parloop_analysis::dependence::Dependences;
+use parloop_analysis::facts::Facts;
+use parloop_ir::matching::Query;
+use parloop_ir::names::UniqueNames;
+use parloop_ir::substitution::ExpandSubstError;
+use parloop_ir::substitution::expand_subst;
+use parloop_ir::syntax::{Expr, InameTag, Instruction, LoopKernel};
 
 /// Why it cannot be said which loops can be fused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -238,13 +244,12 @@ impl LoopGraph {
         outer: &BTreeSet<Name>,
     ) -> Result<(), LoopFusionError> {
         let order: BTreeMap<Name, usize> = self.order()?.into_iter().enumerate().map(|(place, iname)| (iname, place)).collect();
-        let conflicts = Conflicts::of(kernel, outer);
+        let facts = Facts::of(kernel);
+        let dependences = Dependences::of(&facts);
         for writer in inside {
             let written = writer.writes();
             for other in inside.iter().filter(|other| other.id != writer.id) {
-                let shared: Vec<Name> =
-                    written.iter().filter(|name| other.reads().contains(*name) || other.writes().contains(*name)).cloned().collect();
-                if shared.is_empty() {
+                if !written.iter().any(|name| other.reads().contains(name) || other.writes().contains(name)) {
                     continue;
                 }
                 for first in candidates.iter().filter(|iname| writer.within_inames.contains(*iname)) {
@@ -252,7 +257,8 @@ impl LoopGraph {
                         let forwards = order[first] < order[second];
                         let ((early, early_iname), (late, late_iname)) =
                             if forwards { ((writer, first), (other, second)) } else { ((other, second), (writer, first)) };
-                        let backwards = conflicts.run_backwards((early, early_iname), (late, late_iname), &shared)?;
+                        let (early, late) = (facts.position[&early.id], facts.position[&late.id]);
+                        let backwards = dependences.run_backwards((early, early_iname), (late, late_iname), outer)?;
                         self.add(early_iname, late_iname, !backwards);
                     }
                 }

@@ -40,6 +40,9 @@ pub enum RenameArgumentError {
         /// The argument.
         argument: Name,
     },
+    /// A question about the domains has no answer.
+    #[error(transparent)]
+    Isl(#[from] parloop_isl::IslError),
 }
 
 /// Renames an argument: in the list of arguments, in all expressions, shapes, strides, domains and assumptions.
@@ -66,8 +69,12 @@ pub fn rename_argument(kernel: &LoopKernel, old: &str, new: &str) -> Result<Loop
         })
     })?;
     let rename = |set: &parloop_isl::Set| set.rename(&|name| (*name == old).then(|| new.clone()));
-    result.domains = kernel.domains.iter().map(rename).collect();
-    result.assumptions = rename(&kernel.assumptions);
+    result.domains = kernel.domains.iter().map(rename).collect::<Result<_, _>>()?;
+    result.assumptions = rename(&kernel.assumptions)?;
+    for instruction in &mut result.instructions {
+        let origin = instruction.origin.map(&|expr| expr.substitute(&by));
+        Arc::make_mut(instruction).origin = Arc::new(origin);
+    }
     let layout = |layout: &Layout| in_layout(layout, &|expr| expr.substitute(&by));
     let argument = |argument: &Argument| {
         let kind = match &argument.kind {

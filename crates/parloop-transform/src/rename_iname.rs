@@ -158,7 +158,7 @@ pub fn rename_inames(kernel: &LoopKernel, old: &[Name], new: &str, rename: &Rena
             merge(&result, &scope, iname, &new)?
         } else {
             let group = Group::rename(iname, &new);
-            replace::replace(&result, &scope, &[group], &|domain, _| Ok(renamed(domain, iname, &new)))?
+            replace::replace(&result, &scope, &[group], &|domain, _| renamed(domain, iname, &new))?
         };
     }
     Ok(result)
@@ -204,7 +204,7 @@ fn check(kernel: &LoopKernel, scope: &Scope, old: &[Name], new: &Name, rename: &
     Ok(())
 }
 
-fn renamed(domain: &Set, old: &Name, new: &Name) -> Set {
+fn renamed(domain: &Set, old: &Name, new: &Name) -> Result<Set, IslError> {
     domain.rename(&|name| (name == old).then(|| new.clone()))
 }
 
@@ -229,7 +229,7 @@ fn merge(kernel: &LoopKernel, scope: &Scope, old: &Name, new: &Name) -> Result<L
             (true, true) if !stays => result.domains.push(domain.project_out(std::slice::from_ref(old))?),
             // What else the domain has depends on the iname as it would on one of an outer domain.
             (true, false) if !stays => {
-                let rest = renamed(&domain.to_params(std::slice::from_ref(old)), old, new);
+                let rest = renamed(&domain.to_params(std::slice::from_ref(old)), old, new)?;
                 if !rest.dims().is_empty() {
                     result.domains.push(rest);
                 }
@@ -259,7 +259,7 @@ fn check_values(kernel: &LoopKernel, old: &Name, new: &Name) -> Result<(), Renam
     } else {
         (old_home.project_onto(std::slice::from_ref(old))?, new_home.project_onto(std::slice::from_ref(new))?)
     };
-    if renamed(&old_values, old, new).is_equal(&new_values)? {
+    if renamed(&old_values, old, new)?.is_equal(&new_values)? {
         return Ok(());
     }
     let (old_domain, new_domain) = (old_values.to_string(), new_values.to_string());

@@ -179,7 +179,26 @@ pub(crate) fn in_code(kernel: &LoopKernel, scope: &Scope, groups: &[Group]) -> R
         _ => Ok(expr),
     })?;
     let instructions = touched.map(&kernel, &mut |instruction| in_within(instruction, groups))?;
-    Ok(LoopKernel { instructions, ..kernel })
+    Ok(in_times(LoopKernel { instructions, ..kernel }, groups))
+}
+
+/// The times of instructions, with inames replaced of which the instructions are not, or no longer, within the old ones. An instruction may
+/// stand for instances of others: these names go with the inames, whatever is in scope.
+fn in_times(kernel: LoopKernel, groups: &[Group]) -> LoopKernel {
+    let mut kernel = kernel;
+    for instruction in &mut kernel.instructions {
+        let gone = groups.iter().filter(|group| !group.old.iter().any(|iname| instruction.within_inames.contains(iname)));
+        let (mut by, mut new) = (BTreeMap::new(), Vec::new());
+        for group in gone {
+            by.extend(group.values.iter().map(|(name, value)| (name.clone(), value.clone())));
+            new.extend(group.new.iter().cloned());
+        }
+        let origin = instruction.origin.substitute(&by, &new);
+        if origin != *instruction.origin {
+            Arc::make_mut(instruction).origin = Arc::new(origin);
+        }
+    }
+    kernel
 }
 
 fn in_reduction(reduction: &Arc<Reduction>, groups: &[Group], hidden: &[Name]) -> Result<Expr, InameError> {

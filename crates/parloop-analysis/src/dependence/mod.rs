@@ -49,7 +49,9 @@ impl<'f, 'k> Dependences<'f, 'k> {
         let touches = touch::collect(facts);
         let mut touched = vec![BTreeSet::new(); facts.kernel.instructions.len()];
         for (key, all) in &touches {
-            all.iter().for_each(|touch| drop(touched[touch.at].insert(key.clone())));
+            for touch in all {
+                touched[touch.at].insert(key.clone());
+            }
         }
         let inames = facts.kernel.instructions.iter().flat_map(|instruction| &instruction.within_inames);
         let axes = inames.map(|iname| facts.placement(iname)).filter(|placement| placement.is_parallel()).collect();

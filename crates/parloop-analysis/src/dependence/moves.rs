@@ -127,7 +127,12 @@ impl<'k> Dependences<'_, 'k> {
     pub fn changed_between(&self, mover: &Mover<'_>) -> Result<Option<(Name, usize)>, IslError> {
         let instructions = &self.facts.kernel.instructions;
         let definition = &instructions[mover.definition];
-        let Some(Time { steps, .. }) = definition.origin.times.first() else { return Ok(None) };
+        let any_writer = || {
+            let reads = definition.reads();
+            let found = self.facts.writers.iter().find(|(name, _)| reads.contains(*name));
+            Ok(found.and_then(|(name, writers)| Some((name.clone(), *writers.first()?))))
+        };
+        let Some(Time { steps, .. }) = definition.origin.times.first() else { return any_writer() };
         let moved: Vec<TimeStep> = steps
             .iter()
             .map(|step| match step {
@@ -135,7 +140,7 @@ impl<'k> Dependences<'_, 'k> {
                 TimeStep::Loop(value) => TimeStep::Loop(value.substitute(mover.indices)),
             })
             .collect();
-        let Some(used) = instructions[mover.user].origin.times.first() else { return Ok(None) };
+        let Some(used) = instructions[mover.user].origin.times.first() else { return any_writer() };
         for (key, touches) in &self.touches {
             let written = touches.iter().filter(|touch| touch.access.write);
             for read in touches.iter().filter(|touch| touch.at == mover.definition) {
@@ -185,7 +190,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 }
 
-const EMPTY: Time = Time { steps: Vec::new(), given: Vec::new() };
+static EMPTY: Time = Time { steps: Vec::new(), given: Vec::new() };
 
 fn own_steps(time: Option<&Time>) -> &[TimeStep] {
     time.map_or(&[], |time| &time.steps)

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use parloop_analysis::dependence::Violation;
 use parloop_isl::{IslError, Name};
 
-use crate::schedule::Names;
+use parloop_analysis::sequence::Names;
 
 /// A mistake in a kernel.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -66,19 +67,20 @@ pub enum CheckError {
         /// How many there must be.
         expected: usize,
     },
-    /// Different work items write to the same place at once.
+    /// Instances that depend on each other run at once.
     #[error(
-        "`{instruction}` has a write race: it is run by different work items along {}, which do not all write to places of their own in `{variable}`; \
-         use the inames in its index, make it atomic, or silence write_race({instruction})",
-        Names(.inames)
+        "race: {violation}; run it as a loop, give each instance elements of its own, make the update atomic, or silence write_race({})",
+        violation.first.instruction
     )]
-    WriteRace {
-        /// The instruction.
-        instruction: Name,
-        /// What it writes.
-        variable: Name,
-        /// The inames.
-        inames: Vec<Name>,
+    Race {
+        /// The two instances.
+        violation: Box<Violation>,
+    },
+    /// Instances that depend on each other run in another order than in the kernel as created.
+    #[error("lost order: {violation}; leave these loops in an order in which the first comes first")]
+    Reordered {
+        /// The two instances.
+        violation: Box<Violation>,
     },
     /// An instruction is run once more for each work item along an axis.
     #[error(

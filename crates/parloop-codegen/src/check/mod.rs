@@ -7,12 +7,16 @@ mod destinations;
 mod error;
 mod inames;
 mod index_types;
+mod order;
 mod ordering;
 mod placed;
-mod write_race;
 
 pub use error::CheckError;
 
+use std::collections::BTreeSet;
+
+use crate::schedule::Schedule;
+use parloop_analysis::dependence::Doubt;
 use parloop_analysis::facts::Facts;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::LoopKernel;
@@ -31,20 +35,20 @@ pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<(), Che
     definitions::check(&facts)?;
     index_types::check(program, &facts)?;
     ordering::check(&facts)?;
-    write_race::check(&facts)?;
     if kernel.options.check_bounds {
         bounds::check(&facts)?;
     }
     Ok(())
 }
 
-/// Checks what only a schedule shows, of a kernel of the program.
+/// Checks what only a schedule shows, of a kernel of the program; gives the orders that may be lost, which only the data knows.
 ///
 /// # Errors
 /// The first mistake that is found.
-pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<(), CheckError> {
+pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<BTreeSet<Doubt>, CheckError> {
     let facts = Facts::of(&schedule.kernel);
     placed::check(schedule)?;
     placed::check_axes(program, schedule, &facts)?;
-    definitions::check_order(schedule, &facts)
+    definitions::check_order(schedule, &facts)?;
+    order::check(schedule, &facts)
 }

@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_isl::Name;
+
+use super::CheckError;
+use parloop_analysis::dependence::Dependences;
 use parloop_analysis::facts::Facts;
-use parloop_analysis::race::Races;
 use parloop_ir::syntax::{AddressSpace, SyncScope};
 use parloop_isl::Name;
 
@@ -19,7 +22,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
         return Ok(());
     }
     let before = Before::of(facts)?;
-    let mut races: Option<Races<'_, '_>> = None;
+    let mut dependences: Option<Dependences<'_, '_>> = None;
     for (storage, users) in &shared {
         for (nth, &(writer, is_writer)) in users.iter().enumerate() {
             if !is_writer {
@@ -31,8 +34,8 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
                 if writer == other || is_seen || before.are_ordered(writer, other) || is_excused(facts, storage, writer, other) {
                     continue;
                 }
-                let races = races.get_or_insert_with(|| Races::with_private(facts));
-                if let Some(variable) = races.overlapping(writer, other, storage)? {
+                let dependences = dependences.get_or_insert_with(|| Dependences::of(facts));
+                if let Some(variable) = dependences.overlapping(writer, other, storage)? {
                     let id = |at: usize| facts.kernel.instructions[at].id.clone();
                     return Err(CheckError::VariableAccessNotOrdered { writer: id(writer), other: id(other), variable });
                 }

@@ -1,6 +1,9 @@
 //! Why a kernel has no code.
 
 use parloop_device::DType;
+use parloop_isl::{IslError, Name};
+
+use parloop_analysis::sequence::Names;
 use parloop_ir::callable::CallableError;
 use parloop_ir::layout::LayoutError;
 use parloop_ir::syntax::Target;

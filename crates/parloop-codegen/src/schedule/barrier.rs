@@ -12,6 +12,9 @@ use parloop_isl::Name;
 
 use super::Node;
 use super::error::ScheduleError;
+use parloop_analysis::facts::{Facts, Placement};
+use parloop_analysis::dependence::{Dependences, Turn};
+use parloop_ir::syntax::{MemoryKind, SyncScope};
 
 /// What is inserted, and whether it may be.
 #[derive(Clone, Copy, Debug)]
@@ -24,21 +27,21 @@ pub(crate) struct Pass {
 /// The body with barriers put in; `loops` are around it.
 pub(crate) fn insert(
     facts: &Facts<'_>,
-    races: &Races<'_, '_>,
+    dependences: &Dependences<'_, '_>,
     pass: Pass,
     body: Vec<Node>,
     loops: &[Name],
 ) -> Result<Vec<Node>, ScheduleError> {
-    if !races.has_axes(pass.scope) {
+    if !dependences.has_axes(pass.scope) {
         return Ok(body);
     }
     let mut loops = loops.to_vec();
-    Walk { facts, races, pass }.body(body, &mut loops, false)
+    Walk { facts, dependences, pass }.body(body, &mut loops, false)
 }
 
 struct Walk<'a, 'f, 'k> {
     facts: &'a Facts<'k>,
-    races: &'a Races<'f, 'k>,
+    dependences: &'a Dependences<'f, 'k>,
     pass: Pass,
 }
 
@@ -105,13 +108,13 @@ impl Walk<'_, '_, '_> {
         for reach in self.reached_from_start(std::slice::from_ref(node)) {
             let second = reach.at;
             for storage in self.storages(reach) {
-                let memory = self.races.memory(storage);
+                let memory = self.dependences.memory(storage);
                 if needed.contains(&memory) || needed.contains(&MemoryKind::Global) {
                     continue;
                 }
                 for &first in sources.get(storage).into_iter().flatten() {
-                    let pair = Pair { first, second, same, later };
-                    if let Some(variable) = self.races.meeting(pair, storage, self.pass.scope)? {
+                    let turn = Turn { first, second, same, later };
+                    if let Some(variable) = self.dependences.meeting(turn, storage, self.pass.scope)? {
                         if self.pass.only_check {
                             let id = |at: usize| self.facts.kernel.instructions[at].id.clone();
                             return Err(ScheduleError::MissingBarrier { first: id(first), second: id(second), variable });
@@ -149,7 +152,7 @@ impl Walk<'_, '_, '_> {
         if scope == SyncScope::Global || memory == MemoryKind::Global {
             sources.clear();
         } else {
-            sources.retain(|storage, _| self.races.memory(storage) != MemoryKind::Local);
+            sources.retain(|storage, _| self.dependences.memory(storage) != MemoryKind::Local);
         }
     }
 
@@ -172,7 +175,7 @@ impl Walk<'_, '_, '_> {
             match node {
                 Node::Run(id) => {
                     if let Some(&at) = self.facts.position.get(id)
-                        && self.races.storages(at).next().is_some()
+                        && self.dependences.shared_storages(at).next().is_some()
                     {
                         found.push(Reach { at, only_global });
                     }
@@ -192,7 +195,7 @@ impl Walk<'_, '_, '_> {
 
     /// The memory of an instruction in which no barrier stops it.
     fn storages(&self, reach: Reach) -> impl Iterator<Item = &Name> {
-        self.races.storages(reach.at).filter(move |storage| !reach.only_global || self.races.memory(storage) == MemoryKind::Global)
+        self.dependences.shared_storages(reach.at).filter(move |storage| !reach.only_global || self.dependences.memory(storage) == MemoryKind::Global)
     }
 }
 

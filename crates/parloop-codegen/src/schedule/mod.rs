@@ -1,16 +1,13 @@
 //! Schedules: the order in which instructions run, as trees of loops, one tree for each launch.
 //!
-//! What lives here is the data and how it prints; `order` sorts, `barrier` synchronises, `launches` splits, `sizes` measures.
+//! What lives here is the data and how it prints; `barrier` synchronises, `launches` splits, `sizes` measures.
 
 mod barrier;
 mod callee;
 mod error;
-mod innermost;
 mod keep;
 mod launches;
 mod local_axes;
-mod nest;
-mod order;
 mod sizes;
 
 use std::collections::HashMap;
@@ -24,14 +21,21 @@ use parloop_ir::syntax::{Expr, Instruction, LoopKernel, MemoryKind, SyncScope};
 use parloop_isl::Name;
 
 pub(crate) use callee::callee_axes;
-pub(crate) use error::Names;
 pub use error::ScheduleError;
 pub use local_axes::{LocalAxesError, assign_automatic_axes};
 pub use sizes::Sizes;
 
 pub use parloop_analysis::facts::Placement;
+pub use parloop_analysis::sequence::Node;
 
 use barrier::Pass;
+
+use parloop_analysis::facts::Facts;
+use parloop_analysis::dependence::Dependences;
+use parloop_analysis::sequence::sequence;
+
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Expr, Instruction, LoopKernel, SyncScope};
 
 /// A kernel with a place for each of its instructions.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,31 +63,6 @@ pub struct Launch {
     pub host_inames: Vec<Name>,
 }
 
-/// A step of a work item.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Node {
-    /// The body for each value of the iname, in order (unrolled, vectorised and `ilp` inames too: their tags say how).
-    ///
-    /// Where a barrier is inside, all work items of the group must make the same turns: the loop runs over every value that any value of the
-    /// local inames gives, and the conditions of the domain are put around the instructions instead.
-    Loop {
-        /// The iname.
-        iname: Name,
-        /// What is done for each value.
-        body: Vec<Node>,
-    },
-    /// The instruction of that id. Barriers that are instructions are [`Node::Barrier`] instead.
-    Run(Name),
-    /// All work items of the group wait for each other. In a [`Launch`] the scope is always local. A barrier for global memory is one for local
-    /// memory too.
-    Barrier {
-        /// Among which work items.
-        scope: SyncScope,
-        /// Which memory is made seen.
-        memory: MemoryKind,
-    },
-}
-
 /// A step of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -104,34 +83,33 @@ pub enum Step {
 /// Loops or dependencies that have no order; see [`ScheduleError`].
 pub fn schedule(program: &Program, kernel: &LoopKernel) -> Result<Schedule, ScheduleError> {
     let facts = Facts::of(kernel);
-    let nest = nest::nest(&facts)?;
-    let body = order::order(&facts, &nest)?;
-    let races = Races::of(&facts);
+    let body = sequence(&facts)?;
+    let dependences = Dependences::of(&facts);
     let pass = Pass { scope: SyncScope::Global, only_check: !kernel.options.insert_global_barriers };
-    let body = barrier::insert(&facts, &races, pass, body, &[])?;
+    let body = barrier::insert(&facts, &dependences, pass, body, &[])?;
     let (mut launches, steps) = launches::split(&facts, body)?;
     if launches.len() > 1 && !program.entrypoints.contains(&kernel.name) {
         return Err(ScheduleError::BarrierInCallee { kernel: kernel.name.clone() });
     }
     match keep::keep(program, &facts, &mut launches, &steps)? {
         None => {
-            finish_launches(program, &facts, &races, &mut launches)?;
+            finish_launches(program, &facts, &dependences, &mut launches)?;
             Ok(Schedule { kernel: kernel.clone(), launches, steps })
         }
         Some(kernel) => {
             let facts = Facts::of(&kernel);
-            finish_launches(program, &facts, &Races::of(&facts), &mut launches)?;
+            finish_launches(program, &facts, &Dependences::of(&facts), &mut launches)?;
             Ok(Schedule { kernel, launches, steps })
         }
     }
 }
 
 /// Local barriers and sizes.
-fn finish_launches(program: &Program, facts: &Facts<'_>, races: &Races<'_, '_>, launches: &mut [Launch]) -> Result<(), ScheduleError> {
+fn finish_launches(program: &Program, facts: &Facts<'_>, dependences: &Dependences<'_, '_>, launches: &mut [Launch]) -> Result<(), ScheduleError> {
     let pass = Pass { scope: SyncScope::Local, only_check: false };
     for launch in launches {
         let body = std::mem::take(&mut launch.body);
-        launch.body = barrier::insert(facts, races, pass, body, &launch.host_inames)?;
+        launch.body = barrier::insert(facts, dependences, pass, body, &launch.host_inames)?;
         barrier::check_uniform(facts, &launch.body, &mut Vec::new())?;
         let ids = launch.instructions();
         let instructions = ids.into_iter().filter_map(|id| facts.position.get(id)).map(|&at| &*facts.kernel.instructions[at]);
@@ -163,24 +141,6 @@ impl Launch {
         let mut ids = Vec::new();
         collect(&self.body, &mut ids);
         ids
-    }
-}
-
-impl Node {
-    fn write(&self, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:1$}", "", 2 * depth)?;
-        match self {
-            Node::Loop { iname, body } => {
-                writeln!(f, "for {iname}")?;
-                body.iter().try_for_each(|node| node.write(depth + 1, f))
-            }
-            Node::Run(id) => writeln!(f, "run {id}"),
-            Node::Barrier { scope, memory } => {
-                let scope = if *scope == SyncScope::Global { "global" } else { "local" };
-                let memory = if *memory == MemoryKind::Global { "global" } else { "local" };
-                writeln!(f, "barrier {scope}, {memory} memory")
-            }
-        }
     }
 }
 

@@ -120,6 +120,7 @@ impl Draft {
             priority: self.priority,
             predicates: self.predicates.clone(),
             tags: self.tags.clone(),
+            origin: Default::default(),
         })
     }
 }

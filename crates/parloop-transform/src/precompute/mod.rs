@@ -18,8 +18,8 @@ use parloop_ir::matching::Query;
 use parloop_ir::names::{Near, UniqueNames};
 use parloop_ir::substitution::{expand_calls, used_rules};
 use parloop_ir::syntax::{
-    AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Shape, SubstitutionRule, SyncScope,
-    Temporary, Type,
+    AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Origin, Shape, SubstitutionRule,
+    SyncScope, Temporary, TimeStep, Type, primed, without_primes,
 };
 use parloop_isl::{Affine, Name, Set};
 
@@ -188,10 +188,6 @@ impl<'a> Job<'a> {
         if let Some(iname) = what.sweep_inames.iter().find(|iname| !in_arguments.contains(*iname) && !in_value.contains(*iname)) {
             return Err(PrecomputeError::UnusedSweep { rule: rule.name.clone(), iname: iname.clone() });
         }
-        let values: Vec<Expr> = calls.iter().map(|call| body.substitute(&arguments(rule, call))).collect();
-        if let Some((array, writer)) = order::hidden_writer(kernel, &users, &sweep, &values) {
-            return Err(PrecomputeError::Changes { rule: rule.name.clone(), array, writer });
-        }
         let hidden: BTreeSet<Name> = sweep.intersection(&in_value).cloned().collect();
         let sources = sources(kernel, what, rule, &calls, &hidden)?;
         let outer = what.outer_inames.clone().unwrap_or_else(|| {
@@ -263,14 +259,62 @@ impl<'a> Job<'a> {
         let lhs = place_of(&temporary, loops.iter().map(|(_, name)| Expr::var(name)).collect());
         let compute = self.compute(&id, lhs, &loops, &values, &copies)?;
         let depends_on = order::dependencies(self.kernel, &users, &self.reads);
-        let mut added = vec![Arc::new(Instruction { depends_on, ..compute })];
+        let origin = self.origin(&values, &users, &temporary);
+        let mut added = vec![Arc::new(Instruction { depends_on, origin: Arc::new(origin), ..compute })];
         if self.what.space == Some(AddressSpace::Global) {
             let kind = InstructionKind::Barrier { scope: SyncScope::Global, memory: MemoryKind::Global };
             let barrier = Instruction::bare(ids.make(&format!("{}_barrier", self.rule.name)), kind);
             added.push(Arc::new(Instruction { depends_on: BTreeSet::from([id]), ..barrier }));
         }
         insert_before_users(&mut result, &users, added);
+        for instruction in result.instructions.iter_mut().filter(|instruction| users.contains(&instruction.id)) {
+            let mut origin = (*instruction.origin).clone();
+            origin.of.insert(temporary.clone(), self.steps(&temporary, 1));
+            Arc::make_mut(instruction).origin = Arc::new(origin);
+        }
         Ok(result)
+    }
+
+    /// When the values were computed: wherever they are used, since what is read must be what the users would have read.
+    fn origin(&self, values: &BTreeMap<Name, Affine>, users: &BTreeSet<Name>, temporary: &Name) -> Origin {
+        let own = |name: &Name| self.outer.contains(name);
+        let by_name = |names: BTreeSet<Name>| -> BTreeMap<Name, Expr> {
+            let is_other = |name: &Name| without_primes(name).1 > 0 || (self.kernel.inames.contains_key(name) && !own(name));
+            names.into_iter().filter(is_other).map(|name| (name.clone(), Expr::Variable(primed(&name)))).collect()
+        };
+        let of_user = |expr: &Expr| expr.substitute(&by_name(expr.variables()));
+        let mut origin = Origin::default();
+        for user in self.kernel.instructions.iter().filter(|user| users.contains(&user.id)) {
+            for call in uses::calls_in(self.kernel, user, &self.rule.name) {
+                let arguments = self.rule.parameters.iter().cloned().zip(call.iter().map(from_affine));
+                let hidden = self.hidden.iter().map(|iname| (iname.clone(), Expr::Variable(iname.clone())));
+                let given: Vec<(Expr, Expr)> = (arguments.chain(hidden))
+                    .filter_map(|(name, used)| Some((of_user(&used), from_affine(values.get(&name)?))))
+                    .collect();
+                for time in &user.origin.times {
+                    let mut time = time.map(&of_user).then([TimeStep::At(-1)]);
+                    time.given.extend(given.iter().cloned());
+                    if !origin.times.contains(&time) {
+                        origin.times.push(time);
+                    }
+                }
+            }
+        }
+        origin.of.insert(temporary.clone(), self.steps(temporary, 0));
+        origin
+    }
+
+    /// When the temporary is touched: in each turn of the loops around its computation first written, then read. One that is used again
+    /// comes after what it was used for before.
+    fn steps(&self, temporary: &Name, place: i64) -> Vec<TimeStep> {
+        let mut steps: Vec<TimeStep> = self.outer.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect();
+        let known = self.kernel.instructions.iter().filter_map(|instruction| instruction.origin.of.get(temporary)?.last());
+        let places = known.filter_map(|step| match step {
+            TimeStep::At(place) => Some(*place + 1),
+            TimeStep::Loop(_) => None,
+        });
+        steps.push(TimeStep::At(places.max().unwrap_or(0) + place));
+        steps
     }
 
     /// The loops that compute: the axis, and the iname, of each axis that is longer than one.
@@ -563,11 +607,6 @@ fn sources(
         None => Err(PrecomputeError::UnknownStorageAxis { rule: rule.name.clone(), axis: axis.clone() }),
     };
     axes.iter().map(source).collect()
-}
-
-/// What the parameters of the rule stand for in a call.
-fn arguments(rule: &SubstitutionRule, call: &[Affine]) -> BTreeMap<Name, Expr> {
-    rule.parameters.iter().cloned().zip(call.iter().map(from_affine)).collect()
 }
 
 /// The parameter that stands for just this iname in all calls.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use parloop_ir::affine::to_affine;
 use parloop_ir::matching::Query;
 use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, rule_call};
-use parloop_ir::syntax::{ArgumentKind, Expr, LoopKernel};
-use parloop_isl::{Affine, Name};
+use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, LoopKernel};
 
 /// A kernel whose instructions call the rule themselves, not through other rules.
 pub(super) fn call_directly(kernel: &LoopKernel, rule: &Name, within: &Query) -> Result<LoopKernel, ExpandSubstError> {
@@ -51,18 +50,29 @@ fn is_fixed(kernel: &LoopKernel, name: &Name) -> bool {
 pub(super) fn affine_calls(kernel: &LoopKernel, rule: &Name, within: &Query) -> Vec<Vec<Affine>> {
     let mut found: Vec<Vec<Affine>> = Vec::new();
     for instruction in kernel.instructions.iter().filter(|instruction| within.matches(kernel, instruction)) {
-        for expr in instruction.exprs() {
-            expr.visit(&mut |inner| {
-                if let Some((called, args)) = rule_call(inner, &kernel.substitutions)
-                    && called.name == *rule
-                    && let Some(affine) = affine_arguments(kernel, args)
-                    && affine.len() == called.parameters.len()
-                    && !found.contains(&affine)
-                {
-                    found.push(affine);
-                }
-            });
+        for call in calls_in(kernel, instruction, rule) {
+            if !found.contains(&call) {
+                found.push(call);
+            }
         }
+    }
+    found
+}
+
+/// The arguments of the calls of the rule in one instruction, as far as they are affine; each once.
+pub(super) fn calls_in(kernel: &LoopKernel, instruction: &Instruction, rule: &Name) -> Vec<Vec<Affine>> {
+    let mut found: Vec<Vec<Affine>> = Vec::new();
+    for expr in instruction.exprs() {
+        expr.visit(&mut |inner| {
+            if let Some((called, args)) = rule_call(inner, &kernel.substitutions)
+                && called.name == *rule
+                && let Some(affine) = affine_arguments(kernel, args)
+                && affine.len() == called.parameters.len()
+                && !found.contains(&affine)
+            {
+                found.push(affine);
+            }
+        });
     }
     found
 }

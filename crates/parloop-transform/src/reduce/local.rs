@@ -7,7 +7,10 @@ use parloop_ir::syntax::{AddressSpace, Expr, Iname, InameTag, Instruction, Reduc
 use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::ReduceError;
-use super::realize::{Realized, Realizer};
+use super::realize::{Order, Realized, Realizer};
+use parloop_ir::affine::from_affine;
+use parloop_ir::fold;
+use parloop_ir::syntax::{AddressSpace, Expr, Iname, InameTag, Instruction, Reduction};
 
 /// An axis of local memory: the values of an iname, counted from the smallest.
 pub(super) struct LocalAxis {
@@ -52,7 +55,9 @@ impl Realizer<'_> {
         first.within_inames.insert(base.clone());
         first.predicates.clear();
         let start = reduction.op.neutral(types.as_deref())?;
-        let started = self.assignments(&at(Expr::Variable(base)), &start, &format!("{}_{shared}_init", like.id), &first);
+        let order = Order::of(&at(Expr::int(0)), &like.within_inames);
+        let started =
+            self.assignments(&at(Expr::Variable(base)), &start, &format!("{}_{shared}_init", like.id), &order.at(0, &first));
 
         let mut part = like.clone();
         part.within_inames.insert(shared.clone());
@@ -63,7 +68,7 @@ impl Realizer<'_> {
             reduced.operands = inner.results;
         }
         part.depends_on.extend(started);
-        let mut after = self.assignments(&at(own.index()), &reduced.operands, &format!("{}_{shared}_transfer", like.id), &part);
+        let mut after = self.assignments(&at(own.index()), &reduced.operands, &format!("{}_{shared}_transfer", like.id), &order.at(1, &part));
 
         let mut length = own.length;
         let mut last = None;
@@ -77,6 +82,7 @@ impl Realizer<'_> {
             step.depends_on.extend(after);
             let (left, right) = (at(Expr::Variable(iname.clone())), at(fold::add(Expr::Variable(iname.clone()), Expr::int(half))));
             let pair = Reduction { operands: right, ..reduction.clone() };
+            let step = order.at(2 + stage, &step);
             after = self.update(&pair, &left, &format!("{}_{shared}_stage_{stage}", like.id), &step)?;
             (length, last, stage) = (half, Some(iname), stage + 1);
         }
@@ -85,7 +91,7 @@ impl Realizer<'_> {
             Some(iname) => iname,
             None => self.stage_iname(shared, "result", 0, 1, &tag),
         };
-        Ok(Realized { results: at(Expr::int(0)), after, within: Some(within) })
+        Ok(Realized { results: at(Expr::int(0)), after, within: Some(within), times: order.times(2 + stage, &[]) })
     }
 
     /// The local axes that the instruction is within already.

@@ -5,12 +5,7 @@ use std::sync::Arc;
 
 use parloop_device::DType;
 use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::{
-    AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, Shape, Temporary, UnaryOp,
-};
-use parloop_isl::Name;
-
-use super::{ReduceError, separate};
+use parloop_ir::syntax::{AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, Shape, Temporary, TimeStep, UnaryOp};
 
 /// The type of an expression of the kernel, or why it has none.
 pub type TypeOf<'a> = dyn Fn(&LoopKernel, &Expr) -> Result<DType, String> + 'a;
@@ -106,6 +101,47 @@ pub(super) struct Realized {
     pub(super) after: Vec<Name>,
     /// An iname that who uses them must be within: that of the work item which has them.
     pub(super) within: Option<Name>,
+    /// When the results are used, in the order of the variables that hold them.
+    pub(super) times: Vec<(Name, Vec<TimeStep>)>,
+}
+
+/// The order of the variables that a reduction brings: in each turn of the loops around it, at places one after the other.
+pub(super) struct Order {
+    names: Vec<Name>,
+    around: Vec<TimeStep>,
+}
+
+impl Order {
+    /// Of those variables, which have values of their own for each value of the inames.
+    pub(super) fn of<'n>(variables: &[Expr], inames: impl IntoIterator<Item = &'n Name>) -> Order {
+        let names = variables.iter().filter_map(Expr::written_name).cloned().collect();
+        Order { names, around: inames.into_iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect() }
+    }
+
+    /// When they are used at a place, and inside of it at a value of a loop.
+    pub(super) fn times(&self, place: i64, inside: &[TimeStep]) -> Vec<(Name, Vec<TimeStep>)> {
+        let steps: Vec<TimeStep> = self.around.iter().cloned().chain([TimeStep::At(place)]).chain(inside.iter().cloned()).collect();
+        self.names.iter().map(|name| (name.clone(), steps.clone())).collect()
+    }
+
+    /// An instruction that uses them at a place.
+    pub(super) fn at(&self, place: i64, instruction: &Instruction) -> Instruction {
+        self.at_step(place, &[], instruction)
+    }
+
+    /// An instruction that uses them at a place, at a value of a loop inside of it.
+    pub(super) fn at_step(&self, place: i64, inside: &[TimeStep], instruction: &Instruction) -> Instruction {
+        let mut origin = (*instruction.origin).clone();
+        origin.of.extend(self.times(place, inside));
+        Instruction { origin: Arc::new(origin), ..instruction.clone() }
+    }
+
+    /// An instruction whose instances update them in any order.
+    pub(super) fn updating(&self, instruction: &Instruction) -> Instruction {
+        let mut origin = (*instruction.origin).clone();
+        origin.commutes.extend(self.names.iter().cloned());
+        Instruction { origin: Arc::new(origin), ..instruction.clone() }
+    }
 }
 
 impl Realizer<'_> {
@@ -284,10 +320,12 @@ impl Realizer<'_> {
 struct Uses {
     after: BTreeSet<Name>,
     within: BTreeSet<Name>,
+    times: Vec<(Name, Vec<TimeStep>)>,
 }
 
 impl Uses {
     fn take(&mut self, realized: &Realized) {
+        self.times.extend(realized.times.iter().cloned());
         self.after.extend(realized.after.iter().cloned());
         self.within.extend(realized.within.clone());
     }
@@ -296,6 +334,9 @@ impl Uses {
         let mut applied = instruction.clone();
         applied.depends_on.extend(self.after);
         applied.within_inames.extend(self.within);
+        if !self.times.is_empty() {
+            Arc::make_mut(&mut applied.origin).of.extend(self.times);
+        }
         applied
     }
 }

@@ -6,7 +6,10 @@ use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction};
 use parloop_isl::{Affine, Bound, Constraint, Name, Set};
 
 use super::ReduceError;
-use super::realize::{Realized, Realizer};
+use super::realize::{Order, Realized, Realizer};
+use parloop_ir::affine::from_affine;
+use parloop_ir::fold;
+use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction, TimeStep};
 
 /// `first_scan <= scan <= stride * (sweep - first_sweep) + first_scan` for each value of `sweep` from `first_sweep` on.
 struct Triangle {
@@ -43,21 +46,23 @@ impl Realizer<'_> {
         outer.within_inames.remove(sweep);
         outer.predicates.retain(|predicate| !predicate.variables().contains(sweep));
         let start = reduction.op.neutral(types.as_deref())?;
-        let started = self.assignments(&accumulators, &start, &format!("{}_{scan}_init", like.id), &outer);
+        let order = Order::of(&accumulators, like.within_inames.iter().filter(|iname| *iname != sweep));
+        let turn = |place: i64| [TimeStep::Loop(Expr::Variable(sweep.clone())), TimeStep::At(place)];
+        let started = self.assignments(&accumulators, &start, &format!("{}_{scan}_init", like.id), &order.at(0, &outer));
 
         let track = self.names.make(&format!("{scan}_scan"));
         self.kernel.domains.push(triangle.points_beyond_the_last(&track)?);
         self.kernel.inames.insert(track.clone(), Iname::default());
         let renamed = [(scan.clone(), Expr::Variable(track.clone()))].into();
         let operands = reduction.operands.iter().map(|operand| operand.substitute(&renamed)).collect();
-        let mut inner = like.clone();
+        let mut inner = order.updating(&order.at_step(1, &turn(0), like));
         inner.within_inames.insert(track);
         inner.depends_on.extend(started);
         // Guarded steps would be missing from all that follow.
         inner.predicates.retain(|predicate| !predicate.variables().contains(sweep));
         let step = Reduction { operands, ..reduction.clone() };
         let after = self.update(&step, &accumulators, &format!("{}_{scan}_update", like.id), &inner)?;
-        Ok(Realized { results: accumulators, after, within: None })
+        Ok(Realized { results: accumulators, after, within: None, times: order.times(1, &turn(1)) })
     }
 
     /// Each work item has one point; in steps of 1, 2, 4 … each adds what stands so far before it.
@@ -85,7 +90,8 @@ impl Realizer<'_> {
         let operands: Vec<Expr> = reduction.operands.iter().map(|operand| operand.substitute(&by_point)).collect();
         let mut all = like.clone();
         all.predicates.retain(|predicate| !predicate.variables().contains(sweep));
-        let mut after = self.assignments(&at(own.index()), &operands, &format!("{}_{scan}_transfer", like.id), &all);
+        let order = Order::of(&at(Expr::int(0)), like.within_inames.iter().filter(|iname| *iname != sweep));
+        let mut after = self.assignments(&at(own.index()), &operands, &format!("{}_{scan}_transfer", like.id), &order.at(0, &all));
 
         let (mut distance, mut stage) = (1, 0);
         while distance < own.length {
@@ -96,18 +102,20 @@ impl Realizer<'_> {
             step.within_inames.insert(iname.clone());
             step.depends_on.extend(after.clone());
             let earlier = self.privates(&format!("before_{scan}"), types.as_deref(), count);
+            let joined = self.privates(&format!("joined_{scan}"), types.as_deref(), count);
+            let own_order = Order::of(&[&earlier[..], &joined].concat(), &step.within_inames);
+            let at_place = |place: i64, step: &Instruction| own_order.at(place, &order.at(3 * stage + 1 + place, step));
             let id = format!("{}_{scan}_stage_{stage}", like.id);
             let place = Expr::Variable(iname.clone());
-            let read = self.assignments(&earlier, &at(fold::subtract(place.clone(), Expr::int(distance))), &format!("{id}_read"), &step);
+            let read = self.assignments(&earlier, &at(fold::subtract(place.clone(), Expr::int(distance))), &format!("{id}_read"), &at_place(0, &step));
             step.depends_on.extend(read);
-            let joined = self.privates(&format!("joined_{scan}"), types.as_deref(), count);
             let combined = reduction.op.combine(&earlier, &at(place.clone()))?;
-            let made = self.assignments(&joined, &combined, &format!("{id}_join"), &step);
+            let made = self.assignments(&joined, &combined, &format!("{id}_join"), &at_place(1, &step));
             step.depends_on.extend(made);
-            after = self.assignments(&at(place), &joined, &id, &step);
+            after = self.assignments(&at(place), &joined, &id, &at_place(2, &step));
             (distance, stage) = (distance * 2, stage + 1);
         }
-        Ok(Realized { results: at(own.index()), after, within: None })
+        Ok(Realized { results: at(own.index()), after, within: None, times: order.times(3 * stage + 1, &[]) })
     }
 
     /// The triangle that the reduction's domain is.

@@ -4,7 +4,8 @@ use parloop_ir::syntax::{Expr, Instruction, Reduction};
 use parloop_isl::Name;
 
 use super::ReduceError;
-use super::realize::{Realized, Realizer};
+use super::realize::{Order, Realized, Realizer};
+use parloop_ir::syntax::{Expr, Instruction, Reduction};
 
 impl Realizer<'_> {
     /// Over the inames `alone`; guard, inames and dependencies are those of `like`.
@@ -14,13 +15,15 @@ impl Realizer<'_> {
         let types = operand_types.as_ref().map(|types| reduction.op.result_types(types));
         let accumulators = self.privates(&format!("acc_{label}"), types.as_deref(), reduction.op.arity());
         let start = reduction.op.neutral(types.as_deref())?;
-        let started = self.assignments(&accumulators, &start, &format!("{}_{label}_init", like.id), &self.before_loops(like, alone));
+        let order = Order::of(&accumulators, &like.within_inames);
+        let first = order.at(0, &self.before_loops(like, alone));
+        let started = self.assignments(&accumulators, &start, &format!("{}_{label}_init", like.id), &first);
 
-        let mut inner = like.clone();
+        let mut inner = order.updating(&order.at(1, like));
         inner.within_inames.extend(alone.iter().cloned());
         inner.depends_on.extend(started);
         let after = self.update(reduction, &accumulators, &format!("{}_{label}_update", like.id), &inner)?;
-        Ok(Realized { results: accumulators, after, within: None })
+        Ok(Realized { results: accumulators, after, within: None, times: order.times(2, &[]) })
     }
 
     /// `accumulators = accumulators ⊕ operands`, as `like` says.
@@ -40,11 +43,12 @@ impl Realizer<'_> {
         let types = operand_types.as_ref().map(|types| op.result_types(types));
         let mut like = like.clone();
         let values = self.privates("value", operand_types.as_deref(), op.arity());
-        let read = self.assignments(&values, &reduction.operands, &format!("{id}_value"), &like);
-        like.depends_on.extend(read);
         let next = self.privates("next", types.as_deref(), op.arity());
-        let made = self.assignments(&next, &op.combine(accumulators, &values)?, &format!("{id}_next"), &like);
+        let order = Order::of(&[&values[..], &next].concat(), &like.within_inames);
+        let read = self.assignments(&values, &reduction.operands, &format!("{id}_value"), &order.at(0, &like));
+        like.depends_on.extend(read);
+        let made = self.assignments(&next, &op.combine(accumulators, &values)?, &format!("{id}_next"), &order.at(1, &like));
         like.depends_on.extend(made);
-        Ok(self.assignments(accumulators, &next, id, &like))
+        Ok(self.assignments(accumulators, &next, id, &order.at(2, &like)))
     }
 }

@@ -4,7 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use parloop_analysis::facts::{Facts, Placement};
+use parloop_isl::Name;
+
+use super::Node;
+use super::error::SequenceError;
+use super::innermost;
+use super::nest::Nest;
+use crate::facts::{Facts, Placement};
 use parloop_ir::syntax::InstructionKind;
 use parloop_isl::Name;
 
@@ -36,7 +42,7 @@ struct Order<'f, 'k> {
 }
 
 /// The tree of loops, instructions and barriers that are instructions.
-pub(crate) fn order<'k>(facts: &Facts<'k>, nest: &Nest<'k>) -> Result<Vec<Node>, ScheduleError> {
+pub fn order<'k>(facts: &Facts<'k>, nest: &Nest<'k>) -> Result<Vec<Node>, SequenceError> {
     let mut order = Order::new(facts, nest);
     order.add_dependencies()?;
     order.add_bounds()?;
@@ -73,15 +79,15 @@ impl<'f, 'k> Order<'f, 'k> {
         Order { facts, nest, parent, depth, children, key, edges: Edges::default(), groups }
     }
 
-    fn add_dependencies(&mut self) -> Result<(), ScheduleError> {
+    fn add_dependencies(&mut self) -> Result<(), SequenceError> {
         let loops = self.nest.loops.len();
         for (at, instruction) in self.facts.kernel.instructions.iter().enumerate() {
             for dependency in &instruction.depends_on {
                 let Some(&before) = self.facts.position.get(dependency) else {
-                    return Err(ScheduleError::UnknownDependency { instruction: instruction.id.clone(), dependency: dependency.clone() });
+                    return Err(SequenceError::UnknownDependency { instruction: instruction.id.clone(), dependency: dependency.clone() });
                 };
                 if before == at {
-                    return Err(ScheduleError::DependencyCycle { instructions: vec![dependency.clone()] });
+                    return Err(SequenceError::DependencyCycle { instructions: vec![dependency.clone()] });
                 }
                 self.add_edge(loops + before, loops + at, (before, at));
             }
@@ -90,7 +96,7 @@ impl<'f, 'k> Order<'f, 'k> {
     }
 
     /// Variables in the bounds of a loop are written before it.
-    fn add_bounds(&mut self) -> Result<(), ScheduleError> {
+    fn add_bounds(&mut self) -> Result<(), SequenceError> {
         let loops = self.nest.loops.len();
         for (place, node) in self.nest.loops.iter().enumerate() {
             let Some(iname) = node.iname else { continue };
@@ -98,12 +104,12 @@ impl<'f, 'k> Order<'f, 'k> {
                 let Some(temporary) = self.facts.kernel.temporaries.get(variable) else { continue };
                 let writers = self.facts.writers.get(variable).map_or(&[][..], Vec::as_slice);
                 if writers.is_empty() && temporary.initializer.is_none() {
-                    return Err(ScheduleError::BoundUndefined { iname: iname.clone(), variable: variable.clone() });
+                    return Err(SequenceError::BoundUndefined { iname: iname.clone(), variable: variable.clone() });
                 }
                 for &writer in writers {
                     if self.nest.is_around(place, self.nest.place[writer]) {
                         let instruction = self.facts.kernel.instructions[writer].id.clone();
-                        return Err(ScheduleError::BoundWritten { iname: iname.clone(), variable: variable.clone(), instruction });
+                        return Err(SequenceError::BoundWritten { iname: iname.clone(), variable: variable.clone(), instruction });
                     }
                     let inside = self.key[place].1.0;
                     self.add_edge(loops + writer, place, (writer, inside));
@@ -129,7 +135,7 @@ impl<'f, 'k> Order<'f, 'k> {
         }
     }
 
-    fn emit(&mut self, body: usize) -> Result<Vec<Node>, ScheduleError> {
+    fn emit(&mut self, body: usize) -> Result<Vec<Node>, SequenceError> {
         let items = std::mem::take(&mut self.children[body]);
         let mut waits: HashMap<Item, usize> = items.iter().map(|&item| (item, 0)).collect();
         for item in &items {
@@ -156,10 +162,10 @@ impl<'f, 'k> Order<'f, 'k> {
         if done < items.len() {
             return Err(self.cycle(&waits));
         }
-        Ok(innermost::wrap(self.facts, nodes))
+        innermost::wrap(self.facts, nodes)
     }
 
-    fn emit_item(&mut self, item: Item) -> Result<Node, ScheduleError> {
+    fn emit_item(&mut self, item: Item) -> Result<Node, SequenceError> {
         let loops = self.nest.loops.len();
         if item < loops {
             let iname = self.nest.loops[item].iname.cloned().expect("invariant: the root is in no body");
@@ -169,17 +175,17 @@ impl<'f, 'k> Order<'f, 'k> {
         self.groups.done(item - loops, self.facts);
         let InstructionKind::Barrier { scope, memory } = instruction.kind else { return Ok(Node::Run(instruction.id.clone())) };
         if !instruction.predicates.is_empty() {
-            return Err(ScheduleError::ConditionalBarrier { barrier: instruction.id.clone() });
+            return Err(SequenceError::ConditionalBarrier { barrier: instruction.id.clone() });
         }
         let inside = instruction.within_inames.iter().find(|iname| self.facts.placement(iname) == Placement::Innermost);
         match inside {
-            Some(iname) => Err(ScheduleError::BarrierInside { barrier: instruction.id.clone(), iname: iname.clone() }),
+            Some(iname) => Err(SequenceError::BarrierInside { barrier: instruction.id.clone(), iname: iname.clone() }),
             None => Ok(Node::Barrier { scope, memory }),
         }
     }
 
     /// The best of the items that wait for nothing; where groups conflict, the best that no half-done group forbids.
-    fn next(&self, ready: &mut BinaryHeap<((i32, Reverse<usize>), Item)>) -> Result<Option<Item>, ScheduleError> {
+    fn next(&self, ready: &mut BinaryHeap<((i32, Reverse<usize>), Item)>) -> Result<Option<Item>, SequenceError> {
         if !self.groups.matter {
             return Ok(ready.pop().map(|(_, item)| item));
         }
@@ -201,7 +207,7 @@ impl<'f, 'k> Order<'f, 'k> {
                 None => Ok(None),
                 Some(&(_, item)) => {
                     let (instruction, group) = self.conflict(item);
-                    Err(ScheduleError::GroupConflict { instruction, group })
+                    Err(SequenceError::GroupConflict { instruction, group })
                 }
             },
         }
@@ -240,7 +246,7 @@ impl<'f, 'k> Order<'f, 'k> {
     }
 
     /// The error for items that wait for each other.
-    fn cycle(&self, waits: &HashMap<Item, usize>) -> ScheduleError {
+    fn cycle(&self, waits: &HashMap<Item, usize>) -> SequenceError {
         let mut before: HashMap<Item, Item> = HashMap::new();
         let mut waiting: Vec<Item> = waits.keys().copied().collect();
         waiting.sort_unstable();
@@ -263,10 +269,10 @@ impl<'f, 'k> Order<'f, 'k> {
             (0..circle.len()).map(|at| self.edges.reason[&(circle[(at + 1) % circle.len()], circle[at])]).collect();
         let loops: Vec<Name> = circle.iter().filter_map(|&item| self.nest.loops.get(item)?.iname.cloned()).collect();
         if loops.is_empty() {
-            return ScheduleError::DependencyCycle { instructions: reasons.iter().map(|&(_, after)| id(after)).collect() };
+            return SequenceError::DependencyCycle { instructions: reasons.iter().map(|&(_, after)| id(after)).collect() };
         }
         let (first, second) = (reasons[0], reasons[1 % reasons.len()]);
-        ScheduleError::LoopCycle {
+        SequenceError::LoopCycle {
             loops,
             first: id(first.1),
             first_dependency: id(first.0),

@@ -9,11 +9,13 @@ use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::syntax::InameTag;
 use parloop_isl::Name;
 
-use super::error::ScheduleError;
+use super::error::SequenceError;
+use crate::facts::{Facts, Placement};
+use parloop_ir::syntax::InameTag;
 
 /// A loop of the nest; the first is the root, which is none.
 #[derive(Debug)]
-pub(crate) struct LoopNode<'k> {
+pub struct LoopNode<'k> {
     /// `None` for the root alone.
     pub iname: Option<&'k Name>,
     /// The loop that it is in.
@@ -26,7 +28,7 @@ pub(crate) struct LoopNode<'k> {
 
 /// Loops, and the loop that each instruction is in.
 #[derive(Debug)]
-pub(crate) struct Nest<'k> {
+pub struct Nest<'k> {
     pub loops: Vec<LoopNode<'k>>,
     /// The innermost loop of each instruction.
     pub place: Vec<usize>,
@@ -45,7 +47,7 @@ impl Nest<'_> {
 }
 
 /// Finds the nest.
-pub(crate) fn nest<'k>(facts: &Facts<'k>) -> Result<Nest<'k>, ScheduleError> {
+pub fn nest<'k>(facts: &Facts<'k>) -> Result<Nest<'k>, SequenceError> {
     let nests = sequential_inames(facts)?;
     let mut members: HashMap<&'k Name, Vec<usize>> = HashMap::new();
     for (at, inames) in nests.iter().enumerate() {
@@ -81,14 +83,14 @@ pub(crate) fn nest<'k>(facts: &Facts<'k>) -> Result<Nest<'k>, ScheduleError> {
     Ok(nest)
 }
 
-fn sequential_inames<'k>(facts: &Facts<'k>) -> Result<Vec<Vec<&'k Name>>, ScheduleError> {
+fn sequential_inames<'k>(facts: &Facts<'k>) -> Result<Vec<Vec<&'k Name>>, SequenceError> {
     let of = |instruction: &'k parloop_ir::syntax::Instruction| {
         let mut inames = Vec::new();
         for iname in &instruction.within_inames {
             match facts.placement.get(iname) {
                 Some(Placement::Loop) => inames.push(iname),
                 Some(_) => {}
-                None => return Err(ScheduleError::UnknownIname { instruction: instruction.id.clone(), iname: iname.clone() }),
+                None => return Err(SequenceError::UnknownIname { instruction: instruction.id.clone(), iname: iname.clone() }),
             }
         }
         Ok(inames)
@@ -96,7 +98,7 @@ fn sequential_inames<'k>(facts: &Facts<'k>) -> Result<Vec<Vec<&'k Name>>, Schedu
     facts.kernel.instructions.iter().map(|instruction| of(instruction)).collect()
 }
 
-fn two_places(facts: &Facts<'_>, nest: &Nest<'_>, known: usize, second: usize, second_nest: Vec<&Name>) -> ScheduleError {
+fn two_places(facts: &Facts<'_>, nest: &Nest<'_>, known: usize, second: usize, second_nest: Vec<&Name>) -> SequenceError {
     let first = nest.loops[known].first;
     let mut first_nest = Vec::new();
     let mut place = nest.place[first];
@@ -105,7 +107,7 @@ fn two_places(facts: &Facts<'_>, nest: &Nest<'_>, known: usize, second: usize, s
         place = nest.loops[place].parent;
     }
     first_nest.reverse();
-    ScheduleError::Nesting {
+    SequenceError::Nesting {
         iname: nest.loops[known].iname.cloned().unwrap_or_else(|| "".into()),
         first: facts.kernel.instructions[first].id.clone(),
         first_nest,
@@ -116,7 +118,7 @@ fn two_places(facts: &Facts<'_>, nest: &Nest<'_>, known: usize, second: usize, s
 
 /// Outer loops have the smaller rank: first by the number of instructions in them, then, around the same instructions, by priorities and
 /// bounds, then loops before unrolled ones, then as declared.
-fn rank<'k>(facts: &Facts<'k>, members: &HashMap<&'k Name, Vec<usize>>) -> Result<HashMap<&'k Name, usize>, ScheduleError> {
+fn rank<'k>(facts: &Facts<'k>, members: &HashMap<&'k Name, Vec<usize>>) -> Result<HashMap<&'k Name, usize>, SequenceError> {
     let mut classes: BTreeMap<(std::cmp::Reverse<usize>, &[usize]), Vec<&'k Name>> = BTreeMap::new();
     for (iname, instructions) in members {
         classes.entry((std::cmp::Reverse(instructions.len()), instructions)).or_default().push(iname);
@@ -155,7 +157,7 @@ fn is_unrolled(facts: &Facts<'_>, iname: &str) -> bool {
 }
 
 /// Takes again and again the first that is inside of none of the rest.
-fn sort_class<'k>(mut rest: Vec<&'k Name>, inside: &HashMap<&Name, Vec<&'k Name>>) -> Result<Vec<&'k Name>, ScheduleError> {
+fn sort_class<'k>(mut rest: Vec<&'k Name>, inside: &HashMap<&Name, Vec<&'k Name>>) -> Result<Vec<&'k Name>, SequenceError> {
     if inside.is_empty() {
         return Ok(rest);
     }
@@ -168,7 +170,7 @@ fn sort_class<'k>(mut rest: Vec<&'k Name>, inside: &HashMap<&Name, Vec<&'k Name>
     let mut sorted = Vec::with_capacity(rest.len());
     while !rest.is_empty() {
         let Some(at) = rest.iter().position(|iname| waits.get(*iname).is_none_or(|&count| count == 0)) else {
-            return Err(ScheduleError::PriorityCycle { inames: rest.into_iter().cloned().collect() });
+            return Err(SequenceError::PriorityCycle { inames: rest.into_iter().cloned().collect() });
         };
         let outer = rest.remove(at);
         for inner in inside.get(outer).into_iter().flatten() {
@@ -181,7 +183,7 @@ fn sort_class<'k>(mut rest: Vec<&'k Name>, inside: &HashMap<&Name, Vec<&'k Name>
     Ok(sorted)
 }
 
-fn check_priorities(facts: &Facts<'_>, nest: &Nest<'_>) -> Result<(), ScheduleError> {
+fn check_priorities(facts: &Facts<'_>, nest: &Nest<'_>) -> Result<(), SequenceError> {
     for chain in &facts.kernel.priorities {
         let loops: Vec<usize> = chain.iter().filter_map(|iname| nest.of_iname.get(iname).copied()).collect();
         for (at, &outer) in loops.iter().enumerate() {
@@ -190,7 +192,7 @@ fn check_priorities(facts: &Facts<'_>, nest: &Nest<'_>) -> Result<(), ScheduleEr
                     let name = |place: usize| nest.loops[place].iname.cloned().expect("invariant: only the root has no iname");
                     let alone = nest.place.iter().position(|&place| nest.is_around(inner, place) && !nest.is_around(outer, place));
                     let instruction = alone.map_or_else(|| "".into(), |at| facts.kernel.instructions[at].id.clone());
-                    return Err(ScheduleError::Priority { outer: name(outer), inner: name(inner), instruction });
+                    return Err(SequenceError::Priority { outer: name(outer), inner: name(inner), instruction });
                 }
             }
         }
@@ -199,7 +201,7 @@ fn check_priorities(facts: &Facts<'_>, nest: &Nest<'_>) -> Result<(), ScheduleEr
 }
 
 /// The inames in the bounds of a loop must be loops around it, or no loops.
-fn check_bounds(facts: &Facts<'_>, nest: &Nest<'_>) -> Result<(), ScheduleError> {
+fn check_bounds(facts: &Facts<'_>, nest: &Nest<'_>) -> Result<(), SequenceError> {
     for (at, node) in nest.loops.iter().enumerate() {
         let Some(iname) = node.iname else { continue };
         for bound in facts.bound_names(iname) {
@@ -213,7 +215,7 @@ fn check_bounds(facts: &Facts<'_>, nest: &Nest<'_>) -> Result<(), ScheduleError>
                 let is_without = |within: &BTreeSet<Name>| within.contains(iname) && !within.contains(bound);
                 let without = facts.kernel.instructions.iter().find(|each| is_without(&each.within_inames));
                 let instruction = without.unwrap_or(&facts.kernel.instructions[node.first]).id.clone();
-                return Err(ScheduleError::BoundOutside { iname: iname.clone(), bound: bound.clone(), instruction });
+                return Err(SequenceError::BoundOutside { iname: iname.clone(), bound: bound.clone(), instruction });
             }
         }
     }

@@ -1,0 +1,112 @@
+//! The order of a kernel: a tree of loops and instructions, found by rules and without search.
+//!
+//! `nest` says which loop is inside which, `order` sorts each body by dependencies, `innermost` opens `ilp` and `vec` loops around as few
+//! instructions as can be. Of a kernel as created, with no iname run otherwise than as a loop, this order is its meaning ([`created`]).
+
+mod error;
+mod innermost;
+mod nest;
+mod order;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use parloop_ir::syntax::{Expr, LoopKernel, MemoryKind, Origin, SyncScope, TimeStep};
+use parloop_isl::Name;
+
+use crate::facts::Facts;
+
+pub use error::{Names, SequenceError};
+
+/// A step of a work item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// The body for each value of the iname, in order (unrolled, vectorised and `ilp` inames too: their tags say how).
+    ///
+    /// Where a barrier is inside, all work items of the group must make the same turns: the loop runs over every value that any value of the
+    /// local inames gives, and the conditions of the domain are put around the instructions instead.
+    Loop {
+        /// The iname.
+        iname: Name,
+        /// What is done for each value.
+        body: Vec<Node>,
+    },
+    /// The instruction of that id. Barriers that are instructions are [`Node::Barrier`] instead.
+    Run(Name),
+    /// All work items of the group wait for each other; in a launch the scope is always local. A barrier for global memory is one for local
+    /// memory too.
+    Barrier {
+        /// Among which work items.
+        scope: SyncScope,
+        /// Which memory is made seen.
+        memory: MemoryKind,
+    },
+}
+
+impl Node {
+    /// Writes the tree, one line for each loop, instruction and barrier.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:1$}", "", 2 * depth)?;
+        match self {
+            Node::Loop { iname, body } => {
+                writeln!(f, "for {iname}")?;
+                body.iter().try_for_each(|node| node.write(depth + 1, f))
+            }
+            Node::Run(id) => writeln!(f, "run {id}"),
+            Node::Barrier { scope, memory } => {
+                let scope = if *scope == SyncScope::Global { "global" } else { "local" };
+                let memory = if *memory == MemoryKind::Global { "global" } else { "local" };
+                writeln!(f, "barrier {scope}, {memory} memory")
+            }
+        }
+    }
+}
+
+/// The tree of loops, instructions and barriers that are instructions.
+///
+/// # Errors
+/// Loops or dependencies that have no order.
+pub fn sequence(facts: &Facts<'_>) -> Result<Vec<Node>, SequenceError> {
+    let nest = nest::nest(facts)?;
+    order::order(facts, &nest)
+}
+
+/// The kernel with the order that it has now as its meaning: each instruction knows when its instances run. A kernel that has no order yet
+/// stays as it is.
+pub fn created(kernel: LoopKernel) -> LoopKernel {
+    let Ok(body) = sequence(&Facts::in_order(&kernel)) else { return kernel };
+    let mut times = HashMap::new();
+    find_times(&body, &mut Vec::new(), &mut times);
+    let mut kernel = kernel;
+    for instruction in &mut kernel.instructions {
+        if let Some(steps) = times.remove(&instruction.id) {
+            Arc::make_mut(instruction).origin = Arc::new(Origin::at(steps));
+        }
+    }
+    kernel
+}
+
+fn find_times(body: &[Node], around: &mut Vec<TimeStep>, found: &mut HashMap<Name, Vec<TimeStep>>) {
+    for (place, node) in (0i64..).zip(body) {
+        around.push(TimeStep::At(place));
+        match node {
+            Node::Loop { iname, body } => {
+                around.push(TimeStep::Loop(Expr::Variable(iname.clone())));
+                find_times(body, around, found);
+                around.pop();
+            }
+            Node::Run(id) => drop(found.insert(id.clone(), around.clone())),
+            Node::Barrier { .. } => {}
+        }
+        around.pop();
+    }
+}
+
+/// Whether every instruction has the times of the order that the kernel has now.
+pub fn is_as_created(kernel: &LoopKernel) -> bool {
+    created(kernel.clone()).instructions.iter().zip(&kernel.instructions).all(|(fresh, known)| fresh.origin == known.origin)
+}
