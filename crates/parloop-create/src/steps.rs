@@ -47,5 +47,6 @@ pub fn run(mut making: Making) -> Result<(LoopKernel, Vec<Warning>), CreateError
     for step in STEPS {
         step(&mut making)?;
     }
-    Ok((making.kernel, making.warnings))
+    // The order that the kernel has as created is its meaning.
+    Ok((parloop_analysis::sequence::created(making.kernel), making.warnings))
 }

@@ -15,7 +15,7 @@ pub mod methods;
 pub mod prepare;
 pub mod run;
 
-pub use parloop_analysis::{infer, stats};
+pub use parloop_analysis::{dependence, infer, sequence, stats};
 pub use parloop_codegen::{check, lower, schedule, target};
 pub use parloop_create as create;
 pub use parloop_ir::{affine, domain, fold, layout, matching, names, parse, program};

@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ::parloop_transform as transform;
 use parloop_analysis::dependence::Doubt;
-use parloop_isl::{Bound, Name};
-
-use crate::error::LoopError;
 use parloop_analysis::infer;
 use parloop_codegen::lower::{self, Code};
 use parloop_codegen::schedule::{self, Schedule};
@@ -16,7 +14,6 @@ use parloop_ir::fold;
 use parloop_ir::program::{Program, reachable};
 use parloop_ir::syntax::{Expr, LoopKernel, Target};
 use parloop_isl::{Bound, Name};
-use parloop_transform as transform;
 use parloop_transform::reduce::{self, Realization};
 
 use crate::error::LoopError;

@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_analysis::sequence::{created, is_as_created};
 use parloop_ir::matching::Query;
 use parloop_ir::syntax::{Instruction, LoopKernel};
 use parloop_isl::Name;
 
 use super::rewrite::Scope;
-use parloop_analysis::sequence::{created, is_as_created};
-use parloop_ir::matching::Query;
-use parloop_ir::syntax::{Instruction, LoopKernel};
 
 /// Why a dependency cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
+use parloop_analysis::dependence::{Dependences, Mover};
+use parloop_analysis::facts::Facts;
+use parloop_ir::affine::to_affine;
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls};
@@ -14,13 +17,6 @@ use super::extract_subst::call_of;
 use super::precompute::inames_that_bound;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
-use parloop_analysis::dependence::{Dependences, Mover};
-use parloop_analysis::facts::Facts;
-use parloop_ir::affine::to_affine;
-use parloop_ir::matching::Query;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls};
-use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
 
 /// Which assignment, and where its value is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -358,7 +354,12 @@ impl<'a> Change<'a> {
             }
             if let Some((read, writer)) = dependences.changed_between(&mover)? {
                 let writer = self.kernel.instructions[writer].id.clone();
-                return Err(AssignmentToSubstError::Changes { variable: variable.clone(), definition: definition.id.clone(), read, writer });
+                return Err(AssignmentToSubstError::Changes {
+                    variable: variable.clone(),
+                    definition: definition.id.clone(),
+                    read,
+                    writer,
+                });
             }
         }
         Ok(())

@@ -11,23 +11,14 @@ use parloop_ir::functions::scope;
 use parloop_ir::names::{Near, UniqueNames};
 use parloop_ir::program::{Program, called_by, reachable};
 use parloop_ir::syntax::{
-    Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel,
-    Reduction, SubArray, SyncScope, Temporary,
+    Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel, Origin,
+    Reduction, SubArray, SyncScope, Temporary, TimeStep,
 };
 use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
-use parloop_ir::affine::{from_affine, to_affine};
-use parloop_ir::callable::{CallableError, CallableKernel, kernel_args};
-use parloop_ir::callable::{InferError, extent, same_place};
-use parloop_ir::fold;
-use parloop_ir::functions::scope;
-use parloop_ir::names::{Near, UniqueNames};
-use parloop_ir::program::Program;
-use parloop_ir::program::{called_by, reachable};
-use parloop_ir::syntax::{Argument, ArgumentKind, CInstruction, Call, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, Literal, LoopKernel, Origin, Reduction, SubArray, SyncScope, Temporary, TimeStep};
 
 /// Why a kernel cannot be put in the place of its calls.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -347,7 +338,10 @@ impl<'a> Inlining<'a> {
                 within_inames: call.within_inames.clone(),
                 predicates: call.predicates.clone(),
                 tags: call.tags.clone(),
-                origin: Arc::new(Origin { times: call.origin.times.iter().map(|time| time.then([TimeStep::At(-1)])).collect(), ..Origin::default() }),
+                origin: Arc::new(Origin {
+                    times: call.origin.times.iter().map(|time| time.then([TimeStep::At(-1)])).collect(),
+                    ..Origin::default()
+                }),
                 ..assigned
             }
         };

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use parloop_analysis::dependence::Dependences;
+use parloop_analysis::facts::Facts;
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::substitution::{ExpandSubstError, expand_subst};
@@ -11,13 +13,6 @@ use parloop_ir::syntax::{Expr, InameTag, Instruction, LoopKernel};
 use parloop_isl::{IslError, Name};
 
 use super::replace::{self, InameError};
-use parloop_analysis::dependence::Dependences;
-use parloop_analysis::facts::Facts;
-use parloop_ir::matching::Query;
-use parloop_ir::names::UniqueNames;
-use parloop_ir::substitution::ExpandSubstError;
-use parloop_ir::substitution::expand_subst;
-use parloop_ir::syntax::{Expr, InameTag, Instruction, LoopKernel};
 
 /// Why it cannot be said which loops can be fused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

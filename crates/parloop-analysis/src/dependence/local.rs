@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::order::{agree, difference, push_if_possible};
 use super::pair::{Pair, Side};
@@ -142,7 +142,14 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// Whether no two accesses with different values of the first steps touch one element of one copy in the same turn.
-    fn is_separated(&self, one: &Touch<'k>, other: &Touch<'k>, (early, late): (&[TimeStep], &[TimeStep]), depth: usize, turns: &[Name]) -> Result<bool, IslError> {
+    fn is_separated(
+        &self,
+        one: &Touch<'k>,
+        other: &Touch<'k>,
+        (early, late): (&[TimeStep], &[TimeStep]),
+        depth: usize,
+        turns: &[Name],
+    ) -> Result<bool, IslError> {
         let pair = Pair::new(self, one, other);
         if pair.is_apart()? {
             return Ok(true);
@@ -161,7 +168,8 @@ impl<'k> Dependences<'_, 'k> {
             super::order::push_equal(&mut equal, later);
         }
         // What the turns say at a glance needs no solver: a step of inames that are all turns has one value in each.
-        let is_turn = |name: &Name| turns.contains(name) || !self.facts.kernel.inames.contains_key(name) || self.is_copy_iname(one, other, name);
+        let is_turn =
+            |name: &Name| turns.contains(name) || !self.facts.kernel.inames.contains_key(name) || self.is_copy_iname(one, other, name);
         let names = early.iter().take(depth).filter_map(|step| match step {
             TimeStep::Loop(value) => Some(value.variables()),
             TimeStep::At(_) => None,
@@ -177,7 +185,14 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// Whether a read sees writes with the same values of the first steps only in its own turn and copy.
-    fn is_together(&self, write: &Touch<'k>, read: &Touch<'k>, (early, late): (&[TimeStep], &[TimeStep]), depth: usize, turns: &[Name]) -> Result<bool, IslError> {
+    fn is_together(
+        &self,
+        write: &Touch<'k>,
+        read: &Touch<'k>,
+        (early, late): (&[TimeStep], &[TimeStep]),
+        depth: usize,
+        turns: &[Name],
+    ) -> Result<bool, IslError> {
         let pair = Pair::new(self, write, read);
         if pair.is_apart()? {
             return Ok(true);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use parloop_isl::{Affine, Constraint, IslError, Name};
 use parloop_ir::syntax::{MemoryKind, SyncScope};
+use parloop_isl::{Affine, Constraint, IslError, Name};
 
 use super::order::push_equal;
 use super::pair::{Pair, Side};
@@ -26,7 +26,9 @@ pub struct Turn<'a> {
 impl<'k> Dependences<'_, 'k> {
     /// The shared memory that an instruction touches.
     pub fn shared_storages(&self, instruction: usize) -> impl Iterator<Item = &Name> {
-        self.touched[instruction].iter().filter(|key| self.touches[*key].iter().any(|touch| touch::shared_memory(self.facts, &touch.root).is_some()))
+        self.touched[instruction]
+            .iter()
+            .filter(|key| self.touches[*key].iter().any(|touch| touch::shared_memory(self.facts, &touch.root).is_some()))
     }
 
     /// Whether there are axes along which work items of that scope differ.
@@ -151,7 +153,9 @@ impl<'k> Dependences<'_, 'k> {
     /// The inames along group axes that both instructions are within: work items of one group have the same values.
     fn same_groups(&self, turn: Turn<'_>) -> BTreeSet<Name> {
         let groups = self.axes.iter().filter(|axis| matches!(axis, Placement::Group(_)));
-        groups.filter_map(|axis| self.along(turn.first, *axis).filter(|iname| self.along(turn.second, *axis) == Some(iname)).cloned()).collect()
+        groups
+            .filter_map(|axis| self.along(turn.first, *axis).filter(|iname| self.along(turn.second, *axis) == Some(iname)).cloned())
+            .collect()
     }
 
     /// The number of the work item, or group, of one side along an axis; any, if the instruction is not spread over it.

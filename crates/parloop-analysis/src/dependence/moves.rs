@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parloop_isl::{Affine, Constraint, IslError, Name};
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep};
+use parloop_isl::{Affine, Constraint, IslError, Name};
 
 use super::order::{difference, push_if_possible};
 use super::pair::{Pair, Side};
@@ -39,7 +39,12 @@ impl<'k> Dependences<'_, 'k> {
     ///
     /// # Errors
     /// When the solver has no answer.
-    pub fn run_backwards(&self, (early, early_iname): (usize, &Name), (late, late_iname): (usize, &Name), outer: &BTreeSet<Name>) -> Result<bool, IslError> {
+    pub fn run_backwards(
+        &self,
+        (early, early_iname): (usize, &Name),
+        (late, late_iname): (usize, &Name),
+        outer: &BTreeSet<Name>,
+    ) -> Result<bool, IslError> {
         for mut pair in self.pairs(early, late) {
             pair.same.extend(outer.iter().cloned());
             if pair.is_apart()? {
@@ -93,12 +98,18 @@ impl<'k> Dependences<'_, 'k> {
         let (definition, user) = (&kernel.instructions[mover.definition], &kernel.instructions[mover.user]);
         let mut indices = BTreeMap::new();
         for (name, index) in mover.indices {
-            let Some(index) = to_affine(index).filter(|index| index.names().iter().all(|name| !kernel.temporaries.contains_key(name))) else {
+            let Some(index) = to_affine(index).filter(|index| index.names().iter().all(|name| !kernel.temporaries.contains_key(name)))
+            else {
                 return Ok(None);
             };
             indices.insert(name.clone(), index);
         }
-        let inames: BTreeSet<Name> = user.within_inames.iter().cloned().chain(indices.values().flat_map(Affine::names).filter(|name| kernel.inames.contains_key(name))).collect();
+        let inames: BTreeSet<Name> = user
+            .within_inames
+            .iter()
+            .cloned()
+            .chain(indices.values().flat_map(Affine::names).filter(|name| kernel.inames.contains_key(name)))
+            .collect();
         let used = self.facts.domain(&inames)?.join(&kernel.assumptions)?;
         // The points of the definition, with its indices as the user has them; what else it is within is the user's, or any.
         let mut assigned = self.facts.domain(&definition.within_inames)?;
@@ -151,8 +162,16 @@ impl<'k> Dependences<'_, 'k> {
                     if pair.is_apart()? {
                         continue;
                     }
-                    let before_use = time::compare(&pair, (Side::First, own_steps(instructions[write.at].origin.times.first())), (Side::Second, &used.steps))?;
-                    let after = time::compare(&pair, (Side::Second, &moved), (Side::First, own_steps(instructions[write.at].origin.times.first())))?;
+                    let before_use = time::compare(
+                        &pair,
+                        (Side::First, own_steps(instructions[write.at].origin.times.first())),
+                        (Side::Second, &used.steps),
+                    )?;
+                    let after = time::compare(
+                        &pair,
+                        (Side::Second, &moved),
+                        (Side::First, own_steps(instructions[write.at].origin.times.first())),
+                    )?;
                     let touching = pair.touching()?;
                     for (one, other) in before_use.earlier.iter().flat_map(|one| after.earlier.iter().map(move |other| (one, other))) {
                         let between: Vec<Constraint> = one.iter().chain(other).cloned().collect();
@@ -195,4 +214,3 @@ static EMPTY: Time = Time { steps: Vec::new(), given: Vec::new() };
 fn own_steps(time: Option<&Time>) -> &[TimeStep] {
     time.map_or(&[], |time| &time.steps)
 }
-

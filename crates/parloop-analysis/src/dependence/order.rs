@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 use parloop_ir::syntax::{AddressSpace, Expr, Time, TimeStep};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::pair::{Pair, Side};
 use super::path::{Path, Paths};
@@ -102,7 +102,14 @@ impl<'k> Dependences<'_, 'k> {
 
     /// Instances of which the first ran before the second as created, that agree in the first steps of their times, and that lose their
     /// order; and whether that is certain as far as times go.
-    fn broken(&self, pair: &Pair<'_, '_, '_>, early: &Time, late: &Time, paths: &Paths, depth: usize) -> Result<Option<(Set, Cause, bool)>, IslError> {
+    fn broken(
+        &self,
+        pair: &Pair<'_, '_, '_>,
+        early: &Time,
+        late: &Time,
+        paths: &Paths,
+        depth: usize,
+    ) -> Result<Option<(Set, Cause, bool)>, IslError> {
         if pair.is_apart()? {
             return Ok(None);
         }
@@ -110,7 +117,8 @@ impl<'k> Dependences<'_, 'k> {
         if ways.is_empty() {
             return Ok(None);
         }
-        let time::Comparison { mut earlier, equal, is_exact } = time::compare(pair, (Side::First, &early.steps), (Side::Second, &late.steps))?;
+        let time::Comparison { mut earlier, equal, is_exact } =
+            time::compare(pair, (Side::First, &early.steps), (Side::Second, &late.steps))?;
         // An instance reads before it writes.
         if !pair.first.access.write && pair.second.access.write {
             earlier.extend(equal);
@@ -261,7 +269,12 @@ pub(super) fn difference(pair: &Pair<'_, '_, '_>, iname: &Name) -> Result<Affine
 }
 
 /// Adds `equal and positive > 0` for each of the expressions that can be positive.
-pub(super) fn push_if_possible(ways: &mut Vec<Way>, equal: &[Constraint], positive: &[Affine], cause: impl Fn() -> Cause) -> Result<(), IslError> {
+pub(super) fn push_if_possible(
+    ways: &mut Vec<Way>,
+    equal: &[Constraint],
+    positive: &[Affine],
+    cause: impl Fn() -> Cause,
+) -> Result<(), IslError> {
     for affine in positive {
         if affine.as_constant().is_none_or(|value| value > 0) {
             let mut way = equal.to_vec();
@@ -279,7 +292,12 @@ pub(super) fn push_equal(equal: &mut Vec<Constraint>, difference: Affine) {
 }
 
 /// What holds where two times agree in their first steps; `None` if they never do.
-pub(super) fn agree(pair: &Pair<'_, '_, '_>, first: &[TimeStep], second: &[TimeStep], depth: usize) -> Result<Option<Vec<Constraint>>, IslError> {
+pub(super) fn agree(
+    pair: &Pair<'_, '_, '_>,
+    first: &[TimeStep],
+    second: &[TimeStep],
+    depth: usize,
+) -> Result<Option<Vec<Constraint>>, IslError> {
     let mut equal = Vec::new();
     for (one, other) in first.iter().zip(second).take(depth) {
         match (one, other) {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Time, without_primes};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::touch::Touch;
 use super::{Dependences, Placement};
@@ -181,10 +181,11 @@ fn determined(deps: &Dependences<'_, '_>, first: &Touch<'_>, second: &Touch<'_>)
 /// Whether one value of an index leaves one value for each of the inames: they are its digits.
 fn is_one_to_one(deps: &Dependences<'_, '_>, index: &Affine, open: &[Name]) -> bool {
     let mut digits: Vec<(i64, &Name)> = open.iter().map(|name| (index.coefficient(name).saturating_abs(), name)).collect();
-    let in_floor = index.has_floors() && index.terms().any(|(atom, _)| match atom {
-        parloop_isl::Atom::Floor(inner, _) => open.iter().any(|name| inner.mentions(name)),
-        parloop_isl::Atom::Name(_) => false,
-    });
+    let in_floor = index.has_floors()
+        && index.terms().any(|(atom, _)| match atom {
+            parloop_isl::Atom::Floor(inner, _) => open.iter().any(|name| inner.mentions(name)),
+            parloop_isl::Atom::Name(_) => false,
+        });
     if in_floor || digits.iter().any(|(coefficient, _)| *coefficient == 0) {
         return false;
     }
@@ -198,7 +199,11 @@ fn is_one_to_one(deps: &Dependences<'_, '_>, index: &Affine, open: &[Name]) -> b
             return true;
         }
         let Some(length) = deps.facts.constant_length(name) else { return false };
-        let Some(span) = length.checked_sub(1).and_then(|span| span.max(0).checked_mul(*coefficient)).and_then(|span| span.checked_add(below)) else { return false };
+        let Some(span) =
+            length.checked_sub(1).and_then(|span| span.max(0).checked_mul(*coefficient)).and_then(|span| span.checked_add(below))
+        else {
+            return false;
+        };
         below = span;
     }
     true

@@ -59,7 +59,11 @@ impl Path {
 
     /// The inames of the loops around both, outermost first.
     pub fn shared<'p>(&'p self, other: &'p Path) -> impl Iterator<Item = &'p Name> {
-        let both = self.stops.iter().zip(&other.stops).take_while(|((_, one), (_, other))| one.is_some() && one.as_ref().map(|each| each.0) == other.as_ref().map(|each| each.0));
+        let both = self
+            .stops
+            .iter()
+            .zip(&other.stops)
+            .take_while(|((_, one), (_, other))| one.is_some() && one.as_ref().map(|each| each.0) == other.as_ref().map(|each| each.0));
         both.filter_map(|((_, inner), _)| inner.as_ref().map(|(_, iname)| iname))
     }
 

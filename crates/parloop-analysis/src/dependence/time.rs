@@ -1,8 +1,8 @@
 //! Which of two instances ran first in the kernel as it was created.
 
-use parloop_isl::{Constraint, IslError};
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::TimeStep;
+use parloop_isl::{Constraint, IslError};
 
 use super::pair::{Pair, Side};
 

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parloop_isl::{Affine, Constraint, Name};
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{AddressSpace, ArgumentKind, BinaryOp, CompareOp, Expr, MemoryKind, UnaryOp};
+use parloop_isl::{Affine, Constraint, Name};
 
 use crate::access::{Access, accesses, constraints_of};
 use crate::facts::Facts;
@@ -86,9 +86,8 @@ impl<'k> Touch<'k> {
 
 /// Whether the constraints of a condition say all that it says.
 fn is_affine(facts: &Facts<'_>, condition: &Expr, value: bool) -> bool {
-    let is_known = |expr: &Expr| {
-        to_affine(expr).is_some_and(|affine| affine.names().iter().all(|name| !facts.kernel.temporaries.contains_key(name)))
-    };
+    let is_known =
+        |expr: &Expr| to_affine(expr).is_some_and(|affine| affine.names().iter().all(|name| !facts.kernel.temporaries.contains_key(name)));
     match (condition, value) {
         (Expr::Unary(UnaryOp::Not, operand), _) => is_affine(facts, operand, !value),
         (Expr::Binary(BinaryOp::And, left, right), true) | (Expr::Binary(BinaryOp::Or, left, right), false) => {

@@ -5,13 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::syntax::InameTag;
 use parloop_isl::Name;
 
 use super::error::SequenceError;
 use crate::facts::{Facts, Placement};
-use parloop_ir::syntax::InameTag;
 
 /// A loop of the nest; the first is the root, which is none.
 #[derive(Debug)]

@@ -4,19 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use parloop_isl::Name;
-
-use super::Node;
-use super::error::SequenceError;
-use super::innermost;
-use super::nest::Nest;
-use crate::facts::{Facts, Placement};
 use parloop_ir::syntax::InstructionKind;
 use parloop_isl::Name;
 
-use super::error::ScheduleError;
+use super::error::SequenceError;
 use super::nest::Nest;
 use super::{Node, innermost};
+use crate::facts::{Facts, Placement};
 
 /// Loops by their number in the nest, then instructions.
 type Item = usize;

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use parloop_analysis::dependence::Violation;
-use parloop_isl::{IslError, Name};
-
 use parloop_analysis::sequence::Names;
+use parloop_isl::{IslError, Name};
 
 /// A mistake in a kernel.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -15,7 +15,6 @@ pub use error::CheckError;
 
 use std::collections::BTreeSet;
 
-use crate::schedule::Schedule;
 use parloop_analysis::dependence::Doubt;
 use parloop_analysis::facts::Facts;
 use parloop_ir::program::Program;

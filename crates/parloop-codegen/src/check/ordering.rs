@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parloop_isl::Name;
-
-use super::CheckError;
 use parloop_analysis::dependence::Dependences;
 use parloop_analysis::facts::Facts;
 use parloop_ir::syntax::{AddressSpace, SyncScope};

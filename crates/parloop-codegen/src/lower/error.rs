@@ -1,15 +1,11 @@
 //! Why a kernel has no code.
 
-use parloop_device::DType;
-use parloop_isl::{IslError, Name};
-
 use parloop_analysis::sequence::Names;
+use parloop_device::DType;
 use parloop_ir::callable::CallableError;
 use parloop_ir::layout::LayoutError;
 use parloop_ir::syntax::Target;
 use parloop_isl::{IslError, Name};
-
-use crate::schedule::Names;
 
 /// Why a kernel cannot be lowered, or written for a target.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -5,16 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_analysis::dependence::{Dependences, Turn};
 use parloop_analysis::facts::{Facts, Placement};
-use parloop_analysis::race::{Pair, Races};
+
 use parloop_ir::syntax::{MemoryKind, SyncScope};
 use parloop_isl::Name;
 
 use super::Node;
 use super::error::ScheduleError;
-use parloop_analysis::facts::{Facts, Placement};
-use parloop_analysis::dependence::{Dependences, Turn};
-use parloop_ir::syntax::{MemoryKind, SyncScope};
 
 /// What is inserted, and whether it may be.
 #[derive(Clone, Copy, Debug)]
@@ -195,7 +193,9 @@ impl Walk<'_, '_, '_> {
 
     /// The memory of an instruction in which no barrier stops it.
     fn storages(&self, reach: Reach) -> impl Iterator<Item = &Name> {
-        self.dependences.shared_storages(reach.at).filter(move |storage| !reach.only_global || self.dependences.memory(storage) == MemoryKind::Global)
+        self.dependences
+            .shared_storages(reach.at)
+            .filter(move |storage| !reach.only_global || self.dependences.memory(storage) == MemoryKind::Global)
     }
 }
 

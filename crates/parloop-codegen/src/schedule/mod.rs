@@ -14,10 +14,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use parloop_analysis::dependence::Dependences;
 use parloop_analysis::facts::Facts;
-use parloop_analysis::race::Races;
+use parloop_analysis::sequence::sequence;
 use parloop_ir::program::Program;
-use parloop_ir::syntax::{Expr, Instruction, LoopKernel, MemoryKind, SyncScope};
+use parloop_ir::syntax::{Expr, Instruction, LoopKernel, SyncScope};
 use parloop_isl::Name;
 
 pub(crate) use callee::callee_axes;
@@ -29,13 +30,6 @@ pub use parloop_analysis::facts::Placement;
 pub use parloop_analysis::sequence::Node;
 
 use barrier::Pass;
-
-use parloop_analysis::facts::Facts;
-use parloop_analysis::dependence::Dependences;
-use parloop_analysis::sequence::sequence;
-
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{Expr, Instruction, LoopKernel, SyncScope};
 
 /// A kernel with a place for each of its instructions.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +99,12 @@ pub fn schedule(program: &Program, kernel: &LoopKernel) -> Result<Schedule, Sche
 }
 
 /// Local barriers and sizes.
-fn finish_launches(program: &Program, facts: &Facts<'_>, dependences: &Dependences<'_, '_>, launches: &mut [Launch]) -> Result<(), ScheduleError> {
+fn finish_launches(
+    program: &Program,
+    facts: &Facts<'_>,
+    dependences: &Dependences<'_, '_>,
+    launches: &mut [Launch],
+) -> Result<(), ScheduleError> {
     let pass = Pass { scope: SyncScope::Local, only_check: false };
     for launch in launches {
         let body = std::mem::take(&mut launch.body);

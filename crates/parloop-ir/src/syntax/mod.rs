@@ -15,8 +15,8 @@ pub use expr::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp,
 pub use instruction::{
     Assignment, Atomicity, CInstruction, CallInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
 };
-pub use origin::{Origin, Time, TimeStep, primed, without_primes};
 pub use kernel::{Iname, KernelOptions, LoopKernel, Phase, Preamble, SubstitutionRule};
+pub use origin::{Origin, Time, TimeStep, primed, without_primes};
 pub use tag::{InameTag, TagError};
 pub use target::Target;
 pub use types::{ClassAxis, ClassField, ClassSource, ClassType, Type};

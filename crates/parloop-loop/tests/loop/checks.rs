@@ -1,8 +1,9 @@
 //! Each check finds its mistake, says it in words, and lets right kernels pass.
 
-use parloop_loop::check::{CheckError, before_schedule};
+use parloop_loop::check::{CheckError, after_schedule, before_schedule};
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::infer::address_spaces;
+use parloop_loop::schedule::schedule;
 use parloop_loop::syntax::{AddressSpace, Expr, InameTag, Instruction, LoopKernel, Program};
 use parloop_loop::transform::{Tags, tag_inames};
 
@@ -22,7 +23,12 @@ fn kernel(domain: &str, instructions: &str, tags: &str) -> LoopKernel {
 }
 
 fn check(kernel: &LoopKernel) -> Result<(), CheckError> {
-    before_schedule(&Program::of(kernel.clone()), kernel)
+    let program = Program::of(kernel.clone());
+    before_schedule(&program, kernel)?;
+    match schedule(&program, kernel) {
+        Ok(schedule) => after_schedule(&program, &schedule).map(drop),
+        Err(_) => Ok(()),
+    }
 }
 
 fn error(kernel: &LoopKernel) -> String {
@@ -105,8 +111,8 @@ fn a_write_that_leaves_out_a_parallel_iname_is_a_race() {
     let made = kernel("{[i]: 0<=i<n}", "out[0] = a[i] {id=put}", "i=g.0");
     assert_eq!(
         error(&made),
-        "`put` has a write race: it is run by different work items along `i`, which do not all write to places of their own in `out`; use the inames in its \
-         index, make it atomic, or silence write_race(put)"
+        "race: instruction `put`: `i = 0` writes `out[0]`, which `i = 1` overwrites; a parallel `i` loses that order; run it as a loop, give each \
+         instance elements of its own, make the update atomic, or silence write_race(put)"
     );
     let mut silenced = made.clone();
     silenced.options.silenced.insert("write_race(*)".into());
@@ -118,17 +124,17 @@ fn a_write_that_leaves_out_a_parallel_iname_is_a_race() {
 #[test]
 fn a_write_that_uses_all_inames_and_still_meets_is_a_race() {
     let made = kernel("{[i,j]: 0<=i<16 and 0<=j<16 and i + j < n}", "out[i + j] = a[i]", "i=l.0 j=l.1");
-    assert!(matches!(check(&made), Err(CheckError::WriteRace { .. })), "{:?}", check(&made));
+    assert!(matches!(check(&made), Err(CheckError::Race { .. })), "{:?}", check(&made));
     let made = kernel("{[i,j]: 0<=i and 0<=j<16 and 16*i + j < n}", "out[16*i + j] = a[i]", "i=g.0 j=l.0");
     check(&made).unwrap();
     let made = kernel("{[i,j]: 0<=i and 0<=j<17 and 16*i + j < n}", "out[16*i + j] = a[i]", "i=g.0 j=l.0");
-    assert!(matches!(check(&made), Err(CheckError::WriteRace { .. })));
+    assert!(matches!(check(&made), Err(CheckError::Race { .. })));
 }
 
 #[test]
 fn a_scalar_of_a_vector_iname_is_a_race() {
     let made = kernel("{[i,v]: 0<=i<n and 0<=v<4}", "<>t = a[i] + v {id=t, inames=i:v}\nout[i] = t {dep=t, inames=i:v}", "v=vec");
-    assert!(matches!(check(&made), Err(CheckError::WriteRace { variable, .. }) if variable == "t"));
+    assert!(matches!(check(&made), Err(CheckError::Race { violation }) if violation.variable == "t"));
 }
 
 #[test]

@@ -335,6 +335,7 @@ pub fn any_instruction() -> impl Strategy<Value = Instruction> {
                 priority,
                 predicates,
                 tags,
+                origin: Default::default(),
             }
         },
     )

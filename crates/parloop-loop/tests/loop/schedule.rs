@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parloop_loop::schedule::{Schedule, ScheduleError};
+use parloop_loop::sequence::SequenceError;
 use parloop_loop::syntax::{Expr, Iname, InameTag, Instruction, KernelOptions, LoopKernel, Phase, Program};
 use parloop_loop::{Name, Set};
 
@@ -96,7 +97,9 @@ fn a_loop_is_inside_of_what_bounds_it() {
 #[test]
 fn an_instruction_outside_of_a_bound_of_its_loop_is_an_error() {
     let kernel = kernel(&["i", "i -> j"], vec![instruction("a", "i j", ""), instruction("b", "j", "")]);
-    assert!(matches!(schedule(&kernel), Err(ScheduleError::BoundOutside { instruction, .. }) if instruction == "b"));
+    assert!(
+        matches!(schedule(&kernel), Err(ScheduleError::Sequence(SequenceError::BoundOutside { instruction, .. })) if instruction == "b")
+    );
 }
 
 #[test]
@@ -190,7 +193,9 @@ fn a_group_is_finished_before_what_conflicts_with_it() {
     );
     assert_eq!(tree(&made), "  run a1\n  run a2\n  run b1\n  run b2\n");
     let made = kernel(&["i"], vec![grouped("a1", "g", "", ""), grouped("b", "", "g", "a1"), grouped("a2", "g", "", "b")]);
-    assert!(matches!(schedule(&made), Err(ScheduleError::GroupConflict { instruction, group }) if instruction == "b" && group == "g"));
+    assert!(
+        matches!(schedule(&made), Err(ScheduleError::Sequence(SequenceError::GroupConflict { instruction, group })) if instruction == "b" && group == "g")
+    );
 }
 
 #[test]

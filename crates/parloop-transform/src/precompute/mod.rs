@@ -288,9 +288,8 @@ impl<'a> Job<'a> {
             for call in uses::calls_in(self.kernel, user, &self.rule.name) {
                 let arguments = self.rule.parameters.iter().cloned().zip(call.iter().map(from_affine));
                 let hidden = self.hidden.iter().map(|iname| (iname.clone(), Expr::Variable(iname.clone())));
-                let given: Vec<(Expr, Expr)> = (arguments.chain(hidden))
-                    .filter_map(|(name, used)| Some((of_user(&used), from_affine(values.get(&name)?))))
-                    .collect();
+                let given: Vec<(Expr, Expr)> =
+                    (arguments.chain(hidden)).filter_map(|(name, used)| Some((of_user(&used), from_affine(values.get(&name)?)))).collect();
                 for time in &user.origin.times {
                     let mut time = time.map(&of_user).then([TimeStep::At(-1)]);
                     time.given.extend(given.iter().cloned());

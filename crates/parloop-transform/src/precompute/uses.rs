@@ -7,6 +7,7 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::matching::Query;
 use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, rule_call};
 use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, LoopKernel};
+use parloop_isl::{Affine, Name};
 
 /// A kernel whose instructions call the rule themselves, not through other rules.
 pub(super) fn call_directly(kernel: &LoopKernel, rule: &Name, within: &Query) -> Result<LoopKernel, ExpandSubstError> {

@@ -8,9 +8,6 @@ use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::ReduceError;
 use super::realize::{Order, Realized, Realizer};
-use parloop_ir::affine::from_affine;
-use parloop_ir::fold;
-use parloop_ir::syntax::{AddressSpace, Expr, Iname, InameTag, Instruction, Reduction};
 
 /// An axis of local memory: the values of an iname, counted from the smallest.
 pub(super) struct LocalAxis {
@@ -56,8 +53,7 @@ impl Realizer<'_> {
         first.predicates.clear();
         let start = reduction.op.neutral(types.as_deref())?;
         let order = Order::of(&at(Expr::int(0)), &like.within_inames);
-        let started =
-            self.assignments(&at(Expr::Variable(base)), &start, &format!("{}_{shared}_init", like.id), &order.at(0, &first));
+        let started = self.assignments(&at(Expr::Variable(base)), &start, &format!("{}_{shared}_init", like.id), &order.at(0, &first));
 
         let mut part = like.clone();
         part.within_inames.insert(shared.clone());
@@ -68,7 +64,8 @@ impl Realizer<'_> {
             reduced.operands = inner.results;
         }
         part.depends_on.extend(started);
-        let mut after = self.assignments(&at(own.index()), &reduced.operands, &format!("{}_{shared}_transfer", like.id), &order.at(1, &part));
+        let mut after =
+            self.assignments(&at(own.index()), &reduced.operands, &format!("{}_{shared}_transfer", like.id), &order.at(1, &part));
 
         let mut length = own.length;
         let mut last = None;

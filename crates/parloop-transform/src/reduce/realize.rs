@@ -3,9 +3,13 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::{ReduceError, separate};
 use parloop_device::DType;
 use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::{AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, Shape, Temporary, TimeStep, UnaryOp};
+use parloop_ir::syntax::{
+    AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, Shape, Temporary, TimeStep, UnaryOp,
+};
+use parloop_isl::Name;
 
 /// The type of an expression of the kernel, or why it has none.
 pub type TypeOf<'a> = dyn Fn(&LoopKernel, &Expr) -> Result<DType, String> + 'a;

@@ -2,14 +2,11 @@
 
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
-use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction};
+use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction, TimeStep};
 use parloop_isl::{Affine, Bound, Constraint, Name, Set};
 
 use super::ReduceError;
 use super::realize::{Order, Realized, Realizer};
-use parloop_ir::affine::from_affine;
-use parloop_ir::fold;
-use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction, TimeStep};
 
 /// `first_scan <= scan <= stride * (sweep - first_sweep) + first_scan` for each value of `sweep` from `first_sweep` on.
 struct Triangle {
@@ -107,7 +104,12 @@ impl Realizer<'_> {
             let at_place = |place: i64, step: &Instruction| own_order.at(place, &order.at(3 * stage + 1 + place, step));
             let id = format!("{}_{scan}_stage_{stage}", like.id);
             let place = Expr::Variable(iname.clone());
-            let read = self.assignments(&earlier, &at(fold::subtract(place.clone(), Expr::int(distance))), &format!("{id}_read"), &at_place(0, &step));
+            let read = self.assignments(
+                &earlier,
+                &at(fold::subtract(place.clone(), Expr::int(distance))),
+                &format!("{id}_read"),
+                &at_place(0, &step),
+            );
             step.depends_on.extend(read);
             let combined = reduction.op.combine(&earlier, &at(place.clone()))?;
             let made = self.assignments(&joined, &combined, &format!("{id}_join"), &at_place(1, &step));

@@ -5,7 +5,6 @@ use parloop_isl::Name;
 
 use super::ReduceError;
 use super::realize::{Order, Realized, Realizer};
-use parloop_ir::syntax::{Expr, Instruction, Reduction};
 
 impl Realizer<'_> {
     /// Over the inames `alone`; guard, inames and dependencies are those of `like`.
