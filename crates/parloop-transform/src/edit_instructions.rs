@@ -1,11 +1,13 @@
 //! Finding instructions and changing what is said about them: `find_instructions`, `map_instructions`, `set_instruction_priority`,
 //! `tag_instructions`, `add_inames_to_insn`, `remove_inames_from_insn`.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use parloop_ir::affine::from_affine;
 use parloop_ir::matching::Query;
-use parloop_ir::syntax::{Instruction, LoopKernel};
+use parloop_ir::syntax::{Expr, Instruction, LoopKernel, Origin, primed};
 use parloop_isl::Name;
 
 use super::replace::{self, InameError};
@@ -79,9 +81,42 @@ pub enum RemoveInamesError {
         /// The iname.
         iname: Name,
     },
+    /// What is written may have another value in between.
+    #[error("instruction `{instruction}` is not the only one that writes `{variable}`, so it must be done for each value of its inames")]
+    Shared {
+        /// The instruction.
+        instruction: Name,
+        /// The variable.
+        variable: Name,
+    },
     /// There is no such iname.
     #[error(transparent)]
     Iname(#[from] InameError),
+}
+
+/// The origin of an instruction that is done once for all values of some inames: it reads what it read for each of them, and writes when it
+/// did so for the first of them.
+fn done_once(kernel: &LoopKernel, instruction: &Instruction, inames: &[Name]) -> Result<Origin, RemoveInamesError> {
+    let mut first = BTreeMap::new();
+    for iname in inames {
+        let domain = kernel.domain_of(&[iname.clone()].into()).map_err(InameError::from)?;
+        let others: Vec<Name> = domain.dims().iter().filter(|dim| *dim != iname).cloned().collect();
+        let least = domain.to_params(&others).static_min(iname, &kernel.assumptions).map_err(InameError::from)?;
+        first.insert(iname.clone(), from_affine(&least));
+    }
+    let mut origin = (*instruction.origin).clone();
+    for variable in instruction.writes() {
+        let is_other = |other: &&Arc<Instruction>| other.id != instruction.id && other.writes().contains(&variable);
+        if kernel.instructions.iter().any(|other| is_other(&other)) {
+            return Err(RemoveInamesError::Shared { instruction: instruction.id.clone(), variable });
+        }
+        if let [time] = &origin.times_for(&variable)[..] {
+            origin.of.insert(variable, time.map(&|expr| expr.substitute(&first)).steps);
+        }
+    }
+    let others = inames.iter().map(|iname| (iname.clone(), Expr::Variable(primed(iname)))).collect();
+    origin.times = origin.times.iter().map(|time| time.map(&|expr| expr.substitute(&others))).collect();
+    Ok(origin)
 }
 
 /// Takes instructions out of inames that they do not use: they are done once, not for each value.
@@ -92,6 +127,7 @@ pub fn remove_inames_from_insn(kernel: &LoopKernel, inames: &[Name], query: &Que
     inames.iter().try_for_each(|iname| replace::known(kernel, iname))?;
     let instructions = Scope::of(kernel, query).map(kernel, &mut |instruction| {
         let mut outside = (**instruction).clone();
+        outside.origin = Arc::new(done_once(kernel, instruction, inames)?);
         for iname in inames {
             let (instruction, iname) = (instruction.id.clone(), iname.clone());
             if !outside.within_inames.remove(&iname) {

@@ -13,10 +13,75 @@ use super::touch::Touch;
 use super::violation::Cause;
 use super::{Dependences, Placement, time};
 
+/// How far the values of a variable live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// In one turn: that many of the first steps of all times are the same.
+    Turn(usize),
+    /// As long as the kernel runs.
+    Everything,
+    /// As created, the kernel reads it before anything is written: that order gives it no meaning, and dependencies alone say what comes first.
+    Undefined,
+}
+
 impl<'k> Dependences<'_, 'k> {
+    /// How far the values of a variable live, of which these are all accesses.
+    pub(super) fn reach(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Reach, IslError> {
+        Ok(match self.local_depth(touches, paths)? {
+            Some(depth) => Reach::Turn(depth),
+            None if self.has_undefined_read(touches)? => Reach::Undefined,
+            None => Reach::Everything,
+        })
+    }
+
+    /// Whether some read of a temporary comes before all that may write the element, as created.
+    fn has_undefined_read(&self, touches: &[Touch<'k>]) -> Result<bool, IslError> {
+        let is_plain =
+            |touch: &Touch<'_>| self.facts.kernel.temporaries.get(&touch.root).is_some_and(|temporary| temporary.initializer.is_none());
+        if !touches.iter().all(is_plain) {
+            return Ok(false);
+        }
+        for read in touches.iter().filter(|touch| !touch.access.write && touch.is_exact) {
+            let mut undefined =
+                self.facts.domain(&read.inames(self.facts))?.join(&self.facts.kernel.assumptions)?.constrain(&read.constraints)?;
+            for write in touches.iter().filter(|touch| touch.access.write) {
+                undefined = undefined.subtract(&self.defined_by(write, read, undefined.dims())?)?;
+            }
+            if !undefined.is_empty()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The points of a read at which a write may have come first.
+    fn defined_by(&self, write: &Touch<'k>, read: &Touch<'k>, dims: &[Name]) -> Result<Set, IslError> {
+        let instructions = &self.facts.kernel.instructions;
+        let (early, late) = (instructions[write.at].origin.times_for(&write.root), instructions[read.at].origin.times_for(&read.root));
+        let everywhere = || Set::universe(&[], dims);
+        let mut defined = Set::empty(&[], dims);
+        for (early, late) in early.iter().flat_map(|early| late.iter().map(move |late| (early, late))) {
+            let mut pair = Pair::new(self, write, read);
+            pair.same.clear();
+            pair.times = Some((early, late));
+            let comparison = time::compare(&pair, (Side::First, &early.steps), (Side::Second, &late.steps))?;
+            if !comparison.is_exact {
+                return Ok(everywhere());
+            }
+            let touching = pair.touching()?;
+            let names: Vec<Name> = dims.iter().map(|dim| pair.marked(Side::Second, dim)).collect();
+            for earlier in comparison.earlier {
+                let points = touching.constrain(&earlier)?.project_onto(&names)?;
+                let own = |name: &Name| names.iter().position(|marked| marked == name).map(|place| dims[place].clone());
+                defined = defined.union(&points.rename(&own)?)?;
+            }
+        }
+        if early.is_empty() || late.is_empty() { Ok(everywhere()) } else { Ok(defined) }
+    }
+
     /// How many of the first steps all times of a temporary share such that, as created, each read sees a write with the same values of
     /// these steps, and the schedule keeps what has other values of them apart. `None` if there is no such number.
-    pub(super) fn local_depth(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Option<usize>, IslError> {
+    fn local_depth(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Option<usize>, IslError> {
         let Some(first) = touches.first() else { return Ok(None) };
         let is_one = touches.iter().all(|touch| touch.access.name == first.access.name);
         let is_plain = self.facts.kernel.temporaries.get(&first.root).is_some_and(|temporary| temporary.initializer.is_none());

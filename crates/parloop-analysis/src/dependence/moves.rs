@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_ir::affine::to_affine;
-use parloop_ir::syntax::{Expr, Time, TimeStep};
+use parloop_ir::syntax::{Expr, Time, TimeStep, primed, without_primes};
 use parloop_isl::{Affine, Constraint, IslError, Name};
 
 use super::order::{difference, push_if_possible};
@@ -183,6 +183,66 @@ impl<'k> Dependences<'_, 'k> {
             }
         }
         Ok(None)
+    }
+
+    /// A write that some of the instances for which an instruction stands come before, and others after, where all of them read the same
+    /// element: wherever the instruction is done, one of them gets another value.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn without_place(&self, at: usize) -> Result<Option<(Name, usize)>, IslError> {
+        let instructions = &self.facts.kernel.instructions;
+        let times = &instructions[at].origin.times;
+        for (key, touches) in &self.touches {
+            for read in touches.iter().filter(|touch| touch.at == at && !touch.access.write) {
+                for write in touches.iter().filter(|touch| touch.at != at && touch.access.write) {
+                    for (before, after) in times.iter().flat_map(|one| times.iter().map(move |other| (one, other))) {
+                        for own in &instructions[write.at].origin.times {
+                            if self.is_between(write, read, own, before, after)? {
+                                return Ok(Some((key.clone(), write.at)));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a write comes after one of the instances that a read stands for and before another.
+    fn is_between(&self, write: &Touch<'k>, read: &Touch<'k>, own: &Time, before: &Time, after: &Time) -> Result<bool, IslError> {
+        // The two instances have names of their own.
+        let again = |expr: &Expr| {
+            let names = expr.variables().into_iter().filter(|name| without_primes(name).1 > 0);
+            expr.substitute(&names.map(|name| (name.clone(), Expr::Variable(primed(&name)))).collect())
+        };
+        let after = after.map(&again);
+        let mut both = before.clone();
+        both.given.extend(after.given.iter().cloned());
+        let values = after.steps.iter().filter_map(|step| match step {
+            TimeStep::At(_) => None,
+            TimeStep::Loop(value) => Some((value.clone(), value.clone())),
+        });
+        both.given.extend(values);
+        let mut pair = Pair::new(self, write, read);
+        pair.times = Some((own, &both));
+        if pair.is_apart()? {
+            return Ok(false);
+        }
+        let mut first = time::compare(&pair, (Side::Second, &before.steps), (Side::First, &own.steps))?;
+        first.earlier.extend(first.equal);
+        let second = time::compare(&pair, (Side::First, &own.steps), (Side::Second, &after.steps))?;
+        if first.earlier.is_empty() || second.earlier.is_empty() {
+            return Ok(false);
+        }
+        let touching = pair.touching()?;
+        for (one, other) in first.earlier.iter().flat_map(|one| second.earlier.iter().map(move |other| (one, other))) {
+            let between: Vec<Constraint> = one.iter().chain(other).cloned().collect();
+            if !touching.constrain(&between)?.is_empty()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// An access of the definition as the user would make it.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use parloop_ir::syntax::{AddressSpace, Expr, Time, TimeStep};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use super::local::Reach;
 use super::pair::{Pair, Side};
 use super::path::{Path, Paths};
 use super::touch::{self, Touch};
@@ -38,7 +39,7 @@ impl<'k> Dependences<'_, 'k> {
             if let Some(whole) = key.split_once('.').and_then(|(object, _)| self.touches.get(object)) {
                 related.extend(whole);
             }
-            let mut depth: Option<Option<usize>> = None;
+            let mut reach: Option<Reach> = None;
             for (place, one) in own.iter().enumerate() {
                 for other in &related[place..] {
                     let is_relevant = (one.access.write || other.access.write) && !(one.access.atomic && other.access.atomic);
@@ -48,7 +49,7 @@ impl<'k> Dependences<'_, 'k> {
                     let directions: &[(&Touch<'k>, &Touch<'k>)] =
                         if std::ptr::eq(one, *other) { &[(one, one)] } else { &[(one, other), (other, one)] };
                     for (first, second) in directions {
-                        self.check_pair(first, second, own, paths, &mut depth, &mut outcome)?;
+                        self.check_pair(first, second, own, paths, &mut reach, &mut outcome)?;
                         if outcome.violation.is_some() {
                             return Ok(outcome);
                         }
@@ -65,7 +66,7 @@ impl<'k> Dependences<'_, 'k> {
         second: &Touch<'k>,
         all: &[Touch<'k>],
         paths: &Paths,
-        depth: &mut Option<Option<usize>>,
+        reach: &mut Option<Reach>,
         outcome: &mut Outcome,
     ) -> Result<(), IslError> {
         let instructions = &self.facts.kernel.instructions;
@@ -73,18 +74,22 @@ impl<'k> Dependences<'_, 'k> {
         for (early, late) in early.iter().flat_map(|early| late.iter().map(move |late| (early, late))) {
             let mut pair = Pair::new(self, first, second);
             pair.times = Some((early, late));
+            if first.access.write && !second.access.write {
+                pair.same.extend(self.repeated(first.at, second.at, early));
+            }
             let Some((set, cause, is_exact)) = self.broken(&pair, early, late, paths, 0)? else { continue };
-            let depth = match depth {
-                Some(depth) => *depth,
-                None => *depth.insert(self.local_depth(all, paths)?),
+            let reach = match reach {
+                Some(reach) => *reach,
+                None => *reach.insert(self.reach(all, paths)?),
             };
-            let (set, cause, is_exact) = match depth {
+            let (set, cause, is_exact) = match reach {
                 // Values of other turns are never seen: only accesses of one turn have an order.
-                Some(depth) => match self.broken(&pair, early, late, paths, depth)? {
+                Reach::Turn(depth) => match self.broken(&pair, early, late, paths, depth)? {
                     Some(found) => found,
                     None => continue,
                 },
-                None => (set, cause, is_exact),
+                Reach::Everything => (set, cause, is_exact),
+                Reach::Undefined => continue,
             };
             if is_exact && pair.is_exact() {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
@@ -98,6 +103,14 @@ impl<'k> Dependences<'_, 'k> {
             outcome.doubts.insert(Doubt { variable: first.access.name.clone(), first: id(first), second: id(second), iname });
         }
         Ok(())
+    }
+
+    /// The inames for whose values an instruction does the same again, and that another one is within too: that one needs what was done for
+    /// its own value.
+    fn repeated(&self, first: usize, second: usize, time: &Time) -> Vec<Name> {
+        let within = |at: usize| &self.facts.kernel.instructions[at].within_inames;
+        let known = time.names();
+        within(first).intersection(within(second)).filter(|iname| !known.contains(*iname)).cloned().collect()
     }
 
     /// Instances of which the first ran before the second as created, that agree in the first steps of their times, and that lose their
@@ -151,12 +164,12 @@ impl<'k> Dependences<'_, 'k> {
             return Ok(Vec::new());
         };
         let is_own = pair.first.at == pair.second.at;
+        let commutes = [pair.first.at, pair.second.at].iter().all(|&at| instructions[at].origin.commutes.contains(&pair.first.root));
         let mut ways: Vec<Way> = Vec::new();
         let mut equal = self.same_copy(pair)?;
         for iname in first.shared(second) {
             let later = difference(pair, iname)?;
             let is_ordered = self.facts.placement(iname) == Placement::Loop;
-            let commutes = is_own && instruction.origin.commutes.contains(&pair.first.root);
             if is_ordered && !commutes {
                 push_if_possible(&mut ways, &equal, &[later.scale(-1)?], || Cause::Backwards(iname.clone()))?;
             } else if !is_ordered {

@@ -71,7 +71,9 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
     /// The points of one side.
     fn domain(&self, side: Side) -> Result<Set, IslError> {
         let (touch, facts) = (self.touch(side), self.deps.facts);
-        let mut domain = facts.domain(&touch.inames(facts))?.join(&facts.kernel.assumptions)?.constrain(&touch.constraints)?;
+        let mut inames = touch.inames(facts);
+        inames.extend(self.time(side).into_iter().flat_map(Time::names).filter(|name| facts.kernel.inames.contains_key(name)));
+        let mut domain = facts.domain(&inames)?.join(&facts.kernel.assumptions)?.constrain(&touch.constraints)?;
         if let Some(time) = self.time(side) {
             domain = domain.join(&self.others(touch, time)?)?;
         }

@@ -125,8 +125,8 @@ pub(super) fn space(facts: &Facts<'_>, name: &Name) -> AddressSpace {
         Some(temporary) => temporary.space.unwrap_or(AddressSpace::Private),
         None => match facts.arguments.get(name).map(|argument| &argument.kind) {
             Some(ArgumentKind::Array { space, .. }) => *space,
-            Some(ArgumentKind::Value) => AddressSpace::Private,
-            _ => AddressSpace::Global,
+            Some(ArgumentKind::Value) | None => AddressSpace::Private,
+            Some(ArgumentKind::Object | ArgumentKind::Image(_)) => AddressSpace::Global,
         },
     }
 }

@@ -123,3 +123,14 @@ pub struct LoopKernel {
     /// How far it has come.
     pub phase: Phase,
 }
+
+impl LoopKernel {
+    /// The kernel as its text has it: when its instructions ran as it was created is not part of that.
+    pub fn as_written(&self) -> LoopKernel {
+        let mut kernel = self.clone();
+        for instruction in &mut kernel.instructions {
+            Arc::make_mut(instruction).origin = Arc::default();
+        }
+        kernel
+    }
+}

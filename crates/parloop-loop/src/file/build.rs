@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use parloop_analysis::sequence;
 use parloop_create::{CreateError, KernelBuilder};
 use parloop_device::DType;
 use parloop_ir::callable::CallableKernel;
@@ -148,7 +149,7 @@ fn exact(written: &KernelText) -> Result<LoopKernel, FileError> {
             Datum::Named(name) => return Err(FileError::Untold { kernel: written.name.clone(), name: name.clone() }),
         }
     }
-    Ok(LoopKernel {
+    Ok(sequence::created(LoopKernel {
         name: written.name.clone(),
         domains: written.domains.iter().map(domain).collect::<Result<_, _>>()?,
         instructions: parsed.drafts.iter().map(finished).collect::<Result<_, _>>()?,
@@ -163,5 +164,5 @@ fn exact(written: &KernelText) -> Result<LoopKernel, FileError> {
         default_type: written.default_type,
         options: written.options.clone(),
         phase: written.phase.unwrap_or(parloop_ir::syntax::Phase::Parsed),
-    })
+    }))
 }

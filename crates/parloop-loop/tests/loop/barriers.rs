@@ -68,10 +68,10 @@ fn a_loop_that_fills_and_uses_local_memory_has_two_barriers() {
 #[test]
 fn global_memory_within_a_group_needs_a_local_barrier_only() {
     let made = kernel(
-        &["{[g,l]: 0<=g<n and 0<=l<16}"],
+        &["{[g,l,m]: 0<=g<n and 0<=l<16 and 0<=m<16}"],
         "b[g, l] = a[g, l] {id=put}
-         out[g, l] = b[g, 15 - l] {id=get, dep=put}",
-        "g=g.0 l=l.0",
+         out[g, m] = b[g, 15 - m] {id=get, dep=put}",
+        "g=g.0 l=l.0 m=l.0",
     );
     assert_eq!(tree(&made), "launch loopy_kernel\n  run put\n  barrier local, global memory\n  run get\n");
 }
@@ -90,8 +90,10 @@ fn split_inames_are_seen_as_one() {
 #[test]
 fn global_memory_between_groups_splits_the_launch() {
     let text = "b[16*g + l] = a[16*g + l] {id=put}
-         out[16*g + l] = b[n - 1 - 16*g - l] {id=get, dep=put}";
-    let mut made = kernel(&["{[g,l]: 0<=l<16 and 0<=16*g + l<n}"], text, "g=g.0 l=l.0");
+         out[16*h + m] = b[n - 1 - 16*h - m] {id=get, dep=put}";
+    let domains = &["{[g,l]: 0<=l<16 and 0<=16*g + l<n}", "{[h,m]: 0<=m<16 and 0<=16*h + m<n}"];
+    let tags = "g=g.0 l=l.0 h=g.0 m=l.0";
+    let mut made = kernel(domains, text, tags);
     assert_eq!(tree(&made), "launch loopy_kernel\n  run put\nlaunch loopy_kernel_0\n  run get\n");
     made.options.insert_global_barriers = false;
     assert_eq!(
@@ -100,7 +102,7 @@ fn global_memory_between_groups_splits_the_launch() {
          nosync=put@global"
     );
     let text = text.replace("dep=put", "dep=put, nosync=put@global");
-    let made = kernel(&["{[g,l]: 0<=l<16 and 0<=16*g + l<n}"], &text, "g=g.0 l=l.0");
+    let made = kernel(domains, &text, tags);
     assert_eq!(tree(&made), "launch loopy_kernel\n  run put\n  run get\n");
 }
 

@@ -133,7 +133,8 @@ fn a_write_that_uses_all_inames_and_still_meets_is_a_race() {
 
 #[test]
 fn a_scalar_of_a_vector_iname_is_a_race() {
-    let made = kernel("{[i,v]: 0<=i<n and 0<=v<4}", "<>t = a[i] + v {id=t, inames=i:v}\nout[i] = t {dep=t, inames=i:v}", "v=vec");
+    let text = "<>t = a[i] + v {id=t, inames=i:v}\nb[i, v] = t {dep=t, inames=i:v}";
+    let made = kernel("{[i,v]: 0<=i<n and 0<=v<4}", text, "v=vec");
     assert!(matches!(check(&made), Err(CheckError::Race { violation }) if violation.variable == "t"));
 }
 

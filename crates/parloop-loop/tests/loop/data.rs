@@ -107,7 +107,8 @@ fn a_rule_that_cannot_be_extracted_says_why() {
 
 #[test]
 fn an_assignment_becomes_a_rule_and_is_gone() {
-    let kernel = kernel("{[i, j]: 0<=i,j<n}", "<>s = 2 {id=first}\n<>t[i] = s*a[i] {id=fill}\nb[j] = t[j] + t[j + 1] {id=use, dep=fill}");
+    let kernel =
+        kernel("{[i, j]: 0<=i<=n and 0<=j<n}", "<>s = 2 {id=first}\n<>t[i] = s*a[i] {id=fill}\nb[j] = t[j] + t[j + 1] {id=use, dep=fill}");
     let done = assignment_to_subst(&kernel, &AssignmentToSubst::of("t")).unwrap();
     assert_eq!(rhs(&done, 1), "t_subst(j) + t_subst(j + 1)");
     assert!(!done.temporaries.contains_key("t") && !done.inames.contains_key("i"));
@@ -153,7 +154,7 @@ fn an_assignment_that_is_no_rule_says_why() {
     );
     assert_eq!(
         message(i, "<>t = a[i] {id=fill}\na[i] = 0 {id=clear, dep=fill}\nb[i] = t {id=use, dep=fill}"),
-        "`a`, of which `fill` makes `t`, is written by `clear`, which may come after it"
+        "`clear` writes `a`, of which `fill` makes `t`, between the assignment and its use"
     );
 }
 

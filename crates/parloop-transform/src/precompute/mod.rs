@@ -12,6 +12,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_analysis::dependence::Dependences;
+use parloop_analysis::facts::Facts;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::matching::Query;
@@ -264,7 +266,7 @@ impl<'a> Job<'a> {
         if self.what.space == Some(AddressSpace::Global) {
             let kind = InstructionKind::Barrier { scope: SyncScope::Global, memory: MemoryKind::Global };
             let barrier = Instruction::bare(ids.make(&format!("{}_barrier", self.rule.name)), kind);
-            added.push(Arc::new(Instruction { depends_on: BTreeSet::from([id]), ..barrier }));
+            added.push(Arc::new(Instruction { depends_on: BTreeSet::from([id.clone()]), ..barrier }));
         }
         insert_before_users(&mut result, &users, added);
         for instruction in result.instructions.iter_mut().filter(|instruction| users.contains(&instruction.id)) {
@@ -272,7 +274,20 @@ impl<'a> Job<'a> {
             origin.of.insert(temporary.clone(), self.steps(&temporary, 1));
             Arc::make_mut(instruction).origin = Arc::new(origin);
         }
+        self.check_place(&result, &id)?;
         Ok(result)
+    }
+
+    /// There must be a place for the computation at which it reads what its users would have read.
+    fn check_place(&self, result: &LoopKernel, id: &Name) -> Result<(), PrecomputeError> {
+        let facts = Facts::of(result);
+        match Dependences::of(&facts).without_place(facts.position[id])? {
+            None => Ok(()),
+            Some((array, writer)) => {
+                let (rule, writer) = (self.rule.name.clone(), result.instructions[writer].id.clone());
+                Err(PrecomputeError::Changes { rule, array, writer })
+            }
+        }
     }
 
     /// When the values were computed: wherever they are used, since what is read must be what the users would have read.
@@ -383,7 +398,8 @@ impl<'a> Job<'a> {
         if needed.join(&context)?.is_equal(&has.join(&context)?)? {
             return Ok(());
         }
-        let (needed, has) = (needed.rename(&|name| inner.get(name).cloned())?, has.rename(&|name| inner.get(name).cloned())?);
+        let named = |set: &Set| set.drop_unused_params().rename(&|name| inner.get(name).cloned());
+        let (needed, has) = (named(&needed)?, named(&has)?);
         Err(PrecomputeError::OtherDomain { rule: self.rule.name.clone(), needed: Box::new(needed), has: Box::new(has) })
     }
 
