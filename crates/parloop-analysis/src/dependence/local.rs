@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use super::opaque::Opaque;
 use super::order::{agree, difference, push_if_possible};
 use super::pair::{Pair, Side};
 use super::path::Paths;
@@ -156,7 +156,7 @@ impl<'k> Dependences<'_, 'k> {
         let mut functions: Vec<Option<Affine>> = Vec::new();
         for step in steps {
             if let TimeStep::Loop(value) = step {
-                functions.push(to_affine(value));
+                functions.push(self.opaque.affine(value).filter(|value| !value.names().iter().any(|name| Opaque::is_name(name))));
             }
         }
         let image = |touch: &Touch<'k>, inames: &BTreeSet<Name>, indices: &[&Affine]| -> Result<Option<Set>, IslError> {
@@ -227,7 +227,7 @@ impl<'k> Dependences<'_, 'k> {
         let mut equal: Vec<Constraint> = Vec::new();
         for (a, b) in early.iter().zip(late).take(depth) {
             let (TimeStep::Loop(a), TimeStep::Loop(b)) = (a, b) else { continue };
-            let (Some(a), Some(b)) = (to_affine(a), to_affine(b)) else { return Ok(false) };
+            let (Some(a), Some(b)) = (self.opaque.affine(a), self.opaque.affine(b)) else { return Ok(false) };
             let later = pair.difference(&a, &b)?;
             push_if_possible(&mut ways, &equal, &[later.clone(), later.scale(-1)?], || Cause::Placed)?;
             super::order::push_equal(&mut equal, later);

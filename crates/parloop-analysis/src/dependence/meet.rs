@@ -8,7 +8,7 @@ use parloop_isl::{Affine, Constraint, IslError, Name};
 use super::order::push_equal;
 use super::pair::{Pair, Side};
 use super::touch::{self, Touch};
-use super::{Dependences, Placement};
+use super::{Dependences, Placement, time};
 
 /// Two instructions in the order in which they run, and the loops that they are both in.
 #[derive(Clone, Copy, Debug)]
@@ -142,12 +142,28 @@ impl<'k> Dependences<'_, 'k> {
             return Ok(false);
         }
         let touching = pair.touching()?.constrain(&known)?;
-        for apart in apart {
-            if !touching.constrain(&[apart])?.is_empty()? {
-                return Ok(true);
+        for other in self.others(&pair)? {
+            let touching = touching.constrain(&other)?;
+            for apart in &apart {
+                if !touching.constrain(std::slice::from_ref(apart))?.is_empty()? {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)
+    }
+
+    /// When the two are different instances: always, if they are of two instructions; those of one ran at different times.
+    fn others(&self, pair: &Pair<'_, '_, '_>) -> Result<Vec<Vec<Constraint>>, IslError> {
+        let instruction = &self.facts.kernel.instructions[pair.first.at];
+        let [time] = &instruction.origin.times[..] else { return Ok(vec![Vec::new()]) };
+        let repeats = |iname: &Name| !time.names().contains(iname);
+        if pair.first.at != pair.second.at || !time.given.is_empty() || instruction.within_inames.iter().any(repeats) {
+            return Ok(vec![Vec::new()]);
+        }
+        let mut others = time::compare(pair, (Side::First, &time.steps), (Side::Second, &time.steps))?.earlier;
+        others.extend(time::compare(pair, (Side::Second, &time.steps), (Side::First, &time.steps))?.earlier);
+        Ok(others)
     }
 
     /// The inames along group axes that both instructions are within: work items of one group have the same values.

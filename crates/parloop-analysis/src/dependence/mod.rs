@@ -8,6 +8,7 @@
 mod local;
 mod meet;
 mod moves;
+mod opaque;
 mod order;
 mod pair;
 mod path;
@@ -22,6 +23,7 @@ use parloop_isl::{Affine, IslError, Name};
 
 use crate::axis::axis_base;
 use crate::facts::{Facts, Placement};
+use opaque::Opaque;
 
 pub use meet::Turn;
 pub use moves::Mover;
@@ -33,6 +35,8 @@ pub use violation::{Cause, Doubt, Instance, Violation};
 /// The accesses of a kernel's instructions to what some of them write, and the questions about them.
 pub struct Dependences<'f, 'k> {
     facts: &'f Facts<'k>,
+    /// Values of loops as created that are no affine expressions of the inames of today.
+    opaque: Opaque,
     /// By what is touched: a storage, or a field of an object in it.
     touches: BTreeMap<Name, Vec<Touch<'k>>>,
     /// For each instruction, what it touches.
@@ -46,7 +50,8 @@ pub struct Dependences<'f, 'k> {
 impl<'f, 'k> Dependences<'f, 'k> {
     /// Of that kernel.
     pub fn of(facts: &'f Facts<'k>) -> Dependences<'f, 'k> {
-        let touches = touch::collect(facts);
+        let opaque = Opaque::of(facts.kernel);
+        let touches = touch::collect(facts, &opaque);
         let mut touched = vec![BTreeSet::new(); facts.kernel.instructions.len()];
         for (key, all) in &touches {
             for touch in all {
@@ -55,7 +60,7 @@ impl<'f, 'k> Dependences<'f, 'k> {
         }
         let inames = facts.kernel.instructions.iter().flat_map(|instruction| &instruction.within_inames);
         let axes = inames.map(|iname| facts.placement(iname)).filter(|placement| placement.is_parallel()).collect();
-        Dependences { facts, touches, touched, axes, bases: RefCell::default() }
+        Dependences { facts, opaque, touches, touched, axes, bases: RefCell::default() }
     }
 
     /// The iname of an instruction along an axis.

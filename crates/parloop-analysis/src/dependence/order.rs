@@ -315,7 +315,7 @@ pub(super) fn agree(
     for (one, other) in first.iter().zip(second).take(depth) {
         match (one, other) {
             (TimeStep::Loop(one), TimeStep::Loop(other)) => {
-                if let (Some(one), Some(other)) = (parloop_ir::affine::to_affine(one), parloop_ir::affine::to_affine(other)) {
+                if let (Some(one), Some(other)) = (pair.deps.opaque.affine(one), pair.deps.opaque.affine(other)) {
                     push_equal(&mut equal, pair.difference(&one, &other)?);
                 }
             }

@@ -6,6 +6,7 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Time, without_primes};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use super::opaque::Opaque;
 use super::touch::Touch;
 use super::{Dependences, Placement};
 
@@ -50,7 +51,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
     pub fn marked(&self, side: Side, name: &Name) -> Name {
         let kernel = self.deps.facts.kernel;
         let (plain, primes) = without_primes(name);
-        let is_own = primes > 0 || kernel.inames.contains_key(plain) || kernel.temporaries.contains_key(plain);
+        let is_own = primes > 0 || Opaque::is_name(name) || kernel.inames.contains_key(plain) || kernel.temporaries.contains_key(plain);
         if !is_own || self.same.contains(name) {
             return name.clone();
         }

@@ -1,6 +1,5 @@
 //! Which of two instances ran first in the kernel as it was created.
 
-use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::TimeStep;
 use parloop_isl::{Constraint, IslError};
 
@@ -34,7 +33,8 @@ pub(super) fn compare(
                 return Ok(found);
             }
             (TimeStep::Loop(a), TimeStep::Loop(b)) => {
-                let (Some(a), Some(b)) = (to_affine(&a), to_affine(&b)) else {
+                let affine = |value| pair.deps.opaque.affine(value);
+                let (Some(a), Some(b)) = (affine(&a), affine(&b)) else {
                     found.is_exact = false;
                     found.earlier.push(equal.clone());
                     found.equal = Some(equal);

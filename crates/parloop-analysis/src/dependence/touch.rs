@@ -7,6 +7,7 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{AddressSpace, ArgumentKind, BinaryOp, CompareOp, Expr, MemoryKind, UnaryOp};
 use parloop_isl::{Affine, Constraint, Name};
 
+use super::opaque::Opaque;
 use crate::access::{Access, accesses, constraints_of};
 use crate::facts::Facts;
 
@@ -30,7 +31,7 @@ pub struct Touch<'k> {
 }
 
 /// The accesses to what some instruction writes, by storage; fields of objects by `object.field`.
-pub(super) fn collect<'k>(facts: &Facts<'k>) -> BTreeMap<Name, Vec<Touch<'k>>> {
+pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, Vec<Touch<'k>>> {
     let written: BTreeSet<Name> = facts.writers.keys().map(|name| storage(facts, name)).collect();
     let mut found: BTreeMap<Name, Vec<Touch<'k>>> = BTreeMap::new();
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
@@ -41,7 +42,7 @@ pub(super) fn collect<'k>(facts: &Facts<'k>) -> BTreeMap<Name, Vec<Touch<'k>>> {
                 continue;
             }
             let key = if root == access.name { storage } else { access.name.clone() };
-            found.entry(key).or_default().push(Touch::of(facts, at, access, root));
+            found.entry(key).or_default().push(Touch::of(facts, opaque, at, access, root));
         }
     }
     found.retain(|_, touches| touches.iter().any(|touch| touch.access.write));
@@ -49,10 +50,10 @@ pub(super) fn collect<'k>(facts: &Facts<'k>) -> BTreeMap<Name, Vec<Touch<'k>>> {
 }
 
 impl<'k> Touch<'k> {
-    fn of(facts: &Facts<'k>, at: usize, access: Access<'k>, root: Name) -> Touch<'k> {
+    fn of(facts: &Facts<'k>, opaque: &Opaque, at: usize, access: Access<'k>, root: Name) -> Touch<'k> {
         let is_known = |affine: &Affine| affine.names().iter().all(|name| !facts.kernel.temporaries.contains_key(name));
         let indices: Option<Vec<Option<Affine>>> =
-            access.indices.map(|indices| indices.iter().map(|index| to_affine(index).filter(is_known)).collect());
+            access.indices.map(|indices| indices.iter().map(|index| opaque.affine(index).filter(is_known)).collect());
         let mut constraints = Vec::new();
         let mut open = Vec::new();
         for &(condition, value) in &access.conditions {
@@ -61,7 +62,8 @@ impl<'k> Touch<'k> {
                 open.push(without_not(condition, value));
             }
         }
-        let mut is_exact = open.is_empty() && indices.as_ref().is_some_and(|indices| indices.iter().all(Option::is_some));
+        let is_plain = |index: &Option<Affine>| index.as_ref().is_some_and(|index| !index.names().iter().any(|name| Opaque::is_name(name)));
+        let mut is_exact = open.is_empty() && indices.as_ref().is_some_and(|indices| indices.iter().all(is_plain));
         constraints.retain(|constraint| is_known(&constraint.affine));
         let bounds = facts.kernel.instructions[at].within_inames.iter().flat_map(|iname| facts.bound_names(iname));
         is_exact &= bounds.into_iter().all(|name| !facts.kernel.temporaries.contains_key(name));

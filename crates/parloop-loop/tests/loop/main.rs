@@ -22,6 +22,7 @@ mod kernels;
 mod layout;
 mod loop_fusion;
 mod lowering;
+mod meaning;
 mod methods;
 mod pipeline;
 mod points;

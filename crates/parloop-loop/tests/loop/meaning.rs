@@ -1,0 +1,153 @@
+//! Transformations keep the numbers that a kernel has as created, or are refused with two instances that show why.
+
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::parse;
+use parloop_loop::syntax::{Program, Target};
+use parloop_loop::transform::apply;
+
+/// A kernel over int64 arrays, and steps by name.
+fn transformed(domains: &[&str], text: &str, data: &str, steps: &[&str]) -> Result<Program, String> {
+    let mut builder = KernelBuilder::new();
+    for domain in domains {
+        builder = builder.domain(*domain);
+    }
+    builder = builder.instructions(text);
+    for each in data.split(';').filter(|each| !each.is_empty()) {
+        let (names, shape) = each.split_once(':').unwrap();
+        builder = builder.data(Data::global(names.trim()).dtype("int64").shape(shape.trim()));
+    }
+    let mut program = builder.rest().build().unwrap();
+    for step in steps {
+        program = apply(&program, &parse::step(step).unwrap()).map_err(|error| error.to_string())?;
+    }
+    Ok(program)
+}
+
+/// Why a chain of steps is refused, when it is applied or when code is written.
+fn refusal(domains: &[&str], text: &str, data: &str, steps: &[&str]) -> String {
+    let generated = transformed(domains, text, data, steps)
+        .and_then(|program| program.generate(Target::C).map_err(|error| error.to_string()));
+    match generated {
+        Ok(generated) => panic!("accepted: {}", generated.schedule),
+        Err(message) => message,
+    }
+}
+
+fn accepted(domains: &[&str], text: &str, data: &str, steps: &[&str]) -> Vec<String> {
+    let program = transformed(domains, text, data, steps).unwrap();
+    let generated = program.generate(Target::C).unwrap_or_else(|error| panic!("{error}"));
+    generated.doubts.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_recurrence_is_not_run_by_work_groups() {
+    let found = refusal(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &["tag_inames i=g.0"]);
+    assert_eq!(
+        found,
+        "race: instruction `insn`: `i = 1` writes `a[1]`, which `i = 2` reads; a parallel `i` loses that order; run it as a loop, give each \
+         instance elements of its own, make the update atomic, or silence write_race(insn)"
+    );
+}
+
+#[test]
+fn loops_that_carry_a_diagonal_are_not_interchanged() {
+    let found = refusal(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j+1] + 1", "a: 8, 8", &["prioritize_loops j,i"]);
+    assert!(found.starts_with("lost order: instruction `insn`: `i = 1, j = "), "{found}");
+    assert!(found.contains("the loop over `j` runs the second one first"), "{found}");
+    assert_eq!(accepted(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j] + 1", "a: 8, 8", &["prioritize_loops j,i"]).len(), 0);
+}
+
+#[test]
+fn loops_that_run_in_opposite_directions_are_not_fused() {
+    let domains = ["{[i]: 0<=i<8}", "{[j]: 0<=j<8}"];
+    let text = "a[i] = x[i] {id=p}\nb[j] = a[7-j] {id=q, dep=p}";
+    let found = refusal(&domains, text, "a, b, x: 8", &["rename_iname j i existing_ok=True"]);
+    assert!(found.contains("writes `a[") && found.contains("`q` at `i = "), "{found}");
+    let text = "a[i] = x[i] {id=p}\nb[j] = a[j] {id=q, dep=p}";
+    assert_eq!(accepted(&domains, text, "a, b, x: 8", &["rename_iname j i existing_ok=True"]).len(), 0);
+}
+
+#[test]
+fn the_parts_of_a_split_recurrence_stay_in_order() {
+    let steps = ["split_iname i 8", "prioritize_loops i_inner,i_outer"];
+    let found = refusal(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &steps);
+    assert!(found.contains("the loop over `i_inner` runs the second one first"), "{found}");
+    assert_eq!(accepted(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &steps[..1]).len(), 0);
+}
+
+#[test]
+fn scatters_through_data_have_a_barrier_between_turns_and_a_doubt() {
+    let program = transformed(
+        &["{[t,l]: 0<=t<5 and 0<=l<16}"],
+        "x[p[t,l]] = 2*x[p[t,l]] + l",
+        "x: 16; p: 5, 16",
+        &["tag_inames l=l.0"],
+    );
+    let generated = program.unwrap().generate(Target::C).unwrap();
+    assert_eq!(generated.schedule.to_string(), "launch loopy_kernel\n  for t\n    barrier local, global memory\n    run insn\n");
+    let doubts: Vec<String> = generated.doubts.iter().map(ToString::to_string).collect();
+    assert_eq!(doubts, ["instances of `insn` may touch the same elements of `x` in another order along `l`"]);
+}
+
+#[test]
+fn names_of_the_user_do_not_meet_those_of_the_analysis() {
+    let text = "<>s[l] = a[l] {id=put}\nb[m] = s[15 - m] {id=get, dep=put, inames=m}\nc[l__first] = 1";
+    let domains = ["{[l]: 0<=l<16}", "{[m]: 0<=m<16}", "{[l__first]: 0<=l__first<16}"];
+    let program = transformed(&domains, text, "a, b, c: 16", &["tag_inames l=l.0 m=l.0 l__first=l.0"]).unwrap();
+    let schedule = program.generate(Target::C).unwrap().schedule.to_string();
+    assert!(schedule.contains("run put\n  barrier local, local memory\n  run get"), "{schedule}");
+}
+
+#[test]
+fn a_value_stands_only_where_it_was_assigned() {
+    let text = "v[i] = 2*a[i] {id=set}\nb[j] = v[j] {id=get, dep=set}";
+    let found = refusal(&["{[i]: 0<=i<4}", "{[j]: 0<=j<8}"], text, "v, a, b: 8", &["assignment_to_subst v"]);
+    assert!(found.contains("instruction `get` reads `v[4]`, which `set` does not assign"), "{found}");
+    let text = "v[i] = 2*a[i] {id=set}\na[k] = 0 {id=clear, dep=set}\nb[j] = v[j] {id=get, dep=set:clear}";
+    let domains = ["{[i]: 0<=i<8}", "{[j]: 0<=j<8}", "{[k]: 0<=k<8}"];
+    let found = refusal(&domains, text, "v, a, b: 8", &["assignment_to_subst v"]);
+    assert!(found.contains("`clear` writes `a`, of which `set` makes `v`, between the assignment and its use"), "{found}");
+}
+
+#[test]
+fn a_recurrence_is_not_reversed() {
+    let reverse = ["map_domain \"{[i] -> [k]: k = 63 - i}\""];
+    let found = refusal(&["{[i]: 0<=i<64}"], "x[i+1] = x[i] + b[i]", "x: 65; b: 64", &reverse);
+    assert!(found.contains("the loop over `k` runs the second one first"), "{found}");
+    assert_eq!(accepted(&["{[i]: 0<=i<64}"], "x[i+1] = b[i]", "x: 65; b: 64", &reverse).len(), 0);
+}
+
+#[test]
+fn a_neighbour_is_read_before_it_changes_whatever_runs_at_once() {
+    let text = "x[i] = b[i] {id=set}\ny[i] = x[i+1] + x[i] {id=get, dep=set}";
+    for tag in ["ilp", "vec", "l.0", "g.0"] {
+        let found = refusal(&["{[i]: 0<=i<16}"], text, "x: 17; y, b: 16", &[&format!("tag_inames i={tag}")]);
+        assert!(found.contains("`get` at `i = ") && found.contains("overwrites"), "{tag}: {found}");
+    }
+    assert_eq!(accepted(&["{[i]: 0<=i<16}"], text, "x: 17; y, b: 16", &["tag_inames i=unr"]).len(), 0);
+}
+
+#[test]
+fn what_changes_is_not_fetched_ahead() {
+    let text = "x[i//2] = x[i//2]*5 + b[i]";
+    let found = refusal(&["{[i]: 0<=i<16}"], text, "x: 8; b: 16", &["add_prefetch x [i]"]);
+    assert!(found.contains("`x`"), "{found}");
+    let text = "x[i+1] = x[i] + b[i]";
+    let found = refusal(&["{[i]: 0<=i<16}"], text, "x: 17; b: 16", &["add_prefetch x [i] fetch_outer_inames=[]"]);
+    assert!(found.contains("`x"), "{found}");
+}
+
+#[test]
+fn tiles_and_reuse_are_no_matter_of_order() {
+    let text = "c[i,j] = sum(k, a[i,k]*b[k,j])";
+    let steps = [
+        "split_iname i 16 outer_tag=g.0 inner_tag=l.1",
+        "split_iname j 16 outer_tag=g.1 inner_tag=l.0",
+        "split_iname k 16",
+        "add_prefetch a [k_inner, i_inner] default_tag=l.auto",
+        "add_prefetch b [j_inner, k_inner] default_tag=l.auto",
+    ];
+    assert_eq!(accepted(&["{[i,j,k]: 0<=i,j,k<n}"], text, "a, b, c: n, n", &steps).len(), 0);
+    let chunk = ["chunk_iname i 4 outer_tag=g.0"];
+    assert_eq!(accepted(&["{[i]: 0<=i<n}"], "c[i] = 2*a[i]", "a, c: n", &chunk).len(), 0);
+}
