@@ -127,7 +127,7 @@ impl<'k> Dependences<'_, 'k> {
         let missing = used.clone().subtract(&assigned.add_dims(used.dims()).reorder_dims(used.dims()))?;
         match missing.is_empty()? {
             true => Ok(None),
-            false => missing.sample(),
+            false => super::violation::small(&missing)?.sample(),
         }
     }
 

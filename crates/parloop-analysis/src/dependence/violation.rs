@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use parloop_isl::{IslError, Name, Set};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::pair::{Pair, Side};
 
@@ -62,7 +62,7 @@ pub struct Doubt {
 impl Violation {
     /// Of a pair of accesses and a set of instances that is not empty.
     pub(super) fn of(pair: &Pair<'_, '_, '_>, set: &Set, cause: Cause) -> Result<Violation, IslError> {
-        let point = set.sample()?.unwrap_or_default();
+        let point = small(set)?.sample()?.unwrap_or_default();
         let instance = |side: Side| {
             let touch = if side == Side::First { pair.first } else { pair.second };
             let instruction = &pair.deps.facts.kernel.instructions[touch.at];
@@ -78,6 +78,21 @@ impl Violation {
             cause,
         })
     }
+}
+
+/// Points of a set whose values are easy to read, where it has such points.
+pub(super) fn small(set: &Set) -> Result<Set, IslError> {
+    let mut set = set.clone();
+    for name in set.dims().to_vec().iter().chain(&set.params().to_vec()) {
+        for value in 0..8 {
+            let fixed = set.constrain(&[Constraint::zero(Affine::name(name.clone()).sub(&Affine::constant(value))?)])?;
+            if !fixed.is_empty()? {
+                set = fixed;
+                break;
+            }
+        }
+    }
+    Ok(set)
 }
 
 fn element(pair: &Pair<'_, '_, '_>, point: &BTreeMap<Name, i64>) -> Option<Vec<i64>> {

@@ -2,6 +2,7 @@
 
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::parse;
+use parloop_loop::prelude::*;
 use parloop_loop::syntax::{Program, Target};
 use parloop_loop::transform::apply;
 
@@ -25,8 +26,8 @@ fn transformed(domains: &[&str], text: &str, data: &str, steps: &[&str]) -> Resu
 
 /// Why a chain of steps is refused, when it is applied or when code is written.
 fn refusal(domains: &[&str], text: &str, data: &str, steps: &[&str]) -> String {
-    let generated = transformed(domains, text, data, steps)
-        .and_then(|program| program.generate(Target::C).map_err(|error| error.to_string()));
+    let generated =
+        transformed(domains, text, data, steps).and_then(|program| program.generate(Target::C).map_err(|error| error.to_string()));
     match generated {
         Ok(generated) => panic!("accepted: {}", generated.schedule),
         Err(message) => message,
@@ -51,10 +52,10 @@ fn a_recurrence_is_not_run_by_work_groups() {
 
 #[test]
 fn loops_that_carry_a_diagonal_are_not_interchanged() {
-    let found = refusal(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j+1] + 1", "a: 8, 8", &["prioritize_loops j,i"]);
+    let found = refusal(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j+1] + 1", "a: 8, 8", &["prioritize_loops [j, i]"]);
     assert!(found.starts_with("lost order: instruction `insn`: `i = 1, j = "), "{found}");
     assert!(found.contains("the loop over `j` runs the second one first"), "{found}");
-    assert_eq!(accepted(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j] + 1", "a: 8, 8", &["prioritize_loops j,i"]).len(), 0);
+    assert_eq!(accepted(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j] + 1", "a: 8, 8", &["prioritize_loops [j, i]"]).len(), 0);
 }
 
 #[test]
@@ -69,7 +70,7 @@ fn loops_that_run_in_opposite_directions_are_not_fused() {
 
 #[test]
 fn the_parts_of_a_split_recurrence_stay_in_order() {
-    let steps = ["split_iname i 8", "prioritize_loops i_inner,i_outer"];
+    let steps = ["split_iname i 8", "prioritize_loops [i_inner, i_outer]"];
     let found = refusal(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &steps);
     assert!(found.contains("the loop over `i_inner` runs the second one first"), "{found}");
     assert_eq!(accepted(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &steps[..1]).len(), 0);
@@ -77,12 +78,7 @@ fn the_parts_of_a_split_recurrence_stay_in_order() {
 
 #[test]
 fn scatters_through_data_have_a_barrier_between_turns_and_a_doubt() {
-    let program = transformed(
-        &["{[t,l]: 0<=t<5 and 0<=l<16}"],
-        "x[p[t,l]] = 2*x[p[t,l]] + l",
-        "x: 16; p: 5, 16",
-        &["tag_inames l=l.0"],
-    );
+    let program = transformed(&["{[t,l]: 0<=t<5 and 0<=l<16}"], "x[p[t,l]] = 2*x[p[t,l]] + l", "x: 16; p: 5, 16", &["tag_inames l=l.0"]);
     let generated = program.unwrap().generate(Target::C).unwrap();
     assert_eq!(generated.schedule.to_string(), "launch loopy_kernel\n  for t\n    barrier local, global memory\n    run insn\n");
     let doubts: Vec<String> = generated.doubts.iter().map(ToString::to_string).collect();

@@ -7,6 +7,7 @@ use parloop_loop::create::{Data, KernelBuilder, make_kernel};
 use parloop_loop::infer::address_spaces;
 use parloop_loop::matching::{Glob, Query};
 use parloop_loop::parse;
+use parloop_loop::prelude::*;
 use parloop_loop::reduce::{Realization, realize};
 use parloop_loop::schedule::{assign_automatic_axes, schedule};
 use parloop_loop::syntax::{AddressSpace, Expr, InameTag, Instruction, InstructionKind, LoopKernel, Program, Shape, Target};
@@ -367,7 +368,8 @@ fn reductions_that_an_iname_around_bounds_stay_inside_of_it() {
 
 #[test]
 fn what_changes_in_the_swept_loop_is_not_fetched_ahead_of_it() {
-    let running = kernel("{[i]: 1<=i<16}", "a[i] = a[i - 1] + 1 {id=step}");
+    let made = KernelBuilder::new().domain("{[i]: 1<=i<16}").instructions("a[i] = a[i - 1] + 1 {id=step}");
+    let running = made.data(Data::global("a").dtype("int64").shape("16")).build_kernel().unwrap();
     let ahead = add_prefetch(&running, &prefetch("a", &["i"])).unwrap();
     assert_eq!(
         Program::of(ahead).generate(Target::C).unwrap_err().to_string(),
@@ -375,9 +377,11 @@ fn what_changes_in_the_swept_loop_is_not_fetched_ahead_of_it() {
          these loops in an order in which the first comes first"
     );
     let again = kernel("{[i, j]: 0<=i,j<16}", "a[j] = a[j] + i {id=step}");
+    let outside = Prefetch { outer_inames: Some(BTreeSet::new()), ..prefetch("a", &["j"]) };
     assert_eq!(
-        add_prefetch(&again, &Prefetch { outer_inames: Some(Default::default()), ..prefetch("a", &["i", "j"]) }).unwrap_err().to_string(),
-        "x"
+        add_prefetch(&again, &outside).unwrap_err().to_string(),
+        "fetching `a`: rule `a_fetch_rule`: `step` writes `a` inside of the swept loops, where it may be read afterwards, so it cannot be read \
+         ahead of them"
     );
     let own = kernel("{[i]: 1<=i<16}", "a[i] = a[i] + 1 {id=step}");
     assert_eq!(text(&add_prefetch(&own, &prefetch("a", &["i"])).unwrap(), "step"), "a[i] = a_fetch[i - 1] + 1");
