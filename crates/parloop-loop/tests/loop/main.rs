@@ -4,6 +4,7 @@ mod barriers;
 mod c_functions;
 mod callables;
 mod calls;
+mod chains;
 mod checks;
 mod compiles;
 mod computes;
