@@ -32,6 +32,9 @@ fn setting(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("PARLOOP_CHAINS_{name} is `{text}`, which is not a number")))
 }
 
+/// So many failures of one kind are made as small as they can be.
+const ALIKE: usize = 3;
+
 struct Failure {
     seed: u64,
     case: Case,
@@ -51,14 +54,14 @@ impl std::fmt::Display for Failure {
 }
 
 /// How a failure looks: what happened, and the transformations of the smallest chain.
-fn class(failure: &Failure) -> String {
-    let what = match &failure.outcome {
+fn class(case: &Case, outcome: &Outcome) -> String {
+    let what = match outcome {
         Outcome::Wrong { .. } => "wrong".to_owned(),
         Outcome::Failed { what, message, .. } if what == "panic" => format!("panic {}", message.rsplit(" at ").next().unwrap_or_default()),
         Outcome::Failed { what, .. } => what.clone(),
         _ => "other".to_owned(),
     };
-    let steps: Vec<&str> = failure.case.steps.iter().filter_map(|step| step.split(' ').next()).collect();
+    let steps: Vec<&str> = case.steps.iter().filter_map(|step| step.split(' ').next()).collect();
     format!("{what}: {}", steps.join(", "))
 }
 
@@ -66,7 +69,7 @@ fn class(failure: &Failure) -> String {
 fn run(first: u64, cases: u64, most_failures: usize, progress: bool) -> (Counts, Vec<Failure>) {
     let folder = tempfile::tempdir().unwrap();
     let (next, failed) = (AtomicU64::new(first), AtomicUsize::new(0));
-    let (counts, failures) = (Mutex::new(Counts::default()), Mutex::new(Vec::new()));
+    let (counts, failures) = (Mutex::new(Counts::default()), Mutex::new(Vec::<Failure>::new()));
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     std::thread::scope(|scope| {
         for _ in 0..workers {
@@ -83,7 +86,14 @@ fn run(first: u64, cases: u64, most_failures: usize, progress: bool) -> (Counts,
                     if answer.outcome.is_failure() {
                         failed.fetch_add(1, Ordering::Relaxed);
                         let case = answer.case.unwrap_or(Case { kernel: String::new(), sizes: Vec::new(), steps: Vec::new() });
-                        let (case, outcome) = if case.sizes.is_empty() { (case, answer.outcome) } else { shrink::shrink(&mut worker, &case, &answer.outcome) };
+                        let is_known = |case: &Case, outcome: &Outcome| {
+                            let alike = |known: &&Failure| class(&known.case, &known.outcome) == class(case, outcome);
+                            failures.lock().unwrap().iter().filter(alike).count() >= ALIKE
+                        };
+                        let (case, outcome) = match case.sizes.is_empty() {
+                            true => (case, answer.outcome),
+                            false => shrink::shrink(&mut worker, &case, &answer.outcome, &is_known),
+                        };
                         let failure = Failure { seed, case, outcome };
                         if progress {
                             eprintln!("{failure}");
@@ -105,7 +115,7 @@ fn run(first: u64, cases: u64, most_failures: usize, progress: bool) -> (Counts,
 
 fn report(failures: &[Failure]) -> String {
     let mut classes: BTreeMap<String, Vec<&Failure>> = BTreeMap::new();
-    failures.iter().for_each(|failure| classes.entry(class(failure)).or_default().push(failure));
+    failures.iter().for_each(|failure| classes.entry(class(&failure.case, &failure.outcome)).or_default().push(failure));
     let mut text = String::new();
     for (class, failures) in &classes {
         let seeds: Vec<String> = failures.iter().map(|failure| failure.seed.to_string()).collect();

@@ -11,7 +11,6 @@ mod computes;
 mod create;
 mod data;
 mod dependencies;
-mod every_transformation;
 mod expressions;
 mod fetched;
 mod files;

@@ -36,8 +36,8 @@ pub fn draw(seed: u64, listener: &mut dyn Listener) -> Result<Drawn, (Case, Outc
     let mut changes = Changes::of(&program);
     // What there is after each step, so that one that cannot be scheduled is taken back.
     let mut done = vec![(case, program)];
-    for _ in 0..draw.of(&[0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4]) {
-        for _ in 0..3 {
+    for _ in 0..draw.of(&[0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4]) {
+        for _ in 0..4 {
             let (case, program) = done.last().unwrap();
             let Some(line) = draw_step(&mut draw, program, &case.sizes) else { break };
             let mut next = case.clone();
@@ -50,26 +50,34 @@ pub fn draw(seed: u64, listener: &mut dyn Listener) -> Result<Drawn, (Case, Outc
                 Ok(Ok(program)) => {
                     listener.tried(&next, None);
                     done.push((next, program));
-                    break;
+                    // At times the steps that follow make it possible.
+                    if draw.one_in(3) || generates(done.last().unwrap(), listener)? {
+                        break;
+                    }
+                    done.pop();
                 }
             }
         }
     }
-    while done.len() > 1 {
-        let (case, program) = done.last().unwrap();
-        match catch_unwind(AssertUnwindSafe(|| program.generate(Target::C))).map_err(|_| ()) {
-            Err(()) => return Err((case.clone(), super::worker::panicked())),
-            Ok(Ok(_)) => break,
-            Ok(Err(error)) => {
-                let refused = Outcome::Refused { stage: "generation".to_owned(), kind: kind(&error), message: error.to_string() };
-                listener.tried(case, Some(refused));
-                done.pop();
-            }
-        }
+    while done.len() > 1 && !generates(done.last().unwrap(), listener)? {
+        done.pop();
     }
     let (case, program) = done.pop().unwrap();
     case.steps.iter().for_each(|line| changes.add(&parse::step(line).unwrap()));
     Ok(Drawn { case, program, changes, meaning })
+}
+
+/// Whether there is code for it.
+fn generates((case, program): &(Case, Program), listener: &mut dyn Listener) -> Result<bool, (Case, Outcome)> {
+    match catch_unwind(AssertUnwindSafe(|| program.generate(Target::C))).map_err(|_| ()) {
+        Err(()) => Err((case.clone(), super::worker::panicked())),
+        Ok(Ok(_)) => Ok(true),
+        Ok(Err(error)) => {
+            let refused = Outcome::Refused { stage: "generation".to_owned(), kind: kind(&error), message: error.to_string() };
+            listener.tried(case, Some(refused));
+            Ok(false)
+        }
+    }
 }
 
 /// A kernel, if it can be created and generated and its numbers are small.

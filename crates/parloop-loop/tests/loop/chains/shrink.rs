@@ -4,8 +4,9 @@ use super::case::Case;
 use super::verify::Outcome;
 use super::worker::Worker;
 
-/// A smaller case that fails as the given one does, and how.
-pub fn shrink(worker: &mut Worker, case: &Case, outcome: &Outcome) -> (Case, Outcome) {
+/// A smaller case that fails as the given one does, and how. When the chain is as short as it can be, `is_known` is asked whether there
+/// are enough like it.
+pub fn shrink(worker: &mut Worker, case: &Case, outcome: &Outcome, is_known: &dyn Fn(&Case, &Outcome) -> bool) -> (Case, Outcome) {
     let only = outcome.device().filter(|_| !is_crash(outcome)).map(str::to_owned);
     let (mut best, mut how) = (case.clone(), outcome.clone());
     let mut left = 400;
@@ -24,6 +25,9 @@ pub fn shrink(worker: &mut Worker, case: &Case, outcome: &Outcome) -> (Case, Out
                 if left == 0 {
                     return (best, how);
                 }
+            }
+            if before == *case && is_known(&best, &how) {
+                return (best, how);
             }
         }
         if best == before {
@@ -89,10 +93,11 @@ fn of_units(case: &Case, units: Vec<String>) -> Case {
 /// Without one line; no other depends on it then.
 fn fewer_lines(case: &Case) -> Vec<Case> {
     let units = case.units();
+    // What a function does is said in two places, so that it goes as a whole or not at all.
+    let functions = units.iter().position(|unit| unit.starts_with("function")).unwrap_or(units.len());
     let removable = |unit: &String| unit.starts_with("domain") || unit.starts_with("  ") || unit.starts_with(';') || unit.starts_with("function");
     let mut all = Vec::new();
-    for at in (0..units.len()).rev().filter(|&at| removable(&units[at])) {
-        // A function goes as a whole.
+    for at in (0..units.len()).rev().filter(|&at| removable(&units[at]) && (at < functions || units[at].starts_with("function"))) {
         let mut fewer = units.clone();
         let end = if units[at].starts_with("function") {
             (at + 1..units.len()).find(|&end| units[end].starts_with("function")).unwrap_or(units.len())
@@ -122,7 +127,7 @@ fn without_dependency(unit: &str, id: &str) -> String {
 fn plainer_lines(case: &Case) -> Vec<Case> {
     let units = case.units();
     let mut all = Vec::new();
-    for (at, unit) in units.iter().enumerate() {
+    for (at, unit) in units.iter().enumerate().take_while(|(_, unit)| !unit.starts_with("function")) {
         for plainer in plainer(unit) {
             let mut next = units.clone();
             next[at] = plainer;
@@ -150,9 +155,8 @@ fn plainer(line: &str) -> Vec<String> {
         return if float(line) == line { Vec::new() } else { vec![float(line)] };
     };
     let Some((rhs, options)) = rest.rsplit_once(" {") else { return all };
-    if let Some((before, condition)) = options.split_once(", if=") {
+    if let Some((before, _)) = options.split_once(", if=") {
         all.push(format!("{lhs} = {rhs} {{{before}}}"));
-        let _ = condition;
     }
     // Values between brackets that belong together, or terms of a sum.
     for part in ["1", "2"].iter().map(|text| text.to_string()).chain(operands(rhs)) {

@@ -7,6 +7,7 @@ mod instructions;
 
 use std::collections::BTreeSet;
 
+use parloop_loop::Name;
 use parloop_loop::syntax::{Expr, LoopKernel, Program};
 
 use super::draw::Draw;
@@ -96,6 +97,30 @@ impl View<'_> {
 
     fn iname(&mut self) -> Option<String> {
         self.draw.any(&self.inames())
+    }
+
+    /// Inames whose loops have a constant number of values.
+    fn short(&self) -> Vec<String> {
+        let is_short = |iname: &Name| {
+            let home = self.kernel.domains.iter().find(|domain| domain.has_dim(iname));
+            home.and_then(|home| home.project_onto(std::slice::from_ref(iname)).ok()).is_some_and(|values| values.params().is_empty())
+        };
+        self.kernel.inames.keys().filter(|iname| is_short(iname)).map(ToString::to_string).collect()
+    }
+
+    /// A tag that fits an iname, mostly: axes are used in order, and what needs a constant length has one.
+    fn tag(&mut self, iname: &str) -> String {
+        let used: BTreeSet<String> = self.kernel.inames.values().flat_map(|iname| &iname.tags).map(ToString::to_string).collect();
+        let mut tags = vec!["for", "unr_hint"];
+        let next = |axes: [&'static str; 3]| axes.into_iter().find(|axis| !used.contains(*axis)).unwrap_or(axes[0]);
+        if !self.reduction_inames().iter().any(|reduced| reduced == iname) {
+            tags.extend([next(["g.0", "g.1", "g.2"]); 3]);
+        }
+        if self.short().iter().any(|short| short == iname) || self.draw.one_in(8) {
+            tags.extend([next(["l.0", "l.1", "l.2"]); 3]);
+            tags.extend(["unr", "unr", "ilp", "ilp.seq", "vec", "l.auto"]);
+        }
+        self.draw.of(&tags).to_owned()
     }
 
     /// Inames that are around one instruction.

@@ -68,11 +68,11 @@ impl Maker<'_> {
     }
 
     pub(super) fn leaf(&mut self) -> String {
-        match self.draw.below(9) {
+        match self.draw.below(10) {
             0 => self.iname(),
             1 => format!("{}", 1 + self.draw.below(3)),
             2..=4 => self.temporary().unwrap_or_else(|| self.any_element()),
-            5 if !self.rules.is_empty() => {
+            5 | 6 if !self.rules.is_empty() => {
                 let (rule, iname, plus) = (self.draw.of(&self.rules), self.iname(), self.draw.below(3));
                 self.reads.extend(rule.reads);
                 format!("{}({iname} + {plus})", rule.name)

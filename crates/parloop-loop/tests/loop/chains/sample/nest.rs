@@ -78,11 +78,11 @@ impl Maker<'_> {
                 _ => format!("0 <= {name} and 2*{name} <= {outer}"),
             };
         }
-        match self.draw.below(10) {
-            0..=4 => all,
-            5 => format!("1 <= {name} < n"),
-            6 => format!("{all} and {name} mod {} = {}", 2 + self.draw.below(2), self.draw.below(2)),
-            7 => format!("{all} and ({name} < 2 or {name} > 3)"),
+        match self.draw.below(12) {
+            0..=6 => all,
+            7 => format!("1 <= {name} < n"),
+            8 => format!("{all} and {name} mod {} = {}", 2 + self.draw.below(2), self.draw.below(2)),
+            9 => format!("{all} and ({name} < 2 or {name} > 3)"),
             _ => format!("0 <= {name} < {}", 2 + self.draw.below(5)),
         }
     }

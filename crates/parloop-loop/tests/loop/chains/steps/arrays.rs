@@ -1,19 +1,34 @@
 //! Transformations of arrays: arguments, temporaries, and what is fetched or computed into them.
 
+use std::collections::BTreeSet;
+
+use parloop_loop::syntax::Expr;
+
 use super::{View, list};
 
 /// Where what is fetched is kept, and by whom it is fetched.
 fn how(view: &mut View<'_>) -> String {
-    let tag = view.draw.of(&["", "", " default_tag=None", " default_tag=l.auto", " default_tag=for", " default_tag=unr", " default_tag=l.0"]);
+    let tag = view.draw.of(&["", "", " default_tag=None", " default_tag=None", " default_tag=l.auto", " default_tag=for", " default_tag=unr"]);
     let bounding = view.draw.of(&["", "", " fetch_bounding_box=True"]);
     let space = view.draw.of(&["", "", " temporary_address_space=global", " temporary_address_space=local", " temporary_address_space=private"]);
     let within = view.within();
     format!("{tag}{bounding}{space}{within}")
 }
 
-fn sweep(view: &mut View<'_>) -> String {
-    let mut inames = view.nested();
-    if inames.is_empty() || view.draw.one_in(6) {
+/// Inames that the indices of an array, or the arguments of a rule, are made of; at times any.
+fn sweep(view: &mut View<'_>, name: &str) -> String {
+    let mut found = BTreeSet::new();
+    for expr in view.kernel.instructions.iter().flat_map(|known| known.rhs()) {
+        expr.visit(&mut |part| match part {
+            Expr::Subscript(array, indices) if array.written_name().is_some_and(|array| array == name) => {
+                found.extend(indices.iter().flat_map(|index| index.variables()));
+            }
+            Expr::Call(call) if call.function == name => found.extend(call.args.iter().flat_map(|arg| arg.variables())),
+            _ => {}
+        });
+    }
+    let mut inames: Vec<String> = found.iter().map(ToString::to_string).filter(|name| view.inames().contains(name)).collect();
+    if inames.is_empty() || view.draw.one_in(8) {
         inames = view.inames();
     }
     let some = if inames.is_empty() { inames } else { view.draw.some(&inames, 2) };
@@ -26,18 +41,22 @@ pub(super) fn add_prefetch(view: &mut View<'_>) -> Option<String> {
     let read: Vec<String> = view.kernel.instructions.iter().flat_map(|known| known.reads()).map(|name| name.to_string()).collect();
     arrays.retain(|(name, _)| read.contains(name));
     let (array, axes) = view.draw.any(&arrays)?;
-    let sweep = sweep(view);
-    let outer = view.maybe(5, |view| format!("fetch_outer_inames={}", list(&view.nested())));
+    let sweep = sweep(view, &array);
+    let outer = view.maybe(8, |view| format!("fetch_outer_inames={}", list(&view.nested())));
     let named = view.maybe(5, |_| format!("dim_arg_names={}", list(&(0..axes).map(|at| format!("d{at}")).collect::<Vec<_>>())));
     let how = how(view);
     Some(format!("{array} {sweep}{named}{outer}{how}"))
 }
 
 pub(super) fn precompute(view: &mut View<'_>) -> Option<String> {
-    let rules: Vec<String> = view.kernel.substitutions.keys().map(ToString::to_string).collect();
+    let mut used = BTreeSet::new();
+    for expr in view.kernel.instructions.iter().flat_map(|known| known.rhs()) {
+        expr.visit(&mut |part| _ = matches!(part, Expr::Call(call) if used.insert(call.function.clone())));
+    }
+    let rules: Vec<String> = view.kernel.substitutions.keys().filter(|rule| used.contains(*rule)).map(ToString::to_string).collect();
     let rule = view.draw.any(&rules)?;
-    let sweep = sweep(view);
-    let outer = view.maybe(5, |view| format!("precompute_outer_inames={}", list(&view.nested())));
+    let sweep = sweep(view, &rule);
+    let outer = view.maybe(8, |view| format!("precompute_outer_inames={}", list(&view.nested())));
     let how = how(view);
     Some(format!("{rule} {sweep}{outer}{how}"))
 }

@@ -7,13 +7,14 @@ use parloop_loop::transform::get_kennedy_unweighted_fusion_candidates;
 
 use super::{View, list};
 
-const TAGS: [&str; 14] = ["for", "unr", "unr", "ilp", "ilp.seq", "vec", "g.0", "g.0", "g.1", "l.0", "l.0", "l.1", "l.auto", "unr_hint"];
-
 fn split(view: &mut View<'_>) -> Option<String> {
     let iname = view.iname()?;
     let by = 2 + view.draw.below(4);
-    let outer = view.draw.of(&["", "", " outer_tag=g.0", " outer_tag=g.1", " outer_tag=for"]);
-    let inner = view.draw.of(&["", "", " inner_tag=l.0", " inner_tag=l.0", " inner_tag=l.1", " inner_tag=unr", " inner_tag=ilp", " inner_tag=vec"]);
+    let is_reduced = view.reduction_inames().contains(&iname);
+    let uses = |tag: &str| view.kernel.inames.values().any(|known| known.tags.iter().any(|known| known.to_string() == tag));
+    let (group, item) = (if uses("g.0") { " outer_tag=g.1" } else { " outer_tag=g.0" }, if uses("l.0") { " inner_tag=l.1" } else { " inner_tag=l.0" });
+    let outer = view.draw.of(&["", "", if is_reduced { "" } else { group }, " outer_tag=for"]);
+    let inner = view.draw.of(&["", "", "", item, item, " inner_tag=unr", " inner_tag=ilp", " inner_tag=vec"]);
     let slabs = view.maybe(6, |view| view.draw.of(&["slabs=[0, 1]", "slabs=[1, 0]", "slabs=[1, 1]"]).to_owned());
     let within = view.within();
     Some(format!("{iname} {by}{outer}{inner}{slabs}{within}"))
@@ -28,8 +29,10 @@ pub(super) fn chunk_iname(view: &mut View<'_>) -> Option<String> {
 }
 
 pub(super) fn tag_inames(view: &mut View<'_>) -> Option<String> {
-    let inames = view.inames();
-    let tagged: Vec<String> = view.draw.some(&inames, 2).into_iter().map(|iname| format!("{iname}={}", view.draw.of(&TAGS))).collect();
+    let is_free = |iname: &String| view.kernel.inames.get(iname.as_str()).is_some_and(|known| known.tags.is_empty());
+    let inames: Vec<String> = view.inames().into_iter().filter(is_free).collect();
+    let some = if inames.is_empty() { return None } else { view.draw.some(&inames, 2) };
+    let tagged: Vec<String> = some.into_iter().map(|iname| format!("{iname}={}", view.tag(&iname))).collect();
     Some(tagged.join(" "))
 }
 
@@ -51,30 +54,44 @@ pub(super) fn duplicate_inames(view: &mut View<'_>) -> Option<String> {
     }
     let id = view.id()?;
     let within = view.maybe(2, |_| format!("within=\"id:{id}\""));
-    let tag = view.maybe(4, |view| format!("tags={{{}: {}}}", inames[0], view.draw.of(&TAGS)));
+    let tag = view.maybe(4, |view| format!("tags={{{}: {}}}", inames[0], view.tag(&inames[0])));
     Some(format!("{}{within}{tag}", list(&inames)))
+}
+
+/// Two inames that no instruction has both of.
+fn apart(view: &mut View<'_>) -> Option<(String, String)> {
+    let together = |one: &String, other: &String| {
+        let has = |names: &BTreeSet<Name>, name: &String| names.contains(name.as_str());
+        view.kernel.instructions.iter().any(|known| {
+            let all = &known.within_inames | &known.reduction_inames();
+            has(&all, one) && has(&all, other)
+        })
+    };
+    let inames = view.inames();
+    let pairs = inames.iter().flat_map(|one| inames.iter().map(move |other| (one.clone(), other.clone())));
+    let pairs: Vec<(String, String)> = pairs.filter(|(one, other)| one != other && !together(one, other)).collect();
+    view.draw.any(&pairs)
 }
 
 /// Fusion with another iname, or another name.
 pub(super) fn rename_iname(view: &mut View<'_>) -> Option<String> {
-    let (one, other) = (view.iname()?, view.iname()?);
     let within = view.within();
-    if one == other || view.draw.one_in(4) {
-        return Some(format!("{one} {}{within}", view.fresh("w")));
-    }
+    let Some((one, other)) = apart(view).filter(|_| !view.draw.one_in(4)) else {
+        return Some(format!("{} {}{within}", view.iname()?, view.fresh("w")));
+    };
     Some(format!("{one} {other} existing_ok=True{within}"))
 }
 
 pub(super) fn rename_inames(view: &mut View<'_>) -> Option<String> {
     let inames = view.inames();
-    let old = view.draw.some(&inames, 2);
     let within = view.within();
+    let Some((one, other)) = apart(view).filter(|_| !view.draw.one_in(4)) else {
+        return Some(format!("{} {}{within}", list(&view.draw.some(&inames, 2)), view.fresh("w")));
+    };
     if view.draw.one_in(2) {
-        let name = view.fresh("w");
-        return Some(format!("{} {name}{within}", list(&old)));
+        return Some(format!("{} {}{within}", list(&[one, other]), view.fresh("w")));
     }
-    let other = view.iname()?;
-    Some(format!("{} {other} existing_ok=True{within}", list(&old)))
+    Some(format!("{} {other} existing_ok=True{within}", list(&[one])))
 }
 
 /// Loops that may be fused, as the search for them says, or any.
@@ -90,13 +107,13 @@ pub(super) fn rename_inames_in_batch(view: &mut View<'_>) -> Option<String> {
             .collect();
         return (!groups.is_empty()).then(|| format!("{{{}}}", groups.join(", ")));
     }
-    let old = view.draw.some(&inames, 3);
-    Some(format!("{{{name}: {}}}", list(&old)))
+    let (one, other) = apart(view)?;
+    Some(format!("{{{name}: {}}}", list(&[one, other])))
 }
 
 /// Another order of the values: reversed, shifted, skewed, interchanged. Gives the new inames with their equations.
 fn mapped(view: &mut View<'_>, inames: &[String]) -> Vec<(String, String)> {
-    let (t, u) = (view.fresh("t"), view.fresh("v"));
+    let (t, u) = (view.fresh("h"), view.fresh("v"));
     match inames {
         [i, j, ..] => match view.draw.below(7) {
             0 => vec![(t.clone(), format!("{t} = {i} + {j}")), (u.clone(), format!("{u} = {j}"))],
