@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use parloop_device::DType;
-use parloop_kernel::Context;
+use parloop_device::{DType, Memory};
+use parloop_kernel::{Arg, Context};
 use parloop_loop::error::LoopError;
 use parloop_loop::layout::Axis;
 use parloop_loop::run::{Executable, LoopArg};
 use parloop_loop::syntax::{ArgumentKind, BinaryOp, Expr, LoopKernel, Program, Type, UnaryOp};
 use parloop_loop::transform::{Step, StepValue};
 
+use super::case::{FAR, NEAR};
 use super::oracle::{Numbers, arrays, before, length};
 
 /// What a chain changed about how the kernel is called.
@@ -78,7 +79,11 @@ impl Changes {
 /// Memory of an array, of any type.
 macro_rules! memory {
     ($($kind:ident $rust:ty),*) => {
-        enum Held { $($kind(parloop_kernel::Array<$rust>)),* }
+        enum Held {
+            $($kind(parloop_kernel::Array<$rust>)),*,
+            /// Bytes of which those at some places matter.
+            Sparse(Context, Memory, Vec<usize>),
+        }
 
         impl Held {
             fn new(context: &Context, dtype: DType, values: &[f64]) -> Result<Held, String> {
@@ -93,6 +98,10 @@ macro_rules! memory {
 
             fn argument(&mut self, shape: &[i64], strides: &[i64]) -> LoopArg<'_> {
                 let (mut argument, size) = match self {
+                    Held::Sparse(_, memory, _) => {
+                        let arg = Arg::Memory { memory, dtype: Some(DType::U8), writable: true };
+                        (LoopArg::Array { arg, shape: shape.to_vec(), strides: None }, 1)
+                    }
                     $(Held::$kind(array) => (LoopArg::shaped(array, shape), size_of::<$rust>()),)*
                 };
                 if let LoopArg::Array { strides: given, .. } = &mut argument {
@@ -103,6 +112,14 @@ macro_rules! memory {
 
             fn values(&self) -> Vec<f64> {
                 match self {
+                    Held::Sparse(context, memory, places) => {
+                        let mut byte = [0];
+                        let read = |&place: &usize| {
+                            context.stream().read(memory, place, &mut byte).unwrap();
+                            f64::from(byte[0])
+                        };
+                        places.iter().map(read).collect()
+                    }
                     $(Held::$kind(array) => array.to_vec().unwrap().into_iter().map(|value| value as f64).collect(),)*
                 }
             }
@@ -134,6 +151,10 @@ impl Arguments {
         for argument in &kernel.arguments {
             let (ArgumentKind::Array { layout, .. }, Some(Type::Scalar(dtype))) = (&argument.kind, &argument.ty) else { continue };
             let name = argument.name.to_string();
+            if name == "h" {
+                all.push(huge(context, size)?);
+                continue;
+            }
             let (created, axes) = changes.names.get(&name).ok_or_else(|| format!("argument `{name}` is not known"))?;
             let mut shape = vec![length(size); *axes];
             changes.split(created, &mut shape, true);
@@ -194,6 +215,20 @@ impl Arguments {
         }
         Ok(())
     }
+}
+
+/// The array of which few elements are touched: its memory is there when it is used.
+fn huge(context: &Context, size: i64) -> Result<Array, String> {
+    let numbers = before("h", 1, size);
+    let places: Vec<usize> = (0..numbers.len()).map(|at| at / NEAR * FAR + at % NEAR).collect();
+    let bytes = FAR * (size as usize + 1) + NEAR + 16;
+    let memory = context.device().allocate(bytes).map_err(|error| error.to_string())?;
+    for (place, number) in places.iter().zip(&numbers) {
+        context.stream().write(&memory, *place, &[*number as u8]).map_err(|error| error.to_string())?;
+    }
+    let (length, shape) = (numbers.len(), vec![FAR as i64 * size + 16]);
+    let held = Held::Sparse(context.clone(), memory, places);
+    Ok(Array { name: "h".to_owned(), created: "h".to_owned(), shape, strides: vec![1], places: (0..length).collect(), held, length })
 }
 
 /// Numbers with their places, of those that differ.

@@ -16,7 +16,17 @@ const CHAIN: &str = "; chain";
 /// Begins a line that says what the line after it means.
 const MEANS: &str = ";= ";
 
+/// The distance between the elements that a kernel touches of an array `h` with more than 2^31 elements.
+pub const FAR: usize = (1 << 30) + 7;
+/// The same for its meaning, which is computed in little memory.
+pub const NEAR: usize = 8;
+
 impl Case {
+    /// Whether it has an array with more than 2^31 elements.
+    pub fn is_huge(&self) -> bool {
+        self.kernel.contains(&FAR.to_string())
+    }
+
     /// Reads what is printed.
     pub fn parse(text: &str) -> Option<Case> {
         let (sizes, rest) = text.strip_prefix(SIZES)?.split_once('\n')?;
@@ -28,7 +38,7 @@ impl Case {
         })
     }
 
-    /// The kernel in instructions that the interpreter knows: calls are replaced by what they mean.
+    /// The kernel in instructions that the interpreter knows: calls are replaced by what they mean, and large distances by small ones.
     pub fn meaning(&self) -> String {
         let mut text = String::new();
         let mut replaced = false;
@@ -44,7 +54,7 @@ impl Case {
                 text += &format!("{line}\n");
             }
         }
-        text
+        text.replace(&FAR.to_string(), &NEAR.to_string())
     }
 
     /// The lines of the kernel; one that another gives a meaning to goes with it.

@@ -7,7 +7,7 @@ use parloop_loop::file::LoopFile;
 use parloop_loop::interpret::{Number, interpret};
 use parloop_loop::syntax::{ArgumentKind, LoopKernel, Type};
 
-use super::case::Case;
+use super::case::{Case, NEAR};
 
 /// The numbers of each array, in C order.
 pub type Numbers = BTreeMap<String, Vec<f64>>;
@@ -33,7 +33,7 @@ pub fn length(size: i64) -> usize {
 
 /// What an array holds before the call: a permutation, indices of which some are the same, or small numbers.
 pub fn before(name: &str, axes: usize, size: i64) -> Vec<f64> {
-    let length = length(size);
+    let length = if name == "h" { NEAR * (size as usize + 2) } else { length(size) };
     let factor = [7, 5, 3, 11].into_iter().find(|factor| length % factor != 0).unwrap_or(1);
     let count = length.pow(u32::try_from(axes).unwrap());
     let spread = usize::from(name.as_bytes()[0]);
@@ -42,7 +42,7 @@ pub fn before(name: &str, axes: usize, size: i64) -> Vec<f64> {
         "q" => (place * place + 1) % length,
         _ => (place * 7 + place / 3 + spread * 5) % 9,
     };
-    let lowest = if name == "p" || name == "q" { 0.0 } else { 4.0 };
+    let lowest = if "pqh".contains(name) { 0.0 } else { 4.0 };
     (0..count).map(|place| number(place) as f64 - lowest).collect()
 }
 

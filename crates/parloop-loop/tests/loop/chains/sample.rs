@@ -9,6 +9,7 @@ mod nest;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::case::FAR;
 use super::draw::Draw;
 
 /// The length of every axis of an argument.
@@ -26,10 +27,28 @@ pub struct Sample {
 
 impl Sample {
     pub fn draw(draw: &mut Draw) -> Sample {
+        if draw.one_in(60) {
+            return Sample::huge(draw);
+        }
         let mut maker = Maker::new(draw);
         maker.kernel();
         let sizes = maker.sizes();
         Sample { text: maker.text(), sizes }
+    }
+}
+
+impl Sample {
+    /// An array with more than 2^31 elements, of which a few are touched.
+    fn huge(draw: &mut Draw) -> Sample {
+        let index_type = draw.of(&["", "index_type int64\n"]);
+        let (write, read, own) = (draw.below(3), draw.below(5), draw.below(4));
+        let kernel = format!(
+            "kernel f\ndomain {{[i0, j0]: 0 <= i0 < n and 0 <= j0 < 4}}\n{index_type}data\n  h: global uint8[{FAR}*n + 16]\n  \
+             x: global int64[{LENGTH}]\n  n: value int32\ninstructions\n  \
+             h[{FAR}*i0 + j0 + {write}] = (h[{FAR}*i0 + j0 + {read}] + i0) % 101 {{id=s0, dep=*, inames=i0:j0}}\n  \
+             x[i0 + 2] = x[i0 + {own}] + h[{FAR}*i0 + {read}] {{id=s1, dep=*s0, inames=i0}}\n\n"
+        );
+        Sample { text: kernel, sizes: vec![draw.of(&[0, 1]), 3] }
     }
 }
 

@@ -93,7 +93,8 @@ fn with_axes(view: &mut View<'_>) -> Option<(String, usize)> {
     if arrays.is_empty() || view.draw.one_in(2) {
         arrays = view.arrays();
     }
-    arrays.retain(|(_, axes)| *axes > 0);
+    // The layout of a very large array stays as it is.
+    arrays.retain(|(name, axes)| *axes > 0 && name != "h");
     view.draw.any(&arrays)
 }
 
@@ -133,7 +134,7 @@ pub(super) fn set_array_axis_names(view: &mut View<'_>) -> Option<String> {
 }
 
 pub(super) fn rename_argument(view: &mut View<'_>) -> Option<String> {
-    let arrays = view.arrays();
+    let arrays: Vec<(String, usize)> = view.arrays().into_iter().filter(|(name, _)| name != "h").collect();
     let (name, _) = view.draw.any(&arrays)?;
     Some(format!("{name} {name}_"))
 }
