@@ -102,7 +102,12 @@ fn run(first: u64, cases: u64, most_failures: usize, progress: bool) -> (Counts,
                     }
                     if progress && seed % 100 == 99 {
                         let counts = counts.lock().unwrap();
-                        eprintln!("{} of {cases}: {} accepted, {} failed", seed + 1 - first, counts.accepted, failed.load(Ordering::Relaxed));
+                        eprintln!(
+                            "{} of {cases}: {} accepted, {} failed",
+                            seed + 1 - first,
+                            counts.accepted,
+                            failed.load(Ordering::Relaxed)
+                        );
                     }
                 }
             });

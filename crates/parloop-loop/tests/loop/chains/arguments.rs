@@ -233,8 +233,13 @@ fn huge(context: &Context, size: i64) -> Result<Array, String> {
 
 /// Numbers with their places, of those that differ.
 fn listed(own: &[f64], others: &[f64]) -> String {
-    let different: Vec<String> =
-        own.iter().zip(others).enumerate().filter(|(_, (own, other))| own.to_bits() != other.to_bits()).map(|(at, (own, _))| format!("[{at}]={own}")).collect();
+    let different: Vec<String> = own
+        .iter()
+        .zip(others)
+        .enumerate()
+        .filter(|(_, (own, other))| own.to_bits() != other.to_bits())
+        .map(|(at, (own, _))| format!("[{at}]={own}"))
+        .collect();
     different.iter().take(12).cloned().collect::<Vec<_>>().join(" ")
 }
 

@@ -84,24 +84,9 @@ fn generates((case, program): &(Case, Program), listener: &mut dyn Listener) -> 
 fn kernel(draw: &mut Draw) -> Option<(Case, Program, Vec<Numbers>)> {
     let Sample { text, sizes } = Sample::draw(draw);
     let case = Case { kernel: text, sizes, steps: Vec::new() };
-    let verbose = std::env::var("PARLOOP_CHAINS_INVALID").is_ok();
     let file = LoopFile::parse(&case.kernel).unwrap_or_else(|error| panic!("{error}\n{case}"));
-    let program = match file.untransformed() {
-        Ok(program) => program,
-        Err(error) => {
-            if verbose { eprintln!("INVALID create: {error}\n{case}"); }
-            return None;
-        }
-    };
-    if let Err(error) = program.generate(Target::C) {
-        if verbose { eprintln!("INVALID generate: {error}\n{case}"); }
-        return None;
-    }
-    match meaning(&case) {
-        Ok(meaning) => Some((case, program, meaning)),
-        Err(error) => {
-            if verbose { eprintln!("INVALID meaning: {error}\n{case}"); }
-            None
-        }
-    }
+    let program = file.untransformed().ok()?;
+    program.generate(Target::C).ok()?;
+    let meaning = meaning(&case).ok()?;
+    Some((case, program, meaning))
 }

@@ -73,7 +73,11 @@ impl Counts {
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counts { chains, accepted, plain, failed, steps, kinds, refused } = self;
-        writeln!(f, "{chains} chains: {accepted} accepted, {plain} empty or refused as a whole, {failed} failed; {} refusals", refused.len())?;
+        writeln!(
+            f,
+            "{chains} chains: {accepted} accepted, {plain} empty or refused as a whole, {failed} failed; {} refusals",
+            refused.len()
+        )?;
         writeln!(f, "{:40} {:>8} {:>8} {:>8}", "transformation", "tried", "done", "right")?;
         for (name, [tried, done, right]) in steps {
             writeln!(f, "{name:40} {tried:8} {done:8} {right:8}")?;

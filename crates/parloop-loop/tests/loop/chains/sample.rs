@@ -67,8 +67,8 @@ struct Temporary {
     axes: usize,
     /// It may be read inside of these inames.
     within: Vec<String>,
-    /// No instruction reads it.
-    dead: bool,
+    /// It has been written.
+    readable: bool,
 }
 
 #[derive(Clone, Debug)]

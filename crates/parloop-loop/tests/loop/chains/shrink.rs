@@ -95,7 +95,8 @@ fn fewer_lines(case: &Case) -> Vec<Case> {
     let units = case.units();
     // What a function does is said in two places, so that it goes as a whole or not at all.
     let functions = units.iter().position(|unit| unit.starts_with("function")).unwrap_or(units.len());
-    let removable = |unit: &String| unit.starts_with("domain") || unit.starts_with("  ") || unit.starts_with(';') || unit.starts_with("function");
+    let removable =
+        |unit: &String| unit.starts_with("domain") || unit.starts_with("  ") || unit.starts_with(';') || unit.starts_with("function");
     let mut all = Vec::new();
     for at in (0..units.len()).rev().filter(|&at| removable(&units[at]) && (at < functions || units[at].starts_with("function"))) {
         let mut fewer = units.clone();

@@ -171,7 +171,7 @@ impl Worker {
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(if std::env::var("PARLOOP_CHAINS_INVALID").is_ok() { Stdio::inherit() } else { Stdio::null() })
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let (sender, receiver) = channel();

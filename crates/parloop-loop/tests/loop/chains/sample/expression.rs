@@ -60,7 +60,7 @@ impl Maker<'_> {
     fn temporary(&mut self) -> Option<String> {
         let is_here = |within: &[String]| within.iter().all(|iname| self.inames.contains(iname));
         let known: Vec<(String, usize)> =
-            self.temporaries.iter().filter(|t| !t.dead && is_here(&t.within)).map(|t| (t.name.clone(), t.axes)).collect();
+            self.temporaries.iter().filter(|t| t.readable && is_here(&t.within)).map(|t| (t.name.clone(), t.axes)).collect();
         let (name, axes) = self.draw.any(&known)?;
         self.reads.insert(name.clone());
         let indices: Vec<String> = (0..axes).map(|_| self.short_index()).collect();

@@ -3,7 +3,7 @@
 use super::{Maker, SHORT, Temporary};
 
 /// Kinds of instructions, and how often each is drawn.
-const KINDS: [(Kind, usize); 9] = [
+const KINDS: [(Kind, usize); 10] = [
     (Kind::Recurrence, 5),
     (Kind::Plain, 3),
     (Kind::Accumulation, 3),
@@ -13,6 +13,7 @@ const KINDS: [(Kind, usize); 9] = [
     (Kind::Row, 3),
     (Kind::Dead, 1),
     (Kind::Called, 1),
+    (Kind::Computed, 1),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -35,6 +36,8 @@ enum Kind {
     Dead,
     /// A call of a kernel.
     Called,
+    /// A loop whose end the kernel computes.
+    Computed,
 }
 
 impl Maker<'_> {
@@ -112,18 +115,20 @@ impl Maker<'_> {
                 self.assign(&lhs, &rhs, condition);
             }
             Kind::Scalar | Kind::Dead => {
-                let name = self.new_temporary(0, within, kind == Kind::Dead);
+                let name = self.new_temporary(0, within);
                 let rhs = self.value(2);
                 self.assign(&name, &rhs, None);
-                self.make_visible();
+                if kind == Kind::Scalar {
+                    self.make_readable();
+                }
             }
             Kind::Carried => {
                 let outer = &within[..self.draw.below(within.len())];
-                let name = self.new_temporary(0, outer, false);
+                let name = self.new_temporary(0, outer);
                 self.inames = outer.to_vec();
                 let first = self.draw.below(3);
                 self.assign(&name, &first.to_string(), None);
-                self.make_visible();
+                self.make_readable();
                 self.inames = within.to_vec();
                 if self.draw.one_in(3) {
                     self.read_into_argument(within);
@@ -132,6 +137,7 @@ impl Maker<'_> {
             }
             Kind::Row => self.row(within),
             Kind::Called => self.called(within),
+            Kind::Computed => self.computed(),
         }
         // What was left in a temporary is used, mostly.
         if matches!(kind, Kind::Scalar | Kind::Carried | Kind::Row) && !self.draw.one_in(4) {
@@ -164,7 +170,7 @@ impl Maker<'_> {
     fn read_into_argument(&mut self, within: &[String]) {
         let lhs = self.target(within.len());
         let rhs = self.value(1);
-        let known: Vec<Temporary> = self.temporaries.iter().filter(|known| !known.dead).cloned().collect();
+        let known: Vec<Temporary> = self.temporaries.iter().filter(|known| known.readable).cloned().collect();
         let Some(last) = known.last() else { return self.assign(&lhs, &rhs, None) };
         let indices: Vec<String> = (0..last.axes).map(|_| self.short_index()).collect();
         let read = if last.axes == 0 { last.name.clone() } else { format!("{}[{}]", last.name, indices.join(", ")) };
@@ -174,7 +180,8 @@ impl Maker<'_> {
 
     /// An element of an argument for the inames at hand: of one axis or two.
     fn target(&mut self, keys: usize) -> String {
-        let (name, axes) = if keys > 1 { self.draw.of(&[("z", 2), ("b", 2), ("x", 1)]) } else { self.draw.of(&[("x", 1), ("y", 1), ("a", 1)]) };
+        let (name, axes) =
+            if keys > 1 { self.draw.of(&[("z", 2), ("b", 2), ("x", 1)]) } else { self.draw.of(&[("x", 1), ("y", 1), ("a", 1)]) };
         self.argument(name, axes);
         if keys == 0 {
             return format!("{name}[{}]", self.draw.below(3));
@@ -194,7 +201,8 @@ impl Maker<'_> {
 
     /// Elements of one array at several distances.
     fn recurrence(&mut self) {
-        let (name, axes) = if self.inames.len() > 1 { self.draw.of(&[("z", 2), ("b", 2), ("x", 1)]) } else { self.draw.of(&[("x", 1), ("y", 1)]) };
+        let (name, axes) =
+            if self.inames.len() > 1 { self.draw.of(&[("z", 2), ("b", 2), ("x", 1)]) } else { self.draw.of(&[("x", 1), ("y", 1)]) };
         self.argument(name, axes);
         let along = self.draw.some(&self.inames.clone(), axes);
         let mut at = || {
@@ -213,24 +221,20 @@ impl Maker<'_> {
         self.assign(&lhs, &format!("({own} + {value}) % 101"), condition);
     }
 
-    fn new_temporary(&mut self, axes: usize, within: &[String], dead: bool) -> String {
+    fn new_temporary(&mut self, axes: usize, within: &[String]) -> String {
         let name = format!("t{}", self.number());
         let shape = if axes == 0 { String::new() } else { format!("[{}]", vec![SHORT.to_string(); axes].join(", ")) };
         let space = self.draw.of(&["temp", "temp", "temp", "private", "temp global"]);
         self.declare(&name, |dtype| format!("{name}: {space} {dtype}{shape}"));
         // Not to be read before it is written.
-        self.temporaries.push(Temporary { name: name.clone(), axes, within: within.to_vec(), dead: true });
-        if !dead {
-            self.temporaries.last_mut().unwrap().within = within.to_vec();
-        } else {
-            self.temporaries.last_mut().unwrap().within = vec!["nowhere".to_owned()];
-        }
+        self.temporaries.push(Temporary { name: name.clone(), axes, within: within.to_vec(), readable: false });
         name
     }
 
-    fn make_visible(&mut self) {
-        if let Some(last) = self.temporaries.last_mut().filter(|last| !last.within.iter().any(|iname| iname == "nowhere")) {
-            last.dead = false;
+    /// From here on the last temporary may be read.
+    fn make_readable(&mut self) {
+        if let Some(last) = self.temporaries.last_mut() {
+            last.readable = true;
         }
     }
 
@@ -238,19 +242,32 @@ impl Maker<'_> {
     fn row(&mut self, within: &[String]) {
         let outer = &within[..self.draw.below(within.len() + 1)];
         let axes = self.draw.of(&[1, 1, 2]);
-        let name = self.new_temporary(axes, outer, false);
+        let name = self.new_temporary(axes, outer);
         let own: Vec<String> = (0..axes).map(|_| format!("c{}", self.number())).collect();
         let limits: Vec<String> = own.iter().map(|own| format!("0 <= {own} < {SHORT}")).collect();
         self.domains.push(format!("{{[{}]: {}}}", own.join(", "), limits.join(" and ")));
         self.inames = outer.iter().chain(&own).cloned().collect();
         let rhs = self.value(1);
         self.assign(&format!("{name}[{}]", own.join(", ")), &rhs, None);
-        self.make_visible();
+        self.make_readable();
         if self.draw.one_in(2) {
             self.inames = within.to_vec();
             let indices: Vec<String> = (0..axes).map(|_| self.short_index()).collect();
             self.changed(&format!("{name}[{}]", indices.join(", ")));
         }
+    }
+
+    /// A loop that ends where a number in memory says.
+    fn computed(&mut self) {
+        let (end, iname) = (format!("e{}", self.number()), format!("j{}_", self.number()));
+        self.declare(&end, |_| format!("{end}: temp int32"));
+        let element = self.any_element();
+        self.assign(&end, &format!("{element} % 4"), None);
+        self.domains.push(format!("{{[{iname}]: 0 <= {iname} < {end}}}"));
+        self.inames.push(iname);
+        self.reads.insert(end);
+        let lhs = self.target(self.inames.len());
+        self.changed(&lhs);
     }
 
     /// A call of a kernel on rows, with the instructions that it stands for.
@@ -259,9 +276,18 @@ impl Maker<'_> {
         let (l, m) = (format!("l{}", self.number()), format!("m{}", self.number()));
         self.argument("b", 2);
         self.argument("z", 2);
-        let dtype = |line: &str| if line.contains("float64") { "float64" } else if line.contains("int64") { "int64" } else { "int32" };
+        let dtype = |line: &str| {
+            if line.contains("float64") {
+                "float64"
+            } else if line.contains("int64") {
+                "int64"
+            } else {
+                "int32"
+            }
+        };
         let (of_from, of_to) = (dtype(&self.data["b"]).to_owned(), dtype(&self.data["z"]).to_owned());
-        self.domains.push(format!("{{[from{from}, to{to}, {l}, {m}]: 0 <= from{from}, to{to}, {l} < {SHORT} and 0 <= {m} < {}}}", SHORT - 1));
+        self.domains
+            .push(format!("{{[from{from}, to{to}, {l}, {m}]: 0 <= from{from}, to{to}, {l} < {SHORT} and 0 <= {m} < {}}}", SHORT - 1));
         self.reads.insert("b".to_owned());
         let sums = self.draw.one_in(2);
         if sums {
@@ -271,16 +297,16 @@ impl Maker<'_> {
         self.inames = within.to_vec();
         let options = self.options(&id, "z[0, 0]", None);
         let function = format!("g{from}");
-        let row_options = |id: &str, own: &str| options.replacen(&format!("id={id}"), &format!("id={id}"), 1).replace("inames=", &format!("inames={own}:"));
+        let row_options = |own: &str| options.replace("inames=", &format!("inames={own}:"));
         let last = SHORT - 1;
         if sums {
             let first = format!("{id}_first");
-            let before = row_options(&id, &l).replacen(&format!("id={id},"), &format!("id={first},"), 1);
+            let before = row_options(&l).replacen(&format!("id={id},"), &format!("id={first},"), 1);
             self.lines.push(format!(";= z[{row} + 1, {l} + 1] = b[{row}, {last} - {l}] {{{before}}}"));
-            let after = row_options(&id, &m).replacen("dep=*", &format!("dep=*{first}:"), 1).replace(":,", ",");
+            let after = row_options(&m).replacen("dep=*", &format!("dep=*{first}:"), 1).replace(":,", ",");
             self.lines.push(format!(";= z[{row} + 1, {m} + 2] = (z[{row} + 1, {m} + 1] + b[{row}, {m} + 1]) % 89 {{{after}}}"));
         } else {
-            self.lines.push(format!(";= z[{row} + 1, {l} + 1] = 2*b[{row}, {l}] + {l} {{{}}}", row_options(&id, &l)));
+            self.lines.push(format!(";= z[{row} + 1, {l} + 1] = 2*b[{row}, {l}] + {l} {{{}}}", row_options(&l)));
         }
         let result = format!("[to{to}]: z[{row} + 1, to{to} + 1]");
         // What a callee reads and writes is passed too.

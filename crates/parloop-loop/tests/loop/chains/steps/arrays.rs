@@ -8,9 +8,11 @@ use super::{View, list};
 
 /// Where what is fetched is kept, and by whom it is fetched.
 fn how(view: &mut View<'_>) -> String {
-    let tag = view.draw.of(&["", "", " default_tag=None", " default_tag=None", " default_tag=l.auto", " default_tag=for", " default_tag=unr"]);
+    let tag =
+        view.draw.of(&["", "", " default_tag=None", " default_tag=None", " default_tag=l.auto", " default_tag=for", " default_tag=unr"]);
     let bounding = view.draw.of(&["", "", " fetch_bounding_box=True"]);
-    let space = view.draw.of(&["", "", " temporary_address_space=global", " temporary_address_space=local", " temporary_address_space=private"]);
+    let space =
+        view.draw.of(&["", "", " temporary_address_space=global", " temporary_address_space=local", " temporary_address_space=private"]);
     let within = view.within();
     format!("{tag}{bounding}{space}{within}")
 }

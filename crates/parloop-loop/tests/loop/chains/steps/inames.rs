@@ -12,7 +12,8 @@ fn split(view: &mut View<'_>) -> Option<String> {
     let by = 2 + view.draw.below(4);
     let is_reduced = view.reduction_inames().contains(&iname);
     let uses = |tag: &str| view.kernel.inames.values().any(|known| known.tags.iter().any(|known| known.to_string() == tag));
-    let (group, item) = (if uses("g.0") { " outer_tag=g.1" } else { " outer_tag=g.0" }, if uses("l.0") { " inner_tag=l.1" } else { " inner_tag=l.0" });
+    let (group, item) =
+        (if uses("g.0") { " outer_tag=g.1" } else { " outer_tag=g.0" }, if uses("l.0") { " inner_tag=l.1" } else { " inner_tag=l.0" });
     let outer = view.draw.of(&["", "", if is_reduced { "" } else { group }, " outer_tag=for"]);
     let inner = view.draw.of(&["", "", "", item, item, " inner_tag=unr", " inner_tag=ilp", " inner_tag=vec"]);
     let slabs = view.maybe(6, |view| view.draw.of(&["slabs=[0, 1]", "slabs=[1, 0]", "slabs=[1, 1]"]).to_owned());
@@ -101,18 +102,19 @@ pub(super) fn rename_inames_in_batch(view: &mut View<'_>) -> Option<String> {
     if view.draw.one_in(2) {
         let candidates: BTreeSet<Name> = inames.iter().map(|iname| Name::from(iname.as_str())).collect();
         let groups = get_kennedy_unweighted_fusion_candidates(view.kernel, &candidates, &name).ok()?;
-        let groups: Vec<String> = groups
-            .iter()
-            .map(|(new, old)| format!("{new}: {}", list(&old.iter().map(ToString::to_string).collect::<Vec<_>>())))
-            .collect();
+        let groups: Vec<String> =
+            groups.iter().map(|(new, old)| format!("{new}: {}", list(&old.iter().map(ToString::to_string).collect::<Vec<_>>()))).collect();
         return (!groups.is_empty()).then(|| format!("{{{}}}", groups.join(", ")));
     }
     let (one, other) = apart(view)?;
     Some(format!("{{{name}: {}}}", list(&[one, other])))
 }
 
-/// Another order of the values: reversed, shifted, skewed, interchanged. Gives the new inames with their equations.
-fn mapped(view: &mut View<'_>, inames: &[String]) -> Vec<(String, String)> {
+/// New inames with their equations.
+type Equations = Vec<(String, String)>;
+
+/// Another order of the values: reversed, shifted, skewed, interchanged.
+fn mapped(view: &mut View<'_>, inames: &[String]) -> Equations {
     let (t, u) = (view.fresh("h"), view.fresh("v"));
     match inames {
         [i, j, ..] => match view.draw.below(7) {
@@ -135,7 +137,7 @@ fn mapped(view: &mut View<'_>, inames: &[String]) -> Vec<(String, String)> {
     }
 }
 
-fn to_map(view: &mut View<'_>) -> Option<(Vec<String>, Vec<(String, String)>)> {
+fn to_map(view: &mut View<'_>) -> Option<(Vec<String>, Equations)> {
     let mut inames = view.nested();
     inames.truncate(2);
     let new = mapped(view, &inames);

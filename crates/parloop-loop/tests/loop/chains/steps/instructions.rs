@@ -125,7 +125,6 @@ pub(super) fn realize_reduction(view: &mut View<'_>) -> Option<String> {
 }
 
 pub(super) fn inline_callable_kernel(view: &mut View<'_>) -> Option<String> {
-    let others: Vec<String> =
-        view.program.callables.keys().filter(|name| **name != view.kernel.name).map(ToString::to_string).collect();
+    let others: Vec<String> = view.program.callables.keys().filter(|name| **name != view.kernel.name).map(ToString::to_string).collect();
     view.draw.any(&others)
 }
