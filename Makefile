@@ -1,5 +1,6 @@
 # make demo   build the package into .venv and show what it does on every device found, a flow around an airfoil last
 # make test   set up what the tests need and run the Rust and Python tests
+# make fuzz   random chains of transformations on random kernels: CASES=20000 FIRST=0 (the first seed) REFUSED=50 (print so many refused ones)
 # make bench  measure us and our peers in one run and print ratios
 # make wheel  one abi3 wheel in dist/, tried on every Python from 3.10 to 3.13 that is here
 
@@ -14,7 +15,7 @@ export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-rust test-python test-examples wheel bench drivers clean
+.PHONY: demo test test-rust test-python test-examples fuzz wheel bench drivers clean
 
 demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
@@ -36,6 +37,11 @@ test-examples: $(VENV)/.package
 	set -e; for example in examples/[0-9]*.py; do echo "== $$example"; $(BIN)/python $$example; done
 	cargo build --examples --package parloop
 	set -e; for example in examples/[0-9]*.rs; do name=$$(basename $$example .rs); echo "== $$example"; target/debug/examples/$$name; done
+
+CASES ?= 20000
+fuzz: drivers
+	PARLOOP_CHAINS_CASES=$(CASES) PARLOOP_CHAINS_FIRST=$(FIRST) PARLOOP_CHAINS_REFUSED=$(REFUSED) \
+		cargo test --package parloop-loop --test loop chains::chains_of_transformations -- --nocapture
 
 wheel: $(VENV)/.tools
 	rm -rf dist

@@ -1,6 +1,4 @@
-//! Schedules of whole kernels, as transformations leave them, and how long they take.
-
-use std::time::Instant;
+//! Schedules of whole kernels, as transformations leave them.
 
 use parloop_device::DType;
 use parloop_loop::check::{after_schedule, before_schedule};
@@ -29,29 +27,20 @@ fn a_tiled_matrix_product_fetches_between_two_barriers() {
     let kernel = realize(&kernel, &Realization::default(), &|_, _| Ok(DType::F32)).unwrap();
     let kernel = address_spaces(&kernel).unwrap();
     let program = Program::of(kernel.clone());
-    for _ in 0..30 {
-        let start = Instant::now();
-        before_schedule(&program, &kernel).unwrap();
-        let checked = start.elapsed();
-        let schedule = schedule(&program, &kernel).unwrap();
-        let scheduled = start.elapsed() - checked;
-        after_schedule(&program, &schedule).unwrap();
-        println!("checks {checked:?}, schedule {scheduled:?}\n{schedule}");
-        assert_eq!(schedule.launches[0].group_size, [16, 16]);
-    }
-}
-
-#[test]
-fn five_hundred_nests_are_checked_and_scheduled_in_no_time() {
-    let domains: Vec<String> = (0..500).map(|at| format!("{{[i{at},j{at}]: 0<=i{at}<n and 0<=j{at}<16}}")).collect();
-    let lines: Vec<String> = (0..500).map(|at| format!("x{}[i{at}, j{at}] = x{at}[i{at}, j{at}] + 1", at + 1)).collect();
-    let kernel = KernelBuilder::new().domains(domains).instructions(lines.join("\n")).build_kernel().unwrap();
-    let program = Program::of(kernel.clone());
-    let start = Instant::now();
     before_schedule(&program, &kernel).unwrap();
-    let checked = start.elapsed();
     let schedule = schedule(&program, &kernel).unwrap();
-    println!("checks {checked:?}, both {:?}", start.elapsed());
-    assert_eq!(schedule.launches[0].body.len(), 500);
-    assert!(start.elapsed().as_secs() < 2, "{:?}", start.elapsed());
+    after_schedule(&program, &schedule).unwrap();
+    assert_eq!(schedule.launches[0].group_size, [16, 16]);
+    let expected = "launch loopy_kernel
+  run mul_k_outer_k_inner_init
+  for k_outer
+    barrier local, local memory
+    run a_fetch_rule
+    run b_fetch_rule
+    barrier local, local memory
+    for k_inner
+      run mul_k_outer_k_inner_update
+  run mul
+";
+    assert_eq!(schedule.to_string(), expected);
 }
