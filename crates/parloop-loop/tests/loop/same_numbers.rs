@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use parloop_kernel::Context;
 use parloop_loop::Name;
 use parloop_loop::file::LoopFile;
+use parloop_loop::prelude::*;
 use parloop_loop::run::LoopArg;
 use parloop_loop::syntax::Program;
 use parloop_loop::transform::{get_kennedy_unweighted_fusion_candidates, known_steps, rename_inames_in_batch};

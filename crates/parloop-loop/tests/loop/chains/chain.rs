@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use parloop_loop::file::LoopFile;
 use parloop_loop::parse;
+use parloop_loop::prelude::*;
 use parloop_loop::syntax::{Program, Target};
 use parloop_loop::transform::apply;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use parloop_device::DType;
+use parloop_interpret::{Number, interpret};
 use parloop_loop::file::LoopFile;
-use parloop_loop::interpret::{Number, interpret};
 use parloop_loop::syntax::{ArgumentKind, LoopKernel, Type};
 
 use super::case::{Case, NEAR};

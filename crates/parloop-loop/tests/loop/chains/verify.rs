@@ -5,6 +5,7 @@ use parloop_kernel::Context;
 use parloop_loop::error::LoopError;
 use parloop_loop::file::LoopFile;
 use parloop_loop::parse;
+use parloop_loop::prelude::*;
 use parloop_loop::prepare::Generated;
 use parloop_loop::run::{Executable, target_of};
 use parloop_loop::syntax::Program;
