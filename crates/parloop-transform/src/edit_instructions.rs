@@ -48,17 +48,60 @@ pub fn tag_instructions(kernel: &LoopKernel, tag: &Name, query: &Query) -> LoopK
     })
 }
 
+/// Why instructions cannot be put inside of inames.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddInamesError {
+    /// The iname may have no values, and the instruction would not be done at all.
+    #[error("`{iname}` has no values for {}, so instruction `{instruction}` would not be done there; assume that it has some", values_of(.point))]
+    Empty {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+        /// Values of parameters and inames for which it has none.
+        point: BTreeMap<Name, i64>,
+    },
+    /// There is no such iname.
+    #[error(transparent)]
+    Iname(#[from] InameError),
+}
+
+fn values_of(point: &BTreeMap<Name, i64>) -> String {
+    let values: Vec<String> = point.iter().map(|(name, value)| format!("`{name} = {value}`")).collect();
+    values.join(", ")
+}
+
 /// Puts instructions inside of further inames: they are done for each of their values.
 ///
 /// # Errors
-/// When there is no such iname.
-pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -> Result<LoopKernel, InameError> {
+/// When there is no such iname, or one that may have no values.
+pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -> Result<LoopKernel, AddInamesError> {
     inames.iter().try_for_each(|iname| replace::known(kernel, iname))?;
-    Ok(map_instructions(kernel, query, &|instruction| {
-        let mut inside = instruction.clone();
-        inside.within_inames.extend(inames.iter().cloned());
-        inside
-    }))
+    let instructions = Scope::of(kernel, query).map(kernel, &mut |instruction| {
+        let mut inside = (**instruction).clone();
+        for iname in inames {
+            check_values(kernel, &inside, iname)?;
+            inside.within_inames.insert(iname.clone());
+        }
+        Ok::<_, AddInamesError>(Arc::new(inside))
+    })?;
+    Ok(LoopKernel { instructions, ..kernel.clone() })
+}
+
+/// An instruction that is done for each value of an iname must still be done.
+fn check_values(kernel: &LoopKernel, instruction: &Instruction, iname: &Name) -> Result<(), AddInamesError> {
+    let mut within = instruction.within_inames.clone();
+    let points = kernel.domain_of(&within).and_then(|points| points.join(&kernel.assumptions)).map_err(InameError::from)?;
+    within.insert(iname.clone());
+    let missing = kernel.domain_of(&within).and_then(|inside| {
+        let inside = inside.add_dims(points.dims()).project_onto(points.dims())?;
+        points.subtract(&inside.reorder_dims(points.dims()))?.sample()
+    });
+    match missing.map_err(InameError::from)? {
+        None => Ok(()),
+        Some(point) => Err(AddInamesError::Empty { instruction: instruction.id.clone(), iname: iname.clone(), point }),
+    }
 }
 
 /// Why instructions cannot be taken out of inames.

@@ -64,8 +64,8 @@ pub use assume::{AssumeError, assume, assume_set};
 pub use chunk_iname::{ChunkError, chunk_iname};
 pub use duplicate_inames::{Duplicate, DuplicateInamesError, duplicate_inames};
 pub use edit_instructions::{
-    RemoveInamesError, add_inames_to_insn, find_instructions, map_instructions, remove_inames_from_insn, set_instruction_priority,
-    tag_instructions,
+    AddInamesError, RemoveInamesError, add_inames_to_insn, find_instructions, map_instructions, remove_inames_from_insn,
+    set_instruction_priority, tag_instructions,
 };
 pub use error::TransformError;
 pub use extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};

@@ -1,6 +1,6 @@
 //! Temporaries whose values never outlive a turn of the loops around them: what other turns do to their memory makes no difference.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_ir::syntax::{Expr, Time, TimeStep};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
@@ -10,7 +10,7 @@ use super::order::{agree, difference, push_if_possible};
 use super::pair::{Pair, Side};
 use super::path::Paths;
 use super::touch::Touch;
-use super::violation::Cause;
+use super::violation::{Cause, Instance, Violation};
 use super::{Dependences, Placement, time};
 
 /// How far the values of a variable live.
@@ -77,6 +77,79 @@ impl<'k> Dependences<'_, 'k> {
             }
         }
         if early.is_empty() || late.is_empty() { Ok(everywhere()) } else { Ok(defined) }
+    }
+
+    /// A variable whose values another one overwrites that shares its memory, unless each turn of the loops around both uses one after the
+    /// other, and sets it anew.
+    pub(super) fn clash(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Option<Violation>, IslError> {
+        let mut by_name: BTreeMap<&Name, Vec<&Touch<'k>>> = BTreeMap::new();
+        touches
+            .iter()
+            .filter(|touch| !touch.access.name.contains('.'))
+            .for_each(|touch| by_name.entry(&touch.access.name).or_default().push(touch));
+        let all: Vec<(&Name, Vec<&Touch<'k>>)> = by_name.into_iter().collect();
+        for (place, (_, one)) in all.iter().enumerate() {
+            for (_, other) in &all[place + 1..] {
+                let both: Vec<&Touch<'k>> = one.iter().chain(other).copied().collect();
+                let Some(turns) = self.turns(&both, paths) else { continue };
+                let is_first = self.come_first(one, other, turns.len(), paths) || self.come_first(other, one, turns.len(), paths);
+                if is_first && self.are_set_in_each_turn(one, &turns)? && self.are_set_in_each_turn(other, &turns)? {
+                    continue;
+                }
+                let (Some(read), Some(write)) =
+                    (one.iter().find(|touch| !touch.access.write), other.iter().find(|touch| touch.access.write))
+                else {
+                    continue;
+                };
+                let instance = |touch: &Touch<'_>| Instance {
+                    instruction: self.facts.kernel.instructions[touch.at].id.clone(),
+                    inames: Vec::new(),
+                    writes: touch.access.write,
+                };
+                return Ok(Some(Violation {
+                    variable: read.access.name.clone(),
+                    element: None,
+                    first: instance(read),
+                    second: instance(write),
+                    cause: Cause::Shared(write.access.name.clone()),
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The loops around all of the accesses.
+    fn turns(&self, touches: &[&Touch<'k>], paths: &Paths) -> Option<Vec<Name>> {
+        let path = |touch: &Touch<'k>| paths.get(&self.facts.kernel.instructions[touch.at].id);
+        let first = path(touches.first()?)?;
+        let mut turns: Vec<Name> = first.inames().cloned().collect();
+        for touch in touches {
+            turns.truncate(first.shared(path(touch)?).count());
+        }
+        Some(turns)
+    }
+
+    /// Whether all of the one accesses stand before all of the others in the innermost body around both.
+    fn come_first(&self, one: &[&Touch<'k>], others: &[&Touch<'k>], depth: usize, paths: &Paths) -> bool {
+        let place = |touch: &&Touch<'k>| {
+            paths.get(&self.facts.kernel.instructions[touch.at].id).and_then(|path| path.stops.get(depth)).map(|stop| stop.0)
+        };
+        one.iter().filter_map(place).max() < others.iter().filter_map(place).min()
+    }
+
+    /// Whether each read sees a write of the same turn.
+    fn are_set_in_each_turn(&self, touches: &[&Touch<'k>], turns: &[Name]) -> Result<bool, IslError> {
+        let steps: Vec<TimeStep> = turns.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect();
+        for read in touches.iter().filter(|touch| !touch.access.write) {
+            let mut is_set = false;
+            for write in touches.iter().filter(|touch| touch.access.write && touch.is_exact && touch.at != read.at) {
+                is_set = is_set || self.covers(write, read, &steps)?;
+            }
+            if !is_set {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// How many of the first steps all times of a temporary share such that, as created, each read sees a write with the same values of

@@ -39,6 +39,10 @@ impl<'k> Dependences<'_, 'k> {
             if let Some(whole) = key.split_once('.').and_then(|(object, _)| self.touches.get(object)) {
                 related.extend(whole);
             }
+            if let Some(violation) = self.clash(own, paths)? {
+                outcome.violation = Some(violation);
+                return Ok(outcome);
+            }
             let mut reach: Option<Reach> = None;
             for (place, one) in own.iter().enumerate() {
                 for other in &related[place..] {
@@ -95,14 +99,57 @@ impl<'k> Dependences<'_, 'k> {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }
+            if is_exact && let Some((set, cause)) = self.surely_broken(&mut pair, (early, late), paths, reach)? {
+                outcome.violation = Some(Violation::of(&pair, &set, cause)?);
+                return Ok(());
+            }
             let iname = match cause {
                 Cause::Unordered(iname) | Cause::Backwards(iname) | Cause::Copies(iname) => Some(iname),
-                Cause::Placed => None,
+                Cause::Placed | Cause::Shared(_) => None,
             };
             let id = |touch: &Touch<'_>| instructions[touch.at].id.clone();
             outcome.doubts.insert(Doubt { variable: first.access.name.clone(), first: id(first), second: id(second), iname });
         }
         Ok(())
+    }
+
+    /// Instances that lose their order whatever the data is: those whose indices are the same expression of the same inames.
+    fn surely_broken(
+        &self,
+        pair: &mut Pair<'_, '_, '_>,
+        (early, late): (&Time, &Time),
+        paths: &Paths,
+        reach: Reach,
+    ) -> Result<Option<(Set, Cause)>, IslError> {
+        let Some(inames) = self.same_place(pair) else { return Ok(None) };
+        pair.same.extend(inames);
+        let depth = match reach {
+            Reach::Turn(depth) => depth,
+            Reach::Everything | Reach::Undefined => 0,
+        };
+        Ok(self.broken(pair, early, late, paths, depth)?.map(|(set, cause, _)| (set, cause)))
+    }
+
+    /// The inames that must have the same values for both accesses to touch the same element for sure, though only the data knows which.
+    fn same_place(&self, pair: &Pair<'_, '_, '_>) -> Option<BTreeSet<Name>> {
+        let (first, second) = (pair.first, pair.second);
+        let (one, other) = (first.access.indices?, second.access.indices?);
+        if first.access.name != second.access.name || !first.open.is_empty() || !second.open.is_empty() || one.len() != other.len() {
+            return None;
+        }
+        let mut inames = BTreeSet::new();
+        let known = |touch: &Touch<'_>, axis: usize| touch.indices.as_ref().is_some_and(|indices| indices[axis].is_some());
+        for axis in 0..one.len() {
+            if known(first, axis) && known(second, axis) {
+                continue;
+            }
+            let names = one[axis].variables();
+            if one[axis] != other[axis] || names.iter().any(|name| self.facts.writers.contains_key(name)) {
+                return None;
+            }
+            inames.extend(names.into_iter().filter(|name| self.facts.kernel.inames.contains_key(name)));
+        }
+        Some(inames)
     }
 
     /// The inames for whose values an instruction does the same again, and that another one is within too: that one needs what was done for

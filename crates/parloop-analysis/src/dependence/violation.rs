@@ -29,6 +29,8 @@ pub enum Cause {
     Placed,
     /// Values of the iname have copies of the variable.
     Copies(Name),
+    /// The other variable has the same memory.
+    Shared(Name),
 }
 
 /// Two instances that depend on each other and would lose their order.
@@ -126,6 +128,9 @@ impl fmt::Display for Violation {
             (false, _) => ("reads", "overwrites"),
             (true, true) => ("writes", "overwrites"),
         };
+        if let Cause::Shared(other) = &self.cause {
+            return write!(f, "{first} reads {element}, whose memory {second} overwrites with `{other}`");
+        }
         if is_only {
             write!(f, "instruction `{}`: ", self.first.instruction)?;
         }
@@ -135,6 +140,7 @@ impl fmt::Display for Violation {
             Cause::Backwards(iname) => write!(f, "the loop over `{iname}` runs the second one first"),
             Cause::Placed => write!(f, "`{}` is placed before `{}`", self.second.instruction, self.first.instruction),
             Cause::Copies(iname) => write!(f, "each value of `{iname}` has its own copy of `{}`", self.variable),
+            Cause::Shared(_) => Ok(()),
         }
     }
 }

@@ -75,6 +75,12 @@ pub enum CheckError {
         /// The two instances.
         violation: Box<Violation>,
     },
+    /// Variables that share memory overwrite each other.
+    #[error("{violation}; give them memory of their own, or use one only after the last use of the other")]
+    Overwritten {
+        /// The two instances.
+        violation: Box<Violation>,
+    },
     /// Instances that depend on each other run in another order than in the kernel as created.
     #[error("lost order: {violation}; leave these loops in an order in which the first comes first")]
     Reordered {

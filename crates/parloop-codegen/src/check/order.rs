@@ -19,6 +19,7 @@ pub(super) fn check(schedule: &Schedule, facts: &Facts<'_>) -> Result<BTreeSet<D
         None => Ok(outcome.doubts),
         Some(violation) => Err(match violation.cause {
             Cause::Unordered(_) | Cause::Copies(_) => CheckError::Race { violation: Box::new(violation) },
+            Cause::Shared(_) => CheckError::Overwritten { violation: Box::new(violation) },
             Cause::Backwards(_) | Cause::Placed => CheckError::Reordered { violation: Box::new(violation) },
         }),
     }
