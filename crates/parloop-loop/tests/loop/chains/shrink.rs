@@ -139,7 +139,7 @@ fn plainer_lines(case: &Case) -> Vec<Case> {
 }
 
 fn plainer(line: &str) -> Vec<String> {
-    if line.contains('\n') || line.starts_with("function") {
+    if line.contains('\n') || line.starts_with("function") || line.starts_with("index_type") {
         return Vec::new();
     }
     let mut all = Vec::new();
