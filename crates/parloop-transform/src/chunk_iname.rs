@@ -65,11 +65,18 @@ pub fn chunk_iname(kernel: &LoopKernel, iname: &str, split: &Split) -> Result<Lo
     let value = fold::add(from_affine(&first), offset(&parts, &from_affine(&length), split.length));
     // The pairs of chunk and place in it are counted along the chunks, as the longer chunks come first.
     let counted = Affine::name(&parts.inner).scale(split.length)?.add(&Affine::name(&parts.outer))?.add(&first)?;
-    Ok(parts.replace(kernel, &scope, value, &|domain, iname| {
+    let digits = vec![Expr::var(&parts.outer), Expr::var(&parts.inner)];
+    let mut chunked = parts.replace(kernel, &scope, value.clone(), &|domain, iname| {
         let domain = replace::add_beside(domain, iname, &[&parts.outer, &parts.inner]);
         let from_zero = Constraint::not_negative(Affine::name(&parts.inner));
         domain.constrain(&range(&parts.outer, split.length)?)?.constrain(&[from_zero])?.substitute(iname, &counted)
-    })?)
+    })?;
+    // The chunks follow one another, whatever their lengths are.
+    for instruction in chunked.instructions.iter_mut().filter(|instruction| instruction.within_inames.contains(&parts.outer)) {
+        let instruction = Arc::make_mut(instruction);
+        Arc::make_mut(&mut instruction.origin).lexical.push((value.clone(), digits.clone()));
+    }
+    Ok(chunked)
 }
 
 /// The first value of an iname and the number of its values.

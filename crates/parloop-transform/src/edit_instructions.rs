@@ -11,7 +11,7 @@ use parloop_ir::syntax::{Expr, Instruction, LoopKernel, Origin, primed};
 use parloop_isl::Name;
 
 use super::replace::{self, InameError};
-use super::rewrite::Scope;
+use super::rewrite::{self, Scope};
 
 /// The instructions that a query finds, in order.
 ///
@@ -62,6 +62,16 @@ pub enum AddInamesError {
         /// Values of parameters and inames for which it has none.
         point: BTreeMap<Name, i64>,
     },
+    /// The instruction reduces over the iname.
+    #[error(
+        "instruction `{instruction}` reduces over `{iname}`, so it cannot be done for each of its values; make_reduction_inames_unique first"
+    )]
+    Reduced {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+    },
     /// There is no such iname.
     #[error(transparent)]
     Iname(#[from] InameError),
@@ -81,6 +91,9 @@ pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -
     let instructions = Scope::of(kernel, query).map(kernel, &mut |instruction| {
         let mut inside = (**instruction).clone();
         for iname in inames {
+            if rewrite::inames_used_by(kernel, std::iter::once(instruction)).contains(iname) && !inside.within_inames.contains(iname) {
+                return Err(AddInamesError::Reduced { instruction: inside.id.clone(), iname: iname.clone() });
+            }
             check_values(kernel, &inside, iname)?;
             inside.within_inames.insert(iname.clone());
         }

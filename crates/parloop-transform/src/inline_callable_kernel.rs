@@ -474,6 +474,7 @@ impl<'a> Inlining<'a> {
             times: times.collect(),
             of: origin.of.iter().map(|(name, steps)| (name.clone(), around(steps))).collect(),
             commutes: origin.commutes,
+            lexical: call.origin.lexical.iter().chain(&origin.lexical).cloned().collect(),
         }
     }
 

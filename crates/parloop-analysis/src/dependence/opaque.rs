@@ -1,27 +1,38 @@
 //! Values of loops as created that are no affine expressions of the inames of today, as `chunk_iname` makes them: the solver sees each as
-//! an integer of its own, so that equal ones are still known to be equal.
+//! an integer of its own, of which it is known, where a transformation says so, that it grows with its digits.
+
+use std::borrow::Cow;
 
 use parloop_ir::affine::to_affine;
-use parloop_ir::syntax::{Expr, LoopKernel, Time, TimeStep};
+use parloop_ir::syntax::{Expr, LoopKernel, TimeStep};
 use parloop_isl::{Affine, Name};
 
 /// Such values of a kernel, with names for them.
 pub(super) struct Opaque {
-    values: Vec<(Expr, Name)>,
+    values: Vec<Value>,
+}
+
+struct Value {
+    expr: Expr,
+    name: Name,
+    /// What it grows with, the first counting most; none if that is not known.
+    digits: Vec<Expr>,
 }
 
 impl Opaque {
     /// Those in the times of the kernel's instructions.
     pub fn of(kernel: &LoopKernel) -> Opaque {
-        let mut values: Vec<(Expr, Name)> = Vec::new();
-        let times = kernel.instructions.iter().flat_map(|instruction| &instruction.origin.times);
-        for step in times.flat_map(|Time { steps, .. }| steps) {
-            if let TimeStep::Loop(value) = step
-                && !matches!(value, Expr::Variable(_))
-                && to_affine(value).is_none()
-                && !values.iter().any(|(known, _)| known == value)
-            {
-                values.push((value.clone(), format!("({value})").into()));
+        let mut values: Vec<Value> = Vec::new();
+        for origin in kernel.instructions.iter().map(|instruction| &instruction.origin) {
+            let steps = origin.times.iter().flat_map(|time| &time.steps).filter_map(|step| match step {
+                TimeStep::At(_) | TimeStep::Loop(Expr::Variable(_)) => None,
+                TimeStep::Loop(value) => Some(value),
+            });
+            for expr in steps {
+                if to_affine(expr).is_none() && !values.iter().any(|known| known.expr == *expr) {
+                    let digits = origin.lexical.iter().find(|(value, _)| value == expr).map(|(_, digits)| digits.clone());
+                    values.push(Value { expr: expr.clone(), name: format!("({expr})").into(), digits: digits.unwrap_or_default() });
+                }
             }
         }
         Opaque { values }
@@ -32,12 +43,23 @@ impl Opaque {
         name.starts_with('(')
     }
 
+    /// What a value grows with.
+    pub fn digits(&self, value: &Affine) -> Option<&[Expr]> {
+        let name = value.as_name()?;
+        self.values.iter().find(|known| known.name == *name && !known.digits.is_empty()).map(|known| &known.digits[..])
+    }
+
+    /// An expression in which such values are names.
+    pub fn named<'e>(&self, expr: &'e Expr) -> Cow<'e, Expr> {
+        if self.values.is_empty() {
+            return Cow::Borrowed(expr);
+        }
+        let named = |inner: &Expr| self.values.iter().find(|value| value.expr == *inner).map(|value| Expr::Variable(value.name.clone()));
+        Cow::Owned(expr.rewrite(&mut |inner| named(inner)))
+    }
+
     /// An expression as an affine one, in which such values are names.
     pub fn affine(&self, expr: &Expr) -> Option<Affine> {
-        if self.values.is_empty() {
-            return to_affine(expr);
-        }
-        let named = |inner: &Expr| self.values.iter().find(|(value, _)| value == inner).map(|(_, name)| Expr::Variable(name.clone()));
-        to_affine(&expr.rewrite(&mut |inner| named(inner)))
+        to_affine(&self.named(expr))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_ir::affine::to_affine;
-use parloop_ir::syntax::{Time, without_primes};
+use parloop_ir::syntax::{Expr, Time, without_primes};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::opaque::Opaque;
@@ -165,13 +165,18 @@ fn determined(deps: &Dependences<'_, '_>, first: &Touch<'_>, second: &Touch<'_>)
     if left != right || first.access.name != second.access.name {
         return BTreeSet::new();
     }
-    let is_iname = |name: &Name| deps.facts.kernel.inames.contains_key(name);
+    let is_iname = |name: &Name| deps.facts.kernel.inames.contains_key(name) || Opaque::is_name(name);
     let mut same: BTreeSet<Name> = BTreeSet::new();
     loop {
         let known = same.len();
         for index in &left {
             let open: Vec<Name> = index.names().into_iter().filter(|name| is_iname(name) && !same.contains(name)).collect();
             if !open.is_empty() && is_one_to_one(deps, index, &open) {
+                let digits = open.iter().filter_map(|name| deps.opaque.digits(&Affine::name(name.clone()))).flatten();
+                same.extend(digits.filter_map(|digit| match digit {
+                    Expr::Variable(name) => Some(name.clone()),
+                    _ => None,
+                }));
                 same.extend(open);
             }
         }

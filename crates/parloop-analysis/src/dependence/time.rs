@@ -41,6 +41,21 @@ pub(super) fn compare(
                     return Ok(found);
                 };
                 let later = pair.affine(second_side, &b)?.sub(&pair.affine(first_side, &a)?)?;
+                if a == b
+                    && let Some(digits) = pair.deps.opaque.digits(&a)
+                {
+                    let steps: Vec<TimeStep> = digits.iter().cloned().map(TimeStep::Loop).collect();
+                    let inner = compare(pair, (first_side, &steps), (second_side, &steps))?;
+                    let one = parloop_isl::Affine::constant(1);
+                    for digits in inner.earlier {
+                        let mut before = [&equal[..], &digits].concat();
+                        before.push(Constraint::not_negative(later.sub(&one)?));
+                        found.earlier.push(before);
+                    }
+                    equal.extend(inner.equal.unwrap_or_default());
+                    equal.push(Constraint::zero(later));
+                    continue;
+                }
                 match later.as_constant() {
                     Some(0) => {}
                     Some(by) => {

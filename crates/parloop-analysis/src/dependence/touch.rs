@@ -57,13 +57,13 @@ impl<'k> Touch<'k> {
         let mut constraints = Vec::new();
         let mut open = Vec::new();
         for &(condition, value) in &access.conditions {
-            constraints_of(condition, value, &mut constraints);
-            if !is_affine(facts, condition, value) {
+            let named = opaque.named(condition);
+            constraints_of(&named, value, &mut constraints);
+            if !is_affine(facts, &named, value) {
                 open.push(without_not(condition, value));
             }
         }
-        let is_plain = |index: &Option<Affine>| index.as_ref().is_some_and(|index| !index.names().iter().any(|name| Opaque::is_name(name)));
-        let mut is_exact = open.is_empty() && indices.as_ref().is_some_and(|indices| indices.iter().all(is_plain));
+        let mut is_exact = open.is_empty() && indices.as_ref().is_some_and(|indices| indices.iter().all(Option::is_some));
         constraints.retain(|constraint| is_known(&constraint.affine));
         let bounds = facts.kernel.instructions[at].within_inames.iter().flat_map(|iname| facts.bound_names(iname));
         is_exact &= bounds.into_iter().all(|name| !facts.kernel.temporaries.contains_key(name));

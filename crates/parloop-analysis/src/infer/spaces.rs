@@ -1,7 +1,7 @@
 //! The memory of temporaries that do not say which: private, unless an instruction spreads it over the work items of a group (local) or over the
 //! groups (global).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_ir::syntax::{AddressSpace, LoopKernel};
 use parloop_isl::Name;
@@ -26,6 +26,22 @@ pub enum SpaceError {
         which: &'static str,
         /// An iname that is not in the index.
         missing: Name,
+    },
+    /// Temporaries that share memory are in different memories.
+    #[error(
+        "temporaries `{first}` and `{second}` share memory, but `{first}` is {} and `{second}` is {} memory; say where they live: set_temporary_address_space",
+        space_name(*first_space),
+        space_name(*second_space)
+    )]
+    Sharing {
+        /// A temporary.
+        first: Name,
+        /// Its memory.
+        first_space: AddressSpace,
+        /// Another.
+        second: Name,
+        /// Its memory.
+        second_space: AddressSpace,
     },
     /// Instructions use a temporary in different ways.
     #[error(
@@ -62,6 +78,7 @@ fn space_name(space: AddressSpace) -> &'static str {
 /// Indices from which it is not clear.
 pub fn address_spaces(kernel: &LoopKernel) -> Result<LoopKernel, SpaceError> {
     if kernel.temporaries.values().all(|temporary| temporary.space.is_some()) {
+        check_sharing(kernel)?;
         return Ok(kernel.clone());
     }
     let facts = Facts::of(kernel);
@@ -71,7 +88,22 @@ pub fn address_spaces(kernel: &LoopKernel) -> Result<LoopKernel, SpaceError> {
             temporary.space = Some(space_of(&facts, name)?);
         }
     }
+    check_sharing(&result)?;
     Ok(result)
+}
+
+/// Temporaries that share memory are in one address space.
+fn check_sharing(kernel: &LoopKernel) -> Result<(), SpaceError> {
+    let mut known: BTreeMap<&Name, (&Name, AddressSpace)> = BTreeMap::new();
+    for temporary in kernel.temporaries.values() {
+        let (Some(storage), Some(space)) = (&temporary.base_storage, temporary.space) else { continue };
+        let &mut (first, first_space) = known.entry(storage).or_insert((&temporary.name, space));
+        if first_space != space {
+            let (first, second) = (first.clone(), temporary.name.clone());
+            return Err(SpaceError::Sharing { first, first_space, second, second_space: space });
+        }
+    }
+    Ok(())
 }
 
 fn space_of(facts: &Facts<'_>, name: &Name) -> Result<AddressSpace, SpaceError> {

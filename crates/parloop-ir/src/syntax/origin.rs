@@ -34,6 +34,8 @@ pub struct Origin {
     pub of: BTreeMap<Name, Vec<TimeStep>>,
     /// Variables that the instances of this instruction update in any order: accumulators of reductions.
     pub commutes: BTreeSet<Name>,
+    /// Values that grow with others, of which the first counts most: `(value, digits)`. No two combinations of digits have the same value.
+    pub lexical: Vec<(Expr, Vec<Expr>)>,
 }
 
 /// The name of an iname in a time that stands for other instances.
@@ -124,6 +126,7 @@ impl Origin {
             times: self.times.iter().map(|time| time.map(change)).collect(),
             of: self.of.iter().map(|(name, steps)| (name.clone(), steps.iter().map(|step| step.map(change)).collect())).collect(),
             commutes: self.commutes.clone(),
+            lexical: self.lexical.iter().map(|(value, digits)| (change(value), digits.iter().map(change).collect())).collect(),
         }
     }
 
@@ -134,6 +137,7 @@ impl Origin {
             times: self.times.clone(),
             of: self.of.iter().map(|(name, steps)| (renamed(name), steps.clone())).collect(),
             commutes: self.commutes.iter().map(renamed).collect(),
+            lexical: self.lexical.clone(),
         }
     }
 }
