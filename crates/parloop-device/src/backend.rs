@@ -8,23 +8,22 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::device::{MemoryInfo, Properties};
+use crate::binary::ModuleBinary;
 use crate::error::{CompileError, Result};
-use crate::fft::{FftDirection, FftShape};
-use crate::module::{Launch, ModuleBinary};
-use crate::moving::Moving;
+use crate::identity::{MemoryInfo, Properties};
+use crate::launch::Launch;
+use crate::transform::{FftDirection, FftShape};
 
 /// One device of a backend. Opening one is cheap; drivers are set up at first use.
 pub(crate) trait RawDevice: Send + Sync {
     fn properties(&self) -> &Properties;
+    /// What a compiled binary depends on besides the kind of device.
+    fn binary_target(&self) -> String;
     fn memory_info(&self) -> Result<MemoryInfo>;
     /// `bytes` is not zero. The content is undefined.
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>>;
     /// Memory that can become longer; `bytes` may be zero. The content is undefined.
-    fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>> {
-        let memory = if bytes == 0 { None } else { Some(self.allocate(bytes)?) };
-        Ok(Moving::growable(memory, bytes))
-    }
+    fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>>;
     /// Wraps memory that somebody else owns. It is never freed by us; backends with reference counts hold one.
     ///
     /// # Safety

@@ -1,6 +1,6 @@
 //! What can go wrong on a device or in a compiler, as data.
 
-use crate::device::DeviceKind;
+use crate::kind::DeviceKind;
 
 /// A device, its driver or the user's request to it failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -53,6 +53,16 @@ impl Event {
     }
 }
 
+impl Device {
+    /// An event that is not recorded yet.
+    ///
+    /// # Errors
+    /// When the driver cannot make one.
+    pub fn create_event(&self) -> Result<Event> {
+        Ok(Event { device: self.clone(), raw: self.raw.create_event()? })
+    }
+}
+
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.query() {

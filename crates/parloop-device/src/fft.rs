@@ -8,36 +8,7 @@ use crate::dtype::DType;
 use crate::error::{DeviceError, Result};
 use crate::memory::Memory;
 use crate::stream::Stream;
-
-/// Which way a transform goes. Neither way scales.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FftDirection {
-    /// With `exp(-2πi jk/n)`.
-    Forward,
-    /// With `exp(+2πi jk/n)`.
-    Inverse,
-}
-
-/// Complex elements one after the other in C order, and the axes along which they are transformed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FftShape {
-    /// The length along each axis.
-    pub lengths: Vec<usize>,
-    /// The axes to transform, each once, in ascending order.
-    pub axes: Vec<usize>,
-    /// [`DType::C64`] or [`DType::C128`].
-    pub dtype: DType,
-}
-
-impl FftShape {
-    /// The bytes of all elements; `None` when no memory could hold them, or when this is nothing that can be transformed.
-    fn checked_bytes(&self) -> Option<usize> {
-        let ascending = self.axes.windows(2).all(|pair| pair[0] < pair[1]);
-        let inside = self.axes.last().is_none_or(|&axis| axis < self.lengths.len());
-        let bytes = self.lengths.iter().try_fold(self.dtype.size(), |bytes, &len| bytes.checked_mul(len));
-        bytes.filter(|&bytes| ascending && inside && self.dtype.is_complex() && bytes <= isize::MAX as usize)
-    }
-}
+use crate::transform::{FftDirection, FftShape};
 
 /// A transform that a device's own library was asked to plan, on one stream.
 pub struct DeviceFft {
@@ -79,6 +50,16 @@ impl DeviceFft {
     /// The device it was planned for.
     pub fn device(&self) -> &Device {
         self.stream.device()
+    }
+}
+
+impl Stream {
+    /// Plans a transform by the device's own library, to be run on this stream; `None` where the device has none (cpu, opencl).
+    ///
+    /// # Errors
+    /// [`DeviceError::LibraryMissing`], [`DeviceError::Unsupported`] for a shape that is none, or the library's failure.
+    pub fn plan_fft(&self, shape: &FftShape) -> Result<Option<DeviceFft>> {
+        DeviceFft::plan(self, shape)
     }
 }
 

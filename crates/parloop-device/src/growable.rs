@@ -113,6 +113,26 @@ impl GrowableMemory {
     }
 }
 
+impl Device {
+    /// Memory of `len` bytes that can become longer; its content is undefined.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`](crate::DeviceError::OutOfMemory).
+    pub fn allocate_growable(&self, len: usize) -> Result<GrowableMemory> {
+        GrowableMemory::allocate(self, len)
+    }
+}
+
+impl Memory {
+    /// A hold on the address of the [`GrowableMemory`] that this is a part of; `None` for other memory, which never moves.
+    ///
+    /// # Errors
+    /// As [`GrowableMemory::export`].
+    pub fn export(&self) -> Result<Option<Export>> {
+        self.growable.as_ref().map(|growable| GrowableMemory::around(self.device(), growable).export()).transpose()
+    }
+}
+
 impl fmt::Debug for GrowableMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<GrowableMemory {} bytes on {}>", self.len(), self.device.id())

@@ -14,6 +14,7 @@
 //! ```
 
 mod backend;
+mod binary;
 pub mod cpu;
 pub mod cuda;
 mod device;
@@ -24,23 +25,33 @@ mod fft;
 mod gpu;
 mod growable;
 pub mod hip;
+mod identity;
+mod kind;
+mod launch;
 pub mod library;
 mod memory;
 mod module;
 mod moving;
+mod open;
 pub mod opencl;
 mod recording;
 mod stream;
+mod transform;
 
 pub use backend::Compiler;
-pub use device::{Device, DeviceId, DeviceKind, MemoryInfo, PciAddress, Properties};
+pub use binary::ModuleBinary;
+pub use device::Device;
 pub use dtype::{DType, Element, as_bytes, as_bytes_mut};
 pub use error::{CompileError, DeviceError, Result};
 pub use event::Event;
-pub use fft::{DeviceFft, FftDirection, FftShape};
+pub use fft::DeviceFft;
 pub use growable::{Export, GrowableMemory};
+pub use identity::{DeviceId, MemoryInfo, PciAddress, Properties};
+pub use kind::DeviceKind;
+pub use launch::Launch;
 pub use memory::{Memory, PinnedMemory};
-pub use module::{Function, Launch, Module, ModuleBinary};
+pub use module::{Function, Module};
 pub use num_complex::{Complex32, Complex64};
 pub use recording::{Kept, Recording, Replay, refuse_recording};
 pub use stream::Stream;
+pub use transform::{FftDirection, FftShape};

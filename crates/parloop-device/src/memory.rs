@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use crate::backend::{Growable, RawMemory, RawPinned};
-use crate::device::{Device, DeviceKind};
+use crate::device::Device;
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
-use crate::growable::{Export, GrowableMemory};
+use crate::kind::DeviceKind;
 
 /// Memory of a device, or a part of it. Clones share the memory; it is freed when the last of them goes.
 #[derive(Clone)]
@@ -16,7 +16,7 @@ pub struct Memory {
     /// `None` is memory of length zero, for which no driver is asked.
     raw: Option<Arc<dyn RawMemory>>,
     /// Growable memory that this is a part of, instead of `raw`.
-    growable: Option<Arc<Growable>>,
+    pub(crate) growable: Option<Arc<Growable>>,
     /// What every launch asks for: where the part begins, or on OpenCL the object that it is a part of. Of growable memory, the same
     /// from its present beginning.
     handle: u64,
@@ -106,14 +106,6 @@ impl Memory {
         Ok(Memory { handle, offset, len, ..self.clone() })
     }
 
-    /// A hold on the address of the [`GrowableMemory`] that this is a part of; `None` for other memory, which never moves.
-    ///
-    /// # Errors
-    /// As [`GrowableMemory::export`].
-    pub fn export(&self) -> Result<Option<Export>> {
-        self.growable.as_ref().map(|growable| GrowableMemory::around(&self.device, growable).export()).transpose()
-    }
-
     pub(crate) fn check_range(&self, operation: &'static str, offset: usize, len: usize) -> Result<()> {
         match offset.checked_add(len) {
             Some(end) if end <= self.len => Ok(()),
@@ -129,6 +121,29 @@ impl Memory {
         if let Some(growable) = &self.growable {
             growable.raw.note_foreign_use();
         }
+    }
+}
+
+impl Device {
+    /// Memory of `bytes` bytes; its content is undefined.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    pub fn allocate(&self, bytes: usize) -> Result<Memory> {
+        Memory::allocate(self, bytes)
+    }
+
+    /// Uses memory that another library owns, without a copy: an address on cpu, cuda and hip, a `cl_mem` on OpenCL.
+    ///
+    /// # Errors
+    /// When the driver does not know the handle.
+    ///
+    /// # Safety
+    /// `handle` is live memory of this device of at least `bytes` bytes until the result and all its slices are dropped and the
+    /// work given to them is done.
+    pub unsafe fn adopt_memory(&self, handle: u64, bytes: usize) -> Result<Memory> {
+        // SAFETY: the caller's promise is the one asked for.
+        unsafe { Memory::adopt(self, handle, bytes) }
     }
 }
 
@@ -216,6 +231,16 @@ impl PinnedMemory {
 
     pub(crate) fn add_pending(&self, event: Event) {
         self.pending.lock().unwrap_or_else(|e| e.into_inner()).push(event);
+    }
+}
+
+impl Device {
+    /// Host memory that the device copies from and to at full speed.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    pub fn allocate_pinned(&self, bytes: usize) -> Result<PinnedMemory> {
+        PinnedMemory::allocate(self, bytes)
     }
 }
 

@@ -1,18 +1,14 @@
-//! Modules: compiled code on a device, its functions, and the shape in which they are launched.
+//! Modules: compiled code on a device, its functions, and the launches that a function allows.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::backend::{RawFunction, RawModule};
-use crate::device::{Device, Properties};
+use crate::binary::ModuleBinary;
+use crate::device::Device;
 use crate::error::{DeviceError, Result};
-
-/// The bytes of a compiled module: a shared library, an OpenCL program binary, a cubin or a HIP code object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModuleBinary {
-    /// The bytes, as the compiler made them.
-    pub bytes: Vec<u8>,
-}
+use crate::identity::Properties;
+use crate::launch::Launch;
 
 /// Compiled code on a device. Clones are the same module; it is unloaded when the last of them and of its functions goes.
 #[derive(Clone)]
@@ -33,6 +29,16 @@ impl Module {
     /// [`DeviceError::UnknownFunction`].
     pub fn function(&self, name: &str) -> Result<Function> {
         Ok(Function { device: self.device.clone(), raw: self.raw.clone().function(name)? })
+    }
+}
+
+impl Device {
+    /// Loads what this device's [`compiler`](Self::compiler) made.
+    ///
+    /// # Errors
+    /// [`DeviceError::Load`] when the driver refuses the bytes.
+    pub fn load(&self, binary: &ModuleBinary) -> Result<Module> {
+        Ok(Module { device: self.clone(), raw: self.raw.load(binary)? })
     }
 }
 
@@ -65,19 +71,6 @@ impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<Function on {}>", self.device.id())
     }
-}
-
-/// The shape of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Launch {
-    /// On a CPU: the function is called for parts of `0..range` by several threads.
-    pub range: u64,
-    /// On a GPU: blocks along each axis.
-    pub grid: [u32; 3],
-    /// On a GPU: work items of a block along each axis.
-    pub block: [u32; 3],
-    /// On a GPU: dynamic shared memory of a block, in bytes.
-    pub shared: u32,
 }
 
 impl Launch {

@@ -17,10 +17,11 @@ struct State {
 }
 
 impl Moving {
-    /// `memory` has `len` bytes.
-    pub(crate) fn growable(memory: Option<Arc<dyn RawMemory>>, len: usize) -> Arc<Growable> {
+    /// Growable memory of `len` bytes, which may be zero.
+    pub(crate) fn allocate(device: &dyn RawDevice, len: usize) -> Result<Arc<Growable>> {
+        let memory = if len == 0 { None } else { Some(device.allocate(len)?) };
         let place = Place::new(memory.as_ref().map_or(0, |memory| memory.handle()), len, false);
-        Arc::new(Growable { place, raw: Moving { state: Mutex::new(State { memory, holds: 0 }) } })
+        Ok(Arc::new(Growable { place, raw: Moving { state: Mutex::new(State { memory, holds: 0 }) } }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use crate::backend::{RawGraph, RawStream};
 use crate::error::{DeviceError, Result};
+use crate::launch::Launch;
 use crate::memory::Memory;
-use crate::module::{Function, Launch};
+use crate::module::Function;
 use crate::stream::Stream;
 
 /// Something that a replay keeps alive: memory, holds on its address, owners of host data.

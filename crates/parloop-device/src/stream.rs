@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::backend::RawStream;
-use crate::device::{Device, DeviceKind};
+use crate::device::Device;
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
-use crate::fft::{DeviceFft, FftShape};
+use crate::kind::DeviceKind;
+use crate::launch::Launch;
 use crate::memory::{Memory, PinnedMemory};
-use crate::module::{Function, Launch};
+use crate::module::Function;
 
 /// An ordered queue of work on a device. Clones are the same stream. CPU streams run their work in line.
 ///
@@ -262,14 +263,6 @@ impl Stream {
         unsafe { function.raw.launch(self.raw.handle(), launch, args, sizes) }
     }
 
-    /// Plans a transform by the device's own library, to be run on this stream; `None` where the device has none (cpu, opencl).
-    ///
-    /// # Errors
-    /// [`DeviceError::LibraryMissing`], [`DeviceError::Unsupported`] for a shape that is none, or the library's failure.
-    pub fn plan_fft(&self, shape: &FftShape) -> Result<Option<DeviceFft>> {
-        DeviceFft::plan(self, shape)
-    }
-
     pub(crate) fn check(&self, operation: &'static str, memory: &Memory, offset: usize, len: usize) -> Result<()> {
         // CPU devices differ in their threads only: their memory is the host's.
         let is_host = self.device.kind() == DeviceKind::Cpu && memory.device().kind() == DeviceKind::Cpu;
@@ -281,6 +274,47 @@ impl Stream {
             memory.note_foreign_use();
         }
         Ok(())
+    }
+}
+
+impl Device {
+    /// Memory of `bytes` zero bytes, ready for use on every stream.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    pub fn allocate_zeroed(&self, bytes: usize) -> Result<Memory> {
+        let memory = self.allocate(bytes)?;
+        self.default_stream()?.fill_at_once(&memory, 0, bytes, 0)?;
+        self.raw.order_after_default()?;
+        Ok(memory)
+    }
+
+    /// The stream that is always there. On CUDA and HIP it is the legacy default stream, which other libraries use too.
+    ///
+    /// # Errors
+    /// When the driver cannot be set up.
+    pub fn default_stream(&self) -> Result<Stream> {
+        Ok(Stream::from_raw(self.clone(), self.raw.default_stream()?))
+    }
+
+    /// A further stream.
+    ///
+    /// # Errors
+    /// When the driver cannot make one.
+    pub fn create_stream(&self) -> Result<Stream> {
+        Ok(Stream::from_raw(self.clone(), self.raw.create_stream()?))
+    }
+
+    /// Uses a stream (OpenCL: a command queue) that another library owns.
+    ///
+    /// # Errors
+    /// When the driver does not know the handle.
+    ///
+    /// # Safety
+    /// `handle` is a live stream of this device until the result is dropped.
+    pub unsafe fn adopt_stream(&self, handle: u64) -> Result<Stream> {
+        // SAFETY: the caller's promise is the one asked for.
+        Ok(Stream::from_raw(self.clone(), unsafe { self.raw.adopt_stream(handle)? }))
     }
 }
 

@@ -25,14 +25,6 @@ pub struct Relation {
 }
 
 impl Relation {
-    /// Reads isl's notation for maps.
-    ///
-    /// # Errors
-    /// [`IslError::Syntax`] with the place.
-    pub fn parse(text: &str) -> Result<Relation> {
-        crate::parse::relation(text)
-    }
-
     /// Of a set over the inputs, then the outputs.
     pub(crate) fn of(inputs: Vec<Name>, outputs: Vec<Name>, pairs: Set) -> Relation {
         Relation { inputs, outputs, pairs }

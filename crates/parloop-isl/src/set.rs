@@ -55,17 +55,6 @@ pub struct Bounds {
 }
 
 impl Set {
-    /// Reads isl's notation. `[n] -> ` in front may be left out: every name that is not a dimension or bound by `exists` is a parameter.
-    ///
-    /// What is written with comparisons, `and`, `or`, `floor` and `mod` is taken as it stands; libisl is needed only for `not`, `exists`,
-    /// `min`, `max` and divisions outside `floor`.
-    ///
-    /// # Errors
-    /// [`IslError::Syntax`] with the place; [`IslError::Missing`].
-    pub fn parse(text: &str) -> Result<Set> {
-        crate::parse::set(text)
-    }
-
     /// All points.
     pub fn universe(params: &[Name], dims: &[Name]) -> Set {
         Set::from_pieces(params.to_vec(), dims.to_vec(), vec![Piece::new()])

@@ -1,7 +1,7 @@
 //! Checked mode on the host: after each launch the record of the first failed check is taken and becomes an error.
 
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use parloop_device::{DeviceKind, Function, Launch, Memory, Module, Stream};
 
@@ -74,4 +74,10 @@ impl Check {
         let what = what.unwrap_or_else(|| format!("check {site}"));
         Err(KernelError::Check { kernel: kernel.to_owned(), what, index, limit })
     }
+}
+
+/// What a recorded launch in checked mode adds to what is kept.
+pub(crate) struct Checked {
+    pub(crate) check: Arc<Check>,
+    pub(crate) kernel: String,
 }

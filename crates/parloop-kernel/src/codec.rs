@@ -2,7 +2,8 @@
 
 use parloop_device::DType;
 
-use crate::grid::{Count, Grid};
+use crate::count::Count;
+use crate::grid::Grid;
 use crate::signature::{Param, ParamType, Pointee, Signature};
 
 /// Writes values one after the other; numbers are little endian, and lists and texts begin with their length.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use parloop_device::{CompileError, DType, DeviceError};
 
-use crate::saved::VERSION;
+use crate::version::VERSION;
 
 /// A source, a signature, an argument or a launch is not right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,10 +9,10 @@ use parloop_device::{DType, DeviceKind, Function, Kept, Launch, Memory, Stream};
 use smallvec::SmallVec;
 
 use crate::arg::{Arg, Checker, PlacedObject, Scalar, Slot};
-use crate::check::Check;
+use crate::check::{Check, Checked};
+use crate::count::Count;
 use crate::error::{KernelError, Result};
-use crate::grid::{Count, Grid};
-use crate::recording::Checked;
+use crate::grid::Grid;
 use crate::signature::{ParamType, Pointee, Signature};
 use crate::staging::{HostBytes, Staging};
 
@@ -258,6 +258,19 @@ impl Kernel {
             prepared.slots.push(slot);
         }
         Ok(prepared)
+    }
+
+    /// The slot of host data: its own address on a CPU, a staged copy elsewhere. The same data given twice is staged once.
+    ///
+    /// # Errors
+    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room; while the stream is recorded
+    /// [`parloop_device::DeviceError::NotRecordable`] for data that would be staged.
+    pub fn host_slot(&self, index: usize, host: HostBytes, staging: &mut Staging) -> Result<Slot> {
+        if self.is_cpu() || host.is_empty() {
+            return Ok([host.address(), 0]);
+        }
+        self.refuse_host_data(index)?;
+        self.pointer_slot(staging.stage(self.signature(), self.stream(), index, host)?, 0)
     }
 
     /// The slot of a pointer to the byte `offset` of device memory: its address, or on OpenCL the buffer and the offset in it.

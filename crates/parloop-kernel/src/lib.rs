@@ -9,6 +9,7 @@ mod cache;
 mod check;
 mod codec;
 mod context;
+mod count;
 mod ctype;
 mod description;
 mod edit;
@@ -34,6 +35,7 @@ mod saved;
 mod signature;
 mod source;
 mod staging;
+mod version;
 
 pub use parloop_device::{DeviceKind, Kept};
 

@@ -1,14 +1,16 @@
 //! `VECTORIZE_OVER` loops: their counts, and what stands inside them. A `return;` ends its iteration there, on every target: in plain C it would end the part
 //! of the loop that a thread or a work item does. A loop inside another is refused.
 
+mod reader;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
 use tree_sitter::Node;
 
+use crate::count::Count;
 use crate::ctype::words;
 use crate::edit::{Edit, Mistake};
-use crate::grid::Count;
 use crate::mask::{LoopMark, Masked};
 use crate::signature::Param;
 

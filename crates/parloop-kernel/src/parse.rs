@@ -6,10 +6,10 @@ use std::ops::Range;
 use parloop_device::DeviceKind;
 use tree_sitter::{Node, Parser};
 
+use crate::count::Count;
 use crate::ctype::{TypeNames, words};
 use crate::edit::{Edit, Mistake, Places, apply};
 use crate::error::Result;
-use crate::grid::Count;
 use crate::loops::{check_loops, read_loops};
 use crate::mask::{Mark, MarkKind, Masked, mask};
 use crate::prelude::Needs;

@@ -7,7 +7,7 @@ use parloop_device as dev;
 use parloop_device::{Kept, Stream};
 use smallvec::SmallVec;
 
-use crate::check::Check;
+use crate::check::{Check, Checked};
 use crate::context::Context;
 use crate::error::Result;
 
@@ -110,12 +110,6 @@ impl fmt::Debug for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.fmt(f)
     }
-}
-
-/// What a recorded launch in checked mode adds to what is kept.
-pub(crate) struct Checked {
-    pub(crate) check: Arc<Check>,
-    pub(crate) kernel: String,
 }
 
 /// The record of a program's checks and the kernels of it that run.

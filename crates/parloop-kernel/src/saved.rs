@@ -12,11 +12,11 @@ use crate::codec::{Reader, Writer};
 use crate::error::{KernelError, Result};
 use crate::grid::Grid;
 use crate::signature::Signature;
+use crate::version::VERSION;
 
 const MAGIC: [u8; 8] = *b"parloop\0";
 /// Changes with what a file holds and with how its binary is called.
 const FORMAT: u32 = 1;
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A program as a file holds it.
 #[derive(Clone, PartialEq)]

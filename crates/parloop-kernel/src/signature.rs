@@ -4,7 +4,7 @@ use std::fmt;
 
 use parloop_device::DType;
 
-use crate::grid::Count;
+use crate::count::Count;
 
 /// A function of a program, as its source declares it.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,9 @@
 use parloop_device::{Memory, Stream};
 use smallvec::SmallVec;
 
-use crate::arg::{Arg, Slot};
+use crate::arg::Arg;
 use crate::error::{KernelError, Result};
-use crate::kernel::Kernel;
+use crate::signature::Signature;
 
 /// Host data of a call, by address.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,15 @@ impl HostBytes {
     /// `len` bytes at `pointer` can be read, and written if `written`, until the call that uses them is over.
     pub unsafe fn new(pointer: *mut u8, len: usize, written: bool) -> HostBytes {
         HostBytes { pointer, len, written }
+    }
+
+    /// Its address; 0 when it is empty.
+    pub(crate) fn address(&self) -> u64 {
+        if self.len == 0 { 0 } else { self.pointer as u64 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     fn overlaps(&self, other: &HostBytes) -> bool {
@@ -69,36 +78,35 @@ impl Staging {
         }
         Ok(())
     }
-}
 
-impl Kernel {
-    /// The slot of host data: its own address on a CPU, a staged copy elsewhere. The same data given twice is staged once.
+    /// A copy of host data in device memory. The same data given twice is staged once.
     ///
     /// # Errors
-    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room; while the stream is recorded
-    /// [`parloop_device::DeviceError::NotRecordable`] for data that would be staged.
-    pub fn host_slot(&self, index: usize, host: HostBytes, staging: &mut Staging) -> Result<Slot> {
-        if self.is_cpu() || host.len == 0 {
-            return Ok([if host.len == 0 { 0 } else { host.pointer as u64 }, 0]);
-        }
-        self.refuse_host_data(index)?;
-        for staged in &mut staging.staged {
+    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room.
+    pub(crate) fn stage(&mut self, signature: &Signature, stream: &Stream, index: usize, host: HostBytes) -> Result<&Memory> {
+        let mut known = None;
+        for (at, staged) in self.staged.iter_mut().enumerate() {
             if (staged.host.pointer, staged.host.len) == (host.pointer, host.len) {
                 staged.host.written |= host.written;
-                return self.pointer_slot(&staged.memory, 0);
+                known = Some(at);
+                break;
             }
             if staged.host.overlaps(&host) && (staged.host.written || host.written) {
-                let name = |index: usize| self.signature().params[index].name.clone();
+                let name = |index: usize| signature.params[index].name.clone();
                 let (first, second) = (name(staged.index), name(index));
-                return Err(KernelError::Overlap { kernel: self.signature().name.clone(), first, second });
+                return Err(KernelError::Overlap { kernel: signature.name.clone(), first, second });
             }
         }
-        let stream = self.stream();
-        let memory = stream.device().allocate(host.len)?;
-        // SAFETY: whoever made `host` promised that its bytes stay readable until the call is over.
-        stream.write(&memory, 0, unsafe { std::slice::from_raw_parts(host.pointer, host.len) })?;
-        let slot = self.pointer_slot(&memory, 0);
-        staging.staged.push(Staged { index, memory, host });
-        slot
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let memory = stream.device().allocate(host.len)?;
+                // SAFETY: whoever made `host` promised that its bytes stay readable until the call is over.
+                stream.write(&memory, 0, unsafe { std::slice::from_raw_parts(host.pointer, host.len) })?;
+                self.staged.push(Staged { index, memory, host });
+                self.staged.len() - 1
+            }
+        };
+        Ok(&self.staged[at].memory)
     }
 }

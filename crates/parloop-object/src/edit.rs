@@ -7,9 +7,9 @@ use parloop_device::DType;
 use smallvec::SmallVec;
 
 use crate::buffer::{Allocation, Placement};
-use crate::elements::{convert, gather};
+use crate::elements::{convert, gather, out_of_range};
 use crate::error::ObjectError;
-use crate::image::{Builder, Target, distance, items_of, out_of_range, shape_for, wrong};
+use crate::image::{Builder, Target, distance, items_of, shape_for, wrong};
 use crate::path::Path;
 use crate::scalar;
 use crate::types::{NULL_TYPEID, SLOT, StructType, Type};

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use parloop_device::DType;
+use parloop_kernel::Scalar;
 use smallvec::SmallVec;
 
-use crate::image::out_of_range;
+use crate::error::ObjectError;
 use crate::path::Path;
 use crate::scalar;
 use crate::types::strides_of;
@@ -52,4 +53,8 @@ pub(crate) fn gather<'a>(elements: Elements<'a>, order: &[usize]) -> Elements<'a
     }
     let strides = wanted.iter().map(|&stride| stride as isize).collect();
     Elements { bytes: Cow::Owned(bytes), start: 0, strides, ..elements }
+}
+
+pub(crate) fn out_of_range(path: &Path<'_>, value: Scalar, dtype: DType) -> ObjectError {
+    ObjectError::OutOfRange { path: path.to_string(), value: value.to_string(), dtype }
 }

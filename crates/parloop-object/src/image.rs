@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use parloop_kernel::Context;
 
 use crate::buffer::{Allocation, Buffer, Placement};
-use crate::elements::{convert, gather};
+use crate::elements::{convert, gather, out_of_range};
 use crate::error::ObjectError;
 use crate::path::Path;
 use crate::scalar;
@@ -519,10 +519,6 @@ fn flat(shape: &[usize], index: &[usize]) -> usize {
 
 pub(crate) fn wrong(ty: &Type, value: &Value<'_>, path: &Path<'_>) -> ObjectError {
     ObjectError::WrongType { path: path.to_string(), ty: ty.name().into(), given: value.describe() }
-}
-
-pub(crate) fn out_of_range(path: &Path<'_>, value: parloop_kernel::Scalar, dtype: parloop_device::DType) -> ObjectError {
-    ObjectError::OutOfRange { path: path.to_string(), value: value.to_string(), dtype }
 }
 
 fn too_large(array: &ArrayType) -> ObjectError {

@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use parloop_device::{Complex64, DType};
 use parloop_kernel as ker;
-use parloop_kernel::{Checker, HostBytes, ParamType, Pointee, Scalar, Slot, Slots, Staging};
+use parloop_kernel::{HostBytes, ParamType, Pointee, Scalar, Slot, Slots, Staging};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ use crate::foreign::Foreign;
 use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::ndarray::NdArray;
+use crate::number::{describe, plain_number};
 use crate::objects::argument::{Objects, object_of};
 use crate::objects::object::Object;
 use crate::runtime_class::Arguments;
@@ -109,10 +110,6 @@ impl Kernel {
             call.slots.push(slot);
         }
         Ok(())
-    }
-
-    pub fn checker(&self, index: usize) -> Checker<'_> {
-        Checker { signature: self.inner.signature(), index }
     }
 
     fn scalar(&self, index: usize, dtype: DType, value: &Bound<'_, PyAny>) -> Result<Slot> {
@@ -294,31 +291,4 @@ impl Kernel {
         call.kept.push(Keep::Object(foreign.owner));
         Ok(slot)
     }
-}
-
-/// The Python number that an object of another type stands for: a NumPy scalar, an array of one element without axes, or an object
-/// that converts itself.
-pub fn plain_number<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let is_number = |number: &Bound<'py, PyAny>| {
-        number.is_instance_of::<PyInt>() || number.is_instance_of::<PyFloat>() || number.is_instance_of::<PyComplex>()
-    };
-    let axes = value.getattr("ndim").and_then(|ndim| ndim.extract::<usize>()).ok();
-    let methods: &[&str] = match axes {
-        // A date's item is an integer, and text becomes a float, but neither is a number.
-        Some(0) if value.getattr("dtype").and_then(|dtype| dtype.getattr("kind")).is_ok_and(|kind| is_numeric(&kind)) => {
-            &["item", "__index__", "__float__"]
-        }
-        Some(_) => &[],
-        None => &["__index__", "__float__"],
-    };
-    methods.iter().find_map(|method| value.call_method0(*method).ok().filter(is_number))
-}
-
-/// Whether this letter stands for truth values, integers, floats or complex numbers.
-fn is_numeric(kind: &Bound<'_, PyAny>) -> bool {
-    kind.extract::<String>().is_ok_and(|kind| "biufc".contains(&*kind))
-}
-
-pub fn describe(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "this".into(), |name| format!("an object of type {name}"))
 }

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
-use crate::array::Array;
+use crate::array::{Array, indexing};
 use crate::error::Result;
-use crate::index::Layout;
+use crate::layout::Layout;
 use crate::ndarray::dtype_of;
 
 type Object<'py> = Bound<'py, PyAny>;
@@ -18,17 +18,6 @@ type Object<'py> = Bound<'py, PyAny>;
 fn arithmetic(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     Ok(MODULE.get_or_try_init(py, || py.import("parloop._arithmetic").map(Bound::unbind))?.bind(py))
-}
-
-/// `parloop._indexing`.
-pub fn indexing(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
-    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    Ok(MODULE.get_or_try_init(py, || py.import("parloop._indexing").map(Bound::unbind))?.bind(py))
-}
-
-/// Sets all elements of `part`, which can be written.
-pub fn assign(py: Python<'_>, part: &Array, value: &Object<'_>) -> PyResult<()> {
-    indexing(py)?.call_method1("assign", (part.clone(), value)).map(drop)
 }
 
 /// `x op other`, by the name of NumPy's function.

@@ -7,17 +7,17 @@ use parloop_device::{DType, DeviceKind};
 use parloop_kernel as ker;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::arithmetic;
 use crate::context::Context;
 use crate::device::Device;
 use crate::dlpack;
 use crate::error::Result;
 use crate::foreign::Foreign;
-use crate::index::{Layout, is_advanced};
+use crate::layout::Layout;
 use crate::memory::Memory;
-use crate::ndarray::{NdArray, as_array, as_contiguous, empty, numpy_dtype, typestr};
+use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of, empty, numpy_dtype, typestr};
 
 /// An array in the memory of a context's device. Slices share its memory.
 ///
@@ -61,6 +61,17 @@ pub fn shape_of(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     object
         .extract::<Vec<usize>>()
         .map_err(|_| PyTypeError::new_err(format!("a shape is an integer or a tuple of them, none negative, not {object}")))
+}
+
+/// `parloop._indexing`.
+pub fn indexing(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    Ok(MODULE.get_or_try_init(py, || py.import("parloop._indexing").map(Bound::unbind))?.bind(py))
+}
+
+/// Sets all elements of `part`, which can be written.
+pub fn assign(py: Python<'_>, part: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    indexing(py)?.call_method1("assign", (part.clone(), value)).map(drop)
 }
 
 impl Array {
@@ -158,7 +169,7 @@ impl Array {
     }
 
     /// A new NumPy array with the elements.
-    fn copy_to_host<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+    pub fn copy_to_host<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let stream = self.context.stream();
         if self.layout.is_dense() {
             let host = empty(py, &self.layout.shape, self.dtype)?;
@@ -319,38 +330,13 @@ impl Array {
             self.keep_recorded(self.context.stream());
             self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes)?;
         } else {
-            arithmetic::assign(py, &out, &Bound::new(py, self.clone())?.into_any())?;
+            assign(py, &out, &Bound::new(py, self.clone())?.into_any())?;
         }
         Ok(out)
     }
 
     fn __len__(&self) -> PyResult<usize> {
         self.layout.shape.first().copied().ok_or_else(|| PyTypeError::new_err("an array without axes has no length"))
-    }
-
-    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
-        let (py, this) = (slf.py(), slf.get());
-        if is_advanced(index)? {
-            return Ok(arithmetic::indexing(py)?.call_method1("take", (slf, index))?);
-        }
-        let layout = this.layout.select(index)?;
-        let part = Array { layout, ..this.clone() };
-        if part.layout.shape.is_empty() {
-            return Ok(part.copy_to_host(py)?.get_item(())?);
-        }
-        Ok(Bound::new(py, part)?.into_any())
-    }
-
-    fn __setitem__(slf: &Bound<'_, Self>, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<()> {
-        let (py, this) = (slf.py(), slf.get());
-        if !this.writeable {
-            return Err(PyValueError::new_err("the array is read-only").into());
-        }
-        if is_advanced(index)? {
-            arithmetic::indexing(py)?.call_method1("put", (slf, index, value))?;
-            return Ok(());
-        }
-        Ok(arithmetic::assign(py, &Array { layout: this.layout.select(index)?, ..this.clone() }, value)?)
     }
 
     #[getter]
@@ -427,5 +413,30 @@ impl Array {
         let values = self.copy_to_host(py)?;
         let text: String = py.import("numpy")?.call_method1("array2string", (values,))?.extract()?;
         Ok(format!("<Array {} {:?} on {device}: {text}>", self.dtype, self.layout.shape))
+    }
+}
+
+#[pymethods]
+impl Context {
+    /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array.
+    #[pyo3(signature = (values, dtype=None))]
+    fn array(&self, values: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
+        Array::from_object(&self.inner, values, dtype.map(dtype_of).transpose()?)
+    }
+
+    /// An array of zeros.
+    #[pyo3(signature = (shape, dtype=None))]
+    fn zeros(&self, py: Python<'_>, shape: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
+        let array = self.empty(py, shape, dtype)?;
+        array.zero(&self.inner)?;
+        Ok(array)
+    }
+
+    /// An array whose values are undefined.
+    #[pyo3(signature = (shape, dtype=None))]
+    fn empty(&self, py: Python<'_>, shape: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
+        let dtype = dtype.map(dtype_of).transpose()?.unwrap_or(DType::F64);
+        let shape = shape_of(shape)?;
+        py.detach(|| Array::empty(&self.inner, &shape, dtype))
     }
 }

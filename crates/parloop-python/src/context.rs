@@ -1,6 +1,5 @@
-//! `parloop.Context`.
+//! `parloop.Context`. What it makes (arrays, buffers, programs, plans, recordings) is beside the types of these.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,15 +10,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::array::{Array, shape_of};
 use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::fft::FftPlan;
+use crate::error::Result;
 use crate::memory::PinnedMemory;
-use crate::ndarray::dtype_of;
-use crate::objects::buffer::Buffer;
-use crate::program::{Program, classes_in, classes_of, described_anew, kernel_descriptions, sources_of};
-use crate::recording::Recording;
 use crate::stream::{Event, Stream};
 
 /// A device with a stream: where arrays live and kernels run.
@@ -193,152 +186,9 @@ impl Context {
         Ok(Event { inner: self.inner.stream().record()? })
     }
 
-    /// Records what is called inside `with ctx.recording() as steps:`, to do it again and again by `steps()`.
-    ///
-    /// Kernels that are called on this context, copies and fills are written down in order and **not done**. `steps()` then does them
-    /// all: as one graph of the driver's on CUDA and HIP, as a prepared list elsewhere. Numbers are recorded by value, arrays by
-    /// reference: each call of `steps` sees what is in them then, and `steps` keeps them alive.
-    ///
-    /// What needs the host in the middle cannot be recorded and is an error: copies from and to the host, a host array given to a
-    /// kernel on a GPU, events, waiting, kernels that return a value, Fourier transforms, arithmetic of arrays that NumPy does.
-    ///
-    /// The recording is of this thread's work; other threads work on as ever. A thread records a context once at a time.
-    ///
-    /// Returns
-    /// -------
-    /// Recording
-    ///     To enter with `with`, and to call afterwards.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import numpy as np, parloop as pl
-    /// >>> ctx = pl.Context("cpu:1")
-    /// >>> prog = ctx.compile("GPUKERN void add(double *x, double a, int n) { VECTORIZE_OVER(i, n) x[i] += a; END_VECTORIZE }")
-    /// >>> x = ctx.zeros(2)
-    /// >>> with ctx.recording() as steps:
-    /// ...     prog.add(x=x, a=1.0, n=2)
-    /// ...     prog.add(x=x, a=0.5, n=1)
-    /// >>> len(steps), x.numpy()
-    /// (2, array([0., 0.]))
-    /// >>> steps(); steps()
-    /// >>> x.numpy()
-    /// array([3., 2.])
-    fn recording(&self) -> Recording {
-        Recording::new(self.inner.clone())
-    }
-
     /// Waits until all work queued so far is done.
     fn synchronize(&self, py: Python<'_>) -> Result<()> {
         Ok(py.detach(|| self.inner.synchronize())?)
-    }
-
-    /// Compiles portable C.
-    ///
-    /// Parameters
-    /// ----------
-    /// source : str, path, or a list of them
-    ///     Text, or files (`pathlib.Path`, or a string that ends in `.c`, `.h`, `.cl` or `.cu`).
-    /// kernels : dict of Kernel, optional
-    ///     Descriptions that are checked against the source, and grids.
-    /// include : list of path, optional
-    ///     Folders in which `#include` looks for your headers.
-    /// arguments : list of str, optional
-    ///     Further arguments for the target's compiler.
-    /// api : str, path, or a list of them, optional
-    ///     Sources in front of the others, of whose functions only those that `kernels` describes can be called.
-    /// classes : list of class or str, optional
-    ///     Classes of `parloop.objects`, or just names of types that are pointers to opaque structs; what is passed there is an object
-    ///     of that class.
-    /// checked : bool, optional
-    ///     Whether bad indices and null references in the accessors of classes are errors (`CheckError`); each launch is then waited
-    ///     for. Left out, it is what the environment variable `PARLOOP_CHECKED` says.
-    /// check_sites : list of str, optional
-    ///     What each site of `PARLOOP_CHECK(ok, site, index, limit)` checks, in words.
-    /// source_hook : callable, optional
-    ///     Changes each source's text before anything else.
-    /// save_source_as : path, optional
-    ///     Where to write the full source that the compiler is given.
-    #[pyo3(signature = (source, *, kernels=None, include=vec![], arguments=vec![], api=None, classes=vec![], checked=None,
-                        check_sites=vec![], source_hook=None, save_source_as=None))]
-    #[allow(clippy::too_many_arguments)] // the surface of one Python call; each goes to a field of the options
-    fn compile<'py>(
-        &self,
-        py: Python<'py>,
-        source: &Bound<'py, PyAny>,
-        kernels: Option<&Bound<'py, PyDict>>,
-        include: Vec<PathBuf>,
-        arguments: Vec<String>,
-        api: Option<&Bound<'py, PyAny>>,
-        classes: Vec<Bound<'py, PyAny>>,
-        checked: Option<bool>,
-        check_sites: Vec<String>,
-        source_hook: Option<&Bound<'py, PyAny>>,
-        save_source_as: Option<PathBuf>,
-    ) -> Result<Bound<'py, PyAny>> {
-        let (classes, types) = classes_of(&classes)?;
-        let api = api.filter(|api| api.len().is_ok_and(|count| count > 0));
-        let mut sources = api.map(|api| sources_of(api, source_hook)).transpose()?.unwrap_or_default();
-        sources = sources.into_iter().map(ker::Source::api).collect();
-        sources.extend(sources_of(source, source_hook)?);
-        let described = kernels.map(|kernels| kernel_descriptions(kernels, &classes)).transpose()?.unwrap_or_default();
-        let mut options = ker::CompileOptions {
-            include_folders: include,
-            arguments,
-            kernels: described.iter().map(|(description, _)| description.clone()).collect(),
-            classes,
-            check_sites,
-            save_source_as,
-            ..Default::default()
-        };
-        options.checked = checked.unwrap_or(options.checked);
-        let program = py.detach(|| self.inner.compile_with(&sources, &options))?;
-        Program::make(py, program, described, &types)
-    }
-
-    /// Loads a program that `Program.save` wrote; no compiler is needed. Load only files that you trust: what is in them is run.
-    ///
-    /// Parameters
-    /// ----------
-    /// path : path
-    ///     The file.
-    /// kernels : dict of Kernel, optional
-    ///     Further descriptions of what is in it.
-    #[pyo3(signature = (path, kernels=None))]
-    fn load<'py>(&self, py: Python<'py>, path: PathBuf, kernels: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
-        let program = py.detach(|| self.inner.load(path))?;
-        let described = kernels.map(|kernels| described_anew(&program, kernels)).transpose()?.unwrap_or_default();
-        let descriptions: Vec<ker::KernelDescription> = described.iter().map(|(description, _)| description.clone()).collect();
-        let types = kernels.map(classes_in).transpose()?.unwrap_or_default();
-        Program::make(py, program.describe(&descriptions)?, described, &types)
-    }
-
-    /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array.
-    #[pyo3(signature = (values, dtype=None))]
-    fn array(&self, values: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
-        Array::from_object(&self.inner, values, dtype.map(dtype_of).transpose()?)
-    }
-
-    /// An array of zeros.
-    #[pyo3(signature = (shape, dtype=None))]
-    fn zeros(&self, py: Python<'_>, shape: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
-        let array = self.empty(py, shape, dtype)?;
-        array.zero(&self.inner)?;
-        Ok(array)
-    }
-
-    /// An array whose values are undefined.
-    #[pyo3(signature = (shape, dtype=None))]
-    fn empty(&self, py: Python<'_>, shape: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
-        let dtype = dtype.map(dtype_of).transpose()?.unwrap_or(dev::DType::F64);
-        let shape = shape_of(shape)?;
-        py.detach(|| Array::empty(&self.inner, &shape, dtype))
-    }
-
-    /// A buffer for objects; all of it is zero.
-    #[pyo3(signature = (capacity=parloop_object::DEFAULT_CAPACITY))]
-    fn new_buffer(slf: &Bound<'_, Self>, capacity: usize) -> Result<Py<Buffer>> {
-        let inner = parloop_object::Buffer::new(&slf.get().inner, capacity).map_err(Error::from)?;
-        Ok(Buffer::new(slf.py(), slf.as_any(), inner)?)
     }
 
     /// The kernels that were added to it: `ctx.kernels.name(…)` or `ctx.kernels["name"](…)`.
@@ -356,38 +206,6 @@ impl Context {
         all.extend(args.iter());
         add.call(PyTuple::new(slf.py(), all)?, named)?;
         Ok(())
-    }
-
-    /// Plans Fourier transforms in place of arrays like `data`.
-    ///
-    /// Parameters
-    /// ----------
-    /// data : Array or numpy.ndarray
-    ///     An array of complex64 or complex128 without gaps, in C or Fortran order. It is looked at, not changed.
-    /// axes : int or sequence of int
-    ///     The axes to transform along; negative ones count from the end.
-    ///
-    /// Returns
-    /// -------
-    /// FftPlan
-    ///     Its `transform(array)` and `itransform(array)` work on arrays of that shape, dtype and order.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import numpy as np, parloop as pl
-    /// >>> x = np.array([[1, 2], [3, 5]], complex)
-    /// >>> plan = pl.Context("cpu").plan_FFT(x, axes=-1)
-    /// >>> plan.transform(x)
-    /// >>> x
-    /// array([[ 3.+0.j, -1.+0.j],
-    ///        [ 8.+0.j, -2.+0.j]])
-    /// >>> plan.itransform(x)
-    /// >>> x
-    /// array([[1.+0.j, 2.+0.j],
-    ///        [3.+0.j, 5.+0.j]])
-    #[pyo3(name = "plan_FFT")]
-    fn plan_fft(&self, data: &Bound<'_, PyAny>, axes: &Bound<'_, PyAny>) -> Result<FftPlan> {
-        FftPlan::new(&self.inner, data, axes)
     }
 
     /// Page-locked host memory of so many zero bytes.

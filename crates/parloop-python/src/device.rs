@@ -5,8 +5,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::Result;
-use crate::memory::{Memory, PinnedMemory};
-use crate::stream::{Event, Stream};
 
 /// A device: CPU threads, or a GPU.
 ///
@@ -148,46 +146,6 @@ impl Device {
     #[getter]
     fn pci(&self) -> Option<(u32, u32, u32)> {
         self.inner.properties().pci.map(|pci| (pci.domain, pci.bus, pci.device))
-    }
-
-    /// Memory of so many bytes; its content is undefined.
-    fn allocate(&self, py: Python<'_>, nbytes: usize) -> Result<Memory> {
-        Ok(Memory::owned(py.detach(|| self.inner.allocate(nbytes))?))
-    }
-
-    /// Memory that another library owns, without a copy: an address, or a `cl_mem`. `owner` is kept alive.
-    #[pyo3(signature = (handle, nbytes, owner=None))]
-    fn adopt_memory(&self, handle: u64, nbytes: usize, owner: Option<Py<PyAny>>) -> Result<Memory> {
-        // SAFETY: the user names the memory of another library, which by `owner` or their care outlives ours.
-        let memory = unsafe { self.inner.adopt_memory(handle, nbytes)? };
-        Ok(Memory::adopted(memory, owner))
-    }
-
-    /// Page-locked host memory of so many zero bytes.
-    fn allocate_pinned(&self, py: Python<'_>, nbytes: usize) -> Result<PinnedMemory> {
-        Ok(PinnedMemory { inner: py.detach(|| self.inner.allocate_pinned(nbytes))? })
-    }
-
-    /// The stream that is always there.
-    #[getter]
-    fn default_stream(&self) -> Result<Stream> {
-        Ok(Stream { inner: self.inner.default_stream()? })
-    }
-
-    /// A further stream.
-    fn stream(&self) -> Result<Stream> {
-        Ok(Stream { inner: self.inner.create_stream()? })
-    }
-
-    /// A stream that another library owns, by its handle.
-    fn adopt_stream(&self, handle: u64) -> Result<Stream> {
-        // SAFETY: the user names a stream of another library, which they keep alive.
-        Ok(Stream { inner: unsafe { self.inner.adopt_stream(handle)? } })
-    }
-
-    /// An event that is not recorded yet.
-    fn event(&self) -> Result<Event> {
-        Ok(Event { inner: self.inner.create_event()? })
     }
 
     /// Waits for all work on the device.

@@ -9,7 +9,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::foreign::{Foreign, gpu_device};
-use crate::index::Layout;
+use crate::layout::Layout;
 
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::array::Array;
+use crate::context::Context;
 use crate::error::Result;
-use crate::index::Layout;
+use crate::layout::Layout;
 use crate::ndarray::{NdArray, numpy_dtype};
 
 /// A Fourier transform in place, planned for one context, shape, type and order of elements. `Context.plan_FFT` makes it.
@@ -174,5 +175,40 @@ impl FftPlan {
 
     fn __repr__(&self) -> String {
         format!("{:?}", self.inner)
+    }
+}
+
+#[pymethods]
+impl Context {
+    /// Plans Fourier transforms in place of arrays like `data`.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : Array or numpy.ndarray
+    ///     An array of complex64 or complex128 without gaps, in C or Fortran order. It is looked at, not changed.
+    /// axes : int or sequence of int
+    ///     The axes to transform along; negative ones count from the end.
+    ///
+    /// Returns
+    /// -------
+    /// FftPlan
+    ///     Its `transform(array)` and `itransform(array)` work on arrays of that shape, dtype and order.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, parloop as pl
+    /// >>> x = np.array([[1, 2], [3, 5]], complex)
+    /// >>> plan = pl.Context("cpu").plan_FFT(x, axes=-1)
+    /// >>> plan.transform(x)
+    /// >>> x
+    /// array([[ 3.+0.j, -1.+0.j],
+    ///        [ 8.+0.j, -2.+0.j]])
+    /// >>> plan.itransform(x)
+    /// >>> x
+    /// array([[1.+0.j, 2.+0.j],
+    ///        [3.+0.j, 5.+0.j]])
+    #[pyo3(name = "plan_FFT")]
+    fn plan_fft(&self, data: &Bound<'_, PyAny>, axes: &Bound<'_, PyAny>) -> Result<FftPlan> {
+        FftPlan::new(&self.inner, data, axes)
     }
 }

@@ -1,169 +1,45 @@
-//! Basic indexing (integers, slices, `...`, `None`) of an array's shape and strides, as NumPy does it. Indices that are arrays are left to
-//! `parloop._indexing`.
+//! Indices of arrays. Those that are arrays themselves are left to `parloop._indexing`.
 
 use parloop_device::DType;
-use parloop_kernel::Order;
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyEllipsis, PyList, PySlice, PyTuple, PyType};
+use pyo3::types::{PyBool, PyList, PyTuple, PyType};
 
-use crate::array::Array;
+use crate::array::{Array, assign, indexing};
+use crate::error::Result;
 use crate::ndarray::NdArray;
 
-/// Which elements of a memory an array has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
-    pub shape: Vec<usize>,
-    /// Bytes from one element to the next along each axis.
-    pub strides: Vec<isize>,
-    /// Bytes from the start of the memory to the first element.
-    pub offset: usize,
-    pub itemsize: usize,
-}
-
-impl Layout {
-    /// Elements one after the other in C order.
-    pub fn dense(shape: &[usize], itemsize: usize) -> Layout {
-        let mut strides = vec![0; shape.len()];
-        let mut step = itemsize as isize;
-        for (stride, &len) in strides.iter_mut().zip(shape).rev() {
-            *stride = step;
-            step = step.wrapping_mul(len.max(1) as isize);
+#[pymethods]
+impl Array {
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        if is_advanced(index)? {
+            return Ok(indexing(py)?.call_method1("take", (slf, index))?);
         }
-        Layout { shape: shape.to_vec(), strides, offset: 0, itemsize }
-    }
-
-    /// The number of elements.
-    pub fn size(&self) -> usize {
-        self.shape.iter().product()
-    }
-
-    /// Whether the elements follow each other in C order without gaps.
-    pub fn is_dense(&self) -> bool {
-        self.is_dense_along(self.shape.iter().zip(&self.strides).rev())
-    }
-
-    /// Whether the elements follow each other in that order without gaps.
-    pub fn is_dense_in(&self, order: Order) -> bool {
-        match order {
-            Order::C => self.is_dense(),
-            Order::Fortran => self.is_dense_along(self.shape.iter().zip(&self.strides)),
+        let layout = this.layout.select(index)?;
+        let part = Array { layout, ..this.clone() };
+        if part.layout.shape.is_empty() {
+            return Ok(part.copy_to_host(py)?.get_item(())?);
         }
+        Ok(Bound::new(py, part)?.into_any())
     }
 
-    /// Whether there are no gaps, with the fastest axis first.
-    fn is_dense_along<'a>(&self, axes: impl Iterator<Item = (&'a usize, &'a isize)>) -> bool {
-        let mut step = self.itemsize as isize;
-        for (&len, &stride) in axes {
-            if len == 0 {
-                return true;
-            }
-            if len > 1 && stride != step {
-                return self.size() == 0;
-            }
-            step *= len as isize;
+    fn __setitem__(slf: &Bound<'_, Self>, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<()> {
+        let (py, this) = (slf.py(), slf.get());
+        if !this.writeable {
+            return Err(PyValueError::new_err("the array is read-only").into());
         }
-        true
-    }
-
-    /// The first byte and the end of the bytes that hold the elements.
-    pub fn span(&self) -> (usize, usize) {
-        if self.size() == 0 {
-            return (self.offset, self.offset);
-        }
-        let (mut low, mut high) = (self.offset as isize, self.offset as isize);
-        for (&len, &stride) in self.shape.iter().zip(&self.strides) {
-            let reach = (len as isize - 1) * stride;
-            if reach < 0 { low += reach } else { high += reach }
-        }
-        (low as usize, high as usize + self.itemsize)
-    }
-
-    /// Whether there is a stride for each axis and all elements are in a memory of that size.
-    pub fn is_inside(&self, size: usize) -> bool {
-        let empty = self.shape.contains(&0);
-        let reach = |(&len, &stride): (&usize, &isize)| (len as i128 - 1).checked_mul(stride as i128);
-        let Some(reaches) = self.shape.iter().zip(&self.strides).map(reach).collect::<Option<Vec<i128>>>() else { return false };
-        let low = self.offset as i128 + reaches.iter().filter(|reach| **reach < 0).sum::<i128>();
-        let high = self.offset as i128 + reaches.iter().filter(|reach| **reach > 0).sum::<i128>() + self.itemsize as i128;
-        self.shape.len() == self.strides.len() && (if empty { self.offset <= size } else { low >= 0 && high <= size as i128 })
-    }
-
-    /// The layout that `index` selects.
-    pub fn select(&self, index: &Bound<'_, PyAny>) -> PyResult<Layout> {
-        let items: Vec<Bound<'_, PyAny>> = match index.cast::<PyTuple>() {
-            Ok(tuple) => tuple.iter().collect(),
-            Err(_) => vec![index.clone()],
-        };
-        let is_ellipsis = |item: &Bound<'_, PyAny>| item.is_instance_of::<PyEllipsis>();
-        let used = items.iter().filter(|item| !item.is_none() && !is_ellipsis(item)).count();
-        if used > self.shape.len() {
-            let reason = format!("too many indices: the array has {} axes, {used} were indexed", self.shape.len());
-            return Err(PyIndexError::new_err(reason));
-        }
-        let mut out = Layout { shape: vec![], strides: vec![], offset: self.offset, itemsize: self.itemsize };
-        let (mut axis, mut expanded) = (0, false);
-        for item in &items {
-            if item.is_none() {
-                out.push(1, 0);
-            } else if is_ellipsis(item) {
-                if std::mem::replace(&mut expanded, true) {
-                    return Err(PyIndexError::new_err("an index can have one `...` only"));
-                }
-                (0..self.shape.len() - used).for_each(|_| self.keep(&mut out, &mut axis));
-            } else {
-                self.select_axis(item, axis, &mut out)?;
-                axis += 1;
-            }
-        }
-        while axis < self.shape.len() {
-            self.keep(&mut out, &mut axis);
-        }
-        if out.size() == 0 {
-            // No element is anywhere, also not past the end.
-            out.offset = self.offset;
-        }
-        Ok(out)
-    }
-
-    fn push(&mut self, len: usize, stride: isize) {
-        self.shape.push(len);
-        self.strides.push(stride);
-    }
-
-    fn keep(&self, out: &mut Layout, axis: &mut usize) {
-        out.push(self.shape[*axis], self.strides[*axis]);
-        *axis += 1;
-    }
-
-    fn select_axis(&self, item: &Bound<'_, PyAny>, axis: usize, out: &mut Layout) -> PyResult<()> {
-        let (len, stride) = (self.shape[axis] as isize, self.strides[axis]);
-        if let Ok(slice) = item.cast::<PySlice>() {
-            let found = slice.indices(len)?;
-            let first = if found.slicelength == 0 { 0 } else { found.start };
-            out.offset = (out.offset as isize + first * stride) as usize;
-            out.push(found.slicelength, stride * found.step);
+        if is_advanced(index)? {
+            indexing(py)?.call_method1("put", (slf, index, value))?;
             return Ok(());
         }
-        let integer = if item.is_instance_of::<PyBool>() { None } else { item.extract::<isize>().ok() };
-        let index = integer.ok_or_else(|| {
-            PyTypeError::new_err(format!(
-                "an index is an integer, a slice, `...`, None, or an array of integers or truth values, not {}",
-                type_name(item)
-            ))
-        })?;
-        let place = if index < 0 { index + len } else { index };
-        if !(0..len).contains(&place) {
-            return Err(PyIndexError::new_err(format!("index {index} is out of range for axis {axis} with {len} elements")));
-        }
-        out.offset = (out.offset as isize + place * stride) as usize;
-        Ok(())
+        Ok(assign(py, &Array { layout: this.layout.select(index)?, ..this.clone() }, value)?)
     }
 }
 
 /// Whether an index has arrays or truth values in it, which select elements one by one.
-pub fn is_advanced(index: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn is_advanced(index: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_array = |item: &Bound<'_, PyAny>| {
         if item.is_instance_of::<PyList>() || item.is_instance_of::<PyBool>() {
             return Ok(true);
@@ -186,8 +62,4 @@ pub fn is_advanced(index: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn is_numpy_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
     static BOOL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     item.is_instance(BOOL.import(item.py(), "numpy", "bool_")?)
-}
-
-fn type_name(item: &Bound<'_, PyAny>) -> String {
-    item.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string())
 }

@@ -114,3 +114,24 @@ impl PinnedMemory {
         format!("{:?}", self.inner)
     }
 }
+
+#[pymethods]
+impl Device {
+    /// Memory of so many bytes; its content is undefined.
+    fn allocate(&self, py: Python<'_>, nbytes: usize) -> Result<Memory> {
+        Ok(Memory::owned(py.detach(|| self.inner.allocate(nbytes))?))
+    }
+
+    /// Memory that another library owns, without a copy: an address, or a `cl_mem`. `owner` is kept alive.
+    #[pyo3(signature = (handle, nbytes, owner=None))]
+    fn adopt_memory(&self, handle: u64, nbytes: usize, owner: Option<Py<PyAny>>) -> Result<Memory> {
+        // SAFETY: the user names the memory of another library, which by `owner` or their care outlives ours.
+        let memory = unsafe { self.inner.adopt_memory(handle, nbytes)? };
+        Ok(Memory::adopted(memory, owner))
+    }
+
+    /// Page-locked host memory of so many zero bytes.
+    fn allocate_pinned(&self, py: Python<'_>, nbytes: usize) -> Result<PinnedMemory> {
+        Ok(PinnedMemory { inner: py.detach(|| self.inner.allocate_pinned(nbytes))? })
+    }
+}

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyCapsule;
 
-use crate::index::Layout;
+use crate::layout::Layout;
 
 type NewArray = unsafe extern "C" fn(
     class: *mut PyObject,

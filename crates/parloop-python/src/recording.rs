@@ -7,6 +7,7 @@ use parloop_object as obj;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::context::Context;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::ndarray::NdArray;
@@ -183,4 +184,41 @@ impl Recording {
 
 fn steps(count: usize) -> String {
     if count == 1 { "1 step".into() } else { format!("{count} steps") }
+}
+
+#[pymethods]
+impl Context {
+    /// Records what is called inside `with ctx.recording() as steps:`, to do it again and again by `steps()`.
+    ///
+    /// Kernels that are called on this context, copies and fills are written down in order and **not done**. `steps()` then does them
+    /// all: as one graph of the driver's on CUDA and HIP, as a prepared list elsewhere. Numbers are recorded by value, arrays by
+    /// reference: each call of `steps` sees what is in them then, and `steps` keeps them alive.
+    ///
+    /// What needs the host in the middle cannot be recorded and is an error: copies from and to the host, a host array given to a
+    /// kernel on a GPU, events, waiting, kernels that return a value, Fourier transforms, arithmetic of arrays that NumPy does.
+    ///
+    /// The recording is of this thread's work; other threads work on as ever. A thread records a context once at a time.
+    ///
+    /// Returns
+    /// -------
+    /// Recording
+    ///     To enter with `with`, and to call afterwards.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, parloop as pl
+    /// >>> ctx = pl.Context("cpu:1")
+    /// >>> prog = ctx.compile("GPUKERN void add(double *x, double a, int n) { VECTORIZE_OVER(i, n) x[i] += a; END_VECTORIZE }")
+    /// >>> x = ctx.zeros(2)
+    /// >>> with ctx.recording() as steps:
+    /// ...     prog.add(x=x, a=1.0, n=2)
+    /// ...     prog.add(x=x, a=0.5, n=1)
+    /// >>> len(steps), x.numpy()
+    /// (2, array([0., 0.]))
+    /// >>> steps(); steps()
+    /// >>> x.numpy()
+    /// array([3., 2.])
+    fn recording(&self) -> Recording {
+        Recording::new(self.inner.clone())
+    }
 }

@@ -191,3 +191,28 @@ impl Event {
         format!("{:?}", self.inner)
     }
 }
+
+#[pymethods]
+impl Device {
+    /// The stream that is always there.
+    #[getter]
+    fn default_stream(&self) -> Result<Stream> {
+        Ok(Stream { inner: self.inner.default_stream()? })
+    }
+
+    /// A further stream.
+    fn stream(&self) -> Result<Stream> {
+        Ok(Stream { inner: self.inner.create_stream()? })
+    }
+
+    /// A stream that another library owns, by its handle.
+    fn adopt_stream(&self, handle: u64) -> Result<Stream> {
+        // SAFETY: the user names a stream of another library, which they keep alive.
+        Ok(Stream { inner: unsafe { self.inner.adopt_stream(handle)? } })
+    }
+
+    /// An event that is not recorded yet.
+    fn event(&self) -> Result<Event> {
+        Ok(Event { inner: self.inner.create_event()? })
+    }
+}

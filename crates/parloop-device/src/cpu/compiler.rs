@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use super::device::cpuinfo_line;
+use super::cpuinfo::cpuinfo_line;
 use crate::backend::Compiler;
-use crate::device::DeviceKind;
 use crate::error::{CompileError, Result};
+use crate::kind::DeviceKind;
 use crate::library::package_folders;
 
 /// Flags of every CPU kernel. `-fno-math-errno` lets `sqrt` and its like vectorise; results do not change. A function that is nowhere
@@ -153,7 +153,7 @@ fn native_arch() -> &'static str {
 }
 
 /// The architecture and the sets of instructions that `-march=native` may use: a binary runs where all of them are.
-pub(crate) fn instructions() -> &'static str {
+pub(super) fn instructions() -> &'static str {
     static INSTRUCTIONS: OnceLock<String> = OnceLock::new();
     INSTRUCTIONS.get_or_init(|| {
         let flags = cpuinfo_line("flags").map(|flags| used_by_compilers(&flags)).or_else(|| cpuinfo_line("Features"));

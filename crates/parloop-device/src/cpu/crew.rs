@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use super::MAX_THREADS;
+use crate::identity::MAX_THREADS;
 
 /// How long a thread waits awake. It is some times what it takes to wake one.
 const AWAKE: Duration = Duration::from_micros(100);

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::compiler::CCompiler;
+use super::compiler::{CCompiler, instructions};
+use super::cpuinfo::cpuinfo_line;
 use super::event::CpuEvent;
 use super::fork;
 use super::growable::CpuGrowable;
@@ -11,10 +12,9 @@ use super::module::CpuModule;
 use super::pool::Pool;
 use super::stream::CpuStream;
 use crate::backend::{Compiler, Growable, RawDevice, RawEvent, RawMemory, RawModule, RawPinned, RawStream};
-use crate::cpu::MAX_THREADS;
-use crate::device::{DeviceId, MemoryInfo, Properties};
+use crate::binary::ModuleBinary;
 use crate::error::{CompileError, DeviceError, Result};
-use crate::module::ModuleBinary;
+use crate::identity::{DeviceId, MAX_THREADS, MemoryInfo, Properties};
 
 pub(super) struct CpuDevice {
     properties: Properties,
@@ -54,6 +54,10 @@ impl CpuDevice {
 impl RawDevice for CpuDevice {
     fn properties(&self) -> &Properties {
         &self.properties
+    }
+
+    fn binary_target(&self) -> String {
+        instructions().to_owned()
     }
 
     fn memory_info(&self) -> Result<MemoryInfo> {
@@ -125,17 +129,6 @@ fn default_threads(variable: Option<String>) -> Result<usize> {
 
 fn cpu_name() -> String {
     cpuinfo_line("model name").map_or_else(|| std::env::consts::ARCH.to_owned(), |name| name.replace("(R)", "").replace("(TM)", ""))
-}
-
-/// The first line of the system's CPU description with that key.
-pub(super) fn cpuinfo_line(key: &str) -> Option<String> {
-    use std::io::Read;
-    let mut start = String::new();
-    std::fs::File::open("/proc/cpuinfo").ok()?.take(16 << 10).read_to_string(&mut start).ok()?;
-    start.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        (name.trim() == key).then(|| value.trim().to_owned())
-    })
 }
 
 fn simd_width() -> u32 {

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use crate::backend::RawEvent;
-use crate::device::DeviceId;
 use crate::error::{DeviceError, Result};
+use crate::identity::DeviceId;
 
 pub(super) struct CpuEvent {
     device: DeviceId,

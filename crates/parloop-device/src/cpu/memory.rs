@@ -4,8 +4,8 @@ use std::alloc::{Layout, alloc, dealloc};
 
 use super::pages;
 use crate::backend::{RawMemory, RawPinned};
-use crate::device::Properties;
 use crate::error::{DeviceError, Result};
+use crate::identity::Properties;
 
 /// Every allocation starts on two cache lines, which is also the widest vector.
 const ALIGNMENT: usize = 128;

@@ -1,6 +1,7 @@
 //! The CPU backend: kernels compiled by the system compiler, run by our own threads. Memory is host memory, streams run in line.
 
 mod compiler;
+mod cpuinfo;
 mod crew;
 mod device;
 mod event;
@@ -20,10 +21,7 @@ use std::sync::Arc;
 use crate::backend::{Compiler, RawDevice};
 use crate::error::{CompileError, Result};
 
-pub(crate) use compiler::instructions;
-
-/// The most threads a CPU device may have.
-pub const MAX_THREADS: usize = 1024;
+pub use crate::identity::MAX_THREADS;
 
 pub(crate) fn open(threads: Option<usize>) -> Result<Arc<dyn RawDevice>> {
     Ok(Arc::new(device::CpuDevice::new(threads)?))

@@ -11,9 +11,10 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::pool::{Hands, Pool};
 use crate::backend::{RawFunction, RawModule};
-use crate::device::{DeviceId, Properties};
+use crate::binary::ModuleBinary;
 use crate::error::{DeviceError, Result};
-use crate::module::{Launch, ModuleBinary};
+use crate::identity::{DeviceId, Properties};
+use crate::launch::Launch;
 
 /// The one signature of all CPU entry points.
 type Entry = unsafe extern "C" fn(args: *const *mut c_void, begin: i64, end: i64);

@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use crate::backend::Compiler;
 use crate::cuda::library_candidates;
-use crate::device::DeviceKind;
 use crate::error::CompileError;
+use crate::gpu::calls::function_table;
 use crate::gpu::compiler::{ArchCompiler, CompilerCallNames, CompilerLibrary, Flavour, missing};
-use crate::gpu::driver::function_table;
+use crate::kind::DeviceKind;
 use crate::library::open_first;
 
 static NVRTC: Flavour = Flavour {

@@ -8,12 +8,12 @@ use cudarc::driver::sys;
 
 use crate::backend::Compiler;
 use crate::cuda::{compiler, fft};
-use crate::device::{DeviceId, DeviceKind, Properties};
 use crate::error::{CompileError, DeviceError, Result};
-use crate::gpu::driver::{
-    Attributes, CallNames, Calls, Driver, Failure, GraphCallNames, GraphCalls, PoolCallNames, PoolCalls, c_text, find, function_table,
-};
-use crate::gpu::fft::FftLibrary;
+use crate::gpu::calls::{Failure, c_text, find, function_table};
+use crate::gpu::driver::{Attributes, CallNames, Calls, Driver, GraphCallNames, GraphCalls, PoolCallNames, PoolCalls};
+use crate::gpu::fft_library::FftLibrary;
+use crate::identity::{DeviceId, Properties};
+use crate::kind::DeviceKind;
 
 const CALLS: CallNames = CallNames {
     init: "cuInit",

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::cuda::library_candidates;
 use crate::error::Result;
-use crate::gpu::fft::{FftCallNames, FftFlavour, FftLibrary};
+use crate::gpu::fft_library::{FftCallNames, FftFlavour, FftLibrary};
 
 static CUFFT: FftFlavour = FftFlavour {
     name: "cuFFT",

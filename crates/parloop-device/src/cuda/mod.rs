@@ -11,9 +11,9 @@ use std::sync::Arc;
 pub use self::compiler::compiler;
 pub use self::nvml::{Nvml, NvmlDevice, NvmlMemory, Utilization};
 use crate::backend::RawDevice;
-use crate::device::DeviceId;
 use crate::error::Result;
 use crate::gpu;
+use crate::identity::DeviceId;
 use crate::library::{package_folders, path_from_env};
 
 pub(crate) fn list() -> Result<Vec<DeviceId>> {

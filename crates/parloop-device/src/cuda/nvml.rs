@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use libloading::Library;
 
-use crate::device::{DeviceKind, PciAddress};
 use crate::error::{DeviceError, Result};
-use crate::gpu::driver::{Failure, c_text, find, function_table};
+use crate::gpu::calls::{Failure, c_text, find, function_table};
+use crate::identity::PciAddress;
+use crate::kind::DeviceKind;
 use crate::library::open_first;
 
 function_table! {

@@ -8,9 +8,9 @@ use std::sync::Mutex;
 use libloading::Library;
 
 use crate::backend::Compiler;
-use crate::device::DeviceKind;
 use crate::error::CompileError;
-use crate::gpu::driver::{Call, Failure, c_text, find, function_table};
+use crate::gpu::calls::{Call, Failure, c_text, find, function_table};
+use crate::kind::DeviceKind;
 
 function_table! {
     /// The functions of a compiler library.

@@ -3,9 +3,10 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use crate::device::MemoryInfo;
 use crate::error::{DeviceError, Result};
-use crate::gpu::driver::{Call, Driver, Failure, LEGACY_STREAM, PoolCalls, PoolProperties, code};
+use crate::gpu::calls::{Call, Failure, code};
+use crate::gpu::driver::{Driver, LEGACY_STREAM, PoolCalls, PoolProperties};
+use crate::identity::MemoryInfo;
 
 /// A device in use. Devices stay open until the process ends, so the context is never given back.
 pub(crate) struct Context<D: Driver> {

@@ -3,19 +3,21 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex};
 
-use crate::backend::{Compiler, RawDevice, RawEvent, RawFft, RawGraph, RawMemory, RawModule, RawPinned, RawStream};
-use crate::device::{DeviceId, MemoryInfo, PciAddress, Properties};
+use crate::backend::{Compiler, Growable, RawDevice, RawEvent, RawFft, RawGraph, RawMemory, RawModule, RawPinned, RawStream};
+use crate::binary::ModuleBinary;
 use crate::error::{CompileError, DeviceError, Result};
-use crate::fft::FftShape;
+use crate::gpu::calls::{Failure, code};
 use crate::gpu::context::Context;
-use crate::gpu::driver::{Driver, Failure, code};
+use crate::gpu::driver::Driver;
 use crate::gpu::event::GpuEvent;
 use crate::gpu::fft::GpuFft;
 use crate::gpu::graph::GpuGraph;
 use crate::gpu::memory::{GpuMemory, GpuPinned};
 use crate::gpu::module::GpuModule;
 use crate::gpu::stream::GpuStream;
-use crate::module::ModuleBinary;
+use crate::identity::{DeviceId, MemoryInfo, PciAddress, Properties};
+use crate::moving::Moving;
+use crate::transform::FftShape;
 
 /// The devices of a driver.
 pub(crate) fn list<D: Driver>(driver: &'static D) -> Result<Vec<DeviceId>> {
@@ -142,12 +144,20 @@ impl<D: Driver> RawDevice for GpuDevice<D> {
         &self.properties
     }
 
+    fn binary_target(&self) -> String {
+        self.properties.arch.clone()
+    }
+
     fn memory_info(&self) -> Result<MemoryInfo> {
         self.context()?.memory_info()
     }
 
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>> {
         Ok(Arc::new(GpuMemory::allocate(self.context()?, bytes)?))
+    }
+
+    fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>> {
+        Moving::allocate(self, bytes)
     }
 
     unsafe fn adopt_memory(&self, handle: u64, _bytes: usize) -> Result<Arc<dyn RawMemory>> {

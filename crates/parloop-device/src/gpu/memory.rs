@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::backend::{RawMemory, RawPinned};
 use crate::error::Result;
+use crate::gpu::calls::code;
 use crate::gpu::context::Context;
-use crate::gpu::driver::{Driver, code};
+use crate::gpu::driver::Driver;
 
 /// An allocation.
 pub(crate) struct GpuMemory<D: Driver> {

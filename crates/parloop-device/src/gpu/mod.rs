@@ -4,12 +4,14 @@
 //! that differ. Everything else is written once, over that trait.
 
 mod binary;
+pub(crate) mod calls;
 pub(crate) mod compiler;
 mod context;
 mod device;
 pub(crate) mod driver;
 mod event;
-pub(crate) mod fft;
+mod fft;
+pub(crate) mod fft_library;
 mod graph;
 mod memory;
 mod module;

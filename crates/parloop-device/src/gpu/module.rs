@@ -5,11 +5,13 @@ use std::ptr;
 use std::sync::Arc;
 
 use crate::backend::{RawFunction, RawModule};
+use crate::binary::ModuleBinary;
 use crate::error::{DeviceError, Result};
 use crate::gpu::binary;
+use crate::gpu::calls::code;
 use crate::gpu::context::Context;
-use crate::gpu::driver::{Driver, code};
-use crate::module::{Launch, ModuleBinary};
+use crate::gpu::driver::Driver;
+use crate::launch::Launch;
 
 /// A loaded module.
 pub(crate) struct GpuModule<D: Driver> {

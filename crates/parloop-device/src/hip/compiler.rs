@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 use libloading::Library;
 
 use crate::backend::Compiler;
-use crate::device::DeviceKind;
 use crate::error::CompileError;
+use crate::gpu::calls::{c_text, find, function_table};
 use crate::gpu::compiler::{ArchCompiler, CompilerCallNames, CompilerLibrary, Flavour, missing};
-use crate::gpu::driver::{c_text, find, function_table};
 use crate::hip::driver_candidates;
+use crate::kind::DeviceKind;
 use crate::library::{is_loaded_from_system, open_first};
 
 static HIPRTC: Flavour = Flavour {

@@ -9,13 +9,13 @@ use std::sync::{Arc, OnceLock};
 use libloading::Library;
 
 use crate::backend::Compiler;
-use crate::device::{DeviceId, DeviceKind, Properties};
 use crate::error::{CompileError, DeviceError, Result};
-use crate::gpu::driver::{
-    Attributes, CallNames, Calls, Driver, Failure, GraphCallNames, GraphCalls, PoolCallNames, PoolCalls, c_text, find, function_table,
-};
-use crate::gpu::fft::FftLibrary;
+use crate::gpu::calls::{Failure, c_text, find, function_table};
+use crate::gpu::driver::{Attributes, CallNames, Calls, Driver, GraphCallNames, GraphCalls, PoolCallNames, PoolCalls};
+use crate::gpu::fft_library::FftLibrary;
 use crate::hip::{compiler, driver_candidates, fft};
+use crate::identity::{DeviceId, Properties};
+use crate::kind::DeviceKind;
 use crate::library::open_first;
 
 const CALLS: CallNames = CallNames {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::error::Result;
-use crate::gpu::fft::{FftCallNames, FftFlavour, FftLibrary};
+use crate::gpu::fft_library::{FftCallNames, FftFlavour, FftLibrary};
 use crate::library::path_from_env;
 
 static HIPFFT: FftFlavour = FftFlavour {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 pub use self::compiler::compiler;
 use crate::backend::RawDevice;
-use crate::device::DeviceId;
 use crate::error::Result;
 use crate::gpu;
+use crate::identity::DeviceId;
 use crate::library::path_from_env;
 
 pub(crate) fn list() -> Result<Vec<DeviceId>> {

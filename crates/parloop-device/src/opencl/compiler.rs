@@ -15,8 +15,9 @@ use super::context::Context;
 use super::driver::{Failure, call, create, info, number, numbers, status, text};
 use super::handle::{Handle, Kind};
 use crate::backend::Compiler;
-use crate::device::{DeviceKind, Properties};
 use crate::error::{CompileError, Result};
+use crate::identity::Properties;
+use crate::kind::DeviceKind;
 
 /// Every device has this version; kernels ask for more (doubles, 64-bit atomics) by extension pragmas.
 const LANGUAGE: &str = "-cl-std=CL1.2";

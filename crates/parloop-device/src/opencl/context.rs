@@ -6,8 +6,8 @@ use opencl3::types::cl_device_id;
 
 use super::driver::{Driver, Failure, create};
 use super::handle::{Handle, Kind, Object};
-use crate::device::DeviceId;
 use crate::error::{DeviceError, Result};
+use crate::identity::DeviceId;
 
 /// A context with the one device in it that is meant.
 pub(super) struct Context {

@@ -12,10 +12,11 @@ use super::handle::Object;
 use super::memory::{OpenClMemory, OpenClPinned};
 use super::module::OpenClModule;
 use super::stream::OpenClStream;
-use crate::backend::{Compiler, RawDevice, RawEvent, RawMemory, RawModule, RawPinned, RawStream};
-use crate::device::{MemoryInfo, Properties};
+use crate::backend::{Compiler, Growable, RawDevice, RawEvent, RawMemory, RawModule, RawPinned, RawStream};
+use crate::binary::ModuleBinary;
 use crate::error::{CompileError, Result};
-use crate::module::ModuleBinary;
+use crate::identity::{MemoryInfo, Properties};
+use crate::moving::Moving;
 
 /// A device of an OpenCL platform, in a context of its own or of somebody else.
 pub(super) struct OpenClDevice {
@@ -86,6 +87,10 @@ impl RawDevice for OpenClDevice {
         &self.properties
     }
 
+    fn binary_target(&self) -> String {
+        format!("{}, {}", self.properties.name, self.properties.driver)
+    }
+
     fn memory_info(&self) -> Result<MemoryInfo> {
         let total = self.properties.memory_total;
         Ok(MemoryInfo { free: self.opened.get().map_or(total, |opened| opened.context.free()), total })
@@ -93,6 +98,10 @@ impl RawDevice for OpenClDevice {
 
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>> {
         Ok(Arc::new(OpenClMemory::allocate(&self.opened()?.context, bytes)?))
+    }
+
+    fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>> {
+        Moving::allocate(self, bytes)
     }
 
     unsafe fn adopt_memory(&self, handle: u64, bytes: usize) -> Result<Arc<dyn RawMemory>> {

@@ -12,8 +12,9 @@ use opencl3::types::{
     cl_bool, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_kernel, cl_mem, cl_platform_id, cl_program, cl_uint, cl_ulong,
 };
 
-use crate::device::{DeviceId, DeviceKind};
 use crate::error::{DeviceError, Result};
+use crate::identity::DeviceId;
+use crate::kind::DeviceKind;
 use crate::library;
 
 /// The names under which the library is found; the first is there without development packages.

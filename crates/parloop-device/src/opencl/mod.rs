@@ -28,8 +28,10 @@ use self::driver::{Driver, Failure, missing};
 use self::handle::{Handle, Kind, Object};
 use self::stream::{OpenClStream, ask_queue};
 use crate::backend::RawDevice;
-use crate::device::{Device, DeviceId, DeviceKind};
+use crate::device::Device;
 use crate::error::{DeviceError, Result};
+use crate::identity::DeviceId;
+use crate::kind::DeviceKind;
 use crate::stream::Stream;
 
 /// The devices of all platforms, each with its platform.

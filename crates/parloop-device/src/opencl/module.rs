@@ -14,8 +14,9 @@ use super::context::Context;
 use super::driver::{call, create, info, number};
 use super::handle::{Handle, Kind};
 use crate::backend::{RawFunction, RawModule};
+use crate::binary::ModuleBinary;
 use crate::error::{DeviceError, Result};
-use crate::module::{Launch, ModuleBinary};
+use crate::launch::Launch;
 
 /// A program, built for the device.
 pub(super) struct OpenClModule {

@@ -6,7 +6,7 @@ use opencl3::types::{cl_device_id, cl_platform_id};
 
 use super::driver::{Driver, Failure, info, number, numbers, status, text};
 use super::handle::Object;
-use crate::device::{DeviceId, PciAddress, Properties};
+use crate::identity::{DeviceId, PciAddress, Properties};
 
 /// The platforms, in the driver's order.
 pub(super) fn platforms(driver: &Driver) -> Result<Vec<Object>, Failure> {

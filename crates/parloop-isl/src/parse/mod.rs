@@ -22,17 +22,30 @@ const MAX_DEPTH: usize = 100;
 /// How many pieces, or cases of an expression, text may ask for.
 const MAX_PIECES: usize = 1024;
 
-/// Reads a set.
-pub(crate) fn set(text: &str) -> Result<Set> {
-    let read = read(text, false)?;
-    printable(Set::from_raw(read.params, read.dims, read.pieces))
+impl Set {
+    /// Reads isl's notation. `[n] -> ` in front may be left out: every name that is not a dimension or bound by `exists` is a parameter.
+    ///
+    /// What is written with comparisons, `and`, `or`, `floor` and `mod` is taken as it stands; libisl is needed only for `not`, `exists`,
+    /// `min`, `max` and divisions outside `floor`.
+    ///
+    /// # Errors
+    /// [`IslError::Syntax`] with the place; [`IslError::Missing`].
+    pub fn parse(text: &str) -> Result<Set> {
+        let read = read(text, false)?;
+        printable(Set::from_raw(read.params, read.dims, read.pieces))
+    }
 }
 
-/// Reads a relation.
-pub(crate) fn relation(text: &str) -> Result<Relation> {
-    let read = read(text, true)?;
-    let (inputs, outputs) = (read.dims[..read.inputs].to_vec(), read.dims[read.inputs..].to_vec());
-    Ok(Relation::of(inputs, outputs, printable(Set::from_raw(read.params, read.dims, read.pieces))?))
+impl Relation {
+    /// Reads isl's notation for maps.
+    ///
+    /// # Errors
+    /// [`IslError::Syntax`] with the place.
+    pub fn parse(text: &str) -> Result<Relation> {
+        let read = read(text, true)?;
+        let (inputs, outputs) = (read.dims[..read.inputs].to_vec(), read.dims[read.inputs..].to_vec());
+        Ok(Relation::of(inputs, outputs, printable(Set::from_raw(read.params, read.dims, read.pieces))?))
+    }
 }
 
 /// The set, unless it has the one number whose size does not fit: text with it would not be read back.

@@ -1,15 +1,15 @@
 //! Programs from what Python's `make_kernel` was given: texts, and descriptions of data as dictionaries.
 
 use parloop_loop::create::{Data, KernelBuilder, Order};
-use parloop_loop::syntax::{AddressSpace, Initializer, KernelOptions, Offset, SubstitutionRule, Target, Type};
+use parloop_loop::syntax::{AddressSpace, Initializer, Offset, SubstitutionRule, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use super::options::{address_space, options, target, type_given};
 use super::program::LoopProgram;
 use crate::error::Result;
 use crate::ndarray::{NdArray, as_contiguous, dtype_of};
-use crate::objects::types::type_of;
 
 /// Makes a program of one kernel. `described` has the keys `domains`, `instructions`, `data` and what else was said.
 #[pyfunction]
@@ -82,38 +82,6 @@ fn set(builder: KernelBuilder, key: &str, value: &Bound<'_, PyAny>) -> Result<Ke
         }
         other => return Err(PyTypeError::new_err(format!("make_kernel got an unknown argument `{other}`")).into()),
     })
-}
-
-/// Options by their names in Python.
-pub fn options(given: &Bound<'_, PyDict>) -> PyResult<KernelOptions> {
-    let mut options = KernelOptions::default();
-    change_options(&mut options, given)?;
-    Ok(options)
-}
-
-/// Sets what is given, and leaves the rest.
-pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) -> PyResult<()> {
-    for (key, value) in given.iter() {
-        let key: String = key.extract()?;
-        match key.as_str() {
-            "checked" => options.checked = value.is_truthy()?,
-            "enforce_array_accesses_within_bounds" => options.check_bounds = value.is_truthy()?,
-            "insert_gbarriers" => options.insert_global_barriers = value.is_truthy()?,
-            "annotate_inames" | "annotate" => options.annotate = value.is_truthy()?,
-            "return_dict" => options.return_dict = value.is_truthy()?,
-            "skip_arg_checks" => options.skip_arg_checks = value.is_truthy()?,
-            "silenced_warnings" => {
-                let names = value.try_iter()?.map(|name| Ok(name?.str()?.to_string().into()));
-                options.silenced = names.collect::<PyResult<_>>()?;
-            }
-            "build_options" => {
-                let flags = if let Ok(text) = value.cast::<PyString>() { vec![text.to_string()] } else { value.extract()? };
-                options.build_options = flags;
-            }
-            _ => drop(options.other.insert(key.into(), value.str()?.to_string())),
-        }
-    }
-    Ok(())
 }
 
 fn add_data(builder: KernelBuilder, item: &Bound<'_, PyDict>) -> Result<KernelBuilder> {
@@ -218,14 +186,6 @@ fn add_data(builder: KernelBuilder, item: &Bound<'_, PyDict>) -> Result<KernelBu
     Ok(builder.data(data))
 }
 
-/// A type: a numpy dtype or a name of one, or a class of `parloop.objects`.
-pub fn type_given(given: &Bound<'_, PyAny>) -> Result<Type> {
-    match type_of(given) {
-        Ok(class) => Ok(class.get().in_loops()?.clone()),
-        Err(_) => Ok(dtype_of(given)?.into()),
-    }
-}
-
 /// Lengths of axes: integers, or expressions by their text.
 fn lengths(shape: &Bound<'_, PyAny>) -> Result<Vec<parloop_loop::syntax::Expr>> {
     let items: Vec<Bound<'_, PyAny>> = match shape.try_iter() {
@@ -250,28 +210,5 @@ fn order(text: &str) -> PyResult<Order> {
         "F" | "f" => Ok(Order::Fortran),
         "auto" => Ok(Order::Auto),
         other => Err(PyValueError::new_err(format!("an order is \"C\", \"F\" or \"auto\", not {other:?}"))),
-    }
-}
-
-/// An address space by its name.
-pub fn address_space(text: &str) -> PyResult<AddressSpace> {
-    match text {
-        "private" => Ok(AddressSpace::Private),
-        "local" => Ok(AddressSpace::Local),
-        "global" => Ok(AddressSpace::Global),
-        "constant" => Ok(AddressSpace::Constant),
-        other => Err(PyValueError::new_err(format!("memory is private, local, global or constant, not {other:?}"))),
-    }
-}
-
-/// A target by its name.
-pub fn target(text: &str) -> PyResult<Target> {
-    match text {
-        "c" => Ok(Target::C),
-        "opencl" => Ok(Target::OpenCl),
-        "cuda" => Ok(Target::Cuda),
-        "hip" => Ok(Target::Hip),
-        "ispc" => Ok(Target::Ispc),
-        other => Err(PyValueError::new_err(format!("a target is c, opencl, cuda, hip or ispc, not {other:?}"))),
     }
 }

@@ -7,41 +7,60 @@ use parloop_device::DeviceKind;
 use parloop_kernel as ker;
 use parloop_loop::Name;
 use parloop_loop::error::LoopError;
-use parloop_loop::run::{Given, PlannedKind, RunError, Values};
+use parloop_loop::prelude::*;
+use parloop_loop::run::{Executable, Given, PlannedKind, RunError};
 use parloop_loop::syntax::LoopKernel;
-use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::{Borrowed, ffi};
 use smallvec::SmallVec;
 
-use super::compiled::{Compiled, compiled_for, lock};
-use super::given::{Taken, Value, make_output, result_of, shape_of, take};
-use super::launch::run;
+use super::compiled::{Compiled, lock, with_types};
+use super::given::{Taken, Value, make_output, result_of, shape_of, take, type_given};
+use super::launch;
 use super::program::LoopProgram;
-use super::repeat::Repeat;
+use super::repeat::{Known, LastCall, Repeat};
 use crate::context::Context;
 use crate::error::Result;
-use crate::runtime_class::Arguments;
+use crate::runtime_class::{Arguments, RuntimeClass, Slot, run};
 use crate::stream::Event;
 
-/// A call of which everything is known but the memory.
-pub struct Known {
-    pub compiled: Arc<Compiled>,
-    /// What there is for each argument, outputs that were made too.
-    pub given: SmallVec<[Given; 8]>,
-    pub sizes: Values,
-    /// How to see that another call is like it, where that can be seen.
-    pub repeat: Option<Repeat>,
+/// The class through which Python calls programs: `event, (out,) = knl(context, a=…)`.
+fn class(py: Python<'_>) -> PyResult<&'static RuntimeClass> {
+    static CLASS: PyOnceLock<RuntimeClass> = PyOnceLock::new();
+    let slot = Slot::CallOfMade(call_program, new_program);
+    CLASS.get_or_try_init(py, || RuntimeClass::new(py.get_type::<LoopProgram>(), c"parloop._parloop._LoopProgram", slot))
 }
 
-/// What is kept of the last call, for the next one and for a report.
-pub struct LastCall {
-    pub known: Arc<Known>,
-    /// On a CPU, which is done when the call is.
-    pub took: std::time::Duration,
-    /// On other devices: before and behind the launches.
-    pub events: Option<(parloop_device::Event, parloop_device::Event)>,
+/// Puts the class into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("_LoopProgram", class(module.py())?.class(module.py()))
+}
+
+unsafe extern "C" fn call_program(
+    callable: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    count: usize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: Python calls us by its protocol; the arguments live until we return.
+    unsafe { run::<LoopProgram>(callable, |program| Ok(call(program, Arguments::new(args, count, names))?.unbind())) }
+}
+
+unsafe extern "C" fn new_program(of: *mut ffi::PyTypeObject, args: *mut ffi::PyObject, named: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: Python calls us, attached, to make an object of the class or of a subclass.
+    unsafe {
+        let py = Python::assume_attached();
+        match class(py) {
+            Ok(class) => class.new_object(&py.get_type::<LoopProgram>(), of, args, named),
+            Err(error) => {
+                error.restore(py);
+                std::ptr::null_mut()
+            }
+        }
+    }
 }
 
 /// How results are wanted.
@@ -59,7 +78,7 @@ struct Said<'a, 'py> {
     values: SmallVec<[(Borrowed<'a, 'py, PyString>, Borrowed<'a, 'py, PyAny>); 8]>,
 }
 
-pub fn call<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Result<Bound<'py, PyAny>> {
+fn call<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Result<Bound<'py, PyAny>> {
     let last = lock(&slf.get().last).as_ref().map(|last| last.known.clone());
     if let Some(known) = last
         && let Some(values) = known.again(slf.py(), arguments)?
@@ -115,6 +134,41 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
     let known = complete(py, compiled, repeat, &mut values)?;
     let as_host = said.out_host.unwrap_or(any_host) || context.device().kind() == DeviceKind::Cpu;
     finish(slf, Arc::new(known), values, Wanted { as_host, by_name: said.by_name })
+}
+
+/// What the program was compiled to for these values; it is compiled where it was not.
+fn compiled_for(
+    py: Python<'_>,
+    program: &LoopProgram,
+    kernel: &LoopKernel,
+    entry: &Name,
+    context: &ker::Context,
+    values: &[Value<'_>],
+) -> Result<Arc<Compiled>> {
+    let mut types = Vec::new();
+    for (index, argument) in kernel.arguments.iter().enumerate() {
+        if argument.ty.is_none()
+            && let Some(ty) = type_given(&values[index])?
+        {
+            types.push((index, ty));
+        }
+    }
+    let is_it = |known: &Arc<Compiled>| known.types() == types && known.entry() == entry && known.context().is_same(context);
+    if let Some(known) = lock(&program.compiled).iter().find(|known| is_it(known)) {
+        return Ok(known.clone());
+    }
+    let typed = with_types(&program.inner, kernel, &types);
+    let made = py.detach(|| {
+        let generated = typed.generate_for(entry, context)?;
+        Executable::compile(&generated, context)
+    })?;
+    let returns_dict = kernel.options.return_dict;
+    let compiled = Arc::new(Compiled::new(context, entry, types, made, returns_dict));
+    let mut all = lock(&program.compiled);
+    all.insert(0, compiled.clone());
+    // A program that is called on ever new queues does not keep them all.
+    all.truncate(16);
+    Ok(compiled)
 }
 
 impl<'a, 'py> Said<'a, 'py> {
@@ -174,7 +228,7 @@ fn finish<'py>(slf: &Bound<'py, LoopProgram>, known: Arc<Known>, values: Taken<'
     let record = || context.stream().record().map_err(ker::KernelError::from);
     let start = if is_recorded || context.device().kind() == DeviceKind::Cpu { None } else { Some(record()?) };
     let began = std::time::Instant::now();
-    run(py, compiled, &values, &known.given, &known.sizes)?;
+    launch::run(py, compiled, &values, &known.given, &known.sizes)?;
     let took = began.elapsed();
     let mut results: SmallVec<[(&Name, Bound<'py, PyAny>); 4]> = SmallVec::new();
     for (arg, value) in compiled.executable().plan().args().iter().zip(values) {

@@ -11,12 +11,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 use smallvec::SmallVec;
 
-use crate::argument::{describe, plain_number};
 use crate::array::Array;
 use crate::error::Result;
 use crate::exceptions::Exception;
-use crate::index::Layout;
+use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_contiguous};
+use crate::number::{describe, plain_number};
 use crate::numpy_api;
 use crate::objects::argument::object_of;
 use crate::objects::object::Object;

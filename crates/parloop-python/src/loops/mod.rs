@@ -10,6 +10,7 @@ mod describe;
 mod given;
 mod launch;
 mod layouts;
+mod options;
 mod program;
 mod repeat;
 mod stats;
@@ -23,7 +24,7 @@ use pyo3::prelude::*;
 /// Puts the classes into the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     find_isl_of_islpy(module.py())?;
-    program::register(module)?;
+    call::register(module)?;
     module.add_function(wrap_pyfunction!(build::make_loop_program, module)?)?;
     module.add_function(wrap_pyfunction!(program::merge_loop_programs, module)?)?;
     module.add_function(wrap_pyfunction!(tree::loop_expression_tree, module)?)

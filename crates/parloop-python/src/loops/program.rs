@@ -9,19 +9,16 @@ use parloop_loop::prepare::{Generated, generate, prepare};
 use parloop_loop::syntax::{LoopKernel, Preamble, Program, Target};
 use parloop_loop::transform::{self, Step, TransformError, apply};
 use pyo3::exceptions::PyKeyError;
-use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::build::{change_options, target, type_given};
-use super::call::{LastCall, call};
 use super::callable::{PyCallable, PyLookup};
 use super::compiled::Compiled;
 use super::describe;
+use super::options::{change_options, target, type_given};
+use super::repeat::LastCall;
 use super::value::step_value;
 use crate::error::Result;
-use crate::runtime_class::{Arguments, RuntimeClass, Slot, run};
 
 /// One program with the kernels and functions of all.
 #[pyfunction]
@@ -39,42 +36,6 @@ pub struct LoopProgram {
     pub compiled: Mutex<Vec<Arc<Compiled>>>,
     /// The last call.
     pub last: Mutex<Option<LastCall>>,
-}
-
-/// The class through which Python calls programs: `event, (out,) = knl(context, a=…)`.
-fn class(py: Python<'_>) -> PyResult<&'static RuntimeClass> {
-    static CLASS: PyOnceLock<RuntimeClass> = PyOnceLock::new();
-    let slot = Slot::CallOfMade(call_program, new_program);
-    CLASS.get_or_try_init(py, || RuntimeClass::new(py.get_type::<LoopProgram>(), c"parloop._parloop._LoopProgram", slot))
-}
-
-/// Puts the class into the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("_LoopProgram", class(module.py())?.class(module.py()))
-}
-
-unsafe extern "C" fn call_program(
-    callable: *mut ffi::PyObject,
-    args: *const *mut ffi::PyObject,
-    count: usize,
-    names: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // SAFETY: Python calls us by its protocol; the arguments live until we return.
-    unsafe { run::<LoopProgram>(callable, |program| Ok(call(program, Arguments::new(args, count, names))?.unbind())) }
-}
-
-unsafe extern "C" fn new_program(of: *mut ffi::PyTypeObject, args: *mut ffi::PyObject, named: *mut ffi::PyObject) -> *mut ffi::PyObject {
-    // SAFETY: Python calls us, attached, to make an object of the class or of a subclass.
-    unsafe {
-        let py = Python::assume_attached();
-        match class(py) {
-            Ok(class) => class.new_object(&py.get_type::<LoopProgram>(), of, args, named),
-            Err(error) => {
-                error.restore(py);
-                std::ptr::null_mut()
-            }
-        }
-    }
 }
 
 impl LoopProgram {

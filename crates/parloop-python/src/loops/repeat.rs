@@ -2,21 +2,41 @@
 //! Types and sizes follow from these, so nothing is worked out again. Where memory is, whether it may be written and how it is aligned is
 //! looked at in each call.
 
+use std::sync::Arc;
+
 use parloop_kernel::Scalar;
-use parloop_loop::run::Given;
-use parloop_loop::run::GivenArray;
+use parloop_loop::run::{Given, GivenArray, Values};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
 use pyo3::{Borrowed, ffi};
 use smallvec::SmallVec;
 
-use super::call::Known;
+use super::compiled::Compiled;
 use super::given::{Taken, Value};
 use crate::context::{Context, current_context};
 use crate::error::Result;
 use crate::ndarray::NdArray;
 use crate::numpy_api;
 use crate::runtime_class::Arguments;
+
+/// A call of which everything is known but the memory.
+pub struct Known {
+    pub compiled: Arc<Compiled>,
+    /// What there is for each argument, outputs that were made too.
+    pub given: SmallVec<[Given; 8]>,
+    pub sizes: Values,
+    /// How to see that another call is like it, where that can be seen.
+    pub repeat: Option<Repeat>,
+}
+
+/// What is kept of the last call, for the next one and for a report.
+pub struct LastCall {
+    pub known: Arc<Known>,
+    /// On a CPU, which is done when the call is.
+    pub took: std::time::Duration,
+    /// On other devices: before and behind the launches.
+    pub events: Option<(parloop_device::Event, parloop_device::Event)>,
+}
 
 /// How a call is recognised.
 pub struct Repeat {

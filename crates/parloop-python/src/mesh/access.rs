@@ -38,7 +38,7 @@ impl Access {
         match object.cast::<Access>() {
             Ok(access) => Ok(*access.get()),
             Err(_) => Err(Exception::ModeValueError
-                .error(format!("an access is READ, WRITE, RW, INC, MIN or MAX, not {}", crate::argument::describe(object)))
+                .error(format!("an access is READ, WRITE, RW, INC, MIN or MAX, not {}", crate::number::describe(object)))
                 .into()),
         }
     }

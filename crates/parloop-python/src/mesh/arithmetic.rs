@@ -9,11 +9,11 @@ use super::dat::Dat;
 use super::global::Global;
 use super::set::Set;
 use super::values::{Purpose, host_view, to_host};
-use crate::argument::describe;
 use crate::context::current_context;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::loops::number;
+use crate::number::describe;
 
 /// The other side of an operator.
 enum Other<'a, 'py> {

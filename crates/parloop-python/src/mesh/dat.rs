@@ -14,11 +14,10 @@ use super::given::name_of;
 use super::map::Map;
 use super::set::Set;
 use super::values::{Purpose, dtype_given, host_view, storage, to_host};
-use super::view::DatView;
-use crate::argument::describe;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::ndarray::numpy_dtype;
+use crate::number::describe;
 
 /// Numbers on each element of a set.
 ///
@@ -171,11 +170,6 @@ impl Dat {
             None => mesh::Arg::dat(&this.inner, access.into(), None),
         };
         Ok(Arg::new(inner, slf.as_any(), access, map))
-    }
-
-    /// One component of each element's data.
-    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> Result<DatView> {
-        DatView::of(slf, index)
     }
 
     /// The set with the dimension.
@@ -341,5 +335,13 @@ impl Dat {
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let (dataset, name) = (self.dataset.bind(py).repr()?, PyString::new(py, self.inner.name()).repr()?);
         Ok(format!("Dat({dataset}, dtype={}, name={name})", self.inner.dtype()))
+    }
+}
+
+#[pymethods]
+impl DataSet {
+    /// Whether data is on this data set.
+    fn __contains__(&self, dat: &Bound<'_, PyAny>) -> bool {
+        dat.cast::<Dat>().is_ok_and(|dat| *dat.get().inner.dataset() == self.inner)
     }
 }

@@ -97,11 +97,6 @@ impl DataSet {
         1
     }
 
-    /// Whether data is on this data set.
-    fn __contains__(&self, dat: &Bound<'_, PyAny>) -> bool {
-        dat.cast::<super::dat::Dat>().is_ok_and(|dat| *dat.get().inner.dataset() == self.inner)
-    }
-
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let dim = match self.inner.axes() {
             [only] => only.to_string(),
@@ -112,5 +107,18 @@ impl DataSet {
             true => format!("DataSet({set}, {dim})"),
             false => format!("DataSet({set}, {dim}, {})", PyString::new(py, &self.name).repr()?),
         })
+    }
+}
+
+#[pymethods]
+impl Set {
+    /// Data of that dimension on each element.
+    fn __pow__<'py>(slf: &Bound<'py, Self>, dim: &Bound<'py, PyAny>, _modulo: &Bound<'py, PyAny>) -> Result<DataSet> {
+        DataSet::on(slf, dim, None)
+    }
+
+    /// Whether a `DataSet` is on this set.
+    fn __contains__(slf: &Bound<'_, Self>, dataset: &Bound<'_, PyAny>) -> bool {
+        dataset.cast::<DataSet>().is_ok_and(|dataset| dataset.get().inner.set() == &slf.get().inner)
     }
 }

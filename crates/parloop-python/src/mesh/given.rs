@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyInt, PyString};
 
-use crate::argument::describe;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
 use crate::ndarray::{NdArray, as_array};
+use crate::number::describe;
 use crate::numpy_api;
 
 /// The name that was given, or one that nothing else has.

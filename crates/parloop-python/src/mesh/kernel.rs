@@ -6,10 +6,10 @@ use parloop_mesh as mesh;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::argument::describe;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::loops::LoopProgram;
+use crate::number::describe;
 
 /// What is done for each element: a function in C, or a loop kernel.
 ///

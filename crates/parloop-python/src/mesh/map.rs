@@ -8,9 +8,9 @@ use pyo3::types::{PyString, PyTuple};
 use super::given::{Integers, integer, integers_array, name_of};
 use super::set::Set;
 use super::values::host_view;
-use crate::argument::describe;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
+use crate::number::describe;
 
 /// For each element of `iterset`, `arity` elements of `toset`.
 ///

@@ -11,10 +11,10 @@ use pyo3::types::PyTuple;
 use super::arg::Arg;
 use super::kernel::Kernel;
 use super::set::Set;
-use crate::argument::describe;
 use crate::context::{Context, current_context};
 use crate::error::Result;
 use crate::exceptions::Exception;
+use crate::number::describe;
 
 /// How a loop is run, as Python says it.
 struct Said<'a, 'py> {

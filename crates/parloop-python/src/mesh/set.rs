@@ -4,12 +4,11 @@ use parloop_mesh as mesh;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::dataset::DataSet;
 use super::given::{Integers, integer, integers_array, name_of};
-use crate::argument::describe;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
 use crate::ndarray::{NdArray, as_array};
+use crate::number::describe;
 
 /// Elements of one kind: nodes, edges, cells. They are only counted.
 ///
@@ -174,11 +173,6 @@ impl Set {
         subset_object(inner, Set::base(slf))
     }
 
-    /// Data of that dimension on each element.
-    fn __pow__<'py>(slf: &Bound<'py, Self>, dim: &Bound<'py, PyAny>, _modulo: &Bound<'py, PyAny>) -> Result<DataSet> {
-        DataSet::on(slf, dim, None)
-    }
-
     /// The elements that are in either.
     fn union<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let other = Set::of(other)?;
@@ -211,11 +205,6 @@ impl Set {
     /// One: the number of its parts.
     fn __len__(&self) -> usize {
         1
-    }
-
-    /// Whether a `DataSet` is on this set.
-    fn __contains__(slf: &Bound<'_, Self>, dataset: &Bound<'_, PyAny>) -> bool {
-        dataset.cast::<DataSet>().is_ok_and(|dataset| dataset.get().inner.set() == &slf.get().inner)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> Result<String> {

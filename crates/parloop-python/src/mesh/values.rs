@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
-use crate::index::Layout;
+use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_array, dtype_of, numpy_dtype};
 use crate::numpy_api;
 

@@ -10,9 +10,9 @@ use super::dat::{Dat, Shown, map_given};
 use super::dataset::DataSet;
 use super::given::integer;
 use super::values::Purpose;
-use crate::argument::describe;
 use crate::error::Result;
 use crate::exceptions::Exception;
+use crate::number::describe;
 
 /// One component of each element's data: `dat[1]`, or `dat[0, 1]` where there are two axes.
 ///
@@ -209,5 +209,13 @@ impl DatView {
 
     fn __repr__(&self) -> String {
         format!("<DatView {}>", self.name())
+    }
+}
+
+#[pymethods]
+impl Dat {
+    /// One component of each element's data.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> Result<DatView> {
+        DatView::of(slf, index)
     }
 }

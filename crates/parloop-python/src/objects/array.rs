@@ -1,20 +1,18 @@
-//! `_ArrayObject`: arrays of objects and numbers, and how they are indexed.
+//! Arrays of objects and numbers, and how they are indexed.
 
 use parloop_object as obj;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyTuple};
 use smallvec::SmallVec;
 
+use super::edit::set;
 use super::number::{load, store};
-use super::object::{Body, Object, set, taken, wrap};
+use super::object::{ArrayObject, Body};
 use super::types::Parts;
+use super::wrap::wrap;
 use crate::error::Result;
-use crate::index::Layout;
-
-/// An array in a buffer.
-#[pyclass(frozen, subclass, extends = Object, module = "parloop._parloop", name = "_ArrayObject")]
-pub struct ArrayObject;
+use crate::layout::Layout;
 
 /// An index as the user gave it.
 enum Index<'py> {
@@ -85,12 +83,6 @@ impl ArrayObject {
 
 #[pymethods]
 impl ArrayObject {
-    #[new]
-    #[pyo3(signature = (*args, **_named))]
-    fn new(args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<PyClassInitializer<ArrayObject>> {
-        Ok(PyClassInitializer::from(Object { body: taken(args)? }).add_subclass(ArrayObject))
-    }
-
     /// The number of items.
     fn __len__(slf: &Bound<'_, Self>) -> Result<usize> {
         Ok(slf.as_super().get().body()?.shape()?.count())

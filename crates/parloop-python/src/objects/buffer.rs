@@ -9,9 +9,9 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyMemoryView};
 
 use crate::array::{Array, shape_of};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exceptions::Exception;
-use crate::index::Layout;
+use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of};
 use crate::numpy_api;
 
@@ -397,4 +397,14 @@ impl Buffer {
 pub struct Export {
     _owner: Py<PyAny>,
     guard: parloop_device::Export,
+}
+
+#[pymethods]
+impl Context {
+    /// A buffer for objects; all of it is zero.
+    #[pyo3(signature = (capacity=obj::DEFAULT_CAPACITY))]
+    fn new_buffer(slf: &Bound<'_, Self>, capacity: usize) -> Result<Py<Buffer>> {
+        let inner = obj::Buffer::new(&slf.get().inner, capacity).map_err(Error::from)?;
+        Ok(Buffer::new(slf.py(), slf.as_any(), inner)?)
+    }
 }

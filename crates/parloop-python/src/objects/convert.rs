@@ -2,23 +2,24 @@
 
 use std::borrow::Cow;
 
-use parloop_device::{Complex64, DType};
+use parloop_device::DType;
 use parloop_kernel::{Scalar, encode};
 use parloop_object as obj;
 use parloop_object::{Elements, Value};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
+use super::number::scalar_of;
 use super::object::Object;
 use super::types::{FieldDefault, FieldPart, ObjectType, Parts};
-use crate::argument::{describe, plain_number};
 use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
 use crate::ndarray::NdArray;
+use crate::number::describe;
 
 /// Objects whose memory values borrow. They must be kept until the values are used up.
 pub type Keep<'py> = Vec<Bound<'py, PyAny>>;
@@ -59,42 +60,6 @@ pub fn value_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut
 
 fn misfit(ty: &ObjectType, object: &Bound<'_, PyAny>) -> Error {
     Exception::ObjectTypeError.error(format!("{} was asked for, but {} was given", ty.ty, describe(object))).into()
-}
-
-/// The number that an object is; None if it is none.
-pub fn scalar_of(object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
-    if object.is_exact_instance_of::<PyFloat>() {
-        // SAFETY: it is a float.
-        return Ok(Some(Scalar::Float(unsafe { ffi::PyFloat_AsDouble(object.as_ptr()) })));
-    }
-    if object.is_instance_of::<PyBool>() {
-        return Ok(Some(Scalar::Bool(object.is_truthy()?)));
-    }
-    if object.is_instance_of::<PyInt>() {
-        let mut overflow = 0;
-        // SAFETY: it is an int.
-        let found = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut overflow) };
-        if overflow == 0 {
-            return Ok(Some(Scalar::Int(found.into())));
-        }
-        let wide = object.extract::<i128>();
-        let too_large = |_| Exception::ObjectRangeError.error(format!("{object} does not fit into any type of number")).into();
-        return wide.map(|value| Some(Scalar::Int(value))).map_err(too_large);
-    }
-    if object.is_instance_of::<PyFloat>() {
-        return Ok(Some(Scalar::Float(object.extract()?)));
-    }
-    if let Ok(value) = object.cast::<PyComplex>() {
-        use pyo3::types::PyComplexMethods;
-        return Ok(Some(Scalar::Complex(Complex64::new(value.real(), value.imag()))));
-    }
-    if object.is_instance_of::<PyString>() {
-        return Ok(None);
-    }
-    match plain_number(object) {
-        Some(number) => scalar_of(&number),
-        None => Ok(None),
-    }
 }
 
 fn text_of<'a>(ty: &ObjectType, object: &Bound<'_, PyAny>) -> Result<Value<'a>> {

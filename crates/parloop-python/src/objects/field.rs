@@ -9,9 +9,11 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use super::edit::set;
 use super::number::{load, store};
-use super::object::{Object, set, wrap};
+use super::object::Object;
 use super::types::ObjectType;
+use super::wrap::wrap;
 use crate::error::Result;
 
 /// A field of a struct: its type, and what it gets when nothing is given.

@@ -6,12 +6,14 @@ mod array;
 pub mod buffer;
 mod capi;
 mod convert;
+mod edit;
 pub mod field;
 mod make;
 mod number;
 pub mod object;
 mod slots;
 pub mod types;
+mod wrap;
 
 use pyo3::prelude::*;
 

@@ -1,10 +1,14 @@
 //! Numbers of objects as Python's own, and back.
 
-use parloop_device::DType;
+use parloop_device::{Complex64, DType};
 use parloop_kernel::Scalar;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString};
+
+use crate::error::Result;
+use crate::exceptions::Exception;
+use crate::number::plain_number;
 
 /// A number as Python's own.
 pub fn number(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
@@ -63,5 +67,41 @@ pub unsafe fn store(at: *mut u8, dtype: DType, value: &Bound<'_, PyAny>) -> bool
             }
         }
         false
+    }
+}
+
+/// The number that an object is; None if it is none.
+pub fn scalar_of(object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+    if object.is_exact_instance_of::<PyFloat>() {
+        // SAFETY: it is a float.
+        return Ok(Some(Scalar::Float(unsafe { ffi::PyFloat_AsDouble(object.as_ptr()) })));
+    }
+    if object.is_instance_of::<PyBool>() {
+        return Ok(Some(Scalar::Bool(object.is_truthy()?)));
+    }
+    if object.is_instance_of::<PyInt>() {
+        let mut overflow = 0;
+        // SAFETY: it is an int.
+        let found = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut overflow) };
+        if overflow == 0 {
+            return Ok(Some(Scalar::Int(found.into())));
+        }
+        let wide = object.extract::<i128>();
+        let too_large = |_| Exception::ObjectRangeError.error(format!("{object} does not fit into any type of number")).into();
+        return wide.map(|value| Some(Scalar::Int(value))).map_err(too_large);
+    }
+    if object.is_instance_of::<PyFloat>() {
+        return Ok(Some(Scalar::Float(object.extract()?)));
+    }
+    if let Ok(value) = object.cast::<PyComplex>() {
+        use pyo3::types::PyComplexMethods;
+        return Ok(Some(Scalar::Complex(Complex64::new(value.real(), value.imag()))));
+    }
+    if object.is_instance_of::<PyString>() {
+        return Ok(None);
+    }
+    match plain_number(object) {
+        Some(number) => scalar_of(&number),
+        None => Ok(None),
     }
 }

@@ -1,20 +1,16 @@
-//! `_Object`: what objects of all classes of `parloop.objects` are made of, and how Python sees their parts.
+//! `_Object` and `_ArrayObject`: what objects of all classes of `parloop.objects` are made of.
 
 use std::sync::{Mutex, OnceLock};
 
 use parloop_object as obj;
-use parloop_object::{ArrayShape, KnownLengths, Value, View};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
-use pyo3::ffi;
+use parloop_object::{ArrayShape, KnownLengths, View};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple};
 
-use super::array::ArrayObject;
-use super::buffer::{Buffer, offset_of};
-use super::convert::{Keep, position_by_text, scalar_of, value_of};
-use super::number::number;
-use super::types::{ObjectType, Parts};
+use super::buffer::Buffer;
+use super::types::ObjectType;
 use crate::error::Result;
 
 /// An object in a buffer.
@@ -65,6 +61,10 @@ impl Body {
     }
 }
 
+/// An array in a buffer.
+#[pyclass(frozen, subclass, extends = Object, module = "parloop._parloop", name = "_ArrayObject")]
+pub struct ArrayObject;
+
 impl Object {
     #[inline]
     pub fn body(&self) -> Result<&Body> {
@@ -73,7 +73,7 @@ impl Object {
 }
 
 /// Bodies on their way into objects of Python classes. Making one may make others meanwhile: the last one in is the first one out.
-static MADE: Mutex<Vec<Body>> = Mutex::new(Vec::new());
+pub static MADE: Mutex<Vec<Body>> = Mutex::new(Vec::new());
 
 /// The arguments by which `__new__` knows that a body waits for it.
 pub fn from_made(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
@@ -87,45 +87,6 @@ pub fn taken(args: &Bound<'_, PyTuple>) -> PyResult<OnceLock<Body>> {
     Ok(body.map_or_else(OnceLock::new, OnceLock::from))
 }
 
-/// An object of the type's class, without its `__init__`.
-fn make(py: Python<'_>, body: Body) -> Result<Bound<'_, PyAny>> {
-    let ty = body.ty.clone_ref(py);
-    let bind = ty.get().bind()?;
-    let args = from_made(py)?;
-    MADE.lock().unwrap_or_else(|e| e.into_inner()).push(body);
-    let base = if matches!(ty.get().ty, obj::Type::Array(_)) { py.get_type::<ArrayObject>() } else { py.get_type::<Object>() };
-    let class = bind.class.bind(py);
-    // SAFETY: the class inherits from `base`, whose `tp_new` takes any arguments and makes objects of subclasses too.
-    let object = unsafe {
-        let new: ffi::newfunc = std::mem::transmute(ffi::PyType_GetSlot(base.as_type_ptr(), ffi::Py_tp_new));
-        Bound::from_owned_ptr_or_err(py, new(class.as_type_ptr(), args.as_ptr(), std::ptr::null_mut()))?
-    };
-    if bind.post_init {
-        object.call_method0("_post_init")?;
-    }
-    Ok(object)
-}
-
-/// What Python sees of a part: numbers and texts themselves, what references refer to, objects otherwise.
-pub fn wrap<'py>(py: Python<'py>, view: View, ty: &Py<ObjectType>, buffer: &Py<Buffer>) -> Result<Bound<'py, PyAny>> {
-    match (&ty.get().ty, &ty.get().parts) {
-        (obj::Type::Scalar(_), _) => Ok(number(py, view.scalar()?)?),
-        (obj::Type::String(_), _) => Ok(PyString::new(py, &view.text()?).into_any()),
-        (obj::Type::Ref(_), Parts::Target(target)) => match view.target()? {
-            Some(found) => wrap(py, found, target, buffer),
-            None => Ok(py.None().into_bound(py)),
-        },
-        (obj::Type::Union(union), Parts::Members(members)) => match view.target()? {
-            Some(found) => {
-                let id = union.typeid(found.ty()).unwrap_or(0);
-                wrap(py, found, &members[id], buffer)
-            }
-            None => Ok(py.None().into_bound(py)),
-        },
-        _ => make(py, Body::new(view, ty.clone_ref(py), buffer.clone_ref(py))),
-    }
-}
-
 #[pymethods]
 impl Object {
     /// Arguments belong to `__init__`.
@@ -133,29 +94,6 @@ impl Object {
     #[pyo3(signature = (*args, **_named))]
     fn new(args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<Object> {
         Ok(Object { body: taken(args)? })
-    }
-
-    /// The object of this class that is at an offset of a buffer.
-    #[classmethod]
-    #[pyo3(signature = (buffer, offset=0))]
-    fn _from_buffer<'py>(class: &Bound<'py, PyType>, buffer: &Bound<'py, Buffer>, offset: isize) -> Result<Bound<'py, PyAny>> {
-        let py = class.py();
-        let ty = class.getattr(pyo3::intern!(py, "_type"))?.cast_into::<ObjectType>()?.unbind();
-        let view = View::at(&buffer.get().inner, offset_of(offset)?, &ty.get().ty)?;
-        match ty.get().ty {
-            // What is asked for is the reference itself.
-            obj::Type::Union(_) => make(py, Body::new(view, ty, buffer.clone().unbind())),
-            _ => wrap(py, view, &ty, &buffer.clone().unbind()),
-        }
-    }
-
-    /// As `_from_buffer`, but always an object of the class: no text for a string.
-    #[classmethod]
-    fn _at<'py>(class: &Bound<'py, PyType>, buffer: &Bound<'py, Buffer>, offset: isize) -> Result<Bound<'py, PyAny>> {
-        let py = class.py();
-        let ty = class.getattr(pyo3::intern!(py, "_type"))?.cast_into::<ObjectType>()?.unbind();
-        let view = View::at(&buffer.get().inner, offset_of(offset)?, &ty.get().ty)?;
-        make(py, Body::new(view, ty, buffer.clone().unbind()))
     }
 
     /// The buffer that holds it.
@@ -183,36 +121,6 @@ impl Object {
         Ok(view.size()?)
     }
 
-    /// Gives it another value of the same size.
-    fn _update(&self, value: &Bound<'_, PyAny>) -> Result<()> {
-        let body = self.body()?;
-        set(&body.view, body.ty.get(), value)
-    }
-
-    /// What a reference refers to, None for null.
-    fn _target<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        let body = self.body()?;
-        let (obj::Type::Union(union), Parts::Members(members)) = (&body.ty.get().ty, &body.ty.get().parts) else {
-            return Err(PyTypeError::new_err("only a union refers to something").into());
-        };
-        match body.view.target()? {
-            Some(found) => {
-                let id = union.typeid(found.ty()).unwrap_or(0);
-                wrap(py, found, &members[id], &body.buffer)
-            }
-            None => Ok(py.None().into_bound(py)),
-        }
-    }
-
-    /// The field at this position, as Python sees it.
-    fn _field<'py>(&self, py: Python<'py>, index: usize) -> Result<Bound<'py, PyAny>> {
-        let body = self.body()?;
-        match body.ty.get().fields().get(index) {
-            Some(part) => wrap(py, body.view.field_at(index)?, &part.ty, &body.buffer),
-            None => Err(PyIndexError::new_err(format!("{} has no field {index}", body.ty.get().ty)).into()),
-        }
-    }
-
     /// Where in the buffer the field at this position is.
     fn _field_offset(&self, index: usize) -> Result<usize> {
         Ok(self.body()?.view.field_at(index)?.offset())
@@ -229,32 +137,11 @@ impl Object {
     }
 }
 
-/// Fields by name, and no others: those left out keep their values.
-fn given_fields<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
-    let mut fields = Vec::new();
-    for (name, value) in dict {
-        let index = position_by_text(ty, &name)?;
-        let part = ty.fields()[index].ty.get();
-        let value = match value.cast::<PyDict>() {
-            Ok(dict) if matches!(part.ty, obj::Type::Struct(_)) => given_fields(part, dict, keep)?,
-            _ => value_of(part, &value, keep)?,
-        };
-        fields.push((index, value));
+#[pymethods]
+impl ArrayObject {
+    #[new]
+    #[pyo3(signature = (*args, **_named))]
+    fn new(args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<PyClassInitializer<ArrayObject>> {
+        Ok(PyClassInitializer::from(Object { body: taken(args)? }).add_subclass(ArrayObject))
     }
-    Ok(Value::Fields(fields))
-}
-
-/// Changes a part to what Python gives.
-pub fn set(view: &View, ty: &ObjectType, value: &Bound<'_, PyAny>) -> Result<()> {
-    let mut keep = Keep::new();
-    if let obj::Type::Scalar(_) = ty.ty
-        && let Some(scalar) = scalar_of(value)?
-    {
-        return Ok(view.set(Value::Scalar(scalar))?);
-    }
-    let value = match (&ty.ty, value.cast::<PyDict>()) {
-        (obj::Type::Struct(_), Ok(dict)) => given_fields(ty, dict, &mut keep)?,
-        _ => value_of(ty, value, &mut keep)?,
-    };
-    Ok(view.set(value)?)
 }

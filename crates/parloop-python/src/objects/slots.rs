@@ -7,8 +7,7 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::array::ArrayObject;
-use super::object::{Object, from_made};
+use super::object::{ArrayObject, Object, from_made};
 use crate::runtime_class::{make_class, run};
 
 unsafe extern "C" {

@@ -8,7 +8,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
-use super::convert::scalar_of;
+use super::number::scalar_of;
 use crate::error::Result;
 use crate::ndarray::dtype_of;
 

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::f64::consts::TAU;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 use num_complex::Complex64;
 
 use super::*;
+use crate::gpu::fft_library::{FftCallNames, FftCalls, FftFlavour};
 
 fn shape(lengths: &[usize], axes: &[usize]) -> FftShape {
     FftShape { lengths: lengths.into(), axes: axes.into(), dtype: DType::C128 }

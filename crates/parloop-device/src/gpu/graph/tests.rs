@@ -6,10 +6,12 @@ use std::sync::OnceLock;
 
 use super::*;
 use crate::backend::Compiler;
-use crate::device::{DeviceId, DeviceKind, Properties};
 use crate::error::{CompileError, DeviceError};
-use crate::gpu::driver::{Attributes, CallNames, Calls, Failure, GraphCallNames, PoolCalls};
-use crate::gpu::fft::FftLibrary;
+use crate::gpu::calls::Failure;
+use crate::gpu::driver::{Attributes, CallNames, Calls, GraphCallNames, PoolCalls};
+use crate::gpu::fft_library::FftLibrary;
+use crate::identity::{DeviceId, Properties};
+use crate::kind::DeviceKind;
 
 thread_local! {
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };

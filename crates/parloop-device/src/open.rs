@@ -1,0 +1,67 @@
+//! The way from a name to an open device. This is the only place that knows all backends.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock};
+
+use crate::device::Device;
+#[cfg(doc)]
+use crate::error::DeviceError;
+use crate::error::Result;
+use crate::identity::DeviceId;
+use crate::kind::DeviceKind;
+use crate::{cpu, cuda, hip, opencl};
+
+impl Device {
+    /// Every device that can be reached, the CPU first.
+    pub fn list() -> Vec<Device> {
+        Device::probe().into_iter().filter_map(|(_, found)| found.ok()).flatten().collect()
+    }
+
+    /// For each kind, its devices or the reason why there are none.
+    pub fn probe() -> Vec<(DeviceKind, Result<Vec<Device>>)> {
+        DeviceKind::ALL.into_iter().map(|kind| (kind, Device::list_kind(kind))).collect()
+    }
+
+    /// The devices of one kind; no other driver is asked.
+    ///
+    /// # Errors
+    /// [`DeviceError::DriverMissing`].
+    pub fn list_kind(kind: DeviceKind) -> Result<Vec<Device>> {
+        let ids = match kind {
+            DeviceKind::Cpu => vec![DeviceId::Cpu { threads: None }],
+            DeviceKind::OpenCl => opencl::list()?,
+            DeviceKind::Cuda => cuda::list()?,
+            DeviceKind::Hip => hip::list()?,
+        };
+        ids.into_iter().map(Device::open_id).collect()
+    }
+
+    /// Opens the device of that name, for example `cpu`, `cpu:4`, `opencl:0.1`, `cuda:0`.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownName`], [`DeviceError::NotFound`], [`DeviceError::DriverMissing`].
+    pub fn open(name: &str) -> Result<Device> {
+        Device::open_id(name.parse()?)
+    }
+
+    /// Opens a device by its parsed name; the same name gives the same device.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn open_id(id: DeviceId) -> Result<Device> {
+        static OPEN: OnceLock<Mutex<HashMap<DeviceId, Device>>> = OnceLock::new();
+        let mut open = OPEN.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(device) = open.get(&id) {
+            return Ok(device.clone());
+        }
+        let raw = match id {
+            DeviceId::Cpu { threads } => cpu::open(threads)?,
+            DeviceId::OpenCl { platform, device } => opencl::open(platform, device)?,
+            DeviceId::Cuda { index } => cuda::open(index)?,
+            DeviceId::Hip { index } => hip::open(index)?,
+        };
+        let device = Device::from_raw(raw);
+        open.insert(id, device.clone());
+        Ok(device)
+    }
+}

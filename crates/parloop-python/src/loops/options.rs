@@ -1,0 +1,73 @@
+//! Options, types, address spaces and targets of loop kernels, as Python gives them.
+
+use parloop_loop::syntax::{AddressSpace, KernelOptions, Target, Type};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::error::Result;
+use crate::ndarray::dtype_of;
+use crate::objects::types::type_of;
+
+/// Options by their names in Python.
+pub fn options(given: &Bound<'_, PyDict>) -> PyResult<KernelOptions> {
+    let mut options = KernelOptions::default();
+    change_options(&mut options, given)?;
+    Ok(options)
+}
+
+/// Sets what is given, and leaves the rest.
+pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) -> PyResult<()> {
+    for (key, value) in given.iter() {
+        let key: String = key.extract()?;
+        match key.as_str() {
+            "checked" => options.checked = value.is_truthy()?,
+            "enforce_array_accesses_within_bounds" => options.check_bounds = value.is_truthy()?,
+            "insert_gbarriers" => options.insert_global_barriers = value.is_truthy()?,
+            "annotate_inames" | "annotate" => options.annotate = value.is_truthy()?,
+            "return_dict" => options.return_dict = value.is_truthy()?,
+            "skip_arg_checks" => options.skip_arg_checks = value.is_truthy()?,
+            "silenced_warnings" => {
+                let names = value.try_iter()?.map(|name| Ok(name?.str()?.to_string().into()));
+                options.silenced = names.collect::<PyResult<_>>()?;
+            }
+            "build_options" => {
+                let flags = if let Ok(text) = value.cast::<PyString>() { vec![text.to_string()] } else { value.extract()? };
+                options.build_options = flags;
+            }
+            _ => drop(options.other.insert(key.into(), value.str()?.to_string())),
+        }
+    }
+    Ok(())
+}
+
+/// A type: a numpy dtype or a name of one, or a class of `parloop.objects`.
+pub fn type_given(given: &Bound<'_, PyAny>) -> Result<Type> {
+    match type_of(given) {
+        Ok(class) => Ok(class.get().in_loops()?.clone()),
+        Err(_) => Ok(dtype_of(given)?.into()),
+    }
+}
+
+/// An address space by its name.
+pub fn address_space(text: &str) -> PyResult<AddressSpace> {
+    match text {
+        "private" => Ok(AddressSpace::Private),
+        "local" => Ok(AddressSpace::Local),
+        "global" => Ok(AddressSpace::Global),
+        "constant" => Ok(AddressSpace::Constant),
+        other => Err(PyValueError::new_err(format!("memory is private, local, global or constant, not {other:?}"))),
+    }
+}
+
+/// A target by its name.
+pub fn target(text: &str) -> PyResult<Target> {
+    match text {
+        "c" => Ok(Target::C),
+        "opencl" => Ok(Target::OpenCl),
+        "cuda" => Ok(Target::Cuda),
+        "hip" => Ok(Target::Hip),
+        "ispc" => Ok(Target::Ispc),
+        other => Err(PyValueError::new_err(format!("a target is c, opencl, cuda, hip or ispc, not {other:?}"))),
+    }
+}
