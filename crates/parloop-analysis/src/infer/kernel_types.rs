@@ -15,7 +15,7 @@ use parloop_isl::Name;
 use super::order::components;
 use super::reader::{results, unknown_function};
 use super::rules::{self, Environment};
-use super::types::{Mode, Session};
+use super::session::{Mode, Session};
 
 /// The inference of one kernel.
 pub(super) struct KernelTypes<'s, 'a> {

@@ -5,6 +5,7 @@ mod kernel_types;
 mod order;
 mod reader;
 mod rules;
+mod session;
 mod spaces;
 mod specialise;
 mod types;

@@ -1,14 +1,14 @@
 //! What domains say of loops and conditions: the limits of an iname inside the loops around it, and what of an instruction's domain
 //! these loops do not see to. The solver is asked only where a look at the constraints does not tell.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use parloop_device::DType;
 use parloop_ir::fold;
-use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, LoopKernel, Type, UnaryOp};
+use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, Type, UnaryOp};
 use parloop_isl::{Affine, Atom, Bound, Bounds, Constraint, ConstraintKind, Name, Set};
 
-use super::nest::Scope;
+use super::scope::Scope;
 use super::tree::{Op, Routine, Value, ValueKind};
 use super::{LowerError, number};
 
@@ -71,41 +71,6 @@ impl Range {
             ([lower], [upper]) if lower == upper && lower.divisor == 1 => Some(&lower.affine),
             _ => None,
         }
-    }
-}
-
-/// The domains of a kernel by iname, and joins of them that were asked for.
-pub(super) struct Domains<'a> {
-    kernel: &'a LoopKernel,
-    home: HashMap<&'a Name, usize>,
-    joined: HashMap<Vec<usize>, Set>,
-}
-
-impl<'a> Domains<'a> {
-    pub(super) fn of(kernel: &'a LoopKernel) -> Domains<'a> {
-        let homes = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index)));
-        Domains { kernel, home: homes.collect(), joined: HashMap::new() }
-    }
-
-    /// The domain of those inames, with those that it depends on: its dimensions may be more.
-    fn join<'n>(&mut self, inames: impl IntoIterator<Item = &'n Name>) -> Result<Set, LowerError> {
-        let mut open: Vec<usize> = inames.into_iter().filter_map(|iname| self.home.get(iname).copied()).collect();
-        let mut found = BTreeSet::new();
-        while let Some(index) = open.pop() {
-            if found.insert(index) {
-                open.extend(self.kernel.domains[index].params().iter().filter_map(|param| self.home.get(param).copied()));
-            }
-        }
-        let key: Vec<usize> = found.into_iter().collect();
-        if let Some(set) = self.joined.get(&key) {
-            return Ok(set.clone());
-        }
-        let mut set = Set::universe(&[], &[]);
-        for (number, &index) in key.iter().enumerate() {
-            set = if number == 0 { self.kernel.domains[index].clone() } else { set.join(&self.kernel.domains[index])? };
-        }
-        self.joined.insert(key, set.clone());
-        Ok(set)
     }
 }
 

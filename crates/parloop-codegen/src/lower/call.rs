@@ -9,10 +9,11 @@ use parloop_ir::syntax::{AddressSpace, Call, CallInstruction, Expr, SubArray, Ty
 use parloop_isl::Name;
 
 use super::LowerError;
+use super::array::{Array, Storage};
 use super::launch::called_function;
-use super::nest::Scope;
 use super::number::{self, Typed};
-use super::place::{Array, Place, Storage};
+use super::place::Place;
+use super::scope::Scope;
 use super::tree::{Declaration, Statement, Value, ValueKind};
 
 /// A call with all that its code needs.
@@ -109,7 +110,7 @@ impl Scope<'_> {
     fn named(&mut self, value: Value, prefix: &str) -> Value {
         let name = self.names.make(prefix);
         let ty = value.ty.clone();
-        self.hoisted.push(super::nest::constant(&name, &ty, value));
+        self.hoisted.push(super::tree::constant(&name, &ty, value));
         Value::name(ty, name)
     }
 

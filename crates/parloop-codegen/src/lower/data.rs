@@ -7,10 +7,11 @@ use parloop_ir::layout::{Axis, Hidden, LayoutError};
 use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Target, Temporary, Type};
 use parloop_isl::Name;
 
-use super::launch::{Shared, value_param};
-use super::nest::{Scope, mentions};
-use super::place::{Array, Storage, constant, separate_name};
-use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind};
+use super::array::{Array, Storage};
+use super::place::{constant, separate_name};
+use super::scope::Scope;
+use super::shared::Shared;
+use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind, mentions, value_param};
 use super::{GlobalTemporary, LowerError, tidy};
 
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.

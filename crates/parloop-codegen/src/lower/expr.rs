@@ -5,8 +5,8 @@ use parloop_ir::promote::{promote_division, real_of};
 use parloop_ir::syntax::{AddressSpace, BinaryOp, Expr, Literal, Target, Type, UnaryOp};
 
 use super::LowerError;
-use super::nest::Scope;
 use super::number::{self, Typed};
+use super::scope::Scope;
 use super::tree::{Declaration, Op, Routine, Statement, Value, ValueKind};
 
 /// Powers up to this one are written as products.

@@ -4,9 +4,9 @@ use parloop_ir::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruc
 use parloop_isl::Name;
 
 use super::LowerError;
-use super::nest::Scope;
 use super::number::{self, Typed};
 use super::place::Place;
+use super::scope::Scope;
 use super::tree::{AtomicChange, Op, Statement, Value, ValueKind};
 
 impl Scope<'_> {
@@ -134,14 +134,14 @@ impl Scope<'_> {
                 continue;
             }
             let value = self.index(expr)?;
-            block.push(super::nest::constant(name, &value.ty.clone(), value));
+            block.push(super::tree::constant(name, &value.ty.clone(), value));
         }
         // Inames whose values are no variables of their own.
         for word in words(&code.code) {
             if code.bindings.iter().all(|(name, _)| name != word)
                 && let Some(value) = self.inames.get(word).filter(|value| value.kind != ValueKind::Name(word.into()))
             {
-                block.push(super::nest::constant(&word.into(), &value.ty.clone(), value.clone()));
+                block.push(super::tree::constant(&word.into(), &value.ty.clone(), value.clone()));
             }
         }
         block.push(Statement::Text(code.code.trim_end().to_owned()));

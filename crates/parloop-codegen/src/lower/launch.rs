@@ -5,59 +5,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use parloop_ir::affine::to_affine;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::program::Program;
-use parloop_ir::syntax::{AddressSpace, ClassSource, ClassType, Expr, LoopKernel, Preamble, Target, Type};
+use parloop_ir::syntax::{AddressSpace, ClassSource, Expr, LoopKernel, Preamble, Target, Type};
 use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
 
-use super::bounds::Domains;
+use super::array::Copies;
 use super::cpu::{self, Item, first_loop_axis, group_axis, local_axis};
 use super::data::{self, Data};
-use super::nest::{Scope, constant, mentions};
-use super::place::Copies;
-use super::tree::{Axis, Function, FunctionKind, Op, Param, ParamSource, Statement, Table, Value, ValueKind};
+use super::domains::Domains;
+use super::scope::Scope;
+use super::shared::{Schedules, Shared};
+use super::tree::{Axis, Function, FunctionKind, Op, ParamSource, Statement, Value, ValueKind, constant, mentions, value_param};
 use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
-use crate::schedule::{Launch, Schedule};
-
-/// What the functions of one text share.
-#[derive(Default)]
-pub(super) struct Shared {
-    pub(super) functions: Vec<Function>,
-    pub(super) tables: Vec<Table>,
-    pub(super) preambles: BTreeSet<Preamble>,
-    /// The functions of classes, each behind those that it needs.
-    classes: Vec<ClassSource>,
-    /// The kernels that are called and have their function, or are about to.
-    pub(super) called: BTreeSet<Name>,
-    sites: Vec<String>,
-    numbers: HashMap<String, usize>,
-}
-
-impl Shared {
-    /// The functions of a class, and of those that it is made of; each once.
-    pub(super) fn add_class(&mut self, class: &ClassType) -> Result<(), LowerError> {
-        for source in &class.sources {
-            match self.classes.iter().find(|known| known.class == source.class) {
-                Some(known) if known.text != source.text => return Err(LowerError::SameClass { name: source.class.clone() }),
-                Some(_) => {}
-                None => self.classes.push(source.clone()),
-            }
-        }
-        Ok(())
-    }
-
-    /// The number of a check of that text.
-    pub(super) fn site(&mut self, text: String) -> usize {
-        if let Some(&number) = self.numbers.get(&text) {
-            return number;
-        }
-        let number = self.sites.len();
-        self.sites.push(text.clone());
-        self.numbers.insert(text, number);
-        number
-    }
-}
-
-/// Schedules by the names that calls use.
-pub type Schedules = BTreeMap<Name, Schedule>;
+use crate::schedule::Launch;
 
 /// Makes the tree of an entry point and of all that it calls.
 ///
@@ -217,10 +176,6 @@ fn not_negative(constraints: &[Constraint]) -> HashSet<Name> {
         (holds && constraint.affine.constant_term() <= 0).then(|| name.clone())
     };
     constraints.iter().filter_map(says).collect()
-}
-
-pub(super) fn value_param(name: &Name, ty: Type, source: ParamSource) -> Param {
-    Param { name: name.clone(), ty, pointer: None, constant: true, restrict: false, alignment: None, source }
 }
 
 impl Scope<'_> {

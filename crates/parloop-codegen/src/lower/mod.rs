@@ -3,10 +3,12 @@
 //! `launch` makes functions; `nest` their statements; `bounds` asks the domains; `expr` and `place` make values; `cpu` turns the work
 //! items of a group into loops; `tidy` puts declarations and conditions where they read well.
 
+mod array;
 mod bounds;
 mod call;
 mod cpu;
 mod data;
+mod domains;
 mod error;
 mod expr;
 mod instruction;
@@ -14,11 +16,14 @@ mod launch;
 mod nest;
 mod number;
 mod place;
+mod scope;
+mod shared;
 mod tidy;
 pub mod tree;
 
 pub use error::LowerError;
-pub use launch::{Schedules, lower};
+pub use launch::lower;
+pub use shared::Schedules;
 
 use parloop_ir::syntax::{Expr, Initializer, Preamble, Target, Type};
 use parloop_isl::Name;

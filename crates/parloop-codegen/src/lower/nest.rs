@@ -1,51 +1,15 @@
 //! Loops and the steps inside them as statements.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use parloop_ir::names::UniqueNames;
-use parloop_ir::program::Program;
-use parloop_ir::syntax::{AddressSpace, InameTag, Instruction, LoopKernel, Target, Type};
+use parloop_ir::syntax::{InameTag, Target, Type};
 use parloop_isl::{Affine, Constraint, Name};
 
-use super::bounds::{Domains, Range, is_empty, loop_type};
+use super::bounds::{Range, is_empty, loop_type};
 use super::cpu::{Item, local_axis};
-use super::launch::{Schedules, Shared};
-use super::place::Array;
-use super::tree::{Declaration, For, LoopHint, Op, Statement, Value};
+use super::scope::Scope;
+use super::tree::{For, LoopHint, Op, Statement, Value, constant, mentions};
 use super::{LowerError, number, tidy};
-
-/// What is known at a place of a function that is being lowered.
-pub(super) struct Scope<'a> {
-    pub(super) program: &'a Program,
-    pub(super) schedules: &'a Schedules,
-    pub(super) kernel: &'a LoopKernel,
-    pub(super) target: Target,
-    pub(super) instructions: HashMap<&'a Name, &'a Arc<Instruction>>,
-    pub(super) domains: Domains<'a>,
-    /// Arrays and temporaries.
-    pub(super) arrays: HashMap<Name, Array>,
-    /// Numbers and objects that are passed.
-    pub(super) numbers: HashMap<Name, Type>,
-    /// The inames in scope, and their values.
-    pub(super) inames: HashMap<Name, Value>,
-    pub(super) active: BTreeSet<Name>,
-    /// What loops and assumptions see to.
-    pub(super) facts: Vec<Constraint>,
-    /// Names that are known not to be negative.
-    pub(super) not_negative: HashSet<Name>,
-    /// On a CPU, the index along each local axis whose loop is open.
-    pub(super) axis_index: BTreeMap<u8, Value>,
-    pub(super) group_size: Vec<u64>,
-    pub(super) names: UniqueNames,
-    /// What is computed once in front of the instruction.
-    pub(super) hoisted: Vec<Statement>,
-    /// Whether what is lowered might not be computed at all.
-    pub(super) conditional: usize,
-    /// The instruction that is lowered.
-    pub(super) instruction: Name,
-    pub(super) shared: &'a mut Shared,
-}
 
 impl Scope<'_> {
     /// The statements of the steps.
@@ -266,25 +230,5 @@ fn has_barrier(items: &[Item]) -> bool {
         Item::Barrier(_) => true,
         Item::Loop { body, .. } | Item::Axis { body, .. } => has_barrier(body),
         Item::Run(_) => false,
-    })
-}
-
-pub(super) fn mentions(statement: &Statement, name: &str) -> bool {
-    let mut found = false;
-    statement.visit_names(&mut |other| found |= other == name);
-    found
-}
-
-/// `ty const name = value;`
-pub(super) fn constant(name: &Name, ty: &Type, value: Value) -> Statement {
-    let (name, ty) = (name.clone(), ty.clone());
-    Statement::Declare(Declaration {
-        name,
-        ty,
-        space: AddressSpace::Private,
-        lengths: Vec::new(),
-        constant: true,
-        value: Some(value),
-        alignment: None,
     })
 }

@@ -6,9 +6,8 @@ use std::collections::{BTreeSet, HashMap};
 use parloop_ir::syntax::AddressSpace;
 use parloop_isl::Name;
 
-use super::nest::mentions;
 use super::number;
-use super::tree::{AtomicChange, Declaration, For, Op, Statement, Value, ValueKind};
+use super::tree::{AtomicChange, Declaration, For, Op, Statement, Value, ValueKind, mentions};
 
 /// One condition for neighbours that ask the same.
 pub(super) fn merge_conditions(statements: Vec<Statement>) -> Vec<Statement> {

@@ -396,3 +396,29 @@ impl Statement {
 fn visit_words(text: &str, visit: &mut dyn FnMut(&str)) {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).for_each(visit);
 }
+
+/// Whether a name stands in a statement.
+pub(super) fn mentions(statement: &Statement, name: &str) -> bool {
+    let mut found = false;
+    statement.visit_names(&mut |other| found |= other == name);
+    found
+}
+
+/// `ty const name = value;`
+pub(super) fn constant(name: &Name, ty: &Type, value: Value) -> Statement {
+    let (name, ty) = (name.clone(), ty.clone());
+    Statement::Declare(Declaration {
+        name,
+        ty,
+        space: AddressSpace::Private,
+        lengths: Vec::new(),
+        constant: true,
+        value: Some(value),
+        alignment: None,
+    })
+}
+
+/// A parameter that is passed by value.
+pub(super) fn value_param(name: &Name, ty: Type, source: ParamSource) -> Param {
+    Param { name: name.clone(), ty, pointer: None, constant: true, restrict: false, alignment: None, source }
+}

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use parloop_analysis::axis::{alone, axis_base};
 use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::affine::from_affine;
+use parloop_ir::callable::kernel_args;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Instruction};
 use parloop_isl::{Affine, Name};
 
-use super::callee::callee_sizes;
+use super::callee::{callee, callee_axes};
 use super::error::ScheduleError;
 
 /// Groups and work items along each axis.
@@ -113,4 +114,22 @@ fn solved_bounds(facts: &Facts<'_>, iname: &Name) -> Result<(Option<i64>, Option
         .max();
     let upper = bounds.upper.iter().filter_map(|bound| bound.affine.as_constant()?.checked_div_euclid(bound.divisor)).min();
     Ok((lower, upper))
+}
+
+/// The sizes that the kernel that an instruction calls needs, in names of the caller.
+fn callee_sizes(program: &Program, instruction: &Instruction) -> Result<Sizes, ScheduleError> {
+    let Some((kernel, args)) = callee(program, instruction) else { return Ok(Sizes::default()) };
+    if callee_axes(program, instruction).is_empty() {
+        return Ok(Sizes::default());
+    }
+    let facts = Facts::of(kernel);
+    let sizes = group_and_local_sizes(program, &facts, kernel.instructions.iter().map(|inner| &**inner))?;
+    let given: BTreeMap<Name, Expr> =
+        kernel_args(kernel).inputs.into_iter().zip(args).map(|(place, arg)| (kernel.arguments[place].name.clone(), arg.clone())).collect();
+    let translate = |size: &Expr| match size.variables().into_iter().find(|name| !given.contains_key(name)) {
+        None => Ok(size.substitute(&given)),
+        Some(name) => Err(ScheduleError::CalleeSize { kernel: kernel.name.clone(), size: size.to_string(), name }),
+    };
+    let groups = sizes.groups.iter().map(translate).collect::<Result<_, _>>()?;
+    Ok(Sizes { groups, group_size: sizes.group_size })
 }

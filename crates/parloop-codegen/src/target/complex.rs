@@ -3,7 +3,6 @@
 use parloop_device::DType;
 
 use super::dialect::Dialect;
-use super::value::part_of;
 
 /// The functions of one complex type.
 pub(super) fn functions(dialect: &dyn Dialect, dtype: DType, both: bool) -> String {
@@ -41,4 +40,14 @@ pub(super) fn functions(dialect: &dyn Dialect, dtype: DType, both: bool) -> Stri
         text.push_str(&format!("{head}{pair} {prefix}_from({other} a) {{ return {prefix}_make(({number})a.x, ({number})a.y); }}\n"));
     }
     text
+}
+
+/// The type of the parts of a complex number.
+pub(super) fn part_of(dtype: DType) -> DType {
+    if dtype == DType::C64 { DType::F32 } else { DType::F64 }
+}
+
+/// The name of a function of complex numbers.
+pub(super) fn complex_name(dtype: DType, function: &str) -> String {
+    format!("pl_{}_{function}", if dtype == DType::C64 { "c64" } else { "c128" })
 }

@@ -3,6 +3,7 @@
 use parloop_device::DType;
 use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
 
+use super::complex::{complex_name, part_of};
 use super::routine::Need;
 use super::writer::Writer;
 use crate::lower::tree::{Op, Routine, Value, ValueKind};
@@ -290,14 +291,4 @@ fn zero_kind(dtype: Option<DType>) -> ValueKind {
         Some(dtype) if dtype.is_float() => ValueKind::Float(0.0),
         _ => ValueKind::Int(0),
     }
-}
-
-/// The type of the parts of a complex number.
-pub(super) fn part_of(dtype: DType) -> DType {
-    if dtype == DType::C64 { DType::F32 } else { DType::F64 }
-}
-
-/// The name of a function of complex numbers.
-pub(super) fn complex_name(dtype: DType, function: &str) -> String {
-    format!("pl_{}_{function}", if dtype == DType::C64 { "c64" } else { "c128" })
 }

@@ -9,18 +9,18 @@ use parloop_isl::Name;
 
 use crate::syntax::{AddressSpace, Layout, LoopKernel, Preamble, Target, Type};
 
+mod args;
 mod callee;
 mod emit;
 mod error;
-mod infer_error;
 mod kernel;
 mod sub_array;
 
+pub use args::{KernelArgs, kernel_args};
 pub use callee::{CalleeNames, callee_assumptions, variables_of};
 pub use emit::{CallSite, Emitted, check_in_place, plain_call};
-pub use error::{CallableError, RecursiveCall, TypeName};
-pub use infer_error::{InferError, Reason};
-pub use kernel::{CallableKernel, KernelArgs, kernel_args};
+pub use error::{CallableError, InferError, Reason, RecursiveCall, TypeName};
+pub use kernel::CallableKernel;
 pub use sub_array::{Extent, Part, extent, part, same_place};
 
 /// Which argument or result of a call.

@@ -2,7 +2,7 @@
 
 use parloop_device::DType;
 
-use super::target::{function_words, native_type};
+use super::words::{function_words, native_type};
 use crate::promote::real_of;
 use crate::syntax::Target;
 

@@ -6,6 +6,7 @@ mod scalar;
 mod scope;
 mod symbol;
 mod target;
+mod words;
 
 pub use library::{IndexOf, MakeTuple};
 pub use scalar::{Mangler, ScalarFunction};

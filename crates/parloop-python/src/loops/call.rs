@@ -7,6 +7,7 @@ use parloop_device::DeviceKind;
 use parloop_kernel as ker;
 use parloop_loop::Name;
 use parloop_loop::error::LoopError;
+use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, Given, PlannedKind, RunError};
 use parloop_loop::syntax::LoopKernel;
 use pyo3::exceptions::PyTypeError;

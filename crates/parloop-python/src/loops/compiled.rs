@@ -2,7 +2,6 @@
 
 use parloop_kernel as ker;
 use parloop_loop::Name;
-use parloop_loop::prelude::*;
 use parloop_loop::run::Executable;
 use parloop_loop::syntax::{LoopKernel, Program, Type};
 

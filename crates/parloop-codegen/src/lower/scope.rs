@@ -1,0 +1,46 @@
+//! What is known at a place of a function that is being lowered. What can be asked of it is in the files that answer.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use parloop_ir::names::UniqueNames;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Instruction, LoopKernel, Target, Type};
+use parloop_isl::{Constraint, Name};
+
+use super::array::Array;
+use super::domains::Domains;
+use super::shared::{Schedules, Shared};
+use super::tree::{Statement, Value};
+
+/// What is known at a place of a function that is being lowered.
+pub(super) struct Scope<'a> {
+    pub(super) program: &'a Program,
+    pub(super) schedules: &'a Schedules,
+    pub(super) kernel: &'a LoopKernel,
+    pub(super) target: Target,
+    pub(super) instructions: HashMap<&'a Name, &'a Arc<Instruction>>,
+    pub(super) domains: Domains<'a>,
+    /// Arrays and temporaries.
+    pub(super) arrays: HashMap<Name, Array>,
+    /// Numbers and objects that are passed.
+    pub(super) numbers: HashMap<Name, Type>,
+    /// The inames in scope, and their values.
+    pub(super) inames: HashMap<Name, Value>,
+    pub(super) active: BTreeSet<Name>,
+    /// What loops and assumptions see to.
+    pub(super) facts: Vec<Constraint>,
+    /// Names that are known not to be negative.
+    pub(super) not_negative: HashSet<Name>,
+    /// On a CPU, the index along each local axis whose loop is open.
+    pub(super) axis_index: BTreeMap<u8, Value>,
+    pub(super) group_size: Vec<u64>,
+    pub(super) names: UniqueNames,
+    /// What is computed once in front of the instruction.
+    pub(super) hoisted: Vec<Statement>,
+    /// Whether what is lowered might not be computed at all.
+    pub(super) conditional: usize,
+    /// The instruction that is lowered.
+    pub(super) instruction: Name,
+    pub(super) shared: &'a mut Shared,
+}

@@ -1,0 +1,52 @@
+//! What the functions of one text share.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use parloop_ir::syntax::{ClassSource, ClassType, Preamble};
+use parloop_isl::Name;
+
+use super::LowerError;
+use super::tree::{Function, Table};
+use crate::schedule::Schedule;
+
+/// What the functions of one text share.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub(super) functions: Vec<Function>,
+    pub(super) tables: Vec<Table>,
+    pub(super) preambles: BTreeSet<Preamble>,
+    /// The functions of classes, each behind those that it needs.
+    pub(super) classes: Vec<ClassSource>,
+    /// The kernels that are called and have their function, or are about to.
+    pub(super) called: BTreeSet<Name>,
+    pub(super) sites: Vec<String>,
+    pub(super) numbers: HashMap<String, usize>,
+}
+
+impl Shared {
+    /// The functions of a class, and of those that it is made of; each once.
+    pub(super) fn add_class(&mut self, class: &ClassType) -> Result<(), LowerError> {
+        for source in &class.sources {
+            match self.classes.iter().find(|known| known.class == source.class) {
+                Some(known) if known.text != source.text => return Err(LowerError::SameClass { name: source.class.clone() }),
+                Some(_) => {}
+                None => self.classes.push(source.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a check of that text.
+    pub(super) fn site(&mut self, text: String) -> usize {
+        if let Some(&number) = self.numbers.get(&text) {
+            return number;
+        }
+        let number = self.sites.len();
+        self.sites.push(text.clone());
+        self.numbers.insert(text, number);
+        number
+    }
+}
+
+/// Schedules by the names that calls use.
+pub type Schedules = BTreeMap<Name, Schedule>;
