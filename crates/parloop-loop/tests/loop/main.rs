@@ -32,6 +32,7 @@ mod run;
 mod same_numbers;
 mod samples;
 mod schedule;
+mod sizes;
 mod stats;
 mod synchronised;
 mod types;

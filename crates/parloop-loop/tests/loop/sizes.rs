@@ -1,0 +1,146 @@
+//! Sizes, limits and conditions of loops: points that a domain leaves out, loops that are empty, arrays and loops beyond 32 bits, chains
+//! and unrolled loops of any length, and what a call does with sizes that were not foreseen.
+
+use parloop_kernel::Context;
+use parloop_loop::Set;
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::run::{Executable, LoopArg};
+use parloop_loop::syntax::Program;
+use parloop_loop::transform::Split;
+
+use super::lowering::{map, tag};
+use super::points::{points, values};
+use super::run::contexts;
+
+/// What a kernel that sets `o[k]` to `k + 1` leaves in 24 elements that were 0.
+fn marks(executable: &Executable, context: &Context, n: i64) -> Vec<i32> {
+    let mut o = context.zeros::<i32>(24).unwrap();
+    let mut args = vec![("o", LoopArg::from(&mut o))];
+    if executable.plan().position("n").is_some() {
+        args.push(("n", LoopArg::from(n)));
+    }
+    executable.call(&mut args).unwrap();
+    o.to_vec().unwrap()
+}
+
+/// Where a program runs other points than those of the domain of `k`, for several `n`.
+fn wrong_points(program: &Program, domain: &Set, what: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for context in contexts() {
+        let executable = match program.compile(&context) {
+            Ok(executable) => executable,
+            Err(error) => return vec![format!("{what}: {error}")],
+        };
+        for n in [0, 1, 4, 5, 7, 12] {
+            let mut expected = vec![0; 24];
+            for point in points(domain, &values([("n", n)])) {
+                expected[point["k"] as usize] = point["k"] as i32 + 1;
+            }
+            let found = marks(&executable, &context, n);
+            if found != expected {
+                wrong.push(format!("{what}, n = {n}, on {:?}: {found:?}", context.device()));
+            }
+        }
+    }
+    wrong
+}
+
+fn marking(domain: &str) -> Program {
+    KernelBuilder::new()
+        .domain(domain)
+        .instructions("o[k] = k + 1")
+        .data(Data::global("o").dtype("int32").shape("24"))
+        .rest()
+        .assumptions(if domain.starts_with("[n]") { "0 <= n <= 12" } else { "" })
+        .build()
+        .unwrap_or_else(|error| panic!("{domain}: {error}"))
+}
+
+/// Domains that leave out points between the smallest and the largest value of `k`.
+const WITH_GAPS: &[&str] = &[
+    "{[k]: 0<=k<5 and k mod 3 = 1}",
+    "{[k]: 0<=k<12 and k mod 3 = 1 and k mod 2 = 0}",
+    "{[k]: 0<=k<12 and 1 <= k mod 3}",
+    "{[k]: 0<=k<12 and (k mod 3 = 1 or k mod 4 = 2)}",
+    "{[k]: 0<=k<3 or 6<=k<9}",
+    "{[k]: k = 2 or k = 9}",
+    "{[k]: 2<=k<=2 and k mod 2 = 0}",
+    "[n] -> {[k]: 0<=k<n and k mod 3 = 1}",
+    "[n] -> {[k]: 0<=k<12 and k mod 3 = n mod 3}",
+    "[n] -> {[k]: 0<=k<2*n and 2*k = n}",
+    "[n] -> {[k]: k = n and k mod 2 = 0}",
+    "[n] -> {[k]: 0<=k<12 and k mod 2 = 1 and k <= n}",
+    "[n] -> {[k]: 2<=k<9 and n <= k and k mod 3 = 0}",
+    "{[k]: 0<=k<10 and exists e: k = 3*e + 1}",
+];
+
+#[test]
+fn points_that_a_domain_leaves_out_are_not_run_whatever_the_tag() {
+    let mut wrong = Vec::new();
+    for domain in WITH_GAPS {
+        let program = marking(domain);
+        let points = &program.entry().unwrap().domains[0];
+        wrong.extend(wrong_points(&program, points, domain));
+        for name in ["g.0", "l.0", "unr", "ilp", "vec", "unr_hint"] {
+            wrong.extend(wrong_points(&tag(&program, "k", name), points, &format!("{domain} with {name}")));
+        }
+        let slabs = map(&program, |kernel| {
+            let mut kernel = kernel.clone();
+            kernel.inames.get_mut("k").unwrap().slabs = (1, 1);
+            kernel
+        });
+        wrong.extend(wrong_points(&slabs, points, &format!("{domain} with slabs")));
+        for (outer, inner) in [("unr_hint", "unr"), ("g.0", "l.0"), ("g.0", "vec"), ("g.0", "ilp")] {
+            let split = Split::by(4).slabs(1, 1).outer(outer.parse().unwrap()).inner(inner.parse().unwrap());
+            let split = program.split_iname("k", split).unwrap();
+            wrong.extend(wrong_points(&split, points, &format!("{domain} split into {outer} and {inner}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn points_that_a_domain_of_two_axes_leaves_out_are_not_run() {
+    let mut wrong = Vec::new();
+    for domain in [
+        "{[i, k]: 0<=i<12 and k = 2*i and k mod 3 = 0}",
+        "{[i, k]: 0<=i<4 and 0<=k<6 and (i + k) mod 4 = 1}",
+        "[n] -> {[i, k]: 0<=i<4 and i<=k<12 and (k - i) mod 3 = n mod 3}",
+        "{[i, k]: (0<=i<2 and 0<=k<3) or (i = 3 and 9<=k<12 and k mod 2 = 1)}",
+    ] {
+        let program = marking(domain);
+        let points = &program.entry().unwrap().domains[0];
+        for tags in ["", "i:g.0, k:l.0", "i:g.1, k:g.0", "i:l.1, k:l.0", "k:g.0", "i:g.0, k:unr", "i:unr, k:g.0", "i:ilp", "i:g.0, k:vec"] {
+            let program = if tags.is_empty() { program.clone() } else { program.tag_inames(tags).unwrap() };
+            wrong.extend(wrong_points(&program, points, &format!("{domain} with {tags}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_loop_of_the_host_leaves_points_out() {
+    for domain in ["{[k]: 0<=k<9 and k mod 3 = 1}", "{[k]: 0<=k<3 or 6<=k<9}"] {
+        let program = KernelBuilder::new()
+            .domain(domain)
+            .domain("{[i, j]: 0<=i,j<4}")
+            .instructions("for k\n t[i] = t[i] + k + 1 {id=t, inames=i:k}\n ... gbarrier {id=wait, dep=t}\n o[k] = t[3 - j] {dep=wait, inames=j:k}\nend")
+            .data(Data::global("o").dtype("int32").shape("24"))
+            .data(Data::global("t").dtype("int32").shape("4"))
+            .build()
+            .unwrap_or_else(|error| panic!("{domain}: {error}"))
+            .tag_inames("i:g.0")
+            .unwrap();
+        for context in contexts() {
+            let executable = program.compile(&context).unwrap_or_else(|error| panic!("{domain}: {error}"));
+            let (mut o, mut t) = (context.zeros::<i32>(24).unwrap(), context.zeros::<i32>(4).unwrap());
+            executable.call(&mut [("o", LoopArg::from(&mut o)), ("t", LoopArg::from(&mut t))]).unwrap();
+            let (mut expected, mut sum) = (vec![0; 24], 0);
+            for point in points(&program.entry().unwrap().domains[0], &values([])) {
+                sum += point["k"] as i32 + 1;
+                expected[point["k"] as usize] = sum;
+            }
+            assert_eq!(o.to_vec().unwrap(), expected, "{domain} on {:?}", context.device());
+        }
+    }
+}
