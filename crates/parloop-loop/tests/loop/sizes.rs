@@ -10,7 +10,7 @@ use parloop_loop::transform::Split;
 
 use super::lowering::{map, tag};
 use super::points::{points, values};
-use super::run::contexts;
+use super::run::{contexts, executable};
 
 /// What a kernel that sets `o[k]` to `k + 1` leaves in 24 elements that were 0.
 fn marks(executable: &Executable, context: &Context, n: i64) -> Vec<i32> {
@@ -141,6 +141,86 @@ fn a_loop_of_the_host_leaves_points_out() {
                 expected[point["k"] as usize] = sum;
             }
             assert_eq!(o.to_vec().unwrap(), expected, "{domain} on {:?}", context.device());
+        }
+    }
+}
+
+/// What is left in `out` by a kernel over `{[i, j]: 0<=i<3 and 0<=j<n}` called with `n` of 0 and an `a` of `length` ones.
+fn not_run(program: &Program, length: usize) {
+    for context in contexts() {
+        for checked in [false, true] {
+            let program = map(program, |kernel| {
+                let mut kernel = kernel.clone();
+                kernel.options.checked = checked;
+                kernel
+            });
+            let executable = executable(&program, &context);
+            let (a, mut out) = (context.array(&vec![1.0f64; length]).unwrap(), context.zeros::<f64>(1).unwrap());
+            let out_arg = LoopArg::shaped(&mut out, &[0]);
+            let called = executable.call(&mut [("a", LoopArg::from(&a)), ("n", LoopArg::from(0)), ("out", out_arg)]);
+            called.unwrap_or_else(|error| panic!("{error} on {:?}", context.device()));
+            assert_eq!(out.to_vec().unwrap(), [0.0]);
+        }
+    }
+}
+
+#[test]
+fn a_condition_that_reads_memory_is_not_asked_where_a_loop_makes_no_turn() {
+    let build = |instructions: &str| {
+        KernelBuilder::new()
+            .domain("{[i, j]: 0<=i<3 and 0<=j<n}")
+            .instructions(instructions)
+            .data(Data::global("a").dtype("float64").shape("n"))
+            .data(Data::global("out").dtype("float64").shape("n"))
+            .rest()
+            .build()
+            .unwrap_or_else(|error| panic!("{error}"))
+    };
+    not_run(&build("out[j] = 1 {if=a[n-1] > 0}"), 0);
+    // 7 // n would end the process on a CPU.
+    not_run(&build("out[j] = 1 {if=7 // n > 1}"), 0);
+    not_run(&build("out[j] = i {if=a[n-1]**3 > 0}"), 0);
+}
+
+#[test]
+fn a_condition_that_reads_memory_is_not_asked_where_one_in_front_of_it_is_false() {
+    // Two instructions side by side ask the same, each behind a condition of its own; the places that these leave out are outside of `a`.
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions(
+            "x[i] = 1 {id=first, if=(at[i] < n) and a[at[i]]**3 > 0}
+             y[i] = 2 {id=second, if=(2*at[i] < n) and a[at[i]]**3 > 0}
+             if at[i] < n
+                 if a[at[i]] > 0
+                     z[i] = 3 {id=third}
+                 end
+             end
+             if at[i] + 1 < n
+                 if a[at[i]] > 0
+                     z[i] = z[i] + 3 {dep=third}
+                 end
+             end",
+        )
+        .data(Data::global("a, x, y, z").dtype("float64").shape("n"))
+        .data(Data::global("at").dtype("int32").shape("n"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in contexts() {
+        for checked in [false, true] {
+            let program = map(&program, |kernel| {
+                let mut kernel = kernel.clone();
+                kernel.options.checked = checked;
+                kernel
+            });
+            let executable = executable(&program, &context);
+            let at = context.array(&[0, 1, 3, 1_000_000_000]).unwrap();
+            let a = context.array(&[1.0f64; 4]).unwrap();
+            let [mut x, mut y, mut z] = [(); 3].map(|()| context.zeros::<f64>(4).unwrap());
+            let (x_arg, y_arg, z_arg) = (LoopArg::from(&mut x), LoopArg::from(&mut y), LoopArg::from(&mut z));
+            executable.call(&mut [("a", LoopArg::from(&a)), ("at", LoopArg::from(&at)), ("x", x_arg), ("y", y_arg), ("z", z_arg)]).unwrap();
+            let found = [x, y, z].map(|array| array.to_vec().unwrap());
+            assert_eq!(found, [[1.0, 1.0, 1.0, 0.0], [2.0, 2.0, 0.0, 0.0], [6.0, 6.0, 3.0, 0.0]], "on {:?}", context.device());
         }
     }
 }
