@@ -1,4 +1,5 @@
-//! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), compilation and launches.
+//! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), what is assumed of them
+//! (`assumption`), compilation and launches.
 
 use parloop_device::DType;
 use parloop_isl::Name;
@@ -6,6 +7,7 @@ use parloop_isl::Name;
 use crate::layout::LayoutError;
 
 mod args;
+mod assumption;
 mod call;
 mod executable;
 mod fields;
@@ -67,6 +69,10 @@ pub enum RunError {
     NegativeLength { kernel: Name, argument: Name, axis: usize, length: i64 },
     #[error("kernel `{kernel}`: a length or stride of `{argument}` does not fit into 64 bits")]
     Overflow { kernel: Name, argument: Name },
+    #[error(
+        "kernel `{kernel}` assumes `{assumption}`, but is called with {values}; pass sizes for which it holds, or make the kernel without the assumption"
+    )]
+    Assumption { kernel: Name, assumption: String, values: String },
     #[error("kernel `{kernel}` has no argument `{argument}`; it has {names}")]
     UnknownArgument { kernel: Name, argument: Name, names: String },
     #[error("argument `{argument}` has an axis whose indices are arrays of their own, which a call from Rust cannot pass")]

@@ -6,7 +6,7 @@ use parloop_loop::Set;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::run::{Executable, LoopArg};
 use parloop_loop::syntax::Program;
-use parloop_loop::transform::Split;
+use parloop_loop::transform::{Split, merge, split_iname};
 
 use super::lowering::{map, tag};
 use super::points::{points, values};
@@ -222,5 +222,90 @@ fn a_condition_that_reads_memory_is_not_asked_where_one_in_front_of_it_is_false(
             let found = [x, y, z].map(|array| array.to_vec().unwrap());
             assert_eq!(found, [[1.0, 1.0, 1.0, 0.0], [2.0, 2.0, 0.0, 0.0], [6.0, 6.0, 3.0, 0.0]], "on {:?}", context.device());
         }
+    }
+}
+
+fn of_sixteens() -> Program {
+    KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("out[i] = 7")
+        .data(Data::global("out").dtype("float64").shape("n"))
+        .rest()
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn a_call_is_held_to_what_the_kernel_assumes() {
+    let split = |assumption: &str| of_sixteens().assume(assumption).unwrap().split_iname("i", Split::by(16)).unwrap();
+    let message = |program: &Program, context: &Context, n: usize| {
+        let executable = executable(program, context);
+        // Longer than asked for: what is written behind the end is seen.
+        let mut out = context.zeros::<f64>(64).unwrap();
+        let error = executable.call(&mut [("out", LoopArg::shaped(&mut out, &[n as i64]))]).err().map(|error| error.to_string());
+        let repeated = executable.repeat(&[("n", n as i64)]).err().map(|error| error.to_string());
+        assert_eq!(error, repeated);
+        let written = if error.is_none() { n } else { 0 };
+        assert_eq!(out.to_vec().unwrap(), [vec![7.0; written], vec![0.0; 64 - written]].concat());
+        error
+    };
+    for context in contexts() {
+        let whole = split("n mod 16 = 0");
+        assert_eq!(message(&whole, &context, 32), None);
+        assert_eq!(message(&whole, &context, 0), None);
+        assert_eq!(
+            message(&whole, &context, 17).unwrap(),
+            "kernel `loopy_kernel` assumes `n mod 16 = 0`, but is called with n = 17; pass sizes for which it holds, or make the kernel \
+             without the assumption"
+        );
+        let several = split("n >= 5 and n mod 16 = 3 or n = 32");
+        assert_eq!([19, 32, 35].map(|n| message(&several, &context, n)), [const { None }; 3]);
+        let found = [3, 16, 33].map(|n| message(&several, &context, n).unwrap());
+        assert!(found.iter().all(|found| found.contains("n mod 16 = 3") && found.contains(" or ")), "{found:?}");
+        let most = split("n <= 40");
+        assert_eq!(message(&most, &context, 40), None);
+        assert!(message(&most, &context, 41).unwrap().contains("assumes `n <= 40`, but is called with n = 41"));
+    }
+}
+
+#[test]
+fn what_a_called_kernel_assumes_holds_where_it_is_called() {
+    let callee = KernelBuilder::new()
+        .name("fill")
+        .domain("{[i]: 0<=i<m}")
+        .instructions("y[i] = x[i] + 1")
+        .data(Data::global("x, y").dtype("float64").shape("8"))
+        .data(Data::value("m").dtype("int32"))
+        .assumptions("m mod 4 = 0 and m <= 8")
+        .build_function()
+        .unwrap();
+    let callee = callee.with_kernel(split_iname(callee.kernel("fill").unwrap(), "i", &Split::by(4)).unwrap());
+    let caller = |instructions: &str| {
+        let caller = KernelBuilder::new()
+            .domain("{[k]: 0<=k<8}")
+            .domain("{[r]: 0<=r<3}")
+            .instructions(instructions)
+            .data(Data::global("a, out").dtype("float64").shape("3, 8"))
+            .data(Data::value("n").dtype("int32"))
+            .build()
+            .unwrap_or_else(|error| panic!("{error}"));
+        merge([&caller, &callee]).unwrap()
+    };
+    let rows = |lengths: [usize; 3]| lengths.map(|length| [vec![2.0; length], vec![0.0; 8 - length]].concat()).concat();
+    for context in contexts() {
+        let call = |program: &Program, n: i64| {
+            let executable = executable(program, &context);
+            let (a, mut out) = (context.array(&[1.0; 24]).unwrap(), context.zeros::<f64>(24).unwrap());
+            let (a_arg, out_arg) = (LoopArg::shaped(&a, &[3, 8]), LoopArg::shaped(&mut out, &[3, 8]));
+            let called = executable.call(&mut [("a", a_arg), ("n", LoopArg::from(n)), ("out", out_arg)]);
+            called.map_err(|error| error.to_string()).map(|()| out.to_vec().unwrap())
+        };
+        // Whoever calls the caller is held to it.
+        let plain = caller("[k]: out[r, k] = fill([k]: a[r, k], n)");
+        assert_eq!(call(&plain, 4).unwrap(), rows([4, 4, 4]));
+        assert!(call(&plain, 5).unwrap_err().contains("assumes `n mod 4 = 0`, but is called with n = 5"));
+        assert!(call(&plain, 12).unwrap_err().contains("assumes `n <= 8`, but is called with n = 12"));
+        // What nobody is held to is not relied on.
+        assert_eq!(call(&caller("[k]: out[r, k] = fill([k]: a[r, k], 3*r)"), 0).unwrap(), rows([0, 3, 6]));
     }
 }
