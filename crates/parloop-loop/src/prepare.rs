@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use parloop_device::DType;
 use parloop_isl::{Bound, Name};
 
 use crate::affine::from_affine;
 use crate::callable::reachable;
 use crate::error::LoopError;
 use crate::fold;
-use crate::lower::Code;
+use crate::lower::{Code, Lowered};
 use crate::matching::Query;
 use crate::reduce::Realization;
 use crate::schedule::Schedule;
-use crate::syntax::{Expr, LoopKernel, Program, Target};
+use crate::syntax::{Argument, ArgumentKind, Expr, LoopKernel, Program, Target, Type};
 use crate::{check, infer, lower, reduce, schedule, target, transform};
 
 /// A kernel with its code.
@@ -25,10 +26,14 @@ pub struct Generated {
     pub kernel: LoopKernel,
     /// When each of its instructions is run.
     pub schedule: Schedule,
+    /// The tree that the source was written from.
+    pub lowered: Lowered,
     /// Its source, and how it is launched.
     pub code: Code,
     /// For whom.
     pub target: Target,
+    /// The program that it was made of, with the kernel as its only entry point.
+    source: Program,
 }
 
 type Pass = fn(&Program, Target) -> Result<Program, LoopError>;
@@ -137,7 +142,34 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     let lowered = lower::lower(&program, &entry, &schedules, target)?;
     let code = target::write(&lowered)?;
     let schedule = schedules.remove(&entry).ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
-    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, code, target })
+    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only })
+}
+
+/// A program that can be made with indices of 64 bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Wider {
+    source: Program,
+    /// The types that arguments have with narrower indices.
+    types: BTreeMap<Name, Option<Type>>,
+    target: Target,
+}
+
+impl Wider {
+    pub(crate) fn generate(&self) -> Result<Generated, LoopError> {
+        let entry = self.source.only_entry()?.clone();
+        let mut program = self.source.clone();
+        for (name, callable) in &self.source.callables {
+            let Some(kernel) = callable.kernel() else { continue };
+            let mut kernel = LoopKernel { index_type: DType::I64, ..kernel.clone() };
+            if *name == entry {
+                for argument in kernel.arguments.iter_mut().filter(|argument| argument.ty.is_none()) {
+                    argument.ty = self.types.get(&argument.name).cloned().flatten();
+                }
+            }
+            program.callables.insert(name.clone(), callable.with_kernel(kernel));
+        }
+        generate(&program, &entry, self.target)
+    }
 }
 
 impl Program {
@@ -163,6 +195,23 @@ impl Program {
 }
 
 impl Generated {
+    /// The code of the same kernel with indices of 64 bits, for sizes that need them. Arrays keep their types, and so do numbers whose type
+    /// the user gave; sizes that have none take that of indices.
+    ///
+    /// # Errors
+    /// What the first failing pass says.
+    pub fn widened(&self) -> Result<Generated, LoopError> {
+        self.wider().generate()
+    }
+
+    /// What [`widened`](Self::widened) needs.
+    pub(crate) fn wider(&self) -> Wider {
+        let index: Type = self.kernel.index_type.into();
+        let keeps_type = |argument: &&Argument| !(argument.kind == ArgumentKind::Value && argument.ty.as_ref() == Some(&index));
+        let types = self.kernel.arguments.iter().filter(keeps_type).map(|argument| (argument.name.clone(), argument.ty.clone()));
+        Wider { source: self.source.clone(), types: types.collect(), target: self.target }
+    }
+
     /// The first and the last value of an iname that the host loops over, in terms of the parameters and of the host loops `around` it.
     ///
     /// # Errors

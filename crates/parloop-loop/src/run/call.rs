@@ -283,6 +283,19 @@ impl CallPlan {
         Ok(values)
     }
 
+    /// That each integer fits the type that the kernel takes it as.
+    pub(super) fn check_integers(&self, values: &Values) -> Result<(), RunError> {
+        for arg in &self.args {
+            let PlannedKind::Value { dtype, place: Some(place) } = &arg.kind else { continue };
+            let (Some(value), Some((least, most))) = (values[*place], dtype.integer_range()) else { continue };
+            if !(least..=most).contains(&value.into()) {
+                let (kernel, argument) = (self.kernel.clone(), arg.name.clone());
+                return Err(RunError::Range { kernel, argument, value, dtype: *dtype });
+            }
+        }
+        Ok(())
+    }
+
     /// Sizes from the shapes of the arrays that are given, as often as one tells another. Where no array tells one, a loop runs over all
     /// that there is in the field of an object.
     fn deduce(&self, given: &[Given], values: &mut Values) {

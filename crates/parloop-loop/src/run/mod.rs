@@ -1,5 +1,5 @@
 //! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), what is assumed of them
-//! (`assumption`), compilation and launches.
+//! (`assumption`), how wide indices must be for them (`width`), compilation and launches.
 
 use parloop_device::DType;
 use parloop_isl::Name;
@@ -13,6 +13,7 @@ mod executable;
 mod fields;
 mod formula;
 mod repeat;
+mod width;
 
 pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
 pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
@@ -67,6 +68,12 @@ pub enum RunError {
     WrongKind { kernel: Name, argument: Name, expected: String },
     #[error("kernel `{kernel}`: output `{argument}` would have length {length} along axis {axis}")]
     NegativeLength { kernel: Name, argument: Name, axis: usize, length: i64 },
+    #[error("kernel `{kernel}`: argument `{argument}` is {value}, which does not fit {}; declare it with a wider type", dtype.name())]
+    Range { kernel: Name, argument: Name, value: i64, dtype: DType },
+    #[error(
+        "kernel `{kernel}`: an index or the limit of a loop would be between {least} and {most}, which does not fit {}; pass smaller sizes, or declare the numbers and temporaries that indices are made of with a wider type", dtype.name()
+    )]
+    TooWide { kernel: Name, dtype: DType, least: i128, most: i128 },
     #[error("kernel `{kernel}`: a length or stride of `{argument}` does not fit into 64 bits")]
     Overflow { kernel: Name, argument: Name },
     #[error(

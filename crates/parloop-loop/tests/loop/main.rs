@@ -36,3 +36,4 @@ mod sizes;
 mod stats;
 mod synchronised;
 mod types;
+mod widths;

@@ -7,7 +7,7 @@ use parloop_device::DeviceKind;
 use parloop_kernel as ker;
 use parloop_loop::Name;
 use parloop_loop::error::LoopError;
-use parloop_loop::run::{Given, PlannedKind, RunError, Values};
+use parloop_loop::run::{Executable, Given, PlannedKind, RunError, Values};
 use parloop_loop::syntax::LoopKernel;
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
@@ -28,6 +28,8 @@ use crate::stream::Event;
 /// A call of which everything is known but the memory.
 pub struct Known {
     pub compiled: Arc<Compiled>,
+    /// What is launched: wider indices than usual where sizes need them.
+    pub executable: Executable,
     /// What there is for each argument, outputs that were made too.
     pub given: SmallVec<[Given; 8]>,
     pub sizes: Values,
@@ -162,7 +164,8 @@ fn complete<'py>(py: Python<'py>, compiled: Arc<Compiled>, mut repeat: Option<Re
     if is_any_made && sizes.iter().any(Option::is_none) {
         sizes = plan.resolve(&given).map_err(LoopError::from)?;
     }
-    Ok(Known { compiled, given, sizes, repeat })
+    let executable = py.detach(|| compiled.executable().for_call(&sizes, &given))?;
+    Ok(Known { compiled, executable, given, sizes, repeat })
 }
 
 /// Launches, and puts together what the call returns.
@@ -174,7 +177,7 @@ fn finish<'py>(slf: &Bound<'py, LoopProgram>, known: Arc<Known>, values: Taken<'
     let record = || context.stream().record().map_err(ker::KernelError::from);
     let start = if is_recorded || context.device().kind() == DeviceKind::Cpu { None } else { Some(record()?) };
     let began = std::time::Instant::now();
-    run(py, compiled, &values, &known.given, &known.sizes)?;
+    run(py, &known.executable, &values, &known.given, &known.sizes)?;
     let took = began.elapsed();
     let mut results: SmallVec<[(&Name, Bound<'py, PyAny>); 4]> = SmallVec::new();
     for (arg, value) in compiled.executable().plan().args().iter().zip(values) {
