@@ -6,13 +6,14 @@ use std::sync::Arc;
 use ::parloop_transform as transform;
 use parloop_analysis::dependence::Doubt;
 use parloop_analysis::infer;
-use parloop_codegen::lower::{self, Code};
+use parloop_codegen::lower::{self, Code, Lowered};
 use parloop_codegen::schedule::{self, Schedule};
 use parloop_codegen::{check, target};
+use parloop_device::DType;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::program::{Program, reachable};
-use parloop_ir::syntax::{Expr, LoopKernel, Target};
+use parloop_ir::syntax::{Argument, ArgumentKind, Expr, LoopKernel, Target, Type};
 use parloop_isl::{Bound, Name};
 use parloop_transform::reduce::{self, Realization};
 
@@ -27,12 +28,16 @@ pub struct Generated {
     pub kernel: LoopKernel,
     /// When each of its instructions is run.
     pub schedule: Schedule,
+    /// The tree that the source was written from.
+    pub lowered: Lowered,
     /// Its source, and how it is launched.
     pub code: Code,
     /// For whom.
     pub target: Target,
     /// Orders of instances that may be lost: only the data knows.
     pub doubts: BTreeSet<Doubt>,
+    /// The program that it was made of, with the kernel as its only entry point.
+    source: Program,
 }
 
 type Pass = fn(&Program, Target) -> Result<Program, LoopError>;
@@ -136,7 +141,34 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     let lowered = lower::lower(&program, &entry, &schedules, target)?;
     let code = target::write(&lowered)?;
     let schedule = schedules.remove(&entry).ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
-    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, code, target, doubts })
+    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only, doubts })
+}
+
+/// A program that can be made with indices of 64 bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Wider {
+    source: Program,
+    /// The types that arguments have with narrower indices.
+    types: BTreeMap<Name, Option<Type>>,
+    target: Target,
+}
+
+impl Wider {
+    pub(crate) fn generate(&self) -> Result<Generated, LoopError> {
+        let entry = self.source.only_entry()?.clone();
+        let mut program = self.source.clone();
+        for (name, callable) in &self.source.callables {
+            let Some(kernel) = callable.kernel() else { continue };
+            let mut kernel = LoopKernel { index_type: DType::I64, ..kernel.clone() };
+            if *name == entry {
+                for argument in kernel.arguments.iter_mut().filter(|argument| argument.ty.is_none()) {
+                    argument.ty = self.types.get(&argument.name).cloned().flatten();
+                }
+            }
+            program.callables.insert(name.clone(), callable.with_kernel(kernel));
+        }
+        generate(&program, &entry, self.target)
+    }
 }
 
 /// Code as a method of programs.
@@ -155,6 +187,23 @@ impl Generate for Program {
 }
 
 impl Generated {
+    /// The code of the same kernel with indices of 64 bits, for sizes that need them. Arrays keep their types, and so do numbers whose type
+    /// the user gave; sizes that have none take that of indices.
+    ///
+    /// # Errors
+    /// What the first failing pass says.
+    pub fn widened(&self) -> Result<Generated, LoopError> {
+        self.wider().generate()
+    }
+
+    /// What [`widened`](Self::widened) needs.
+    pub(crate) fn wider(&self) -> Wider {
+        let index: Type = self.kernel.index_type.into();
+        let keeps_type = |argument: &&Argument| !(argument.kind == ArgumentKind::Value && argument.ty.as_ref() == Some(&index));
+        let types = self.kernel.arguments.iter().filter(keeps_type).map(|argument| (argument.name.clone(), argument.ty.clone()));
+        Wider { source: self.source.clone(), types: types.collect(), target: self.target }
+    }
+
     /// The first and the last value of an iname that the host loops over, in terms of the parameters and of the host loops `around` it.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use parloop_ir::callable::{ArgDescriptor, ArgDescriptors, ArgId, CallSite, Calla
 use parloop_ir::program::Program;
 use parloop_ir::substitution::rule_call;
 use parloop_ir::syntax::{ArgumentKind, Call, CallInstruction, Expr, Instruction, InstructionKind, Layout, LoopKernel, Phase, Target};
+use parloop_isl::Set;
 
 use super::reader::unknown_function;
 use super::specialise::Entries;
@@ -16,7 +17,7 @@ use super::specialise::Entries;
 /// # Errors
 /// [`InferError`]: parts of arrays without fixed strides, calls whose arguments do not fit.
 pub fn descriptors(program: &Program, target: Target) -> Result<Program, InferError> {
-    let mut session = Session { program, target, entries: Entries::of(program) };
+    let mut session = Session { program, target, entries: Entries::of(program), depth: 0, is_conditional: false, assumed: Vec::new() };
     for entry in &program.entrypoints {
         if let (Some(callable), Some(kernel)) = (program.callables.get(entry), program.kernel(entry)) {
             let described = session.describe(kernel)?;
@@ -30,6 +31,12 @@ struct Session<'a> {
     program: &'a Program,
     target: Target,
     entries: Entries,
+    /// How many kernels are being described, each called by the one before.
+    depth: usize,
+    /// Whether the instruction at hand might not be run.
+    is_conditional: bool,
+    /// What the entry point is to assume for the kernels that it calls.
+    assumed: Vec<Set>,
 }
 
 impl Inference for Session<'_> {
@@ -44,14 +51,32 @@ impl Inference for Session<'_> {
     fn kernel_descriptors(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError> {
         self.describe(kernel).map_err(|error| CallableError::Inside { function: kernel.name.clone(), error: Box::new(error) })
     }
+
+    fn assume(&mut self, condition: &Set) -> bool {
+        // Calls from outside are held to what the entry point assumes, and to nothing else.
+        let is_entry = self.depth == 1 && !self.is_conditional;
+        if is_entry {
+            self.assumed.push(condition.clone());
+        }
+        is_entry
+    }
 }
 
 impl Session<'_> {
     fn describe(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, InferError> {
         let mut described = kernel.clone();
+        self.depth += 1;
         for instruction in &mut described.instructions {
             if instruction.exprs().into_iter().any(|expr| expr.any(&mut |inner| matches!(inner, Expr::Call(_)))) {
+                let before = std::mem::replace(&mut self.is_conditional, !instruction.predicates.is_empty());
                 *instruction = Arc::new(self.instruction(kernel, instruction)?);
+                self.is_conditional = before;
+            }
+        }
+        self.depth -= 1;
+        if self.depth == 0 {
+            for condition in std::mem::take(&mut self.assumed) {
+                described.assumptions = described.assumptions.join(&condition)?;
             }
         }
         described.phase = described.phase.max(Phase::Described);

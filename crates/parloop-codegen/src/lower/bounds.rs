@@ -18,7 +18,7 @@ pub(super) struct Range {
     pub(super) upper: Vec<Bound>,
     /// `(m, r)`: values are `r` modulo `m`.
     pub(super) stride: Option<(i64, Affine)>,
-    /// What holds of the iname inside its loop.
+    /// What its limits say of the iname; what the stride says is not among it.
     pub(super) facts: Vec<Constraint>,
 }
 
@@ -67,10 +67,20 @@ impl Range {
 
     /// The only value that it has, whatever the parameters are.
     pub(super) fn only_value(&self) -> Option<&Affine> {
-        match (self.lower.as_slice(), self.upper.as_slice()) {
-            ([lower], [upper]) if lower == upper && lower.divisor == 1 => Some(&lower.affine),
+        match (self.lower.as_slice(), self.upper.as_slice(), &self.stride) {
+            ([lower], [upper], None) if lower == upper && lower.divisor == 1 => Some(&lower.affine),
             _ => None,
         }
+    }
+
+    /// What holds of the iname inside a loop that goes by the stride. Where something else counts, such as the hardware or the host, only
+    /// the limits hold.
+    pub(super) fn facts_in_loop(&self, iname: &Name) -> Result<Vec<Constraint>, LowerError> {
+        let mut facts = self.facts.clone();
+        if let Some((step, rest)) = &self.stride {
+            facts.push(Constraint::zero(Affine::modulo(&Affine::name(iname.clone()).sub(rest)?, *step)?));
+        }
+        Ok(facts)
     }
 }
 
@@ -171,13 +181,15 @@ impl Scope<'_> {
         for bound in &bounds.upper {
             facts.push(Constraint::not_negative(bound.affine.sub(&value.scale(bound.divisor)?)?));
         }
-        if step > 1 {
-            facts.push(Constraint::zero(Affine::modulo(&value.sub(&rest)?, step)?));
-        }
-        if let [piece] = set.pieces()
-            && !mentions_in_floor(set, iname)
-        {
-            facts.extend(piece.iter().filter(|constraint| constraint.affine.mentions(iname)).cloned());
+        // An equality is its two limits. Of other constraints that are not among the limits, some hold only where the iname has any value,
+        // which the limits need not say: the conditions of instructions see to them.
+        if let [piece] = set.pieces() {
+            let limits = facts.clone();
+            let is_limits = |constraint: &&Constraint| {
+                let holds = |affine: Affine| limits.contains(&Constraint::not_negative(affine));
+                constraint.kind == ConstraintKind::Zero && holds(constraint.affine.clone()) && constraint.affine.scale(-1).is_ok_and(holds)
+            };
+            facts.extend(piece.iter().filter(is_limits).cloned());
         }
         Ok(Range { lower: bounds.lower, upper: bounds.upper, stride: (step > 1).then_some((step, rest)), facts })
     }
@@ -227,8 +239,15 @@ impl Scope<'_> {
         }
         let set = self.domains.join([iname])?.project_onto(std::slice::from_ref(iname))?;
         let context = &self.kernel.assumptions;
-        let (least, most) = (set.static_min(iname, context)?, set.static_max(iname, context)?);
-        Ok(least.as_constant().zip(most.as_constant()))
+        if let (Ok(least), Ok(most)) = (set.static_min(iname, context), set.static_max(iname, context))
+            && let (Some(least), Some(most)) = (least.as_constant(), most.as_constant())
+        {
+            return Ok(Some((least, most)));
+        }
+        let set = set.join(context)?;
+        let bounds = set.project_out(set.params())?.bounds(iname)?;
+        let range = Range { lower: bounds.lower, upper: bounds.upper, stride: None, facts: Vec::new() };
+        Ok(range.constants())
     }
 
     /// What an instruction within those inames must ask before it runs here; `None`: it never runs.
@@ -298,16 +317,14 @@ impl Scope<'_> {
         let mut values = Vec::new();
         for bound in &range.lower {
             let up = bound.affine.add(&Affine::constant(bound.divisor - 1))?;
-            values.push(self.affine(&Affine::floor(&up, bound.divisor)?)?);
+            let start = Affine::floor(&up, bound.divisor)?;
+            values.push(self.affine(&match &range.stride {
+                None => start,
+                // The first value at or behind it that is `rest` modulo `step`.
+                Some((step, rest)) => start.add(&Affine::modulo(&rest.sub(&start)?, *step)?)?,
+            })?);
         }
-        let first = extreme(Routine::Max, values).ok_or_else(|| self.refused("a loop without a beginning"))?;
-        let Some((step, rest)) = &range.stride else { return Ok(first) };
-        // The first value at or behind it that is `rest` modulo `step`.
-        let Some(start) = single_floor(&range.lower) else {
-            return Err(self.refused("a loop with a stride and several beginnings"));
-        };
-        let behind = Affine::modulo(&rest.sub(&start)?, *step)?;
-        self.affine(&start.add(&behind)?)
+        extreme(Routine::Max, values).ok_or_else(|| self.refused("a loop without a beginning"))
     }
 
     /// The value behind the largest one of a loop.
@@ -318,13 +335,6 @@ impl Scope<'_> {
             values.push(self.affine(&Affine::floor(&behind, bound.divisor)?)?);
         }
         extreme(Routine::Min, values).ok_or_else(|| self.refused("a loop without an end"))
-    }
-}
-
-fn single_floor(bounds: &[Bound]) -> Option<Affine> {
-    match bounds {
-        [bound] => Affine::floor(&bound.affine.add(&Affine::constant(bound.divisor - 1)).ok()?, bound.divisor).ok(),
-        _ => None,
     }
 }
 

@@ -52,8 +52,51 @@ impl Scope<'_> {
 
     /// The value of an index or a size.
     pub(super) fn index(&mut self, expr: &Expr) -> Result<Value, LowerError> {
+        if self.kernel.index_type.size() == 8 {
+            return self.wide_index(expr);
+        }
         let value = self.expr(expr)?;
         Ok(if value.weak { value.to(&Type::Scalar(self.kernel.index_type)) } else { value.settle() })
+    }
+
+    /// The value of an index or a size where indices are 64 bits wide: so is each step on the way, whatever the types of numbers in it.
+    fn wide_index(&mut self, expr: &Expr) -> Result<Value, LowerError> {
+        let both = |scope: &mut Self, left: &Expr, right: &Expr| {
+            let (left, right) = (scope.wide_index(left)?, scope.wide_index(right)?);
+            Ok::<_, LowerError>((Typed::strong(left), Typed::strong(right)))
+        };
+        match expr {
+            Expr::Unary(UnaryOp::Negate, operand) => {
+                let operand = self.wide_index(operand)?;
+                Ok(match operand.as_int() {
+                    Some(number) => number::int(&operand.ty, -number),
+                    None => Value::new(operand.ty.clone(), ValueKind::Unary(UnaryOp::Negate, Box::new(operand))),
+                })
+            }
+            Expr::Binary(
+                op @ (BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::FloorDivide | BinaryOp::Modulo),
+                left,
+                right,
+            ) => {
+                let (left, right) = both(self, left, right)?;
+                Ok(self.apply(*op, left, right)?.settle())
+            }
+            Expr::Min(operands) | Expr::Max(operands) if operands.len() > 1 => {
+                let routine = if matches!(expr, Expr::Min(_)) { Routine::Min } else { Routine::Max };
+                let mut found = self.wide_index(&operands[0])?;
+                for operand in &operands[1..] {
+                    let operand = self.wide_index(operand)?;
+                    let (left, right, _) = number::unify(Typed::strong(found), Typed::strong(operand));
+                    found = number::routine(routine, left, right);
+                }
+                Ok(found)
+            }
+            _ => {
+                let value = self.expr(expr)?;
+                let is_narrow = value.dtype().is_some_and(|dtype| dtype.size() < 8 && (dtype.is_integer() || dtype == DType::Bool));
+                Ok(if value.weak || is_narrow { value.to(&Type::Scalar(self.kernel.index_type)) } else { value.settle() })
+            }
+        }
     }
 
     pub(super) fn refused(&self, what: impl Into<String>) -> LowerError {

@@ -7,6 +7,7 @@ use super::LowerError;
 use super::number::{self, Typed};
 use super::place::Place;
 use super::scope::Scope;
+use super::tidy;
 use super::tree::{AtomicChange, Op, Statement, Value, ValueKind};
 
 impl Scope<'_> {
@@ -16,14 +17,26 @@ impl Scope<'_> {
             return Err(LowerError::NotLowerable { instruction: id.clone(), what: "an instruction that the kernel does not have".into() });
         };
         self.instruction = id.clone();
-        let Some(mut conditions) = self.guards(&instruction.within_inames)? else { return Ok(Vec::new()) };
-        let outside = std::mem::take(&mut self.hoisted);
+        let Some(guards) = self.guards(&instruction.within_inames)? else { return Ok(Vec::new()) };
+        // Each condition, with what is computed in front of it once those before it hold.
+        let mut conditions: Vec<(Vec<Statement>, Value)> = guards.into_iter().map(|guard| (Vec::new(), guard)).collect();
+        let mut predicates: Vec<(Vec<Statement>, Value)> = Vec::with_capacity(instruction.predicates.len());
         for predicate in &instruction.predicates {
-            let value = self.expr(predicate)?.settle();
-            conditions.push(number::truth(value));
+            let outside = std::mem::take(&mut self.hoisted);
+            let value = self.expr(predicate).map(Typed::settle);
+            let computed = std::mem::replace(&mut self.hoisted, outside);
+            predicates.push((computed, number::truth(value?)));
         }
-        let for_predicates = std::mem::replace(&mut self.hoisted, outside);
-        if conditions.iter().any(|condition| condition.kind == ValueKind::Bool(false)) {
+        // They have no order: those that read no memory go first, and one that reads where another read says goes behind that.
+        predicates.sort_by_key(|(computed, condition)| {
+            let inside = computed.iter().filter_map(|statement| match statement {
+                Statement::Declare(declaration) => declaration.value.as_ref(),
+                _ => None,
+            });
+            inside.chain([condition]).map(tidy::read_depth).max()
+        });
+        conditions.extend(predicates);
+        if conditions.iter().any(|(_, condition)| condition.kind == ValueKind::Bool(false)) {
             return Ok(Vec::new());
         }
         let mut statements = Vec::new();
@@ -34,11 +47,7 @@ impl Scope<'_> {
         if !statements.iter().any(|statement| !matches!(statement, Statement::Comment(_))) {
             return Ok(Vec::new());
         }
-        let guarded = match number::join(Op::And, conditions) {
-            None => statements,
-            Some(condition) => vec![Statement::If(condition, statements, Vec::new())],
-        };
-        Ok(if for_predicates.is_empty() { guarded } else { vec![Statement::Block(for_predicates.into_iter().chain(guarded).collect())] })
+        Ok(conditioned(conditions, statements))
     }
 
     fn effect(&mut self, instruction: &Instruction) -> Result<Vec<Statement>, LowerError> {
@@ -78,7 +87,7 @@ impl Scope<'_> {
             }
             (_, kind) => Statement::Assign(Value { ty: place.ty, kind }, value),
         };
-        Ok(guarded(checks, statement))
+        Ok(guarded(checks, vec![statement]))
     }
 
     /// The function that writes a field, if that is what the left side is.
@@ -121,7 +130,7 @@ impl Scope<'_> {
             }
             (_, change) => Statement::AtomicUpdate { place, space, change },
         };
-        Ok(guarded(checks, statement))
+        Ok(guarded(checks, vec![statement]))
     }
 
     /// Text in C, with the names that it uses bound to what they stand for.
@@ -149,14 +158,27 @@ impl Scope<'_> {
     }
 }
 
+/// The statements where all conditions hold, each asked behind what is computed for it.
+fn conditioned(conditions: Vec<(Vec<Statement>, Value)>, mut statements: Vec<Statement>) -> Vec<Statement> {
+    let mut together = Vec::new();
+    for (computed, condition) in conditions.into_iter().rev() {
+        together.insert(0, condition);
+        if !computed.is_empty() {
+            let inside = guarded(std::mem::take(&mut together), statements);
+            statements = vec![Statement::Block(computed.into_iter().chain(inside).collect())];
+        }
+    }
+    guarded(together, statements)
+}
+
 fn words(text: &str) -> std::collections::BTreeSet<&str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect()
 }
 
-fn guarded(checks: Vec<Value>, statement: Statement) -> Vec<Statement> {
-    match number::join(Op::And, checks) {
-        None => vec![statement],
-        Some(ok) => vec![Statement::If(ok, vec![statement], Vec::new())],
+fn guarded(conditions: Vec<Value>, statements: Vec<Statement>) -> Vec<Statement> {
+    match number::join(Op::And, conditions) {
+        None => statements,
+        Some(condition) => vec![Statement::If(condition, statements, Vec::new())],
     }
 }
 

@@ -275,7 +275,16 @@ impl Scope<'_> {
     }
 
     fn hardware(&self, axis: Axis) -> Value {
-        Value::new(self.kernel.index_type, ValueKind::Axis(axis))
+        // The hardware's own type is another one on each target, and may have no sign.
+        match self.kernel.index_type {
+            dtype if dtype.size() == 8 => number::cast(Value::new(parloop_device::DType::I32, ValueKind::Axis(axis)), &dtype.into()),
+            dtype => Value::new(dtype, ValueKind::Axis(axis)),
+        }
+    }
+
+    /// A size, 64 bits wide.
+    fn wide_size(&mut self, size: &Expr) -> Result<Value, LowerError> {
+        Ok(number::Typed::strong(self.index(size)?).to(&parloop_device::DType::I64.into()))
     }
 
     /// Brings an iname into scope that the hardware counts from 0 to before `size`.
@@ -313,7 +322,7 @@ impl Scope<'_> {
         let wide: Type = parloop_device::DType::I64.into();
         let mut count = number::int(&wide, 1);
         for size in &launch.groups {
-            let size = self.expr_as(size, &wide)?;
+            let size = self.wide_size(size)?;
             count = number::binary(Op::Multiply, count, size);
         }
         Ok(count)
@@ -325,14 +334,14 @@ impl Scope<'_> {
         let mut index = Value::name(wide.clone(), group.clone());
         let mut inner = number::int(&wide, 1);
         for size in launch.groups.iter().take(usize::from(axis)) {
-            let size = self.expr_as(size, &wide)?;
+            let size = self.wide_size(size)?;
             inner = number::binary(Op::Multiply, inner, size);
         }
         if inner.as_int() != Some(1) {
             index = number::binary(Op::Divide, index, inner);
         }
         if usize::from(axis) + 1 < launch.groups.len() {
-            let size = self.expr_as(&launch.groups[usize::from(axis)], &wide)?;
+            let size = self.wide_size(&launch.groups[usize::from(axis)])?;
             index = number::binary(Op::Remainder, index, size);
         }
         Ok(number::cast(index, &self.kernel.index_type.into()))

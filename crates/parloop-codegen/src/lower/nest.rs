@@ -99,7 +99,7 @@ impl Scope<'_> {
         let limit = number::Typed::strong(end).to(&ty);
         let is_not_negative = self.is_not_negative(&first);
         let variable = Value::name(ty, iname.clone());
-        let inner = self.with(iname, variable, &range.facts, is_not_negative, body)?;
+        let inner = self.with(iname, variable, &range.facts_in_loop(iname)?, is_not_negative, body)?;
         if inner.is_empty() {
             return Ok(Vec::new());
         }

@@ -175,7 +175,8 @@ impl Scope<'_> {
             }
             let mut args = vec![object];
             for index in indices {
-                args.push(self.expr_as(index, &DType::I64.into())?);
+                let index = self.index(index)?;
+                args.push(number::Typed::strong(index).to(&DType::I64.into()));
             }
             let text = Expr::Subscript(std::sync::Arc::new(expr.clone()), indices.into());
             let checks = if self.kernel.options.checked { self.field_checks(&known.axes, &args, &text) } else { Vec::new() };

@@ -7,7 +7,7 @@ use parloop_ir::syntax::AddressSpace;
 use parloop_isl::Name;
 
 use super::number;
-use super::tree::{AtomicChange, Declaration, For, Op, Statement, Value, ValueKind, mentions};
+use super::tree::{AtomicChange, Declaration, For, Op, Routine, Statement, Value, ValueKind, mentions};
 
 /// One condition for neighbours that ask the same.
 pub(super) fn merge_conditions(statements: Vec<Statement>) -> Vec<Statement> {
@@ -19,8 +19,12 @@ pub(super) fn merge_conditions(statements: Vec<Statement>) -> Vec<Statement> {
         };
         let (before_all, all) = (conjuncts(before), conjuncts(condition));
         let changed = written(first);
-        let shared: Vec<Value> =
-            all.iter().filter(|&part| before_all.contains(part) && !depends_on(part, &changed)).cloned().cloned().collect();
+        // A part that may only be asked where those in front of it hold stays behind them.
+        let same = before_all.iter().zip(&all).take_while(|(one, other)| one == other && !depends_on(one, &changed)).count();
+        let is_shared = |(place, part): &(usize, &Value)| {
+            *place < same || is_harmless(part) && before_all.contains(part) && !depends_on(part, &changed)
+        };
+        let shared: Vec<Value> = all.iter().copied().enumerate().filter(is_shared).map(|(_, part)| part.clone()).collect();
         if shared.is_empty() || !none.is_empty() || !no.is_empty() {
             merged.push(statement);
             continue;
@@ -52,8 +56,15 @@ pub(super) fn hoist_conditions(mut loop_: For) -> Vec<Statement> {
     }
     let mut changed = written(body);
     changed.insert(loop_.name.clone());
-    let (fixed, varying): (Vec<Value>, Vec<Value>) =
-        conjuncts(condition).into_iter().cloned().partition(|part| !depends_on(part, &changed));
+    let parts = conjuncts(condition);
+    // What reads memory is asked where the loop would ask it: not where it makes no turn, nor before what stands in front of it.
+    let is_run = matches!((loop_.first.as_int(), loop_.limit.as_int()), (Some(first), Some(limit)) if first < limit || loop_.inclusive && first == limit);
+    let certain = if is_run { parts.iter().take_while(|part| !depends_on(part, &changed)).count() } else { 0 };
+    let is_fixed = |place: usize, part: &Value| place < certain || is_harmless(part) && !depends_on(part, &changed);
+    let (mut fixed, mut varying) = (Vec::new(), Vec::new());
+    for (place, part) in parts.into_iter().enumerate() {
+        if is_fixed(place, part) { fixed.push(part.clone()) } else { varying.push(part.clone()) }
+    }
     let body = body.clone();
     loop_.body = match number::join(Op::And, varying) {
         None => body,
@@ -75,6 +86,35 @@ fn conjuncts(condition: &Value) -> Vec<&Value> {
         }
         _ => vec![condition],
     }
+}
+
+/// Whether a condition may be asked where it would not have been: it reads no memory, calls nothing, and does not divide by what may be zero.
+fn is_harmless(value: &Value) -> bool {
+    let divides = match &value.kind {
+        ValueKind::Binary(Op::Divide | Op::Remainder, _, divisor) => Some(&**divisor),
+        ValueKind::Routine(Routine::FloorDivide | Routine::Modulo, args) => args.get(1),
+        _ => None,
+    };
+    let is_whole = value.ty.scalar().is_some_and(|dtype| dtype.is_integer());
+    let itself = match &value.kind {
+        ValueKind::Int(_) | ValueKind::Float(_) | ValueKind::Complex(..) | ValueKind::Bool(_) => true,
+        ValueKind::Name(_) | ValueKind::Axis(_) => true,
+        ValueKind::Unary(..) | ValueKind::Binary(..) | ValueKind::Compare(..) | ValueKind::Choose(_) => true,
+        ValueKind::Cast(_) | ValueKind::Member(..) => true,
+        ValueKind::Routine(routine, _) => *routine != Routine::Power,
+        ValueKind::Element(..) | ValueKind::Pointer(..) | ValueKind::Address(_) => false,
+        ValueKind::Call(..) | ValueKind::Check { .. } | ValueKind::Text(_) => false,
+    };
+    itself
+        && divides.is_none_or(|divisor| !is_whole || divisor.as_int().is_some_and(|divisor| divisor > 0))
+        && value.children().into_iter().all(is_harmless)
+}
+
+/// How many reads are inside one another; 0 for what may be asked anywhere.
+pub(super) fn read_depth(value: &Value) -> usize {
+    let inside = value.children().into_iter().map(read_depth).max().unwrap_or(0);
+    let reads = matches!(value.kind, ValueKind::Element(..) | ValueKind::Call(..) | ValueKind::Text(_));
+    if reads { inside + 1 } else { inside.max(usize::from(!is_harmless(value))) }
 }
 
 fn depends_on(value: &Value, changed: &BTreeSet<Name>) -> bool {

@@ -92,28 +92,26 @@ fn group_extent(facts: &Facts<'_>, iname: &Name) -> Result<Expr, ScheduleError> 
 }
 
 fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, ScheduleError> {
-    let (lower, upper) = match facts.forest.constant_bounds(iname) {
-        (Some(lower), Some(upper)) => (Some(lower), Some(upper)),
-        _ => solved_bounds(facts, iname)?,
+    let extent = match facts.forest.constant_bounds(iname) {
+        (Some(lower), Some(upper)) => upper.checked_sub(lower).and_then(|last| last.checked_add(1)),
+        _ => solved_extent(facts, iname)?,
     };
-    let length = lower.zip(upper).and_then(|(lower, upper)| u64::try_from(upper.checked_sub(lower)?.checked_add(1)?.max(0)).ok());
-    length.ok_or_else(|| {
+    extent.and_then(|extent| u64::try_from(extent.max(0)).ok()).ok_or_else(|| {
         let length = group_extent(facts, iname).map_or_else(|_| "without end".to_owned(), |extent| extent.to_string());
         ScheduleError::LocalSize { iname: iname.clone(), axis, length }
     })
 }
 
-/// The limits of an iname for any values of the parameters.
-fn solved_bounds(facts: &Facts<'_>, iname: &Name) -> Result<(Option<i64>, Option<i64>), ScheduleError> {
+/// How many values an iname has from the one of work item 0 on, for any values of the parameters.
+fn solved_extent(facts: &Facts<'_>, iname: &Name) -> Result<Option<i64>, ScheduleError> {
     let domain = alone(&facts.forest, iname)?.join(&facts.kernel.assumptions)?;
-    let bounds = domain.project_out(domain.params())?.bounds(iname)?;
-    let lower = bounds
-        .lower
-        .iter()
-        .filter_map(|bound| bound.affine.as_constant()?.checked_neg()?.checked_div_euclid(bound.divisor)?.checked_neg())
-        .max();
-    let upper = bounds.upper.iter().filter_map(|bound| bound.affine.as_constant()?.checked_div_euclid(bound.divisor)).min();
-    Ok((lower, upper))
+    let Ok(base) = axis_base(&facts.forest, iname) else { return Ok(None) };
+    let item = Name::from("_item");
+    let from_base = Affine::name(iname.clone()).sub(&base)?;
+    let items = domain.image(&[(item.clone(), from_base)])?;
+    let bounds = items.project_out(items.params())?.bounds(&item)?;
+    let last = bounds.upper.iter().filter_map(|bound| bound.affine.as_constant()?.checked_div_euclid(bound.divisor)).min();
+    Ok(last.and_then(|last| last.checked_add(1)))
 }
 
 /// The sizes that the kernel that an instruction calls needs, in names of the caller.

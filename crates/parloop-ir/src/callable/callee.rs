@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use parloop_isl::{Affine, Constraint, Name, Set};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::InferError;
 use crate::affine::to_affine;
-use crate::callable::{CallSite, CallableError, KernelArgs};
+use crate::callable::{CallSite, CallableError, Inference, KernelArgs};
 use crate::names::UniqueNames;
 use crate::syntax::{Argument, ArgumentKind, DimTag, Expr, Layout, LoopKernel, Shape, Stride, Type};
 
@@ -77,7 +77,8 @@ impl CalleeNames {
     }
 }
 
-/// What the callee may assume: what it did, and what holds in the caller for the numbers that are passed.
+/// What the callee may assume: what holds in the caller for the numbers that are passed; and what it did assume, if that follows or whoever
+/// calls the caller is held to it.
 ///
 /// # Errors
 /// The solver's.
@@ -86,18 +87,42 @@ pub fn callee_assumptions(
     places: &KernelArgs,
     site: &CallSite<'_>,
     names: &CalleeNames,
+    inference: &mut dyn Inference,
 ) -> Result<Set, CallableError> {
     let values = site.args.iter().zip(&places.inputs).filter(|(_, place)| matches!(callee.arguments[**place].kind, ArgumentKind::Value));
     let mut equal: Vec<(Name, Affine)> =
         values.filter_map(|(arg, place)| Some((callee.arguments[*place].name.clone(), to_affine(arg)?))).collect();
     equal.extend(names.added.iter().map(|(here, there)| (there.clone(), Affine::name(here.clone()))));
-    passed_facts(callee, site.kernel, &equal)
-        .map_err(|error| CallableError::Inside { function: callee.name.clone(), error: Box::new(error) })
+    let inside = |error: InferError| CallableError::Inside { function: callee.name.clone(), error: Box::new(error) };
+    let facts = passed_facts(site.kernel, &equal).map_err(inside)?;
+    if callee.assumptions.pieces().iter().any(Vec::is_empty) {
+        return Ok(facts);
+    }
+    let mut holds = facts.is_subset(&callee.assumptions).map_err(|error| inside(error.into()))?;
+    if !holds && let Some(here) = in_caller(callee, site.kernel, &equal).map_err(|error| inside(error.into()))? {
+        holds = inference.assume(&here);
+    }
+    if holds { facts.join(&callee.assumptions).map_err(|error| inside(error.into())) } else { Ok(facts) }
 }
 
-fn passed_facts(callee: &LoopKernel, caller: &LoopKernel, equal: &[(Name, Affine)]) -> Result<Set, InferError> {
+/// What the callee assumes, of the caller's parameters; `None` where it is about other numbers of the caller's.
+fn in_caller(callee: &LoopKernel, caller: &LoopKernel, equal: &[(Name, Affine)]) -> Result<Option<Set>, IslError> {
+    // Arguments first get names that nobody else has, since what is passed may use the same names.
+    let apart = |name: &Name| Name::from(format!("pl_passed_{name}"));
+    let is_parameter = |name: &Name| caller.arguments.iter().any(|known| known.name == *name && known.kind == ArgumentKind::Value);
+    let mut assumed = callee.assumptions.drop_unused_params().rename(&|name| Some(apart(name)))?;
+    for param in callee.assumptions.used_params() {
+        match equal.iter().find(|(name, _)| *name == param) {
+            Some((_, value)) if value.names().iter().all(is_parameter) => assumed = assumed.substitute(&apart(&param), value)?,
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(assumed))
+}
+
+fn passed_facts(caller: &LoopKernel, equal: &[(Name, Affine)]) -> Result<Set, InferError> {
     let (constant, varying): (Vec<_>, Vec<_>) = equal.iter().partition(|(_, value)| value.as_constant().is_some());
-    let mut facts = callee.assumptions.clone();
+    let mut facts = Set::universe(&[], &[]);
     if !constant.is_empty() {
         let zero = |(name, value): &&(Name, Affine)| Ok(Constraint::zero(Affine::name(name.clone()).sub(value)?));
         facts = facts.constrain(&constant.iter().map(zero).collect::<Result<Vec<_>, InferError>>()?)?;

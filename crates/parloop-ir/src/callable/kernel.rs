@@ -129,7 +129,7 @@ impl Callable for CallableKernel {
         }
         let (new_arguments, added) = described.added(site);
         arguments.extend(new_arguments);
-        let assumptions = crate::callable::callee_assumptions(&self.kernel, &places, site, &described)?;
+        let assumptions = crate::callable::callee_assumptions(&self.kernel, &places, site, &described, inference)?;
         let kernel = inference.kernel_descriptors(&LoopKernel { arguments, assumptions, ..self.kernel.clone() })?;
         let places = kernel_args(&kernel);
         let descriptors = kernel.arguments.iter().enumerate().flat_map(|(place, argument)| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_isl::Name;
+use parloop_isl::{Name, Set};
 
 use crate::syntax::{AddressSpace, Layout, LoopKernel, Preamble, Target, Type};
 
@@ -90,6 +90,11 @@ pub trait Inference {
     /// # Errors
     /// Why they cannot be.
     fn kernel_descriptors(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError>;
+
+    /// Makes the kernel at hand assume something of its parameters, so that whoever calls it is held to it; whether it does.
+    fn assume(&mut self, _condition: &Set) -> bool {
+        false
+    }
 }
 
 /// Something that can be called in an expression or as an instruction.

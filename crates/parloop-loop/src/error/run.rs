@@ -51,8 +51,18 @@ pub enum RunError {
     WrongKind { kernel: Name, argument: Name, expected: String },
     #[error("kernel `{kernel}`: output `{argument}` would have length {length} along axis {axis}")]
     NegativeLength { kernel: Name, argument: Name, axis: usize, length: i64 },
+    #[error("kernel `{kernel}`: argument `{argument}` is {value}, which does not fit {}; declare it with a wider type", dtype.name())]
+    Range { kernel: Name, argument: Name, value: i64, dtype: DType },
+    #[error(
+        "kernel `{kernel}`: an index or the limit of a loop would be between {least} and {most}, which does not fit {}; pass smaller sizes, or declare the numbers and temporaries that indices are made of with a wider type", dtype.name()
+    )]
+    TooWide { kernel: Name, dtype: DType, least: i128, most: i128 },
     #[error("kernel `{kernel}`: a length or stride of `{argument}` does not fit into 64 bits")]
     Overflow { kernel: Name, argument: Name },
+    #[error(
+        "kernel `{kernel}` assumes `{assumption}`, but is called with {values}; pass sizes for which it holds, or make the kernel without the assumption"
+    )]
+    Assumption { kernel: Name, assumption: String, values: String },
     #[error("kernel `{kernel}` has no argument `{argument}`; it has {names}")]
     UnknownArgument { kernel: Name, argument: Name, names: String },
     #[error("argument `{argument}` has an axis whose indices are arrays of their own, which a call from Rust cannot pass")]

@@ -10,6 +10,7 @@ use parloop_isl::Name;
 use smallvec::SmallVec;
 
 use super::RunError;
+use super::assumption::{Assumption, assumptions_of};
 use super::fields::{PlannedField, fields_of};
 use super::formula::Formula;
 
@@ -22,6 +23,8 @@ pub struct CallPlan {
     names: Vec<Name>,
     /// For each integer that is an argument: its place among the arguments.
     sources: Vec<Source>,
+    /// What must hold of the integers.
+    assumptions: Vec<Assumption>,
 }
 
 /// Where an integer comes from.
@@ -131,7 +134,8 @@ impl CallPlan {
     pub fn of(kernel: &LoopKernel) -> Result<CallPlan, RunError> {
         let written = kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect::<std::collections::BTreeSet<_>>();
         let read = kernel.instructions.iter().flat_map(|instruction| instruction.reads()).collect::<std::collections::BTreeSet<_>>();
-        let mut plan = CallPlan { kernel: kernel.name.clone(), args: Vec::new(), names: Vec::new(), sources: Vec::new() };
+        let mut plan =
+            CallPlan { kernel: kernel.name.clone(), args: Vec::new(), names: Vec::new(), sources: Vec::new(), assumptions: Vec::new() };
         for (index, argument) in kernel.arguments.iter().enumerate() {
             if let (ArgumentKind::Value, Some(Type::Scalar(dtype))) = (&argument.kind, &argument.ty)
                 && dtype.is_integer()
@@ -149,6 +153,7 @@ impl CallPlan {
                 }
             }
         }
+        plan.assumptions = assumptions_of(&kernel.assumptions, &|name| plan.place(name), &|expr| plan.formula(expr).ok());
         let mut fields = fields_of(kernel, &|expr| plan.formula(expr).ok())?;
         for argument in &kernel.arguments {
             let kind = match &argument.ty {
@@ -240,7 +245,7 @@ impl CallPlan {
     /// The integers of a call: as given, or as the shapes of arrays say. Every array is checked against what they say.
     ///
     /// # Errors
-    /// Which argument is missing or does not fit, with both shapes.
+    /// Which argument is missing or does not fit, with both shapes; what the kernel assumes of sizes and does not hold.
     pub fn resolve(&self, given: &[Given]) -> Result<Values, RunError> {
         let values = self.resolve_integers(given)?;
         for (arg, given) in self.args.iter().zip(given) {
@@ -274,7 +279,21 @@ impl CallPlan {
                 return Err(RunError::Missing { kernel: self.kernel.clone(), argument: self.args[*index].name.clone() });
             }
         }
+        self.assumptions.iter().try_for_each(|assumption| assumption.check(&self.kernel, &values))?;
         Ok(values)
+    }
+
+    /// That each integer fits the type that the kernel takes it as.
+    pub(super) fn check_integers(&self, values: &Values) -> Result<(), RunError> {
+        for arg in &self.args {
+            let PlannedKind::Value { dtype, place: Some(place) } = &arg.kind else { continue };
+            let (Some(value), Some((least, most))) = (values[*place], dtype.integer_range()) else { continue };
+            if !(least..=most).contains(&value.into()) {
+                let (kernel, argument) = (self.kernel.clone(), arg.name.clone());
+                return Err(RunError::Range { kernel, argument, value, dtype: *dtype });
+            }
+        }
+        Ok(())
     }
 
     /// Sizes from the shapes of the arrays that are given, as often as one tells another. Where no array tells one, a loop runs over all

@@ -1,6 +1,6 @@
 //! Kernels compiled for a context: their launches, and a call from Rust.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use parloop_codegen::lower::tree::ParamSource;
 use parloop_codegen::lower::{Code, GlobalTemporary, LaunchCode};
@@ -16,8 +16,9 @@ use smallvec::SmallVec;
 use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
 use super::fields::PlannedField;
 use super::formula::Formula;
+use super::width::{TooNarrow, Widths, is_beyond};
 use crate::error::LoopError;
-use crate::prepare::Generated;
+use crate::prepare::{Generated, Wider};
 
 /// A kernel compiled for one context. Clones are the same one.
 #[derive(Clone, Debug)]
@@ -33,6 +34,12 @@ struct Inner {
     steps: Vec<ReadyStep>,
     globals: Vec<(GlobalTemporary, Formula)>,
     code: Code,
+    index: DType,
+    widths: Widths,
+    /// How to make it with indices of 64 bits, where it has narrower ones.
+    wider: Option<Wider>,
+    /// It with indices of 64 bits, once a call needed that.
+    wide: Mutex<Option<Executable>>,
 }
 
 /// One launch, ready but for its arguments.
@@ -133,8 +140,16 @@ impl Executable {
     /// # Errors
     /// [`LoopError::Kernel`] with the compiler's words; [`LoopError::Run`] for sizes that the host cannot compute.
     pub fn compile(generated: &Generated, context: &Context) -> Result<Executable, LoopError> {
-        let Generated { kernel, schedule, code, .. } = generated;
+        let Generated { kernel, schedule, lowered, code, .. } = generated;
         let plan = CallPlan::of(kernel)?;
+        let widths = Widths::of(lowered, &plan, &host_limits(generated, &plan)?);
+        let wider = (kernel.index_type.size() < 8).then(|| generated.wider());
+        if let Some(wider) = &wider
+            && widths.misfit(&Values::new(), false).is_some()
+        {
+            // Some integer needs 64 bits whatever the sizes are.
+            return Executable::compile(&wider.generate()?, context);
+        }
         let options = CompileOptions {
             checked: kernel.options.checked,
             check_sites: code.check_sites.clone(),
@@ -152,8 +167,64 @@ impl Executable {
         let globals =
             code.globals.iter().map(|global| Ok((global.clone(), builder.formula(&global.size)?))).collect::<Result<_, LoopError>>()?;
         let steps = builder.steps(&schedule.steps)?;
-        let inner = Inner { context: context.clone(), plan, launches, steps, globals, code: code.clone() };
+        let inner = Inner {
+            context: context.clone(),
+            plan,
+            launches,
+            steps,
+            globals,
+            code: code.clone(),
+            index: kernel.index_type,
+            widths,
+            wider,
+            wide: Mutex::new(None),
+        };
         Ok(Executable { inner: Arc::new(inner) })
+    }
+
+    /// The executable for a call with those sizes and arguments: this one, or one with indices of 64 bits where sizes need them, which is
+    /// compiled at the first such call.
+    ///
+    /// # Errors
+    /// [`RunError::TooWide`](super::RunError::TooWide) where 64 bits are too few, [`RunError::Range`](super::RunError::Range) for a
+    /// number that its own type does not hold; what a compiler says.
+    pub fn for_call(&self, values: &Values, given: &[Given]) -> Result<Executable, LoopError> {
+        let is_beyond = |given: &Given| is_beyond(given, self.inner.index);
+        let fits = match self.inner.wider {
+            Some(_) => !given.iter().any(is_beyond) && self.inner.widths.misfit(values, false).is_none() && self.sizes_fit(values),
+            None => true,
+        };
+        let found = if fits { self.clone() } else { self.wide()? };
+        found.inner.plan.check_integers(values)?;
+        if found.inner.wider.is_none()
+            && let Some(TooNarrow { dtype, least, most }) = found.inner.widths.misfit(values, true)
+        {
+            return Err(super::RunError::TooWide { kernel: found.inner.plan.kernel().clone(), dtype, least, most }.into());
+        }
+        Ok(found)
+    }
+
+    /// Whether temporaries in global memory have no more elements than indices count.
+    fn sizes_fit(&self, values: &Values) -> bool {
+        let most = self.inner.index.integer_range().map_or(i128::MAX, |(_, most)| most);
+        self.inner.globals.iter().all(|(_, size)| size.evaluate(values).is_none_or(|size| i128::from(size) <= most))
+    }
+
+    /// The same with indices of 64 bits.
+    pub(super) fn wide(&self) -> Result<Executable, LoopError> {
+        let Some(wider) = &self.inner.wider else { return Ok(self.clone()) };
+        let mut wide = self.inner.wide.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wide) = &*wide {
+            return Ok(wide.clone());
+        }
+        let made = Executable::compile(&wider.generate()?, &self.inner.context)?;
+        Ok(wide.insert(made).clone())
+    }
+
+    /// The largest number of elements that its indices count, where wider ones can be had.
+    pub(super) fn most_elements(&self) -> Option<u64> {
+        self.inner.wider.as_ref()?;
+        self.inner.index.integer_range().and_then(|(_, most)| u64::try_from(most).ok())
     }
 
     /// The context it was compiled for.
@@ -254,15 +325,20 @@ impl Executable {
         for (axis, formula) in launch.groups.iter().enumerate() {
             grid[axis] = u64::try_from(self.size(formula, values)?.max(0)).expect("invariant: not negative");
         }
-        Ok(match launch.kernel.is_cpu() {
-            true => Items::Line(grid.iter().fold(1, |product: u64, &groups| product.saturating_mul(groups))),
-            false => Items::Blocks { grid, block: launch.block },
-        })
+        if !launch.kernel.is_cpu() {
+            return Ok(Items::Blocks { grid, block: launch.block });
+        }
+        let groups =
+            grid.iter().try_fold(1u64, |product, &groups| product.checked_mul(groups)).filter(|&groups| i64::try_from(groups).is_ok());
+        Ok(Items::Line(groups.ok_or_else(|| self.overflow("the number of work-groups"))?))
+    }
+
+    fn overflow(&self, what: &str) -> super::RunError {
+        super::RunError::Overflow { kernel: self.inner.plan.kernel().clone(), argument: what.into() }
     }
 
     fn size(&self, formula: &Formula, values: &Values) -> Result<i64, LoopError> {
-        let overflow = || super::RunError::Overflow { kernel: self.inner.plan.kernel().clone(), argument: "the grid".into() };
-        Ok(formula.evaluate(values).ok_or_else(overflow)?)
+        Ok(formula.evaluate(values).ok_or_else(|| self.overflow("the grid"))?)
     }
 
     /// Calls it with arguments by name. Sizes that are not given follow from shapes.
@@ -288,8 +364,10 @@ impl Executable {
         {
             return Err(super::RunError::Missing { kernel: plan.kernel().clone(), argument: missing.name.clone() }.into());
         }
-        let temporaries = self.temporaries(&values)?;
-        self.each_launch(&values, &mut |launch, items, hosts| {
+        let ready = self.for_call(&values, &given)?;
+        let plan = ready.plan();
+        let temporaries = ready.temporaries(&values)?;
+        ready.each_launch(&values, &mut |launch, items, hosts| {
             // One borrow of each argument for each launch, in the order of the launch's parameters.
             let mut passed: Vec<Arg<'_>> = Vec::with_capacity(launch.feeds.len());
             let mut free: Vec<Option<&mut LoopArg<'_>>> = args.iter_mut().map(|(_, arg)| Some(arg)).collect();
@@ -515,6 +593,21 @@ impl Builder<'_> {
         }
         Ok(ready)
     }
+}
+
+/// The first and the last value of each iname that the host loops over, in terms of the integers of a call.
+fn host_limits(generated: &Generated, plan: &CallPlan) -> Result<Vec<(Name, Formula, Formula)>, LoopError> {
+    let mut found: Vec<(Name, Formula, Formula)> = Vec::new();
+    for iname in generated.schedule.launches.iter().flat_map(|launch| &launch.host_inames) {
+        if found.iter().any(|(known, _, _)| known == iname) {
+            continue;
+        }
+        let (first, last) = generated.host_bounds(iname, &[])?;
+        if let (Ok(first), Ok(last)) = (plan.formula(&first), plan.formula(&last)) {
+            found.push((iname.clone(), first, last));
+        }
+    }
+    Ok(found)
 }
 
 /// The bytes of an element; a vector of three takes the room of four.

@@ -1,11 +1,14 @@
-//! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), compilation and launches.
+//! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), what is assumed of them
+//! (`assumption`), how wide indices must be for them (`width`), compilation and launches.
 
 mod args;
+mod assumption;
 mod call;
 mod executable;
 mod fields;
 mod formula;
 mod repeat;
+mod width;
 
 pub use args::Compile;
 pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};

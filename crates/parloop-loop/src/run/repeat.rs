@@ -1,12 +1,14 @@
 //! A kernel whose numbers are fixed, for many calls: what is left to a call is memory.
 
+use std::sync::{Arc, OnceLock};
+
 use parloop_device::{DType, Memory};
 use parloop_isl::Name;
 use parloop_kernel::{Arg, Items, Kernel, Scalar};
 use smallvec::SmallVec;
 
 use super::RunError;
-use super::call::{Given, PlannedKind};
+use super::call::{Given, PlannedKind, Values};
 use super::executable::{Executable, Feed};
 use crate::error::LoopError;
 
@@ -15,6 +17,11 @@ use crate::error::LoopError;
 pub struct Repeat {
     arrays: Vec<Name>,
     launches: Vec<Launch>,
+    /// The most bytes of each array that its indices reach, where wider ones can be had.
+    reach: Vec<u64>,
+    wide: Arc<OnceLock<Repeat>>,
+    executable: Executable,
+    values: Values,
 }
 
 #[derive(Clone, Debug)]
@@ -43,11 +50,20 @@ impl Executable {
             given[plan.position(name).ok_or_else(|| plan.unknown(name))?] = Given::Int(value);
         }
         let values = plan.resolve_integers(&given)?;
+        let executable = self.for_call(&values, &[])?;
+        executable.repeat_with(values)
+    }
+
+    fn repeat_with(&self, values: Values) -> Result<Repeat, LoopError> {
+        let plan = self.plan();
         let missing = |name: &Name| RunError::Missing { kernel: plan.kernel().clone(), argument: name.clone() };
-        let mut arrays = Vec::new();
+        let (mut arrays, mut reach) = (Vec::new(), Vec::new());
         for arg in plan.args() {
             match &arg.kind {
-                PlannedKind::Array { .. } => arrays.push(arg.name.clone()),
+                PlannedKind::Array { dtype, .. } => {
+                    arrays.push(arg.name.clone());
+                    reach.extend(self.most_elements().map(|most| most.saturating_mul(dtype.size() as u64)));
+                }
                 PlannedKind::Value { place: Some(_), .. } => {}
                 PlannedKind::Value { place: None, .. } | PlannedKind::Object { .. } => return Err(missing(&arg.name).into()),
             }
@@ -71,7 +87,7 @@ impl Executable {
             launches.push(Launch { kernel: launch.kernel.clone(), items, feeds: feeds.collect::<Result<_, _>>()? });
             Ok(())
         })?;
-        Ok(Repeat { arrays, launches })
+        Ok(Repeat { arrays, launches, reach, wide: Arc::default(), executable: self.clone(), values })
     }
 }
 
@@ -86,6 +102,9 @@ impl Repeat {
     /// # Errors
     /// When memory is of another device, or the device fails.
     pub fn run(&self, memory: &[&Memory]) -> Result<(), LoopError> {
+        if self.reach.iter().zip(memory).any(|(&reach, memory)| memory.len() as u64 > reach) {
+            return self.wide()?.run(memory);
+        }
         for launch in &self.launches {
             let feed = |feed: &RepeatFeed| match *feed {
                 RepeatFeed::Integer(value) => Arg::Scalar(Scalar::Int(value.into())),
@@ -95,5 +114,14 @@ impl Repeat {
             launch.kernel.call_over(&mut args, launch.items)?;
         }
         Ok(())
+    }
+
+    /// The same with indices of 64 bits, for memory that others do not reach.
+    fn wide(&self) -> Result<&Repeat, LoopError> {
+        if let Some(wide) = self.wide.get() {
+            return Ok(wide);
+        }
+        let made = self.executable.wide()?.repeat_with(self.values.clone())?;
+        Ok(self.wide.get_or_init(|| made))
     }
 }

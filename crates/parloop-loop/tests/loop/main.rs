@@ -33,6 +33,8 @@ mod run;
 mod same_numbers;
 mod samples;
 mod schedule;
+mod sizes;
 mod stats;
 mod synchronised;
 mod types;
+mod widths;

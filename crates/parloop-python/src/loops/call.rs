@@ -216,7 +216,8 @@ fn complete<'py>(py: Python<'py>, compiled: Arc<Compiled>, mut repeat: Option<Re
     if is_any_made && sizes.iter().any(Option::is_none) {
         sizes = plan.resolve(&given).map_err(LoopError::from)?;
     }
-    Ok(Known { compiled, given, sizes, repeat })
+    let executable = py.detach(|| compiled.executable().for_call(&sizes, &given))?;
+    Ok(Known { compiled, executable, given, sizes, repeat })
 }
 
 /// Launches, and puts together what the call returns.
@@ -228,7 +229,7 @@ fn finish<'py>(slf: &Bound<'py, LoopProgram>, known: Arc<Known>, values: Taken<'
     let record = || context.stream().record().map_err(ker::KernelError::from);
     let start = if is_recorded || context.device().kind() == DeviceKind::Cpu { None } else { Some(record()?) };
     let began = std::time::Instant::now();
-    launch::run(py, compiled, &values, &known.given, &known.sizes)?;
+    launch::run(py, &known.executable, &values, &known.given, &known.sizes)?;
     let took = began.elapsed();
     let mut results: SmallVec<[(&Name, Bound<'py, PyAny>); 4]> = SmallVec::new();
     for (arg, value) in compiled.executable().plan().args().iter().zip(values) {

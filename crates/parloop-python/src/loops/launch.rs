@@ -5,34 +5,32 @@ use std::sync::Arc;
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_kernel::{Items, Kept, Scalar, Slot, Slots, encode};
 use parloop_loop::error::LoopError;
-use parloop_loop::run::{Feed, Given, PlannedKind, ReadyLaunch, RunError, Values};
+use parloop_loop::run::{Executable, Feed, Given, PlannedKind, ReadyLaunch, RunError, Values};
 use parloop_object::Hold;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use super::compiled::Compiled;
 use super::given::Value;
 use crate::error::Result;
 use crate::ndarray::NdArray;
 use crate::recording::Watched;
 
 /// Launches all; the values live until it returns.
-pub fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], given: &[Given], sizes: &Values) -> Result<()> {
-    let executable = compiled.executable();
+pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given: &[Given], sizes: &Values) -> Result<()> {
     let temporaries = executable.temporaries(sizes)?;
-    let is_recorded = compiled.context().is_recording();
+    let is_recorded = executable.context().is_recording();
     if is_recorded {
         // Before their addresses are taken.
         values.iter().try_for_each(|value| if let Value::Device(device) = value { device.0.hold() } else { Ok(()) })?;
     }
     let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
-        arguments.push(argument_slot(compiled, index, value)?);
+        arguments.push(argument_slot(executable, index, value)?);
     }
-    let kept = if is_recorded { Some(keep(compiled, values, &temporaries)?) } else { None };
-    let holds = hold_objects(compiled, values, &mut arguments)?;
-    let passed = Passed { compiled, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
+    let kept = if is_recorded { Some(keep(executable, values, &temporaries)?) } else { None };
+    let holds = hold_objects(executable, values, &mut arguments)?;
+    let passed = Passed { executable, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
     let work = || {
         // Let go before Python is held again: who waits for it to grow a buffer may hold Python.
         let _holds = holds;
@@ -44,17 +42,17 @@ pub fn run(py: Python<'_>, compiled: &Compiled, values: &[Value<'_>], given: &[G
 
 /// Puts the addresses of objects into their slots and keeps their memory there. No code of Python may run until they are let go: it could
 /// grow the buffers, which waits for them.
-fn hold_objects(compiled: &Compiled, values: &[Value<'_>], slots: &mut [Slot]) -> Result<SmallVec<[Hold; 2]>> {
+fn hold_objects(executable: &Executable, values: &[Value<'_>], slots: &mut [Slot]) -> Result<SmallVec<[Hold; 2]>> {
     let mut holds = SmallVec::new();
     for (value, slot) in values.iter().zip(slots) {
         let Value::Object(object, _) = value else { continue };
         let view = &object.get().body()?.view;
-        if compiled.context().stream().is_foreign() {
+        if executable.context().stream().is_foreign() {
             view.buffer().memory().note_foreign_use();
         }
         let hold = view.buffer().clone().into_hold();
         let (handle, offset) = (hold.buffer().growable().handle(), view.offset() as u64);
-        *slot = if compiled.context().device().kind() == DeviceKind::OpenCl { [handle, offset] } else { [handle + offset, 0] };
+        *slot = if executable.context().device().kind() == DeviceKind::OpenCl { [handle, offset] } else { [handle + offset, 0] };
         holds.push(hold);
     }
     Ok(holds)
@@ -62,7 +60,7 @@ fn hold_objects(compiled: &Compiled, values: &[Value<'_>], slots: &mut [Slot]) -
 
 /// What the launches of a call are passed.
 struct Passed<'a> {
-    compiled: &'a Compiled,
+    executable: &'a Executable,
     arguments: &'a [Slot],
     given: &'a [Given],
     sizes: &'a Values,
@@ -72,10 +70,10 @@ struct Passed<'a> {
 }
 
 /// What a recorded call keeps: arrays with what owns them, and temporaries.
-fn keep(compiled: &Compiled, values: &[Value<'_>], temporaries: &[Memory]) -> Result<Vec<Kept>> {
+fn keep(executable: &Executable, values: &[Value<'_>], temporaries: &[Memory]) -> Result<Vec<Kept>> {
     let mut watched = Watched::default();
     let mut kept: Vec<Kept> = vec![Arc::new(temporaries.to_vec())];
-    for (value, arg) in values.iter().zip(compiled.executable().plan().args()) {
+    for (value, arg) in values.iter().zip(executable.plan().args()) {
         match value {
             Value::Host(array) => watched.add_array(arg.name.as_str(), array)?,
             Value::Device(device) => kept.push(Arc::new(device.0.clone())),
@@ -95,10 +93,10 @@ impl Passed<'_> {
     /// Where one of the arrays of an argument with separate axes begins.
     fn separate(&self, index: usize, indices: &[u64]) -> Slot {
         let [address, offset] = self.arguments[index];
-        let PlannedKind::Array { separate, .. } = &self.compiled.executable().plan().args()[index].kind else { return [address, offset] };
+        let PlannedKind::Array { separate, .. } = &self.executable.plan().args()[index].kind else { return [address, offset] };
         let Given::Array(array) = &self.given[index] else { return [address, offset] };
         let distance: i64 = separate.iter().zip(indices).map(|(&axis, &at)| array.strides[axis] * at as i64).sum();
-        match self.compiled.context().device().kind() {
+        match self.executable.context().device().kind() {
             DeviceKind::OpenCl => [address, offset.wrapping_add_signed(distance)],
             _ => [address.wrapping_add_signed(distance), offset],
         }
@@ -120,7 +118,7 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
         slots.push(match feed {
             Feed::Argument(index) => arguments[*index],
             Feed::Separate(index, indices) => passed.separate(*index, indices),
-            Feed::Integer(dtype, place) => integer(*dtype, passed.compiled.executable().plan().value(sizes, *place)?)?,
+            Feed::Integer(dtype, place) => integer(*dtype, passed.executable.plan().value(sizes, *place)?)?,
             Feed::HostIname(dtype, depth) => integer(*dtype, hosts[*depth])?,
             Feed::Temporary(index) => launch.kernel.pointer_slot(&temporaries[*index], 0)?,
         });
@@ -139,8 +137,8 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
     Ok(())
 }
 
-fn argument_slot(compiled: &Compiled, index: usize, value: &Value<'_>) -> Result<Slot> {
-    let arg = &compiled.executable().plan().args()[index];
+fn argument_slot(executable: &Executable, index: usize, value: &Value<'_>) -> Result<Slot> {
+    let arg = &executable.plan().args()[index];
     match (value, &arg.kind) {
         (Value::Number(number), PlannedKind::Value { dtype, .. }) => Ok(encode(*number, *dtype).map_err(|_| {
             let reason = format!("argument `{}`: the number {number:?} is no value of type {}", arg.name, dtype.name());
@@ -163,7 +161,7 @@ fn argument_slot(compiled: &Compiled, index: usize, value: &Value<'_>) -> Result
             if arg.is_output && !array.writeable {
                 return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
             }
-            Ok(compiled.executable().pointer_slot(&array.memory, array.layout.offset)?)
+            Ok(executable.pointer_slot(&array.memory, array.layout.offset)?)
         }
         _ => Ok([0, 0]),
     }

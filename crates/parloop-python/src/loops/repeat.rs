@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use parloop_kernel::Scalar;
-use parloop_loop::run::{Given, GivenArray, Values};
+use parloop_loop::run::{Executable, Given, GivenArray, Values};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
 use pyo3::{Borrowed, ffi};
@@ -22,6 +22,8 @@ use crate::runtime_class::Arguments;
 /// A call of which everything is known but the memory.
 pub struct Known {
     pub compiled: Arc<Compiled>,
+    /// What is launched: wider indices than usual where sizes need them.
+    pub executable: Executable,
     /// What there is for each argument, outputs that were made too.
     pub given: SmallVec<[Given; 8]>,
     pub sizes: Values,

@@ -1,0 +1,312 @@
+//! Sizes, limits and conditions of loops: points that a domain leaves out, loops that are empty, arrays and loops beyond 32 bits, chains
+//! and unrolled loops of any length, and what a call does with sizes that were not foreseen.
+
+use parloop_kernel::Context;
+use parloop_loop::Set;
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::prelude::*;
+use parloop_loop::run::{Executable, LoopArg};
+use parloop_loop::syntax::Program;
+use parloop_loop::transform::{Split, merge, split_iname};
+
+use super::lowering::{map, tag};
+use super::points::{points, values};
+use super::run::{contexts, executable};
+
+/// What a kernel that sets `o[k]` to `k + 1` leaves in 24 elements that were 0.
+fn marks(executable: &Executable, context: &Context, n: i64) -> Vec<i32> {
+    let mut o = context.zeros::<i32>(24).unwrap();
+    let mut args = vec![("o", LoopArg::from(&mut o))];
+    if executable.plan().position("n").is_some() {
+        args.push(("n", LoopArg::from(n)));
+    }
+    executable.call(&mut args).unwrap();
+    o.to_vec().unwrap()
+}
+
+/// Where a program runs other points than those of the domain of `k`, for several `n`.
+fn wrong_points(program: &Program, domain: &Set, what: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for context in contexts() {
+        let executable = match program.compile(&context) {
+            Ok(executable) => executable,
+            Err(error) => return vec![format!("{what}: {error}")],
+        };
+        for n in [0, 1, 4, 5, 7, 12] {
+            let mut expected = vec![0; 24];
+            for point in points(domain, &values([("n", n)])) {
+                expected[point["k"] as usize] = point["k"] as i32 + 1;
+            }
+            let found = marks(&executable, &context, n);
+            if found != expected {
+                wrong.push(format!("{what}, n = {n}, on {:?}: {found:?}", context.device()));
+            }
+        }
+    }
+    wrong
+}
+
+fn marking(domain: &str) -> Program {
+    KernelBuilder::new()
+        .domain(domain)
+        .instructions("o[k] = k + 1")
+        .data(Data::global("o").dtype("int32").shape("24"))
+        .rest()
+        .assumptions(if domain.starts_with("[n]") { "0 <= n <= 12" } else { "" })
+        .build()
+        .unwrap_or_else(|error| panic!("{domain}: {error}"))
+}
+
+/// Domains that leave out points between the smallest and the largest value of `k`.
+const WITH_GAPS: &[&str] = &[
+    "{[k]: 0<=k<5 and k mod 3 = 1}",
+    "{[k]: 0<=k<12 and k mod 3 = 1 and k mod 2 = 0}",
+    "{[k]: 0<=k<12 and 1 <= k mod 3}",
+    "{[k]: 0<=k<12 and (k mod 3 = 1 or k mod 4 = 2)}",
+    "{[k]: 0<=k<3 or 6<=k<9}",
+    "{[k]: k = 2 or k = 9}",
+    "{[k]: 2<=k<=2 and k mod 2 = 0}",
+    "[n] -> {[k]: 0<=k<n and k mod 3 = 1}",
+    "[n] -> {[k]: 0<=k<12 and k mod 3 = n mod 3}",
+    "[n] -> {[k]: 0<=k<2*n and 2*k = n}",
+    "[n] -> {[k]: k = n and k mod 2 = 0}",
+    "[n] -> {[k]: 0<=k<12 and k mod 2 = 1 and k <= n}",
+    "[n] -> {[k]: 2<=k<9 and n <= k and k mod 3 = 0}",
+    "{[k]: 0<=k<10 and exists e: k = 3*e + 1}",
+];
+
+#[test]
+fn points_that_a_domain_leaves_out_are_not_run_whatever_the_tag() {
+    let mut wrong = Vec::new();
+    for domain in WITH_GAPS {
+        let program = marking(domain);
+        let points = &program.entry().unwrap().domains[0];
+        wrong.extend(wrong_points(&program, points, domain));
+        for name in ["g.0", "l.0", "unr", "ilp", "vec", "unr_hint"] {
+            wrong.extend(wrong_points(&tag(&program, "k", name), points, &format!("{domain} with {name}")));
+        }
+        let slabs = map(&program, |kernel| {
+            let mut kernel = kernel.clone();
+            kernel.inames.get_mut("k").unwrap().slabs = (1, 1);
+            kernel
+        });
+        wrong.extend(wrong_points(&slabs, points, &format!("{domain} with slabs")));
+        for (outer, inner) in [("unr_hint", "unr"), ("g.0", "l.0"), ("g.0", "vec"), ("g.0", "ilp")] {
+            let split = Split::by(4).slabs(1, 1).outer(outer.parse().unwrap()).inner(inner.parse().unwrap());
+            let split = program.split_iname("k", split).unwrap();
+            wrong.extend(wrong_points(&split, points, &format!("{domain} split into {outer} and {inner}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn points_that_a_domain_of_two_axes_leaves_out_are_not_run() {
+    let mut wrong = Vec::new();
+    for domain in [
+        "{[i, k]: 0<=i<12 and k = 2*i and k mod 3 = 0}",
+        "{[i, k]: 0<=i<4 and 0<=k<6 and (i + k) mod 4 = 1}",
+        "[n] -> {[i, k]: 0<=i<4 and i<=k<12 and (k - i) mod 3 = n mod 3}",
+        "{[i, k]: (0<=i<2 and 0<=k<3) or (i = 3 and 9<=k<12 and k mod 2 = 1)}",
+    ] {
+        let program = marking(domain);
+        let points = &program.entry().unwrap().domains[0];
+        for tags in ["", "i:g.0, k:l.0", "i:g.1, k:g.0", "i:l.1, k:l.0", "k:g.0", "i:g.0, k:unr", "i:unr, k:g.0", "i:ilp", "i:g.0, k:vec"] {
+            let program = if tags.is_empty() { program.clone() } else { program.tag_inames(tags).unwrap() };
+            wrong.extend(wrong_points(&program, points, &format!("{domain} with {tags}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_loop_of_the_host_leaves_points_out() {
+    for domain in ["{[k]: 0<=k<9 and k mod 3 = 1}", "{[k]: 0<=k<3 or 6<=k<9}"] {
+        let program = KernelBuilder::new()
+            .domain(domain)
+            .domain("{[i, j]: 0<=i,j<4}")
+            .instructions("for k\n t[i] = t[i] + k + 1 {id=t, inames=i:k}\n ... gbarrier {id=wait, dep=t}\n o[k] = t[3 - j] {dep=wait, inames=j:k}\nend")
+            .data(Data::global("o").dtype("int32").shape("24"))
+            .data(Data::global("t").dtype("int32").shape("4"))
+            .build()
+            .unwrap_or_else(|error| panic!("{domain}: {error}"))
+            .tag_inames("i:g.0")
+            .unwrap();
+        for context in contexts() {
+            let executable = program.compile(&context).unwrap_or_else(|error| panic!("{domain}: {error}"));
+            let (mut o, mut t) = (context.zeros::<i32>(24).unwrap(), context.zeros::<i32>(4).unwrap());
+            executable.call(&mut [("o", LoopArg::from(&mut o)), ("t", LoopArg::from(&mut t))]).unwrap();
+            let (mut expected, mut sum) = (vec![0; 24], 0);
+            for point in points(&program.entry().unwrap().domains[0], &values([])) {
+                sum += point["k"] as i32 + 1;
+                expected[point["k"] as usize] = sum;
+            }
+            assert_eq!(o.to_vec().unwrap(), expected, "{domain} on {:?}", context.device());
+        }
+    }
+}
+
+/// What is left in `out` by a kernel over `{[i, j]: 0<=i<3 and 0<=j<n}` called with `n` of 0 and an `a` of `length` ones.
+fn not_run(program: &Program, length: usize) {
+    for context in contexts() {
+        for checked in [false, true] {
+            let program = map(program, |kernel| {
+                let mut kernel = kernel.clone();
+                kernel.options.checked = checked;
+                kernel
+            });
+            let executable = executable(&program, &context);
+            let (a, mut out) = (context.array(&vec![1.0f64; length]).unwrap(), context.zeros::<f64>(1).unwrap());
+            let out_arg = LoopArg::shaped(&mut out, &[0]);
+            let called = executable.call(&mut [("a", LoopArg::from(&a)), ("n", LoopArg::from(0)), ("out", out_arg)]);
+            called.unwrap_or_else(|error| panic!("{error} on {:?}", context.device()));
+            assert_eq!(out.to_vec().unwrap(), [0.0]);
+        }
+    }
+}
+
+#[test]
+fn a_condition_that_reads_memory_is_not_asked_where_a_loop_makes_no_turn() {
+    let build = |instructions: &str| {
+        KernelBuilder::new()
+            .domain("{[i, j]: 0<=i<3 and 0<=j<n}")
+            .instructions(instructions)
+            .data(Data::global("a").dtype("float64").shape("n"))
+            .data(Data::global("out").dtype("float64").shape("n"))
+            .rest()
+            .build()
+            .unwrap_or_else(|error| panic!("{error}"))
+    };
+    not_run(&build("out[j] = 1 {if=a[n-1] > 0}"), 0);
+    // 7 // n would end the process on a CPU.
+    not_run(&build("out[j] = 1 {if=7 // n > 1}"), 0);
+    not_run(&build("out[j] = i {if=a[n-1]**3 > 0}"), 0);
+}
+
+#[test]
+fn a_condition_that_reads_memory_is_not_asked_where_one_in_front_of_it_is_false() {
+    // Two instructions side by side ask the same, each behind a condition of its own; the places that these leave out are outside of `a`.
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions(
+            "x[i] = 1 {id=first, if=(at[i] < n) and a[at[i]]**3 > 0}
+             y[i] = 2 {id=second, if=(2*at[i] < n) and a[at[i]]**3 > 0}
+             if at[i] < n
+                 if a[at[i]] > 0
+                     z[i] = 3 {id=third}
+                 end
+             end
+             if at[i] + 1 < n
+                 if a[at[i]] > 0
+                     z[i] = z[i] + 3 {dep=third}
+                 end
+             end",
+        )
+        .data(Data::global("a, x, y, z").dtype("float64").shape("n"))
+        .data(Data::global("at").dtype("int32").shape("n"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in contexts() {
+        for checked in [false, true] {
+            let program = map(&program, |kernel| {
+                let mut kernel = kernel.clone();
+                kernel.options.checked = checked;
+                kernel
+            });
+            let executable = executable(&program, &context);
+            let at = context.array(&[0, 1, 3, 1_000_000_000]).unwrap();
+            let a = context.array(&[1.0f64; 4]).unwrap();
+            let [mut x, mut y, mut z] = [(); 3].map(|()| context.zeros::<f64>(4).unwrap());
+            let (x_arg, y_arg, z_arg) = (LoopArg::from(&mut x), LoopArg::from(&mut y), LoopArg::from(&mut z));
+            executable.call(&mut [("a", LoopArg::from(&a)), ("at", LoopArg::from(&at)), ("x", x_arg), ("y", y_arg), ("z", z_arg)]).unwrap();
+            let found = [x, y, z].map(|array| array.to_vec().unwrap());
+            assert_eq!(found, [[1.0, 1.0, 1.0, 0.0], [2.0, 2.0, 0.0, 0.0], [6.0, 6.0, 3.0, 0.0]], "on {:?}", context.device());
+        }
+    }
+}
+
+fn of_sixteens() -> Program {
+    KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("out[i] = 7")
+        .data(Data::global("out").dtype("float64").shape("n"))
+        .rest()
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn a_call_is_held_to_what_the_kernel_assumes() {
+    let split = |assumption: &str| of_sixteens().assume(assumption).unwrap().split_iname("i", Split::by(16)).unwrap();
+    let message = |program: &Program, context: &Context, n: usize| {
+        let executable = executable(program, context);
+        // Longer than asked for: what is written behind the end is seen.
+        let mut out = context.zeros::<f64>(64).unwrap();
+        let error = executable.call(&mut [("out", LoopArg::shaped(&mut out, &[n as i64]))]).err().map(|error| error.to_string());
+        let repeated = executable.repeat(&[("n", n as i64)]).err().map(|error| error.to_string());
+        assert_eq!(error, repeated);
+        let written = if error.is_none() { n } else { 0 };
+        assert_eq!(out.to_vec().unwrap(), [vec![7.0; written], vec![0.0; 64 - written]].concat());
+        error
+    };
+    for context in contexts() {
+        let whole = split("n mod 16 = 0");
+        assert_eq!(message(&whole, &context, 32), None);
+        assert_eq!(message(&whole, &context, 0), None);
+        assert_eq!(
+            message(&whole, &context, 17).unwrap(),
+            "kernel `loopy_kernel` assumes `n mod 16 = 0`, but is called with n = 17; pass sizes for which it holds, or make the kernel \
+             without the assumption"
+        );
+        let several = split("n >= 5 and n mod 16 = 3 or n = 32");
+        assert_eq!([19, 32, 35].map(|n| message(&several, &context, n)), [const { None }; 3]);
+        let found = [3, 16, 33].map(|n| message(&several, &context, n).unwrap());
+        assert!(found.iter().all(|found| found.contains("n mod 16 = 3") && found.contains(" or ")), "{found:?}");
+        let most = split("n <= 40");
+        assert_eq!(message(&most, &context, 40), None);
+        assert!(message(&most, &context, 41).unwrap().contains("assumes `n <= 40`, but is called with n = 41"));
+    }
+}
+
+#[test]
+fn what_a_called_kernel_assumes_holds_where_it_is_called() {
+    let callee = KernelBuilder::new()
+        .name("fill")
+        .domain("{[i]: 0<=i<m}")
+        .instructions("y[i] = x[i] + 1")
+        .data(Data::global("x, y").dtype("float64").shape("8"))
+        .data(Data::value("m").dtype("int32"))
+        .assumptions("m mod 4 = 0 and m <= 8")
+        .build_function()
+        .unwrap();
+    let callee = callee.with_kernel(split_iname(callee.kernel("fill").unwrap(), "i", &Split::by(4)).unwrap());
+    let caller = |instructions: &str| {
+        let caller = KernelBuilder::new()
+            .domain("{[k]: 0<=k<8}")
+            .domain("{[r]: 0<=r<3}")
+            .instructions(instructions)
+            .data(Data::global("a, out").dtype("float64").shape("3, 8"))
+            .data(Data::value("n").dtype("int32"))
+            .build()
+            .unwrap_or_else(|error| panic!("{error}"));
+        merge([&caller, &callee]).unwrap()
+    };
+    let rows = |lengths: [usize; 3]| lengths.map(|length| [vec![2.0; length], vec![0.0; 8 - length]].concat()).concat();
+    for context in contexts() {
+        let call = |program: &Program, n: i64| {
+            let executable = executable(program, &context);
+            let (a, mut out) = (context.array(&[1.0; 24]).unwrap(), context.zeros::<f64>(24).unwrap());
+            let (a_arg, out_arg) = (LoopArg::shaped(&a, &[3, 8]), LoopArg::shaped(&mut out, &[3, 8]));
+            let called = executable.call(&mut [("a", a_arg), ("n", LoopArg::from(n)), ("out", out_arg)]);
+            called.map_err(|error| error.to_string()).map(|()| out.to_vec().unwrap())
+        };
+        // Whoever calls the caller is held to it.
+        let plain = caller("[k]: out[r, k] = fill([k]: a[r, k], n)");
+        assert_eq!(call(&plain, 4).unwrap(), rows([4, 4, 4]));
+        assert!(call(&plain, 5).unwrap_err().contains("assumes `n mod 4 = 0`, but is called with n = 5"));
+        assert!(call(&plain, 12).unwrap_err().contains("assumes `n <= 8`, but is called with n = 12"));
+        // What nobody is held to is not relied on.
+        assert_eq!(call(&caller("[k]: out[r, k] = fill([k]: a[r, k], 3*r)"), 0).unwrap(), rows([0, 3, 6]));
+    }
+}
