@@ -148,8 +148,8 @@ fn loop_class(error: &LoopError) -> Exception {
     match error {
         LoopError::Infer(_) | LoopError::Callable(_) => Exception::LoopTypeError,
         LoopError::Check(CheckError::OutOfBounds { .. } | CheckError::WrongRank { .. }) => Exception::LoopIndexError,
-        LoopError::Check(CheckError::WriteRace { .. }) => Exception::LoopRaceError,
-        LoopError::Check(CheckError::VariableAccessNotOrdered { .. }) => Exception::LoopOrderError,
+        LoopError::Check(CheckError::Race { .. } | CheckError::Overwritten { .. }) => Exception::LoopRaceError,
+        LoopError::Check(CheckError::VariableAccessNotOrdered { .. } | CheckError::Reordered { .. }) => Exception::LoopOrderError,
         LoopError::Check(CheckError::MissingDefinition { .. }) => Exception::LoopDefinitionError,
         LoopError::Schedule(_) => Exception::LoopScheduleError,
         LoopError::Reduce(_) => Exception::LoopReductionError,
