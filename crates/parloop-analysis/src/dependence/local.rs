@@ -24,6 +24,17 @@ pub(super) enum Reach {
     Undefined,
 }
 
+/// Whether a write sets what a read sees, conditions of the data aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cover {
+    /// Not that it is known.
+    No,
+    /// At the same values of all inames, whatever their bounds are.
+    Plain,
+    /// As the solver says, where bounds are known.
+    Solved,
+}
+
 impl<'k> Dependences<'_, 'k> {
     /// How far the values of a variable live, of which these are all accesses.
     pub(super) fn reach(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Reach, IslError> {
@@ -143,7 +154,7 @@ impl<'k> Dependences<'_, 'k> {
         for read in touches.iter().filter(|touch| !touch.access.write) {
             let mut is_set = false;
             for write in touches.iter().filter(|touch| touch.access.write && touch.is_exact && touch.at != read.at) {
-                is_set = is_set || self.covers(write, read, &steps)?;
+                is_set = is_set || self.covers(write, read, &steps)? != Cover::No;
             }
             if !is_set {
                 return Ok(false);
@@ -190,10 +201,16 @@ impl<'k> Dependences<'_, 'k> {
                 Some(TimeStep::Loop(_)) => None,
             };
             let is_before = matches!((place(steps), place(at)), (Some(one), Some(other)) if one < other);
-            if shared < depth || !is_before || !self.covers(write, read, &at[..shared])? {
+            if shared < depth || !is_before {
                 continue;
             }
-            if write.is_exact {
+            let cover = self.covers(write, read, &at[..shared])?;
+            if cover == Cover::No {
+                continue;
+            }
+            // Bounds that the kernel computes are the same for both where the loop is around both.
+            let is_around = |iname: &Name| at[..shared].contains(&TimeStep::Loop(Expr::Variable(iname.clone())));
+            if write.open.is_empty() && (cover == Cover::Plain || write.computed.iter().all(is_around)) {
                 return Ok(true);
             }
             // A write where something holds and one where it does not are one without a condition.
@@ -219,12 +236,12 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// Whether each element that is read is written at the same values of some steps, conditions of the data aside.
-    fn covers(&self, write: &Touch<'k>, read: &Touch<'k>, steps: &[TimeStep]) -> Result<bool, IslError> {
-        let (Some(to), Some(from)) = (write.known_indices(), read.known_indices()) else { return Ok(false) };
+    fn covers(&self, write: &Touch<'k>, read: &Touch<'k>, steps: &[TimeStep]) -> Result<Cover, IslError> {
+        let (Some(to), Some(from)) = (write.known_indices(), read.known_indices()) else { return Ok(Cover::No) };
         let (outer, inner) = (write.inames(self.facts), read.inames(self.facts));
         let is_implied = write.constraints.iter().all(|constraint| read.constraints.contains(constraint));
         if to == from && outer.is_subset(&inner) && is_implied {
-            return Ok(true);
+            return Ok(Cover::Plain);
         }
         let mut functions: Vec<Option<Affine>> = Vec::new();
         for step in steps {
@@ -240,8 +257,8 @@ impl<'k> Dependences<'_, 'k> {
             named.map(|named| domain.image(&named)).transpose()
         };
         match (image(read, &inner, &from)?, image(write, &outer, &to)?) {
-            (Some(read), Some(written)) => read.is_subset(&written),
-            _ => Ok(false),
+            (Some(read), Some(written)) if read.is_subset(&written)? => Ok(Cover::Solved),
+            _ => Ok(Cover::No),
         }
     }
 

@@ -24,6 +24,8 @@ pub struct Touch<'k> {
     pub constraints: Vec<Constraint>,
     /// Further conditions, which only the data knows: `(condition, its value)`.
     pub open: Vec<(&'k Expr, bool)>,
+    /// The inames around it whose bounds the kernel computes.
+    pub computed: BTreeSet<Name>,
     /// Whether it happens at all points of the instruction at which the constraints hold, and every index is known.
     pub is_exact: bool,
     /// The variable that shares memory with others, or is the object of a field.
@@ -63,11 +65,12 @@ impl<'k> Touch<'k> {
                 open.push(without_not(condition, value));
             }
         }
-        let mut is_exact = open.is_empty() && indices.as_ref().is_some_and(|indices| indices.iter().all(Option::is_some));
+        let is_known_place = open.is_empty() && indices.as_ref().is_some_and(|indices| indices.iter().all(Option::is_some));
         constraints.retain(|constraint| is_known(&constraint.affine));
-        let bounds = facts.kernel.instructions[at].within_inames.iter().flat_map(|iname| facts.bound_names(iname));
-        is_exact &= bounds.into_iter().all(|name| !facts.kernel.temporaries.contains_key(name));
-        Touch { at, access, indices, constraints, open, is_exact, root }
+        let is_computed = |iname: &&Name| facts.bound_names(iname).iter().any(|name| facts.kernel.temporaries.contains_key(name));
+        let computed: BTreeSet<Name> = facts.kernel.instructions[at].within_inames.iter().filter(is_computed).cloned().collect();
+        let is_exact = is_known_place && computed.is_empty();
+        Touch { at, access, indices, constraints, open, computed, is_exact, root }
     }
 
     /// The inames over whose points it happens: those around the instruction, and those that reductions and calls sweep.
