@@ -305,6 +305,16 @@ impl<'k> Dependences<'_, 'k> {
         depth: usize,
         turns: &[Name],
     ) -> Result<bool, IslError> {
+        // What the turns say at a glance needs no solver: a step of inames that are all turns has one value in each.
+        let is_turn =
+            |name: &Name| turns.contains(name) || !self.facts.kernel.inames.contains_key(name) || self.is_copy_iname(one, other, name);
+        let names = early.iter().take(depth).filter_map(|step| match step {
+            TimeStep::Loop(value) => Some(value.variables()),
+            TimeStep::At(_) => None,
+        });
+        if early[..depth] == late[..depth] && names.flatten().all(|name| is_turn(&name)) {
+            return Ok(true);
+        }
         let pair = Pair::new(self, one, other);
         if pair.is_apart()? {
             return Ok(true);
@@ -321,16 +331,6 @@ impl<'k> Dependences<'_, 'k> {
             let later = pair.difference(&a, &b)?;
             push_if_possible(&mut ways, &equal, &[later.clone(), later.scale(-1)?], || Cause::Placed)?;
             super::order::push_equal(&mut equal, later);
-        }
-        // What the turns say at a glance needs no solver: a step of inames that are all turns has one value in each.
-        let is_turn =
-            |name: &Name| turns.contains(name) || !self.facts.kernel.inames.contains_key(name) || self.is_copy_iname(one, other, name);
-        let names = early.iter().take(depth).filter_map(|step| match step {
-            TimeStep::Loop(value) => Some(value.variables()),
-            TimeStep::At(_) => None,
-        });
-        if early[..depth] == late[..depth] && names.flatten().all(|name| is_turn(&name)) {
-            return Ok(true);
         }
         is_never(&pair, &same, ways)
     }

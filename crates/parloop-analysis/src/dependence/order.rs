@@ -81,25 +81,26 @@ impl<'k> Dependences<'_, 'k> {
             if first.access.write && !second.access.write {
                 pair.same.extend(self.repeated(first.at, second.at, early));
             }
-            let Some((set, cause, is_exact)) = self.broken(&pair, early, late, paths, 0)? else { continue };
-            let reach = match reach {
-                Some(reach) => *reach,
-                None => *reach.insert(self.reach(all, paths)?),
+            // Values of a temporary that no other turn sees: only accesses of one turn have an order. Asked first, since most temporaries are
+            // of that kind and few questions then need the solver.
+            let is_temporary = self.facts.kernel.temporaries.contains_key(&first.root);
+            let known = match reach {
+                Some(known) => *known,
+                None if is_temporary => *reach.insert(self.reach(all, paths)?),
+                None => Reach::Everything,
             };
-            let (set, cause, is_exact) = match reach {
-                // Values of other turns are never seen: only accesses of one turn have an order.
-                Reach::Turn(depth) => match self.broken(&pair, early, late, paths, depth)? {
-                    Some(found) => found,
-                    None => continue,
-                },
-                Reach::Everything => (set, cause, is_exact),
+            let depth = match known {
+                Reach::Turn(depth) => depth,
+                Reach::Everything => 0,
                 Reach::Undefined => continue,
             };
+            pair.same.extend(same_steps(early, late, depth));
+            let Some((set, cause, is_exact)) = self.broken(&pair, early, late, paths, depth)? else { continue };
             if is_exact && pair.is_exact() {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }
-            if is_exact && let Some((set, cause)) = self.surely_broken(&mut pair, (early, late), paths, reach)? {
+            if is_exact && let Some((set, cause)) = self.surely_broken(&mut pair, (early, late), paths, depth)? {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }
@@ -119,14 +120,10 @@ impl<'k> Dependences<'_, 'k> {
         pair: &mut Pair<'_, '_, '_>,
         (early, late): (&Time, &Time),
         paths: &Paths,
-        reach: Reach,
+        depth: usize,
     ) -> Result<Option<(Set, Cause)>, IslError> {
         let Some(inames) = self.same_place(pair) else { return Ok(None) };
         pair.same.extend(inames);
-        let depth = match reach {
-            Reach::Turn(depth) => depth,
-            Reach::Everything | Reach::Undefined => 0,
-        };
         Ok(self.broken(pair, early, late, paths, depth)?.map(|(set, cause, _)| (set, cause)))
     }
 
@@ -321,6 +318,15 @@ fn is_next(earlier: &[TimeStep], before: &Path, later: &[TimeStep], path: &Path)
         }
         _ => false,
     }
+}
+
+/// The inames that are the same steps of two times, of the first ones.
+fn same_steps(first: &Time, second: &Time, depth: usize) -> impl Iterator<Item = Name> {
+    let steps = first.steps.iter().zip(&second.steps).take(depth);
+    steps.filter_map(|(one, other)| match (one, other) {
+        (TimeStep::Loop(Expr::Variable(name)), TimeStep::Loop(Expr::Variable(same))) if name == same => Some(name.clone()),
+        _ => None,
+    })
 }
 
 /// `second - first` of an iname.
