@@ -16,6 +16,9 @@ use crate::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, L
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
 const ALIGNMENT: u32 = 64;
 
+/// The most bytes of one temporary on the stack of a thread, which has two or more mebibytes.
+const MOST_ON_STACK: u64 = 1 << 20;
+
 /// The data of a function.
 pub(super) struct Data {
     pub(super) arrays: HashMap<Name, Array>,
@@ -138,6 +141,12 @@ impl Data {
             if let Some(array) = scope.arrays.get(&declaration.name).filter(|array| !array.widened.is_empty()) {
                 let copies: Vec<u64> = array.widened.iter().map(|(_, length)| *length).collect();
                 declaration.lengths.splice(0..0, copies);
+            }
+            let elements = declaration.lengths.iter().fold(1u64, |product, &length| product.saturating_mul(length));
+            let bytes = elements.saturating_mul(type_size(&declaration.ty));
+            let on_stack = declaration.space == AddressSpace::Private || scope.target == Target::C;
+            if on_stack && bytes > MOST_ON_STACK && body.iter().any(|statement| mentions(statement, &declaration.name)) {
+                return Err(LowerError::TooMuchPrivate { name: declaration.name.clone(), bytes, most: MOST_ON_STACK });
             }
             let is_shared = declaration.space == AddressSpace::Local || declaration.lengths.len() > 1;
             if scope.target == Target::C && !declaration.lengths.is_empty() && is_shared {

@@ -17,6 +17,7 @@ impl Scope<'_> {
             return Err(LowerError::NotLowerable { instruction: id.clone(), what: "an instruction that the kernel does not have".into() });
         };
         self.instruction = id.clone();
+        self.count_copy()?;
         let Some(guards) = self.guards(&instruction.within_inames)? else { return Ok(Vec::new()) };
         // Each condition, with what is computed in front of it once those before it hold.
         let mut conditions: Vec<(Vec<Statement>, Value)> = guards.into_iter().map(|guard| (Vec::new(), guard)).collect();

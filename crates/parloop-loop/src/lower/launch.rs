@@ -7,7 +7,7 @@ use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
 use super::bounds::Domains;
 use super::cpu::{self, Item, first_loop_axis, group_axis, local_axis};
 use super::data::{self, Data};
-use super::nest::{Scope, constant, mentions};
+use super::nest::{MOST_COPIES, Scope, constant, mentions};
 use super::place::Copies;
 use super::tree::{Axis, Function, FunctionKind, Op, Param, ParamSource, Statement, Table, Value, ValueKind};
 use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
@@ -28,6 +28,8 @@ pub(super) struct Shared {
     pub(super) called: BTreeSet<Name>,
     sites: Vec<String>,
     numbers: HashMap<String, usize>,
+    /// How many statements loops that are written out have made.
+    pub(super) copies: u64,
 }
 
 impl Shared {
@@ -202,6 +204,8 @@ fn scope<'a>(program: &'a Program, schedules: &'a Schedules, kernel: &'a LoopKer
         names: UniqueNames::of_variables(kernel),
         hoisted: Vec::new(),
         conditional: 0,
+        copies: 1,
+        copied: None,
         instruction: kernel.name.clone(),
         shared,
     }
@@ -272,8 +276,14 @@ impl Scope<'_> {
         for (name, inames) in found {
             for iname in inames {
                 let Some((least, most)) = self.constant_range(&iname, &BTreeSet::new())? else { continue };
+                let values = i128::from(most) - i128::from(least) + 1;
+                if values > MOST_COPIES.into() {
+                    let tags = self.kernel.inames.get(&iname).into_iter().flat_map(|iname| &iname.tags);
+                    let how = tags.map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                    return Err(self.too_many_copies(&iname, &how, values, values));
+                }
                 if let Some(array) = self.arrays.get_mut(&name) {
-                    array.widened.push((Copies::Iname(iname, least), (most - least + 1).max(1) as u64));
+                    array.widened.push((Copies::Iname(iname, least), u64::try_from(values).unwrap_or(1).max(1)));
                 }
             }
         }

@@ -2,11 +2,11 @@
 //! and unrolled loops of any length, and what a call does with sizes that were not foreseen.
 
 use parloop_kernel::Context;
-use parloop_loop::Set;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::run::{Executable, LoopArg};
-use parloop_loop::syntax::Program;
+use parloop_loop::syntax::{KernelOptions, Program, Target};
 use parloop_loop::transform::{Split, merge, split_iname};
+use parloop_loop::Set;
 
 use super::lowering::{map, tag};
 use super::points::{points, values};
@@ -308,4 +308,86 @@ fn what_a_called_kernel_assumes_holds_where_it_is_called() {
         // What nobody is held to is not relied on.
         assert_eq!(call(&caller("[k]: out[r, k] = fill([k]: a[r, k], 3*r)"), 0).unwrap(), rows([0, 3, 6]));
     }
+}
+
+fn refused(program: &Program, target: Target) -> String {
+    program.generate(target).err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn loops_that_are_written_out_have_a_limit() {
+    let program = KernelBuilder::new()
+        .domain("{[i, j, k]: 0<=i<2000000000 and 0<=j<300 and 0<=k<300}")
+        .instructions("out[i % 4] = 7 {id=long}\nother[j, k] = 7 {id=square}")
+        .data(Data::global("out").dtype("float64").shape("4"))
+        .data(Data::global("other").dtype("float64").shape("300, 300"))
+        .options(KernelOptions { silenced: ["write_race(long)".into()].into(), ..KernelOptions::default() })
+        .build()
+        .unwrap();
+    assert_eq!(
+        refused(&tag(&program, "i", "unr"), Target::C),
+        "iname `i` is to be written out (unr) for 2000000000 values, which makes 2000000000 statements or private copies, but a kernel has \
+         at most 65536 of them; split it and tag the inner part alone, such as `split_iname i 16 inner_tag=unr`"
+    );
+    for (tag_name, target) in [("unr", Target::OpenCl), ("ilp", Target::C), ("ilp", Target::Cuda), ("vec", Target::OpenCl)] {
+        assert!(refused(&tag(&program, "i", tag_name), target).contains(&format!("({tag_name}) for 2000000000 values")), "{tag_name}");
+    }
+    // On a CPU `vec` is a loop that the compiler vectorises.
+    assert_eq!(refused(&tag(&program, "i", "vec"), Target::C), "");
+    // Each of two nested loops is short enough, but not both.
+    let square = tag(&tag(&program, "j", "unr"), "k", "unr");
+    assert!(refused(&square, Target::C).contains("for 300 values, which makes 90000 statements"), "{}", refused(&square, Target::C));
+    assert_eq!(refused(&tag(&program, "j", "unr"), Target::C), "");
+}
+
+#[test]
+fn loops_that_are_written_out_side_by_side_are_counted_together() {
+    let domains: Vec<String> = (0..3).map(|n| format!("{{[i{n}]: 0<=i{n}<30000}}")).collect();
+    let lines: Vec<String> = (0..3).map(|n| format!("out[{n}, i{n}] = {n}")).collect();
+    let builder = domains.iter().fold(KernelBuilder::new(), |builder, domain| builder.domain(domain.as_str()));
+    let program = builder
+        .instructions(lines.join("\n"))
+        .data(Data::global("out").dtype("float64").shape("3, 30000"))
+        .build()
+        .unwrap()
+        .tag_inames("i0:unr, i1:unr, i2:unr")
+        .unwrap();
+    assert!(refused(&program, Target::C).contains("(unr) for 30000 values, which makes 65537 statements"));
+}
+
+#[test]
+fn a_private_value_has_no_more_copies_than_stacks_hold() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<2000000000}")
+        .instructions("<> t = 2.0*i {id=t}\nout[i % 4] = t {id=out, dep=t}")
+        .data(Data::global("out").dtype("float64").shape("4"))
+        .options(KernelOptions { silenced: ["write_race(out)".into()].into(), ..KernelOptions::default() })
+        .build()
+        .unwrap();
+    assert_eq!(
+        refused(&tag(&program, "i", "vec"), Target::C),
+        "temporary `t` takes 8000000000 bytes of each thread's own memory, but at most 1048576 are there; make it smaller, by a split of \
+         the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space t global`"
+    );
+}
+
+#[test]
+fn parts_in_parts_have_a_limit() {
+    let depth = 11;
+    let inames: Vec<String> = (0..depth).map(|n| format!("i{n}")).collect();
+    let limits: Vec<String> = inames.iter().map(|iname| format!("0<={iname}<n")).collect();
+    let program = KernelBuilder::new()
+        .domain(format!("{{[{}]: {}}}", inames.join(", "), limits.join(" and ")).as_str())
+        .instructions(format!("out[0] = {} {{id=out}}", inames.join(" + ")))
+        .data(Data::global("out").dtype("float64").shape("1"))
+        .rest()
+        .options(KernelOptions { silenced: ["write_race(out)".into()].into(), ..KernelOptions::default() })
+        .build()
+        .unwrap();
+    let slabs = map(&program, |kernel| {
+        let mut kernel = kernel.clone();
+        kernel.inames.values_mut().for_each(|iname| iname.slabs = (1, 1));
+        kernel
+    });
+    assert!(refused(&slabs, Target::C).contains("(slabs) for 3 values, which makes 177147 statements"), "{}", refused(&slabs, Target::C));
 }
