@@ -185,8 +185,15 @@ fn guarded(conditions: Vec<Value>, statements: Vec<Statement>) -> Vec<Statement>
 
 /// What `rhs` adds to `lhs`, if that is all that it does.
 fn added(lhs: &Expr, rhs: &Expr) -> Option<Expr> {
-    let Expr::Binary(op, left, right) = rhs else { return None };
     let mentions = |expr: &Expr| expr.any(&mut |inner| inner == lhs);
+    if let Expr::Chain(chain) = rhs
+        && chain.first == *lhs
+        && let [(BinaryOp::Add, second), rest @ ..] = chain.rest.as_slice()
+        && !chain.rest.iter().any(|(_, operand)| mentions(operand))
+    {
+        return Some(Expr::chain(second.clone(), rest.iter().cloned()));
+    }
+    let Expr::Binary(op, left, right) = rhs else { return None };
     match op {
         BinaryOp::Add if **left == *lhs && !mentions(right) => Some((**right).clone()),
         BinaryOp::Add if **right == *lhs && !mentions(left) => Some((**left).clone()),

@@ -2,11 +2,13 @@
 //! and unrolled loops of any length, and what a call does with sizes that were not foreseen.
 
 use parloop_kernel::Context;
+use parloop_loop::affine::to_affine;
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::parse::expression;
 use parloop_loop::run::{Executable, LoopArg};
-use parloop_loop::syntax::{KernelOptions, Program, Target};
-use parloop_loop::transform::{Split, merge, split_iname};
-use parloop_loop::Set;
+use parloop_loop::syntax::{BinaryOp, Expr, KernelOptions, Program, Target};
+use parloop_loop::transform::{Rename, Split, merge, split_iname};
+use parloop_loop::{Name, Set};
 
 use super::lowering::{map, tag};
 use super::points::{points, values};
@@ -390,4 +392,84 @@ fn parts_in_parts_have_a_limit() {
         kernel
     });
     assert!(refused(&slabs, Target::C).contains("(slabs) for 3 values, which makes 177147 statements"), "{}", refused(&slabs, Target::C));
+}
+
+/// `a[0] + 1*b[1] - …` of so many terms, and its value for arrays of ones.
+fn long_sum(terms: usize) -> (String, f64) {
+    let term = |n: usize| format!("{}{}*a[i, {}]", if n % 3 == 2 { "- " } else { "+ " }, n % 7, n % 5);
+    let value = |n: usize| if n % 3 == 2 { -((n % 7) as f64) } else { (n % 7) as f64 };
+    (format!("a[i, 0] {}", (1..terms).map(term).collect::<Vec<_>>().join(" ")), 1.0 + (1..terms).map(value).sum::<f64>())
+}
+
+fn summing(sum: &str) -> Program {
+    KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions(format!("out[i] = {sum}"))
+        .data(Data::global("a").dtype("float64").shape("n, 5"))
+        .data(Data::global("out").dtype("float64").shape("n"))
+        .rest()
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn sums_and_products_of_thousands_are_computed() {
+    let (sum, expected) = long_sum(2000);
+    let product = vec!["(1 + a[i, 1])*a[i, 2] / 2"; 1000].join("*");
+    let program = summing(&format!("{sum} + {product}"));
+    for context in contexts() {
+        let executable = executable(&program, &context);
+        let (a, mut out) = (context.array(&[1.0; 35]).unwrap(), context.zeros::<f64>(7).unwrap());
+        executable.call(&mut [("a", LoopArg::shaped(&a, &[7, 5])), ("out", LoopArg::from(&mut out))]).unwrap();
+        assert_eq!(out.to_vec().unwrap(), [expected + 1.0; 7], "on {:?}", context.device());
+    }
+}
+
+#[test]
+fn a_sum_of_a_hundred_thousand_terms_goes_all_the_way() {
+    // A thread of a test has 2 MiB of stack.
+    let (sum, _) = long_sum(100_000);
+    let parsed = expression(&sum).unwrap();
+    assert_eq!(parsed.children().len(), 100_000);
+    let printed = parsed.to_string();
+    assert_eq!(expression(&printed).unwrap(), parsed);
+    let program = summing(&sum);
+    let split = program.split_iname("i", Split::by(16)).unwrap().rename_iname("i_inner", "lane", Rename::default()).unwrap();
+    assert!(split.entry().unwrap().instructions[0].rhs()[0].variables().contains("lane"));
+    for target in [Target::C, Target::OpenCl, Target::Cuda] {
+        let code = split.generate(target).unwrap().code.text;
+        assert!(code.lines().all(|line| line.matches("a[").count() <= 70), "parts are short");
+    }
+}
+
+#[test]
+fn long_chains_are_the_same_however_they_are_made() {
+    let terms = |count: usize| (0..count).map(|n| Expr::var(format!("x{n}"))).collect::<Vec<_>>();
+    for count in [127, 128, 129, 130, 300] {
+        let mut all = terms(count).into_iter();
+        let first = all.next().unwrap();
+        let built = all.fold(first, |sum, term| Expr::binary(BinaryOp::Add, sum, term));
+        let text = built.to_string();
+        assert_eq!(expression(&text).unwrap(), built, "{count}");
+        // Through a rewriting, and with a sum in the place of the first.
+        assert_eq!(built.map_children(&mut Expr::clone), built);
+        let by = [(Name::from("x0"), expression("y + z").unwrap())].into();
+        let longer = built.substitute(&by);
+        assert_eq!(expression(&longer.to_string()).unwrap(), longer, "{count}");
+        assert_eq!(to_affine(&built).unwrap().names().len(), count);
+    }
+    let nested = format!("({})*2 - ({})", terms(200).iter().map(Expr::to_string).collect::<Vec<_>>().join(" + "), "a*".repeat(200) + "b");
+    assert_eq!(expression(&nested).unwrap().to_string(), nested.replace("(a*", "a*").replace("b)", "b"));
+}
+
+#[test]
+fn what_is_nested_too_deep_is_still_refused() {
+    let deep = format!("{}a{}", "(".repeat(200), " + b)".repeat(200));
+    assert!(expression(&deep).unwrap_err().to_string().contains("levels deep"));
+    let branch = summing(&format!("1 if a[i, 0] > 0 else {}", long_sum(1000).0));
+    assert!(
+        refused(&branch, Target::C).contains("a sum or product of 1000 operands in a branch of `if`"),
+        "{}",
+        refused(&branch, Target::C)
+    );
 }
