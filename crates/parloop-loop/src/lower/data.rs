@@ -337,7 +337,21 @@ fn all_indices(lengths: &[u64]) -> Vec<Vec<u64>> {
     all
 }
 
-/// The strides and offsets that a call finds, as far as the body uses them.
+impl Scope<'_> {
+    /// Where indices are checked, arrays of unknown extent are as long as a call finds them.
+    pub(super) fn find_lengths(&mut self) {
+        for argument in self.kernel.arguments.iter().filter(|_| self.kernel.options.checked) {
+            let ArgumentKind::Array { layout, .. } = &argument.kind else { continue };
+            let lengths = layout.unknown_lengths(&argument.name);
+            if let Some(array) = self.arrays.get_mut(&argument.name).filter(|_| !lengths.is_empty()) {
+                array.lengths = Some(lengths.iter().map(|length| crate::syntax::Expr::var(length.clone())).collect());
+                self.numbers.extend(lengths.into_iter().map(|length| (length, DType::I64.into())));
+            }
+        }
+    }
+}
+
+/// The strides, offsets and lengths that a call finds, as far as the body uses them.
 pub(super) fn hidden_params(kernel: &LoopKernel, body: &[Statement]) -> Vec<Param> {
     let mut params = Vec::new();
     for argument in &kernel.arguments {
@@ -349,6 +363,11 @@ pub(super) fn hidden_params(kernel: &LoopKernel, body: &[Statement]) -> Vec<Para
             };
             if body.iter().any(|statement| mentions(statement, &name)) {
                 params.push(value_param(&name, kernel.index_type.into(), source));
+            }
+        }
+        for (axis, name) in layout.unknown_lengths(&argument.name).into_iter().enumerate() {
+            if kernel.options.checked && body.iter().any(|statement| mentions(statement, &name)) {
+                params.push(value_param(&name, DType::I64.into(), ParamSource::Length(argument.name.clone(), axis)));
             }
         }
     }

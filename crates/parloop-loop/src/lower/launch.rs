@@ -132,6 +132,7 @@ fn function(
     let mut data = Data::of(kernel, target, scope.shared)?;
     scope.arrays.extend(std::mem::take(&mut data.arrays));
     scope.numbers.extend(std::mem::take(&mut data.numbers));
+    scope.find_lengths();
     for iname in &launch.host_inames {
         scope.host_iname(iname)?;
     }

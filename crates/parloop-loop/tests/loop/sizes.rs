@@ -473,3 +473,115 @@ fn what_is_nested_too_deep_is_still_refused() {
         refused(&branch, Target::C)
     );
 }
+
+/// A sparse matrix times a vector, where nothing says how many entries there are.
+pub fn csr(checked: bool) -> Program {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<nrows}")
+        .domain("{[j]: rowstart<=j<rowend}")
+        .instructions(
+            "for i
+                 <> rowstart = rowstarts[i]
+                 <> rowend = rowstarts[i + 1]
+                 y[i] = sum(j, values[j]*x[colindices[j]])
+             end",
+        )
+        .data(Data::global("values, x, y").dtype("float64"))
+        .data(Data::global("rowstarts, colindices").dtype("int32"))
+        .rest()
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
+    map(&program, |kernel| {
+        let mut kernel = kernel.clone();
+        kernel.options.checked = checked;
+        kernel
+    })
+}
+
+#[test]
+fn arrays_of_unknown_extent_have_the_axes_of_their_uses() {
+    let split = Split::by(2).outer("g.0".parse().unwrap()).inner("l.0".parse().unwrap());
+    for context in contexts() {
+        for (checked, parallel) in [(false, false), (true, false), (false, true), (true, true)] {
+            let program = csr(checked);
+            let program = if parallel { program.split_iname("i", split.clone()).unwrap() } else { program };
+            let executable = executable(&program, &context);
+            let call = |colindices: &[i32], values: &[f64]| {
+                let (starts, x) = (context.array(&[0, 2, 2, 3]).unwrap(), context.array(&[1.0, 10.0, 100.0]).unwrap());
+                let (colindices, values) = (context.array(colindices).unwrap(), context.array(values).unwrap());
+                let mut y = context.zeros::<f64>(3).unwrap();
+                let called = executable.call(&mut [
+                    ("rowstarts", LoopArg::from(&starts)),
+                    ("colindices", LoopArg::from(&colindices)),
+                    ("values", LoopArg::from(&values)),
+                    ("x", LoopArg::from(&x)),
+                    ("y", LoopArg::from(&mut y)),
+                ]);
+                called.map(|()| y.to_vec().unwrap()).map_err(|error| error.to_string())
+            };
+            assert_eq!(call(&[0, 2, 1], &[2.0, 3.0, 4.0]).unwrap(), [302.0, 0.0, 40.0], "on {:?}", context.device());
+            // Longer arrays are as good.
+            assert_eq!(call(&[0, 2, 1, 7, 7], &[2.0, 3.0, 4.0, 5.0]).unwrap(), [302.0, 0.0, 40.0]);
+            if checked {
+                let found = [call(&[0, 2], &[2.0, 3.0, 4.0]), call(&[0, 2, 1], &[2.0]), call(&[0, 7, 1], &[2.0, 3.0, 4.0])];
+                let outside = |what: &str| format!("kernel `loopy_kernel`: index {what}, axis 0");
+                assert!(found[0].as_ref().unwrap_err().starts_with(&outside("2 is outside 0..2 of colindices[j]")), "{found:?}");
+                assert!(found[1].as_ref().unwrap_err().starts_with(&outside("1 is outside 0..1 of values[j]")), "{found:?}");
+                assert!(found[2].as_ref().unwrap_err().starts_with(&outside("7 is outside 0..3 of x[colindices[j]]")), "{found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn checks_of_repeated_calls_know_the_memory() {
+    for context in contexts() {
+        let executable = executable(&csr(true), &context);
+        let repeat = executable.repeat(&[("nrows", 1)]).unwrap();
+        let (starts, x) = (context.array(&[0, 2]).unwrap(), context.array(&[1.0, 10.0]).unwrap());
+        let (values, y) = (context.array(&[2.0, 3.0]).unwrap(), context.zeros::<f64>(1).unwrap());
+        let run = |colindices: &[i32]| {
+            let colindices = context.array(colindices).unwrap();
+            let memory = |name: &Name| match name.as_str() {
+                "rowstarts" => starts.memory(),
+                "colindices" => colindices.memory(),
+                "values" => values.memory(),
+                "x" => x.memory(),
+                _ => y.memory(),
+            };
+            repeat.run(&repeat.arrays().iter().map(memory).collect::<Vec<_>>()).map_err(|error| error.to_string())
+        };
+        assert_eq!(run(&[1, 0]), Ok(()));
+        assert_eq!(y.to_vec().unwrap(), [23.0]);
+        assert!(run(&[1]).unwrap_err().contains("index 1 is outside 0..1 of colindices[j]"));
+    }
+}
+
+#[test]
+fn unknown_extents_that_strides_need_are_asked_for() {
+    let data = |dtype: &str| Data::global("a").dtype(dtype).unknown_shape();
+    let build = |instructions: &str| {
+        KernelBuilder::new()
+            .domain("{[i]: 0<=i<n}")
+            .instructions(instructions)
+            .data(data("float64"))
+            .data(Data::global("out").dtype("float64").shape("n"))
+            .data(Data::global("at").dtype("int32").shape("n"))
+            .rest()
+            .build()
+            .unwrap()
+    };
+    let context = Context::open("cpu:1").unwrap();
+    let two = build("out[i] = a[at[i], i]").compile(&context).err().map(|error| error.to_string());
+    assert_eq!(two.as_deref(), Some("array `a`: the length of axis 1 is needed and not known; give it a shape, or strides"));
+    // By the place in memory, an array of any axes is read.
+    let ready = build("out[i] = a[[at[i]]] + a[[0]]").compile(&context).unwrap();
+    let (a, at) = (context.array(&[1.0, 2.0, 3.0, 4.0]).unwrap(), context.array(&[3, 1]).unwrap());
+    let mut out = context.zeros::<f64>(2).unwrap();
+    let a_arg = LoopArg::shaped(&a, &[2, 2]);
+    ready.call(&mut [("a", a_arg), ("at", LoopArg::from(&at)), ("out", LoopArg::from(&mut out))]).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [5.0, 3.0]);
+    let a_arg = LoopArg::Array { arg: (&a).into(), shape: vec![2, 2], strides: Some(vec![8, 16]) };
+    let refused = ready.call(&mut [("a", a_arg), ("at", LoopArg::from(&at)), ("out", LoopArg::from(&mut out))]).unwrap_err();
+    assert!(refused.to_string().contains("pass a contiguous copy"), "{refused}");
+}
