@@ -1,11 +1,12 @@
-//! Shapes of arrays for which none is given: along each axis, one more than the largest index over all accesses.
+//! Shapes of arrays for which none is given: along each axis, one more than the largest index over all accesses. Where that is not known,
+//! the number of axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parloop_analysis::footprint::{Access, Ranges, accesses};
 use parloop_ir::affine::from_affine;
-use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Shape};
+use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Layout, Shape};
 use parloop_isl::{Affine, IslError, Name};
 
 use super::checks::layouts;
@@ -19,16 +20,19 @@ pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {
             temporary.layout.shape = Shape::Known(values.shape.iter().map(|&length| Expr::int(length as i64)).collect());
         }
     }
+    let is_open = |layout: &Layout| layout.shape == Shape::Auto || layout.shape == Shape::Unknown && layout.axis_count().is_none();
+    let open: BTreeSet<Name> = layouts(&making.kernel).filter(|(_, layout)| is_open(layout)).map(|(name, _)| name.clone()).collect();
     let wanted: BTreeSet<Name> =
         layouts(&making.kernel).filter(|(_, layout)| layout.shape == Shape::Auto).map(|(name, _)| name.clone()).collect();
-    if wanted.is_empty() {
+    if open.is_empty() {
         return Ok(());
     }
     let expanded: Vec<Arc<Instruction>> = making.expanded()?;
     let mut found: BTreeMap<Name, Vec<Access<'_>>> = BTreeMap::new();
     for instruction in &expanded {
-        accesses(instruction, &wanted, &mut found);
+        accesses(instruction, &open, &mut found);
     }
+    let axes: BTreeMap<Name, usize> = found.iter().filter_map(|(name, accesses)| Some((name.clone(), used_axes(accesses)?))).collect();
     let ranges = Ranges::of(&making.kernel, constants(making));
     let mut shapes: BTreeMap<Name, Shape> = BTreeMap::new();
     for name in &wanted {
@@ -36,8 +40,16 @@ pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {
         shapes.insert(name.clone(), shape_of(name, found.get(name).map_or(&[], Vec::as_slice), &ranges, is_temporary)?);
     }
     for argument in &mut making.kernel.arguments {
-        if let (ArgumentKind::Array { layout, .. }, Some(shape)) = (&mut argument.kind, shapes.remove(&argument.name)) {
+        let ArgumentKind::Array { layout, .. } = &mut argument.kind else { continue };
+        if let Some(shape) = shapes.remove(&argument.name) {
             layout.shape = shape;
+        }
+        // Of unknown extent: its uses say at least how many axes it has.
+        if layout.shape == Shape::Unknown
+            && layout.axis_count().is_none()
+            && let Some(&axes) = axes.get(&argument.name)
+        {
+            layout.dim_tags = layout.tags(axes);
         }
     }
     for (name, shape) in shapes {
@@ -55,6 +67,13 @@ fn constants(making: &Making) -> BTreeSet<Name> {
     let params = kernel.domains.iter().flat_map(|domain| domain.params());
     let free = params.filter(|param| !kernel.inames.contains_key(*param) && !kernel.temporaries.contains_key(*param));
     values.chain(free).cloned().collect()
+}
+
+/// The number of indices of all accesses, if it is one number.
+fn used_axes(accesses: &[Access<'_>]) -> Option<usize> {
+    let mut counts = accesses.iter().filter_map(|access| access.indices.map(<[Expr]>::len));
+    let first = counts.next()?;
+    counts.all(|count| count == first).then_some(first)
 }
 
 fn shape_of(name: &Name, accesses: &[Access<'_>], ranges: &Ranges<'_>, is_temporary: bool) -> Result<Shape, CreateError> {

@@ -17,21 +17,25 @@ pub fn to_affine(expr: &Expr) -> Option<Affine> {
         Expr::Literal(Literal::Int(value, _)) => i64::try_from(*value).ok().map(Affine::constant),
         Expr::Variable(name) => Some(Affine::name(name.clone())),
         Expr::Unary(UnaryOp::Negate, operand) => to_affine(operand)?.scale(-1).ok(),
-        Expr::Binary(op, left, right) => {
-            let (left, right) = (to_affine(left)?, to_affine(right)?);
-            match op {
-                BinaryOp::Add => left.add(&right).ok(),
-                BinaryOp::Subtract => left.sub(&right).ok(),
-                BinaryOp::Multiply => match (left.as_constant(), right.as_constant()) {
-                    (Some(factor), _) => right.scale(factor).ok(),
-                    (_, Some(factor)) => left.scale(factor).ok(),
-                    _ => None,
-                },
-                BinaryOp::FloorDivide => Affine::floor(&left, positive(&right)?).ok(),
-                BinaryOp::Modulo => Affine::modulo(&left, positive(&right)?).ok(),
-                _ => None,
-            }
+        Expr::Binary(op, left, right) => combine(*op, &to_affine(left)?, &to_affine(right)?),
+        Expr::Chain(chain) => {
+            chain.rest.iter().try_fold(to_affine(&chain.first)?, |left, (op, right)| combine(*op, &left, &to_affine(right)?))
         }
+        _ => None,
+    }
+}
+
+fn combine(op: BinaryOp, left: &Affine, right: &Affine) -> Option<Affine> {
+    match op {
+        BinaryOp::Add => left.add(right).ok(),
+        BinaryOp::Subtract => left.sub(right).ok(),
+        BinaryOp::Multiply => match (left.as_constant(), right.as_constant()) {
+            (Some(factor), _) => right.scale(factor).ok(),
+            (_, Some(factor)) => left.scale(factor).ok(),
+            _ => None,
+        },
+        BinaryOp::FloorDivide => Affine::floor(left, positive(right)?).ok(),
+        BinaryOp::Modulo => Affine::modulo(left, positive(right)?).ok(),
         _ => None,
     }
 }

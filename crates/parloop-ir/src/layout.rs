@@ -314,6 +314,14 @@ impl Layout {
         found
     }
 
+    /// The numbers that each call finds as the lengths of axes where the shape says nothing of them, for code that checks indices.
+    pub fn unknown_lengths(&self, array: &Name) -> Vec<Name> {
+        match self.lengths() {
+            Some(_) => Vec::new(),
+            None => (0..self.axis_count().unwrap_or(0)).map(|axis| length_parameter(array, axis)).collect(),
+        }
+    }
+
     fn checked_tags(&self, array: &Name) -> Result<Vec<DimTag>, LayoutError> {
         let axes = self.axis_count().ok_or_else(|| LayoutError::UnknownAxes { array: array.clone() })?;
         if !self.dim_tags.is_empty() && self.dim_tags.len() != axes {
@@ -338,6 +346,11 @@ impl Layout {
 /// The name of the number that is the stride of an axis, where each call finds it.
 pub fn stride_parameter(array: &Name, axis: usize) -> Name {
     format!("{array}_stride{axis}").into()
+}
+
+/// The name of the number that is the length of an axis, where each call finds it.
+pub fn length_parameter(array: &Name, axis: usize) -> Name {
+    format!("{array}_length{axis}").into()
 }
 
 /// The name of the number that says where the array begins, where each call finds it.

@@ -25,6 +25,7 @@ impl Expr {
             Expr::Lookup(aggregate, _) => vec![aggregate],
             Expr::Unary(_, operand) | Expr::Cast(_, operand) | Expr::CommonSubexpression(operand, _) => vec![operand],
             Expr::Binary(_, left, right) | Expr::Compare(_, left, right) => vec![left, right],
+            Expr::Chain(chain) => std::iter::once(&chain.first).chain(chain.rest.iter().map(|(_, operand)| operand)).collect(),
             Expr::Min(operands) | Expr::Max(operands) | Expr::Tuple(operands) => operands.iter().collect(),
             Expr::If(parts) => parts.iter().collect(),
             Expr::Call(call) => call.args.iter().chain(call.keywords.iter().map(|(_, value)| value)).collect(),
@@ -54,7 +55,12 @@ impl Expr {
             Expr::Unary(op, operand) => Expr::Unary(*op, Arc::new(change(operand)?)),
             Expr::Cast(ty, operand) => Expr::Cast(ty.clone(), Arc::new(change(operand)?)),
             Expr::CommonSubexpression(operand, prefix) => Expr::CommonSubexpression(Arc::new(change(operand)?), prefix.clone()),
-            Expr::Binary(op, left, right) => Expr::Binary(*op, Arc::new(change(left)?), Arc::new(change(right)?)),
+            Expr::Binary(op, left, right) => Expr::binary(*op, change(left)?, change(right)?),
+            Expr::Chain(chain) => {
+                let first = change(&chain.first)?;
+                let rest = chain.rest.iter().map(|(op, operand)| Ok((*op, change(operand)?))).collect::<Result<Vec<_>, E>>()?;
+                Expr::chain(first, rest)
+            }
             Expr::Compare(op, left, right) => Expr::Compare(*op, Arc::new(change(left)?), Arc::new(change(right)?)),
             Expr::Min(operands) => Expr::Min(all(operands)?.into()),
             Expr::Max(operands) => Expr::Max(all(operands)?.into()),

@@ -289,6 +289,21 @@ class _Builder:
         left, right = tree[1], tree[2]
         return (*(self.flat(kind, left) if left[0] == kind else (self.build(left),)), self.build(right))
 
+    def build_chain(self, first: Any, rest: Sequence[Any]) -> Any:
+        """A long sum or product: operators that commute stay side by side."""
+        if rest[0][0] in "+-":
+            terms = (self.build(term) if operator == "+" else self.p.Product((-1, self.build(term))) for operator, term in rest)
+            return self.p.Sum((self.build(first), *terms))
+        two = {"/": self.p.Quotient, "//": self.p.FloorDiv, "%": self.p.Remainder}
+        factors = [self.build(first)]
+        for operator, factor in rest:
+            if operator == "*":
+                factors.append(self.build(factor))
+            else:
+                left = factors[0] if len(factors) == 1 else self.p.Product(tuple(factors))
+                factors = [two[operator](left, self.build(factor))]
+        return factors[0] if len(factors) == 1 else self.p.Product(tuple(factors))
+
     def typed(self, value: Any, dtype: str) -> Any:
         import numpy as np
 

@@ -80,6 +80,17 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
         }
         Expr::Unary(UnaryOp::BitNot, operand) => find(env, operand),
         Expr::Binary(op, left, right) => binary(env, expr, *op, [left, right]),
+        Expr::Chain(chain) => {
+            let mut found = find(env, &chain.first)?;
+            let mut literal = literal_value(found.as_ref(), &chain.first);
+            for (op, operand) in &chain.rest {
+                let right = find(env, operand)?;
+                let number = literal_value(right.as_ref(), operand);
+                found = operation(env, expr, *op, [(found, literal), (right, number)])?;
+                literal = literal.zip(number).and_then(|(left, right)| computed(*op, left, right));
+            }
+            Ok(found)
+        }
         Expr::Compare(_, left, right) => {
             visit_all(env, [&**left, &**right])?;
             Ok(Some(Found::strong(DType::Bool)))
@@ -254,6 +265,30 @@ fn binary(env: &mut impl Environment, whole: &Expr, op: BinaryOp, [left, right]:
     }
     let (a, b) = (find(env, left)?, find(env, right)?);
     let literals = [literal_value(a.as_ref(), left), literal_value(b.as_ref(), right)];
+    operation(env, whole, op, [(a, literals[0]), (b, literals[1])])
+}
+
+/// The integer that an operator makes of two of the text, as far as [`literal_value`] computes them.
+fn computed(op: BinaryOp, left: i128, right: i128) -> Option<i128> {
+    let found = match op {
+        BinaryOp::Add => left.checked_add(right),
+        BinaryOp::Subtract => left.checked_sub(right),
+        BinaryOp::Multiply => left.checked_mul(right),
+        BinaryOp::FloorDivide if right > 0 => left.checked_div_euclid(right),
+        BinaryOp::Modulo if right > 0 => left.checked_rem_euclid(right),
+        _ => None,
+    };
+    found.filter(|number| i64::try_from(*number).is_ok())
+}
+
+/// The type of an operation on operands of those types, with the integers of the text that they are.
+fn operation(
+    env: &impl Environment,
+    whole: &Expr,
+    op: BinaryOp,
+    [(a, first), (b, second)]: [(Option<Found>, Option<i128>); 2],
+) -> Result<Option<Found>, InferError> {
+    let literals = [first, second];
     let power = literals[1].filter(|_| op == BinaryOp::Power);
     match (op, &a, &b) {
         (

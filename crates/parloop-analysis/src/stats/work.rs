@@ -115,24 +115,18 @@ impl Counter<'_> {
     }
 
     fn expr(&mut self, expr: &Expr, domain: &Set, point: &Count) -> Result<(), StatsError> {
-        let operation = match expr {
-            Expr::Binary(op, ..) => match op {
-                BinaryOp::Add | BinaryOp::Subtract => Some(Operation::Add),
-                BinaryOp::Multiply => Some(Operation::Multiply),
-                BinaryOp::Divide | BinaryOp::FloorDivide | BinaryOp::Modulo => Some(Operation::Divide),
-                BinaryOp::Power => Some(Operation::Power),
-                BinaryOp::ShiftLeft | BinaryOp::ShiftRight => Some(Operation::Shift),
-                BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => Some(Operation::Bits),
-                BinaryOp::And | BinaryOp::Or => None,
-            },
-            Expr::Unary(UnaryOp::BitNot, _) => Some(Operation::Bits),
-            Expr::Min(operands) | Expr::Max(operands) if operands.len() > 1 => Some(Operation::MinMax),
-            Expr::Call(call) => Some(Operation::Call(call.function.clone())),
-            _ => None,
+        let operations: Vec<Operation> = match expr {
+            Expr::Binary(op, ..) => operation(*op).into_iter().collect(),
+            Expr::Chain(chain) => chain.rest.iter().filter_map(|(op, _)| operation(*op)).collect(),
+            Expr::Unary(UnaryOp::BitNot, _) => vec![Operation::Bits],
+            Expr::Min(operands) | Expr::Max(operands) if operands.len() > 1 => vec![Operation::MinMax],
+            Expr::Call(call) => vec![Operation::Call(call.function.clone())],
+            _ => Vec::new(),
         };
-        if let Some(operation) = operation {
-            let dtype = self.reader.type_of(expr)?.scalar();
-            if let Some(dtype) = dtype {
+        if !operations.is_empty()
+            && let Some(dtype) = self.reader.type_of(expr)?.scalar()
+        {
+            for operation in operations {
                 self.work.operations.entry((operation, dtype)).or_insert_with(Count::zero).add(point.clone());
             }
         }
@@ -188,4 +182,17 @@ impl Counter<'_> {
         }
         Ok(Some(domain.image(&functions)?))
     }
+}
+
+/// What an operator is counted as.
+fn operation(op: BinaryOp) -> Option<Operation> {
+    Some(match op {
+        BinaryOp::Add | BinaryOp::Subtract => Operation::Add,
+        BinaryOp::Multiply => Operation::Multiply,
+        BinaryOp::Divide | BinaryOp::FloorDivide | BinaryOp::Modulo => Operation::Divide,
+        BinaryOp::Power => Operation::Power,
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => Operation::Shift,
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => Operation::Bits,
+        BinaryOp::And | BinaryOp::Or => return None,
+    })
 }

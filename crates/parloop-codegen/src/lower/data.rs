@@ -17,6 +17,9 @@ use super::{GlobalTemporary, LowerError, tidy};
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
 const ALIGNMENT: u32 = 64;
 
+/// The most bytes of one temporary on the stack of a thread, which has two or more mebibytes.
+const MOST_ON_STACK: u64 = 1 << 20;
+
 /// The data of a function.
 pub(super) struct Data {
     pub(super) arrays: HashMap<Name, Array>,
@@ -139,6 +142,12 @@ impl Data {
             if let Some(array) = scope.arrays.get(&declaration.name).filter(|array| !array.widened.is_empty()) {
                 let copies: Vec<u64> = array.widened.iter().map(|(_, length)| *length).collect();
                 declaration.lengths.splice(0..0, copies);
+            }
+            let elements = declaration.lengths.iter().fold(1u64, |product, &length| product.saturating_mul(length));
+            let bytes = elements.saturating_mul(type_size(&declaration.ty));
+            let on_stack = declaration.space == AddressSpace::Private || scope.target == Target::C;
+            if on_stack && bytes > MOST_ON_STACK && body.iter().any(|statement| mentions(statement, &declaration.name)) {
+                return Err(LowerError::TooMuchPrivate { name: declaration.name.clone(), bytes, most: MOST_ON_STACK });
             }
             let is_shared = declaration.space == AddressSpace::Local || declaration.lengths.len() > 1;
             if scope.target == Target::C && !declaration.lengths.is_empty() && is_shared {
@@ -329,7 +338,21 @@ fn all_indices(lengths: &[u64]) -> Vec<Vec<u64>> {
     all
 }
 
-/// The strides and offsets that a call finds, as far as the body uses them.
+impl Scope<'_> {
+    /// Where indices are checked, arrays of unknown extent are as long as a call finds them.
+    pub(super) fn find_lengths(&mut self) {
+        for argument in self.kernel.arguments.iter().filter(|_| self.kernel.options.checked) {
+            let ArgumentKind::Array { layout, .. } = &argument.kind else { continue };
+            let lengths = layout.unknown_lengths(&argument.name);
+            if let Some(array) = self.arrays.get_mut(&argument.name).filter(|_| !lengths.is_empty()) {
+                array.lengths = Some(lengths.iter().map(|length| parloop_ir::syntax::Expr::var(length.clone())).collect());
+                self.numbers.extend(lengths.into_iter().map(|length| (length, DType::I64.into())));
+            }
+        }
+    }
+}
+
+/// The strides, offsets and lengths that a call finds, as far as the body uses them.
 pub(super) fn hidden_params(kernel: &LoopKernel, body: &[Statement]) -> Vec<Param> {
     let mut params = Vec::new();
     for argument in &kernel.arguments {
@@ -341,6 +364,11 @@ pub(super) fn hidden_params(kernel: &LoopKernel, body: &[Statement]) -> Vec<Para
             };
             if body.iter().any(|statement| mentions(statement, &name)) {
                 params.push(value_param(&name, kernel.index_type.into(), source));
+            }
+        }
+        for (axis, name) in layout.unknown_lengths(&argument.name).into_iter().enumerate() {
+            if kernel.options.checked && body.iter().any(|statement| mentions(statement, &name)) {
+                params.push(value_param(&name, DType::I64.into(), ParamSource::Length(argument.name.clone(), axis)));
             }
         }
     }

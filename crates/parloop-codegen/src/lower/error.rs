@@ -20,6 +20,34 @@ pub enum LowerError {
     /// A function cannot be called so.
     #[error(transparent)]
     Callable(#[from] CallableError),
+    /// Loops that are written out make more code than a compiler takes.
+    #[error(
+        "iname `{iname}` is to be written out ({how}) for {times} values, which makes {statements} statements or private copies, but a kernel has at most {most} of them; split it and tag the inner part alone, such as `split_iname {iname} 16 inner_tag=unr`"
+    )]
+    TooManyCopies {
+        /// The iname.
+        iname: Name,
+        /// Its tag, or slabs.
+        how: String,
+        /// How many values it has there.
+        times: i128,
+        /// The statements that this makes.
+        statements: i128,
+        /// The most that are made.
+        most: u64,
+    },
+    /// A temporary that no stack has room for.
+    #[error(
+        "temporary `{name}` takes {bytes} bytes of each thread's own memory, but at most {most} are there; make it smaller, by a split of the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space {name} global`"
+    )]
+    TooMuchPrivate {
+        /// The temporary.
+        name: Name,
+        /// What it takes.
+        bytes: u64,
+        /// The most that it may take.
+        most: u64,
+    },
     /// The program has no kernel of that name, or no schedule for it.
     #[error("kernel `{kernel}` is not scheduled: prepare the program before code is made of it")]
     NotScheduled {

@@ -2,13 +2,17 @@
 
 use parloop_device::DType;
 use parloop_ir::promote::{promote_division, real_of};
-use parloop_ir::syntax::{AddressSpace, BinaryOp, Expr, Literal, Target, Type, UnaryOp};
+use parloop_ir::syntax::{AddressSpace, BinaryOp, Chain, Expr, Literal, Target, Type, UnaryOp};
 
 use super::LowerError;
 use super::number::{self, Typed};
 use super::scope::Scope;
 use super::tree::{Declaration, Op, Routine, Statement, Value, ValueKind};
 
+/// So many operators of a long sum or product stand in one expression of the code: compilers go down it by recursion.
+const LONGEST_PART: usize = 64;
+/// So many where parts cannot be computed in front.
+const LONGEST_BRANCH: usize = 500;
 /// Powers up to this one are written as products.
 const LARGEST_PRODUCT: i128 = 8;
 
@@ -21,6 +25,10 @@ impl Scope<'_> {
             Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::Lookup(..) => self.read(expr).map(Typed::strong),
             Expr::Unary(op, operand) => self.unary(*op, operand),
             Expr::Binary(op, left, right) => self.binary(*op, left, right),
+            Expr::Chain(chain) => {
+                let first = self.expr(&chain.first)?;
+                self.chain(chain, first, &mut |scope, operand| scope.expr(operand))
+            }
             Expr::Compare(op, left, right) => {
                 let (left, right, _) = number::unify(self.expr(left)?, self.expr(right)?);
                 Ok(Typed::strong(number::compare(*op, left, right)))
@@ -43,6 +51,32 @@ impl Scope<'_> {
             Expr::Reduction(_) => Err(self.refused("a reduction that is not realised")),
             Expr::Tuple(_) => Err(self.refused("a tuple as one value")),
         }
+    }
+
+    /// A sum or a product of many, in parts.
+    fn chain(
+        &mut self,
+        chain: &Chain,
+        first: Typed,
+        value: &mut dyn FnMut(&mut Self, &Expr) -> Result<Typed, LowerError>,
+    ) -> Result<Typed, LowerError> {
+        if self.conditional > 0 && chain.rest.len() > LONGEST_BRANCH {
+            let what = format!(
+                "a sum or product of {} operands in a branch of `if` or behind `and` or `or` (at most {}; compute it in an instruction of its own)",
+                chain.rest.len() + 1,
+                LONGEST_BRANCH + 1
+            );
+            return Err(self.refused(what));
+        }
+        let mut found = first;
+        for (place, (op, operand)) in chain.rest.iter().enumerate() {
+            if place > 0 && place % LONGEST_PART == 0 {
+                found = Typed::strong(self.once(found.settle(), "part"));
+            }
+            let operand = value(self, operand)?;
+            found = self.apply(*op, found, operand)?;
+        }
+        Ok(found)
     }
 
     /// The value of an expression, of that type.
@@ -80,6 +114,11 @@ impl Scope<'_> {
             ) => {
                 let (left, right) = both(self, left, right)?;
                 Ok(self.apply(*op, left, right)?.settle())
+            }
+            Expr::Chain(chain) if chain.rest.iter().all(|(op, _)| *op != BinaryOp::Divide) => {
+                let first = Typed::strong(self.wide_index(&chain.first)?);
+                let value = &mut |scope: &mut Self, operand: &Expr| scope.wide_index(operand).map(Typed::strong);
+                Ok(self.chain(chain, first, value)?.settle())
             }
             Expr::Min(operands) | Expr::Max(operands) if operands.len() > 1 => {
                 let routine = if matches!(expr, Expr::Min(_)) { Routine::Min } else { Routine::Max };

@@ -17,6 +17,7 @@ impl Scope<'_> {
             return Err(LowerError::NotLowerable { instruction: id.clone(), what: "an instruction that the kernel does not have".into() });
         };
         self.instruction = id.clone();
+        self.count_copy()?;
         let Some(guards) = self.guards(&instruction.within_inames)? else { return Ok(Vec::new()) };
         // Each condition, with what is computed in front of it once those before it hold.
         let mut conditions: Vec<(Vec<Statement>, Value)> = guards.into_iter().map(|guard| (Vec::new(), guard)).collect();
@@ -184,8 +185,15 @@ fn guarded(conditions: Vec<Value>, statements: Vec<Statement>) -> Vec<Statement>
 
 /// What `rhs` adds to `lhs`, if that is all that it does.
 fn added(lhs: &Expr, rhs: &Expr) -> Option<Expr> {
-    let Expr::Binary(op, left, right) = rhs else { return None };
     let mentions = |expr: &Expr| expr.any(&mut |inner| inner == lhs);
+    if let Expr::Chain(chain) = rhs
+        && chain.first == *lhs
+        && let [(BinaryOp::Add, second), rest @ ..] = chain.rest.as_slice()
+        && !chain.rest.iter().any(|(_, operand)| mentions(operand))
+    {
+        return Some(Expr::chain(second.clone(), rest.iter().cloned()));
+    }
+    let Expr::Binary(op, left, right) = rhs else { return None };
     match op {
         BinaryOp::Add if **left == *lhs && !mentions(right) => Some((**right).clone()),
         BinaryOp::Add if **right == *lhs && !mentions(left) => Some((**left).clone()),

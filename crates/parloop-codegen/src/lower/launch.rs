@@ -12,6 +12,7 @@ use super::array::Copies;
 use super::cpu::{self, Item, first_loop_axis, group_axis, local_axis};
 use super::data::{self, Data};
 use super::domains::Domains;
+use super::nest::MOST_COPIES;
 use super::scope::Scope;
 use super::shared::{Schedules, Shared};
 use super::tree::{Axis, Function, FunctionKind, Op, ParamSource, Statement, Value, ValueKind, constant, mentions, value_param};
@@ -90,6 +91,7 @@ fn function(
     let mut data = Data::of(kernel, target, scope.shared)?;
     scope.arrays.extend(std::mem::take(&mut data.arrays));
     scope.numbers.extend(std::mem::take(&mut data.numbers));
+    scope.find_lengths();
     for iname in &launch.host_inames {
         scope.host_iname(iname)?;
     }
@@ -162,6 +164,8 @@ fn scope<'a>(program: &'a Program, schedules: &'a Schedules, kernel: &'a LoopKer
         names: UniqueNames::of_variables(kernel),
         hoisted: Vec::new(),
         conditional: 0,
+        copies: 1,
+        copied: None,
         instruction: kernel.name.clone(),
         shared,
     }
@@ -228,8 +232,14 @@ impl Scope<'_> {
         for (name, inames) in found {
             for iname in inames {
                 let Some((least, most)) = self.constant_range(&iname, &BTreeSet::new())? else { continue };
+                let values = i128::from(most) - i128::from(least) + 1;
+                if values > MOST_COPIES.into() {
+                    let tags = self.kernel.inames.get(&iname).into_iter().flat_map(|iname| &iname.tags);
+                    let how = tags.map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                    return Err(self.too_many_copies(&iname, &how, values, values));
+                }
                 if let Some(array) = self.arrays.get_mut(&name) {
-                    array.widened.push((Copies::Iname(iname, least), (most - least + 1).max(1) as u64));
+                    array.widened.push((Copies::Iname(iname, least), u64::try_from(values).unwrap_or(1).max(1)));
                 }
             }
         }

@@ -10,6 +10,8 @@ use super::cpu::{Item, local_axis};
 use super::scope::Scope;
 use super::tree::{For, LoopHint, Op, Statement, Value, constant, mentions};
 use super::{LowerError, number, tidy};
+/// The most statements that a kernel has for instructions in loops that are written out: some seconds of a compiler's time.
+pub(super) const MOST_COPIES: u64 = 1 << 16;
 
 impl Scope<'_> {
     /// The statements of the steps.
@@ -32,7 +34,11 @@ impl Scope<'_> {
         let wide = self.target != Target::C && tags.contains(&InameTag::Vector);
         if let Some(tag) = tags.iter().find(|tag| matches!(tag, InameTag::Unroll | InameTag::Ilp) || (wide && **tag == InameTag::Vector)) {
             return match self.constant_range(iname, &around)? {
-                Some((least, most)) => self.written_out(iname, least, most, &around, body),
+                Some((least, most)) => {
+                    let turns = (i128::from(most) - i128::from(least) + 1).max(0);
+                    let how = tag.to_string();
+                    self.copied(iname, &how, turns, body, &mut |scope| scope.written_out(iname, least, most, &around, body))
+                }
                 None => Err(LowerError::NotConstantLoop { iname: iname.clone(), tag: tag.to_string() }),
             };
         }
@@ -43,11 +49,53 @@ impl Scope<'_> {
         };
         let range = self.range(iname, &around)?;
         let slabs = self.kernel.inames.get(iname).map_or((0, 0), |iname| iname.slabs);
-        let mut statements = Vec::new();
-        for range in range.slabs(iname, slabs)? {
-            statements.extend(self.ranged(iname, range, hint, &mut |scope| scope.items(body))?);
+        let parts = range.slabs(iname, slabs)?;
+        let copies = parts.len() as i128;
+        let mut parts = parts.into_iter();
+        let mut all = |scope: &mut Self| {
+            let mut statements = Vec::new();
+            for range in parts.by_ref() {
+                statements.extend(scope.ranged(iname, range, hint, &mut |scope| scope.items(body))?);
+            }
+            Ok(statements)
+        };
+        if copies == 1 { all(self) } else { self.copied(iname, "slabs", copies, body, &mut all) }
+    }
+
+    /// What `write` makes of a body that stands in the code so many times, if that is not too often.
+    fn copied(
+        &mut self,
+        iname: &Name,
+        how: &str,
+        times: i128,
+        body: &[Item],
+        write: &mut dyn FnMut(&mut Self) -> Result<Vec<Statement>, LowerError>,
+    ) -> Result<Vec<Statement>, LowerError> {
+        let statements = (times * i128::from(self.copies)).saturating_mul(count(body).max(1).into());
+        if statements > i128::from(MOST_COPIES) {
+            return Err(self.too_many_copies(iname, how, times, statements));
         }
-        Ok(statements)
+        let copies = u64::try_from(times * i128::from(self.copies)).unwrap_or(u64::MAX).max(1);
+        let before = (self.copies, self.copied.replace((iname.clone(), how.to_owned(), times)));
+        self.copies = copies;
+        let written = write(self);
+        (self.copies, self.copied) = before;
+        written
+    }
+
+    /// Counts a statement of a loop that is written out: together they may be too many where no loop alone is.
+    pub(super) fn count_copy(&mut self) -> Result<(), LowerError> {
+        self.shared.copies += u64::from(self.copies > 1);
+        match &self.copied {
+            Some((iname, how, times)) if self.shared.copies > MOST_COPIES => {
+                Err(self.too_many_copies(iname, how, *times, self.shared.copies.into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn too_many_copies(&self, iname: &Name, how: &str, times: i128, statements: i128) -> LowerError {
+        LowerError::TooManyCopies { iname: iname.clone(), how: how.to_owned(), times, statements, most: MOST_COPIES }
     }
 
     /// The inames on which the limits of a loop may depend: those that all of its instructions are within. Where there are barriers, all
@@ -223,6 +271,16 @@ impl Scope<'_> {
             _ => true,
         })
     }
+}
+
+/// How many instructions are in it.
+fn count(items: &[Item]) -> u64 {
+    let one = |item: &Item| match item {
+        Item::Loop { body, .. } | Item::Axis { body, .. } => count(body),
+        Item::Run(_) => 1,
+        Item::Barrier(_) => 0,
+    };
+    items.iter().map(one).sum()
 }
 
 fn has_barrier(items: &[Item]) -> bool {

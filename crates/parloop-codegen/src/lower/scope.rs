@@ -40,6 +40,10 @@ pub(super) struct Scope<'a> {
     pub(super) hoisted: Vec<Statement>,
     /// Whether what is lowered might not be computed at all.
     pub(super) conditional: usize,
+    /// How often the body of the loops around, as far as they are written out, stands in the code.
+    pub(super) copies: u64,
+    /// The innermost of them, how and how often it is.
+    pub(super) copied: Option<(Name, String, i128)>,
     /// The instruction that is lowered.
     pub(super) instruction: Name,
     pub(super) shared: &'a mut Shared,

@@ -19,6 +19,8 @@ pub(super) struct Shared {
     pub(super) classes: Vec<ClassSource>,
     /// The kernels that are called and have their function, or are about to.
     pub(super) called: BTreeSet<Name>,
+    /// How many statements loops that are written out have made.
+    pub(super) copies: u64,
     pub(super) sites: Vec<String>,
     pub(super) numbers: HashMap<String, usize>,
 }

@@ -240,6 +240,8 @@ pub enum ParamSource {
     Offset(Name),
     /// The distance along an axis of that argument, in elements.
     Stride(Name, usize),
+    /// The length of an axis of that argument, which its shape does not say.
+    Length(Name, usize),
     /// A temporary in global memory, which the caller allocates.
     Temporary(Name),
     /// The iname of a host loop around the launch.

@@ -35,6 +35,13 @@ impl Machine<'_> {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 self.checked(binary(*op, left, right))
             }
+            Expr::Chain(chain) => {
+                let first = self.value(&chain.first)?;
+                chain.rest.iter().try_fold(first, |left, (op, right)| {
+                    let right = self.value(right)?;
+                    self.checked(binary(*op, left, right))
+                })
+            }
             Expr::Compare(op, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 self.checked(compare(*op, left, right).map(Value::truth))

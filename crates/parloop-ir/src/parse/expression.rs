@@ -35,7 +35,7 @@ pub(crate) enum Level {
 
 /// How many brackets and prefix operators may be inside each other.
 const MAX_DEPTH: usize = 100;
-/// How deep the tree of an expression may be, where a chain `a + b + c` counts each operator.
+/// How deep the tree of an expression may be. A sum or product counts each operator until it is long enough to be kept flat.
 const MAX_HEIGHT: usize = 500;
 
 /// An expression, and how deep its tree is.
@@ -450,8 +450,17 @@ impl<'t> Parser<'t> {
 }
 
 fn binary(op: BinaryOp, left: Node, right: Node) -> Node {
-    let heights = [left.height, right.height];
-    Node::over(Expr::binary(op, left.expr, right.expr), &heights)
+    let (heights, was_chain) = ([left.height, right.height], matches!(left.expr, Expr::Chain(_)));
+    let expr = Expr::binary(op, left.expr, right.expr);
+    match &expr {
+        Expr::Chain(_) if was_chain => Node { expr, height: heights[0].max(heights[1] + 1) },
+        Expr::Chain(_) => Node { height: height(&expr), expr },
+        _ => Node::over(expr, &heights),
+    }
+}
+
+fn height(expr: &Expr) -> usize {
+    1 + expr.children().into_iter().map(height).max().unwrap_or(0)
 }
 
 fn tuple(items: Vec<Node>) -> Node {

@@ -101,6 +101,7 @@ fn level(expr: &Expr) -> Level {
         Expr::Unary(UnaryOp::Not, _) => Level::Not,
         Expr::Unary(..) => Level::Unary,
         Expr::Binary(op, ..) => operator(*op).0,
+        Expr::Chain(chain) => chain.rest.first().map_or_else(|| level(&chain.first), |(op, _)| operator(*op).0),
         Expr::Compare(..) => Level::Compare,
         Expr::If(_) | Expr::SubArray(_) | Expr::Slice(_) => Level::If,
     }
@@ -165,6 +166,15 @@ impl Display for Expr {
                 at_least(f, left, left_level)?;
                 f.write_str(symbol)?;
                 at_least(f, right, right_level)
+            }
+            Expr::Chain(chain) => {
+                let least = chain.rest.first().map_or(Level::If, |(op, _)| operator(*op).1);
+                at_least(f, &chain.first, least)?;
+                chain.rest.iter().try_for_each(|(op, operand)| {
+                    let (_, _, right_level, symbol) = operator(*op);
+                    f.write_str(symbol)?;
+                    at_least(f, operand, right_level)
+                })
             }
             Expr::Compare(op, left, right) => {
                 at_least(f, left, Level::Shift)?;

@@ -56,6 +56,18 @@ pub enum BinaryOp {
     Or,
 }
 
+impl BinaryOp {
+    /// Whether `a other b op c` is a chain: both are `+` or `-`, or both are `*`, `/`, `//` or `%`.
+    fn continues(self, other: BinaryOp) -> bool {
+        use BinaryOp::*;
+        match self {
+            Add | Subtract => matches!(other, Add | Subtract),
+            Multiply | Divide | FloorDivide | Modulo => matches!(other, Multiply | Divide | FloorDivide | Modulo),
+            _ => false,
+        }
+    }
+}
+
 /// Comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
@@ -125,6 +137,19 @@ pub struct SubArray {
     pub indices: Vec<Expr>,
 }
 
+/// `a + b - c + …`: operators of one level of precedence, applied from left to right. Shorter chains are [`Expr::Binary`] inside one another;
+/// this holds those that would be nested too deep.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Chain {
+    /// The first operand.
+    pub first: Expr,
+    /// Each operator with what stands to its right: either `+` and `-`, or `*`, `/`, `//` and `%`.
+    pub rest: Vec<(BinaryOp, Expr)>,
+}
+
+/// The most operators that stand inside one another on the left; with more it is an [`Expr::Chain`].
+pub const LONGEST_NEST: usize = 128;
+
 /// An expression. Clones share nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Expr {
@@ -144,8 +169,10 @@ pub enum Expr {
     Lookup(Arc<Expr>, Name),
     /// `-e`.
     Unary(UnaryOp, Arc<Expr>),
-    /// `a + b`.
+    /// `a + b`. Make it with [`Expr::binary`], which keeps long sums and products flat.
     Binary(BinaryOp, Arc<Expr>, Arc<Expr>),
+    /// A sum or a product of many.
+    Chain(Arc<Chain>),
     /// `a < b`.
     Compare(CompareOp, Arc<Expr>, Arc<Expr>),
     /// `min(a, b, …)`.
@@ -189,7 +216,48 @@ impl Expr {
 
     /// `left op right`.
     pub fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
-        Expr::Binary(op, Arc::new(left), Arc::new(right))
+        match left {
+            Expr::Chain(chain) if chain.rest.first().is_some_and(|(other, _)| op.continues(*other)) => {
+                let mut chain = Arc::unwrap_or_clone(chain);
+                chain.rest.push((op, right));
+                Expr::Chain(Arc::new(chain))
+            }
+            left if left.nest(op) == LONGEST_NEST => {
+                let (first, mut rest) = left.flat(op);
+                rest.push((op, right));
+                Expr::Chain(Arc::new(Chain { first, rest }))
+            }
+            left => Expr::Binary(op, Arc::new(left), Arc::new(right)),
+        }
+    }
+
+    /// `first op a op b …`, from left to right.
+    pub fn chain(first: Expr, rest: impl IntoIterator<Item = (BinaryOp, Expr)>) -> Expr {
+        rest.into_iter().fold(first, |left, (op, right)| Expr::binary(op, left, right))
+    }
+
+    /// How many operators that `op` continues stand inside one another on the left.
+    fn nest(&self, op: BinaryOp) -> usize {
+        let (mut expr, mut count) = (self, 0);
+        while let Expr::Binary(other, left, _) = expr
+            && op.continues(*other)
+        {
+            (expr, count) = (&**left, count + 1);
+        }
+        count
+    }
+
+    /// The operands of operators that `op` continues.
+    fn flat(&self, op: BinaryOp) -> (Expr, Vec<(BinaryOp, Expr)>) {
+        let (mut expr, mut rest) = (self, Vec::new());
+        while let Expr::Binary(other, left, right) = expr
+            && op.continues(*other)
+        {
+            rest.push((*other, (**right).clone()));
+            expr = &**left;
+        }
+        rest.reverse();
+        (expr.clone(), rest)
     }
 
     /// `left op right`.

@@ -11,7 +11,7 @@ mod target;
 mod types;
 
 pub use data::{AddressSpace, Argument, ArgumentKind, DimTag, Initializer, Layout, Offset, Shape, Stride, Temporary};
-pub use expr::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, SubArray, UnaryOp};
+pub use expr::{BinaryOp, Call, Chain, CompareOp, Expr, LONGEST_NEST, Literal, Reduction, ReductionOp, SubArray, UnaryOp};
 pub use instruction::{
     Assignment, Atomicity, CInstruction, CallInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
 };

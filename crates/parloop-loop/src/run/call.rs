@@ -34,6 +34,8 @@ enum Source {
     Argument(usize),
     /// The stride of that argument's array along an axis.
     Stride(usize, usize),
+    /// The length of that argument's array along an axis, which the kernel does not say.
+    Length(usize, usize),
     /// Where that argument's array begins in its memory; 0, since arrays are passed by where they begin.
     Offset,
 }
@@ -151,6 +153,11 @@ impl CallPlan {
                         Hidden::Offset => Source::Offset,
                     });
                 }
+                let lengths = layout.unknown_lengths(&argument.name).into_iter().enumerate().filter(|_| kernel.options.checked);
+                for (axis, name) in lengths {
+                    plan.names.push(name);
+                    plan.sources.push(Source::Length(index, axis));
+                }
             }
         }
         plan.assumptions = assumptions_of(&kernel.assumptions, &|name| plan.place(name), &|expr| plan.formula(expr).ok());
@@ -181,7 +188,11 @@ impl CallPlan {
         match &argument.kind {
             ArgumentKind::Array { layout, .. } => {
                 let shape = layout.lengths().map(|lengths| lengths.iter().map(formula).collect::<Result<Vec<_>, _>>()).transpose()?;
-                let axes = layout.axes(&argument.name)?;
+                let axes = match layout.axes(&argument.name) {
+                    // Used by the place in memory alone: it may have any axes.
+                    Err(parloop_ir::layout::LayoutError::UnknownAxes { .. }) => Vec::new(),
+                    axes => axes?,
+                };
                 let strides = axes.iter().enumerate().map(|(axis, kind)| match kind {
                     Axis::Stride(expr) if !self.is_hidden_stride(argument, axis) => formula(expr).map(Some),
                     _ => Ok(None),
@@ -212,6 +223,14 @@ impl CallPlan {
     /// How many integers formulas may use.
     pub(super) fn integers(&self) -> usize {
         self.names.len()
+    }
+
+    /// The argument of which an integer is the length along an axis that the kernel does not say.
+    pub(super) fn length_at(&self, place: usize) -> Option<usize> {
+        match self.sources.get(place) {
+            Some(Source::Length(argument, _)) => Some(*argument),
+            _ => None,
+        }
     }
 
     /// An error about a name that is none of the arguments.
@@ -268,6 +287,10 @@ impl CallPlan {
                 },
                 Source::Stride(index, axis) => match &given[index] {
                     Given::Array(array) => self.whole_stride(index, array, axis)?,
+                    _ => None,
+                },
+                Source::Length(index, axis) => match &given[index] {
+                    Given::Array(array) => array.shape.get(axis).copied(),
                     _ => None,
                 },
                 Source::Offset => Some(0),
@@ -336,6 +359,9 @@ impl CallPlan {
                 if shape.is_none() && !strides.is_empty() && strides.len() != array.shape.len() {
                     let (expected, found) = (strides.len(), array.shape.len());
                     return Err(RunError::WrongRank { kernel: self.kernel.clone(), argument: arg.name.clone(), expected, found });
+                }
+                if shape.is_none() && strides.is_empty() {
+                    return self.check_contiguous(arg, array);
                 }
                 if let Some(shape) = shape {
                     let expected = self.evaluate(arg, shape, values)?;
@@ -414,6 +440,22 @@ impl CallPlan {
                 let (kernel, argument, found) = (self.kernel.clone(), arg.name.clone(), array.strides[axis]);
                 return Err(RunError::WrongStride { kernel, argument, axis, expected: expected.saturating_mul(size), found });
             }
+        }
+        Ok(())
+    }
+
+    /// That the elements of an array lie side by side, the last axis fastest.
+    fn check_contiguous(&self, arg: &PlannedArg, array: &GivenArray) -> Result<(), RunError> {
+        if array.shape.contains(&0) {
+            return Ok(());
+        }
+        let mut expected = array.dtype.size() as i64;
+        for axis in (0..array.shape.len()).rev() {
+            let (length, found) = (array.shape[axis], array.strides[axis]);
+            if length > 1 && found != expected {
+                return Err(RunError::WrongStride { kernel: self.kernel.clone(), argument: arg.name.clone(), axis, expected, found });
+            }
+            expected = expected.checked_mul(length).ok_or_else(|| self.overflow(arg))?;
         }
         Ok(())
     }

@@ -531,6 +531,7 @@ impl Builder<'_> {
                 ParamSource::Separate(name, index) => Feed::Separate(position(name)?, index.clone()),
                 ParamSource::Offset(name) => Feed::Integer(dtype, self.integer(&parloop_ir::layout::offset_parameter(name))?),
                 ParamSource::Stride(name, axis) => Feed::Integer(dtype, self.integer(&parloop_ir::layout::stride_parameter(name, *axis))?),
+                ParamSource::Length(name, axis) => Feed::Integer(dtype, self.integer(&parloop_ir::layout::length_parameter(name, *axis))?),
                 ParamSource::Temporary(name) => {
                     let index = self.generated.code.globals.iter().position(|global| global.name == *name);
                     Feed::Temporary(index.ok_or_else(|| LoopError::from(self.plan.unknown(name)))?)

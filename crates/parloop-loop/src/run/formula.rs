@@ -57,6 +57,11 @@ impl Formula {
                 };
                 Ok(Formula::binary(op, Formula::of(left, place)?, Formula::of(right, place)?))
             }
+            // A long sum is one of few names; formulas are nested.
+            Expr::Chain(_) => match crate::affine::to_affine(expr) {
+                Some(affine) => Formula::of(&crate::affine::from_affine(&affine), place),
+                None => Err(expr.clone()),
+            },
             Expr::Min(operands) => fold(FormulaOp::Min, operands, place),
             Expr::Max(operands) => fold(FormulaOp::Max, operands, place),
             _ => Err(expr.clone()),

@@ -8,8 +8,9 @@ use parloop_kernel::{Arg, Items, Kernel, Scalar};
 use smallvec::SmallVec;
 
 use super::RunError;
-use super::call::{Given, PlannedKind, Values};
+use super::call::{Given, PlannedArg, PlannedKind, Values};
 use super::executable::{Executable, Feed};
+use super::formula::Formula;
 use crate::error::LoopError;
 
 /// A kernel compiled for one context with all its integers known.
@@ -35,7 +36,26 @@ struct Launch {
 #[derive(Clone, Copy, Debug)]
 enum RepeatFeed {
     Integer(i64),
-    Array { place: usize, dtype: DType },
+    Array {
+        place: usize,
+        dtype: DType,
+    },
+    /// How many elements of so many bytes there are.
+    Length {
+        place: usize,
+        bytes: usize,
+    },
+}
+
+/// The length of an array of unknown extent, for checks: all that its memory holds along its only axis; with more axes nobody knows.
+fn length_of(arrays: &[Name], arg: &PlannedArg) -> RepeatFeed {
+    let place = arrays.iter().position(|name| *name == arg.name);
+    match (&arg.kind, place) {
+        (PlannedKind::Array { dtype, strides, .. }, Some(place)) if matches!(strides[..], [Some(Formula::Constant(1))]) => {
+            RepeatFeed::Length { place, bytes: dtype.size() }
+        }
+        _ => RepeatFeed::Integer(i64::MAX),
+    }
 }
 
 impl Executable {
@@ -71,7 +91,11 @@ impl Executable {
         let mut launches = Vec::new();
         self.each_launch(&values, &mut |launch, items, hosts| {
             let feeds = launch.feeds.iter().map(|feed| match feed {
-                Feed::Integer(_, place) => values[*place].map(RepeatFeed::Integer).ok_or_else(|| missing(plan.kernel())),
+                Feed::Integer(_, place) => match (values[*place], plan.length_at(*place)) {
+                    (Some(value), _) => Ok(RepeatFeed::Integer(value)),
+                    (None, Some(position)) => Ok(length_of(&arrays, &plan.args()[position])),
+                    (None, None) => Err(missing(plan.kernel())),
+                },
                 Feed::HostIname(_, depth) => Ok(RepeatFeed::Integer(hosts[*depth])),
                 Feed::Argument(position) => {
                     let arg = &plan.args()[*position];
@@ -108,6 +132,7 @@ impl Repeat {
         for launch in &self.launches {
             let feed = |feed: &RepeatFeed| match *feed {
                 RepeatFeed::Integer(value) => Arg::Scalar(Scalar::Int(value.into())),
+                RepeatFeed::Length { place, bytes } => Arg::Scalar(Scalar::Int((memory[place].len() / bytes) as i128)),
                 RepeatFeed::Array { place, dtype } => Arg::Memory { memory: memory[place], dtype: Some(dtype), writable: true },
             };
             let mut args: SmallVec<[Arg<'_>; 16]> = launch.feeds.iter().map(feed).collect();

@@ -32,6 +32,8 @@ pub fn all() -> Vec<(&'static str, Program)> {
         ("matmul", matmul(None)),
         ("matmul_fixed", matmul(Some(64))),
     ];
+    found.push(("csr", super::sizes::csr(false)));
+    found.push(("csr_checked", super::sizes::csr(true)));
     found.extend(arithmetic());
     found.extend(memory());
     found.extend(parallel());

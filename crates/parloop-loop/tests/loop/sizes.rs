@@ -2,12 +2,14 @@
 //! and unrolled loops of any length, and what a call does with sizes that were not foreseen.
 
 use parloop_kernel::Context;
-use parloop_loop::Set;
+use parloop_loop::affine::to_affine;
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::parse::expression;
 use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, LoopArg};
-use parloop_loop::syntax::Program;
-use parloop_loop::transform::{Split, merge, split_iname};
+use parloop_loop::syntax::{BinaryOp, Expr, KernelOptions, Program, Target};
+use parloop_loop::transform::{Rename, Split, merge, split_iname};
+use parloop_loop::{Name, Set};
 
 use super::lowering::{map, tag};
 use super::points::{points, values};
@@ -309,4 +311,278 @@ fn what_a_called_kernel_assumes_holds_where_it_is_called() {
         // What nobody is held to is not relied on.
         assert_eq!(call(&caller("[k]: out[r, k] = fill([k]: a[r, k], 3*r)"), 0).unwrap(), rows([0, 3, 6]));
     }
+}
+
+fn refused(program: &Program, target: Target) -> String {
+    program.generate(target).err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn loops_that_are_written_out_have_a_limit() {
+    let program = KernelBuilder::new()
+        .domain("{[i, j, k]: 0<=i<2000000000 and 0<=j<300 and 0<=k<300}")
+        .instructions("out[i % 4] = 7 {id=long}\nother[j, k] = 7 {id=square}")
+        .data(Data::global("out").dtype("float64").shape("4"))
+        .data(Data::global("other").dtype("float64").shape("300, 300"))
+        .options(KernelOptions { silenced: ["write_race(long)".into()].into(), ..KernelOptions::default() })
+        .build()
+        .unwrap();
+    assert_eq!(
+        refused(&tag(&program, "i", "unr"), Target::C),
+        "iname `i` is to be written out (unr) for 2000000000 values, which makes 2000000000 statements or private copies, but a kernel has \
+         at most 65536 of them; split it and tag the inner part alone, such as `split_iname i 16 inner_tag=unr`"
+    );
+    for (tag_name, target) in [("unr", Target::OpenCl), ("ilp", Target::C), ("ilp", Target::Cuda), ("vec", Target::OpenCl)] {
+        assert!(refused(&tag(&program, "i", tag_name), target).contains(&format!("({tag_name}) for 2000000000 values")), "{tag_name}");
+    }
+    // On a CPU `vec` is a loop that the compiler vectorises.
+    assert_eq!(refused(&tag(&program, "i", "vec"), Target::C), "");
+    // Each of two nested loops is short enough, but not both.
+    let square = tag(&tag(&program, "j", "unr"), "k", "unr");
+    assert!(refused(&square, Target::C).contains("for 300 values, which makes 90000 statements"), "{}", refused(&square, Target::C));
+    assert_eq!(refused(&tag(&program, "j", "unr"), Target::C), "");
+}
+
+#[test]
+fn loops_that_are_written_out_side_by_side_are_counted_together() {
+    let domains: Vec<String> = (0..3).map(|n| format!("{{[i{n}]: 0<=i{n}<30000}}")).collect();
+    let lines: Vec<String> = (0..3).map(|n| format!("out[{n}, i{n}] = {n}")).collect();
+    let builder = domains.iter().fold(KernelBuilder::new(), |builder, domain| builder.domain(domain.as_str()));
+    let program = builder
+        .instructions(lines.join("\n"))
+        .data(Data::global("out").dtype("float64").shape("3, 30000"))
+        .build()
+        .unwrap()
+        .tag_inames("i0:unr, i1:unr, i2:unr")
+        .unwrap();
+    assert!(refused(&program, Target::C).contains("(unr) for 30000 values, which makes 65537 statements"));
+}
+
+#[test]
+fn a_private_value_has_no_more_copies_than_stacks_hold() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<2000000000}")
+        .instructions("<> t = 2.0*i {id=t}\nout[i % 4] = t {id=out, dep=t}")
+        .data(Data::global("out").dtype("float64").shape("4"))
+        .options(KernelOptions { silenced: ["write_race(out)".into()].into(), ..KernelOptions::default() })
+        .build()
+        .unwrap();
+    assert_eq!(
+        refused(&tag(&program, "i", "vec"), Target::C),
+        "temporary `t` takes 8000000000 bytes of each thread's own memory, but at most 1048576 are there; make it smaller, by a split of \
+         the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space t global`"
+    );
+}
+
+#[test]
+fn parts_in_parts_have_a_limit() {
+    let depth = 11;
+    let inames: Vec<String> = (0..depth).map(|n| format!("i{n}")).collect();
+    let limits: Vec<String> = inames.iter().map(|iname| format!("0<={iname}<n")).collect();
+    let program = KernelBuilder::new()
+        .domain(format!("{{[{}]: {}}}", inames.join(", "), limits.join(" and ")).as_str())
+        .instructions(format!("out[0] = {} {{id=out}}", inames.join(" + ")))
+        .data(Data::global("out").dtype("float64").shape("1"))
+        .rest()
+        .options(KernelOptions { silenced: ["write_race(out)".into()].into(), ..KernelOptions::default() })
+        .build()
+        .unwrap();
+    let slabs = map(&program, |kernel| {
+        let mut kernel = kernel.clone();
+        kernel.inames.values_mut().for_each(|iname| iname.slabs = (1, 1));
+        kernel
+    });
+    assert!(refused(&slabs, Target::C).contains("(slabs) for 3 values, which makes 177147 statements"), "{}", refused(&slabs, Target::C));
+}
+
+/// `a[0] + 1*b[1] - …` of so many terms, and its value for arrays of ones.
+fn long_sum(terms: usize) -> (String, f64) {
+    let term = |n: usize| format!("{}{}*a[i, {}]", if n % 3 == 2 { "- " } else { "+ " }, n % 7, n % 5);
+    let value = |n: usize| if n % 3 == 2 { -((n % 7) as f64) } else { (n % 7) as f64 };
+    (format!("a[i, 0] {}", (1..terms).map(term).collect::<Vec<_>>().join(" ")), 1.0 + (1..terms).map(value).sum::<f64>())
+}
+
+fn summing(sum: &str) -> Program {
+    KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions(format!("out[i] = {sum}"))
+        .data(Data::global("a").dtype("float64").shape("n, 5"))
+        .data(Data::global("out").dtype("float64").shape("n"))
+        .rest()
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn sums_and_products_of_thousands_are_computed() {
+    let (sum, expected) = long_sum(2000);
+    let product = vec!["(1 + a[i, 1])*a[i, 2] / 2"; 1000].join("*");
+    let program = summing(&format!("{sum} + {product}"));
+    for context in contexts() {
+        let executable = executable(&program, &context);
+        let (a, mut out) = (context.array(&[1.0; 35]).unwrap(), context.zeros::<f64>(7).unwrap());
+        executable.call(&mut [("a", LoopArg::shaped(&a, &[7, 5])), ("out", LoopArg::from(&mut out))]).unwrap();
+        assert_eq!(out.to_vec().unwrap(), [expected + 1.0; 7], "on {:?}", context.device());
+    }
+}
+
+#[test]
+fn a_sum_of_a_hundred_thousand_terms_goes_all_the_way() {
+    // A thread of a test has 2 MiB of stack.
+    let (sum, _) = long_sum(100_000);
+    let parsed = expression(&sum).unwrap();
+    assert_eq!(parsed.children().len(), 100_000);
+    let printed = parsed.to_string();
+    assert_eq!(expression(&printed).unwrap(), parsed);
+    let program = summing(&sum);
+    let split = program.split_iname("i", Split::by(16)).unwrap().rename_iname("i_inner", "lane", Rename::default()).unwrap();
+    assert!(split.entry().unwrap().instructions[0].rhs()[0].variables().contains("lane"));
+    for target in [Target::C, Target::OpenCl, Target::Cuda] {
+        let code = split.generate(target).unwrap().code.text;
+        assert!(code.lines().all(|line| line.matches("a[").count() <= 70), "parts are short");
+    }
+}
+
+#[test]
+fn long_chains_are_the_same_however_they_are_made() {
+    let terms = |count: usize| (0..count).map(|n| Expr::var(format!("x{n}"))).collect::<Vec<_>>();
+    for count in [127, 128, 129, 130, 300] {
+        let mut all = terms(count).into_iter();
+        let first = all.next().unwrap();
+        let built = all.fold(first, |sum, term| Expr::binary(BinaryOp::Add, sum, term));
+        let text = built.to_string();
+        assert_eq!(expression(&text).unwrap(), built, "{count}");
+        // Through a rewriting, and with a sum in the place of the first.
+        assert_eq!(built.map_children(&mut Expr::clone), built);
+        let by = [(Name::from("x0"), expression("y + z").unwrap())].into();
+        let longer = built.substitute(&by);
+        assert_eq!(expression(&longer.to_string()).unwrap(), longer, "{count}");
+        assert_eq!(to_affine(&built).unwrap().names().len(), count);
+    }
+    let nested = format!("({})*2 - ({})", terms(200).iter().map(Expr::to_string).collect::<Vec<_>>().join(" + "), "a*".repeat(200) + "b");
+    assert_eq!(expression(&nested).unwrap().to_string(), nested.replace("(a*", "a*").replace("b)", "b"));
+}
+
+#[test]
+fn what_is_nested_too_deep_is_still_refused() {
+    let deep = format!("{}a{}", "(".repeat(200), " + b)".repeat(200));
+    assert!(expression(&deep).unwrap_err().to_string().contains("levels deep"));
+    let branch = summing(&format!("1 if a[i, 0] > 0 else {}", long_sum(1000).0));
+    assert!(
+        refused(&branch, Target::C).contains("a sum or product of 1000 operands in a branch of `if`"),
+        "{}",
+        refused(&branch, Target::C)
+    );
+}
+
+/// A sparse matrix times a vector, where nothing says how many entries there are.
+pub fn csr(checked: bool) -> Program {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<nrows}")
+        .domain("{[j]: rowstart<=j<rowend}")
+        .instructions(
+            "for i
+                 <> rowstart = rowstarts[i]
+                 <> rowend = rowstarts[i + 1]
+                 y[i] = sum(j, values[j]*x[colindices[j]])
+             end",
+        )
+        .data(Data::global("values, x, y").dtype("float64"))
+        .data(Data::global("rowstarts, colindices").dtype("int32"))
+        .rest()
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
+    map(&program, |kernel| {
+        let mut kernel = kernel.clone();
+        kernel.options.checked = checked;
+        kernel
+    })
+}
+
+#[test]
+fn arrays_of_unknown_extent_have_the_axes_of_their_uses() {
+    let split = Split::by(2).outer("g.0".parse().unwrap()).inner("l.0".parse().unwrap());
+    for context in contexts() {
+        for (checked, parallel) in [(false, false), (true, false), (false, true), (true, true)] {
+            let program = csr(checked);
+            let program = if parallel { program.split_iname("i", split.clone()).unwrap() } else { program };
+            let executable = executable(&program, &context);
+            let call = |colindices: &[i32], values: &[f64]| {
+                let (starts, x) = (context.array(&[0, 2, 2, 3]).unwrap(), context.array(&[1.0, 10.0, 100.0]).unwrap());
+                let (colindices, values) = (context.array(colindices).unwrap(), context.array(values).unwrap());
+                let mut y = context.zeros::<f64>(3).unwrap();
+                let called = executable.call(&mut [
+                    ("rowstarts", LoopArg::from(&starts)),
+                    ("colindices", LoopArg::from(&colindices)),
+                    ("values", LoopArg::from(&values)),
+                    ("x", LoopArg::from(&x)),
+                    ("y", LoopArg::from(&mut y)),
+                ]);
+                called.map(|()| y.to_vec().unwrap()).map_err(|error| error.to_string())
+            };
+            assert_eq!(call(&[0, 2, 1], &[2.0, 3.0, 4.0]).unwrap(), [302.0, 0.0, 40.0], "on {:?}", context.device());
+            // Longer arrays are as good.
+            assert_eq!(call(&[0, 2, 1, 7, 7], &[2.0, 3.0, 4.0, 5.0]).unwrap(), [302.0, 0.0, 40.0]);
+            if checked {
+                let found = [call(&[0, 2], &[2.0, 3.0, 4.0]), call(&[0, 2, 1], &[2.0]), call(&[0, 7, 1], &[2.0, 3.0, 4.0])];
+                let outside = |what: &str| format!("kernel `loopy_kernel`: index {what}, axis 0");
+                assert!(found[0].as_ref().unwrap_err().starts_with(&outside("2 is outside 0..2 of colindices[j]")), "{found:?}");
+                assert!(found[1].as_ref().unwrap_err().starts_with(&outside("1 is outside 0..1 of values[j]")), "{found:?}");
+                assert!(found[2].as_ref().unwrap_err().starts_with(&outside("7 is outside 0..3 of x[colindices[j]]")), "{found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn checks_of_repeated_calls_know_the_memory() {
+    for context in contexts() {
+        let executable = executable(&csr(true), &context);
+        let repeat = executable.repeat(&[("nrows", 1)]).unwrap();
+        let (starts, x) = (context.array(&[0, 2]).unwrap(), context.array(&[1.0, 10.0]).unwrap());
+        let (values, y) = (context.array(&[2.0, 3.0]).unwrap(), context.zeros::<f64>(1).unwrap());
+        let run = |colindices: &[i32]| {
+            let colindices = context.array(colindices).unwrap();
+            let memory = |name: &Name| match name.as_str() {
+                "rowstarts" => starts.memory(),
+                "colindices" => colindices.memory(),
+                "values" => values.memory(),
+                "x" => x.memory(),
+                _ => y.memory(),
+            };
+            repeat.run(&repeat.arrays().iter().map(memory).collect::<Vec<_>>()).map_err(|error| error.to_string())
+        };
+        assert_eq!(run(&[1, 0]), Ok(()));
+        assert_eq!(y.to_vec().unwrap(), [23.0]);
+        assert!(run(&[1]).unwrap_err().contains("index 1 is outside 0..1 of colindices[j]"));
+    }
+}
+
+#[test]
+fn unknown_extents_that_strides_need_are_asked_for() {
+    let data = |dtype: &str| Data::global("a").dtype(dtype).unknown_shape();
+    let build = |instructions: &str| {
+        KernelBuilder::new()
+            .domain("{[i]: 0<=i<n}")
+            .instructions(instructions)
+            .data(data("float64"))
+            .data(Data::global("out").dtype("float64").shape("n"))
+            .data(Data::global("at").dtype("int32").shape("n"))
+            .rest()
+            .build()
+            .unwrap()
+    };
+    let context = Context::open("cpu:1").unwrap();
+    let two = build("out[i] = a[at[i], i]").compile(&context).err().map(|error| error.to_string());
+    assert_eq!(two.as_deref(), Some("array `a`: the length of axis 1 is needed and not known; give it a shape, or strides"));
+    // By the place in memory, an array of any axes is read.
+    let ready = build("out[i] = a[[at[i]]] + a[[0]]").compile(&context).unwrap();
+    let (a, at) = (context.array(&[1.0, 2.0, 3.0, 4.0]).unwrap(), context.array(&[3, 1]).unwrap());
+    let mut out = context.zeros::<f64>(2).unwrap();
+    let a_arg = LoopArg::shaped(&a, &[2, 2]);
+    ready.call(&mut [("a", a_arg), ("at", LoopArg::from(&at)), ("out", LoopArg::from(&mut out))]).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [5.0, 3.0]);
+    let a_arg = LoopArg::Array { arg: (&a).into(), shape: vec![2, 2], strides: Some(vec![8, 16]) };
+    let refused = ready.call(&mut [("a", a_arg), ("at", LoopArg::from(&at)), ("out", LoopArg::from(&mut out))]).unwrap_err();
+    assert!(refused.to_string().contains("pass a contiguous copy"), "{refused}");
 }

@@ -33,6 +33,11 @@ pub fn tree<'py>(py: Python<'py>, expr: &Expr) -> PyResult<Bound<'py, PyAny>> {
         Expr::Lookup(object, field) => node(vec![text("lookup")?, tree(py, object)?, text(field)?]),
         Expr::Unary(op, operand) => node(vec![text(unary(*op))?, tree(py, operand)?]),
         Expr::Binary(op, left, right) => node(vec![text(binary(*op))?, tree(py, left)?, tree(py, right)?]),
+        Expr::Chain(chain) => {
+            let rest =
+                chain.rest.iter().map(|(op, operand)| node(vec![text(binary(*op))?, tree(py, operand)?])).collect::<PyResult<Vec<_>>>()?;
+            node(vec![text("chain")?, tree(py, &chain.first)?, PyList::new(py, rest)?.into_any()])
+        }
         Expr::Compare(op, left, right) => node(vec![text("compare")?, text(compare(*op))?, tree(py, left)?, tree(py, right)?]),
         Expr::Min(items) => node(vec![text("min")?, trees(py, items)?]),
         Expr::Max(items) => node(vec![text("max")?, trees(py, items)?]),
