@@ -1,11 +1,13 @@
 //! What the functions of one text share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use parloop_ir::syntax::{ClassSource, ClassType, Preamble};
 use parloop_isl::Name;
 
 use super::LowerError;
+use super::shadow::Shadow;
 use super::tree::{Function, Table};
 use crate::schedule::Schedule;
 
@@ -21,6 +23,8 @@ pub(super) struct Shared {
     pub(super) called: BTreeSet<Name>,
     pub(super) sites: Vec<String>,
     pub(super) numbers: HashMap<String, usize>,
+    /// What is watched of the entry point's accesses.
+    pub(super) shadow: Option<Rc<Shadow>>,
 }
 
 impl Shared {

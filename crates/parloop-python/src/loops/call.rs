@@ -19,9 +19,9 @@ use smallvec::SmallVec;
 
 use super::compiled::{Compiled, lock, with_types};
 use super::given::{Taken, Value, make_output, result_of, shape_of, take, type_given};
-use super::{doubts, launch};
 use super::program::LoopProgram;
 use super::repeat::{Known, LastCall, Repeat};
+use super::{doubts, launch};
 use crate::context::Context;
 use crate::error::Result;
 use crate::runtime_class::{Arguments, RuntimeClass, Slot, run};

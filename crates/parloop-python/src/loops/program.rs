@@ -15,10 +15,10 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::callable::{PyCallable, PyLookup};
 use super::compiled::Compiled;
-use super::{describe, doubts};
 use super::options::{change_options, target, type_given};
 use super::repeat::LastCall;
 use super::value::step_value;
+use super::{describe, doubts};
 use crate::error::Result;
 
 /// One program with the kernels and functions of all.
