@@ -9,6 +9,8 @@ PYTHON ?= $(shell for v in 3.12 3.13 3.11 3.10; do p=$$(command -v python$$v) &&
 ifeq ($(PYTHON),)
 PYTHON := python3
 endif
+# CI builds the package as the wheel is built, so that it is compiled once.
+PROFILE ?= release
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
 export VIRTUAL_ENV := $(VENV)
@@ -67,8 +69,8 @@ $(VENV)/.pictures: $(VENV)/.tools
 
 # Python files are used where they are; the package is built again when Rust changes.
 $(VENV)/.package: $(VENV)/.tools $(SOURCES)
-	@echo "building parloop in release mode"
-	$(BIN)/maturin develop --locked --profile release
+	@echo "building parloop with profile $(PROFILE)"
+	$(BIN)/maturin develop --locked --profile $(PROFILE)
 	touch $@
 
 clean:
