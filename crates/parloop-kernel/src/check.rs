@@ -24,6 +24,9 @@ pub(crate) struct Check {
 
 const WORDS: usize = 4;
 
+/// The bytes of text in the record of a CPU, where a site of -1 says that it is what failed.
+const TEXT: usize = 512;
+
 impl Check {
     pub(crate) fn new(module: &Module, sites: &[String]) -> Result<Check> {
         let device = module.device();
@@ -31,7 +34,8 @@ impl Check {
             DeviceKind::OpenCl => None,
             kind => Some(module.function(&symbol("parloop_take_check", kind))?),
         };
-        let memory = device.allocate_zeroed(WORDS * size_of::<i64>())?;
+        let text = if device.kind() == DeviceKind::Cpu { TEXT } else { 0 };
+        let memory = device.allocate_zeroed(WORDS * size_of::<i64>() + text)?;
         Ok(Check { sites: sites.to_vec(), handle: memory.handle(), memory, taker, turn: Mutex::new(()) })
     }
 
@@ -57,18 +61,24 @@ impl Check {
                 self.memory.note_foreign_use();
             }
             let once = Launch { range: 1, grid: [1; 3], block: [1; 3], shared: 0 };
-            // SAFETY: the prelude defines this function with one parameter, a pointer to four numbers, which the memory holds.
+            // SAFETY: the prelude defines this function with one parameter, a pointer to a record, which the memory holds.
             unsafe { stream.launch(taker, &once, &[self.argument()], &[size_of::<u64>()])? };
         }
-        let mut bytes = [0; WORDS * size_of::<i64>()];
-        stream.read(&self.memory, 0, &mut bytes)?;
-        let (words, _) = bytes.as_chunks::<8>();
+        let mut bytes = [0; WORDS * size_of::<i64>() + TEXT];
+        let bytes = &mut bytes[..self.memory.len()];
+        stream.read(&self.memory, 0, bytes)?;
+        let (words, text) = bytes.split_at(WORDS * size_of::<i64>());
+        let (words, _) = words.as_chunks::<8>();
         let [claimed, site, index, limit] = [0, 1, 2, 3].map(|word| i64::from_ne_bytes(words[word]));
         if claimed == 0 {
             return Ok(());
         }
         if self.taker.is_none() {
             stream.fill(&self.memory, 0, self.memory.len(), 0)?;
+        }
+        if site == -1 {
+            let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+            return Err(KernelError::Conflict { kernel: kernel.to_owned(), what: String::from_utf8_lossy(text).into_owned() });
         }
         let what = usize::try_from(site).ok().and_then(|site| self.sites.get(site)).cloned();
         let what = what.unwrap_or_else(|| format!("check {site}"));

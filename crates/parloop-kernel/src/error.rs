@@ -88,6 +88,9 @@ pub enum KernelError {
     FftReadOnly,
     #[error("{}", failed_check(.kernel, .what, *.index, *.limit))]
     Check { kernel: String, what: String, index: i64, limit: i64 },
+    /// Two accesses that depend on each other and that nothing orders, or that were done in the wrong order.
+    #[error("kernel `{kernel}`: {what}")]
+    Conflict { kernel: String, what: String },
     #[error("the grid of kernel `{kernel}`: {reason}")]
     Grid { kernel: String, reason: String },
 }

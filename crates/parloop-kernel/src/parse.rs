@@ -89,7 +89,8 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     let text = apply(joined, edits);
     let known = functions.iter().filter(|function| function.is_kernel).flat_map(|function| &function.loops);
     let strides = known.filter(|count| **count != Count::Unknown).count() < masked.loops.len();
-    Ok(Parsed { functions, refused, text, needs: Needs { atomics: masked.uses_atomics, strides, checked }, renamed })
+    let shadow = checked && target == DeviceKind::Cpu && joined.contains("PARLOOP_TOUCH");
+    Ok(Parsed { functions, refused, text, needs: Needs { atomics: masked.uses_atomics, strides, checked, shadow }, renamed })
 }
 
 pub(crate) struct Reader<'a> {

@@ -44,7 +44,7 @@ impl Prepared {
         checked_by_environment()?;
         let joined = join(sources, target, &options.all_include_folders())?;
         // A program without a check is none that must be looked at after each launch.
-        let checked = options.checked && joined.text.contains("PARLOOP_CHECK");
+        let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
         let parsed = parse(&joined, Dialect { target, classes: &options.classes, checked })?;
         let mut source = prelude(target, parsed.needs);
         for name in &parsed.renamed {

@@ -128,17 +128,21 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     }
     let program = prepare(&only, target)?;
     let mut schedules = BTreeMap::new();
-    let mut doubts = BTreeSet::new();
+    let (mut doubts, mut own) = (BTreeSet::new(), BTreeSet::new());
     for name in reachable(&program)? {
         if let Some(kernel) = program.callables.get(&name).and_then(|callable| callable.kernel()) {
             check::before_schedule(&program, kernel)?;
             let scheduled = schedule::schedule(&program, kernel)?;
-            doubts.extend(check::after_schedule(&program, &scheduled)?);
+            let found = check::after_schedule(&program, &scheduled)?;
+            if name == *entry {
+                own.clone_from(&found);
+            }
+            doubts.extend(found);
             schedules.insert(name, scheduled);
         }
     }
     let entry = Name::from(entry);
-    let lowered = lower::lower(&program, &entry, &schedules, target)?;
+    let lowered = lower::lower(&program, &entry, &schedules, &own, target)?;
     let code = target::write(&lowered)?;
     let schedule = schedules.remove(&entry).ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
     Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only, doubts })

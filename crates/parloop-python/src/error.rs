@@ -254,7 +254,7 @@ fn kernel_class(error: &KernelError) -> Exception {
             Exception::ArgumentValueError
         }
         KernelError::Grid { .. } => Exception::LaunchError,
-        KernelError::Check { .. } => Exception::CheckError,
+        KernelError::Check { .. } | KernelError::Conflict { .. } => Exception::CheckError,
         KernelError::ProgramFile { .. } | KernelError::NoProgram { .. } | KernelError::Damaged { .. } => Exception::ProgramFileError,
         KernelError::OtherVersion { .. } | KernelError::OtherTarget { .. } => Exception::ProgramFileError,
         _ => Exception::ArgumentError,

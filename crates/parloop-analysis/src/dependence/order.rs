@@ -109,7 +109,8 @@ impl<'k> Dependences<'_, 'k> {
                 Cause::Placed | Cause::Shared(_) => None,
             };
             let id = |touch: &Touch<'_>| instructions[touch.at].id.clone();
-            outcome.doubts.insert(Doubt { variable: first.access.name.clone(), first: id(first), second: id(second), iname });
+            let turn = if let Reach::Turn(depth) = reach { depth } else { 0 };
+            outcome.doubts.insert(Doubt { variable: first.access.name.clone(), first: id(first), second: id(second), iname, turn });
         }
         Ok(())
     }

@@ -59,6 +59,8 @@ pub struct Doubt {
     pub second: Name,
     /// The iname whose values run at once, or in another order, if that is the matter.
     pub iname: Option<Name>,
+    /// How many of the first steps of their times must be the same for them to depend on each other.
+    pub turn: usize,
 }
 
 impl Violation {
@@ -147,7 +149,7 @@ impl fmt::Display for Violation {
 
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Doubt { variable, first, second, iname } = self;
+        let Doubt { variable, first, second, iname, .. } = self;
         match first == second {
             true => write!(f, "instances of `{first}` may touch the same elements of `{variable}`")?,
             false => write!(f, "`{first}` and `{second}` may touch the same elements of `{variable}`")?,

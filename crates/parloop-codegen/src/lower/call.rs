@@ -225,7 +225,11 @@ impl Scope<'_> {
                 code.after.extend(self.store(&expr, Typed::strong(value.clone()))?);
                 Ok(Value::new(ty, ValueKind::Address(Box::new(value))))
             }
-            _ => Ok(Value::new(place.ty.clone(), ValueKind::Address(Box::new(place)))),
+            _ => {
+                let touch = self.touch(&expr, &place, true)?;
+                self.hoisted.extend(touch.map(Statement::Call));
+                Ok(Value::new(place.ty.clone(), ValueKind::Address(Box::new(place))))
+            }
         }
     }
 

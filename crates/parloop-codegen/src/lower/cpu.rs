@@ -25,6 +25,8 @@ pub(super) enum Item {
     Run(Name),
     /// All work items wait.
     Barrier(MemoryKind),
+    /// All work items waited: where they are loops, which shadow memory is told of.
+    Passed,
 }
 
 /// The steps of a schedule for targets whose work items are not loops.
@@ -57,6 +59,8 @@ struct Arranger<'a> {
     inames: BTreeMap<u8, BTreeSet<Name>>,
     /// The first axis that is a loop; those before it are lanes.
     first: u8,
+    /// Whether barriers leave a trace.
+    marks: bool,
 }
 
 /// The first local axis that is a loop on a target, if it has any such.
@@ -68,8 +72,14 @@ pub(super) fn first_loop_axis(target: Target) -> Option<u8> {
     }
 }
 
-/// Turns the local axes of a launch, from `first` on, into loops.
-pub(super) fn arrange(kernel: &LoopKernel, nodes: &[Node], instructions: &HashMap<&Name, &Arc<Instruction>>, first: u8) -> Arranged {
+/// Turns the local axes of a launch, from `first` on, into loops; with `marks` where barriers were.
+pub(super) fn arrange(
+    kernel: &LoopKernel,
+    nodes: &[Node],
+    instructions: &HashMap<&Name, &Arc<Instruction>>,
+    first: u8,
+    marks: bool,
+) -> Arranged {
     let mut arranger = Arranger {
         kernel,
         instructions: instructions.clone(),
@@ -77,6 +87,7 @@ pub(super) fn arrange(kernel: &LoopKernel, nodes: &[Node], instructions: &HashMa
         of_data: HashMap::new(),
         inames: BTreeMap::new(),
         first,
+        marks,
     };
     let ids = run_ids(nodes);
     arranger.find_axes(&ids);
@@ -186,7 +197,10 @@ impl<'a> Arranger<'a> {
         let mut part: Vec<&Node> = Vec::new();
         for node in nodes {
             match node {
-                Node::Barrier { .. } => items.extend(self.place(&std::mem::take(&mut part), order)),
+                Node::Barrier { .. } => {
+                    items.extend(self.place(&std::mem::take(&mut part), order));
+                    items.extend(self.marks.then_some(Item::Passed));
+                }
                 Node::Loop { iname, body } if has_barrier(node) => {
                     items.extend(self.place(&std::mem::take(&mut part), order));
                     items.push(Item::Loop { iname: iname.clone(), body: self.segments(body, order) });
@@ -349,7 +363,7 @@ impl<'a> Arranger<'a> {
         for item in items {
             *next += 1;
             match item {
-                Item::Barrier(_) => {}
+                Item::Barrier(_) | Item::Passed => {}
                 Item::Loop { body, .. } => {
                     path.push(PathStep { number: *next, axis: None });
                     self.collect(body, path, next, found);

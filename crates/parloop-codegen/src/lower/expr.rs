@@ -21,6 +21,7 @@ impl Scope<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Result<Typed, LowerError> {
         match expr {
             Expr::Literal(literal) => self.literal(literal),
+            Expr::Variable(name) if self.shadow.is_some() && self.arrays.contains_key(name) => self.read(expr).map(Typed::strong),
             Expr::Variable(name) => self.variable(name).map(Typed::strong),
             Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::Lookup(..) => self.read(expr).map(Typed::strong),
             Expr::Unary(op, operand) => self.unary(*op, operand),

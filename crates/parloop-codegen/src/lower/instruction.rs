@@ -79,7 +79,8 @@ impl Scope<'_> {
 
     /// `lhs = value`; for a field of an object, a call of its setter.
     pub(super) fn store(&mut self, lhs: &Expr, value: Typed) -> Result<Vec<Statement>, LowerError> {
-        let Place { value: place, checks } = self.place(lhs)?;
+        let Place { value: place, mut checks } = self.place(lhs)?;
+        checks.extend(self.touch(lhs, &place, true)?);
         let value = value.to(&place.ty);
         let statement = match (self.setter(lhs)?, place.kind) {
             (Some(setter), ValueKind::Call(_, mut args)) => {
@@ -105,7 +106,8 @@ impl Scope<'_> {
     }
 
     fn atomic(&mut self, assignment: &Assignment) -> Result<Vec<Statement>, LowerError> {
-        let Place { value: place, checks } = self.place(&assignment.lhs)?;
+        let Place { value: place, mut checks } = self.place(&assignment.lhs)?;
+        checks.extend(self.touch(&assignment.lhs, &place, true)?);
         let space = match assignment.lhs.written_name().map(|name| self.array(name)) {
             Some(Ok(array)) => array.space,
             _ => return Err(self.refused("an atomic update of what is no array")),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use parloop_analysis::dependence::Doubt;
 use parloop_ir::affine::to_affine;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::program::Program;
@@ -14,6 +15,7 @@ use super::data::{self, Data};
 use super::domains::Domains;
 use super::nest::MOST_COPIES;
 use super::scope::Scope;
+use super::shadow::Shadow;
 use super::shared::{Schedules, Shared};
 use super::tree::{Axis, Function, FunctionKind, Op, ParamSource, Statement, Value, ValueKind, constant, mentions, value_param};
 use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
@@ -23,11 +25,19 @@ use crate::schedule::Launch;
 ///
 /// `schedules` has one for the entry and for each kernel that is called, by its name among the program's callables.
 ///
+/// Accesses of the entry point to the variables of `doubts` are watched in checked mode on a CPU.
+///
 /// # Errors
 /// What cannot be said in the target's language, by instruction, iname or temporary.
-pub fn lower(program: &Program, entry: &Name, schedules: &Schedules, target: Target) -> Result<Lowered, LowerError> {
+pub fn lower(
+    program: &Program,
+    entry: &Name,
+    schedules: &Schedules,
+    doubts: &BTreeSet<Doubt>,
+    target: Target,
+) -> Result<Lowered, LowerError> {
     let schedule = schedules.get(entry).ok_or_else(|| LowerError::NotScheduled { kernel: entry.clone() })?;
-    let mut shared = Shared::default();
+    let mut shared = Shared { shadow: Shadow::of(&schedule.kernel, doubts, target), ..Shared::default() };
     let mut launches = Vec::new();
     let mut globals: Vec<GlobalTemporary> = Vec::new();
     for launch in &schedule.launches {
@@ -49,11 +59,16 @@ pub fn lower(program: &Program, entry: &Name, schedules: &Schedules, target: Tar
             shared.functions.push(function);
         }
     }
+    let shadow = shared.shadow.as_ref().map(|shadow| {
+        let (functions, code) = shadow.functions(&schedule.kernel.name);
+        shared.functions.extend(functions);
+        code
+    });
     shared.preambles.extend(schedule.kernel.preambles.iter().cloned());
     let of_class = |source: ClassSource| Preamble { key: format!("class {}", source.class), text: source.text.to_string() };
     let preambles = shared.classes.into_iter().map(of_class).chain(shared.preambles).collect();
     let (tables, functions, check_sites) = (shared.tables, shared.functions, shared.sites);
-    Ok(Lowered { target, preambles, tables, functions, launches, globals, check_sites })
+    Ok(Lowered { target, preambles, tables, functions, launches, globals, check_sites, shadow })
 }
 
 /// For a language that launches tasks itself: the task, and the function that launches it.
@@ -92,6 +107,7 @@ fn function(
     scope.arrays.extend(std::mem::take(&mut data.arrays));
     scope.numbers.extend(std::mem::take(&mut data.numbers));
     scope.find_lengths();
+    scope.shadow.clone_from(&scope.shared.shadow);
     for iname in &launch.host_inames {
         scope.host_iname(iname)?;
     }
@@ -167,6 +183,8 @@ fn scope<'a>(program: &'a Program, schedules: &'a Schedules, kernel: &'a LoopKer
         copies: 1,
         copied: None,
         instruction: kernel.name.clone(),
+        shadow: None,
+        group: None,
         shared,
     }
 }
@@ -196,7 +214,7 @@ impl Scope<'_> {
         let Some(first) = first_loop_axis(self.target).filter(|_| !launch.group_size.is_empty()) else {
             return Ok(cpu::as_scheduled(&launch.body));
         };
-        let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions, first);
+        let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions, first, self.shadow.is_some());
         for (name, axes) in arranged.widened {
             if let Some(array) = self.arrays.get_mut(&name) {
                 let length = |axis: &u8| launch.group_size.get(usize::from(*axis)).copied().unwrap_or(1);
@@ -261,6 +279,9 @@ impl Scope<'_> {
             found
         };
         let on_cpu = self.target == Target::C;
+        if on_cpu && !launch.groups.is_empty() {
+            self.group = Some(group.clone());
+        }
         for (axis, iname) in by_axis(&|iname| group_axis(self.kernel, iname)) {
             let index = if on_cpu { self.group_index(&group, axis, launch)? } else { self.hardware(Axis::Group(axis)) };
             let sole = within.iter().filter(|other| group_axis(self.kernel, other) == Some(axis)).count() == 1;

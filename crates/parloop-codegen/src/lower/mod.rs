@@ -1,7 +1,7 @@
 //! From a scheduled kernel to a C-like tree: loops with bounds, conditions, places in memory, types of all values.
 //!
 //! `launch` makes functions; `nest` their statements; `bounds` asks the domains; `expr` and `place` make values; `cpu` turns the work
-//! items of a group into loops; `tidy` puts declarations and conditions where they read well.
+//! items of a group into loops; `shadow` watches accesses; `tidy` puts declarations and conditions where they read well.
 
 mod array;
 mod bounds;
@@ -17,6 +17,7 @@ mod nest;
 mod number;
 mod place;
 mod scope;
+mod shadow;
 mod shared;
 mod tidy;
 pub mod tree;
@@ -56,6 +57,15 @@ pub struct GlobalTemporary {
     pub initializer: Option<Initializer>,
 }
 
+/// The functions that keep shadow memory, in which accesses are watched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShadowCode {
+    /// Empties it; before the first launch of a call.
+    pub begin: LaunchCode,
+    /// What follows is ordered behind what was; between two launches.
+    pub next: LaunchCode,
+}
+
 /// A kernel as a tree that a writer can print.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lowered {
@@ -73,6 +83,8 @@ pub struct Lowered {
     pub globals: Vec<GlobalTemporary>,
     /// What each checked index is, such as `a[i, j], axis 0`.
     pub check_sites: Vec<String>,
+    /// In checked mode on a CPU, what accesses that only the data orders need.
+    pub shadow: Option<ShadowCode>,
 }
 
 /// A kernel as text, and how it is launched.
@@ -86,4 +98,6 @@ pub struct Code {
     pub globals: Vec<GlobalTemporary>,
     /// What each checked index is, such as `a[i, j], axis 0`.
     pub check_sites: Vec<String>,
+    /// In checked mode on a CPU, what accesses that only the data orders need.
+    pub shadow: Option<ShadowCode>,
 }

@@ -9,7 +9,8 @@ use super::bounds::{Range, is_empty, loop_type};
 use super::cpu::{Item, local_axis};
 use super::scope::Scope;
 use super::tree::{For, LoopHint, Op, Statement, Value, constant, mentions};
-use super::{LowerError, number, tidy};
+use super::{LowerError, number, shadow, tidy};
+
 /// The most statements that a kernel has for instructions in loops that are written out: some seconds of a compiler's time.
 pub(super) const MOST_COPIES: u64 = 1 << 16;
 
@@ -23,6 +24,7 @@ impl Scope<'_> {
                 Item::Axis { axis, iname, innermost, body } => statements.extend(self.axis(*axis, iname.as_ref(), *innermost, body)?),
                 Item::Run(id) => statements.extend(self.run(id)?),
                 Item::Barrier(memory) => statements.push(Statement::Barrier(*memory)),
+                Item::Passed => statements.push(shadow::barrier()),
             }
         }
         Ok(tidy::merge_conditions(statements))
@@ -113,7 +115,7 @@ impl Scope<'_> {
     fn narrow(&self, body: &[Item], around: &mut Option<BTreeSet<Name>>) {
         for item in body {
             match item {
-                Item::Barrier(_) => {}
+                Item::Barrier(_) | Item::Passed => {}
                 Item::Loop { body, .. } | Item::Axis { body, .. } => self.narrow(body, around),
                 Item::Run(id) => {
                     let Some(instruction) = self.instructions.get(id) else { continue };
@@ -287,6 +289,6 @@ fn has_barrier(items: &[Item]) -> bool {
     items.iter().any(|item| match item {
         Item::Barrier(_) => true,
         Item::Loop { body, .. } | Item::Axis { body, .. } => has_barrier(body),
-        Item::Run(_) => false,
+        Item::Run(_) | Item::Passed => false,
     })
 }

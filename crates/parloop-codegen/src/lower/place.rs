@@ -35,7 +35,8 @@ impl Scope<'_> {
 
     /// The value at a subscript or in a field, which is harmless where a check fails.
     pub(super) fn read(&mut self, expr: &Expr) -> Result<Value, LowerError> {
-        let Place { value, checks } = self.place(expr)?;
+        let Place { value, mut checks } = self.place(expr)?;
+        checks.extend(self.touch(expr, &value, false)?);
         Ok(match number::join(Op::And, checks) {
             None => value,
             Some(ok) => {

@@ -1,6 +1,7 @@
 //! What is known at a place of a function that is being lowered. What can be asked of it is in the files that answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use parloop_ir::names::UniqueNames;
@@ -10,6 +11,7 @@ use parloop_isl::{Constraint, Name};
 
 use super::array::Array;
 use super::domains::Domains;
+use super::shadow::Shadow;
 use super::shared::{Schedules, Shared};
 use super::tree::{Statement, Value};
 
@@ -46,5 +48,9 @@ pub(super) struct Scope<'a> {
     pub(super) copied: Option<(Name, String, i128)>,
     /// The instruction that is lowered.
     pub(super) instruction: Name,
+    /// What is watched of accesses.
+    pub(super) shadow: Option<Rc<Shadow>>,
+    /// On a CPU, the number of the work-group.
+    pub(super) group: Option<Name>,
     pub(super) shared: &'a mut Shared,
 }

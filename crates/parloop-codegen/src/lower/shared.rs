@@ -1,11 +1,13 @@
 //! What the functions of one text share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use parloop_ir::syntax::{ClassSource, ClassType, Preamble};
 use parloop_isl::Name;
 
 use super::LowerError;
+use super::shadow::Shadow;
 use super::tree::{Function, Table};
 use crate::schedule::Schedule;
 
@@ -23,6 +25,8 @@ pub(super) struct Shared {
     pub(super) copies: u64,
     pub(super) sites: Vec<String>,
     pub(super) numbers: HashMap<String, usize>,
+    /// What is watched of the entry point's accesses.
+    pub(super) shadow: Option<Rc<Shadow>>,
 }
 
 impl Shared {

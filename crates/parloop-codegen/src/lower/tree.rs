@@ -101,8 +101,48 @@ pub enum ValueKind {
         /// What is checked, and against what.
         operands: Box<[Value; 2]>,
     },
+    /// Tells shadow memory of an access; always true.
+    Touch(Box<Touch>),
     /// Text in C.
     Text(String),
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TouchKind {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+    /// It changes what is there in one step.
+    Update,
+}
+
+/// An access that shadow memory is told of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Touch {
+    /// What it does.
+    pub kind: TouchKind,
+    /// The element.
+    pub place: Value,
+    /// Lines for people: the instruction, the variable, and for each step of the time what has that value, nothing for a place.
+    pub site: String,
+    /// The number of the work-group.
+    pub group: Value,
+    /// The number of the work item in its group.
+    pub item: Value,
+    /// Not 0: accesses of the same number race on purpose.
+    pub own: usize,
+    /// Which steps of the time are values of loops: a bit each.
+    pub loops: u32,
+    /// Whether each group has its own element.
+    pub is_local: bool,
+    /// How many of the values are indices.
+    pub axes: usize,
+    /// How many of the first steps are the same for accesses that depend on each other.
+    pub turn: usize,
+    /// The indices of the element, then the steps of the time.
+    pub values: Vec<Value>,
 }
 
 /// How a loop may be run.
@@ -332,6 +372,7 @@ impl Value {
             ValueKind::Binary(_, left, right) | ValueKind::Compare(_, left, right) => vec![left, right],
             ValueKind::Choose(parts) => parts.iter().collect(),
             ValueKind::Check { operands, .. } => operands.iter().collect(),
+            ValueKind::Touch(touch) => [&touch.place, &touch.group, &touch.item].into_iter().chain(&touch.values).collect(),
         }
     }
 

@@ -11,6 +11,8 @@ use crate::lower::tree::Routine;
 pub(super) enum Need {
     /// `PARLOOP_CHECK`.
     Check,
+    /// `PARLOOP_TOUCH` and what belongs to it.
+    Touch,
     /// Functions of complex numbers.
     Complex(DType),
     /// That function for the type.

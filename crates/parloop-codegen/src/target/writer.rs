@@ -34,6 +34,7 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
         }
         writer.function(function);
     }
+    writer.needs.extend(lowered.shadow.iter().map(|_| Need::Touch));
     let body = writer.text;
     let needs = needed_text(dialect, &writer.needs, lowered.target)?;
     let mut front = String::new();
@@ -55,8 +56,24 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
         text.push('\n');
     }
     text.push_str(&body);
-    Ok(Code { text, launches: lowered.launches.clone(), globals: lowered.globals.clone(), check_sites: lowered.check_sites.clone() })
+    Ok(Code {
+        text,
+        launches: lowered.launches.clone(),
+        globals: lowered.globals.clone(),
+        check_sites: lowered.check_sites.clone(),
+        shadow: lowered.shadow.clone(),
+    })
 }
+
+/// Where nothing else is defined, nobody watches.
+const WITHOUT_SHADOW: &str = "\
+#ifndef PARLOOP_TOUCH
+#define PARLOOP_TOUCH(...) 1
+#define PARLOOP_SHADOW_BEGIN(STEPS, RECORDS) ((void)0)
+#define PARLOOP_SHADOW_NEXT() ((void)0)
+#define PARLOOP_SHADOW_BARRIER() ((void)0)
+#endif
+";
 
 fn needed_text(dialect: &dyn Dialect, needs: &BTreeSet<Need>, target: Target) -> Result<String, LowerError> {
     let mut text = String::new();
@@ -65,6 +82,7 @@ fn needed_text(dialect: &dyn Dialect, needs: &BTreeSet<Need>, target: Target) ->
     for need in needs {
         match *need {
             Need::Check => text.push_str("#ifndef PARLOOP_CHECK\n#define PARLOOP_CHECK(OK, SITE, INDEX, LIMIT) (OK)\n#endif\n"),
+            Need::Touch => text.push_str(WITHOUT_SHADOW),
             Need::Complex(dtype) => text.push_str(&super::complex::functions(dialect, dtype, both)),
             Need::Routine(routine, dtype) => text.push_str(&routine::text(dialect, routine, dtype)),
             Need::CompareAndSwap(dtype, space) | Need::AtomicAdd(dtype, space) => {

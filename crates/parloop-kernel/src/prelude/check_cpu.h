@@ -1,6 +1,6 @@
 #define PARLOOP_CHECKED 1
-/* The first failure of a launch. The threads of a launch are done when it is taken. */
-static struct { int64_t claimed, site, index, limit; } parloop_check_record;
+/* The first failure of a launch. The threads of a launch are done when it is taken. Where the site is -1, the text says what failed. */
+static struct { int64_t claimed, site, index, limit; char text[512]; } parloop_check_record;
 __attribute__((noinline, cold, unused)) static int parloop_check_failed(int64_t site, int64_t index, int64_t limit) {
     int64_t nobody = 0;
     if (__atomic_compare_exchange_n(&parloop_check_record.claimed, &nobody, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {

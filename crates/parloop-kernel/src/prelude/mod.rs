@@ -11,6 +11,8 @@ pub(crate) struct Needs {
     pub(crate) strides: bool,
     /// Checks in accessors, and the record of the first that fails.
     pub(crate) checked: bool,
+    /// Memory of who accessed what, for accesses that only the data orders; in checked mode on a CPU.
+    pub(crate) shadow: bool,
 }
 
 pub(crate) fn prelude(target: DeviceKind, needs: Needs) -> String {
@@ -32,6 +34,9 @@ pub(crate) fn prelude(target: DeviceKind, needs: Needs) -> String {
             DeviceKind::OpenCl => include_str!("check_opencl.h"),
             DeviceKind::Cuda | DeviceKind::Hip => include_str!("check_device.h"),
         });
+    }
+    if needs.shadow {
+        text.push_str(include_str!("shadow_cpu.h"));
     }
     text
 }

@@ -61,14 +61,19 @@ impl Compile for Program {
         if !CompileOptions::default().checked {
             return generate(self, entry, target);
         }
-        let mut checked = self.clone();
-        for kernel in self.callables.values().filter_map(|callable| callable.kernel()) {
-            let mut kernel = kernel.clone();
-            kernel.options.checked = true;
-            checked = checked.with_kernel(kernel);
-        }
-        generate(&checked, entry, target)
+        generate(&with_checks(self), entry, target)
     }
+}
+
+/// The program with all of its kernels in checked mode.
+pub fn with_checks(program: &Program) -> Program {
+    let mut checked = program.clone();
+    for kernel in program.callables.values().filter_map(|callable| callable.kernel()) {
+        let mut kernel = kernel.clone();
+        kernel.options.checked = true;
+        checked = checked.with_kernel(kernel);
+    }
+    checked
 }
 
 impl LoopArg<'_> {

@@ -40,6 +40,8 @@ struct Inner {
     wider: Option<Wider>,
     /// It with indices of 64 bits, once a call needed that.
     wide: Mutex<Option<Executable>>,
+    /// Held by a call whose accesses are watched.
+    shadow_turn: Mutex<()>,
 }
 
 /// One launch, ready but for its arguments.
@@ -166,7 +168,16 @@ impl Executable {
         let launches = code.launches.iter().map(|launch| builder.launch(launch, &program)).collect::<Result<Vec<_>, LoopError>>()?;
         let globals =
             code.globals.iter().map(|global| Ok((global.clone(), builder.formula(&global.size)?))).collect::<Result<_, LoopError>>()?;
-        let steps = builder.steps(&schedule.steps)?;
+        let mut steps = builder.steps(&schedule.steps)?;
+        let mut launches = launches;
+        if let Some(shadow) = &code.shadow {
+            let (begin, next) = (launches.len(), launches.len() + 1);
+            for launch in [&shadow.begin, &shadow.next] {
+                launches.push(builder.launch(launch, &program)?);
+            }
+            steps = follow_launches(steps, next);
+            steps.insert(0, ReadyStep::Launch(begin));
+        }
         let inner = Inner {
             context: context.clone(),
             plan,
@@ -178,6 +189,7 @@ impl Executable {
             widths,
             wider,
             wide: Mutex::new(None),
+            shadow_turn: Mutex::new(()),
         };
         Ok(Executable { inner: Arc::new(inner) })
     }
@@ -289,12 +301,19 @@ impl Executable {
     /// The first that `run` gives; [`LoopError::Run`] for sizes that do not fit.
     #[inline]
     pub fn each_launch(&self, values: &Values, run: &mut EachLaunch<'_>) -> Result<(), LoopError> {
+        let _turn = self.shadow_turn();
         if let [ReadyStep::Launch(only)] = self.inner.steps[..] {
             let launch = &self.inner.launches[only];
             return run(launch, self.items(launch, values)?, &[]);
         }
         let mut values = values.clone();
         self.run_steps(&self.inner.steps, &mut values, &mut Vec::new(), run)
+    }
+
+    /// Shadow memory is the program's, so that one call at a time uses it.
+    pub(super) fn shadow_turn(&self) -> Option<std::sync::MutexGuard<'_, ()>> {
+        self.inner.code.shadow.as_ref()?;
+        Some(self.inner.shadow_turn.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn run_steps(&self, steps: &[ReadyStep], values: &mut Values, hosts: &mut Vec<i64>, run: &mut EachLaunch<'_>) -> Result<(), LoopError> {
@@ -594,6 +613,15 @@ impl Builder<'_> {
         }
         Ok(ready)
     }
+}
+
+/// The steps with another launch behind each.
+fn follow_launches(steps: Vec<ReadyStep>, other: usize) -> Vec<ReadyStep> {
+    let follow = |step| match step {
+        ReadyStep::Launch(_) => vec![step, ReadyStep::Launch(other)],
+        ReadyStep::Loop { first, last, body } => vec![ReadyStep::Loop { first, last, body: follow_launches(body, other) }],
+    };
+    steps.into_iter().flat_map(follow).collect()
 }
 
 /// The first and the last value of each iname that the host loops over, in terms of the integers of a call.

@@ -10,7 +10,7 @@ mod formula;
 mod repeat;
 mod width;
 
-pub use args::Compile;
+pub use args::{Compile, with_checks};
 pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
 pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
 pub use fields::PlannedField;

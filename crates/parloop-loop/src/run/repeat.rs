@@ -129,6 +129,7 @@ impl Repeat {
         if self.reach.iter().zip(memory).any(|(&reach, memory)| memory.len() as u64 > reach) {
             return self.wide()?.run(memory);
         }
+        let _turn = self.executable.shadow_turn();
         for launch in &self.launches {
             let feed = |feed: &RepeatFeed| match *feed {
                 RepeatFeed::Integer(value) => Arg::Scalar(Scalar::Int(value.into())),

@@ -33,6 +33,7 @@ mod run;
 mod same_numbers;
 mod samples;
 mod schedule;
+mod shadow;
 mod sizes;
 mod stats;
 mod synchronised;

@@ -8,7 +8,7 @@ use parloop_kernel as ker;
 use parloop_loop::Name;
 use parloop_loop::error::LoopError;
 use parloop_loop::prelude::*;
-use parloop_loop::run::{Executable, Given, PlannedKind, RunError};
+use parloop_loop::run::{Executable, Given, PlannedKind, RunError, with_checks};
 use parloop_loop::syntax::LoopKernel;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -19,9 +19,9 @@ use smallvec::SmallVec;
 
 use super::compiled::{Compiled, lock, with_types};
 use super::given::{Taken, Value, make_output, result_of, shape_of, take, type_given};
-use super::launch;
 use super::program::LoopProgram;
 use super::repeat::{Known, LastCall, Repeat};
+use super::{doubts, launch};
 use crate::context::Context;
 use crate::error::Result;
 use crate::runtime_class::{Arguments, RuntimeClass, Slot, run};
@@ -115,8 +115,13 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
 
     let mut values: Taken<'py> = kernel.arguments.iter().map(|_| Value::Missing).collect();
     let mut places: SmallVec<[usize; 8]> = SmallVec::new();
+    let mut checked = false;
     for (name, value) in &said.values {
         let name = name.to_str()?;
+        if name == "checked" && kernel.arguments.iter().all(|argument| argument.name != name) {
+            checked = value.is_truthy()?;
+            continue;
+        }
         let index = kernel.arguments.iter().position(|argument| argument.name == name).ok_or_else(|| unknown(kernel, name))?;
         values[index] = take(&context, kernel, index, Bound::clone(value))?;
         places.push(index);
@@ -126,7 +131,7 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
         Value::Device(device) => device.1.is_some(),
         Value::Missing | Value::Number(_) | Value::Object(..) => false,
     });
-    let compiled = compiled_for(py, slf.get(), kernel, &entry, &context, &values)?;
+    let compiled = compiled_for(py, slf.get(), kernel, &Wish { entry: &entry, context: &context, checked }, &values)?;
     let repeat = match places.len() == arguments.named_values().len() {
         true => Repeat::of(py, arguments, places, &values),
         false => None,
@@ -136,15 +141,23 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
     finish(slf, Arc::new(known), values, Wanted { as_host, by_name: said.by_name })
 }
 
+/// What is called, and how.
+struct Wish<'a> {
+    entry: &'a Name,
+    context: &'a ker::Context,
+    /// Whether this call asks for checked mode.
+    checked: bool,
+}
+
 /// What the program was compiled to for these values; it is compiled where it was not.
 fn compiled_for(
     py: Python<'_>,
     program: &LoopProgram,
     kernel: &LoopKernel,
-    entry: &Name,
-    context: &ker::Context,
+    wish: &Wish<'_>,
     values: &[Value<'_>],
 ) -> Result<Arc<Compiled>> {
+    let &Wish { entry, context, checked } = wish;
     let mut types = Vec::new();
     for (index, argument) in kernel.arguments.iter().enumerate() {
         if argument.ty.is_none()
@@ -153,17 +166,22 @@ fn compiled_for(
             types.push((index, ty));
         }
     }
-    let is_it = |known: &Arc<Compiled>| known.types() == types && known.entry() == entry && known.context().is_same(context);
+    let is_it = |known: &Arc<Compiled>| known.types() == types && known.is_for(entry, context, checked);
     if let Some(known) = lock(&program.compiled).iter().find(|known| is_it(known)) {
         return Ok(known.clone());
     }
-    let typed = with_types(&program.inner, kernel, &types);
-    let made = py.detach(|| {
+    let mut typed = with_types(&program.inner, kernel, &types);
+    if checked {
+        typed = with_checks(&typed);
+    }
+    let (generated, made) = py.detach(|| {
         let generated = typed.generate_for(entry, context)?;
-        Executable::compile(&generated, context)
+        let made = Executable::compile(&generated, context)?;
+        Ok::<_, LoopError>((generated, made))
     })?;
+    doubts::warn(py, &program.warned, &generated, 0)?;
     let returns_dict = kernel.options.return_dict;
-    let compiled = Arc::new(Compiled::new(context, entry, types, made, returns_dict));
+    let compiled = Arc::new(Compiled { context: context.clone(), entry: entry.clone(), checked, types, executable: made, returns_dict });
     let mut all = lock(&program.compiled);
     all.insert(0, compiled.clone());
     // A program that is called on ever new queues does not keep them all.

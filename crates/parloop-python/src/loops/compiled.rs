@@ -7,21 +7,24 @@ use parloop_loop::syntax::{LoopKernel, Program, Type};
 
 /// A kernel compiled for a context and for types.
 pub struct Compiled {
-    context: ker::Context,
-    entry: Name,
+    pub context: ker::Context,
+    pub entry: Name,
+    /// Whether the call asked for checked mode.
+    pub checked: bool,
     /// The types of arguments that have none in the program.
-    types: Vec<(usize, Type)>,
-    executable: Executable,
+    pub types: Vec<(usize, Type)>,
+    pub executable: Executable,
     pub returns_dict: bool,
 }
 
 impl Compiled {
-    pub fn new(context: &ker::Context, entry: &Name, types: Vec<(usize, Type)>, executable: Executable, returns_dict: bool) -> Compiled {
-        Compiled { context: context.clone(), entry: entry.clone(), types, executable, returns_dict }
-    }
-
     pub fn entry(&self) -> &Name {
         &self.entry
+    }
+
+    /// Whether it is that kernel on that context, in that mode.
+    pub fn is_for(&self, entry: &Name, context: &ker::Context, checked: bool) -> bool {
+        self.entry == *entry && self.checked == checked && self.context.is_same(context)
     }
 
     pub fn context(&self) -> &ker::Context {

@@ -1,12 +1,13 @@
 //! `parloop.loops`: loop kernels in Python. `value` turns Python's values into those of steps, `build` makes programs, `program` is
 //! the class of programs, `call` runs them: with what is `given`, `compiled` for its types, by a `launch` or several, and sooner when it is a
-//! `repeat`. `describe`, `layouts` and `tree` say what programs are made of, `callable` has functions of Python's.
+//! `repeat`; `doubts` warns of what only the data decides. `describe`, `layouts` and `tree` say what programs are made of, `callable` has functions of Python's.
 
 mod build;
 mod call;
 mod callable;
 mod compiled;
 mod describe;
+mod doubts;
 mod given;
 mod launch;
 mod layouts;

@@ -1,8 +1,9 @@
 //! `LoopProgram`: kernels and what they call, as Python sees them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
+use parloop_loop::Name;
 use parloop_loop::error::LoopError;
 use parloop_loop::infer;
 use parloop_loop::prepare::{Generated, generate, prepare};
@@ -14,10 +15,10 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::callable::{PyCallable, PyLookup};
 use super::compiled::Compiled;
-use super::describe;
 use super::options::{change_options, target, type_given};
 use super::repeat::LastCall;
 use super::value::step_value;
+use super::{describe, doubts};
 use crate::error::Result;
 
 /// One program with the kernels and functions of all.
@@ -36,11 +37,17 @@ pub struct LoopProgram {
     pub compiled: Mutex<Vec<Arc<Compiled>>>,
     /// The last call.
     pub last: Mutex<Option<LastCall>>,
+    /// The kernels whose doubts were warned of.
+    pub warned: Mutex<BTreeSet<Name>>,
 }
 
 impl LoopProgram {
     pub fn new(program: Program) -> LoopProgram {
-        LoopProgram { inner: Arc::new(program), compiled: Mutex::new(Vec::new()), last: Mutex::new(None) }
+        LoopProgram::around(Arc::new(program))
+    }
+
+    fn around(inner: Arc<Program>) -> LoopProgram {
+        LoopProgram { inner, compiled: Mutex::default(), last: Mutex::default(), warned: Mutex::default() }
     }
 
     fn target_named(&self, name: Option<&str>) -> PyResult<Target> {
@@ -75,7 +82,7 @@ impl LoopProgram {
     /// The same program, as an object of the class that is called.
     #[new]
     fn copy(other: &Bound<'_, LoopProgram>) -> LoopProgram {
-        LoopProgram { inner: other.get().inner.clone(), compiled: Mutex::new(Vec::new()), last: Mutex::new(None) }
+        LoopProgram::around(other.get().inner.clone())
     }
 
     /// Does the transformation of that name.
@@ -89,7 +96,9 @@ impl LoopProgram {
     /// The source for a target.
     #[pyo3(signature = (target=None, entry=None))]
     fn _code(&self, py: Python<'_>, target: Option<&str>, entry: Option<&str>) -> Result<String> {
-        Ok(self.code_for(py, target, entry)?.code.text)
+        let generated = self.code_for(py, target, entry)?;
+        doubts::warn(py, &self.warned, &generated, 1)?;
+        Ok(generated.code.text)
     }
 
     /// The schedule for a target, as text.
