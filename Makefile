@@ -1,6 +1,8 @@
 # make demo   build the package into .venv and show what it does on every device found, a flow around an airfoil last
 # make test   set up what the tests need and run the Rust and Python tests
 # make bench  measure us and our peers in one run and print ratios
+# make torture  1,000 rounds of processes that are killed and files that are damaged, on one compile cache; some minutes
+# make leaks  100,000 of everything, made and dropped: the memory is where it was; some minutes
 # make wheel  one abi3 wheel in dist/, tried on every Python from 3.10 to 3.13 that is here
 
 SHELL := /bin/bash
@@ -14,7 +16,7 @@ export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-rust test-python test-examples wheel bench drivers clean
+.PHONY: demo test test-rust test-python test-examples torture leaks wheel bench drivers clean
 
 demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
@@ -36,6 +38,12 @@ test-examples: $(VENV)/.package
 	set -e; for example in examples/[0-9]*.py; do echo "== $$example"; $(BIN)/python $$example; done
 	cargo build --examples --package parloop
 	set -e; for example in examples/[0-9]*.rs; do name=$$(basename $$example .rs); echo "== $$example"; target/debug/examples/$$name; done
+
+torture: $(VENV)/.package
+	$(BIN)/python scripts/torture.py 1000
+
+leaks: $(VENV)/.package $(VENV)/.tests
+	PARLOOP_LEAKS=100000 $(BIN)/python -m pytest -s -q python/tests/test_leaks.py
 
 wheel: $(VENV)/.tools
 	rm -rf dist
