@@ -32,11 +32,12 @@ def counting(tmp_path):
 
 class Counting:
     def __init__(self, folder):
-        self.log, self.cache = folder / "calls", folder / "cache"
+        self.log, self.cache = folder / "calls", folder / "caches" / "parloop"
+        self.cache.parent.mkdir()
         self.compiler = folder / "counting-cc"
         self.compiler.write_text(f'#!/bin/sh\necho call >> {self.log}\nexec cc "$@"\n')
         self.compiler.chmod(0o755)
-        self.env = {"PARLOOP_CC": str(self.compiler), "PARLOOP_CACHE_DIR": str(self.cache)}
+        self.env = {"PARLOOP_CC": str(self.compiler), "PARLOOP_CACHE_DIR": str(self.cache.parent)}
 
     @property
     def calls(self):
@@ -192,12 +193,34 @@ def test_a_cache_folder_of_someone_else_is_not_used(counting):
     assert not list(counting.cache.iterdir())
 
 
-def test_a_cache_folder_open_to_others_is_closed(counting):
+@pytest.mark.parametrize("mode, used", [(0o755, True), (0o777, False)])
+def test_the_mode_of_a_cache_folder_is_not_changed(counting, mode, used):
     counting.cache.mkdir()
-    counting.cache.chmod(0o777)
+    counting.cache.chmod(mode)
     counting.run("1")
-    assert counting.cache.stat().st_mode & 0o777 == 0o700
-    assert counting.run("1") == ("disk", 1)
+    assert counting.cache.stat().st_mode & 0o777 == mode
+    assert counting.run("1") == ("disk" if used else "compiled", 1)
+
+
+def test_files_of_the_user_in_the_named_folder_are_left_alone(counting):
+    """Also when they have names as entries had, and are larger than the cache may become."""
+    folder = counting.cache.parent
+    folder.chmod(0o755)
+    for place in (folder, counting.cache):
+        place.mkdir(exist_ok=True)
+        with open(place / "model.bin", "wb") as model:
+            model.truncate(2 << 30)
+        (place / "unfinished-novel").write_text("once")
+        for file in place.glob("*[ln]"):
+            os.utime(file, (0, 0))
+    counting.run("1")
+    counting.run("2")
+    show = "import sys, parloop.__main__ as m; sys.argv = ['parloop', 'cache', 'clear']; m.main()"
+    assert run_python(show, env=counting.env).startswith("2 compiled kernels removed from ")
+    assert folder.stat().st_mode & 0o777 == 0o755
+    assert sorted(path.name for path in folder.iterdir()) == ["model.bin", "parloop", "unfinished-novel"]
+    for place in (folder, counting.cache):
+        assert (place / "model.bin").stat().st_size == 2 << 30 and (place / "unfinished-novel").read_text() == "once"
 
 
 def test_a_cache_folder_that_is_a_file_is_not_used(counting):
@@ -220,7 +243,7 @@ def mounted(folder, options):
         pytest.skip(f"a file system cannot be mounted here: {done.stderr.strip()}")
 
 
-@pytest.mark.parametrize("options", ["size=4k", "ro", "nr_inodes=2"])
+@pytest.mark.parametrize("options", ["size=4k,mode=700", "ro,mode=700", "nr_inodes=2,mode=700"])
 def test_a_full_or_read_only_file_system_costs_only_the_cache(counting, options):
     if not IS_ROOT:
         pytest.skip("only root can mount a file system")
@@ -300,9 +323,9 @@ def test_a_process_killed_while_it_compiles_leaves_a_usable_cache(counting):
 
 def test_what_a_killed_writer_left_is_never_read_and_is_removed_when_it_is_old(counting):
     counting.run("1")
-    left = counting.cache / "unfinished-abc"
+    left = counting.cache / "unfinished-abcdefgh.parloop"
     left.write_bytes(counting.entries[0].read_bytes()[:100])
-    recent = counting.cache / "unfinished-def"
+    recent = counting.cache / "unfinished-ijklmnop.parloop"
     recent.write_bytes(b"")
     old = time.time() - 3600
     os.utime(left, (old, old))
@@ -356,8 +379,60 @@ def test_opencl_binaries_are_cached_too(counting):
 def test_the_folder_follows_the_environment(tmp_path):
     show = "import sys, parloop.__main__ as m; sys.argv = ['parloop', 'cache', 'path']; m.main()"
     ask = lambda **env: run_python(show, env={"PARLOOP_CACHE_DIR": None, "XDG_CACHE_HOME": None, **env}).strip()  # noqa: E731
-    assert ask(PARLOOP_CACHE_DIR=str(tmp_path / "own")) == str(tmp_path / "own")
+    assert ask(PARLOOP_CACHE_DIR=str(tmp_path / "own")) == str(tmp_path / "own" / "parloop")
     assert ask(XDG_CACHE_HOME=str(tmp_path / "xdg")) == str(tmp_path / "xdg" / "parloop")
     assert ask(HOME=str(tmp_path / "home")) == str(tmp_path / "home" / ".cache" / "parloop")
-    assert (tmp_path / "own").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "own" / "parloop").stat().st_mode & 0o777 == 0o700
     assert Path(ask(XDG_CACHE_HOME="relative", HOME=str(tmp_path / "home"))) == tmp_path / "home" / ".cache" / "parloop"
+
+
+def test_a_child_that_is_forked_while_another_thread_compiles_compiles_too(counting):
+    """The locks of the cache are held by a thread that the child does not have."""
+    counting.compiler.write_text(counting.compiler.read_text().replace("exec cc", "sleep 1; exec cc"))
+    program = """
+    import os, threading, time
+    import numpy as np, parloop as pl
+    ctx = pl.Context("cpu:1")
+    def compile_and_run(value):
+        x = np.zeros(1)
+        ctx.compile("GPUKERN void k(double *x) { x[0] = %d; }" % value).k(x)
+        return x[0]
+    thread = threading.Thread(target=compile_and_run, args=(1,))
+    thread.start()
+    time.sleep(0.3)
+    children = []
+    for value in (1, 2):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if compile_and_run(value) == value else 1)
+        children.append(child)
+    print(*[os.waitpid(child, 0)[1] for child in children])
+    thread.join()
+    """
+    assert run_python(program, env=counting.env, timeout=60).split() == ["0", "0"]
+
+
+def test_a_lock_does_not_stay_with_a_child_of_a_killed_process(counting):
+    gate = counting.cache.parent / "gate"
+    counting.compiler.write_text(counting.compiler.read_text().replace("exec cc", f"[ -e {gate} ] || sleep 600; exec cc"))
+    program = f"""
+    import os, signal, threading, time
+    import parloop as pl
+    ctx = pl.Context("cpu:1")
+    threading.Thread(target=ctx.compile, args=("GPUKERN void k(double *x) {{ x[0] = 1; }}",), daemon=True).start()
+    while not os.path.exists({str(counting.log)!r}):
+        time.sleep(0.01)
+    child = os.fork()
+    if child == 0:
+        os.close(1), os.close(2)
+        time.sleep(60)
+        os._exit(0)
+    print(child, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+    """
+    killed = run_python(program, env=counting.env, check=False, start_new_session=True)
+    try:
+        gate.touch()
+        assert counting.run("1") == ("compiled", 1)
+    finally:
+        os.kill(int(killed.stdout), signal.SIGKILL)

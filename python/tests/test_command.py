@@ -73,12 +73,12 @@ def test_the_cache_is_shown_and_emptied(tmp_path):
     cache = str(tmp_path / "cache")
     for source in (kernels.ONCE, kernels.AXPY):
         run_python(f"import parloop as pl; pl.Context('cpu').compile({source!r})", env={"PARLOOP_CACHE_DIR": cache})
-    assert parloop("cache", "path", PARLOOP_CACHE_DIR=cache).stdout == f"{cache}\n"
+    assert parloop("cache", "path", PARLOOP_CACHE_DIR=cache).stdout == f"{cache}/parloop\n"
     folder, count, size = parloop("cache", "info", PARLOOP_CACHE_DIR=cache).stdout.splitlines()
-    assert folder.split() == ["folder", cache] and count.split() == ["kernels", "2"]
+    assert folder.split() == ["folder", f"{cache}/parloop"] and count.split() == ["kernels", "2"]
     assert size.startswith("size ") and size.endswith(" MiB of at most 1024.0 MiB")
     result = parloop("cache", "clear", PARLOOP_CACHE_DIR=cache)
-    assert (result.returncode, result.stdout) == (0, f"2 compiled kernels removed from {cache}\n")
+    assert (result.returncode, result.stdout) == (0, f"2 compiled kernels removed from {cache}/parloop\n")
     assert "kernels  0" in parloop("cache", "info", PARLOOP_CACHE_DIR=cache).stdout
 
 

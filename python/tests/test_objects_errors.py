@@ -187,6 +187,31 @@ def test_bytes_that_are_no_object_are_noticed(ctx):
     assert message(lambda: Box._from_buffer(buffer, 0), pl.ObjectValueError) == "Box: " + words.format("it reaches beyond its buffer")
 
 
+def test_a_size_that_does_not_cover_the_fields_is_noticed(ctx):
+    class Wide(xo.Struct):
+        table = xo.Float64[4_000_000]
+        a = xo.Float64
+        tail = xo.Float64[:]
+
+    buffer = ctx.new_buffer(64)
+    buffer.write(np.array([64, 0, 0, 0, 0, 0, 0, 0]))
+    words = "Wide: its bytes make no sense (its size); they were overwritten, or never were such an object"
+    assert message(lambda: Wide._from_buffer(buffer, 0), pl.ObjectValueError) == words
+    assert message(lambda: setattr(Wide._from_buffer(buffer, 0), "a", 1.0), pl.ObjectValueError) == words
+
+    class Nested(xo.Struct):
+        a = xo.Float64
+        wide = Wide
+
+    class Pointing(xo.Struct):
+        to = xo.Ref(Wide)
+
+    buffer.write(np.array([64, 0, 48, 0, 0, 0, 0, 0]))
+    assert message(lambda: Nested._from_buffer(buffer, 0), pl.ObjectValueError).startswith("Nested: its bytes make no sense (its size)")
+    buffer.write(np.array([8, 56, 0, 0, 0, 0, 0, 0]))
+    assert message(lambda: Pointing._from_buffer(buffer, 0).to, pl.ObjectValueError) == words
+
+
 @pytest.mark.parametrize("word", range(8))
 @pytest.mark.parametrize("value", [-1, 0, 2**40, 2**63 - 1, -(2**63), 17])
 def test_an_overwritten_object_is_read_wrongly_or_not_at_all_but_never_outside_its_buffer(ctx, word, value):

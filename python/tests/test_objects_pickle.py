@@ -149,14 +149,58 @@ def test_a_pickle_of_another_version_or_class_is_refused(ctx):
     make, arguments = point.__reduce__()
     with pytest.raises(pl.ObjectValueError) as caught:
         make(99, *arguments[1:])
-    assert str(caught.value) == "the pickle of Point has format 99; this parloop reads format 1"
+    assert str(caught.value) == "the pickle of Point has format 99; this parloop reads format 2"
     with pytest.raises(pl.ObjectValueError) as caught:
-        make(arguments[0], arguments[1], "Point", 24, *arguments[4:])
-    assert str(caught.value) == "the pickle holds a Point of 24 bytes, but class Point has objects of None; it was changed since"
+        make(arguments[0], arguments[1], "Point", (("", "Other"),), *arguments[4:])
+    assert str(caught.value) == "the pickle holds Point as Other, but class Point has it as Point; it was changed since"
     make, arguments = point._buffer.__reduce__()
     with pytest.raises(pl.ObjectValueError) as caught:
         make(0, *arguments[1:])
-    assert str(caught.value) == "the pickle of buffer has format 0; this parloop reads format 1"
+    assert str(caught.value) == "the pickle of buffer has format 0; this parloop reads format 2"
+
+
+CHANGES = {
+    "type": ({"a": "xo.Float64", "b": "xo.Int64"}, {"a": "xo.Int64", "b": "xo.Int64"},
+             "the pickle holds Shape.a as Float64, but class Shape has it as Int64; it was changed since"),
+    "nested": ({"a": "Inner"}, {"a": "Inner"}, "the pickle holds Shape.a.x as Float64, but class Shape has it as Int64; it was changed since"),
+    "item": ({"a": "xo.Float64[:]"}, {"a": "xo.Int64[:]"},
+             "the pickle holds Shape.a as Float64[:], but class Shape has it as Int64[:]; it was changed since"),
+    "items of structs": ({"a": "Inner[:]"}, {"a": "Inner[:]"},
+                         "the pickle holds Shape.a[].x as Float64, but class Shape has it as Int64; it was changed since"),
+    "order": ({"a": "xo.Float64[2, 2]"}, {"a": "xo.Float64[2:1, 2:0]"},
+              "the pickle holds Shape.a as Float64[2, 2], but class Shape has it as Float64[2, 2] in order [1, 0]; it was changed since"),
+    "reference": ({"a": "xo.Ref(Inner)"}, {"a": "xo.Ref(Inner)"},
+                  "the pickle holds Shape.a->.x as Float64, but class Shape has it as Int64; it was changed since"),
+    "name": ({"a": "xo.Float64"}, {"b": "xo.Float64"}, "the pickle holds Shape.a (Float64), which class Shape does not have; it was changed since"),
+    "more": ({"a": "xo.Float64"}, {"a": "xo.Float64", "b": "xo.Int8"},
+             "class Shape has Shape.b (Int8), which the pickle does not hold; it was changed since"),
+    "places": ({"a": "xo.Float64", "b": "xo.Float64"}, {"b": "xo.Float64", "a": "xo.Float64"},
+               "the fields of class Shape are in another order than in the pickle; it was changed since"),
+}
+
+
+@pytest.mark.parametrize("before, after, message", CHANGES.values(), ids=CHANGES)
+def test_a_class_that_was_changed_since_is_told_by_field(tmp_path, in_new_process, before, after, message):
+    module, file = tmp_path / "changing_shapes.py", tmp_path / "shape.pickle"
+
+    def write(fields, x):
+        fields = "".join(f"\n    {name} = {kind}" for name, kind in fields.items())
+        module.write_text(f"import parloop.objects as xo\nclass Inner(xo.Struct):\n    x = xo.{x}\nclass Shape(xo.Struct):{fields}\n")
+
+    env = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]), "PYTHONDONTWRITEBYTECODE": "1"}
+    write(before, "Float64")
+    given = {name: "[]" if ":]" in kind else "None" for name, kind in before.items() if ":]" in kind or "Ref" in kind}
+    named = ", ".join(f"{name}={value}" for name, value in given.items())
+    in_new_process(f"import pickle, changing_shapes as s; pickle.dump(s.Shape({named}), open({str(file)!r}, 'wb'))", env=env)
+    write(after, "Int64")
+    printed = in_new_process(f"""
+        import pickle, parloop
+        try:
+            print(pickle.load(open({str(file)!r}, "rb"))._to_dict())
+        except parloop.ObjectValueError as error:
+            print(error)
+    """, env=env)
+    assert printed.strip() == message
 
 
 @pytest.mark.parametrize("chunks", [[(0, 1000)], [(10, 5)], [(0, 20), (10, 30)], [(30, 40), (0, 10)]])

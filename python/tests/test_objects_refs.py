@@ -178,3 +178,65 @@ def test_objects_that_share_a_target_share_it_after_pickling(ctx):
     first, second, copy = pickle.loads(pickle.dumps([*trees, leaf]))
     first.leaf.x = 9
     assert second.leaf.x == copy.x == 9 and leaf.x == 1 and first._buffer is copy._buffer
+
+
+class RowInner(xo.Struct):
+    x = xo.Float64
+    y = xo.Float64
+
+
+class RowOuter(xo.Struct):
+    inner = RowInner
+    z = xo.Float64
+
+
+class RowNothing(xo.Struct):
+    pass
+
+
+class RowPair(xo.Struct):
+    inner = xo.Ref(RowInner)
+    nothing = xo.Ref(RowNothing)
+    outer = xo.Ref(RowOuter)
+    other = xo.Ref(RowOuter)
+
+
+def row_pair(context):
+    """References to an object, to its first field, to one without bytes, and to a neighbour."""
+    buffer = context.new_buffer(256)
+    nothing = RowNothing(_buffer=buffer)
+    outer = RowOuter(inner={"x": 1, "y": 2}, z=3, _buffer=buffer)
+    other = RowOuter(inner={"x": 4, "y": 5}, z=6, _buffer=buffer)
+    pair = RowPair(inner=outer.inner, nothing=nothing, outer=outer, other=other, _buffer=buffer)
+    assert pair.inner._offset == pair.outer._offset
+    return pair
+
+
+def test_a_copy_of_references_to_an_object_and_its_first_field_is_the_same_graph(ctx):
+    for source in ("cpu:1", ctx.device.name):
+        pair = row_pair(pl.Context(source))
+        copy = RowPair(pair, _context=ctx)
+        assert copy._to_dict() == pair._to_dict()
+        assert copy.inner._offset == copy.outer._offset and copy._buffer is not pair._buffer
+        copy.inner.y = 20
+        assert copy.outer.inner.y == 20 and copy.other.inner.y == 5 and pair.inner.y == 2
+        copy.outer.z = 30
+        assert copy.other._to_dict() == pair.other._to_dict()
+
+
+def test_a_kernel_on_another_device_writes_to_the_graph_that_it_was_given(gpu):
+    source = """
+    GPUKERN void change(RowPair p) {
+        VECTORIZE_OVER(i, 1)
+            RowPair_set_inner_y(p, RowPair_get_inner_y(p) * 10);
+            RowPair_set_outer_z(p, RowPair_get_outer_z(p) * 10);
+            RowPair_set_other_inner_x(p, RowPair_get_other_inner_x(p) * 10);
+        END_VECTORIZE
+    }
+    """
+    kernels = {"change": pl.Kernel(args=[pl.Arg(RowPair, name="p")])}
+    gpu.add_kernels(sources=[source], kernels=kernels, extra_classes=[RowPair])
+    pair = row_pair(pl.Context("cpu:1"))
+    gpu.kernels.change(p=pair)
+    assert pair.outer._to_dict() == {"inner": {"x": 1, "y": 20}, "z": 30}
+    assert pair.other._to_dict() == {"inner": {"x": 40, "y": 5}, "z": 6}

@@ -83,11 +83,13 @@ pub(crate) struct Place {
     handle: AtomicU64,
     len: AtomicUsize,
     is_host: bool,
+    /// How many have said that they use it where it is.
+    in_use: AtomicUsize,
 }
 
 impl Place {
     pub(crate) fn new(handle: u64, len: usize, is_host: bool) -> Place {
-        Place { handle: AtomicU64::new(handle), len: AtomicUsize::new(len), is_host }
+        Place { handle: AtomicU64::new(handle), len: AtomicUsize::new(len), is_host, in_use: AtomicUsize::new(0) }
     }
 
     /// What a kernel receives for the whole.
@@ -107,6 +109,22 @@ impl Place {
         self.is_host
     }
 
+    /// Whether somebody uses it, so that an export must not move it.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.in_use.load(Ordering::Acquire) > 0
+    }
+
+    /// One more uses it, or one less.
+    #[inline]
+    pub(crate) fn use_more(&self) {
+        self.in_use.fetch_add(1, Ordering::AcqRel);
+    }
+
+    #[inline]
+    pub(crate) fn use_less(&self) {
+        self.in_use.fetch_sub(1, Ordering::AcqRel);
+    }
+
     /// Whoever sees the length sees the handle.
     pub(crate) fn set(&self, handle: u64, len: usize) {
         self.handle.store(handle, Ordering::Release);
@@ -114,15 +132,22 @@ impl Place {
     }
 }
 
-/// A backend's part of growable memory; freed when dropped. Nobody uses the memory while it grows, or while it is held for the first
-/// time.
+/// A backend's part of growable memory; freed when dropped. Nobody uses the memory while it moves: when it grows and not in place, and
+/// when it is held for the first time.
 pub(crate) trait RawGrowable: Send + Sync {
     /// Makes it at least `len` bytes long and says where it is then. The content is kept; after a failure nothing has changed.
     fn grow(&self, place: &Place, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()>;
-    /// Keeps the present address valid, with the same bytes as later ones, until [`release`](Self::release) is given the number that
-    /// comes with it.
-    fn hold(&self, place: &Place, device: &dyn RawDevice) -> Result<(u64, u32)>;
-    fn release(&self, generation: u32);
+    /// Whether it can become so long without moving.
+    fn grows_in_place(&self, _len: usize) -> bool {
+        false
+    }
+    /// Keeps the address until [`release`](Self::release), and says which it is.
+    fn hold(&self, place: &Place, device: &dyn RawDevice) -> Result<u64>;
+    /// Whether the next [`hold`](Self::hold) may move it.
+    fn hold_moves(&self) -> bool {
+        false
+    }
+    fn release(&self);
     /// As [`RawMemory::note_foreign_use`].
     fn note_foreign_use(&self) {}
 }

@@ -59,8 +59,8 @@ impl GrowableMemory {
         self.len() == 0
     }
 
-    /// What a kernel receives for it at present: an address on cpu, cuda and hip, a `cl_mem` on OpenCL. It is another one after
-    /// [`grow`](Self::grow), and may be another one after [`export`](Self::export).
+    /// What a kernel receives for it at present: an address on cpu, cuda and hip, a `cl_mem` on OpenCL. It may be another one after
+    /// [`grow`](Self::grow) and after [`export`](Self::export), unless an [`Export`] holds it.
     #[inline]
     pub fn handle(&self) -> u64 {
         self.inner.place.handle()
@@ -79,13 +79,14 @@ impl GrowableMemory {
 
     /// Makes it at least `len` bytes long. The content is kept, what is added is undefined; a length that it has already changes nothing.
     ///
-    /// Work that uses the memory on the device is waited for. Nobody may use it on the host meanwhile: growing has the memory to itself.
-    /// The handle is another one afterwards. On a CPU, addresses that an [`Export`] keeps go on to show the same bytes.
+    /// On a CPU, memory that an [`Export`] holds and memory of more than 512 KiB grows in place, in addresses that were reserved for it:
+    /// everybody may use it meanwhile. Other memory moves: work that uses it on the device is waited for, and nobody may use it on the host
+    /// meanwhile.
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`](crate::DeviceError::OutOfMemory); [`DeviceError::AddressHeld`](crate::DeviceError::AddressHeld)
-    /// where the device cannot keep an address that an [`Export`] holds; [`DeviceError::OtherDevice`](crate::DeviceError::OtherDevice).
-    /// The memory is then as it was.
+    /// where an [`Export`] holds the address and the memory cannot grow in place, as on a GPU, or with a limit on the addresses of a
+    /// process (`RLIMIT_AS`); [`DeviceError::OtherDevice`](crate::DeviceError::OtherDevice). The memory is then as it was.
     pub fn grow(&self, stream: &Stream, len: usize) -> Result<()> {
         self.device.check_same(stream.device(), "grow")?;
         if len <= self.len() {
@@ -95,16 +96,39 @@ impl GrowableMemory {
         self.inner.raw.grow(&self.inner.place, &*self.device.raw, stream.raw(), len)
     }
 
-    /// Holds the present address: as long as the result lives, it is valid and shows the same bytes as the memory itself, up to the
-    /// length of this moment. For addresses that are given to others, as NumPy views and DLPack do.
+    /// Whether it can become `len` bytes long without moving, so that everybody may use it meanwhile.
+    pub fn grows_in_place(&self, len: usize) -> bool {
+        len <= self.len() || self.inner.raw.grows_in_place(len)
+    }
+
+    /// Holds the address: as long as the result lives, the memory stays there. For addresses that are given to others, as NumPy views
+    /// and DLPack do.
     ///
-    /// The first export of short memory (up to half a page) moves it on a CPU: as for growing, nobody may use the memory meanwhile.
+    /// The first export moves memory of up to 512 KiB on a CPU, to where it can grow in place: nobody may use the memory meanwhile.
+    /// Memory that is [in use](Self::begin_use) stays where it is.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`](crate::DeviceError::OutOfMemory).
+    /// A forked child in which the memory was left locked.
     pub fn export(&self) -> Result<Export> {
-        let (handle, generation) = self.inner.raw.hold(&self.inner.place, &*self.device.raw)?;
-        Ok(Export { memory: self.clone(), handle, len: self.len(), generation })
+        let handle = self.inner.raw.hold(&self.inner.place, &*self.device.raw)?;
+        Ok(Export { memory: self.clone(), handle, len: self.len() })
+    }
+
+    /// Whether the next [`export`](Self::export) moves the memory.
+    pub fn export_moves(&self) -> bool {
+        self.inner.raw.hold_moves()
+    }
+
+    /// Says that the memory is used where it is, until [`end_use`](Self::end_use): exports do not move it.
+    #[inline]
+    pub fn begin_use(&self) {
+        self.inner.place.use_more();
+    }
+
+    /// Ends what [`begin_use`](Self::begin_use) began.
+    #[inline]
+    pub fn end_use(&self) {
+        self.inner.place.use_less();
     }
 
     /// Whether both are the same memory.
@@ -139,12 +163,11 @@ impl fmt::Debug for GrowableMemory {
     }
 }
 
-/// A hold on the address that a [`GrowableMemory`] had when this was made.
+/// A hold on the address of a [`GrowableMemory`].
 pub struct Export {
     memory: GrowableMemory,
     handle: u64,
     len: usize,
-    generation: u32,
 }
 
 impl Export {
@@ -158,12 +181,12 @@ impl Export {
         self.memory.inner.place.is_host().then_some(self.handle as *mut u8)
     }
 
-    /// How many bytes it shows.
+    /// How many bytes the memory had when this was made.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it shows no bytes at all.
+    /// Whether the memory had no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -176,7 +199,7 @@ impl Export {
 
 impl Drop for Export {
     fn drop(&mut self) {
-        self.memory.inner.raw.release(self.generation);
+        self.memory.inner.raw.release();
     }
 }
 

@@ -22,6 +22,7 @@ mod dtype;
 mod error;
 mod event;
 mod fft;
+pub mod forked;
 mod gpu;
 mod growable;
 pub mod hip;

@@ -1,13 +1,14 @@
 //! Growable memory of a device that has one address for each piece: it grows by moving, while nobody holds its address.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use crate::backend::{Growable, Place, RawDevice, RawGrowable, RawMemory, RawStream};
 use crate::error::{DeviceError, Result};
+use crate::forked::{Guard, Lock};
 
 /// The memory of the moment.
 pub(crate) struct Moving {
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 struct State {
@@ -21,17 +22,17 @@ impl Moving {
     pub(crate) fn allocate(device: &dyn RawDevice, len: usize) -> Result<Arc<Growable>> {
         let memory = if len == 0 { None } else { Some(device.allocate(len)?) };
         let place = Place::new(memory.as_ref().map_or(0, |memory| memory.handle()), len, false);
-        Ok(Arc::new(Growable { place, raw: Moving { state: Mutex::new(State { memory, holds: 0 }) } }))
+        Ok(Arc::new(Growable { place, raw: Moving { state: Lock::new(State { memory, holds: 0 }) } }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    fn state(&self, device: &dyn RawDevice) -> Result<Guard<'_, State>> {
+        self.state.lock().map_err(|_| DeviceError::Forked { kind: device.properties().id.kind() })
     }
 }
 
 impl RawGrowable for Moving {
     fn grow(&self, place: &Place, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()> {
-        let mut state = self.state();
+        let mut state = self.state(device)?;
         let used = place.len();
         if len <= used {
             return Ok(());
@@ -56,18 +57,22 @@ impl RawGrowable for Moving {
         Ok(())
     }
 
-    fn hold(&self, place: &Place, _device: &dyn RawDevice) -> Result<(u64, u32)> {
-        let mut state = self.state();
+    fn hold(&self, place: &Place, device: &dyn RawDevice) -> Result<u64> {
+        let mut state = self.state(device)?;
         state.holds += 1;
-        Ok((place.handle(), 0))
+        Ok(place.handle())
     }
 
-    fn release(&self, _generation: u32) {
-        self.state().holds -= 1;
+    fn release(&self) {
+        if let Ok(mut state) = self.state.lock() {
+            state.holds -= 1;
+        }
     }
 
     fn note_foreign_use(&self) {
-        if let Some(memory) = &self.state().memory {
+        if let Ok(state) = self.state.lock()
+            && let Some(memory) = &state.memory
+        {
             memory.note_foreign_use();
         }
     }

@@ -1,12 +1,12 @@
 //! The way from a name to an open device. This is the only place that knows all backends.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock};
+use std::collections::BTreeMap;
 
 use crate::device::Device;
 #[cfg(doc)]
 use crate::error::DeviceError;
 use crate::error::Result;
+use crate::forked::Lock;
 use crate::identity::DeviceId;
 use crate::kind::DeviceKind;
 use crate::{cpu, cuda, hip, opencl};
@@ -49,8 +49,8 @@ impl Device {
     /// # Errors
     /// As [`Device::open`].
     pub fn open_id(id: DeviceId) -> Result<Device> {
-        static OPEN: OnceLock<Mutex<HashMap<DeviceId, Device>>> = OnceLock::new();
-        let mut open = OPEN.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
+        static OPEN: Lock<BTreeMap<DeviceId, Device>> = Lock::new(BTreeMap::new());
+        let mut open = OPEN.lock_or(BTreeMap::new);
         if let Some(device) = open.get(&id) {
             return Ok(device.clone());
         }

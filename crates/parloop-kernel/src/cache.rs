@@ -4,11 +4,13 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
+use parloop_device::forked::{ClosedInChild, Guard, Lock};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 /// The hash of all that decides a binary.
@@ -51,9 +53,9 @@ pub struct Cache {
     folder: Result<PathBuf, String>,
     limit: u64,
     /// Binaries that could not be put on disk.
-    in_memory: Mutex<HashMap<Key, Arc<Vec<u8>>>>,
+    in_memory: Lock<HashMap<Key, Arc<Vec<u8>>>>,
     /// One lock for each key that is being compiled.
-    in_work: Mutex<HashMap<Key, Arc<Mutex<()>>>>,
+    in_work: Lock<HashMap<Key, Arc<Lock<()>>>>,
 }
 
 /// Where a binary came from.
@@ -70,7 +72,7 @@ pub enum Origin {
 const DEFAULT_LIMIT: u64 = 1 << 30;
 
 impl Cache {
-    /// The user's cache: `$PARLOOP_CACHE_DIR`, else `parloop` in `$XDG_CACHE_HOME` or `~/.cache`.
+    /// The user's cache: the folder `parloop` in `$PARLOOP_CACHE_DIR`, else in `$XDG_CACHE_HOME`, else in `~/.cache`.
     pub fn user() -> &'static Cache {
         static USER: OnceLock<Cache> = OnceLock::new();
         USER.get_or_init(|| match user_folder() {
@@ -79,17 +81,18 @@ impl Cache {
         })
     }
 
-    /// A cache in that folder, which is made if needed; at most `limit` bytes are kept.
+    /// A cache in that folder, which is made if needed; at most `limit` bytes are kept. Only files with the names of cache entries are
+    /// ever changed or removed, and the mode of a folder that exists is not changed.
     pub fn at(folder: impl Into<PathBuf>, limit: u64) -> Cache {
         let folder = folder.into();
         match prepare(&folder) {
-            Ok(()) => Cache { folder: Ok(folder), limit, in_memory: Mutex::default(), in_work: Mutex::default() },
+            Ok(()) => Cache { folder: Ok(folder), limit, in_memory: Lock::default(), in_work: Lock::default() },
             Err(reason) => Cache::without_folder(reason),
         }
     }
 
     fn without_folder(reason: String) -> Cache {
-        Cache { folder: Err(reason), limit: DEFAULT_LIMIT, in_memory: Mutex::default(), in_work: Mutex::default() }
+        Cache { folder: Err(reason), limit: DEFAULT_LIMIT, in_memory: Lock::default(), in_work: Lock::default() }
     }
 
     /// The binary under `key`; `make` is called when there is none, by one thread of one process at a time for each key.
@@ -101,7 +104,7 @@ impl Cache {
             return Ok(found);
         }
         let own = lock(&self.in_work).entry(key).or_default().clone();
-        let _others_wait = lock(&own);
+        let _others_wait = own.lock_or(|| ());
         let _other_processes_wait = self.lock_file(key);
         let result = match self.look_up(key) {
             Some(found) => Ok(found),
@@ -135,7 +138,7 @@ impl Cache {
 
     fn store(&self, key: Key, bytes: &[u8]) -> io::Result<()> {
         let folder = self.folder.as_ref().map_err(|reason| io::Error::other(reason.clone()))?;
-        let mut entry = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
+        let mut entry = tempfile::Builder::new().prefix(UNFINISHED).suffix(OURS).rand_bytes(RANDOM).tempfile_in(folder)?;
         entry.write_all(bytes)?;
         entry.write_all(trailer(key, bytes).as_slice())?;
         entry.persist(folder.join(key.file_name())).map_err(|e| e.error)?;
@@ -145,12 +148,13 @@ impl Cache {
 
     /// A lock that other processes respect and that goes with its process. Some file systems have none: then two may compile the
     /// same kernel, and either result is right.
-    fn lock_file(&self, key: Key) -> Option<File> {
+    fn lock_file(&self, key: Key) -> Option<FileLock> {
         let path = self.folder.as_ref().ok()?.join(format!("{:02x}.lock", key.0.as_bytes()[0]));
-        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let file = File::from(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).ok()?);
-        flock(&file, FlockOperation::LockExclusive).ok()?;
-        Some(file)
+        let lock = FileLock { _closed_in_child: ClosedInChild::new(file.as_fd()), file };
+        flock(&lock.file, FlockOperation::LockExclusive).ok()?;
+        Some(lock)
     }
 
     /// Removes the entries unused for longest until all fit, and what killed processes left unfinished.
@@ -178,8 +182,9 @@ impl Cache {
     /// Entries and unfinished files, with their metadata.
     fn files(&self) -> Vec<(PathBuf, fs::Metadata)> {
         let Ok(Ok(listing)) = self.folder.as_ref().map(fs::read_dir) else { return Vec::new() };
-        let ours = |path: &Path| path.extension().is_some_and(|extension| extension == "bin") || is_unfinished(path);
-        listing.flatten().filter(|e| ours(&e.path())).filter_map(|e| Some((e.path(), e.metadata().ok()?))).collect()
+        let ours = |path: &Path| is_entry(path) || is_unfinished(path);
+        let found = listing.flatten().filter(|e| ours(&e.path())).filter_map(|e| Some((e.path(), e.metadata().ok()?)));
+        found.filter(|(_, metadata)| metadata.is_file()).collect()
     }
 
     /// How much is in it.
@@ -196,28 +201,53 @@ impl Cache {
     }
 }
 
+/// Held as long as it lives, by this process and not by its children.
+struct FileLock {
+    _closed_in_child: ClosedInChild,
+    file: File,
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // A child that was forked before the file was registered has it open: closing it here would leave the lock to that child.
+        let _ = flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
 const UNFINISHED: &str = "unfinished-";
+const OURS: &str = ".parloop";
+/// Random characters in the name of an unfinished entry.
+const RANDOM: usize = 8;
 const ABANDONED: Duration = Duration::from_secs(600);
 const REFRESH: Duration = Duration::from_secs(24 * 3600);
 
-fn is_unfinished(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED))
+/// Whether it has the name of an entry: a key in hexadecimal digits. Whatever else is in the folder belongs to the user.
+fn is_entry(path: &Path) -> bool {
+    let digits = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".bin"));
+    digits.is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
+fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let random = name.and_then(|name| name.strip_prefix(UNFINISHED)).and_then(|name| name.strip_suffix(OURS));
+    random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
+/// What another thread was changing when the process forked is forgotten in the child.
+fn lock<T: Default>(lock: &Lock<T>) -> Guard<'_, T> {
+    lock.lock_or(T::default)
 }
 
 fn user_folder() -> Result<PathBuf, String> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(folder) = variable("PARLOOP_CACHE_DIR") {
-        return Ok(folder);
-    }
-    let caches = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    let named = variable("PARLOOP_CACHE_DIR");
+    let of_desktop = || variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let caches = named.or_else(of_desktop).or_else(|| variable("HOME").map(|home| home.join(".cache")));
     caches.map(|folder| folder.join("parloop")).ok_or_else(|| "neither PARLOOP_CACHE_DIR, XDG_CACHE_HOME nor HOME is set".into())
 }
 
-/// Makes the folder if needed; refuses one through which somebody else could give us code to run.
+/// Makes the folder if needed; refuses one through which somebody else could give us code to run. The mode of a folder that is there
+/// is its owner's business.
 fn prepare(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     match fs::DirBuilder::new().recursive(true).mode(0o700).create(folder) {
@@ -231,9 +261,10 @@ fn prepare(folder: &Path) -> Result<(), String> {
     if metadata.uid() != rustix::process::geteuid().as_raw() {
         return Err(format!("{shown} belongs to user {}, not to us", metadata.uid()));
     }
-    if metadata.mode() & 0o077 != 0 {
-        let own = fs::Permissions::from_mode(0o700);
-        fs::set_permissions(folder, own).map_err(|e| format!("{shown} is open to others and cannot be closed: {e}"))?;
+    if metadata.mode() & 0o022 != 0 {
+        return Err(format!(
+            "{shown} can be written to by other users; run `chmod go-w` on it, or set PARLOOP_CACHE_DIR to another folder"
+        ));
     }
     Ok(())
 }
@@ -252,7 +283,7 @@ const TRAILER_LEN: usize = 32 + 32 + MAGIC.len();
 
 fn read_entry(path: &Path, key: Key) -> io::Result<Vec<u8>> {
     let distrusted = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-    let descriptor = rustix::fs::open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+    let descriptor = rustix::fs::open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())
         .map_err(|error| if error == rustix::io::Errno::LOOP { distrusted("a link") } else { error.into() })?;
     let mut file = File::from(descriptor);
     let metadata = file.metadata()?;
@@ -275,6 +306,7 @@ fn read_entry(path: &Path, key: Key) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     type Made = Result<Vec<u8>, ()>;
@@ -392,13 +424,58 @@ mod tests {
     }
 
     #[test]
-    fn an_open_folder_is_closed_to_others() {
+    fn the_mode_of_a_folder_that_exists_is_not_changed() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("cache");
         fs::create_dir(&place).unwrap();
-        fs::set_permissions(&place, fs::Permissions::from_mode(0o777)).unwrap();
-        Cache::at(&place, 1 << 20);
-        assert_eq!(fs::metadata(&place).unwrap().mode() & 0o777, 0o700);
+        for (mode, served) in [(0o755, true), (0o777, false), (0o770, false)] {
+            fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
+            let cache = Cache::at(&place, 1 << 20);
+            assert_eq!(cache.folder.is_ok(), served, "{mode:o}");
+            cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
+            assert_eq!(fs::metadata(&place).unwrap().mode() & 0o777, mode);
+        }
+        let refused = Cache::at(&place, 1 << 20).folder.unwrap_err();
+        let expected = "can be written to by other users; run `chmod go-w` on it, or set PARLOOP_CACHE_DIR to another folder";
+        assert_eq!(refused, format!("{} {expected}", place.display()));
+    }
+
+    #[test]
+    fn files_with_other_names_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("cache");
+        let cache = Cache::at(&place, 100);
+        let hex = "a".repeat(63);
+        let upper = "A".repeat(64);
+        let foreign = ["model.bin", "unfinished-novel.txt", "unfinished-abcdefgh", "notes", &format!("{hex}.bin"), &format!("{upper}.bin")];
+        for name in foreign {
+            fs::write(place.join(name), vec![0; 1000]).unwrap();
+            let old = SystemTime::now() - 2 * ABANDONED;
+            File::options().write(true).open(place.join(name)).unwrap().set_modified(old).unwrap();
+        }
+        std::os::unix::fs::symlink(place.join("notes"), place.join(key(9).file_name())).unwrap();
+        fs::create_dir(place.join(key(8).file_name())).unwrap();
+        for n in 0..3 {
+            cache.get_or_make(key(n), || Made::Ok(vec![n; 1000])).unwrap();
+        }
+        cache.clear();
+        for name in foreign {
+            assert_eq!(fs::metadata(place.join(name)).unwrap().len(), 1000, "{name}");
+        }
+        assert_eq!(cache.info().entries, 0);
+        assert!(place.join(key(8).file_name()).is_dir());
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_an_entry_or_a_lock_is_not_waited_for() {
+        let (_folder, cache) = cache();
+        let place = cache.folder.clone().unwrap();
+        let lock = format!("{:02x}.lock", key(1).0.as_bytes()[0]);
+        for name in [key(1).file_name(), lock] {
+            rustix::fs::mknodat(rustix::fs::CWD, place.join(name), rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        }
+        assert_eq!(cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap().1, Origin::Compiled);
+        assert_eq!(cache.get_or_make(key(1), || Made::Err(())).unwrap().1, Origin::Disk);
     }
 
     #[test]
@@ -421,7 +498,7 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_is_never_read_and_is_removed_later() {
         let (_folder, cache) = cache();
-        let left = cache.folder.as_ref().unwrap().join("unfinished-abc");
+        let left = cache.folder.as_ref().unwrap().join("unfinished-abcdefgh.parloop");
         fs::write(&left, [1, 2, 3]).unwrap();
         cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
         assert!(left.exists(), "it may still be written to");

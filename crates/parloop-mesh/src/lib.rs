@@ -66,7 +66,7 @@ pub use map::Map;
 pub use options::{Lanes, LoopOptions, PlanChoice};
 pub use par_loop::{ParLoop, par_loop};
 pub use set::{Set, SetKind, Sizes};
-pub use storage::Storage;
+pub use storage::{HostNumbers, Storage};
 
 /// What came out, or why not.
 pub type Result<T, E = MeshError> = std::result::Result<T, E>;

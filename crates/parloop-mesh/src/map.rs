@@ -159,7 +159,8 @@ impl Map {
     /// # Errors
     /// When the host cannot read them.
     pub fn host(&self) -> Result<&Memory> {
-        self.inner.values.host()
+        // No loop writes a map.
+        Ok(self.inner.values.host()?.unprotected())
     }
 
     /// Where its values are: numbers of type [`DType::I32`].

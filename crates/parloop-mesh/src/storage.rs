@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use parloop_device::{DType, Device, Element, Memory, as_bytes, as_bytes_mut, refuse_recording};
@@ -162,41 +163,43 @@ impl Storage {
         self.inner.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The host's memory, up to date.
+    /// The host's memory, up to date. As long as the result lives, no loop writes the numbers: loops wait, so that the thread which has it
+    /// must not run one.
     ///
     /// # Errors
     /// When a device that has the numbers fails.
-    pub fn host(&self) -> Result<&Memory> {
+    pub fn host(&self) -> Result<HostNumbers<'_>> {
         // A loop that has its turn has said that it writes, but may not have begun.
-        let _turn = self.turn(false);
+        let turn = self.turn(false);
         self.renew_host(&mut self.state())?;
-        Ok(&self.inner.host)
+        Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
 
-    /// The host's memory, up to date, about to be written by someone: all other copies are old.
+    /// The host's memory, up to date, about to be written by someone: all other copies are old. As long as the result lives, no loop uses
+    /// the numbers.
     ///
     /// # Errors
     /// When a device that has the numbers fails.
-    pub fn host_mut(&self) -> Result<&Memory> {
+    pub fn host_mut(&self) -> Result<HostNumbers<'_>> {
         refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
-        let _turn = self.turn(true);
+        let turn = self.turn(true);
         let mut state = self.state();
         self.renew_host(&mut state)?;
         state.host = state.next_version();
-        Ok(&self.inner.host)
+        Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
 
     /// The host's memory as it is, perhaps old, about to be written as a whole by someone: nothing is moved, and all other copies are old.
-    /// What is left unwritten has the numbers that the host had last.
+    /// Entries that are not written keep stale values. As long as the result lives, no loop uses the numbers.
     ///
     /// # Errors
     /// While a recording lives.
-    pub fn host_to_replace(&self) -> Result<&Memory> {
+    pub fn host_to_replace(&self) -> Result<HostNumbers<'_>> {
         refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
-        let _turn = self.turn(true);
+        let turn = self.turn(true);
         let mut state = self.state();
         state.host = state.next_version();
-        Ok(&self.inner.host)
+        Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
 
     fn renew_host(&self, state: &mut State) -> Result<(), KernelError> {
@@ -373,6 +376,33 @@ impl Storage {
     }
 }
 
+/// The host's memory of a [`Storage`], which loops do not change as long as this lives.
+pub struct HostNumbers<'a> {
+    memory: &'a Memory,
+    _turn: Turn<'a>,
+}
+
+impl<'a> HostNumbers<'a> {
+    /// The memory without its protection, for views that outlive it, such as those of NumPy: whoever uses one while a loop runs in another
+    /// thread may see numbers of before and after.
+    pub fn unprotected(self) -> &'a Memory {
+        self.memory
+    }
+}
+
+impl Deref for HostNumbers<'_> {
+    type Target = Memory;
+    fn deref(&self) -> &Memory {
+        self.memory
+    }
+}
+
+impl fmt::Debug for HostNumbers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<HostNumbers {:?}>", self.memory)
+    }
+}
+
 /// The use of the numbers of a storage while it lives.
 #[allow(dead_code)]
 pub(crate) enum Turn<'a> {
@@ -444,6 +474,23 @@ mod tests {
             let memory = storage.place(&context, true, false).unwrap();
             assert_eq!(on(&context, &memory, 6), [7.0; 6], "what was written is no zeros, {context:?}");
         }
+    }
+
+    #[test]
+    fn no_loop_writes_what_the_host_has() {
+        let storage = Storage::with_values(&[1.0; 6], 2, 3).unwrap();
+        let numbers = storage.host().unwrap();
+        assert_eq!(numbers.len(), 48);
+        assert!(storage.inner.turns.try_write().is_err(), "a loop that writes waits");
+        assert!(storage.inner.turns.try_read().is_ok(), "a loop that reads does not");
+        drop(numbers);
+        let numbers = storage.host_mut().unwrap();
+        assert!(storage.inner.turns.try_read().is_err());
+        drop(numbers);
+        let numbers = storage.host_to_replace().unwrap();
+        assert!(storage.inner.turns.try_read().is_err());
+        assert_eq!(numbers.unprotected().len(), 48);
+        assert!(storage.inner.turns.try_write().is_ok());
     }
 
     #[test]

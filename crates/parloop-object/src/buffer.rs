@@ -5,8 +5,9 @@ mod allocation;
 mod transfer;
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 
+use parloop_device::forked::{self, Guard, Lock, Signal};
 use parloop_device::{Export, GrowableMemory, Memory, Stream};
 use parloop_kernel::Context;
 
@@ -48,25 +49,35 @@ struct Inner {
     memory: GrowableMemory,
     alignment: usize,
     grow_step: Option<usize>,
-    state: Mutex<State>,
-    /// Told when nobody holds the memory any more.
-    let_go: Condvar,
+    state: Lock<State>,
+    /// Sent when nobody holds the memory any more.
+    let_go: Signal,
 }
 
 struct State {
     /// Parts that belong to objects have their allocations as owners.
     allocator: Allocator<Owner>,
-    /// How many hold the memory where it is, and how many wait for them to let go.
+    /// How many hold the memory where it is, and how many wait for them to let go, all in the process of this generation: a forked child
+    /// has none of the threads of its parent.
     holds: usize,
     waiting: usize,
+    generation: u32,
     /// The number of the next object: another may have had the same offset.
     next_number: u64,
 }
 
 impl Inner {
     fn new(context: &Context, memory: GrowableMemory, alignment: usize, grow_step: Option<usize>, allocator: Allocator<Owner>) -> Inner {
-        let state = Mutex::new(State { allocator, holds: 0, waiting: 0, next_number: 1 });
-        Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Condvar::new() }
+        let state = Lock::new(State { allocator, holds: 0, waiting: 0, generation: forked::generation(), next_number: 1 });
+        Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Signal::default() }
+    }
+
+    fn state(&self) -> Result<Guard<'_, State>> {
+        let mut state = self.state.lock().map_err(|_| BufferError::LeftLocked)?;
+        if state.generation != forked::generation() {
+            (state.holds, state.waiting, state.generation) = (0, 0, forked::generation());
+        }
+        Ok(state)
     }
 }
 
@@ -184,18 +195,18 @@ impl Buffer {
         self.inner.memory.host_pointer()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.inner.state.lock().unwrap_or_else(|e| e.into_inner())
+    fn state(&self) -> Result<Guard<'_, State>> {
+        self.inner.state()
     }
 
-    /// The free parts, as (start, end), in order.
+    /// The free parts, as (start, end), in order; none in a forked child that cannot know.
     pub fn chunks(&self) -> Vec<(usize, usize)> {
-        self.state().allocator.chunks().collect()
+        self.state().map_or_else(|_| Vec::new(), |state| state.allocator.chunks().collect())
     }
 
-    /// The bytes that are free.
+    /// The bytes that are free; none in a forked child that cannot know.
     pub fn free_bytes(&self) -> usize {
-        self.state().allocator.free_bytes()
+        self.state().map_or(0, |state| state.allocator.free_bytes())
     }
 
     /// Takes `size` bytes at the buffer's alignment.
@@ -214,15 +225,10 @@ impl Buffer {
         if !alignment.is_power_of_two() {
             return Err(BufferError::Alignment { alignment });
         }
-        self.allocate_locked(self.state(), size, alignment).map(|(_, offset)| offset)
+        self.allocate_locked(self.state()?, size, alignment).map(|(_, offset)| offset)
     }
 
-    fn allocate_locked<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State>,
-        size: usize,
-        alignment: usize,
-    ) -> Result<(MutexGuard<'a, State>, usize)> {
+    fn allocate_locked<'a>(&'a self, mut state: Guard<'a, State>, size: usize, alignment: usize) -> Result<(Guard<'a, State>, usize)> {
         loop {
             if let Some(offset) = state.allocator.allocate(size, alignment) {
                 return Ok((state, offset));
@@ -246,32 +252,41 @@ impl Buffer {
     /// # Errors
     /// When the device has no room.
     pub fn grow(&self, bytes: usize) -> Result<()> {
-        self.grow_locked(self.state(), bytes).map(drop)
+        self.grow_locked(self.state()?, bytes).map(drop)
     }
 
-    fn grow_locked<'a>(&'a self, state: MutexGuard<'a, State>, bytes: usize) -> Result<MutexGuard<'a, State>> {
-        let mut state = self.wait_for_holds(state);
+    fn grow_locked<'a>(&'a self, mut state: Guard<'a, State>, bytes: usize) -> Result<Guard<'a, State>> {
+        let longer = |old: usize| old.checked_add(bytes).filter(|&capacity| capacity <= isize::MAX as usize).ok_or(BufferError::TooLarge);
+        if !self.inner.memory.grows_in_place(longer(state.allocator.capacity())?) {
+            state = self.wait_for_holds(state)?;
+        }
         let old = state.allocator.capacity();
-        let capacity = old.checked_add(bytes).filter(|&capacity| capacity <= isize::MAX as usize).ok_or(BufferError::TooLarge)?;
+        let capacity = longer(old)?;
         self.inner.memory.grow(self.stream(), capacity)?;
         self.stream().fill_at_once(&self.memory(), old, bytes, 0)?;
         state.allocator.grow(capacity);
         Ok(state)
     }
 
-    fn wait_for_holds<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        state.waiting += 1;
-        let mut state = self.inner.let_go.wait_while(state, |state| state.holds > 0).unwrap_or_else(|e| e.into_inner());
-        state.waiting -= 1;
-        state
+    fn wait_for_holds<'a>(&'a self, mut state: Guard<'a, State>) -> Result<Guard<'a, State>> {
+        while state.holds > 0 {
+            state.waiting += 1;
+            state = self.inner.let_go.wait(state).map_err(|_| BufferError::LeftLocked)?;
+            state.waiting -= 1;
+        }
+        Ok(state)
     }
 
-    /// Keeps the present address good, also when the buffer grows; for views that others hold. Waits for launches that use it.
+    /// Keeps the present address good, also when the buffer grows; for views that others hold. Waits for launches that use it, if the
+    /// memory must move to where it can grow in place.
     ///
     /// # Errors
-    /// When the device has no room to move it to a place that can be kept.
+    /// [`BufferError::LeftLocked`] in a forked child.
     pub fn export(&self) -> Result<Export> {
-        let state = self.wait_for_holds(self.state());
+        let mut state = self.state()?;
+        if self.inner.memory.export_moves() {
+            state = self.wait_for_holds(state)?;
+        }
         let export = self.inner.memory.export()?;
         drop(state);
         Ok(export)
@@ -289,15 +304,21 @@ impl Buffer {
     }
 
     pub(crate) fn hold_here(&self) {
-        self.state().holds += 1;
+        // In a forked child that cannot know its parts, the memory does not grow, and need not be held.
+        if let Ok(mut state) = self.state() {
+            state.holds += 1;
+        }
+        self.inner.memory.begin_use();
     }
 
     pub(crate) fn release(&self) {
-        let mut state = self.state();
-        state.holds -= 1;
+        self.inner.memory.end_use();
+        let Ok(mut state) = self.state() else { return };
+        // What was held before a fork is not counted in the child.
+        state.holds = state.holds.saturating_sub(1);
         // Telling nobody would still ask the system.
         if state.holds == 0 && state.waiting > 0 {
-            self.inner.let_go.notify_all();
+            self.inner.let_go.wake_all();
         }
     }
 
@@ -306,7 +327,7 @@ impl Buffer {
     /// # Errors
     /// What was freed already, or was never allocated as such.
     pub fn free(&self, offset: usize, size: usize) -> Result<()> {
-        let mut state = self.state();
+        let mut state = self.state()?;
         let owner = state.allocator.free(offset, size)?;
         drop(state); // the owner may be dropped here, and would look at the state
         if let Some(owner) = owner.and_then(|owner| owner.allocation.upgrade()) {
@@ -321,7 +342,7 @@ impl Buffer {
     /// Parts that overlap or lie outside; parts taken already.
     #[allow(clippy::result_unit_err)] // there is one thing that can be wrong
     pub fn take_all_but(&self, chunks: &[(usize, usize)]) -> std::result::Result<(), ()> {
-        self.state().allocator.take_all_but(chunks)
+        self.state().map_err(|_| ())?.allocator.take_all_but(chunks)
     }
 
     /// Takes memory for an object, which is freed with the last clone of what is returned.
@@ -338,7 +359,7 @@ impl Buffer {
                 return Ok(Arc::new(Allocation::new(Weak::new(), 0, offset, size)));
             }
         };
-        let (mut state, offset) = self.allocate_locked(self.state(), size, alignment)?;
+        let (mut state, offset) = self.allocate_locked(self.state()?, size, alignment)?;
         let buffer = if size == 0 { Weak::new() } else { Arc::downgrade(&self.inner) };
         let number = state.next_number;
         let allocation = Arc::new(Allocation::new(buffer, number, offset, size));
@@ -351,7 +372,7 @@ impl Buffer {
 
     /// The allocation of the object in which this offset lies.
     pub fn owner(&self, offset: usize) -> Option<Arc<Allocation>> {
-        let state = self.state();
+        let state = self.state().ok()?;
         let (_, _, owner) = state.allocator.holder(offset)?;
         owner.and_then(|owner| owner.allocation.upgrade())
     }

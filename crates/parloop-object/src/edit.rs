@@ -216,7 +216,7 @@ impl<'a> Edit<'a> {
             }
         }
         // New objects first: only they can fail for want of room.
-        let placed = self.builder.place(buffer, Placement::Aligned)?.views;
+        let placed = self.builder.place(buffer, Placement::Aligned)?;
         for (offset, step) in &self.steps {
             match step {
                 Step::Bytes(bytes) => buffer.write(*offset, bytes)?,
@@ -227,7 +227,8 @@ impl<'a> Edit<'a> {
         for link in self.links {
             let target = link.target.map(|target| match target {
                 Target::Existing(view) => view,
-                Target::New(number) => placed[number].clone(),
+                Target::New(number) => placed.views[number].clone(),
+                Target::Copied(member) => placed.copied[member].clone(),
             });
             let word = distance(link.slot, target.as_ref().map(View::offset));
             buffer.write(link.slot, &word.to_le_bytes())?;

@@ -48,6 +48,8 @@ pub enum BufferError {
     OutOfBounds { what: &'static str, offset: usize, len: usize, capacity: usize },
     #[error("the alignment {alignment} is no power of two")]
     Alignment { alignment: usize },
+    #[error("another thread was changing this buffer when the process forked; make another buffer in the child")]
+    LeftLocked,
     #[error("a buffer of more than {} bytes was asked for", isize::MAX)]
     TooLarge,
 }

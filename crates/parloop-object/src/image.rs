@@ -1,7 +1,6 @@
 //! New objects: a value is laid out on the host as the bytes of its type, then placed in a buffer. Everything is checked before a
 //! buffer is touched, so that a value that does not fit changes nothing.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -11,6 +10,7 @@ use parloop_kernel::Context;
 use crate::buffer::{Allocation, Buffer, Placement};
 use crate::elements::{convert, gather, out_of_range};
 use crate::error::ObjectError;
+use crate::graph::{Graph, GraphPiece, references};
 use crate::path::Path;
 use crate::scalar;
 use crate::types::{ArrayType, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, Place, SLOT, StructType, Type, UnionType, count_of, slots, strides_of};
@@ -66,6 +66,8 @@ pub(crate) enum Target {
     Existing(View),
     /// The object to be with this number.
     New(usize),
+    /// The copy of the object of another buffer that has this number in the graph.
+    Copied(usize),
 }
 
 impl<'a> Image<'a> {
@@ -96,6 +98,36 @@ impl<'a> Image<'a> {
         self.bytes.extend(std::iter::repeat_n(0, slots(len) - len));
     }
 
+    /// The bytes of a piece of a graph: on the host around its references, where they are elsewhere.
+    fn of_piece(piece: &GraphPiece) -> Result<Image<'a>> {
+        let mut image = Image::default();
+        let mut slots = piece.slots.iter().peekable();
+        let (mut done, mut known) = (piece.start, piece.start);
+        while done < piece.end {
+            let next = slots.peek().map_or(piece.end, |(slot, _)| **slot);
+            if next - known >= BORROW_FROM {
+                image.host_bytes(piece, done, known)?;
+                let part = View::new(piece.view.buffer().clone(), known, piece.view.ty().clone(), piece.view.owner().cloned());
+                image.piece(Piece::Object(part, next - known));
+                done = next;
+            }
+            let Some((slot, target)) = slots.next() else {
+                image.host_bytes(piece, done, piece.end)?;
+                break;
+            };
+            let position = image.bytes.len() + (slot - done);
+            image.links.push(Link { position, offset: slot - piece.start, target: Target::Copied(*target) });
+            known = slot + SLOT;
+        }
+        Ok(image)
+    }
+
+    fn host_bytes(&mut self, piece: &GraphPiece, start: usize, end: usize) -> Result<()> {
+        let before = self.bytes.len();
+        self.bytes.resize(before + (end - start), 0);
+        Ok(piece.view.buffer().read(start, &mut self.bytes[before..])?)
+    }
+
     /// Copies it to its place.
     fn write(&self, buffer: &Buffer, offset: usize) -> Result<()> {
         let (mut written, mut at) = (0, offset);
@@ -121,13 +153,23 @@ pub(crate) struct Builder<'a> {
     types: SmallVec<[Type; 1]>,
     /// The buffer that they are for, if it is there already.
     buffer: Option<Buffer>,
-    /// Objects of other buffers that are copied because a reference needs them: (buffer, offset) to the number of the copy.
-    copies: BTreeMap<(usize, usize), usize>,
+    /// Objects of other buffers that are copied because a reference needs them.
+    graph: Graph,
 }
 
-/// An object to be with everything that it refers to anew.
+/// Objects with everything that they refer to anew.
 pub(crate) struct Placed {
+    /// By their numbers.
     pub views: Vec<View>,
+    /// Copies, by the numbers of the originals in the graph.
+    pub copied: Vec<View>,
+}
+
+/// Where the copy of an object is: in the image with this number, from this byte on.
+#[derive(Clone, Copy)]
+struct Spot {
+    number: usize,
+    at: usize,
 }
 
 impl<'a> Builder<'a> {
@@ -140,10 +182,57 @@ impl<'a> Builder<'a> {
         let number = self.images.len();
         self.images.push(Image::default());
         self.types.push(ty.clone());
+        if let Value::Object(view) = &value
+            && view.ty() == ty
+            && ty.has_refs()
+        {
+            self.copy(number, view)?;
+            return Ok(number);
+        }
         let mut image = Image { bytes: Vec::with_capacity(ty.size().map_or(EXPECTED, |size| size.min(BORROW_FROM))), ..Image::default() };
         self.put(&mut image, ty, value, path)?;
         self.images[number] = image;
         Ok(number)
+    }
+
+    /// Makes an object to be of the bytes of another, whose references are found in its type. In its own buffer what it refers to is
+    /// shared; elsewhere it is a part of the graph that is copied.
+    fn copy(&mut self, number: usize, view: &View) -> Result<()> {
+        if !self.is_for(view) {
+            self.graph.start_with(view, number);
+            return Ok(());
+        }
+        let image = &mut self.images[number];
+        image.bytes = view.to_bytes()?;
+        for (slot, target) in references(view)? {
+            let offset = slot - view.offset();
+            image.links.push(Link { position: offset, offset, target: Target::Existing(target) });
+        }
+        Ok(())
+    }
+
+    fn is_for(&self, view: &View) -> bool {
+        self.buffer.as_ref().is_some_and(|buffer| buffer.same(view.buffer()))
+    }
+
+    /// Makes images of the objects that are copied; where each of them is. Objects that overlap are in one image, so that they do so in
+    /// the copy.
+    fn copy_graph(&mut self, first: Placement) -> Result<Vec<Spot>> {
+        let apart = matches!(first, Placement::At(_)).then_some(0);
+        let pieces = self.graph.pieces(apart)?;
+        let mut spots = vec![Spot { number: 0, at: 0 }; self.graph.len()];
+        for piece in pieces {
+            let number = piece.number.unwrap_or(self.images.len());
+            if number == self.images.len() {
+                self.images.push(Image::default());
+                self.types.push(piece.view.ty().clone());
+            }
+            for &(member, start) in &piece.members {
+                spots[member] = Spot { number, at: start - piece.start };
+            }
+            self.images[number] = Image::of_piece(&piece)?;
+        }
+        Ok(spots)
     }
 
     /// The bytes of a buffer that has just room for all objects.
@@ -153,7 +242,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Places all objects in a new buffer of just their size; the first of them.
-    pub(crate) fn place_alone(self, context: &Context) -> Result<View> {
+    pub(crate) fn place_alone(mut self, context: &Context) -> Result<View> {
+        let spots = self.copy_graph(Placement::Aligned)?;
         if let ([image], [ty]) = (&*self.images, &*self.types)
             && image.links.is_empty()
         {
@@ -162,12 +252,17 @@ impl<'a> Builder<'a> {
             return Ok(View::new(buffer, 0, ty.clone(), Some(allocation)));
         }
         let buffer = Buffer::for_one(context, self.size())?;
-        let placed = self.place(&buffer, Placement::Aligned)?;
+        let placed = self.place_images(&buffer, Placement::Aligned, &spots)?;
         Ok(placed.views.into_iter().next().expect("invariant: the builder was given an object"))
     }
 
     /// Places all objects in a buffer and sets their references. On failure nothing is kept.
     pub(crate) fn place(mut self, buffer: &Buffer, first: Placement) -> Result<Placed> {
+        let spots = self.copy_graph(first)?;
+        self.place_images(buffer, first, &spots)
+    }
+
+    fn place_images(mut self, buffer: &Buffer, first: Placement, spots: &[Spot]) -> Result<Placed> {
         let mut allocations: Vec<Arc<Allocation>> = Vec::with_capacity(self.images.len());
         for (number, image) in self.images.iter().enumerate() {
             let placement = if number == 0 { first } else { Placement::Aligned };
@@ -179,6 +274,10 @@ impl<'a> Builder<'a> {
                 let (target, owner) = match &link.target {
                     Target::Existing(view) => (view.offset(), view.owner().cloned()),
                     Target::New(number) => (allocations[*number].offset(), Some(allocations[*number].clone())),
+                    Target::Copied(member) => {
+                        let Spot { number, at } = spots[*member];
+                        (allocations[number].offset() + at, Some(allocations[number].clone()))
+                    }
                 };
                 image.patch(link.position, target as i64 - slot as i64);
                 if owner.as_ref().is_none_or(|owner| !Arc::ptr_eq(owner, allocation)) {
@@ -187,12 +286,14 @@ impl<'a> Builder<'a> {
             }
             image.write(buffer, allocation.offset())?;
         }
-        let views = allocations
-            .into_iter()
-            .zip(self.types)
-            .map(|(allocation, ty)| View::new(buffer.clone(), allocation.offset(), ty, Some(allocation)))
-            .collect();
-        Ok(Placed { views })
+        let view = |spot: Spot, ty: &Type| {
+            let allocation = &allocations[spot.number];
+            View::new(buffer.clone(), allocation.offset() + spot.at, ty.clone(), Some(allocation.clone()))
+        };
+        let start = |number: usize| self.graph.member_of(number).map_or(Spot { number, at: 0 }, |member| spots[member]);
+        let views = self.types.iter().enumerate().map(|(number, ty)| view(start(number), ty)).collect();
+        let copied = self.graph.views().zip(spots).map(|(original, spot)| view(*spot, original.ty())).collect();
+        Ok(Placed { views, copied })
     }
 
     fn put(&mut self, image: &mut Image<'a>, ty: &Type, value: Value<'a>, path: &Path<'_>) -> Result<()> {
@@ -232,15 +333,8 @@ impl<'a> Builder<'a> {
             // What is referred to may be a reference itself.
             Value::Object(view) if view.ty() == ty => {
                 view.check_alive()?;
-                if self.buffer.as_ref().is_some_and(|buffer| buffer.same(view.buffer())) {
-                    return Ok(Some(Target::Existing(view)));
-                }
-                let key = (view.buffer().id(), view.offset());
-                if let Some(&number) = self.copies.get(&key) {
-                    return Ok(Some(Target::New(number)));
-                }
-                self.copies.insert(key, self.images.len());
-                self.object(ty, Value::Object(view), path).map(|number| Some(Target::New(number)))
+                let shared = self.is_for(&view);
+                Ok(Some(if shared { Target::Existing(view) } else { Target::Copied(self.graph.reach(view)) }))
             }
             Value::Object(view) if matches!(view.ty(), Type::Ref(_) | Type::Union(_)) => match view.target()? {
                 Some(target) => self.target(ty, Value::Object(target), path),

@@ -23,6 +23,7 @@ mod capi;
 mod edit;
 mod elements;
 mod error;
+mod graph;
 mod image;
 mod lengths;
 mod object;

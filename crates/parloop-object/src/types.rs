@@ -74,6 +74,15 @@ impl Type {
         }
     }
 
+    /// The fewest bytes that an instance has: all that is at offsets which do not depend on values.
+    pub fn least_size(&self) -> usize {
+        match self {
+            Type::Struct(ty) => ty.least,
+            Type::Array(ty) => ty.least,
+            _ => self.size().unwrap_or(SLOT),
+        }
+    }
+
     /// Whether instances of it differ in size.
     pub fn is_dynamic(&self) -> bool {
         self.size().is_none()
@@ -100,6 +109,43 @@ impl Type {
     /// The scalar type, if it is one.
     pub fn scalar(&self) -> Option<DType> {
         if let Type::Scalar(dtype) = self { Some(*dtype) } else { None }
+    }
+
+    /// All that decides its bytes, as (path, type) of itself and of every part, in order: what a pickle must agree with. The path of
+    /// items ends in `[]`, that of what a reference refers to in `->`.
+    pub fn layout(&self) -> Vec<(String, String)> {
+        let mut parts = Vec::new();
+        self.lay_out(String::new(), &mut parts);
+        parts
+    }
+
+    fn lay_out(&self, path: String, parts: &mut Vec<(String, String)>) {
+        parts.push((path.clone(), self.described()));
+        match self {
+            Type::Scalar(_) | Type::String(_) => {}
+            Type::Struct(ty) => ty.fields.iter().for_each(|field| field.ty.lay_out(format!("{path}.{}", field.name), parts)),
+            Type::Array(ty) => ty.item.lay_out(format!("{path}[]"), parts),
+            Type::Ref(ty) => ty.target.lay_out(format!("{path}->"), parts),
+            Type::Union(ty) => ty.members.iter().for_each(|member| member.lay_out(format!("{path}->{}", member.name()), parts)),
+        }
+    }
+
+    /// Its name, and what else decides its bytes.
+    fn described(&self) -> String {
+        match self {
+            Type::Scalar(_) | Type::String(_) | Type::Struct(_) => self.name().to_owned(),
+            Type::Array(ty) => {
+                let dims: Vec<String> = ty.shape.iter().map(|dim| dim.map_or_else(|| ":".to_owned(), |dim| dim.to_string())).collect();
+                let in_order = ty.order.iter().copied().eq(0..ty.order.len());
+                let order = if in_order { String::new() } else { format!(" in order {:?}", ty.order) };
+                format!("{}[{}]{order}", ty.item.described(), dims.join(", "))
+            }
+            Type::Ref(ty) => format!("Ref({})", ty.target.described()),
+            Type::Union(ty) => {
+                let members: Vec<&str> = ty.members.iter().map(Type::name).collect();
+                format!("{}({})", ty.name, members.join(", "))
+            }
+        }
     }
 
     /// The types that it is made of.
@@ -167,6 +213,8 @@ pub struct StructType {
     pub size: Option<usize>,
     /// The bytes of an instance before the content of its second dynamic field: where the first one begins, or all of it.
     pub head: usize,
+    /// The fewest bytes that an instance has.
+    pub least: usize,
     /// Whether it holds references.
     pub has_refs: bool,
 }
@@ -228,9 +276,12 @@ impl StructType {
             *first = Place::At(next);
         }
         let has_refs = fields.iter().any(|(_, ty)| ty.has_refs());
+        let least_dynamic: usize =
+            fields.iter().filter(|(_, ty)| ty.is_dynamic()).map(|(_, ty)| ty.least_size()).fold(0, usize::saturating_add);
+        let least = next.checked_add(least_dynamic).filter(|&least| least < MAX_BYTES).ok_or_else(too_large)?;
         let fields = fields.into_iter().zip(places).map(|((name, ty), place)| Field { name, ty, place }).collect();
         let size = (dynamic == 0).then_some(next);
-        Ok(Type::Struct(Arc::new(StructType { name: name.into(), fields, size, head: next, has_refs })))
+        Ok(Type::Struct(Arc::new(StructType { name: name.into(), fields, size, head: next, least, has_refs })))
     }
 
     /// The field of that name and its position.
@@ -260,6 +311,8 @@ pub struct ArrayType {
     pub order: Vec<usize>,
     /// The bytes of every instance, if all have the same.
     pub size: Option<usize>,
+    /// The fewest bytes that an instance has.
+    pub least: usize,
     /// Where the table of item offsets (dynamic items) or the first item is.
     pub data_offset: usize,
     /// The distance between items along each axis, where it is the same for every instance.
@@ -314,7 +367,10 @@ impl ArrayType {
             _ => None,
         };
         let words = usize::from(size.is_none()) + dynamic_axes + if dynamic_axes > 0 && axes > 1 { axes } else { 0 };
-        Ok(Type::Array(Arc::new(ArrayType { name: name.into(), item, shape, order, size, data_offset: words * SLOT, strides })))
+        let data_offset = words * SLOT;
+        let table = fixed.as_ref().map_or(0, |shape| count_of(shape).saturating_mul(SLOT));
+        let least = size.or_else(|| table.checked_add(data_offset)).filter(|&least| least < MAX_BYTES).ok_or_else(too_large)?;
+        Ok(Type::Array(Arc::new(ArrayType { name: name.into(), item, shape, order, size, least, data_offset, strides })))
     }
 
     /// Whether every instance has the same shape.

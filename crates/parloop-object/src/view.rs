@@ -126,7 +126,8 @@ impl View {
             Some(size) => Ok(size),
             None => {
                 let size = self.word(0)?;
-                let size = usize::try_from(size).ok().filter(|&size| size >= SLOT).ok_or_else(|| self.corrupt("its size"))?;
+                let least = self.ty.least_size();
+                let size = usize::try_from(size).ok().filter(|&size| size >= least).ok_or_else(|| self.corrupt("its size"))?;
                 self.fits(size).map(|()| size)
             }
         }
@@ -160,6 +161,24 @@ impl View {
 
     fn part(&self, at: usize, ty: &Type) -> View {
         View { buffer: self.buffer.clone(), offset: self.offset + at, ty: ty.clone(), owner: self.owner.clone() }
+    }
+
+    /// The offset of a part, read from the word at this offset.
+    fn offset_word(&self, at: usize) -> Result<usize> {
+        usize::try_from(self.word(at)?).ok().filter(|&at| at < MAX_BYTES).ok_or_else(|| self.corrupt("an offset"))
+    }
+
+    /// A part with a size of its own, which stands in its first word and must lie inside this object.
+    fn dynamic_part(&self, at: usize, ty: &Type) -> Result<View> {
+        let size = self.size()?;
+        if at.checked_add(ty.least_size()).is_none_or(|end| end > size) {
+            return Err(self.corrupt("an offset"));
+        }
+        let part = self.part(at, ty);
+        if part.size()? > size - at {
+            return Err(part.corrupt("it reaches beyond the object that it is a part of"));
+        }
+        Ok(part)
     }
 
     fn wrong(&self, wanted: &str) -> ObjectError {
@@ -197,11 +216,11 @@ impl View {
         self.check_alive()?;
         let field = self.structure()?.fields.get(index).ok_or_else(|| self.wrong("a field"))?;
         match field.place {
-            Place::At(at) => Ok(self.part(at, &field.ty)),
+            Place::At(at) if !field.ty.is_dynamic() => Ok(self.part(at, &field.ty)),
+            Place::At(at) => self.dynamic_part(at, &field.ty),
             Place::Indirect(at) => {
-                let at = self.word(at)?;
-                let at = usize::try_from(at).ok().filter(|&at| at < MAX_BYTES).ok_or_else(|| self.corrupt("an offset"))?;
-                self.part(at, &field.ty).checked()
+                let at = self.offset_word(at)?;
+                self.dynamic_part(at, &field.ty)
             }
         }
     }
@@ -258,8 +277,8 @@ impl View {
         if ty.item.size().is_some() {
             return Ok(self.part(at, &ty.item));
         }
-        let at = usize::try_from(self.word(at)?).ok().filter(|&at| at < MAX_BYTES).ok_or_else(|| self.corrupt("an offset"))?;
-        self.part(at, &ty.item).checked()
+        let at = self.offset_word(at)?;
+        self.dynamic_part(at, &ty.item)
     }
 
     /// What a reference refers to; `None` for null.

@@ -178,6 +178,7 @@ impl Kernel {
             return self.ndarray_slot(index, to, constant, array, &mut call.staging);
         }
         if let Ok(array) = value.cast::<Array>() {
+            array.get().check_shared(value.py())?;
             return self.array_slot(index, to, constant, array.get());
         }
         if let Some(array) = NdArray::of(value)? {

@@ -144,6 +144,26 @@ impl Array {
         })
     }
 
+    /// Fails when the NumPy array whose memory this is was resized: `resize(refcheck=False)` frees memory that others use.
+    #[inline]
+    pub fn check_shared(&self, py: Python<'_>) -> Result<()> {
+        let Some(owner) = &self.owner else { return Ok(()) };
+        let Some(array) = NdArray::of(owner.bind(py))? else { return Ok(()) };
+        let ends = array.shape().iter().zip(array.strides());
+        let (low, high) = ends.fold((0, 0), |(low, high), (&len, &stride)| {
+            let last = (len - 1).max(0) * stride;
+            (low + last.min(0), high + last.max(0))
+        });
+        let first = array.pointer() as isize;
+        let end = if array.size() == 0 { first } else { first + high + self.dtype.size() as isize };
+        let start = self.memory.handle() as isize;
+        if self.memory.is_empty() || (first + low <= start && start + self.memory.len() as isize <= end) {
+            return Ok(());
+        }
+        let reason = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)";
+        Err(PyValueError::new_err(reason).into())
+    }
+
     fn write_dense(&self, values: &NdArray<'_, '_>) -> Result<()> {
         let len = values.size() * self.dtype.size();
         if len > 0 {
@@ -170,6 +190,7 @@ impl Array {
 
     /// A new NumPy array with the elements.
     pub fn copy_to_host<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        self.check_shared(py)?;
         let stream = self.context.stream();
         if self.layout.is_dense() {
             let host = empty(py, &self.layout.shape, self.dtype)?;
@@ -235,6 +256,7 @@ impl Array {
     }
 
     fn interface<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        self.check_shared(py)?;
         self.hold()?;
         let interface = PyDict::new(py);
         let address = if self.memory.is_empty() { 0 } else { self.memory.handle() + self.layout.offset as u64 };
@@ -418,7 +440,8 @@ impl Array {
 
 #[pymethods]
 impl Context {
-    /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array.
+    /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array, which must not be resized: using the array
+    /// after `values.resize(…, refcheck=False)` is an error.
     #[pyo3(signature = (values, dtype=None))]
     fn array(&self, values: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
         Array::from_object(&self.inner, values, dtype.map(dtype_of).transpose()?)

@@ -72,6 +72,7 @@ impl From<BufferError> for Error {
             }
             BufferError::OutOfBounds { .. } => Exception::MemoryRangeError,
             BufferError::TooLarge => Exception::OutOfMemoryError,
+            BufferError::LeftLocked => Exception::ForkedError,
             _ => Exception::ObjectValueError,
         };
         Error(class.error(error.to_string()))
@@ -223,6 +224,7 @@ fn device_class(error: &DeviceError) -> Exception {
         DeviceError::OutOfBounds { .. } | DeviceError::Misaligned { .. } => Exception::MemoryRangeError,
         DeviceError::OtherDevice { .. } => Exception::OtherDeviceError,
         DeviceError::InvalidLaunch { .. } => Exception::LaunchError,
+        DeviceError::Forked { .. } => Exception::ForkedError,
         DeviceError::NotRecordable { .. } | DeviceError::RecordingAbandoned { .. } => Exception::RecordingError,
         DeviceError::AlreadyRecording { .. } | DeviceError::NotRecording { .. } => Exception::RecordingError,
         DeviceError::Compile(error) => compile_class(error),

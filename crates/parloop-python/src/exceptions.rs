@@ -31,6 +31,7 @@ exceptions! {
     MemoryRangeError: DeviceError, "IndexError", "Bytes outside the memory were asked for.";
     OtherDeviceError: DeviceError, "ValueError", "Memory or an event of one device was used on another.";
     LaunchError: DeviceError, "ValueError", "A grid or block is not allowed.";
+    ForkedError: DeviceError, "RuntimeError", "A driver, or data in use, does not work in a forked child; start processes with spawn.";
     RecordingError: DeviceError, "RuntimeError", "Something cannot be recorded, or a recording is not finished.";
     CompileError: ParloopError, "RuntimeError", "The compiler refused the source or failed; the message shows the lines.";
     CompilerMissingError: CompileError, "OSError", "There is no compiler for the target; the message says how to get one.";

@@ -7,6 +7,7 @@ use parloop_object as obj;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::array::Array;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exceptions::Exception;
@@ -36,8 +37,12 @@ pub enum Kind {
 }
 
 impl Watched {
-    /// Adds the argument of that name if it is a NumPy array.
+    /// Adds the argument of that name if it is a NumPy array, or shares the memory of one.
     pub fn add_array(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(array) = value.cast::<Array>() {
+            let owner = array.get().owner.as_ref().map(|owner| owner.bind(value.py()).clone());
+            return owner.map_or(Ok(()), |owner| if owner.is_instance_of::<Array>() { Ok(()) } else { self.add_array(name, &owner) });
+        }
         if let Some(array) = NdArray::of(value)? {
             let (address, size) = (array.pointer() as usize, array.size());
             self.arrays.push(WatchedArray { name: name.to_owned(), array: value.clone().unbind(), address, size });

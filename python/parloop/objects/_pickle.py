@@ -6,13 +6,15 @@ from typing import Any
 
 from .._parloop import Buffer, Context, ObjectValueError, current_context
 
-VERSION = 1
+VERSION = 2
+
+Layout = tuple[tuple[str, str], ...]
 
 
 def reduce(item: Any) -> tuple[Any, ...]:
     """How to make the object again. Fails for one whose memory was freed."""
     item._get_size()
-    return _object, (VERSION, type(item), type(item)._type.name, type(item)._type.size, item._buffer, item._offset)
+    return _object, (VERSION, type(item), type(item)._type.name, type(item)._type.layout, item._buffer, item._offset)
 
 
 def reduce_buffer(buffer: Buffer) -> tuple[Any, ...]:
@@ -29,13 +31,25 @@ def _buffer(version: int, device: str, data: bytes, chunks: list[tuple[int, int]
     return Buffer._from_state(context, data, chunks, alignment, grow_step)
 
 
-def _object(version: int, cls: Any, name: str, size: int | None, buffer: Buffer, offset: int) -> Any:
+def _object(version: int, cls: Any, name: str, layout: Layout, buffer: Buffer, offset: int) -> Any:
     _check(version, name)
-    if (cls._type.name, cls._type.size) != (name, size):
-        raise ObjectValueError(
-            f"the pickle holds a {name} of {size} bytes, but class {cls.__name__} has objects of {cls._type.size}; it was changed since"
-        )
+    if layout != cls._type.layout:
+        raise ObjectValueError(_difference(name, layout, cls._type.layout))
     return cls._at(buffer, offset)
+
+
+def _difference(name: str, pickled: Layout, present: Layout) -> str:
+    """What a class had when its object was pickled and does not have any more, or the other way round."""
+    had, has = dict(pickled), dict(present)
+    for path, kind in pickled:
+        if path not in has:
+            return f"the pickle holds {name}{path} ({kind}), which class {name} does not have; it was changed since"
+        if has[path] != kind:
+            return f"the pickle holds {name}{path} as {kind}, but class {name} has it as {has[path]}; it was changed since"
+    for path, kind in present:
+        if path not in had:
+            return f"class {name} has {name}{path} ({kind}), which the pickle does not hold; it was changed since"
+    return f"the fields of class {name} are in another order than in the pickle; it was changed since"
 
 
 def _check(version: int, name: str) -> None:

@@ -109,8 +109,7 @@ impl<'k> Dependences<'_, 'k> {
                 Cause::Placed | Cause::Shared(_) => None,
             };
             let id = |touch: &Touch<'_>| instructions[touch.at].id.clone();
-            let turn = if let Reach::Turn(depth) = reach { depth } else { 0 };
-            outcome.doubts.insert(Doubt { variable: first.access.name.clone(), first: id(first), second: id(second), iname, turn });
+            outcome.doubts.insert(Doubt { variable: first.access.name.clone(), first: id(first), second: id(second), iname, turn: depth });
         }
         Ok(())
     }

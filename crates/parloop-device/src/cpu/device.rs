@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::compiler::{CCompiler, instructions};
 use super::cpuinfo::cpuinfo_line;
 use super::event::CpuEvent;
-use super::fork;
 use super::growable::CpuGrowable;
 use super::memory::{AdoptedMemory, HostMemory, Pinned};
 use super::module::CpuModule;
@@ -46,7 +45,6 @@ impl CpuDevice {
             uuid: None,
             pci: None,
         };
-        fork::watch();
         Ok(CpuDevice { properties, pool: Arc::new(Pool::new(threads)) })
     }
 }

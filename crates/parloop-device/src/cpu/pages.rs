@@ -1,9 +1,9 @@
-//! Pages of this process: mapped, mapped a second time, given back. Lengths and addresses are multiples of the page here.
+//! Pages of this process: mapped, reserved, moved, given back. Lengths and addresses are multiples of the page here.
 
 use std::ffi::c_void;
 use std::io;
 
-use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mremap_fixed, munmap};
+use rustix::mm::{Advice, MapFlags, MprotectFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mprotect, mremap_fixed, munmap};
 
 /// What the processor translates with one entry where the system gives it the chance.
 const HUGE_PAGE: usize = 2 << 20;
@@ -72,40 +72,26 @@ fn map_private_aligned(len: usize) -> io::Result<usize> {
     Ok(address)
 }
 
-/// Puts private pages, all zero, where others were.
-///
-/// # Safety
-/// The range belongs to the caller, and nobody wants its content.
-pub(super) unsafe fn map_private_at(address: usize, len: usize) -> io::Result<()> {
-    map(address, len, READ_WRITE, MapFlags::PRIVATE | MapFlags::FIXED).map(drop)
-}
-
-/// Pages, all zero, that [`map_again`] can put at further addresses. They take memory as they are touched.
-pub(super) fn map_shared(len: usize) -> io::Result<usize> {
-    map(0, len, READ_WRITE, MapFlags::SHARED | MapFlags::NORESERVE)
-}
-
-/// As [`map_shared`], where other pages were.
-///
-/// # Safety
-/// The range belongs to the caller, and nobody wants its content.
-pub(super) unsafe fn map_shared_at(address: usize, len: usize) -> io::Result<()> {
-    map(address, len, READ_WRITE, MapFlags::SHARED | MapFlags::NORESERVE | MapFlags::FIXED).map(drop)
-}
-
-/// Addresses without memory.
+/// Addresses without memory, from which [`commit`] makes memory; they begin at a huge page.
 pub(super) fn reserve(len: usize) -> io::Result<usize> {
-    map(0, len, ProtFlags::empty(), MapFlags::PRIVATE | MapFlags::NORESERVE)
+    let wide = len.checked_add(HUGE_PAGE).ok_or_else(no_room)?;
+    let start = map(0, wide, ProtFlags::empty(), MapFlags::PRIVATE)?;
+    let address = start.next_multiple_of(HUGE_PAGE);
+    // SAFETY: what lies before and behind the aligned range was mapped just here.
+    unsafe {
+        unmap(start, address - start);
+        unmap(address + len, start + wide - (address + len));
+    }
+    Ok(address)
 }
 
-/// Maps the shared pages at `from` at `to` as well; what was mapped there is gone, and may be gone after a failure too.
+/// Makes memory, all zero, of reserved addresses.
 ///
 /// # Safety
-/// `from` begins `len` bytes of pages that [`map_shared`] made at once; `to` begins a range of the caller's, of which nobody wants the
-/// content.
-pub(super) unsafe fn map_again(from: usize, len: usize, to: usize) -> io::Result<()> {
-    // SAFETY: an old length of zero leaves the pages at `from` where they are; the caller's promise for the rest.
-    unsafe { mremap_fixed(from as *mut c_void, 0, len, MremapFlags::MAYMOVE, to as *mut c_void)? };
+/// The range was reserved here and belongs to the caller.
+pub(super) unsafe fn commit(address: usize, len: usize) -> io::Result<()> {
+    // SAFETY: the caller's promise; nobody has used the range, and more access than before harms nobody.
+    unsafe { mprotect(address as *mut c_void, len, MprotectFlags::READ | MprotectFlags::WRITE)? };
     Ok(())
 }
 

@@ -1,15 +1,16 @@
 //! The threads of a CPU device, and what it costs to put them to work. The calling thread is one of them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::crew::Crew;
+use crate::forked::Lock;
 
 /// Threads are started at first use, and again in a child process after a fork, which inherits none of them.
 pub(super) struct Pool {
     threads: usize,
-    running: Mutex<Option<Running>>,
+    running: Lock<Option<Running>>,
     /// When the device was made, and how many nanoseconds later it was last busy.
     made: Instant,
     busy: AtomicU64,
@@ -31,7 +32,7 @@ pub(super) struct Hands {
 
 impl Pool {
     pub(super) fn new(threads: usize) -> Pool {
-        Pool { threads, running: Mutex::new(None), made: Instant::now(), busy: AtomicU64::new(0) }
+        Pool { threads, running: Lock::new(None), made: Instant::now(), busy: AtomicU64::new(0) }
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -40,7 +41,7 @@ impl Pool {
 
     /// `None` when the system gives us no threads: the caller then does the work itself.
     fn hands(&self) -> Option<Arc<Hands>> {
-        let mut running = self.running.lock().unwrap_or_else(|e| e.into_inner());
+        let mut running = self.running.lock_or(|| None);
         let process = std::process::id();
         if running.as_ref().is_none_or(|running| running.process != process) {
             *running = Some(Running { process, hands: Arc::new(Hands::start(self.threads)?) });

@@ -1,15 +1,15 @@
 //! Small memory: pieces of some fifty sizes, cut from larger mappings, so that a piece costs no call to the system and no mapping.
 //!
-//! Pieces of up to half a page lie side by side; longer ones begin at a page and end at one, so that nobody shares their pages. Threads
+//! Pieces of up to half a page lie side by side; longer ones begin at a page and end at one. Threads
 //! start at different shards, each with a lock of its own; a piece goes back to the shard that it came from. A size keeps one empty slab
 //! in each shard, and gives others back to the system.
 
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 use super::pages;
+use crate::forked::{Guard, Lock};
 
 /// The longest piece; what is longer has a mapping of its own.
 pub(super) const LONGEST: usize = 512 << 10;
@@ -33,23 +33,18 @@ pub(super) struct Piece {
     slab: u32,
     index: u16,
     shard: u8,
+    /// That of its shard when it was taken.
+    epoch: u8,
 }
 
 impl Piece {
     /// A piece of at least `len` bytes, which are [`LONGEST`] at most. From [`CACHE_LINE`] bytes on it begins at a cache line.
     #[inline]
     pub(super) fn allocate(len: usize) -> io::Result<Piece> {
-        Piece::of_size(piece_size(len, pages::page()))
-    }
-
-    /// A piece that shares its pages with nobody.
-    pub(super) fn allocate_own_pages(len: usize) -> io::Result<Piece> {
-        Piece::of_size(piece_size(len.max(pages::page()), pages::page()))
-    }
-
-    fn of_size(size: usize) -> io::Result<Piece> {
-        let shard = home();
-        lock(shard).take(size).map(|(slab, index, address)| Piece { address, size: size as u32, slab, index, shard })
+        let (shard, size) = (home(), piece_size(len, pages::page()));
+        let mut slabs = lock(shard);
+        let (slab, index, address) = slabs.take(size)?;
+        Ok(Piece { address, size: size as u32, slab, index, shard, epoch: slabs.epoch })
     }
 
     pub(super) fn address(&self) -> usize {
@@ -59,16 +54,14 @@ impl Piece {
     pub(super) fn capacity(&self) -> usize {
         self.size as usize
     }
-
-    /// Whether it shares its pages with nobody.
-    pub(super) fn has_own_pages(&self) -> bool {
-        self.capacity() >= pages::page()
-    }
 }
 
 impl Drop for Piece {
     fn drop(&mut self) {
-        lock(self.shard).give(self.slab, self.index);
+        let mut slabs = lock(self.shard);
+        if slabs.epoch == self.epoch {
+            slabs.give(self.slab, self.index);
+        }
     }
 }
 
@@ -109,17 +102,15 @@ fn home() -> u8 {
 
 /// On cache lines of its own.
 #[repr(align(128))]
-struct Apart(Mutex<Shard>);
+struct Apart(Lock<Shard>);
 
-static ALL: [Apart; SHARDS] = [const { Apart(Mutex::new(Shard::EMPTY)) }; SHARDS];
+static ALL: [Apart; SHARDS] = [const { Apart(Lock::new(Shard::EMPTY)) }; SHARDS];
 
-fn lock(shard: u8) -> MutexGuard<'static, Shard> {
-    ALL[usize::from(shard)].0.lock().unwrap_or_else(|e| e.into_inner())
-}
-
-/// Keeps every thread from allocating and freeing.
-pub(super) fn lock_all() -> Vec<MutexGuard<'static, Shard>> {
-    (0..SHARDS as u8).map(lock).collect()
+/// A forked child in which another thread was changing the shard goes on with an empty one; pieces of the other stay where they are.
+fn lock(shard: u8) -> Guard<'static, Shard> {
+    static EPOCH: AtomicU8 = AtomicU8::new(0);
+    let fresh = || Shard { epoch: EPOCH.fetch_add(1, Ordering::Relaxed).wrapping_add(1), ..Shard::EMPTY };
+    ALL[usize::from(shard)].0.lock_or(fresh)
 }
 
 /// The slabs of the threads that allocate here.
@@ -128,6 +119,8 @@ pub(super) struct Shard {
     slabs: Vec<Slab>,
     /// Places in `slabs` that wait for another slab.
     vacant: Vec<u32>,
+    /// Another one in a forked child that could not take over the slabs of its parent.
+    epoch: u8,
 }
 
 struct Class {
@@ -161,7 +154,7 @@ fn slab_len(size: usize) -> usize {
 
 impl Shard {
     const EMPTY: Shard =
-        Shard { classes: [const { Class { open: Vec::new(), empty: 0 } }; CLASSES], slabs: Vec::new(), vacant: Vec::new() };
+        Shard { classes: [const { Class { open: Vec::new(), empty: 0 } }; CLASSES], slabs: Vec::new(), vacant: Vec::new(), epoch: 0 };
 
     /// A piece of that size: its slab, its number and its address.
     #[inline]

@@ -9,6 +9,7 @@ use cudarc::driver::sys;
 use crate::backend::Compiler;
 use crate::cuda::{compiler, fft};
 use crate::error::{CompileError, DeviceError, Result};
+use crate::forked::OneProcess;
 use crate::gpu::calls::{Failure, c_text, find, function_table};
 use crate::gpu::driver::{Attributes, CallNames, Calls, Driver, GraphCallNames, GraphCalls, PoolCallNames, PoolCalls};
 use crate::gpu::fft_library::FftLibrary;
@@ -101,7 +102,9 @@ impl Cuda {
     /// The driver of this process, loaded at the first call.
     pub(crate) fn get() -> Result<&'static Cuda> {
         static CUDA: OnceLock<Result<Cuda>> = OnceLock::new();
-        CUDA.get_or_init(load).as_ref().map_err(Clone::clone)
+        static PROCESS: OneProcess = OneProcess::new();
+        let driver = CUDA.get_or_init(load).as_ref().map_err(Clone::clone)?;
+        if PROCESS.is_here() { Ok(driver) } else { Err(DeviceError::Forked { kind: DeviceKind::Cuda }) }
     }
 }
 

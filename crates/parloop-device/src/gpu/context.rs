@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use crate::error::{DeviceError, Result};
+use crate::forked::OneProcess;
 use crate::gpu::calls::{Call, Failure, code};
 use crate::gpu::driver::{Driver, LEGACY_STREAM, PoolCalls, PoolProperties};
 use crate::identity::MemoryInfo;
@@ -15,6 +16,7 @@ pub(crate) struct Context<D: Driver> {
     pub(crate) name: String,
     handle: u64,
     pool: Option<u64>,
+    process: OneProcess,
 }
 
 impl<D: Driver> Context<D> {
@@ -25,7 +27,11 @@ impl<D: Driver> Context<D> {
             Ok((handle, create_pool(driver, device)))
         };
         match setup() {
-            Ok((handle, pool)) => Ok(Context { driver, name, handle, pool }),
+            Ok((handle, pool)) => {
+                let process = OneProcess::new();
+                process.is_here();
+                Ok(Context { driver, name, handle, pool, process })
+            }
             Err(failure) => Err(Failure::into_error(failure, driver, &name)),
         }
     }
@@ -33,6 +39,9 @@ impl<D: Driver> Context<D> {
     /// Makes this the context of the calling thread, which other libraries in the process may have changed.
     #[inline]
     pub(crate) fn enter(&self) -> Result<()> {
+        if !self.process.is_here() {
+            return Err(DeviceError::Forked { kind: D::KIND });
+        }
         self.driver.make_current(self.handle).map_err(|failure| self.error(failure))
     }
 

@@ -1,11 +1,12 @@
 //! Devices of a GPU driver: counting them, reading their properties, and everything that begins at one.
 
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::backend::{Compiler, Growable, RawDevice, RawEvent, RawFft, RawGraph, RawMemory, RawModule, RawPinned, RawStream};
 use crate::binary::ModuleBinary;
 use crate::error::{CompileError, DeviceError, Result};
+use crate::forked::Lock;
 use crate::gpu::calls::{Failure, code};
 use crate::gpu::context::Context;
 use crate::gpu::driver::Driver;
@@ -61,7 +62,7 @@ fn open_checked<D: Driver>(driver: &'static D, index: usize, id: DeviceId) -> Re
     // SAFETY: `device` is a place for one number.
     call.check(unsafe { (call.function)(&mut device, index as c_int) })?;
     let properties = read_properties(driver, device, id)?;
-    Ok(GpuDevice { driver, device, properties, context: Mutex::default() })
+    Ok(GpuDevice { driver, device, properties, context: Lock::default() })
 }
 
 fn read_properties<D: Driver>(driver: &'static D, device: c_int, id: DeviceId) -> Result<Properties, Failure> {
@@ -121,12 +122,12 @@ struct GpuDevice<D: Driver> {
     driver: &'static D,
     device: c_int,
     properties: Properties,
-    context: Mutex<Option<Arc<Context<D>>>>,
+    context: Lock<Option<Arc<Context<D>>>>,
 }
 
 impl<D: Driver> GpuDevice<D> {
     fn context(&self) -> Result<Arc<Context<D>>> {
-        let mut context = self.context.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut context = self.context.lock().map_err(|_| DeviceError::Forked { kind: D::KIND })?;
         if let Some(context) = &*context {
             return Ok(context.clone());
         }

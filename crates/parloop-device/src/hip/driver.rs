@@ -10,6 +10,7 @@ use libloading::Library;
 
 use crate::backend::Compiler;
 use crate::error::{CompileError, DeviceError, Result};
+use crate::forked::OneProcess;
 use crate::gpu::calls::{Failure, c_text, find, function_table};
 use crate::gpu::driver::{Attributes, CallNames, Calls, Driver, GraphCallNames, GraphCalls, PoolCallNames, PoolCalls};
 use crate::gpu::fft_library::FftLibrary;
@@ -116,7 +117,9 @@ impl Hip {
     /// The driver of this process, loaded at the first call.
     pub(crate) fn get() -> Result<&'static Hip> {
         static HIP: OnceLock<Result<Hip>> = OnceLock::new();
-        HIP.get_or_init(load).as_ref().map_err(Clone::clone)
+        static PROCESS: OneProcess = OneProcess::new();
+        let driver = HIP.get_or_init(load).as_ref().map_err(Clone::clone)?;
+        if PROCESS.is_here() { Ok(driver) } else { Err(DeviceError::Forked { kind: DeviceKind::Hip }) }
     }
 }
 

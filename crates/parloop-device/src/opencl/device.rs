@@ -1,6 +1,6 @@
 //! The device: its context and default queue, made at first use, and all that is made from them.
 
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use opencl3::types::{cl_command_queue, cl_mem};
 
@@ -15,6 +15,7 @@ use super::stream::OpenClStream;
 use crate::backend::{Compiler, Growable, RawDevice, RawEvent, RawMemory, RawModule, RawPinned, RawStream};
 use crate::binary::ModuleBinary;
 use crate::error::{CompileError, Result};
+use crate::forked::Lock;
 use crate::identity::{MemoryInfo, Properties};
 use crate::moving::Moving;
 
@@ -24,7 +25,7 @@ pub(super) struct OpenClDevice {
     device: Object,
     properties: Properties,
     opened: OnceLock<Opened>,
-    opening: Mutex<()>,
+    opening: Lock<()>,
 }
 
 /// What exists once the device was used.
@@ -32,16 +33,16 @@ struct Opened {
     context: Arc<Context>,
     default: Arc<OpenClStream>,
     /// The streams besides the default one, as long as somebody has them.
-    others: Mutex<Vec<Weak<OpenClStream>>>,
+    others: Lock<Vec<Weak<OpenClStream>>>,
 }
 
 impl Opened {
     fn new(context: Arc<Context>, default: OpenClStream) -> Opened {
-        Opened { context, default: Arc::new(default), others: Mutex::default() }
+        Opened { context, default: Arc::new(default), others: Lock::default() }
     }
 
     fn others(&self) -> Vec<Arc<OpenClStream>> {
-        let mut others = self.others.lock().unwrap_or_else(|e| e.into_inner());
+        let mut others = self.others.lock_or(Vec::new);
         others.retain(|stream| stream.strong_count() > 0);
         others.iter().filter_map(Weak::upgrade).collect()
     }
@@ -49,7 +50,7 @@ impl Opened {
     /// Adds a stream, which starts after what the default stream was given so far.
     fn add(&self, stream: OpenClStream) -> Result<Arc<dyn RawStream>> {
         let stream = Arc::new(stream);
-        let mut others = self.others.lock().unwrap_or_else(|e| e.into_inner());
+        let mut others = self.others.lock_or(Vec::new);
         stream.wait_marker(&self.default.mark()?)?;
         others.push(Arc::downgrade(&stream));
         Ok(stream)
@@ -58,7 +59,7 @@ impl Opened {
 
 impl OpenClDevice {
     pub(super) fn new(driver: &'static Driver, device: Object, properties: Properties) -> OpenClDevice {
-        OpenClDevice { driver, device, properties, opened: OnceLock::new(), opening: Mutex::new(()) }
+        OpenClDevice { driver, device, properties, opened: OnceLock::new(), opening: Lock::new(()) }
     }
 
     /// The device of a context that exists, with its default stream.
@@ -72,7 +73,7 @@ impl OpenClDevice {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
-        let _one_at_a_time = self.opening.lock().unwrap_or_else(|e| e.into_inner());
+        let _one_at_a_time = self.opening.lock_or(|| ());
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }

@@ -13,6 +13,7 @@ use opencl3::types::{
 };
 
 use crate::error::{DeviceError, Result};
+use crate::forked::OneProcess;
 use crate::identity::DeviceId;
 use crate::kind::DeviceKind;
 use crate::library;
@@ -113,7 +114,8 @@ impl Driver {
     pub(super) fn get() -> Result<&'static Driver> {
         static DRIVER: OnceLock<Result<Driver, Vec<String>>> = OnceLock::new();
         match DRIVER.get_or_init(Driver::open) {
-            Ok(driver) => Ok(driver),
+            Ok(driver) if PROCESS.is_here() => Ok(driver),
+            Ok(_) => Err(DeviceError::Forked { kind: DeviceKind::OpenCl }),
             Err(tried) => Err(missing(tried.clone())),
         }
     }
@@ -128,6 +130,17 @@ impl Driver {
         let (library, path) = library::open_first(&NAMES.map(PathBuf::from))?;
         Driver::resolve(library).map_err(|error| vec![format!("{} ({error})", path.display())])
     }
+}
+
+/// Drivers have threads and locks of their own, of which a forked child has none.
+static PROCESS: OneProcess = OneProcess::new();
+
+/// In the place of a status: the call was not made, since this is a forked child.
+const FORKED: cl_int = cl_int::MIN;
+
+/// Whether calls can be made, or the failure of this one.
+pub(super) fn check_process(call: &'static str) -> Result<(), Failure> {
+    if PROCESS.is_here() { Ok(()) } else { Err(Failure { call, code: FORKED }) }
 }
 
 /// The error when there is no usable driver.
@@ -145,7 +158,15 @@ pub(super) struct Failure {
 impl Failure {
     /// The failure as an error of device `id`.
     pub(super) fn on(self, id: DeviceId) -> DeviceError {
+        if self.is_forked() {
+            return DeviceError::Forked { kind: DeviceKind::OpenCl };
+        }
         DeviceError::Driver { device: id.to_string(), call: self.call, code: i64::from(self.code), message: self.name().into() }
+    }
+
+    /// Whether the call was not made, since this is a forked child.
+    pub(super) fn is_forked(self) -> bool {
+        self.code == FORKED
     }
 
     /// The status code's name.
@@ -167,16 +188,19 @@ pub(super) fn status(call: &'static str, code: cl_int) -> Result<(), Failure> {
 /// Calls a function that returns a status.
 macro_rules! call {
     ($driver:expr, $name:ident($($argument:expr),* $(,)?)) => {
-        $crate::opencl::driver::status(stringify!($name), ($driver.$name)($($argument),*))
+        $crate::opencl::driver::check_process(stringify!($name))
+            .and_then(|()| $crate::opencl::driver::status(stringify!($name), ($driver.$name)($($argument),*)))
     };
 }
 
 /// Calls a function that returns an object, and its status through its last argument.
 macro_rules! create {
     ($driver:expr, $name:ident($($argument:expr),* $(,)?)) => {{
-        let mut code = 0;
-        let object = ($driver.$name)($($argument,)* &mut code);
-        $crate::opencl::driver::status(stringify!($name), code).map(|()| object)
+        $crate::opencl::driver::check_process(stringify!($name)).and_then(|()| {
+            let mut code = 0;
+            let object = ($driver.$name)($($argument,)* &mut code);
+            $crate::opencl::driver::status(stringify!($name), code).map(|()| object)
+        })
     }};
 }
 
@@ -191,6 +215,7 @@ pub(super) use {call, create, info};
 
 /// Asks for the size of a property, then for the property.
 pub(super) fn bytes(call: &'static str, ask: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Result<Vec<u8>, Failure> {
+    check_process(call)?;
     let mut size = 0;
     status(call, ask(0, std::ptr::null_mut(), &mut size))?;
     let mut value = vec![0u8; size];

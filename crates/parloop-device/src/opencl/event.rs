@@ -1,7 +1,7 @@
 //! Events: markers in a queue. A marker is made when the event is recorded, and replaced when it is recorded again.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use opencl3::error_codes::{CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_PROFILING_INFO_NOT_AVAILABLE};
 use opencl3::event::{CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_PROFILING_COMMAND_END};
@@ -12,6 +12,7 @@ use super::driver::{Failure, call, info, number};
 use super::handle::{Handle, Kind};
 use crate::backend::RawEvent;
 use crate::error::{DeviceError, Result};
+use crate::forked::Lock;
 
 /// A marker that was put into a queue.
 pub(super) struct Marker {
@@ -70,12 +71,12 @@ impl Marker {
 /// An event: its latest marker, if there is one.
 pub(super) struct OpenClEvent {
     context: Arc<Context>,
-    marker: Mutex<Option<Arc<Marker>>>,
+    marker: Lock<Option<Arc<Marker>>>,
 }
 
 impl OpenClEvent {
     pub(super) fn new(context: &Arc<Context>) -> OpenClEvent {
-        OpenClEvent { context: context.clone(), marker: Mutex::default() }
+        OpenClEvent { context: context.clone(), marker: Lock::default() }
     }
 
     /// The event behind the border; every event given to this backend is one.
@@ -84,12 +85,12 @@ impl OpenClEvent {
     }
 
     pub(super) fn record(&self, marker: Marker) {
-        *self.marker.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::new(marker));
+        *self.marker.lock_or(|| None) = Some(Arc::new(marker));
     }
 
     /// The latest marker, kept alive while it is waited for even when the event is recorded again.
     pub(super) fn marker(&self) -> Result<Arc<Marker>> {
-        let marker = self.marker.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let marker = self.marker.lock_or(|| None).clone();
         marker.ok_or_else(|| DeviceError::EventNotRecorded { device: self.context.id.to_string() })
     }
 }

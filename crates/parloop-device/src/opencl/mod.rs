@@ -17,7 +17,7 @@ mod properties;
 mod stream;
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use opencl3::command_queue::{CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE};
 use opencl3::error_codes::CL_PLATFORM_NOT_FOUND_KHR;
@@ -30,6 +30,7 @@ use self::stream::{OpenClStream, ask_queue};
 use crate::backend::RawDevice;
 use crate::device::Device;
 use crate::error::{DeviceError, Result};
+use crate::forked::Lock;
 use crate::identity::DeviceId;
 use crate::kind::DeviceKind;
 use crate::stream::Stream;
@@ -37,8 +38,8 @@ use crate::stream::Stream;
 /// The devices of all platforms, each with its platform.
 fn found(driver: &Driver) -> Result<Vec<(DeviceId, Object, Object)>> {
     // The library loads the drivers at the first of these calls, and not every one can take a second call meanwhile.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    static ONE_AT_A_TIME: Lock<()> = Lock::new(());
+    let _turn = ONE_AT_A_TIME.lock_or(|| ());
     let platforms = match properties::platforms(driver) {
         Err(Failure { code: CL_PLATFORM_NOT_FOUND_KHR, .. }) => Vec::new(),
         other => other.map_err(no_device_failed)?,
@@ -55,6 +56,9 @@ fn found(driver: &Driver) -> Result<Vec<(DeviceId, Object, Object)>> {
 
 /// A failure before any device is known.
 fn no_device_failed(failure: Failure) -> DeviceError {
+    if failure.is_forked() {
+        return DeviceError::Forked { kind: DeviceKind::OpenCl };
+    }
     let Failure { call, code } = failure;
     DeviceError::Driver { device: DeviceKind::OpenCl.to_string(), call, code: i64::from(code), message: failure.name().into() }
 }
@@ -85,8 +89,8 @@ pub(crate) fn open(platform: usize, device: usize) -> Result<Arc<dyn RawDevice>>
 /// # Safety
 /// `context` and `queue` are live objects of these types, or 0, which is an error.
 pub unsafe fn adopt(context: u64, queue: u64) -> Result<(Device, Stream)> {
-    static ADOPTED: Mutex<Vec<Adopted>> = Mutex::new(Vec::new());
-    let mut adopted = ADOPTED.lock().unwrap_or_else(|e| e.into_inner());
+    static ADOPTED: Lock<Vec<Adopted>> = Lock::new(Vec::new());
+    let mut adopted = ADOPTED.lock_or(Vec::new);
     adopted.retain(|known| known.device.strong_count() > 0);
     let known = adopted.iter().find(|known| (known.context, known.queue) == (context, queue));
     let raw = match known.and_then(|known| known.device.upgrade()) {

@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use opencl3::error_codes::CL_INVALID_KERNEL_NAME;
 use opencl3::kernel::{CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE};
@@ -16,6 +16,8 @@ use super::handle::{Handle, Kind};
 use crate::backend::{RawFunction, RawModule};
 use crate::binary::ModuleBinary;
 use crate::error::{DeviceError, Result};
+use crate::forked::Lock;
+use crate::kind::DeviceKind;
 use crate::launch::Launch;
 
 /// A program, built for the device.
@@ -53,7 +55,7 @@ impl RawModule for OpenClModule {
 /// A kernel. Its arguments are part of it, so setting them and queueing it happen under one lock.
 struct OpenClFunction {
     module: Arc<OpenClModule>,
-    kernel: Mutex<Handle>,
+    kernel: Lock<Handle>,
     parameters: usize,
     max_block: u32,
 }
@@ -79,7 +81,7 @@ impl OpenClFunction {
         let parameters = number(&parameters.map_err(|failure| context.error(failure))?) as usize;
         let block = number(&block.map_err(|failure| context.error(failure))?);
         let max_block = u32::try_from(block).unwrap_or(u32::MAX);
-        Ok(OpenClFunction { module: module.clone(), kernel: Mutex::new(kernel), parameters, max_block })
+        Ok(OpenClFunction { module: module.clone(), kernel: Lock::new(kernel), parameters, max_block })
     }
 
     fn invalid(&self, reason: String) -> DeviceError {
@@ -116,7 +118,7 @@ impl RawFunction for OpenClFunction {
         let axes = (1..=3).rev().find(|&axes| global[axes - 1] > 1).unwrap_or(1);
         let (queue, axes) = (stream as cl_command_queue, axes as cl_uint);
 
-        let kernel = self.kernel.lock().unwrap_or_else(|e| e.into_inner());
+        let kernel = self.kernel.lock().map_err(|_| DeviceError::Forked { kind: DeviceKind::OpenCl })?;
         for (index, (&arg, &size)) in args.iter().zip(sizes).enumerate() {
             // SAFETY: `arg` points at `size` bytes (or is null for shared memory), by the caller's promise.
             unsafe { call!(context.driver, clSetKernelArg(kernel.get(), index as cl_uint, size, arg)) }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use opencl3::command_queue::{
@@ -16,6 +16,7 @@ use super::event::{Marker, OpenClEvent};
 use super::handle::{Handle, Kind};
 use crate::backend::{RawEvent, RawStream};
 use crate::error::Result;
+use crate::forked::Lock;
 
 /// How long an idle queue may take to come to a marker. One that takes longer counts as busy until asked again.
 const MARKER_GRACE: Duration = Duration::from_micros(100);
@@ -25,7 +26,7 @@ pub(super) struct OpenClStream {
     context: Arc<Context>,
     queue: Handle,
     /// The marker of the latest [`is_idle`](RawStream::is_idle) that found the queue busy.
-    busy: Mutex<Option<Marker>>,
+    busy: Lock<Option<Marker>>,
 }
 
 impl OpenClStream {
@@ -34,7 +35,7 @@ impl OpenClStream {
     }
 
     fn around(context: &Arc<Context>, queue: Handle) -> OpenClStream {
-        OpenClStream { context: context.clone(), queue, busy: Mutex::default() }
+        OpenClStream { context: context.clone(), queue, busy: Lock::default() }
     }
 
     /// Shares a queue of somebody else, which must be of this context and device and in order.
@@ -140,7 +141,7 @@ impl RawStream for OpenClStream {
     }
 
     fn is_idle(&self) -> Result<bool> {
-        let mut busy = self.busy.lock().unwrap_or_else(|e| e.into_inner());
+        let mut busy = self.busy.lock_or(|| None);
         if let Some(marker) = busy.take()
             && !marker.is_done()?
         {

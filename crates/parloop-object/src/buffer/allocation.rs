@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
+
+use parloop_device::forked::Lock;
 
 use super::Inner;
 
@@ -17,7 +19,7 @@ pub struct Allocation {
     size: usize,
     freed: AtomicBool,
     /// What the references in it refer to, by the offsets of their slots in the buffer.
-    referred: Mutex<BTreeMap<usize, Arc<Allocation>>>,
+    referred: Lock<BTreeMap<usize, Arc<Allocation>>>,
 }
 
 /// What a buffer knows of the object in one of its parts.
@@ -29,7 +31,7 @@ pub(super) struct Owner {
 
 impl Allocation {
     pub(super) fn new(buffer: Weak<Inner>, number: u64, offset: usize, size: usize) -> Allocation {
-        Allocation { buffer, number, offset, size, freed: AtomicBool::new(false), referred: Mutex::default() }
+        Allocation { buffer, number, offset, size, freed: AtomicBool::new(false), referred: Lock::default() }
     }
 
     /// Where it begins.
@@ -54,7 +56,11 @@ impl Allocation {
 
     /// What the reference at this offset of the buffer refers to is kept, and what it referred to is let go.
     pub(crate) fn refer(&self, slot: usize, target: Option<Arc<Allocation>>) {
-        let mut referred = self.referred.lock().unwrap_or_else(|e| e.into_inner());
+        // A forked child that cannot know what is referred to keeps all of it.
+        let Ok(mut referred) = self.referred.lock() else {
+            std::mem::forget(target);
+            return;
+        };
         let old = match target {
             Some(target) => referred.insert(slot, target),
             None => referred.remove(&slot),
@@ -69,8 +75,9 @@ impl Drop for Allocation {
         // Long chains of references are let go one by one, not one inside the other.
         let mut chain: Vec<Arc<Allocation>> = Vec::new();
         let let_go = |allocation: &mut Allocation, chain: &mut Vec<Arc<Allocation>>| {
-            let referred = allocation.referred.get_mut().unwrap_or_else(|e| e.into_inner());
-            chain.extend(std::mem::take(referred).into_values());
+            if let Ok(mut referred) = allocation.referred.lock() {
+                chain.extend(std::mem::take(&mut *referred).into_values());
+            }
         };
         let_go(self, &mut chain);
         while let Some(next) = chain.pop() {
@@ -82,7 +89,7 @@ impl Drop for Allocation {
             return;
         }
         if let Some(inner) = self.buffer.upgrade() {
-            let mut state = inner.state.lock().unwrap_or_else(|e| e.into_inner());
+            let Ok(mut state) = inner.state() else { return };
             // Who freed it by hand while its last holder went has taken it off the list, and another may have its place.
             if state.allocator.owner_at(self.offset).is_some_and(|owner| owner.number == self.number) {
                 let freed = state.allocator.free(self.offset, self.size);

@@ -25,7 +25,7 @@ impl Buffer {
         self.check("a write", offset, bytes.len())?;
         self.stream().refuse_recording(|| "a copy from the host".to_owned(), None)?;
         if bytes.len() <= SHORT && self.host_pointer().is_some() {
-            let _state = self.state();
+            let _state = self.state()?;
             if let Some(host) = self.host_pointer() {
                 // SAFETY: the bytes are inside the buffer, which never becomes shorter, and who would move it waits for the lock.
                 unsafe { host.add(offset).copy_from(bytes.as_ptr(), bytes.len()) };
@@ -42,7 +42,7 @@ impl Buffer {
     pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<()> {
         self.check("a read", offset, bytes.len())?;
         if bytes.len() <= SHORT && self.host_pointer().is_some() {
-            let _state = self.state();
+            let _state = self.state()?;
             if let Some(host) = self.host_pointer() {
                 // SAFETY: as in `write`.
                 unsafe { host.add(offset).copy_to(bytes.as_mut_ptr(), bytes.len()) };

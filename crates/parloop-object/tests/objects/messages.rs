@@ -151,3 +151,44 @@ fn bytes_that_make_no_sense_are_told_whatever_they_are() {
         assert_eq!(view.item(&[index]).unwrap_err().to_string(), senseless(&lists, "an offset"));
     }
 }
+
+#[test]
+fn a_size_word_covers_what_is_at_fixed_places_and_parts_lie_in_their_object() {
+    let buffer = Buffer::new(&host(), 256).unwrap();
+    let write = |words: &[i64]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        buffer.write(0, &bytes).unwrap();
+    };
+    let senseless =
+        |ty: &Type, what: &str| format!("{ty}: its bytes make no sense ({what}); they were overwritten, or never were such an object");
+    let list = array(&F64, &[-1]);
+    // [size][table of 20 numbers][offset of the text][list][text]
+    let holder = structure("Holder", &[("table", &array(&F64, &[20])), ("list", &list), ("text", &Type::String(None))]);
+    assert_eq!(holder.least_size(), 8 + 160 + 8 + 16 + 8);
+    for size in [8, 16, 199] {
+        write(&[size]);
+        assert_eq!(View::at(&buffer, 0, &holder).unwrap_err().to_string(), senseless(&holder, "its size"), "{size}");
+    }
+    let mut words = [0i64; 25];
+    words[0] = 200;
+    let mut found = |list_size: i64, text_at: i64, text_size: i64, field: &str| {
+        words[21] = text_at;
+        words[22] = list_size;
+        words[24] = text_size;
+        write(&words);
+        View::at(&buffer, 0, &holder).unwrap().field(field).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(found(16, 192, 8, "list"), Ok(()));
+    assert_eq!(found(16, 192, 8, "text"), Ok(()));
+    assert_eq!(found(8, 192, 8, "list"), Err(senseless(&list, "its size")));
+    assert_eq!(found(32, 192, 8, "list"), Err(senseless(&list, "it reaches beyond the object that it is a part of")));
+    assert_eq!(found(16, 200, 8, "text"), Err(senseless(&holder, "an offset")));
+    assert_eq!(found(16, 192, 7, "text"), Err(senseless(&Type::String(None), "its size")));
+    assert_eq!(found(16, 192, 16, "text"), Err(senseless(&Type::String(None), "it reaches beyond the object that it is a part of")));
+    let lists = array(&list, &[4]);
+    assert_eq!(lists.least_size(), 8 + 4 * 8);
+    write(&[16, 0]);
+    assert_eq!(View::at(&buffer, 0, &lists).unwrap_err().to_string(), senseless(&lists, "its size"));
+    write(&[40, 32, 0, 0, 0]);
+    assert_eq!(View::at(&buffer, 0, &lists).unwrap().item(&[0]).unwrap_err().to_string(), senseless(&lists, "an offset"));
+}

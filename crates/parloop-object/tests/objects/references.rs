@@ -134,3 +134,80 @@ fn circles_are_walked_once_and_end_with_a_null() {
     drop(second);
     assert_eq!(buffer.free_bytes(), all);
 }
+
+#[test]
+fn an_object_and_its_first_field_are_one_in_a_copy_too() {
+    let inner = structure("Inner", &[("x", &I64), ("y", &I64)]);
+    let outer = structure("Outer", &[("inner", &inner), ("z", &I64)]);
+    for inner_first in [true, false] {
+        let (to_inner, to_outer) = (("inner", &reference(&inner)), ("outer", &reference(&outer)));
+        let pair = structure("Pair", &if inner_first { [to_inner, to_outer] } else { [to_outer, to_inner] });
+        let buffer = Buffer::new(&host(), 1024).unwrap();
+        let object = in_buffer(&buffer, &outer, Value::Default);
+        object.field("z").unwrap().set(3.into()).unwrap();
+        let first = object.field("inner").unwrap();
+        first.field("y").unwrap().set(2.into()).unwrap();
+        let pair = in_buffer(&buffer, &pair, Value::Default);
+        pair.field("inner").unwrap().set(Value::Object(first.clone())).unwrap();
+        pair.field("outer").unwrap().set(Value::Object(object.clone())).unwrap();
+        let copy = pair.ty().make(Value::Object(pair.clone()), Home::Own(&host())).unwrap();
+        let target = |view: &View, field: &str| view.field(field).unwrap().target().unwrap().unwrap();
+        let (inner_copy, outer_copy) = (target(&copy, "inner"), target(&copy, "outer"));
+        assert!(inner_copy.same(&outer_copy.field("inner").unwrap()));
+        assert_eq!(crate::words(&outer_copy), [0, 2, 3]);
+        inner_copy.field("y").unwrap().set(20.into()).unwrap();
+        outer_copy.field("z").unwrap().set(30.into()).unwrap();
+        pair.take_back(&copy).unwrap();
+        assert_eq!(crate::words(&object), [0, 20, 30]);
+        // The same where references are set one by one.
+        let other = Buffer::new(&host(), 1024).unwrap();
+        let made = in_buffer(
+            &other,
+            pair.ty(),
+            Value::Fields(vec![
+                (0, Value::Object(pair.field_at(0).unwrap().target().unwrap().unwrap())),
+                (1, Value::Object(pair.field_at(1).unwrap().target().unwrap().unwrap())),
+            ]),
+        );
+        assert!(target(&made, "inner").same(&target(&made, "outer")));
+        assert_eq!(crate::words(&target(&made, "outer")), [0, 20, 30]);
+    }
+}
+
+#[test]
+fn objects_without_bytes_do_not_stand_for_their_neighbours() {
+    let empty = structure("Empty", &[]);
+    let full = structure("Full", &[("x", &I64)]);
+    let both = structure("Both", &[("empty", &reference(&empty)), ("full", &reference(&full)), ("again", &reference(&empty))]);
+    let buffer = Buffer::new(&host(), 1024).unwrap();
+    let nothing = in_buffer(&buffer, &empty, Value::Default);
+    let something = in_buffer(&buffer, &full, Value::Fields(vec![(0, 7.into())]));
+    assert_eq!(nothing.offset(), something.offset(), "what has no bytes takes no place");
+    let value = Value::Fields(vec![(0, Value::Object(nothing.clone())), (1, Value::Object(something)), (2, Value::Object(nothing))]);
+    let object = in_buffer(&buffer, &both, value);
+    let copy = both.make(Value::Object(object), Home::Own(&host())).unwrap();
+    let target = |field: &str| copy.field(field).unwrap().target().unwrap().unwrap();
+    assert_eq!(crate::words(&target("full")), [7]);
+    assert!(target("empty").same(&target("again")));
+}
+
+#[test]
+fn what_refers_to_a_part_of_its_own_object_does_so_in_a_copy() {
+    let item = structure("Item", &[("x", &I64)]);
+    let list = structure("List", &[("items", &array(&item, &[3])), ("best", &reference(&item)), ("text", &Type::String(None))]);
+    let buffer = Buffer::new(&host(), 1024).unwrap();
+    let object = in_buffer(&buffer, &list, Value::Fields(vec![(2, Value::Text("name".into()))]));
+    let second = object.field("items").unwrap().item(&[1]).unwrap();
+    object.field("best").unwrap().set(Value::Object(second)).unwrap();
+    let copy = list.make(Value::Object(object.clone()), Home::Own(&host())).unwrap();
+    let best = copy.field("best").unwrap().target().unwrap().unwrap();
+    assert!(best.same(&copy.field("items").unwrap().item(&[1]).unwrap()));
+    assert_eq!(copy.field("text").unwrap().text().unwrap(), "name");
+    assert_eq!(copy.to_bytes().unwrap(), object.to_bytes().unwrap());
+    // Also at a place that the caller chose.
+    let other = Buffer::new(&host(), 1024).unwrap();
+    let offset = other.allocate(object.size().unwrap()).unwrap();
+    let copy = list.make(Value::Object(object), Home::In(&other, Placement::At(offset))).unwrap();
+    let best = copy.field("best").unwrap().target().unwrap().unwrap();
+    assert!(best.same(&copy.field("items").unwrap().item(&[1]).unwrap()) && copy.offset() == offset);
+}

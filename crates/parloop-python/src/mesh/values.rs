@@ -154,9 +154,12 @@ impl Purpose {
 
 /// Brings the numbers to the host unless they are to be replaced, without holding Python.
 pub fn to_host<'a>(py: Python<'_>, storage: &'a mesh::Storage, purpose: Purpose) -> Result<&'a Memory> {
-    Ok(py.detach(|| match purpose {
-        Purpose::Look => storage.host(),
-        Purpose::Change => storage.host_mut(),
-        Purpose::Replace => storage.host_to_replace(),
+    Ok(py.detach(|| {
+        let numbers = match purpose {
+            Purpose::Look => storage.host(),
+            Purpose::Change => storage.host_mut(),
+            Purpose::Replace => storage.host_to_replace(),
+        };
+        numbers.map(mesh::HostNumbers::unprotected)
     })?)
 }

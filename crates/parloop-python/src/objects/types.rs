@@ -6,7 +6,8 @@ use parloop_object as obj;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyType};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyTuple, PyType};
 
 use super::number::scalar_of;
 use crate::error::Result;
@@ -24,6 +25,8 @@ pub struct ObjectType {
     bound: OnceLock<Bind>,
     /// As loop kernels know it.
     in_loops: OnceLock<parloop_loop::syntax::Type>,
+    /// As pickles have it; one tuple, so that a pickle of many objects holds it once.
+    layout: PyOnceLock<Py<PyTuple>>,
 }
 
 /// The types that a type is made of.
@@ -63,7 +66,7 @@ impl ObjectType {
             Parts::Item(item) => item.get().has_defaults,
             _ => false,
         };
-        ObjectType { ty, parts, has_defaults, plain: None, bound: OnceLock::new(), in_loops: OnceLock::new() }
+        ObjectType { ty, parts, has_defaults, plain: None, bound: OnceLock::new(), in_loops: OnceLock::new(), layout: PyOnceLock::new() }
     }
 
     /// The bytes of a struct of numbers with their defaults; None for what is more, or has defaults that are no numbers.
@@ -198,6 +201,13 @@ impl ObjectType {
     #[getter]
     fn size(&self) -> Option<usize> {
         self.ty.size()
+    }
+
+    /// What decides the bytes of its objects: (path, type) of itself and of each part.
+    #[getter]
+    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let make = || Ok::<_, PyErr>(PyTuple::new(py, self.ty.layout())?.unbind());
+        Ok(self.layout.get_or_try_init(py, make)?.bind(py).clone())
     }
 
     /// Whether objects hold references.

@@ -1,0 +1,330 @@
+//! Locks that survive a fork.
+//!
+//! A forked child has one thread. What the other threads of its parent had locked stays locked in the child, for ever with the locks of
+//! the standard library. [`Lock`] knows in which process it was locked: a child finds out that the holder does not exist and gets an
+//! error, or a fresh value, at once. Processes made without the C library's `fork` (`vfork`, `posix_spawn`) run another program and need
+//! none of this.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_int;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+
+use rustix::thread::futex;
+
+/// The number of this process among its forebears, counted from the first that asked; zero before.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+/// A number that is different in a forked child, and never zero.
+#[inline]
+pub fn generation() -> u32 {
+    match GENERATION.load(Ordering::Relaxed) {
+        0 => watch(),
+        generation => generation,
+    }
+}
+
+unsafe extern "C" {
+    fn pthread_atfork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, child: Option<extern "C" fn()>) -> c_int;
+}
+
+#[cold]
+fn watch() -> u32 {
+    if GENERATION.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        // SAFETY: the function lives as long as the library that it is in and does only what a child may do after a fork.
+        unsafe { pthread_atfork(None, None, Some(in_child)) };
+    }
+    GENERATION.load(Ordering::Relaxed)
+}
+
+extern "C" fn in_child() {
+    let next = (GENERATION.load(Ordering::Relaxed) + 1) & (u32::MAX >> 1);
+    GENERATION.store(next.max(1), Ordering::Relaxed);
+    for slot in &CLOSED_IN_CHILD {
+        let descriptor = slot.swap(NO_FILE, Ordering::Relaxed);
+        if descriptor != NO_FILE {
+            // SAFETY: the thread that opened the file does not exist here, so that nobody else closes it.
+            unsafe { rustix::io::close(descriptor) };
+        }
+    }
+}
+
+/// Something that works only in the process that uses it first, as the drivers of GPUs do.
+#[derive(Debug)]
+pub(crate) struct OneProcess(AtomicU32);
+
+impl OneProcess {
+    pub(crate) const fn new() -> OneProcess {
+        OneProcess(AtomicU32::new(0))
+    }
+
+    /// Whether it can be used here. The first to ask decides where that is.
+    #[inline]
+    pub(crate) fn is_here(&self) -> bool {
+        let here = generation();
+        self.0.load(Ordering::Relaxed) == here || self.0.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// Files that a forked child closes at once.
+static CLOSED_IN_CHILD: [AtomicI32; 64] = [const { AtomicI32::new(NO_FILE) }; 64];
+const NO_FILE: c_int = -1;
+
+/// While this lives, a forked child closes the file: a lock on it then belongs to this process alone.
+///
+/// The file outlives it, and is not used in the child: only the thread that opened the file uses it.
+#[derive(Debug)]
+pub struct ClosedInChild {
+    slot: Option<&'static AtomicI32>,
+    descriptor: c_int,
+}
+
+impl ClosedInChild {
+    /// Registers a file. There is room for 64 at a time; a child keeps others open.
+    pub fn new(file: BorrowedFd<'_>) -> ClosedInChild {
+        generation();
+        let descriptor = file.as_raw_fd();
+        let free = |slot: &&AtomicI32| slot.compare_exchange(NO_FILE, descriptor, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        ClosedInChild { slot: CLOSED_IN_CHILD.iter().find(free), descriptor }
+    }
+}
+
+impl Drop for ClosedInChild {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot {
+            let _ = slot.compare_exchange(self.descriptor, NO_FILE, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The value of a [`Lock`] was in use by a thread that does not exist in this forked child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("another thread was changing this when the process forked")]
+pub struct LeftLocked;
+
+/// A mutex that a forked child never waits for in vain.
+///
+/// ```
+/// use parloop_device::forked::Lock;
+/// static COUNT: Lock<u32> = Lock::new(1);
+/// *COUNT.lock_or(|| 0) += 1;
+/// assert_eq!(*COUNT.lock().unwrap(), 2);
+/// ```
+pub struct Lock<T> {
+    /// Zero, or the generation of the holder above a bit that says whether others wait.
+    word: AtomicU32,
+    left_locked: AtomicBool,
+    value: UnsafeCell<ManuallyDrop<T>>,
+}
+
+// SAFETY: one thread at a time has access to the value, as with any mutex.
+unsafe impl<T: Send> Send for Lock<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+const WAITED_FOR: u32 = 1;
+const SPINS: usize = 100;
+
+impl<T> Lock<T> {
+    /// A lock around that value.
+    pub const fn new(value: T) -> Lock<T> {
+        Lock { word: AtomicU32::new(0), left_locked: AtomicBool::new(false), value: UnsafeCell::new(ManuallyDrop::new(value)) }
+    }
+
+    /// Waits for other threads and takes the lock. The value may be as a panic left it.
+    ///
+    /// # Errors
+    /// [`LeftLocked`], in a forked child, from then on.
+    #[inline]
+    pub fn lock(&self) -> Result<Guard<'_, T>, LeftLocked> {
+        let guard = self.take();
+        if self.left_locked.load(Ordering::Relaxed) { Err(LeftLocked) } else { Ok(guard) }
+    }
+
+    /// As [`lock`](Self::lock); a forked child goes on with a fresh value where the other was in use. That one is never dropped.
+    #[inline]
+    pub fn lock_or(&self, fresh: impl FnOnce() -> T) -> Guard<'_, T> {
+        let guard = self.take();
+        if self.left_locked.load(Ordering::Relaxed) {
+            // SAFETY: the lock is held. The value that is there may be half changed, so that it is overwritten and not dropped.
+            unsafe { self.value.get().write(ManuallyDrop::new(fresh())) };
+            self.left_locked.store(false, Ordering::Relaxed);
+        }
+        guard
+    }
+
+    #[inline]
+    fn take(&self) -> Guard<'_, T> {
+        let held = generation() << 1;
+        if self.word.compare_exchange(0, held, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.take_slowly(held);
+        }
+        Guard { lock: self }
+    }
+
+    #[cold]
+    fn take_slowly(&self, held: u32) {
+        for _ in 0..SPINS {
+            if self.word.load(Ordering::Relaxed) != held {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        let swap = |from, to| self.word.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        loop {
+            match self.word.load(Ordering::Relaxed) {
+                // Others may have waited before: whoever waited wakes the next.
+                0 if swap(0, held | WAITED_FOR) => return,
+                0 => {}
+                found if found & !WAITED_FOR != held => {
+                    if swap(found, held) {
+                        self.left_locked.store(true, Ordering::Relaxed);
+                        return;
+                    }
+                }
+                found => {
+                    if found & WAITED_FOR != 0 || swap(found, found | WAITED_FOR) {
+                        let _ = futex::wait(&self.word, futex::Flags::PRIVATE, held | WAITED_FOR, None);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<T> Drop for Lock<T> {
+    fn drop(&mut self) {
+        let word = *self.word.get_mut();
+        let left_locked = *self.left_locked.get_mut() || (word != 0 && word & !WAITED_FOR != generation() << 1);
+        if !left_locked {
+            // SAFETY: the value is whole, and is not used again.
+            unsafe { ManuallyDrop::drop(self.value.get_mut()) };
+        }
+    }
+}
+
+impl<T: Default> Default for Lock<T> {
+    fn default() -> Lock<T> {
+        Lock::new(T::default())
+    }
+}
+
+impl<T> std::fmt::Debug for Lock<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Lock")
+    }
+}
+
+/// Access to the value of a [`Lock`], until dropped.
+pub struct Guard<'a, T> {
+    lock: &'a Lock<T>,
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the lock is held, and this borrow of the guard is the only one.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.lock.word.swap(0, Ordering::Release) & WAITED_FOR != 0 {
+            let _ = futex::wake(&self.lock.word, futex::Flags::PRIVATE, 1);
+        }
+    }
+}
+
+/// Wakes threads that wait for the value of a [`Lock`] to change.
+#[derive(Debug, Default)]
+pub struct Signal {
+    sent: AtomicU32,
+}
+
+impl Signal {
+    /// Releases the lock, waits for [`wake_all`](Self::wake_all) and takes the lock again. It may also return without cause.
+    ///
+    /// # Errors
+    /// As [`Lock::lock`].
+    pub fn wait<'a, T>(&self, guard: Guard<'a, T>) -> Result<Guard<'a, T>, LeftLocked> {
+        let sent = self.sent.load(Ordering::Relaxed);
+        let lock = guard.lock;
+        drop(guard);
+        let _ = futex::wait(&self.sent, futex::Flags::PRIVATE, sent, None);
+        lock.lock()
+    }
+
+    /// Wakes all that wait; called while the lock is held.
+    pub fn wake_all(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        let _ = futex::wake(&self.sent, futex::Flags::PRIVATE, i32::MAX as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_have_the_value_one_at_a_time() {
+        let lock = Lock::new(0u64);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        let mut value = lock.lock().unwrap();
+                        let before = *value;
+                        std::hint::black_box(());
+                        *value = before + 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*lock.lock().unwrap(), 160_000);
+    }
+
+    #[test]
+    fn what_a_thread_of_another_process_holds_is_known_to_be_left_locked() {
+        let lock = Lock::new(vec![1]);
+        std::mem::forget(lock.lock().unwrap());
+        let held = lock.word.load(Ordering::Relaxed);
+        // As a child sees it: the word has the generation of the parent.
+        lock.word.store(held + 2, Ordering::Relaxed);
+        assert!(lock.lock().is_err());
+        assert!(lock.lock().is_err(), "the value is not to be trusted later either");
+        assert_eq!(*lock.lock_or(|| vec![2]), [2]);
+        assert_eq!(*lock.lock().unwrap(), [2]);
+    }
+
+    #[test]
+    fn a_signal_wakes_all_that_wait() {
+        let (lock, signal) = (Lock::new(false), Signal::default());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut ready = lock.lock().unwrap();
+                    while !*ready {
+                        ready = signal.wait(ready).unwrap();
+                    }
+                });
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            *lock.lock().unwrap() = true;
+            let _held = lock.lock().unwrap();
+            signal.wake_all();
+        });
+    }
+}
