@@ -280,7 +280,7 @@ fn count(items: &[Item]) -> u64 {
     let one = |item: &Item| match item {
         Item::Loop { body, .. } | Item::Axis { body, .. } => count(body),
         Item::Run(_) => 1,
-        Item::Barrier(_) => 0,
+        Item::Barrier(_) | Item::Passed => 0,
     };
     items.iter().map(one).sum()
 }
