@@ -37,7 +37,7 @@ fn row<T>(what: &str, sets: &[Set], question: impl Fn(&Set) -> Result<T>) -> Res
 
 /// Sets of other names, so that none has been seen.
 fn unseen(make: fn(i64) -> Result<Set>, tag: usize) -> Result<Vec<Set>> {
-    (0..ROUNDS).map(|round| Ok(make(round)?.rename(&|name| (name == "n").then(|| Name::from(format!("n{tag}")))))).collect()
+    (0..ROUNDS).map(|round| make(round)?.rename(&|name| (name == "n").then(|| Name::from(format!("n{tag}"))))).collect()
 }
 
 fn main() -> std::result::Result<(), IslError> {
@@ -64,7 +64,7 @@ fn main() -> std::result::Result<(), IslError> {
         row("  dim_max", &next(make)?, |set| set.dim_max(dim))?;
         row("  static_max", &next(make)?, |set| set.static_max(dim, &Set::universe(&[], &[])))?;
         let sets = next(make)?;
-        let larger = make(0)?.hull()?.rename(&|_| None);
+        let larger = make(0)?.hull()?.rename(&|_| None)?;
         row("  is_subset", &sets, |set| set.is_subset(&larger))?;
         let sets = next(make)?;
         let context = Set::parse("{[ii, ki]: 0 <= ii, ki < 16}")?;

@@ -113,7 +113,7 @@ impl<'k> Dependences<'_, 'k> {
         let used = self.facts.domain(&inames)?.join(&kernel.assumptions)?;
         // The points of the definition, with its indices as the user has them; what else it is within is the user's, or any.
         let mut assigned = self.facts.domain(&definition.within_inames)?;
-        for (name, _) in &indices {
+        for name in indices.keys() {
             assigned = assigned.rename(&|known| (known == name).then(|| format!("{name}@").into()))?;
         }
         for (name, index) in &indices {
