@@ -155,7 +155,9 @@ pub fn run(case: &Case, program: &Program, changes: &Changes, meaning: &[Numbers
                     other if other.is_failure() => return other,
                     _ => {}
                 },
-                Err(error) => return Outcome::Failed { device: place.name.to_owned(), what: "checked".to_owned(), message: error.to_string() },
+                Err(error) => {
+                    return Outcome::Failed { device: place.name.to_owned(), what: "checked".to_owned(), message: error.to_string() };
+                }
             }
         }
     }
