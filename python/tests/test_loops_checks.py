@@ -46,6 +46,81 @@ def test_work_items_are_checked_too(ctx):
         knl(ctx, a=np.arange(5.0), k=k)
 
 
+def update(tag, **said):
+    data = [lp.GlobalArg("x", np.float64, shape="8"), lp.GlobalArg("p", np.int32, shape="8")]
+    knl = lp.make_kernel("{[i]: 0<=i<8}", "x[p[i]] = 2*x[p[i]] + i {id=put}", data, name="update", **said)
+    return lp.tag_inames(knl, {"i": tag})
+
+
+PERMUTATION = np.array([3, 1, 7, 5, 0, 2, 6, 4], np.int32)
+REPEATED = np.array([3, 1, 7, 5, 0, 2, 1, 4], np.int32)
+
+
+@pytest.mark.parametrize("tag", ["g.0", "l.0"])
+def test_an_order_that_the_data_decides_warns_once(cpu, tag):
+    knl = update(tag)
+    message = (
+        "order(update): instances of `put` may touch the same elements of `x` in another order along `i`; that depends on the data: "
+        "call it with checked=True to find out"
+    )
+    with pytest.warns(lp.LoopWarning, match=re.escape(message)) as caught:
+        _, (x,) = knl(cpu, x=np.ones(8), p=PERMUTATION)
+        knl(cpu, x=np.ones(8), p=REPEATED)
+        knl.code("c")
+    assert len(caught) == 1 and caught[0].filename == __file__
+    np.testing.assert_array_equal(x[PERMUTATION], 2 + np.arange(8))
+    with pytest.warns(lp.LoopWarning, match=re.escape("order(update): ")) as caught:
+        assert "void update" in update(tag).code("c")
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_warning_can_be_silenced_and_is_given_for_nothing_else(cpu):
+    for silenced in (["order(update)"], ["order(*)"], "*"):
+        update("g.0", silenced_warnings=silenced)(cpu, x=np.ones(8), p=PERMUTATION)
+    knl = update("g.0")
+    knl(cpu, x=np.ones(8), p=PERMUTATION, checked=True)
+    update("for")(cpu, x=np.ones(8), p=REPEATED)
+    scatter()(cpu, a=np.ones(3), k=np.array([2, 1, 0], np.int32), out=np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize(("tag", "cause"), [("g.0", "work-groups run in any order"), ("l.0", "work items run in any order between barriers")])
+def test_checked_calls_find_out_what_the_data_decides(cpu, tag, cause):
+    knl = update(tag, silenced_warnings=["order(*)"])
+    for _ in range(3):
+        _, (x,) = knl(cpu, x=np.ones(8), p=PERMUTATION, checked=True)
+        np.testing.assert_array_equal(x[PERMUTATION], 2 + np.arange(8))
+        with pytest.raises(pl.CheckError, match=re.escape("kernel `update`: instruction `put`: `i = 1` ")) as caught:
+            knl(cpu, x=np.ones(8), p=REPEATED, checked=True)
+        assert " `x[1]`, which `i = 6` " in str(caught.value) and str(caught.value).endswith(cause)
+        knl(cpu, x=np.ones(8), p=REPEATED)
+        knl(cpu, x=np.ones(8), p=REPEATED, checked=False)
+    with pytest.raises(pl.CheckError, match="instruction `put`"):
+        lp.set_options(knl, checked=True)(cpu, x=np.ones(8), p=REPEATED)
+
+
+def test_a_replay_of_checked_calls_is_watched_like_them():
+    ctx = pl.Context("cpu:2")
+    knl = update("g.0", options=lp.Options(checked=True))
+    x, p = np.ones(8), PERMUTATION.copy()
+    with ctx.recording() as steps:
+        knl(ctx, x=x, p=p)
+        knl(ctx, x=x, p=p)
+    for _ in range(2):
+        steps()
+    p[:] = REPEATED
+    with pytest.raises(pl.CheckError, match="instruction `put`"):
+        steps()
+    p[:] = PERMUTATION
+    steps()
+
+
+def test_an_argument_may_be_called_checked(cpu):
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = checked*a[i]", [lp.GlobalArg("a", np.float64), lp.ValueArg("checked", np.float64), ...])
+    _, (out,) = knl(cpu, a=np.ones(3), checked=2.0)
+    np.testing.assert_array_equal(out, [2.0, 2.0, 2.0])
+
+
 def test_options_and_the_environment_turn_checks_on(in_new_process):
     code = """
         import numpy as np, parloop as pl, parloop.loops as lp
