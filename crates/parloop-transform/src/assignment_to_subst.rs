@@ -9,7 +9,7 @@ use parloop_analysis::facts::Facts;
 use parloop_ir::affine::to_affine;
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
-use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls};
+use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, expand_subst};
 use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
 use parloop_isl::{IslError, Name};
 
@@ -338,7 +338,9 @@ impl<'a> Change<'a> {
 
     /// What the value is made of must be the same at the use, and the value must be there by then.
     fn check_moves(&self, definition: &Instruction, reader: &Instruction) -> Result<(), AssignmentToSubstError> {
-        let (variable, facts) = (&self.what.variable, Facts::of(self.kernel));
+        // What rules stand for is read too.
+        let expanded = expand_subst(self.kernel, &Query::All)?;
+        let (variable, facts) = (&self.what.variable, Facts::of(&expanded));
         let dependences = Dependences::of(&facts);
         let names = match definition.lhs()[..] {
             [lhs] => self.indices(definition, lhs)?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::syntax::{BinaryOp, Expr, LoopKernel};
-use parloop_isl::{Affine, Constraint, IslError, Name, Set};
+use parloop_isl::{Affine, Constraint, ConstraintKind, IslError, Name, Set};
 
 use super::replace::{self, InameError};
 use super::rewrite::Scope;
@@ -91,6 +91,13 @@ fn bounds(kernel: &LoopKernel, iname: &str) -> Result<(Affine, Affine), ChunkErr
     let others = || home.dims().iter().filter(|dim| *dim != iname);
     let [piece] = home.pieces() else { return Err(no_box(home)) };
     if piece.iter().any(|constraint| constraint.affine.mentions(iname) && others().any(|dim| constraint.affine.mentions(dim))) {
+        return Err(no_box(home));
+    }
+    // Chunks have all values between their first and their last one.
+    let has_gaps = |constraint: &Constraint| {
+        constraint.affine.mentions(iname) && (constraint.affine.has_floors() || constraint.kind == ConstraintKind::Zero)
+    };
+    if piece.iter().any(has_gaps) {
         return Err(no_box(home));
     }
     let bounds = home.bounds(iname)?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use parloop_analysis::access::accesses;
 use parloop_ir::affine::from_affine;
 use parloop_ir::matching::Query;
 use parloop_ir::syntax::{Expr, Instruction, LoopKernel, Origin, primed};
@@ -62,6 +63,14 @@ pub enum AddInamesError {
         /// Values of parameters and inames for which it has none.
         point: BTreeMap<Name, i64>,
     },
+    /// Doing the instruction again may give something else, which only the data knows.
+    #[error("instruction `{instruction}` changes what it reads under a condition, so it cannot be done again for each value of `{iname}`")]
+    NotRepeatable {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+    },
     /// The instruction reduces over the iname.
     #[error(
         "instruction `{instruction}` reduces over `{iname}`, so it cannot be done for each of its values; make_reduction_inames_unique first"
@@ -94,12 +103,21 @@ pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -
             if rewrite::inames_used_by(kernel, std::iter::once(instruction)).contains(iname) && !inside.within_inames.contains(iname) {
                 return Err(AddInamesError::Reduced { instruction: inside.id.clone(), iname: iname.clone() });
             }
+            if !is_repeatable(instruction) {
+                return Err(AddInamesError::NotRepeatable { instruction: inside.id.clone(), iname: iname.clone() });
+            }
             check_values(kernel, &inside, iname)?;
             inside.within_inames.insert(iname.clone());
         }
         Ok::<_, AddInamesError>(Arc::new(inside))
     })?;
     Ok(LoopKernel { instructions, ..kernel.clone() })
+}
+
+/// Whether an instruction reads nothing that it writes, or does so always: then the order of its instances says what it is done again for.
+fn is_repeatable(instruction: &Instruction) -> bool {
+    let is_conditional = accesses(instruction).iter().any(|access| !access.conditions.is_empty());
+    !is_conditional || instruction.reads().is_disjoint(&instruction.writes())
 }
 
 /// An instruction that is done for each value of an iname must still be done.

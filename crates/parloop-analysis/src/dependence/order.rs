@@ -31,6 +31,13 @@ impl<'k> Dependences<'_, 'k> {
     /// When the solver has no answer.
     pub fn check_order(&self, paths: &Paths, may_race: &dyn Fn(&Name) -> bool) -> Result<Outcome, IslError> {
         let mut outcome = Outcome::default();
+        // Sharing memory is new even where the order is not.
+        for touches in self.touches.values() {
+            outcome.violation = self.clash(touches, paths)?;
+            if outcome.violation.is_some() {
+                return Ok(outcome);
+            }
+        }
         if self.is_as_created(paths) {
             return Ok(outcome);
         }
@@ -38,10 +45,6 @@ impl<'k> Dependences<'_, 'k> {
             let mut related: Vec<&Touch<'k>> = own.iter().collect();
             if let Some(whole) = key.split_once('.').and_then(|(object, _)| self.touches.get(object)) {
                 related.extend(whole);
-            }
-            if let Some(violation) = self.clash(own, paths)? {
-                outcome.violation = Some(violation);
-                return Ok(outcome);
             }
             let mut reach: Option<Reach> = None;
             for (place, one) in own.iter().enumerate() {

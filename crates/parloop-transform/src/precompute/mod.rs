@@ -18,7 +18,7 @@ use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::matching::Query;
 use parloop_ir::names::{Near, UniqueNames};
-use parloop_ir::substitution::{expand_calls, used_rules};
+use parloop_ir::substitution::{expand_calls, expand_subst, used_rules};
 use parloop_ir::syntax::{
     AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Origin, Shape, SubstitutionRule,
     SyncScope, Temporary, TimeStep, Type, primed, without_primes,
@@ -280,7 +280,9 @@ impl<'a> Job<'a> {
 
     /// There must be a place for the computation at which it reads what its users would have read.
     fn check_place(&self, result: &LoopKernel, id: &Name) -> Result<(), PrecomputeError> {
-        let facts = Facts::of(result);
+        // What rules stand for is read too.
+        let expanded = expand_subst(result, &Query::All)?;
+        let facts = Facts::of(&expanded);
         match Dependences::of(&facts).without_place(facts.position[id])? {
             None => Ok(()),
             Some((array, writer)) => {

@@ -26,7 +26,10 @@ fn groups(line: &str) -> Option<String> {
 /// `for (int32_t l = 0; l < 16; ++l)`, from the last to the first.
 fn backwards(line: &str) -> Option<String> {
     let inner = line.trim().strip_prefix("for (")?.strip_suffix(')')?;
-    let [start, end, _] = inner.split("; ").collect::<Vec<_>>()[..] else { return None };
+    let [start, end, step] = inner.split("; ").collect::<Vec<_>>()[..] else { return None };
+    if !step.starts_with("++") {
+        return None;
+    }
     let (declared, first) = start.split_once(" = ")?;
     let name = declared.split(' ').next_back()?;
     let last = match (end.strip_prefix(&format!("{name} < ")), end.strip_prefix(&format!("{name} <= "))) {

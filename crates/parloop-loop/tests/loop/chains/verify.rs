@@ -1,7 +1,7 @@
 //! Runs a case on devices and compares its numbers with their meaning.
 
 use parloop_device::DeviceKind;
-use parloop_kernel::Context;
+use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use parloop_loop::file::LoopFile;
 use parloop_loop::parse;
@@ -125,10 +125,14 @@ pub fn verify(case: &Case, places: &[Place], only: Option<&str>) -> Outcome {
     run(case, &program, &changes, &meaning, places, only)
 }
 
+/// The stage at which the data decides against a chain.
+const CONFLICT: &str = "checked run";
+
 /// Runs a program that a chain made.
 pub fn run(case: &Case, program: &Program, changes: &Changes, meaning: &[Numbers], places: &[Place], only: Option<&str>) -> Outcome {
     let mut generated: Option<(DeviceKind, Generated)> = None;
     let mut outcome = None;
+    let mut collides = false;
     for place in places.iter().filter(|place| only.is_none_or(|only| only == place.name)) {
         let kind = place.context.device().kind();
         if case.is_huge() && kind != DeviceKind::Cpu {
@@ -144,14 +148,14 @@ pub fn run(case: &Case, program: &Program, changes: &Changes, meaning: &[Numbers
             };
         }
         let Some((_, code)) = &generated else { continue };
-        match run_on(place, code, case, changes, meaning) {
-            other if other.is_failure() => return other,
-            other => _ = outcome.get_or_insert(other),
-        }
-        // What only the data decides, it decides well: indices that are read are permutations.
-        if kind == DeviceKind::Cpu && !code.doubts.is_empty() {
+        // What only the data decides is decided by a checked run first: where it finds a conflict, no numbers are promised.
+        if !code.doubts.is_empty() && kind == DeviceKind::Cpu && !collides {
             match with_checks(program).generate(target_of(kind)) {
                 Ok(checked) => match run_on(place, &checked, case, changes, meaning) {
+                    Outcome::Refused { stage, kind, message } if stage == CONFLICT => {
+                        collides = true;
+                        outcome.get_or_insert(Outcome::Refused { stage, kind, message });
+                    }
                     other if other.is_failure() => return other,
                     _ => {}
                 },
@@ -159,6 +163,13 @@ pub fn run(case: &Case, program: &Program, changes: &Changes, meaning: &[Numbers
                     return Outcome::Failed { device: place.name.to_owned(), what: "checked".to_owned(), message: error.to_string() };
                 }
             }
+        }
+        if collides {
+            continue;
+        }
+        match run_on(place, code, case, changes, meaning) {
+            other if other.is_failure() => return other,
+            other => _ = outcome.get_or_insert(other),
         }
     }
     outcome.unwrap_or(Outcome::Invalid { message: "no device".to_owned() })
@@ -186,6 +197,7 @@ fn run_on(place: &Place, generated: &Generated, case: &Case, changes: &Changes, 
         };
         match arguments.call(&executable, size) {
             Ok(()) => {}
+            Err(error @ LoopError::Kernel(KernelError::Conflict { .. })) => return refused(CONFLICT, &error),
             Err(error @ LoopError::Kernel(_)) => return failed("device", format!("{error}\n{}", code.code.text)),
             Err(error) => return refused("call", &error),
         }
