@@ -54,7 +54,7 @@ pub fn tag_instructions(kernel: &LoopKernel, tag: &Name, query: &Query) -> LoopK
 #[non_exhaustive]
 pub enum AddInamesError {
     /// The iname may have no values, and the instruction would not be done at all.
-    #[error("`{iname}` has no values for {}, so instruction `{instruction}` would not be done there; assume that it has some", values_of(.point))]
+    #[error("`{iname}` has no values for {}, and instruction `{instruction}` is done there or not, with it or without; assume that it has some", values_of(.point))]
     Empty {
         /// The instruction.
         instruction: Name,
@@ -155,6 +155,9 @@ pub enum RemoveInamesError {
         /// The iname.
         iname: Name,
     },
+    /// The iname may have no values, and the instruction would be done all the same.
+    #[error(transparent)]
+    Values(#[from] AddInamesError),
     /// What is written may have another value in between.
     #[error("instruction `{instruction}` is not the only one that writes `{variable}`, so it must be done for each value of its inames")]
     Shared {
@@ -202,6 +205,11 @@ pub fn remove_inames_from_insn(kernel: &LoopKernel, inames: &[Name], query: &Que
     let instructions = Scope::of(kernel, query).map(kernel, &mut |instruction| {
         let mut outside = (**instruction).clone();
         outside.origin = Arc::new(done_once(kernel, instruction, inames)?);
+        for iname in inames.iter().filter(|iname| instruction.within_inames.contains(*iname)) {
+            let rest =
+                Instruction { within_inames: &instruction.within_inames - &inames.iter().cloned().collect(), ..(**instruction).clone() };
+            check_values(kernel, &rest, iname)?;
+        }
         for iname in inames {
             let (instruction, iname) = (instruction.id.clone(), iname.clone());
             if !outside.within_inames.remove(&iname) {

@@ -29,6 +29,12 @@ impl AxisTags {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagArrayAxesError {
+    /// A temporary is one piece of memory.
+    #[error("`{array}` is a temporary, which is one piece of memory: `sep` axes are for arguments; split the temporary instead")]
+    Separate {
+        /// The array.
+        array: Name,
+    },
     /// There is no such array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
@@ -95,6 +101,9 @@ pub fn tag_array_axes(kernel: &LoopKernel, arrays: &[Name], tags: &AxisTags) -> 
         let dim_tags = tags.read(array, old, axes)?;
         if let Some(axes) = axes.filter(|&axes| axes != dim_tags.len()) {
             return Err(TagArrayAxesError::WrongCount { array: array.clone(), axes, tags: dim_tags.len() });
+        }
+        if kernel.temporaries.contains_key(array) && dim_tags.contains(&DimTag::Separate) {
+            return Err(TagArrayAxesError::Separate { array: array.clone() });
         }
         let layout = Layout { dim_tags, ..old.clone() };
         // Lengths may be found later; all else that is no layout is said at once.

@@ -6,11 +6,11 @@ use parloop_ir::syntax::{Expr, Time, TimeStep};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::opaque::Opaque;
-use super::order::{agree, difference, push_if_possible};
 use super::pair::{Pair, Side};
 use super::path::Paths;
 use super::touch::Touch;
 use super::violation::{Cause, Instance, Violation};
+use super::ways::{agree, difference, push_if_possible};
 use super::{Dependences, Placement, time};
 
 /// How far the values of a variable live.
@@ -107,11 +107,12 @@ impl<'k> Dependences<'_, 'k> {
                 if is_first && self.are_set_in_each_turn(one, &turns)? && self.are_set_in_each_turn(other, &turns)? {
                     continue;
                 }
-                let (Some(read), Some(write)) =
-                    (one.iter().find(|touch| !touch.access.write), other.iter().find(|touch| touch.access.write))
-                else {
-                    continue;
+                let seen = |reads: &[&'_ Touch<'k>], writes: &[&'_ Touch<'k>]| -> Option<(usize, usize)> {
+                    Some((reads.iter().position(|touch| !touch.access.write)?, writes.iter().position(|touch| touch.access.write)?))
                 };
+                let clash = seen(one, other).map(|(read, write)| (one[read], other[write]));
+                let clash = clash.or_else(|| seen(other, one).map(|(read, write)| (other[read], one[write])));
+                let Some((read, write)) = clash else { continue };
                 let instance = |touch: &Touch<'_>| Instance {
                     instruction: self.facts.kernel.instructions[touch.at].id.clone(),
                     inames: Vec::new(),
@@ -321,7 +322,7 @@ impl<'k> Dependences<'_, 'k> {
         }
         let mut same = self.same_copy(&pair)?;
         for iname in turns {
-            super::order::push_equal(&mut same, difference(&pair, iname)?);
+            super::ways::push_equal(&mut same, difference(&pair, iname)?);
         }
         let mut ways = Vec::new();
         let mut equal: Vec<Constraint> = Vec::new();
@@ -330,7 +331,7 @@ impl<'k> Dependences<'_, 'k> {
             let (Some(a), Some(b)) = (self.opaque.affine(a), self.opaque.affine(b)) else { return Ok(false) };
             let later = pair.difference(&a, &b)?;
             push_if_possible(&mut ways, &equal, &[later.clone(), later.scale(-1)?], || Cause::Placed)?;
-            super::order::push_equal(&mut equal, later);
+            super::ways::push_equal(&mut equal, later);
         }
         is_never(&pair, &same, ways)
     }
@@ -394,7 +395,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 }
 
-fn is_never(pair: &Pair<'_, '_, '_>, known: &[Constraint], ways: Vec<super::order::Way>) -> Result<bool, IslError> {
+fn is_never(pair: &Pair<'_, '_, '_>, known: &[Constraint], ways: Vec<super::ways::Way>) -> Result<bool, IslError> {
     if ways.is_empty() {
         return Ok(true);
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use parloop_ir::syntax::{MemoryKind, SyncScope};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
-use super::order::push_equal;
 use super::pair::{Pair, Side};
 use super::touch::{self, Touch};
+use super::ways::push_equal;
 use super::{Dependences, Placement, time};
 
 /// Two instructions in the order in which they run, and the loops that they are both in.
@@ -117,7 +117,7 @@ impl<'k> Dependences<'_, 'k> {
         }
         let mut known = Vec::new();
         if let Some(later) = turn.later {
-            let by = super::order::difference(&pair, later)?.sub(&Affine::constant(1))?;
+            let by = super::ways::difference(&pair, later)?.sub(&Affine::constant(1))?;
             match by.as_constant() {
                 Some(by) if by < 0 => return Ok(false),
                 Some(_) => {}

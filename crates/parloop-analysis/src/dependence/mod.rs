@@ -15,6 +15,7 @@ mod path;
 mod time;
 mod touch;
 mod violation;
+mod ways;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -6,10 +6,10 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep, primed, without_primes};
 use parloop_isl::{Affine, Constraint, IslError, Name};
 
-use super::order::{difference, push_if_possible};
 use super::pair::{Pair, Side};
 use super::touch::Touch;
 use super::violation::Cause;
+use super::ways::{difference, push_if_possible};
 use super::{Dependences, time};
 
 /// A value that is computed again where it is used, instead of once where it was assigned.

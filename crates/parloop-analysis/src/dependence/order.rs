@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use parloop_ir::syntax::{AddressSpace, Expr, Time, TimeStep};
-use parloop_isl::{Affine, Constraint, IslError, Name, Set};
+use parloop_isl::{Constraint, IslError, Name, Set};
 
 use super::local::Reach;
 use super::pair::{Pair, Side};
 use super::path::{Path, Paths};
 use super::touch::{self, Touch};
 use super::violation::{Cause, Doubt, Violation};
+use super::ways::{Way, agree, difference, push_equal, push_if_possible};
 use super::{Dependences, Placement, time};
 
 /// What was found out about a schedule.
@@ -20,9 +21,6 @@ pub struct Outcome {
     /// Orders that may be lost: only the data knows.
     pub doubts: BTreeSet<Doubt>,
 }
-
-/// What must hold for two instances to lose their order, and why they lose it then.
-pub(super) type Way = (Vec<Constraint>, Cause);
 
 impl<'k> Dependences<'_, 'k> {
     /// Compares the schedule with the kernel as created. Instructions for which a test holds race with themselves on purpose.
@@ -100,6 +98,11 @@ impl<'k> Dependences<'_, 'k> {
             pair.same.extend(same_steps(early, late, depth));
             let Some((set, cause, is_exact)) = self.broken(&pair, early, late, paths, depth)? else { continue };
             if is_exact && pair.is_exact() {
+                outcome.violation = Some(Violation::of(&pair, &set, cause)?);
+                return Ok(());
+            }
+            // An instruction that does ahead what others did cannot be told from them at run time, so that doubts count.
+            if !early.given.is_empty() || !late.given.is_empty() {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }
@@ -330,54 +333,4 @@ fn same_steps(first: &Time, second: &Time, depth: usize) -> impl Iterator<Item =
         (TimeStep::Loop(Expr::Variable(name)), TimeStep::Loop(Expr::Variable(same))) if name == same => Some(name.clone()),
         _ => None,
     })
-}
-
-/// `second - first` of an iname.
-pub(super) fn difference(pair: &Pair<'_, '_, '_>, iname: &Name) -> Result<Affine, IslError> {
-    pair.difference(&Affine::name(iname.clone()), &Affine::name(iname.clone()))
-}
-
-/// Adds `equal and positive > 0` for each of the expressions that can be positive.
-pub(super) fn push_if_possible(
-    ways: &mut Vec<Way>,
-    equal: &[Constraint],
-    positive: &[Affine],
-    cause: impl Fn() -> Cause,
-) -> Result<(), IslError> {
-    for affine in positive {
-        if affine.as_constant().is_none_or(|value| value > 0) {
-            let mut way = equal.to_vec();
-            way.push(Constraint::not_negative(affine.sub(&Affine::constant(1))?));
-            ways.push((way, cause()));
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn push_equal(equal: &mut Vec<Constraint>, difference: Affine) {
-    if difference.as_constant() != Some(0) {
-        equal.push(Constraint::zero(difference));
-    }
-}
-
-/// What holds where two times agree in their first steps; `None` if they never do.
-pub(super) fn agree(
-    pair: &Pair<'_, '_, '_>,
-    first: &[TimeStep],
-    second: &[TimeStep],
-    depth: usize,
-) -> Result<Option<Vec<Constraint>>, IslError> {
-    let mut equal = Vec::new();
-    for (one, other) in first.iter().zip(second).take(depth) {
-        match (one, other) {
-            (TimeStep::Loop(one), TimeStep::Loop(other)) => {
-                if let (Some(one), Some(other)) = (pair.deps.opaque.affine(one), pair.deps.opaque.affine(other)) {
-                    push_equal(&mut equal, pair.difference(&one, &other)?);
-                }
-            }
-            (one, other) if one == other => {}
-            _ => return Ok(None),
-        }
-    }
-    Ok(Some(equal))
 }

@@ -47,6 +47,22 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
             found.entry(key).or_default().push(Touch::of(facts, opaque, at, access, root));
         }
     }
+    for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
+        // A loop reads its bounds.
+        let bounds: BTreeSet<&Name> = instruction.within_inames.iter().flat_map(|iname| facts.bound_names(iname)).collect();
+        for name in bounds.into_iter().filter(|name| facts.kernel.temporaries.contains_key(*name)) {
+            let access = Access {
+                name: name.clone(),
+                indices: Some(&[]),
+                swept: &[],
+                write: false,
+                atomic: false,
+                conditions: Vec::new(),
+                expr: None,
+            };
+            found.entry(storage(facts, name)).or_default().push(Touch::of(facts, opaque, at, access, name.clone()));
+        }
+    }
     found.retain(|_, touches| touches.iter().any(|touch| touch.access.write));
     found
 }

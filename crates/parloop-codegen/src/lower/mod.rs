@@ -20,6 +20,7 @@ mod scope;
 mod shadow;
 mod shared;
 mod tidy;
+mod touch;
 pub mod tree;
 
 pub use error::LowerError;

@@ -53,7 +53,11 @@ pub(super) fn text(dialect: &dyn Dialect, routine: Routine, dtype: DType) -> Str
         }
         Routine::FloorDivide => "return a / b;".to_owned(),
         Routine::Modulo if dtype.is_float() => {
-            format!("{ty} const r = {}(a, b);\n  return r != 0 && (r < 0) != (b < 0) ? r + b : r;", dialect.real_function("fmod", dtype))
+            format!(
+                "{ty} const r = {}(a, b);\n  return r == 0 ? {}(r, b) : (r < 0) != (b < 0) ? r + b : r;",
+                dialect.real_function("fmod", dtype),
+                dialect.real_function("copysign", dtype)
+            )
         }
         Routine::Modulo if signed => format!("{ty} const r = a % b;\n  return r != 0 && (r < 0) != (b < 0) ? r + b : r;"),
         Routine::Modulo => "return a % b;".to_owned(),

@@ -6,8 +6,8 @@ use parloop_ir::affine::from_affine;
 use parloop_ir::syntax::Expr;
 use parloop_isl::{Affine, Atom, Constraint, ConstraintKind, Name, Set};
 
-use super::call::Values;
 use super::formula::Formula;
+use super::formula::Values;
 use crate::error::RunError;
 
 /// A condition on the sizes of a call.

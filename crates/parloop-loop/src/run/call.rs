@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::RunError;
 use super::assumption::{Assumption, assumptions_of};
 use super::fields::{PlannedField, fields_of};
-use super::formula::Formula;
+use super::formula::{Formula, Values};
 
 /// The arguments of a kernel, and how a call completes them.
 #[derive(Clone, Debug)]
@@ -124,9 +124,6 @@ pub struct GivenArray {
     /// Distances along its axes, in bytes.
     pub strides: SmallVec<[i64; 4]>,
 }
-
-/// The integers of a call, by place.
-pub type Values = SmallVec<[Option<i64>; 8]>;
 
 impl CallPlan {
     /// The plan of a kernel whose types are known.

@@ -13,9 +13,10 @@ use parloop_isl::Name;
 use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Scalar, Slot, Source};
 use smallvec::SmallVec;
 
-use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
+use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind};
 use super::fields::PlannedField;
 use super::formula::Formula;
+use super::formula::Values;
 use super::width::{TooNarrow, Widths, is_beyond};
 use crate::error::LoopError;
 use crate::prepare::{Generated, Wider};

@@ -2,6 +2,10 @@
 
 use parloop_ir::syntax::{BinaryOp, Expr, Literal, UnaryOp};
 use parloop_isl::Name;
+use smallvec::SmallVec;
+
+/// The integers of a call, by place.
+pub type Values = SmallVec<[Option<i64>; 8]>;
 
 /// An integer expression whose names are places in a list of values.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,10 +11,10 @@ mod repeat;
 mod width;
 
 pub use args::{Compile, with_checks};
-pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind, Values};
+pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind};
 pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
 pub use fields::PlannedField;
-pub use formula::{Formula, FormulaOp};
+pub use formula::{Formula, FormulaOp, Values};
 pub use repeat::Repeat;
 
 pub use crate::error::RunError;

@@ -13,7 +13,8 @@ use parloop_device::DType;
 use parloop_ir::syntax::{Type, UnaryOp};
 use parloop_isl::Name;
 
-use super::call::{CallPlan, Given, Values};
+use super::call::{CallPlan, Given};
+use super::formula::Values;
 use super::formula::{Formula, FormulaOp};
 
 /// The integers of code whose width sizes decide.

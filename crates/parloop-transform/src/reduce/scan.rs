@@ -144,6 +144,9 @@ impl Realizer<'_> {
                 }
             }
         };
+        if reduction.operands.iter().any(|operand| operand.variables().contains(&sweep)) {
+            return Err(misfit(format!("what it reduces depends on `{sweep}`, so that no result goes on from the one before")));
+        }
         let both = [sweep.clone(), scan.clone()];
         let domain = self.kernel.domain_of(&both.iter().cloned().collect())?;
         let others: Vec<Name> = domain.dims().iter().filter(|dim| !both.contains(dim)).cloned().collect();
