@@ -6,15 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use parloop_analysis::dependence::Doubt;
-use parloop_device::DType;
-use parloop_ir::matching::Glob;
-use parloop_ir::syntax::{AddressSpace, Atomicity, Expr, Instruction, InstructionKind, LoopKernel, Target, Time, TimeStep, Type};
+use parloop_ir::syntax::{Instruction, InstructionKind, LoopKernel, Target, Time, TimeStep};
 use parloop_isl::Name;
 
-use super::number::{self, Typed};
-use super::scope::Scope;
-use super::tree::{Function, FunctionKind, Op, Statement, Touch, TouchKind, Value, ValueKind};
-use super::{LaunchCode, LowerError, ShadowCode};
+use super::tree::{Function, FunctionKind, Statement};
+use super::{LaunchCode, ShadowCode};
 
 /// More steps than a mask has bits are not compared.
 const MOST_STEPS: usize = 32;
@@ -23,9 +19,9 @@ const MOST_STEPS: usize = 32;
 #[derive(Debug)]
 pub(super) struct Shadow {
     /// The variables, and how many of the kept steps must be the same for accesses to depend on each other.
-    turns: BTreeMap<Name, usize>,
+    pub(super) turns: BTreeMap<Name, usize>,
     /// The steps of times in which instances differ.
-    kept: Vec<usize>,
+    pub(super) kept: Vec<usize>,
     /// Whether a watched variable is updated in one step by some instruction.
     has_updates: bool,
 }

@@ -1,19 +1,14 @@
 //! Accesses that shadow memory is told of: when they happen as created, and by which work item.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
-
-use parloop_analysis::dependence::Doubt;
 use parloop_device::DType;
 use parloop_ir::matching::Glob;
-use parloop_ir::syntax::{AddressSpace, Atomicity, Expr, Instruction, InstructionKind, LoopKernel, Target, Time, TimeStep, Type};
-use parloop_isl::Name;
+use parloop_ir::syntax::{AddressSpace, Atomicity, Expr, Instruction, InstructionKind, Time, TimeStep, Type};
 
+use super::LowerError;
 use super::number::{self, Typed};
 use super::scope::Scope;
-use super::shadow::{at, is_loop, plain_time, sharing_memory};
-use super::tree::{Function, FunctionKind, Op, Statement, Touch, TouchKind, Value, ValueKind};
-use super::{LaunchCode, LowerError, ShadowCode};
+use super::shadow::{at, plain_time};
+use super::tree::{Op, Touch, TouchKind, Value, ValueKind};
 
 impl Scope<'_> {
     /// What tells shadow memory of an access, if it is to be known.
