@@ -262,7 +262,9 @@ fn prepare(folder: &Path) -> Result<(), String> {
         return Err(format!("{shown} belongs to user {}, not to us", metadata.uid()));
     }
     if metadata.mode() & 0o022 != 0 {
-        return Err(format!("{shown} can be written to by other users; run `chmod go-w` on it, or set PARLOOP_CACHE_DIR to another folder"));
+        return Err(format!(
+            "{shown} can be written to by other users; run `chmod go-w` on it, or set PARLOOP_CACHE_DIR to another folder"
+        ));
     }
     Ok(())
 }
