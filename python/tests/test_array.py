@@ -320,3 +320,24 @@ def test_reprs_show_small_arrays_and_describe_large_ones(ctx):
     name = ctx.device.name
     assert repr(ctx.array(np.arange(3, dtype=np.int32))) == f"<Array int32 [3] on {name}: [0 1 2]>"
     assert repr(ctx.zeros((100, 100))) == f"<Array float64 [100, 100] on {name}>"
+
+
+def test_an_array_notices_that_the_numpy_array_behind_it_was_resized(cpu):
+    prog = cpu.compile("GPUKERN void add(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE }")
+    words = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)"
+    for size in (0, 3, 10_000_000):
+        host = np.arange(1000.0)
+        array = cpu.array(host)
+        part, bound = array[10:20], prog.add.bind(array, 1000)
+        bound()
+        host.resize(size, refcheck=False)
+        for use in (lambda: prog.add(array, 1000), lambda: prog.add(part, 10), lambda: array.numpy(), lambda: np.asarray(part), array.copy):
+            with pytest.raises(ValueError) as caught:
+                use()
+            assert str(caught.value) == words
+        with pytest.raises(ValueError, match="^array `x` was resized after it was bound; bind it again$"):
+            bound()
+    backwards = np.arange(10.0)
+    array = cpu.array(backwards[::-1])
+    prog.add(cpu.array(backwards[2:7]), 5)
+    assert array.numpy().tolist() == [9, 8, 7, 7, 6, 5, 4, 3, 1, 0]

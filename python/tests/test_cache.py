@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -425,14 +426,17 @@ def test_a_lock_does_not_stay_with_a_child_of_a_killed_process(counting):
     child = os.fork()
     if child == 0:
         os.close(1), os.close(2)
-        time.sleep(60)
+        time.sleep(600)
         os._exit(0)
     print(child, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
     """
-    killed = run_python(program, env=counting.env, check=False, start_new_session=True)
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    process = subprocess.Popen(command, env={**os.environ, **counting.env}, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
+        assert process.stdout.read().strip().isdigit() and process.wait() == -signal.SIGKILL
         gate.touch()
         assert counting.run("1") == ("compiled", 1)
     finally:
-        os.kill(int(killed.stdout), signal.SIGKILL)
+        # The session has the child and the compiler that waits.
+        os.killpg(process.pid, signal.SIGKILL)

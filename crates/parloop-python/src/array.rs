@@ -155,7 +155,7 @@ impl Array {
             (low + last.min(0), high + last.max(0))
         });
         let first = array.pointer() as isize;
-        let end = if array.size() == 0 { first } else { first + high + self.dtype.size() as isize };
+        let end = if array.size() == 0 { first } else { first + high + array.dtype().map_or(1, DType::size) as isize };
         let start = self.memory.handle() as isize;
         if self.memory.is_empty() || (first + low <= start && start + self.memory.len() as isize <= end) {
             return Ok(());
@@ -346,6 +346,7 @@ impl Array {
 
     /// A copy on the same context, without gaps.
     fn copy(&self, py: Python<'_>) -> Result<Array> {
+        self.check_shared(py)?;
         let out = Array::empty(&self.context, &self.layout.shape, self.dtype)?;
         if self.layout.is_dense() {
             let bytes = self.layout.size() * self.dtype.size();
