@@ -204,12 +204,6 @@ pub fn remove_inames_from_insn(kernel: &LoopKernel, inames: &[Name], query: &Que
     inames.iter().try_for_each(|iname| replace::known(kernel, iname))?;
     let instructions = Scope::of(kernel, query).map(kernel, &mut |instruction| {
         let mut outside = (**instruction).clone();
-        outside.origin = Arc::new(done_once(kernel, instruction, inames)?);
-        for iname in inames.iter().filter(|iname| instruction.within_inames.contains(*iname)) {
-            let rest =
-                Instruction { within_inames: &instruction.within_inames - &inames.iter().cloned().collect(), ..(**instruction).clone() };
-            check_values(kernel, &rest, iname)?;
-        }
         for iname in inames {
             let (instruction, iname) = (instruction.id.clone(), iname.clone());
             if !outside.within_inames.remove(&iname) {
@@ -218,6 +212,12 @@ pub fn remove_inames_from_insn(kernel: &LoopKernel, inames: &[Name], query: &Que
             if outside.reads().contains(&iname) {
                 return Err(RemoveInamesError::Used { instruction, iname });
             }
+        }
+        outside.origin = Arc::new(done_once(kernel, instruction, inames)?);
+        for iname in inames.iter().filter(|iname| instruction.within_inames.contains(*iname)) {
+            let rest =
+                Instruction { within_inames: &instruction.within_inames - &inames.iter().cloned().collect(), ..(**instruction).clone() };
+            check_values(kernel, &rest, iname)?;
         }
         Ok(Arc::new(outside))
     })?;
