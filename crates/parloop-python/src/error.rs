@@ -8,7 +8,7 @@ use parloop_loop::error::LoopError;
 use parloop_loop::parse::ParseError;
 use parloop_loop::program::NoEntry;
 use parloop_loop::stats::StatsError;
-use parloop_loop::transform::{ApplyError, InlineError, RegisterError};
+use parloop_loop::transform::{ApplyError, InlineError, RealizeReductionError, RegisterError};
 use parloop_mesh::MeshError;
 use parloop_mesh::vtk::VtkError;
 use parloop_object::{BufferError, ObjectError, TypeError};
@@ -180,6 +180,7 @@ impl From<CreateError> for Error {
 impl From<ApplyError> for Error {
     fn from(error: ApplyError) -> Error {
         let class = match &error {
+            ApplyError::Failed { error, .. } if error.is::<RealizeReductionError>() => Exception::LoopReductionError,
             ApplyError::Failed { error, .. } => error.downcast_ref::<LoopError>().map_or(Exception::LoopError, loop_class),
             ApplyError::Arguments(_) => Exception::LoopTypeError,
             ApplyError::Text { .. } => Exception::LoopSyntaxError,
