@@ -171,6 +171,9 @@ fn chains_of_transformations_are_refused_or_change_no_numbers() {
     }
     assert!(failures.is_empty(), "{}", report(&failures));
     assert!(counts.accepted_percent() >= 50, "only {} of 100 chains are accepted", counts.accepted_percent());
-    let never = counts.never_accepted(steps::drawn_steps());
-    assert!(never.is_empty(), "no chain with {never:?} is accepted");
+    // Some are refused nearly always, so that a short run need not see all of them.
+    if cases.is_some_and(|cases| cases >= 5000) {
+        let never = counts.never_accepted(steps::drawn_steps());
+        assert!(never.is_empty(), "no chain with {never:?} is accepted");
+    }
 }
