@@ -12,6 +12,10 @@ use crate::schedule::{Schedule, Step};
 
 /// Compares the schedule with the kernel as created.
 pub(super) fn check(schedule: &Schedule, facts: &Facts<'_>) -> Result<BTreeSet<Doubt>, CheckError> {
+    // Who generates kernels by a plan that keeps writes apart, and in an order of its own, says so.
+    if facts.kernel.options.silenced.contains("order(*)") {
+        return Ok(BTreeSet::new());
+    }
     let mut paths = Paths::default();
     add_steps(schedule, &schedule.steps, &mut paths);
     let outcome = Dependences::of(facts).check_order(&paths, &|instruction| is_silenced(facts, instruction))?;
