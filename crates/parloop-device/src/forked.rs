@@ -64,7 +64,12 @@ impl OneProcess {
     #[inline]
     pub(crate) fn is_here(&self) -> bool {
         let here = generation();
-        self.0.load(Ordering::Relaxed) == here || self.0.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        let used_in = match self.0.load(Ordering::Relaxed) {
+            // Another thread may be the first between the load and the exchange, and is in this process.
+            0 => self.0.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed).err(),
+            used_in => Some(used_in),
+        };
+        used_in.is_none_or(|used_in| used_in == here)
     }
 }
 
@@ -294,6 +299,23 @@ mod tests {
             }
         });
         assert_eq!(*lock.lock().unwrap(), 160_000);
+    }
+
+    #[test]
+    fn threads_that_ask_first_at_the_same_time_are_all_in_the_process() {
+        for _ in 0..2_000 {
+            let (one, start) = (OneProcess::new(), std::sync::Barrier::new(4));
+            let here = std::thread::scope(|scope| {
+                let asking = [(); 4].map(|()| {
+                    scope.spawn(|| {
+                        start.wait();
+                        one.is_here()
+                    })
+                });
+                asking.map(|thread| thread.join().unwrap())
+            });
+            assert_eq!(here, [true; 4]);
+        }
     }
 
     #[test]
