@@ -8,6 +8,7 @@ use std::sync::Arc;
 use parloop_analysis::access::accesses;
 use parloop_ir::affine::from_affine;
 use parloop_ir::matching::Query;
+use parloop_ir::substitution::ExpandSubstError;
 use parloop_ir::syntax::{Expr, Instruction, LoopKernel, Origin, primed};
 use parloop_isl::Name;
 
@@ -81,6 +82,9 @@ pub enum AddInamesError {
         /// The iname.
         iname: Name,
     },
+    /// A call of a substitution rule that does not fit it.
+    #[error(transparent)]
+    Rules(#[from] ExpandSubstError),
     /// There is no such iname.
     #[error(transparent)]
     Iname(#[from] InameError),
@@ -103,7 +107,7 @@ pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -
             if rewrite::inames_used_by(kernel, std::iter::once(instruction)).contains(iname) && !inside.within_inames.contains(iname) {
                 return Err(AddInamesError::Reduced { instruction: inside.id.clone(), iname: iname.clone() });
             }
-            if !is_repeatable(instruction) {
+            if !is_repeatable(&*rewrite::without_rules(kernel, instruction)?) {
                 return Err(AddInamesError::NotRepeatable { instruction: inside.id.clone(), iname: iname.clone() });
             }
             check_values(kernel, &inside, iname)?;
@@ -158,6 +162,14 @@ pub enum RemoveInamesError {
     /// The iname may have no values, and the instruction would be done all the same.
     #[error(transparent)]
     Values(#[from] AddInamesError),
+    /// Each value of the iname continues from what the one before has written.
+    #[error("instruction `{instruction}` reads `{variable}`, which it writes, so it must be done for each value of its inames")]
+    Accumulates {
+        /// The instruction.
+        instruction: Name,
+        /// The variable.
+        variable: Name,
+    },
     /// What is written may have another value in between.
     #[error("instruction `{instruction}` is not the only one that writes `{variable}`, so it must be done for each value of its inames")]
     Shared {
@@ -166,6 +178,9 @@ pub enum RemoveInamesError {
         /// The variable.
         variable: Name,
     },
+    /// A call of a substitution rule that does not fit it.
+    #[error(transparent)]
+    Rules(#[from] ExpandSubstError),
     /// There is no such iname.
     #[error(transparent)]
     Iname(#[from] InameError),
@@ -173,7 +188,7 @@ pub enum RemoveInamesError {
 
 /// The origin of an instruction that is done once for all values of some inames: it reads what it read for each of them, and writes when it
 /// did so for the first of them.
-fn done_once(kernel: &LoopKernel, instruction: &Instruction, inames: &[Name]) -> Result<Origin, RemoveInamesError> {
+fn done_once(kernel: &LoopKernel, instruction: &Arc<Instruction>, inames: &[Name]) -> Result<Origin, RemoveInamesError> {
     let mut first = BTreeMap::new();
     for iname in inames {
         let domain = kernel.domain_of(&[iname.clone()].into()).map_err(InameError::from)?;
@@ -182,7 +197,11 @@ fn done_once(kernel: &LoopKernel, instruction: &Instruction, inames: &[Name]) ->
         first.insert(iname.clone(), from_affine(&least));
     }
     let mut origin = (*instruction.origin).clone();
+    let reads = rewrite::without_rules(kernel, instruction)?.reads();
     for variable in instruction.writes() {
+        if reads.contains(&variable) {
+            return Err(RemoveInamesError::Accumulates { instruction: instruction.id.clone(), variable });
+        }
         let is_other = |other: &&Arc<Instruction>| other.id != instruction.id && other.writes().contains(&variable);
         if kernel.instructions.iter().any(|other| is_other(&other)) {
             return Err(RemoveInamesError::Shared { instruction: instruction.id.clone(), variable });
@@ -199,17 +218,18 @@ fn done_once(kernel: &LoopKernel, instruction: &Instruction, inames: &[Name]) ->
 /// Takes instructions out of inames that they do not use: they are done once, not for each value.
 ///
 /// # Errors
-/// When there is no such iname, or an instruction that the query finds is not within it or uses it.
+/// When there is no such iname, or an instruction that the query finds is not within it, uses it, or reads what it writes.
 pub fn remove_inames_from_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -> Result<LoopKernel, RemoveInamesError> {
     inames.iter().try_for_each(|iname| replace::known(kernel, iname))?;
     let instructions = Scope::of(kernel, query).map(kernel, &mut |instruction| {
         let mut outside = (**instruction).clone();
+        let reads = rewrite::without_rules(kernel, instruction)?.reads();
         for iname in inames {
             let (instruction, iname) = (instruction.id.clone(), iname.clone());
             if !outside.within_inames.remove(&iname) {
                 return Err(RemoveInamesError::NotWithin { instruction, iname });
             }
-            if outside.reads().contains(&iname) {
+            if reads.contains(&iname) {
                 return Err(RemoveInamesError::Used { instruction, iname });
             }
         }

@@ -83,6 +83,20 @@ pub enum RenameInamesError {
         /// The values of the other.
         new_domain: String,
     },
+    /// An instruction would run for other values of its inames.
+    #[error("with `{new}` in the place of `{old}`, instruction `{instruction}` would run for `{after}` instead of `{before}`")]
+    Instances {
+        /// The instruction.
+        instruction: Name,
+        /// The iname that is renamed.
+        old: Name,
+        /// What it is renamed to.
+        new: Name,
+        /// The instances that it has.
+        before: String,
+        /// The instances that it would have.
+        after: String,
+    },
     /// An iname is in two batches.
     #[error("`{iname}` is to be renamed to `{first}` and to `{second}`")]
     Twice {
@@ -245,7 +259,34 @@ fn merge(kernel: &LoopKernel, scope: &Scope, old: &Name, new: &Name) -> Result<L
         result.inames.remove(old);
         result.priorities = kernel.priorities.iter().map(|chain| replace::in_list(chain, &group)).collect();
     }
+    check_instances(kernel, &result, old, new)?;
     Ok(result)
+}
+
+/// Checks that each instruction runs for the same values of its inames as before: an iname that takes the place of another brings the
+/// constraints of its domain with it.
+fn check_instances(kernel: &LoopKernel, result: &LoopKernel, old: &Name, new: &Name) -> Result<(), RenameInamesError> {
+    for (before, after) in kernel.instructions.iter().zip(&result.instructions) {
+        let inames: Vec<Name> = rewrite::inames_used_by(result, std::iter::once(after)).into_iter().collect();
+        let instances = |kernel: &LoopKernel, inames: &[Name]| -> Result<Set, IslError> {
+            kernel.domain_of(&inames.iter().cloned().collect())?.join(&kernel.assumptions)?.project_onto(inames)
+        };
+        let is_renamed = !inames.contains(old) && rewrite::inames_used_by(kernel, std::iter::once(before)).contains(old);
+        let own = |iname: &Name| if is_renamed && iname == new { old.clone() } else { iname.clone() };
+        let were = instances(kernel, &inames.iter().map(own).collect::<Vec<Name>>())?;
+        let were = if is_renamed { renamed(&were, old, new)? } else { were };
+        let are = instances(result, &inames)?;
+        if !were.is_equal(&are)? {
+            return Err(RenameInamesError::Instances {
+                instruction: before.id.clone(),
+                old: old.clone(),
+                new: new.clone(),
+                before: were.to_string(),
+                after: are.to_string(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Checks that two inames run over the same values, for all values of the parameters and of the other inames of their domain.

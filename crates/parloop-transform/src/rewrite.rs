@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
+use parloop_ir::substitution::{ExpandSubstError, expand_calls};
 use parloop_ir::syntax::{Call, Expr, Instruction, LoopKernel, SubstitutionRule};
 use parloop_isl::Name;
 
@@ -176,6 +177,15 @@ pub(crate) fn rules_used_by<'a>(kernel: &LoopKernel, instructions: impl Iterator
         }
     }
     found
+}
+
+/// An instruction with what the rules that it calls stand for.
+pub(crate) fn without_rules(kernel: &LoopKernel, instruction: &Arc<Instruction>) -> Result<Arc<Instruction>, ExpandSubstError> {
+    if kernel.substitutions.is_empty() {
+        return Ok(instruction.clone());
+    }
+    let expand = &mut |expr: &Expr| expand_calls(expr, &kernel.substitutions, &instruction.id, &|_| true);
+    Ok(Arc::new(instruction.try_map_exprs(expand)?))
 }
 
 /// The inames that instructions use: those they are within, and those that their reductions and sub-arrays, or those of the rules they

@@ -76,7 +76,8 @@ impl<'k> Dependences<'_, 'k> {
             pair.same.clear();
             pair.times = Some((early, late));
             let comparison = time::compare(&pair, (Side::First, &early.steps), (Side::Second, &late.steps))?;
-            if !comparison.is_exact {
+            let is_opaque = |constraint: &Constraint| constraint.affine.names().iter().any(|name| Opaque::is_name(name));
+            if !comparison.is_exact || comparison.earlier.iter().flatten().any(is_opaque) {
                 return Ok(everywhere());
             }
             let touching = pair.touching()?;

@@ -76,6 +76,9 @@ impl<'k> Dependences<'_, 'k> {
     ) -> Result<(), IslError> {
         let instructions = &self.facts.kernel.instructions;
         let (early, late) = (instructions[first.at].origin.times_for(&first.root), instructions[second.at].origin.times_for(&second.root));
+        // What checked mode cannot decide at run time is decided here: copies of work items, and instances that stand for others.
+        let is_shared = touch::space(self.facts, &first.root) != AddressSpace::Private;
+        let is_decidable = is_shared && [&early, &late].iter().all(|times| matches!(&times[..], [time] if time.is_own()));
         for (early, late) in early.iter().flat_map(|early| late.iter().map(move |late| (early, late))) {
             let mut pair = Pair::new(self, first, second);
             pair.times = Some((early, late));
@@ -96,17 +99,22 @@ impl<'k> Dependences<'_, 'k> {
                 Reach::Undefined => continue,
             };
             pair.same.extend(same_steps(early, late, depth));
-            let Some((set, cause, is_exact)) = self.broken(&pair, early, late, paths, depth)? else { continue };
+            let Some((set, cause, is_exact)) = self.broken(&pair, early, late, paths, depth, &|_| true)? else { continue };
             if is_exact && pair.is_exact() {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }
-            // An instruction that does ahead what others did cannot be told from them at run time, so that doubts count.
-            if !early.given.is_empty() || !late.given.is_empty() {
+            if !is_decidable {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }
             if is_exact && let Some((set, cause)) = self.surely_broken(&mut pair, (early, late), paths, depth)? {
+                outcome.violation = Some(Violation::of(&pair, &set, cause)?);
+                return Ok(());
+            }
+            // Lanes run as one instruction, in checked mode too.
+            let is_lane = |cause: &Cause| matches!(cause, Cause::Unordered(iname) if self.facts.placement(iname) == Placement::Innermost);
+            if let Some((set, cause, _)) = self.broken(&pair, early, late, paths, depth, &is_lane)? {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }
@@ -130,7 +138,7 @@ impl<'k> Dependences<'_, 'k> {
     ) -> Result<Option<(Set, Cause)>, IslError> {
         let Some(inames) = self.same_place(pair) else { return Ok(None) };
         pair.same.extend(inames);
-        Ok(self.broken(pair, early, late, paths, depth)?.map(|(set, cause, _)| (set, cause)))
+        Ok(self.broken(pair, early, late, paths, depth, &|_| true)?.map(|(set, cause, _)| (set, cause)))
     }
 
     /// The inames that must have the same values for both accesses to touch the same element for sure, though only the data knows which.
@@ -164,7 +172,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// Instances of which the first ran before the second as created, that agree in the first steps of their times, and that lose their
-    /// order; and whether that is certain as far as times go.
+    /// order by a cause that is asked about; and whether that is certain as far as times go.
     fn broken(
         &self,
         pair: &Pair<'_, '_, '_>,
@@ -172,11 +180,13 @@ impl<'k> Dependences<'_, 'k> {
         late: &Time,
         paths: &Paths,
         depth: usize,
+        is_asked: &dyn Fn(&Cause) -> bool,
     ) -> Result<Option<(Set, Cause, bool)>, IslError> {
         if pair.is_apart()? {
             return Ok(None);
         }
-        let ways = self.ways(pair, paths)?;
+        let mut ways = self.ways(pair, paths)?;
+        ways.retain(|(_, cause)| is_asked(cause));
         if ways.is_empty() {
             return Ok(None);
         }

@@ -169,7 +169,10 @@ impl Scope<'_> {
     fn passed(&mut self, id: &ArgId, code: &CallCode<'_>) -> Result<Value, LowerError> {
         let expr = code.argument(id).cloned().ok_or_else(|| self.refused(format!("a call without {id}")))?;
         match &expr {
-            Expr::SubArray(part) => self.part_of_array(part),
+            Expr::SubArray(part) => {
+                self.touch_part(part, matches!(id, ArgId::Position(place) if *place < 0))?;
+                self.part_of_array(part)
+            }
             Expr::Variable(name) if self.arrays.get(name).is_some_and(|array| !array.axes.is_empty()) => {
                 let array = self.array(name)?.clone();
                 let offset = self.index(&array.offset)?;

@@ -1,6 +1,7 @@
 //! Accesses that only the data orders, watched in checked mode on a CPU: each tells shadow memory which element it touches, how, and when
-//! its instance ran in the kernel as created. What is not watched: private variables, fields of objects, what functions and other kernels
-//! do with pointers, and instructions that stand for several instances.
+//! its instance ran in the kernel as created. What is not watched: fields of objects, and whole arrays
+//! that functions are passed; the order of private variables, of lanes and of instructions that stand for several instances is decided
+//! before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -111,5 +112,5 @@ pub(super) fn plain_time(instruction: &Instruction, variable: &Name) -> Option<V
         return None;
     }
     let [time] = <[Time; 1]>::try_from(instruction.origin.times_for(variable)).ok()?;
-    (time.given.is_empty() && time.names().iter().all(|name| !name.ends_with('\''))).then_some(time.steps)
+    time.is_own().then_some(time.steps)
 }

@@ -1,14 +1,17 @@
 //! Accesses that shadow memory is told of: when they happen as created, and by which work item.
 
+use parloop_analysis::infer;
 use parloop_device::DType;
+use parloop_ir::fold;
 use parloop_ir::matching::Glob;
-use parloop_ir::syntax::{AddressSpace, Atomicity, Expr, Instruction, InstructionKind, Time, TimeStep, Type};
+use parloop_ir::syntax::{AddressSpace, Atomicity, Expr, Instruction, InstructionKind, SubArray, Time, TimeStep, Type};
+use parloop_isl::Name;
 
 use super::LowerError;
 use super::number::{self, Typed};
 use super::scope::Scope;
 use super::shadow::{at, plain_time};
-use super::tree::{Op, Touch, TouchKind, Value, ValueKind};
+use super::tree::{For, LoopHint, Op, Statement, Touch, TouchKind, Value, ValueKind};
 
 impl Scope<'_> {
     /// What tells shadow memory of an access, if it is to be known.
@@ -62,6 +65,42 @@ impl Scope<'_> {
             values,
         };
         Ok(Some(Value::new(DType::Bool, ValueKind::Touch(Box::new(touch)))))
+    }
+
+    /// Tells shadow memory of each element of a part that a call is passed: what the callee does with it is not seen, so that all of it
+    /// counts as read or written.
+    pub(super) fn touch_part(&mut self, part: &SubArray, writes: bool) -> Result<(), LowerError> {
+        if !self.shadow.as_ref().is_some_and(|shadow| shadow.turns.contains_key(&part.array)) {
+            return Ok(());
+        }
+        let refused = |scope: &Self, error: infer::InferError| scope.refused(error.to_string());
+        let mut loops = Vec::new();
+        for iname in &part.inames {
+            let extent = infer::extent(self.kernel, iname, &part.array).map_err(|error| refused(self, error))?;
+            let end = fold::add(extent.start.clone(), extent.length);
+            let (first, limit) = (self.wide_value(&extent.start)?, self.wide_value(&end)?);
+            loops.push((iname, self.names.make(iname), first, limit));
+        }
+        let hidden: Vec<(Name, Option<Value>)> = loops
+            .iter()
+            .map(|(iname, name, ..)| ((*iname).clone(), self.inames.insert((*iname).clone(), Value::name(DType::I64, name.clone()))))
+            .collect();
+        let element = Expr::subscript(part.array.clone(), part.indices.iter().cloned());
+        let place = self.place(&element)?;
+        let touch = self.touch(&element, &place.value, writes)?;
+        for (iname, value) in hidden {
+            match value {
+                Some(value) => self.inames.insert(iname, value),
+                None => self.inames.remove(&iname),
+            };
+        }
+        let Some(touch) = number::join(Op::And, place.checks.into_iter().chain(touch)) else { return Ok(()) };
+        let mut body = vec![Statement::Call(touch)];
+        for (_, name, first, limit) in loops.into_iter().rev() {
+            body = vec![Statement::For(For { name, first, limit, inclusive: false, step: 1, hint: LoopHint::None, body })];
+        }
+        self.hoisted.extend(body);
+        Ok(())
     }
 
     /// Whether the values of loops can be computed from what is in scope.

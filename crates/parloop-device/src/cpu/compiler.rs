@@ -13,15 +13,17 @@ use crate::error::{CompileError, Result};
 use crate::kind::DeviceKind;
 use crate::library::package_folders;
 
-/// Flags of every CPU kernel. `-fno-math-errno` lets `sqrt` and its like vectorise; results do not change. A function that is nowhere
+/// Flags of every CPU kernel. `-fno-math-errno` lets `sqrt` and its like vectorise; results do not change. `-fwrapv` because integers
+/// wrap on the other targets too, and because gcc 12 drops or misplaces stores at `x[n - j]` in some nested loops without it. A function that is nowhere
 /// declared is a mistake at its line, as on the other targets, and not one that shows when the module is loaded.
-const FLAGS: [&str; 8] = [
+const FLAGS: [&str; 9] = [
     "-O3",
     "-march=native",
     "-std=gnu11",
     "-fPIC",
     "-shared",
     "-fno-math-errno",
+    "-fwrapv",
     "-fno-semantic-interposition",
     "-Werror=implicit-function-declaration",
 ];

@@ -79,6 +79,11 @@ impl Time {
         }
     }
 
+    /// Whether it is the time of the instance itself, not of others that the instance stands for.
+    pub fn is_own(&self) -> bool {
+        self.given.is_empty() && self.names().iter().all(|name| without_primes(name).1 == 0)
+    }
+
     /// All names in it.
     pub fn names(&self) -> BTreeSet<Name> {
         let values = self.steps.iter().filter_map(|step| match step {

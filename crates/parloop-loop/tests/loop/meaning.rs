@@ -147,3 +147,65 @@ fn tiles_and_reuse_are_no_matter_of_order() {
     let chunk = ["chunk_iname i 4 outer_tag=g.0"];
     assert_eq!(accepted(&["{[i]: 0<=i<n}"], "c[i] = 2*a[i]", "a, c: n", &chunk).len(), 0);
 }
+
+#[test]
+fn an_instruction_that_goes_on_from_what_it_wrote_stays_in_its_loops() {
+    let domain = ["{[i,j]: 0<=i<4 and 0<=j<8}"];
+    let steps = ["remove_inames_from_insn i s"];
+    let found = refusal(&domain, "y[j] = 3*y[j] {id=s, inames=i:j}", "y: 8", &steps);
+    assert!(found.contains("instruction `s` reads `y`, which it writes"), "{found}");
+    let behind_a_rule = ["extract_subst old \"y[u]\" [u]", steps[0]];
+    let found = refusal(&domain, "y[j] = 3*y[j] {id=s, inames=i:j}", "y: 8", &behind_a_rule);
+    assert!(found.contains("instruction `s` reads `y`, which it writes"), "{found}");
+    assert_eq!(accepted(&domain, "y[j] = 3*x[j] {id=s, inames=i:j}", "x, y: 8", &steps).len(), 0);
+}
+
+#[test]
+fn a_loop_limit_is_not_read_ahead_of_what_changes_it() {
+    let domains = ["{[i]: 0<=i<4}", "{[j]: 0<=j<4}", "{[k]: 0<=k<e}"];
+    let text = "<int64>e = z[i, 0] % 4 {id=s, dep=*, inames=i:j}\nz[i, j] = k {id=t, dep=*s, inames=i:j:k}";
+    let found = refusal(&domains, text, "z: 4, 4", &["remove_inames_from_insn j s"]);
+    assert!(found.contains("`t`") && found.contains("`z[0, 0]`"), "{found}");
+}
+
+#[test]
+fn a_number_of_one_turn_is_not_read_in_another_however_the_turns_are_cut() {
+    let text = "<>t = x[i] {id=set}\ny[7 - i] = t {id=get, dep=set}";
+    for within in ["id:set", "id:get"] {
+        let chunk = format!("chunk_iname i 3 within={within}");
+        let found = refusal(&["{[i]: 0<=i<8}"], text, "x, y: 8", &[&chunk]);
+        assert!(found.contains("`set`") && found.contains("`get`"), "{found}");
+    }
+    assert_eq!(accepted(&["{[i]: 0<=i<8}"], text, "x, y: 8", &["chunk_iname i 3"]).len(), 0);
+    let text = "<>t = 0 {id=start}\nt = 1 {id=set, dep=start, inames=i, if=a[i] > 1}\ny[i] = t {id=get, dep=start:set}";
+    let found = refusal(&["{[i]: 0<=i<8}"], text, "a, y: 8", &["duplicate_inames [i] within=id:get"]);
+    assert!(found.contains("`t`"), "{found}");
+}
+
+#[test]
+fn an_iname_does_not_bring_the_constraints_of_another_to_an_instruction() {
+    let domains = ["{[i,j]: 0<=i,j<8 and i-1<=j<=i+1}", "{[k]: 0<=k<8}", "{[l]: 0<=l<8}"];
+    let steps = ["rename_iname l j existing_ok=True", "rename_iname i k existing_ok=True"];
+    let found = refusal(&domains, "z[l, k] = 1 {id=s}", "z: 8, 8", &steps);
+    assert!(found.contains("with `k` in the place of `i`, instruction `s` would run for"), "{found}");
+    assert_eq!(accepted(&domains[1..], "z[l, k] = 1 {id=s}\ny[k] = 2", "z: 8, 8; y: 8", &["rename_iname k i"]).len(), 0);
+}
+
+#[test]
+fn a_scan_has_all_steps_and_steady_summands() {
+    let scan = ["realize_reduction force_scan=True"];
+    let domains = ["{[i]: 0<=i<9 and i mod 2 = 0}", "{[r]: 0<=r<=i}"];
+    let found = refusal(&domains, "y[i] = sum(r, x[r])", "x, y: 9", &scan);
+    assert!(found.contains("`i` leaves out values in between"), "{found}");
+    let domains = ["{[i]: 0<=i<9}", "{[r]: 0<=r<=i}"];
+    let text = "y[i] = sum(r, x[r//2 + 1]) {id=s}\nx[i + 1] = 1 {id=t, dep=s}";
+    let found = refusal(&domains, text, "x, y: 10", &scan);
+    assert!(found.contains("`t` changes what it reduces from one value of `i` to the next"), "{found}");
+    assert_eq!(accepted(&domains, "y[i] = sum(r, x[r//2 + 1])", "x, y: 10", &scan).len(), 0);
+}
+
+#[test]
+fn lanes_do_not_scatter_through_data() {
+    let found = refusal(&["{[i]: 0<=i<4}"], "x[p[i]] = x[i] + 1 {id=s}", "x: 8; p: 4", &["tag_inames i=vec"]);
+    assert!(found.contains("a parallel `i` loses that order"), "{found}");
+}

@@ -6,7 +6,7 @@ use parloop_loop::error::LoopError;
 use parloop_loop::prelude::*;
 use parloop_loop::run::LoopArg;
 use parloop_loop::syntax::{ArgumentKind, KernelOptions, Program, Target};
-use parloop_loop::transform::apply;
+use parloop_loop::transform::{apply, merge};
 use parloop_loop::{fold, loop_args, parse};
 
 const N: usize = 64;
@@ -323,4 +323,32 @@ fn kernels_without_doubts_have_no_shadow() {
     let watched = transformed("{[i]: 0<=i<64}", SCATTER, "x, p: 64", PARALLEL[2], true);
     assert!(watched.generate(Target::C).unwrap().code.text.contains("PARLOOP_TOUCH(1, &x["));
     assert!(!watched.generate(Target::OpenCl).unwrap().code.text.contains("TOUCH"));
+}
+
+#[test]
+fn what_a_called_kernel_is_passed_counts_as_touched() {
+    let callee = KernelBuilder::new()
+        .name("g")
+        .domain("{[l]: 0<=l<2}")
+        .instructions("to[l] = from[l] + 1")
+        .data(Data::global("from, to").dtype("int64").shape("2"))
+        .build_function()
+        .unwrap();
+    let caller = KernelBuilder::new()
+        .name("k")
+        .domain("{[i,j,m]: 0<=i<4 and 0<=j,m<2}")
+        .instructions("x[i] = q[i] {id=own, inames=i, if=p[i] > 0}\n[j]: x[i + 2 + j] = g([m]: q[m]) {id=call, dep=own, inames=i}")
+        .data(Data::global("x, p, q").dtype("int64").shape("64"))
+        .options(KernelOptions { checked: true, ..KernelOptions::default() })
+        .build()
+        .unwrap();
+    let program = merge([&caller, &callee]).unwrap();
+    let program = apply(&program, &parse::step("duplicate_inames [i] within=id:own").unwrap()).unwrap();
+    let (x, q) = (vec![0i64; N], (0..N as i64).collect::<Vec<_>>());
+    let mut p = vec![0i64; N];
+    assert!(ran(&program, "cpu:1", &x, &p, &q).is_ok());
+    // As created, turn 2 overwrites `x[2]`, which the call of turn 0 has written.
+    p[2] = 1;
+    let what = ran(&program, "cpu:1", &x, &p, &q).unwrap_err();
+    assert!(what.contains("x[2]"), "{what}");
 }

@@ -1,5 +1,8 @@
 //! Scans: reductions whose domain grows along another iname, so that each result is the last one and a few points more.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction, TimeStep};
@@ -147,6 +150,11 @@ impl Realizer<'_> {
         if reduction.operands.iter().any(|operand| operand.variables().contains(&sweep)) {
             return Err(misfit(format!("what it reduces depends on `{sweep}`, so that no result goes on from the one before")));
         }
+        let read: BTreeSet<Name> = reduction.operands.iter().flat_map(Expr::variables).collect();
+        let changes = |other: &&Arc<Instruction>| other.within_inames.contains(&sweep) && !other.writes().is_disjoint(&read);
+        if let Some(other) = self.kernel.instructions.iter().find(changes) {
+            return Err(misfit(format!("`{}` changes what it reduces from one value of `{sweep}` to the next", other.id)));
+        }
         let both = [sweep.clone(), scan.clone()];
         let domain = self.kernel.domain_of(&both.iter().cloned().collect())?;
         let others: Vec<Name> = domain.dims().iter().filter(|dim| !both.contains(dim)).cloned().collect();
@@ -159,6 +167,9 @@ impl Realizer<'_> {
         let limits = domain.bounds(scan)?;
         let along_limits = along.bounds(&sweep)?;
         let is_one_value = along_limits.lower == along_limits.upper;
+        if has_gaps(&along, &sweep)? {
+            return Err(misfit(format!("`{sweep}` leaves out values in between: `{along}`")));
+        }
         let first_sweep = only(along_limits.lower, &format!("the first value of `{sweep}`"))?;
         let first_scan = only(limits.lower, &format!("the first value of `{scan}`"))?;
         let last_scan = only(limits.upper, &format!("the last value of `{scan}`"))?;
@@ -178,6 +189,18 @@ impl Realizer<'_> {
             false => Err(misfit(format!("its domain `{domain}` has further constraints"))),
         }
     }
+}
+
+/// Whether values of an iname are missing between others.
+fn has_gaps(domain: &Set, iname: &Name) -> Result<bool, ReduceError> {
+    let [below, above]: [Name; 2] = ["below", "above"].map(|side| format!("{iname}@{side}").into());
+    let at = |side: &Name| domain.rename(&|name| (name == iname).then(|| side.clone()));
+    let own = Affine::name(iname.clone());
+    let one = Affine::constant(1);
+    let between = [own.sub(&Affine::name(below.clone()))?.sub(&one)?, Affine::name(above.clone()).sub(&own)?.sub(&one)?];
+    let inside = at(&below)?.join(&at(&above)?)?.add_dims(std::slice::from_ref(iname));
+    let inside = inside.constrain(&between.map(Constraint::not_negative))?.project_onto(domain.dims())?;
+    Ok(!inside.subtract(domain)?.is_empty()?)
 }
 
 impl Triangle {
