@@ -12,8 +12,7 @@ use crate::schedule::{Schedule, Step};
 
 /// Compares the schedule with the kernel as created.
 pub(super) fn check(schedule: &Schedule, facts: &Facts<'_>) -> Result<BTreeSet<Doubt>, CheckError> {
-    // Who generates kernels by a plan that keeps writes apart, and in an order of its own, says so.
-    if facts.kernel.options.silenced.contains("order(*)") {
+    if facts.kernel.options.planned_order {
         return Ok(BTreeSet::new());
     }
     let mut paths = Paths::default();

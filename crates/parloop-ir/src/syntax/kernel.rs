@@ -67,6 +67,8 @@ pub struct KernelOptions {
     pub return_dict: bool,
     /// Arguments that are not given may have any value that fits.
     pub skip_arg_checks: bool,
+    /// Who made the kernel answers for the order of its instances: they keep apart what they write, or run in any order on purpose.
+    pub planned_order: bool,
     /// Warnings that are not given.
     pub silenced: BTreeSet<Name>,
     /// Further flags for the target's compiler.
@@ -84,6 +86,7 @@ impl Default for KernelOptions {
             annotate: false,
             return_dict: false,
             skip_arg_checks: false,
+            planned_order: false,
             silenced: BTreeSet::new(),
             build_options: Vec::new(),
             other: BTreeMap::new(),

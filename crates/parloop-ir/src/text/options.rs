@@ -13,6 +13,7 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
         annotate,
         return_dict,
         skip_arg_checks,
+        planned_order,
         silenced,
         build_options,
         other,
@@ -24,6 +25,7 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
         (*annotate, "annotate"),
         (*return_dict, "return_dict"),
         (*skip_arg_checks, "skip_arg_checks"),
+        (*planned_order, "planned_order"),
     ];
     let mut lines: Vec<String> = flags.into_iter().filter(|(given, _)| *given).map(|(_, name)| name.to_owned()).collect();
     lines.extend(silenced.iter().map(|warning| format!("silence {}", quoted(warning))));
@@ -45,6 +47,7 @@ pub fn read(options: &mut KernelOptions, words: &[String]) -> Result<(), &'stati
         ["annotate"] => options.annotate = true,
         ["return_dict"] => options.return_dict = true,
         ["skip_arg_checks"] => options.skip_arg_checks = true,
+        ["planned_order"] => options.planned_order = true,
         ["silence", warning] => {
             options.silenced.insert(warning.into());
         }
@@ -54,7 +57,7 @@ pub fn read(options: &mut KernelOptions, words: &[String]) -> Result<(), &'stati
         }
         _ => {
             return Err("`checked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, \
-                        `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`");
+                        `planned_order`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`");
         }
     }
     Ok(())

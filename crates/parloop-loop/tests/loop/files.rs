@@ -126,7 +126,7 @@ fn mistakes_in_files_show_their_line() {
         ),
         (
             "kernel f\noption fast",
-            "line 2, column 8: expected `checked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`, found `fast`\n  option fast\n         ^^^^",
+            "line 2, column 8: expected `checked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, `planned_order`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`, found `fast`\n  option fast\n         ^^^^",
         ),
         (
             "kernel f\niname i: g.x",
@@ -287,8 +287,11 @@ fn options() -> impl Strategy<Value = KernelOptions> {
         proptest::collection::vec(".{0,3}", 0..2),
         proptest::collection::btree_map(".{0,3}", ".{0,3}", 0..2),
     );
-    (any::<[bool; 6]>(), lists).prop_map(
-        |([checked, check_bounds, insert_global_barriers, annotate, return_dict, skip_arg_checks], (silenced, build_options, other))| {
+    (any::<[bool; 7]>(), lists).prop_map(
+        |(
+            [checked, check_bounds, insert_global_barriers, annotate, return_dict, skip_arg_checks, planned_order],
+            (silenced, build_options, other),
+        )| {
             KernelOptions {
                 checked,
                 check_bounds,
@@ -296,6 +299,7 @@ fn options() -> impl Strategy<Value = KernelOptions> {
                 annotate,
                 return_dict,
                 skip_arg_checks,
+                planned_order,
                 silenced: silenced.into_iter().map(Name::from).collect(),
                 build_options,
                 other: other.into_iter().map(|(name, value)| (name.into(), value)).collect(),

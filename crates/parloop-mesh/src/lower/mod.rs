@@ -161,7 +161,8 @@ pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, chec
         checked,
         check_bounds: false,
         // The plan says that no two elements meet.
-        silenced: body.writes.iter().map(|id| format!("write_race({id})").into()).chain(["order(*)".into()]).collect(),
+        planned_order: true,
+        silenced: body.writes.iter().map(|id| format!("write_race({id})").into()).collect(),
         build_options: kernel.build_options().to_vec(),
         ..KernelOptions::default()
     };

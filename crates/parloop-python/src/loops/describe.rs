@@ -65,6 +65,7 @@ fn options<'py>(py: Python<'py>, options: &KernelOptions) -> PyResult<Bound<'py,
     all.set_item("annotate_inames", options.annotate)?;
     all.set_item("return_dict", options.return_dict)?;
     all.set_item("skip_arg_checks", options.skip_arg_checks)?;
+    all.set_item("planned_order", options.planned_order)?;
     all.set_item("silenced_warnings", options.silenced.iter().map(|name| name.as_str()).collect::<Vec<_>>())?;
     all.set_item("build_options", &options.build_options)?;
     Ok(all)

@@ -27,6 +27,7 @@ pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) ->
             "annotate_inames" | "annotate" => options.annotate = value.is_truthy()?,
             "return_dict" => options.return_dict = value.is_truthy()?,
             "skip_arg_checks" => options.skip_arg_checks = value.is_truthy()?,
+            "planned_order" => options.planned_order = value.is_truthy()?,
             "silenced_warnings" => {
                 let names = value.try_iter()?.map(|name| Ok(name?.str()?.to_string().into()));
                 options.silenced = names.collect::<PyResult<_>>()?;
