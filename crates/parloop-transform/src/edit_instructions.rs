@@ -1,7 +1,7 @@
 //! Finding instructions and changing what is said about them: `find_instructions`, `map_instructions`, `set_instruction_priority`,
 //! `tag_instructions`, `add_inames_to_insn`, `remove_inames_from_insn`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -
             if !is_repeatable(&*rewrite::without_rules(kernel, instruction)?) {
                 return Err(AddInamesError::NotRepeatable { instruction: inside.id.clone(), iname: iname.clone() });
             }
-            check_values(kernel, &inside, iname)?;
+            check_values(kernel, &inside.id, &inside.within_inames, iname)?;
             inside.within_inames.insert(iname.clone());
         }
         Ok::<_, AddInamesError>(Arc::new(inside))
@@ -125,8 +125,8 @@ fn is_repeatable(instruction: &Instruction) -> bool {
 }
 
 /// An instruction that is done for each value of an iname must still be done.
-fn check_values(kernel: &LoopKernel, instruction: &Instruction, iname: &Name) -> Result<(), AddInamesError> {
-    let mut within = instruction.within_inames.clone();
+pub(crate) fn check_values(kernel: &LoopKernel, instruction: &Name, within: &BTreeSet<Name>, iname: &Name) -> Result<(), AddInamesError> {
+    let mut within = within.clone();
     let points = kernel.domain_of(&within).and_then(|points| points.join(&kernel.assumptions)).map_err(InameError::from)?;
     within.insert(iname.clone());
     let missing = kernel.domain_of(&within).and_then(|inside| {
@@ -135,7 +135,7 @@ fn check_values(kernel: &LoopKernel, instruction: &Instruction, iname: &Name) ->
     });
     match missing.map_err(InameError::from)? {
         None => Ok(()),
-        Some(point) => Err(AddInamesError::Empty { instruction: instruction.id.clone(), iname: iname.clone(), point }),
+        Some(point) => Err(AddInamesError::Empty { instruction: instruction.clone(), iname: iname.clone(), point }),
     }
 }
 
@@ -234,10 +234,9 @@ pub fn remove_inames_from_insn(kernel: &LoopKernel, inames: &[Name], query: &Que
             }
         }
         outside.origin = Arc::new(done_once(kernel, instruction, inames)?);
+        let rest = &instruction.within_inames - &inames.iter().cloned().collect();
         for iname in inames.iter().filter(|iname| instruction.within_inames.contains(*iname)) {
-            let rest =
-                Instruction { within_inames: &instruction.within_inames - &inames.iter().cloned().collect(), ..(**instruction).clone() };
-            check_values(kernel, &rest, iname)?;
+            check_values(kernel, &instruction.id, &rest, iname)?;
         }
         Ok(Arc::new(outside))
     })?;

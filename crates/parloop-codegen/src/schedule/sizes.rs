@@ -96,7 +96,8 @@ fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, Schedu
         (Some(lower), Some(upper)) => upper.checked_sub(lower).and_then(|last| last.checked_add(1)),
         _ => solved_extent(facts, iname)?,
     };
-    extent.and_then(|extent| u64::try_from(extent.max(0)).ok()).ok_or_else(|| {
+    // An axis without values has a work item all the same, which does nothing: there are no groups of size 0.
+    extent.and_then(|extent| u64::try_from(extent.max(1)).ok()).ok_or_else(|| {
         let length = group_extent(facts, iname).map_or_else(|_| "without end".to_owned(), |extent| extent.to_string());
         ScheduleError::LocalSize { iname: iname.clone(), axis, length }
     })

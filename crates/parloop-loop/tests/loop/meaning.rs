@@ -209,3 +209,17 @@ fn lanes_do_not_scatter_through_data() {
     let found = refusal(&["{[i]: 0<=i<4}"], "x[p[i]] = x[i] + 1 {id=s}", "x: 8; p: 4", &["tag_inames i=vec"]);
     assert!(found.contains("a parallel `i` loses that order"), "{found}");
 }
+
+#[test]
+fn a_fetch_is_not_put_into_a_loop_that_may_not_run() {
+    let domains = ["{[i]: 0<=i<4}", "{[j]: i<j<4}"];
+    let found = refusal(&domains, "y[i] = x[i + 1]\nz[j] = 1 {inames=i:j}", "x, y, z: 5", &["add_prefetch x [] fetch_outer_inames=[i, j]"]);
+    assert!(found.contains("`j` has no values for `i = 3`"), "{found}");
+}
+
+#[test]
+fn an_axis_without_values_makes_a_group_that_does_nothing() {
+    let program = transformed(&["{[i]: 1<=i<n}"], "x[i] = 1", "x: 8", &["assume \"n <= 8\"", "fix_parameters n=1", "tag_inames i=l.0"]);
+    let generated = program.unwrap().generate(Target::OpenCl).unwrap();
+    assert_eq!(generated.schedule.launches[0].group_size, [1]);
+}

@@ -5,6 +5,8 @@ use parloop_ir::substitution::ExpandSubstError;
 use parloop_ir::syntax::AddressSpace;
 use parloop_isl::{IslError, Name, Set};
 
+use crate::edit_instructions::AddInamesError;
+
 /// Why values of a rule cannot be computed ahead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -39,6 +41,9 @@ pub enum PrecomputeError {
         /// The rule.
         rule: Name,
     },
+    /// A loop around the fetch, and not around the use, may have no values.
+    #[error(transparent)]
+    Outer(#[from] AddInamesError),
     /// A sweep that changes nothing.
     #[error("rule `{rule}`: sweep iname `{iname}` is neither in the arguments of its calls nor in the rule; leave it out")]
     UnusedSweep {

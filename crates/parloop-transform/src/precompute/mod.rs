@@ -25,6 +25,7 @@ use parloop_ir::syntax::{
 };
 use parloop_isl::{Affine, Name, Set};
 
+use crate::edit_instructions::check_values;
 pub use error::PrecomputeError;
 pub use footprint::domain_of;
 use footprint::{Footprint, FootprintError, Question};
@@ -196,6 +197,14 @@ impl<'a> Job<'a> {
             let shared = order::inames_of_writers(kernel, &reads, &users);
             in_arguments.union(&in_value).chain(&shared).filter(|iname| !sweep.contains(*iname)).cloned().collect()
         });
+        // A loop around the fetch alone must run, or nothing is fetched.
+        for user in &users {
+            let mut within = user.within_inames.clone();
+            for iname in outer.difference(&user.within_inames) {
+                check_values(kernel, &user.id, &within, iname)?;
+                within.insert(iname.clone());
+            }
+        }
         // Only where what is swept bounds a reduction must that run over inames of its own.
         let copied = if linked.is_disjoint(&sweep) { BTreeSet::new() } else { bound };
         let mut names = UniqueNames::of_variables(kernel);
