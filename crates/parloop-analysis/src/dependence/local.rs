@@ -6,7 +6,7 @@ use parloop_ir::syntax::{Expr, Time, TimeStep};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::opaque::Opaque;
-use super::pair::{Pair, Side};
+use super::pair::{Pair, Side, same_turn};
 use super::path::Paths;
 use super::touch::Touch;
 use super::violation::{Cause, Instance, Violation};
@@ -356,20 +356,15 @@ impl<'k> Dependences<'_, 'k> {
         }
         let Some(agreeing) = agree(&pair, early, late, depth)? else { return Ok(true) };
         let mut ways = Vec::new();
-        let bare: BTreeSet<&Name> = (early.iter().zip(late).take(depth))
-            .filter_map(|(one, other)| match (one, other) {
-                (TimeStep::Loop(Expr::Variable(name)), TimeStep::Loop(Expr::Variable(same))) if name == same => Some(name),
-                _ => None,
-            })
-            .collect();
-        for iname in turns.iter().filter(|iname| !bare.contains(iname)) {
+        let same = same_turn(self, early, late, depth);
+        for iname in turns.iter().filter(|iname| !same.contains(*iname)) {
             let later = difference(&pair, iname)?;
             push_if_possible(&mut ways, &[], &[later.clone(), later.scale(-1)?], || Cause::Placed)?;
         }
         for axis in self.copy_axes(&write.root) {
             if let (Some(one), Some(other)) = (self.along(write.at, axis), self.along(read.at, axis))
                 && one == other
-                && bare.contains(one)
+                && same.contains(one)
             {
                 continue;
             }

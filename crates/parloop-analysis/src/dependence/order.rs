@@ -6,7 +6,7 @@ use parloop_ir::syntax::{AddressSpace, Expr, Time, TimeStep};
 use parloop_isl::{Constraint, IslError, Name, Set};
 
 use super::local::Reach;
-use super::pair::{Pair, Side};
+use super::pair::{Pair, Side, same_turn};
 use super::path::{Path, Paths};
 use super::touch::{self, Touch};
 use super::violation::{Cause, Doubt, Violation};
@@ -98,7 +98,7 @@ impl<'k> Dependences<'_, 'k> {
                 Reach::Everything => 0,
                 Reach::Undefined => continue,
             };
-            pair.same.extend(same_steps(early, late, depth));
+            pair.same.extend(same_turn(self, &early.steps, &late.steps, depth));
             let Some((set, cause, is_exact)) = self.broken(&pair, early, late, paths, depth, &|_| true)? else { continue };
             if is_exact && pair.is_exact() {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
@@ -334,13 +334,4 @@ fn is_next(earlier: &[TimeStep], before: &Path, later: &[TimeStep], path: &Path)
         }
         _ => false,
     }
-}
-
-/// The inames that are the same steps of two times, of the first ones.
-fn same_steps(first: &Time, second: &Time, depth: usize) -> impl Iterator<Item = Name> {
-    let steps = first.steps.iter().zip(&second.steps).take(depth);
-    steps.filter_map(|(one, other)| match (one, other) {
-        (TimeStep::Loop(Expr::Variable(name)), TimeStep::Loop(Expr::Variable(same))) if name == same => Some(name.clone()),
-        _ => None,
-    })
 }

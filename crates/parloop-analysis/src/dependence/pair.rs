@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_ir::affine::to_affine;
-use parloop_ir::syntax::{Expr, Time, without_primes};
+use parloop_ir::syntax::{Expr, Time, TimeStep, without_primes};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 use super::opaque::Opaque;
@@ -165,13 +165,33 @@ fn determined(deps: &Dependences<'_, '_>, first: &Touch<'_>, second: &Touch<'_>)
     if left != right || first.access.name != second.access.name {
         return BTreeSet::new();
     }
-    let is_iname = |name: &Name| deps.facts.kernel.inames.contains_key(name) || Opaque::is_name(name);
+    given_away(deps, &left)
+}
+
+/// The inames that have one value for both sides wherever the first steps of two times are the same.
+pub(super) fn same_turn(deps: &Dependences<'_, '_>, first: &[TimeStep], second: &[TimeStep], depth: usize) -> BTreeSet<Name> {
+    let steps = first.iter().zip(second).take(depth);
+    let values: Vec<Affine> = steps
+        .filter_map(|(one, other)| match (one, other) {
+            (TimeStep::Loop(one), TimeStep::Loop(other)) if one == other => deps.opaque.affine(one),
+            _ => None,
+        })
+        .collect();
+    given_away(deps, &values.iter().collect::<Vec<_>>())
+}
+
+/// The inames, and values of loops as created, that follow from some values.
+fn given_away(deps: &Dependences<'_, '_>, values: &[&Affine]) -> BTreeSet<Name> {
+    let kernel = deps.facts.kernel;
+    let is_iname = |name: &Name| kernel.inames.contains_key(name) || Opaque::is_name(name);
+    // Names of other instances, and numbers that the kernel computes, differ from side to side.
+    let is_other = |name: &Name| without_primes(name).1 > 0 || kernel.temporaries.contains_key(name);
     let mut same: BTreeSet<Name> = BTreeSet::new();
     loop {
         let known = same.len();
-        for index in &left {
-            let open: Vec<Name> = index.names().into_iter().filter(|name| is_iname(name) && !same.contains(name)).collect();
-            if !open.is_empty() && is_one_to_one(deps, index, &open) {
+        for value in values.iter().filter(|value| !value.names().iter().any(is_other)) {
+            let open: Vec<Name> = value.names().into_iter().filter(|name| is_iname(name) && !same.contains(name)).collect();
+            if !open.is_empty() && is_one_to_one(deps, value, &open) {
                 let digits = open.iter().filter_map(|name| deps.opaque.digits(&Affine::name(name.clone()))).flatten();
                 same.extend(digits.filter_map(|digit| match digit {
                     Expr::Variable(name) => Some(name.clone()),
