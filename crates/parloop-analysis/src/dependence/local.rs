@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
@@ -239,10 +240,10 @@ impl<'k> Dependences<'_, 'k> {
 
     /// Whether each element that is read is written at the same values of some steps, conditions of the data aside.
     fn covers(&self, write: &Touch<'k>, read: &Touch<'k>, steps: &[TimeStep]) -> Result<Cover, IslError> {
-        let (Some(to), Some(from)) = (write.known_indices(), read.known_indices()) else { return Ok(Cover::No) };
+        let (Some(to), Some((from, anywhere))) = (write.known_indices(), self.elements(read)?) else { return Ok(Cover::No) };
         let (outer, inner) = (write.inames(self.facts), read.inames(self.facts));
         let is_implied = write.constraints.iter().all(|constraint| read.constraints.contains(constraint));
-        if to == from && outer.is_subset(&inner) && is_implied {
+        if anywhere.dims().is_empty() && to.iter().copied().eq(&from) && outer.is_subset(&inner) && is_implied {
             return Ok(Cover::Plain);
         }
         let mut functions: Vec<Option<Affine>> = Vec::new();
@@ -251,17 +252,45 @@ impl<'k> Dependences<'_, 'k> {
                 functions.push(self.opaque.affine(value).filter(|value| !value.names().iter().any(|name| Opaque::is_name(name))));
             }
         }
-        let image = |touch: &Touch<'k>, inames: &BTreeSet<Name>, indices: &[&Affine]| -> Result<Option<Set>, IslError> {
-            let domain = self.facts.domain(inames)?.join(&self.facts.kernel.assumptions)?.constrain(&touch.constraints)?;
+        let image = |touch: &Touch<'k>, inames: &BTreeSet<Name>, indices: &[&Affine], among: &Set| -> Result<Option<Set>, IslError> {
+            let domain = self.facts.domain(inames)?.join(&self.facts.kernel.assumptions)?.constrain(&touch.constraints)?.join(among)?;
             let values = functions.iter().cloned().chain(indices.iter().map(|&index| Some(index.clone())));
             let named: Option<Vec<(Name, Affine)>> =
                 values.enumerate().map(|(place, value)| Some((format!("value@{place}").into(), value?))).collect();
             named.map(|named| domain.image(&named)).transpose()
         };
-        match (image(read, &inner, &from)?, image(write, &outer, &to)?) {
+        let from: Vec<&Affine> = from.iter().collect();
+        match (image(read, &inner, &from, &anywhere)?, image(write, &outer, &to, &Set::universe(&[], &[]))?) {
             (Some(read), Some(written)) if read.is_subset(&written)? => Ok(Cover::Solved),
             _ => Ok(Cover::No),
         }
+    }
+
+    /// The indices of the elements that an access may touch: where only the data knows one, it is anywhere in its axis. `None` if the length
+    /// of the axis is not known.
+    fn elements(&self, touch: &Touch<'k>) -> Result<Option<(Vec<Affine>, Set)>, IslError> {
+        if let Some(known) = touch.known_indices() {
+            return Ok(Some((known.into_iter().cloned().collect(), Set::universe(&[], &[]))));
+        }
+        let temporary = self.facts.kernel.temporaries.get(&touch.access.name);
+        let Some(lengths) = temporary.and_then(|temporary| temporary.layout.lengths()) else { return Ok(None) };
+        let mut indices = Vec::with_capacity(lengths.len());
+        let (mut dims, mut bounds) = (Vec::new(), Vec::new());
+        for (axis, length) in lengths.iter().enumerate() {
+            let known = touch.indices.as_ref().and_then(|indices| indices.get(axis)?.clone());
+            if let Some(known) = known {
+                indices.push(known);
+                continue;
+            }
+            let Some(length) = to_affine(length) else { return Ok(None) };
+            let name = Name::from(format!("any@{axis}"));
+            let index = Affine::name(name.clone());
+            bounds.push(Constraint::not_negative(index.clone()));
+            bounds.push(Constraint::not_negative(length.sub(&index)?.sub(&Affine::constant(1))?));
+            indices.push(index);
+            dims.push(name);
+        }
+        Ok(Some((indices, Set::bounded(&dims, bounds))))
     }
 
     /// Whether accesses with different values of the first steps are in different turns of the schedule's loops, or have copies of their
@@ -356,7 +385,11 @@ impl<'k> Dependences<'_, 'k> {
         }
         let Some(agreeing) = agree(&pair, early, late, depth)? else { return Ok(true) };
         let mut ways = Vec::new();
-        let same = same_turn(self, early, late, depth);
+        let mut same = same_turn(self, early, late, depth);
+        // What is done again for each value of an iname, always, is there for the read's own value.
+        if write.constraints.is_empty() && write.open.is_empty() {
+            same.extend(self.repeated(write.at, read.at, &Time::of(early.to_vec())));
+        }
         for iname in turns.iter().filter(|iname| !same.contains(*iname)) {
             let later = difference(&pair, iname)?;
             push_if_possible(&mut ways, &[], &[later.clone(), later.scale(-1)?], || Cause::Placed)?;

@@ -165,7 +165,7 @@ impl<'k> Dependences<'_, 'k> {
 
     /// The inames for whose values an instruction does the same again, and that another one is within too: that one needs what was done for
     /// its own value.
-    fn repeated(&self, first: usize, second: usize, time: &Time) -> Vec<Name> {
+    pub(super) fn repeated(&self, first: usize, second: usize, time: &Time) -> Vec<Name> {
         let within = |at: usize| &self.facts.kernel.instructions[at].within_inames;
         let known = time.names();
         within(first).intersection(within(second)).filter(|iname| !known.contains(*iname)).cloned().collect()

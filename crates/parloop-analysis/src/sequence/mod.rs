@@ -1,12 +1,13 @@
 //! The order of a kernel: a tree of loops and instructions, found by rules and without search.
 //!
 //! `nest` says which loop is inside which, `order` sorts each body by dependencies, `innermost` opens `ilp` and `vec` loops around as few
-//! instructions as can be. Of a kernel as created, with no iname run otherwise than as a loop, this order is its meaning ([`created`]).
+//! instructions as can be, `reduced` knows the reductions that run in the loops of others. Of a kernel as created, with no iname run otherwise than as a loop, this order is its meaning ([`created`]).
 
 mod error;
 mod innermost;
 mod nest;
 mod order;
+mod reduced;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -79,30 +80,51 @@ pub fn sequence(facts: &Facts<'_>) -> Result<Vec<Node>, SequenceError> {
 /// stays as it is.
 pub fn created(kernel: LoopKernel) -> LoopKernel {
     let Ok(body) = sequence(&Facts::in_order(&kernel)) else { return kernel };
-    let mut times = HashMap::new();
-    find_times(&body, &mut Vec::new(), &mut times);
+    let mut times = Times::default();
+    times.find(&body, &mut Vec::new());
+    let origins: Vec<Option<Origin>> = kernel
+        .instructions
+        .iter()
+        .map(|instruction| {
+            let mut origin = Origin::at(times.of.get(&instruction.id)?.clone());
+            origin.of = reduced::times_in_loops(&kernel, instruction, &times);
+            Some(origin)
+        })
+        .collect();
     let mut kernel = kernel;
-    for instruction in &mut kernel.instructions {
-        if let Some(steps) = times.remove(&instruction.id) {
-            Arc::make_mut(instruction).origin = Arc::new(Origin::at(steps));
+    for (instruction, origin) in kernel.instructions.iter_mut().zip(origins) {
+        if let Some(origin) = origin {
+            Arc::make_mut(instruction).origin = Arc::new(origin);
         }
     }
     kernel
 }
 
-fn find_times(body: &[Node], around: &mut Vec<TimeStep>, found: &mut HashMap<Name, Vec<TimeStep>>) {
-    for (place, node) in (0i64..).zip(body) {
-        around.push(TimeStep::At(place));
-        match node {
-            Node::Loop { iname, body } => {
-                around.push(TimeStep::Loop(Expr::Variable(iname.clone())));
-                find_times(body, around, found);
-                around.pop();
+/// When the instructions of a tree run.
+#[derive(Default)]
+struct Times {
+    of: HashMap<Name, Vec<TimeStep>>,
+    /// The end of a turn of each loop: the steps up to its value, and a place behind all in its body.
+    ends: Vec<Vec<TimeStep>>,
+}
+
+impl Times {
+    fn find(&mut self, body: &[Node], around: &mut Vec<TimeStep>) {
+        for (place, node) in (0i64..).zip(body) {
+            around.push(TimeStep::At(place));
+            match node {
+                Node::Loop { iname, body } => {
+                    around.push(TimeStep::Loop(Expr::Variable(iname.clone())));
+                    self.find(body, around);
+                    let behind = i64::try_from(body.len()).unwrap_or(i64::MAX);
+                    self.ends.push(around.iter().cloned().chain([TimeStep::At(behind)]).collect());
+                    around.pop();
+                }
+                Node::Run(id) => drop(self.of.insert(id.clone(), around.clone())),
+                Node::Barrier { .. } => {}
             }
-            Node::Run(id) => drop(found.insert(id.clone(), around.clone())),
-            Node::Barrier { .. } => {}
+            around.pop();
         }
-        around.pop();
     }
 }
 

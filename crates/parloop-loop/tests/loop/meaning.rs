@@ -223,3 +223,33 @@ fn an_axis_without_values_makes_a_group_that_does_nothing() {
     let generated = program.unwrap().generate(Target::OpenCl).unwrap();
     assert_eq!(generated.schedule.launches[0].group_size, [1]);
 }
+
+#[test]
+fn a_reduction_over_the_loop_of_others_runs_in_it() {
+    let domains = ["{[t]: 0<=t<4}", "{[b]: 0<=b<3}", "{[s]: 0<=s<count}"];
+    let text = "for t\nfor b\n<>count = counts[b]\nend\na[t] = sum((b, s), 1)\nend";
+    let schedule = transformed(&domains, text, "a: 4; counts: 3", &[]).unwrap().generate(Target::C).unwrap().schedule.to_string();
+    let [loop_b, set, sum, result] = ["for b", "run insn\n", "update", "run insn_0\n"].map(|part| schedule.find(part).unwrap());
+    assert!(loop_b < set && set < sum && sum < result, "{schedule}");
+    let text = "for t\nfor b\n<>v = x[b] + t {id=set}\nend\na[t] = sum(b, v) {id=total}\nend";
+    assert_eq!(accepted(&domains[..2], text, "a: 4; x: 3", &[]).len(), 0);
+    assert_eq!(accepted(&domains[..2], text, "a: 4; x: 3", &["tag_inames t=g.0"]).len(), 0);
+    let found = refusal(&domains[..2], text, "a: 4; x: 3", &["duplicate_inames [b] within=id:set"]);
+    assert!(found.contains("`set`") && found.contains("`v`"), "{found}");
+}
+
+#[test]
+fn a_fetch_that_is_done_again_in_each_turn_has_no_order_between_turns() {
+    let steps = ["add_prefetch a", "add_prefetch b", "prioritize_loops [i, j]", "add_inames_to_insn i writes:b_fetch"];
+    let program = transformed(&["{[i,j]: 0<=i,j<8}"], "c[i, j] = a[i]*b[j] {id=product}", "a, b: 8; c: 8, 8", &steps).unwrap();
+    assert_eq!(program.generate(Target::C).unwrap().doubts.len(), 0);
+}
+
+#[test]
+fn a_table_that_is_whole_in_each_turn_is_read_anywhere() {
+    let domains = ["{[i]: 0<=i<16}", "{[k]: 0<=k<4}"];
+    let text = "<>table[k] = k*i {id=fill}\n<>at = x[i] % 4 {id=find}\ny[i] = table[at] {id=get, dep=fill:find}";
+    assert_eq!(accepted(&domains, text, "x, y: 16", &["tag_inames i=g.0"]).len(), 0);
+    let text = text.replace("table[k] = k*i {id=fill}", "table[k] = k*i {id=fill, if=k<3}");
+    assert!(refusal(&domains, &text, "x, y: 16", &["tag_inames i=g.0"]).contains("`table"));
+}
