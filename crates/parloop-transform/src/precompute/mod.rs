@@ -199,8 +199,9 @@ impl<'a> Job<'a> {
         });
         // A loop around the fetch alone must run, or nothing is fetched.
         for user in &users {
-            let mut within = user.within_inames.clone();
-            for iname in outer.difference(&user.within_inames) {
+            let around: BTreeSet<Name> = order::around(user).collect();
+            let mut within = around.clone();
+            for iname in outer.difference(&around) {
                 check_values(kernel, &user.id, &within, iname)?;
                 within.insert(iname.clone());
             }
