@@ -211,7 +211,11 @@ fn float(op: BinaryOp, a: f64, b: f64) -> Result<f64, Fault> {
         BinaryOp::Multiply => a * b,
         BinaryOp::Divide => a / b,
         BinaryOp::FloorDivide => (a / b).floor(),
-        BinaryOp::Modulo => a - b * (a / b).floor(),
+        BinaryOp::Modulo => match a % b {
+            0.0 => 0.0f64.copysign(b),
+            rest if (rest < 0.0) != (b < 0.0) => rest + b,
+            rest => rest,
+        },
         BinaryOp::Power => a.powf(b),
         _ => return Err(Fault::NoOperation),
     })

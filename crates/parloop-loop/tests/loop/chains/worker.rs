@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -151,13 +152,17 @@ pub struct Answer {
 pub struct Worker {
     /// Where compiled kernels are kept.
     folder: std::path::PathBuf,
+    /// What the process says before it ends.
+    stderr: std::path::PathBuf,
     running: Option<(Child, ChildStdin, Receiver<String>)>,
     pub devices: Vec<String>,
 }
 
 impl Worker {
     pub fn new(folder: &std::path::Path) -> Worker {
-        let mut worker = Worker { folder: folder.to_owned(), running: None, devices: Vec::new() };
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let stderr = folder.join(format!("stderr-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
+        let mut worker = Worker { folder: folder.to_owned(), stderr, running: None, devices: Vec::new() };
         worker.start();
         worker
     }
@@ -171,7 +176,7 @@ impl Worker {
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::from(std::fs::File::create(&self.stderr).unwrap()))
             .spawn()
             .unwrap();
         let (sender, receiver) = channel();
@@ -230,7 +235,9 @@ impl Worker {
             let _ = child.kill();
             let status = child.wait().map(|status| status.to_string()).unwrap_or_default();
             let (device, what) = (PLACES[0].to_owned(), "crash".to_owned());
-            answer.outcome = Outcome::Failed { device, what, message: format!("{failure} ({status})") };
+            let said = std::fs::read(&self.stderr).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said[said.len().saturating_sub(500)..]).trim().to_owned();
+            answer.outcome = Outcome::Failed { device, what, message: format!("{failure} ({status}): {said}") };
             return answer;
         }
     }
