@@ -59,6 +59,19 @@ pub enum PrivatizeError {
         /// The instruction.
         instruction: Name,
     },
+    /// A limit of a loop has no indices.
+    #[error(
+        "temporary `{temporary}` needs one entry for each value of {}, but it is a limit of the loop over `{bounded}`, which is one number; \
+         run `{bounded}` inside an ordinary loop", names(.inames)
+    )]
+    Limit {
+        /// The temporary.
+        temporary: Name,
+        /// The inames.
+        inames: BTreeSet<Name>,
+        /// The iname that it bounds.
+        bounded: Name,
+    },
     /// A use that cannot get further indices.
     #[error("temporary `{temporary}` needs one entry for each value of an iname, but `{instruction}` uses it {how}")]
     Whole {
@@ -106,6 +119,14 @@ pub fn privatize_temporaries_with_inames(
     let axes = further_axes(kernel, inames, only)?;
     if axes.is_empty() {
         return Ok(kernel.clone());
+    }
+    for domain in &kernel.domains {
+        if let (Some((temporary, inames)), Some(bounded)) =
+            (axes.iter().find(|(temporary, _)| domain.params().contains(temporary)), domain.dims().first())
+        {
+            let (temporary, inames, bounded) = (temporary.clone(), inames.clone(), bounded.clone());
+            return Err(PrivatizeError::Limit { temporary, inames, bounded });
+        }
     }
     let extents = Extents::of(kernel, axes.values().flatten())?;
     let mut result = kernel.clone();

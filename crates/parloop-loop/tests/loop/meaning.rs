@@ -253,3 +253,13 @@ fn a_table_that_is_whole_in_each_turn_is_read_anywhere() {
     let text = text.replace("table[k] = k*i {id=fill}", "table[k] = k*i {id=fill, if=k<3}");
     assert!(refusal(&domains, &text, "x, y: 16", &["tag_inames i=g.0"]).contains("`table"));
 }
+
+#[test]
+fn a_limit_of_a_loop_gets_no_axis() {
+    let domains = ["{[i]: 0<=i<8}", "{[k]: 0<=k<e}"];
+    let text = "<int64>e = x[i] % 4 {id=set}\ny[i] = y[i] + k {id=add, dep=set, inames=i:k}";
+    for steps in [&["privatize_temporaries_with_inames [i] e"][..], &["split_iname i 4 inner_tag=vec"]] {
+        let found = refusal(&domains, text, "x, y: 8", steps);
+        assert!(found.contains("is a limit of the loop over `k`, which is one number"), "{found}");
+    }
+}
