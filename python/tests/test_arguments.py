@@ -349,6 +349,46 @@ def test_a_read_only_array_is_refused_where_it_could_be_written(add):
         assert "the array is read-only" in refused(add, np.ones(2), wrap(y), ValueError)
 
 
+def test_memory_of_a_read_only_file_is_refused_by_every_route(tmp_path):
+    # A write to such memory is a segmentation fault.
+    cpu = pl.Context("cpu:1")
+    path = tmp_path / "numbers"
+    np.arange(512.0).tofile(path)
+    mapped = np.memmap(path, np.float64, mode="r")
+    zero = cpu.compile("GPUKERN void z(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] = 0; END_VECTORIZE }").z
+    total = cpu.compile("GPUFUN double get(const double *x) { return x[1]; } GPUKERN double g(const double *x) { return get(x); }").g
+    array = cpu.array(mapped)
+    routes = {
+        "array": (mapped, array, array[2:], array.reshape(2, 256), cpu.array(array), array.to("cpu:1"), cpu.array(mapped[1:]), OnlyInterface(array)),
+        "memory": (array.memory, array[2:].memory, array.memory.slice(0, 64), array.memory.slice(0, 64).slice(8, 8)),
+    }
+    for given, all_given in routes.items():
+        for x in all_given:
+            for call in (lambda: zero(x, 8), lambda: zero.bind(x, 8)):
+                message = words(call, pl.ArgumentValueError)
+                assert message == f"argument `x` of kernel `z` is declared `double *`, but the {given} is read-only; declare it const or pass a copy"
+    assert total(array.memory) == 1 and array.memory.readonly and not cpu.zeros(1).memory.readonly
+
+
+def test_streams_do_not_write_to_read_only_memory(cpu):
+    values = np.arange(4.0)
+    values.flags.writeable = False
+    memory, other, stream = cpu.array(values).memory, cpu.zeros(4).memory, cpu.default_stream
+    calls = {
+        "a copy into the memory": [
+            lambda: stream.write(memory, np.zeros(4)),
+            lambda: stream.write_pinned(memory, cpu.pinned(32)),
+            lambda: stream.copy(memory, other, 32),
+        ],
+        "a fill of the memory": [lambda: stream.fill(memory)],
+    }
+    for operation, all_calls in calls.items():
+        for call in all_calls:
+            assert words(call, ValueError) == f"{operation} was asked for, but the memory is read-only; use the memory of a copy"
+    stream.copy(other, memory, 32)
+    assert values.tolist() == [0, 1, 2, 3]
+
+
 def test_an_array_with_gaps_is_refused(add):
     message = refused(add, np.ones(4)[::2], np.zeros(2), ValueError)
     assert message == "argument `x` of kernel `add` is declared `const double *`, but the array is not contiguous; pass a contiguous copy"

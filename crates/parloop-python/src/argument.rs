@@ -234,6 +234,7 @@ impl Kernel {
         call: &mut Call<'py>,
     ) -> Result<Slot> {
         if let Ok(memory) = value.cast::<Memory>() {
+            self.checker(index).elements(None, memory.get().writeable)?;
             return Ok(self.inner.pointer_slot(&memory.get().inner, 0)?);
         }
         let is_text = matches!(to, Pointee::Char | Pointee::Void | Pointee::Scalar(DType::I8 | DType::U8));

@@ -322,7 +322,7 @@ impl Array {
     /// The memory it is in; its first element is `offset` bytes from the start.
     #[getter]
     fn memory(&self) -> Memory {
-        Memory { inner: self.memory.clone(), owner: self.owner.clone() }
+        Memory { inner: self.memory.clone(), owner: self.owner.clone(), writeable: self.writeable }
     }
 
     /// Bytes from the start of its memory to its first element.
