@@ -370,6 +370,85 @@ def test_memory_of_a_read_only_file_is_refused_by_every_route(tmp_path):
     assert total(array.memory) == 1 and array.memory.readonly and not cpu.zeros(1).memory.readonly
 
 
+class OldDlpack(OnlyDlpack):
+    """An array of a library that was written before DLPack 1.0."""
+
+    def __dlpack__(self, stream=None):
+        return self.values.__dlpack__()
+
+
+class OldDlpackOfNumpy(OldDlpack):
+    """The same, where NumPy sees the elements too, as those of a tensor on the host."""
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def test_dlpack_says_what_is_read_only(add):
+    if np.lib.NumpyVersion(np.__version__) < "2.1.0":
+        pytest.skip("this NumPy has no DLPack of version 1.0")
+    values = np.zeros(2)
+    values.flags.writeable = False
+    assert "the array is read-only" in refused(add, np.ones(2), OnlyDlpack(values), ValueError)
+    target = np.zeros(2)
+    add(OnlyDlpack(values), OnlyDlpack(target), 2)
+
+
+def test_dlpack_of_the_old_form_may_be_written_where_numpy_may_write_it(add):
+    values = np.zeros(2)
+    # The old form cannot say whether the elements are immutable.
+    assert "the array is read-only" in refused(add, np.ones(2), OldDlpack(values), ValueError)
+    assert values.tolist() == [0, 0]
+    target = np.zeros(2)
+    add(OldDlpack(np.ones(2)), OldDlpackOfNumpy(target), 2)
+    assert target.tolist() == [1, 1]
+
+
+def test_arrow_data_is_immutable(cpu):
+    pa = pytest.importorskip("pyarrow")
+    prog = cpu.compile("""
+        GPUKERN void z(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] = 0; END_VECTORIZE }
+        GPUKERN void copy(const double *x, double *y, const int64_t n) { VECTORIZE_OVER(i, n) y[i] = x[i]; END_VECTORIZE }""")
+    values = pa.array([1.0, 2.0, 3.0])
+    for x in (values, cpu.array(values), cpu.array(values)[:2], cpu.array(values).memory):
+        with pytest.raises(pl.ArgumentValueError, match="is read-only; declare it const or pass a copy"):
+            prog.z(x=x, n=2)
+    assert values.to_pylist() == [1, 2, 3]
+    copy = np.zeros(3)
+    prog.copy(values, copy, 3)
+    assert copy.tolist() == [1, 2, 3]
+
+
+class FakeCuda:
+    """An array that offers itself through `__cuda_array_interface__`."""
+
+    def __init__(self, **interface):
+        self.__cuda_array_interface__ = {"version": 3, "shape": (2,), "typestr": "<f8", "data": (64, False), "strides": None, **interface}
+
+
+def test_a_cuda_array_interface_that_cannot_be_is_refused(cpu):
+    for interface, error, message in (
+        ({"stream": 0}, ValueError, "stream 0 was named, which is ambiguous; name 1 for the legacy default stream or 2 for that of the thread"),
+        ({"mask": np.zeros(2, bool)}, TypeError, "an array with a mask was given, which kernels would ignore; pass its data without the mask"),
+        (
+            {"shape": (2**62, 8)},
+            BufferError,
+            "an array of shape [4611686018427387904, 8] with strides [64, 8] at address 0x40 was offered, which cannot exist",
+        ),
+        (
+            {"strides": (2**62,), "shape": (4,)},
+            BufferError,
+            "an array of shape [4] with strides [4611686018427387904] at address 0x40 was offered, which cannot exist",
+        ),
+        ({"data": (0, False)}, BufferError, "an array of shape [2] with strides [8] at address 0x0 was offered, which cannot exist"),
+        ({"strides": (8, 8)}, BufferError, "an array of shape [2] with strides [8, 8] at address 0x40 was offered, which cannot exist"),
+    ):
+        with pytest.raises(error) as caught:
+            cpu.array(FakeCuda(**interface))
+        assert str(caught.value) == message
+    assert cpu.array(FakeCuda(shape=(0,), data=(0, False))).shape == (0,)
+
+
 def test_streams_do_not_write_to_read_only_memory(cpu):
     values = np.arange(4.0)
     values.flags.writeable = False

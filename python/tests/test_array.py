@@ -299,6 +299,70 @@ def test_a_capsule_nobody_takes_is_freed(cpu):
         cpu.zeros(1).__dlpack__(dl_device=(2, 0))
 
 
+def test_dlpack_is_versioned_where_the_consumer_knows_that(cpu):
+    x = cpu.array(np.arange(3.0))
+    for options, name in (
+        ({}, "dltensor"),
+        ({"max_version": None}, "dltensor"),
+        ({"max_version": (0, 8)}, "dltensor"),
+        ({"max_version": (1, 0)}, "dltensor_versioned"),
+        ({"max_version": (2, 1)}, "dltensor_versioned"),
+    ):
+        assert f'"{name}"' in repr(x.__dlpack__(**options))
+    for stream in (None, -1):
+        x.__dlpack__(stream=stream)
+    with pytest.raises(ValueError, match="^stream 1 was named, but cpu(:[13])? has no such stream; pass None$"):
+        x.__dlpack__(stream=1)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="this NumPy has no DLPack of version 1.0")
+def test_dlpack_hands_on_what_is_read_only_and_copies_when_asked(ctx, is_cpu):
+    values = np.arange(6.0).reshape(2, 3)
+    values.flags.writeable = False
+    x = ctx.array(values)
+    if is_cpu:
+        theirs = np.from_dlpack(x)
+        assert not theirs.flags.writeable and np.shares_memory(theirs, values)
+        assert not ctx.array(Dlpack(x))._writeable
+        with pytest.raises(BufferError, match="^the array is read-only, which DLPack before 1.0 cannot say; ask for max_version=.1, 0. or pass a copy$"):
+            x.__dlpack__()
+        copy = np.from_dlpack(x, copy=True)
+        assert copy.flags.writeable and not np.shares_memory(copy, values)
+        x.__dlpack__(copy=True)
+    else:
+        with pytest.raises(BufferError, match="the array is on .*; copy it with .to"):
+            x.__dlpack__(dl_device=(1, 0), copy=False)
+    host = np.from_dlpack(x, device="cpu", copy=None if is_cpu else True)
+    assert host.tolist() == values.tolist()
+
+
+class Dlpack:
+    """An array that offers itself through DLPack and nothing else, and what it was asked for."""
+
+    def __init__(self, array):
+        self.array, self.asked = array, []
+
+    def __dlpack__(self, **options):
+        self.asked.append(options)
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_are_asked_for_dlpack_on_our_stream(ctx):
+    if ctx.device.kind == "opencl":
+        pytest.skip("DLPack has no OpenCL memory")
+    stream = ctx.stream()
+    for context, number in ((ctx, 1), (ctx.on(stream), stream.handle)):
+        given = Dlpack(ctx.array(np.arange(3.0)))
+        x = context.array(given)
+        expected = {"cpu": {}, "cuda": {"stream": number}, "hip": {"stream": 0 if context is ctx else number}}[ctx.device.kind]
+        assert given.asked == [{"max_version": (1, 0), **expected}]
+        x[0] = 7
+        assert given.array[0] == 7 and x.tolist() == [7, 1, 2]
+
+
 def test_opencl_memory_has_no_dlpack():
     x = open_context("opencl").zeros(2)
     for call in (x.__dlpack__, x.__dlpack_device__):

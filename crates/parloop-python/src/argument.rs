@@ -266,7 +266,7 @@ impl Kernel {
             call.kept.push(Keep::Object(object.into_any()));
             return Ok(slot);
         }
-        let Some(foreign) = Foreign::of(value)? else {
+        let Some(foreign) = Foreign::of(value, self.inner.stream())? else {
             let checker = self.checker(index);
             return Err(checker.wrong_type(describe(value), checker.pointer_hint()).into());
         };

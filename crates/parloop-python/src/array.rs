@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::dlpack;
 use crate::error::Result;
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, stream_by_number};
 use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of, empty, numpy_dtype, typestr};
@@ -99,7 +99,7 @@ impl Array {
         // NumPy converts what it can to a dtype that was asked for, also from types and byte orders that no kernel takes.
         let is_converted = dtype.is_some() && NdArray::of(values)?.is_some_and(|array| array.dtype() != dtype);
         if !is_converted
-            && let Some(foreign) = Foreign::of(values)?
+            && let Some(foreign) = Foreign::of(values, context.stream())?
             && dtype.is_none_or(|dtype| dtype == foreign.dtype)
         {
             match &foreign.device {
@@ -255,6 +255,26 @@ impl Array {
         Ok(())
     }
 
+    /// Makes the elements ready for a stream of the consumer's, by its number in DLPack: none is the default stream, and -1 asks for
+    /// no hand-over.
+    fn hand_over(&self, py: Python<'_>, number: Option<i64>) -> Result<()> {
+        let (device, ours) = (self.memory.device(), self.context.stream());
+        let theirs = match (device.kind(), number) {
+            (_, Some(-1)) | (DeviceKind::Cpu | DeviceKind::OpenCl, None) => None,
+            (_, None) => Some(device.default_stream()?),
+            (_, Some(number)) => Some(stream_by_number(device, number)?),
+        };
+        py.detach(|| {
+            if self.is_cpu() {
+                return ours.synchronize();
+            }
+            // The consumer may use the memory on streams that nothing orders with its freeing.
+            self.memory.note_foreign_use();
+            theirs.map_or(Ok(()), |theirs| theirs.wait_for_stream(ours))
+        })?;
+        Ok(())
+    }
+
     fn interface<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         self.check_shared(py)?;
         self.hold()?;
@@ -376,6 +396,8 @@ impl Array {
             return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not in CUDA memory").into());
         }
         let interface = self.interface(py)?;
+        // The consumer may use the memory on streams that nothing orders with its freeing.
+        py.detach(|| self.memory.note_foreign_use());
         let handle = self.context.stream().handle();
         interface.set_item("stream", if handle == 0 { 1 } else { handle })?;
         Ok(interface)
@@ -397,29 +419,40 @@ impl Array {
         }
     }
 
+    /// The elements for another library, by DLPack. On a GPU the stream that is named waits for the work of this array's.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
-        stream: Option<&Bound<'py, PyAny>>,
-        max_version: Option<&Bound<'py, PyAny>>,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> Result<Bound<'py, PyAny>> {
-        let _ = (stream, max_version);
-        let this = slf.get();
+        let (this, py) = (slf.get(), slf.py());
+        this.check_shared(py)?;
         let id = this.memory.device().id();
-        if dl_device.is_some_and(|wanted| Some(wanted) != dlpack::device_code(id)) {
-            return Err(PyBufferError::new_err(format!("the array is on {id}; copy it with .to(…) first")).into());
-        }
-        if !this.writeable {
-            return Err(PyBufferError::new_err("the array is read-only, which DLPack cannot say; pass a copy").into());
-        }
-        let array = if copy == Some(true) { Bound::new(slf.py(), this.copy(slf.py())?)? } else { slf.clone() };
+        let is_versioned = max_version.is_some_and(|(major, _)| major >= 1);
+        let is_elsewhere = dl_device.is_some_and(|wanted| Some(wanted) != dlpack::device_code(id));
+        let array = match (is_elsewhere, copy) {
+            (false, None | Some(false)) => slf.clone(),
+            (false, Some(true)) => Bound::new(py, this.copy(py)?)?,
+            (true, None | Some(true)) if dl_device == Some(dlpack::HOST) => {
+                let host = ker::Context::open("cpu:1")?;
+                Bound::new(py, Array::from_object(&host, &this.copy_to_host(py)?, None)?)?
+            }
+            (true, _) => return Err(PyBufferError::new_err(format!("the array is on {id}; copy it with .to(…) first")).into()),
+        };
+        let is_copied = is_elsewhere || copy == Some(true);
         let this = array.get().clone();
+        if !this.writeable && !is_versioned {
+            let reason = "the array is read-only, which DLPack before 1.0 cannot say; ask for max_version=(1, 0) or pass a copy";
+            return Err(PyBufferError::new_err(reason).into());
+        }
         this.hold()?;
-        // The consumer may use any stream, so what was queued on ours is waited for.
-        slf.py().detach(|| this.context.stream().synchronize())?;
-        Ok(dlpack::export(array.into_any(), id, this.memory.handle(), &this.layout, this.dtype)?)
+        this.hand_over(py, if is_elsewhere { None } else { stream })?;
+        let form = dlpack::Form { is_versioned, is_read_only: !this.writeable, is_copied };
+        let place = (this.memory.device().id(), this.memory.handle());
+        Ok(dlpack::export(array.into_any(), place, &this.layout, this.dtype, &form)?)
     }
 
     fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
