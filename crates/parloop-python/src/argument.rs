@@ -171,7 +171,7 @@ impl Kernel {
         if let Pointee::Class(_) = to
             && let Ok(object) = value.cast::<Object>()
         {
-            return self.object_slot(index, to, constant, object.get(), &mut call.objects);
+            return self.object_slot(index, to, constant, object, &mut call.objects);
         }
         // Each kind by its very class first: asking whether it is a subclass costs more than all the rest.
         if let Some(array) = NdArray::exactly(value)? {
@@ -262,7 +262,7 @@ impl Kernel {
             return Ok(self.inner.host_slot(index, host, &mut call.staging)?);
         }
         if let Some(object) = object_of(value)? {
-            let slot = self.object_slot(index, to, constant, object.get(), &mut call.objects)?;
+            let slot = self.object_slot(index, to, constant, &object, &mut call.objects)?;
             call.kept.push(Keep::Object(object.into_any()));
             return Ok(slot);
         }

@@ -83,8 +83,8 @@ impl Array {
         Ok(Array { context: context.clone(), memory, dtype, layout, writeable: true, owner: None, held: Arc::default() })
     }
 
-    pub fn zero(&self, context: &ker::Context) -> Result<()> {
-        Ok(context.stream().fill(&self.memory, 0, self.memory.len(), 0)?)
+    pub fn zero(&self, py: Python<'_>, context: &ker::Context) -> Result<()> {
+        Ok(py.detach(|| context.stream().fill(&self.memory, 0, self.memory.len(), 0))?)
     }
 
     /// Elements of any object: shared where the device can use them in place, copied otherwise.
@@ -120,7 +120,7 @@ impl Array {
         // `ascontiguousarray` makes an array of one element from a scalar; the shape is that of the values.
         let shape: Vec<usize> = as_array(values, None)?.getattr("shape")?.extract()?;
         let out = Array::empty(context, &shape, dtype)?;
-        out.write_dense(&array)?;
+        out.write_dense(values.py(), &array)?;
         Ok(out)
     }
 
@@ -164,12 +164,12 @@ impl Array {
         Err(PyValueError::new_err(reason).into())
     }
 
-    fn write_dense(&self, values: &NdArray<'_, '_>) -> Result<()> {
+    fn write_dense(&self, py: Python<'_>, values: &NdArray<'_, '_>) -> Result<()> {
         let len = values.size() * self.dtype.size();
         if len > 0 {
             // SAFETY: a contiguous array of that many bytes, borrowed by the caller.
             let bytes = unsafe { std::slice::from_raw_parts(values.pointer(), len) };
-            self.context.stream().write(&self.memory, self.layout.offset, bytes)?;
+            py.detach(|| self.context.stream().write(&self.memory, self.layout.offset, bytes))?;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Array {
         let host = self.copy_to_host(py)?;
         let host = as_contiguous(&host)?;
         if let Some(values) = NdArray::of(&host)? {
-            out.write_dense(&values)?;
+            out.write_dense(py, &values)?;
         }
         Ok(out)
     }
@@ -200,7 +200,7 @@ impl Array {
         }
         let (low, high) = self.layout.span();
         let raw = empty(py, &[high - low], DType::U8)?;
-        stream.synchronize()?;
+        py.detach(|| stream.synchronize())?;
         self.read_into(&raw, low, high - low)?;
         let view = self.view_of_bytes(py, &raw, low)?;
         Ok(view.call_method0("copy")?)
@@ -213,7 +213,7 @@ impl Array {
         }
         // SAFETY: `host` was just made with at least `len` bytes and is not shared yet.
         let bytes = unsafe { std::slice::from_raw_parts_mut(array.pointer(), len) };
-        Ok(self.context.stream().read(&self.memory, offset, bytes)?)
+        Ok(host.py().detach(|| self.context.stream().read(&self.memory, offset, bytes))?)
     }
 
     /// The elements as a view of host bytes that begin at byte `low` of the memory.
@@ -246,9 +246,9 @@ impl Array {
     }
 
     /// From here on the address stays good as long as the array lives.
-    pub fn hold(&self) -> Result<()> {
+    pub fn hold(&self, py: Python<'_>) -> Result<()> {
         if self.held.get().is_none()
-            && let Some(export) = self.memory.export()?
+            && let Some(export) = py.detach(|| self.memory.export())?
         {
             let _ = self.held.set(export);
         }
@@ -277,7 +277,7 @@ impl Array {
 
     fn interface<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         self.check_shared(py)?;
-        self.hold()?;
+        self.hold(py)?;
         let interface = PyDict::new(py);
         let address = if self.memory.is_empty() { 0 } else { self.memory.handle() + self.layout.offset as u64 };
         interface.set_item("version", 3)?;
@@ -371,7 +371,7 @@ impl Array {
         if self.layout.is_dense() {
             let bytes = self.layout.size() * self.dtype.size();
             self.keep_recorded(self.context.stream());
-            self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes)?;
+            py.detach(|| self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes))?;
         } else {
             assign(py, &out, &Bound::new(py, self.clone())?.into_any())?;
         }
@@ -448,7 +448,7 @@ impl Array {
             let reason = "the array is read-only, which DLPack before 1.0 cannot say; ask for max_version=(1, 0) or pass a copy";
             return Err(PyBufferError::new_err(reason).into());
         }
-        this.hold()?;
+        this.hold(py)?;
         this.hand_over(py, if is_elsewhere { None } else { stream })?;
         let form = dlpack::Form { is_versioned, is_read_only: !this.writeable, is_copied };
         let place = (this.memory.device().id(), this.memory.handle());
@@ -485,7 +485,7 @@ impl Context {
     #[pyo3(signature = (shape, dtype=None))]
     fn zeros(&self, py: Python<'_>, shape: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
         let array = self.empty(py, shape, dtype)?;
-        array.zero(&self.inner)?;
+        array.zero(py, &self.inner)?;
         Ok(array)
     }
 

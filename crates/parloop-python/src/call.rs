@@ -7,7 +7,6 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_kernel as ker;
 use parloop_kernel::{Items, Kept, ParamType, Pointee, Scalar, Slots, Staging};
-use parloop_object as obj;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -20,7 +19,7 @@ use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
 use crate::kernel::Kernel;
 use crate::memory::Memory;
-use crate::objects::argument::object_of;
+use crate::objects::argument::{Objects, object_of};
 use crate::recording::{Kind, Watched};
 use crate::runtime_class::{Arguments, Handoff, RuntimeClass, Slot, run};
 use crate::stream::Stream;
@@ -93,10 +92,9 @@ impl Kernel {
         if call.objects.has_copies() {
             call.objects.check_copies()?;
         }
-        let holds = call.objects.hold(&mut call.slots, self.inner.function().device().kind());
-        let returned = self.run(py, &mut call.slots, items, &call.staging, holds)?;
+        let returned = self.run(py, &mut call.slots, items, &call.staging, &mut call.objects)?;
         if call.objects.has_copies() {
-            call.objects.take_back()?;
+            py.detach(|| call.objects.take_back())?;
         }
         Ok(self.to_python(py, returned)?)
     }
@@ -111,12 +109,13 @@ impl Kernel {
         for value in given.iter().flatten() {
             // The addresses in the slots must stay good.
             if let Ok(array) = value.cast::<Array>() {
-                array.get().hold()?;
+                array.get().hold(py)?;
             } else if let Ok(memory) = value.cast::<Memory>() {
-                held._exports.extend(memory.get().inner.export()?);
+                let memory = &memory.get().inner;
+                held._exports.extend(py.detach(|| memory.export())?);
             } else if let Some(object) = object_of(value)? {
                 let view = &object.get().body()?.view;
-                held._exports.push(view.buffer().export()?);
+                held._exports.push(py.detach(|| view.buffer().export())?);
                 watched.views.push(view.clone());
             }
         }
@@ -130,7 +129,7 @@ impl Kernel {
         }
         let items = this.items(py, &given)?;
         // The exports keep the addresses from here on.
-        drop(call.objects.hold(&mut call.slots, this.inner.function().device().kind()));
+        py.detach(|| drop(call.objects.hold(&mut call.slots, this.inner.function().device().kind())));
         for (value, param) in given.iter().zip(&this.inner.signature().params) {
             if let Some(value) = value {
                 watched.add_array(&param.name, value)?;
@@ -171,13 +170,20 @@ impl Kernel {
         Ok(class.call1((address, dtype, name))?.unbind())
     }
 
-    fn run(&self, py: Python<'_>, slots: &mut Slots, items: Option<Items>, staging: &Staging, holds: Holds) -> Result<Option<Scalar>> {
+    fn run(
+        &self,
+        py: Python<'_>,
+        slots: &mut Slots,
+        items: Option<Items>,
+        staging: &Staging,
+        objects: &mut Objects,
+    ) -> Result<Option<Scalar>> {
         let kernel = &self.inner;
         let staging = Detached(staging);
         let work = move || {
             let staging = staging;
-            // Let go before Python is held again: who waits for it to grow a buffer may hold Python.
-            let _holds = holds;
+            // Held while Python is not, which may have to wait for a buffer that grows, and let go before Python is held again.
+            let _holds = objects.hold(slots, kernel.function().device().kind());
             // SAFETY: `fill` made a slot of the right type for each parameter; the objects behind them are borrowed until the call is
             // over, and memory of a GPU is freed in the order of its stream.
             let returned = unsafe {
@@ -195,9 +201,6 @@ impl Kernel {
         Ok(py.detach(work)?)
     }
 }
-
-/// Holds on the memory of objects, for the time of a launch.
-type Holds = smallvec::SmallVec<[obj::Hold; 2]>;
 
 /// Staged host data, used while Python is detached.
 struct Detached<'a>(&'a Staging);
@@ -325,7 +328,7 @@ impl BoundKernel {
         }
         call.watched.check(py, Kind::Bound)?;
         let kernel = call.kernel.get();
-        let returned = kernel.run(py, &mut call.slots.clone(), call.items, &Staging::default(), Holds::new())?;
+        let returned = kernel.run(py, &mut call.slots.clone(), call.items, &Staging::default(), &mut Objects::default())?;
         Ok(kernel.to_python(py, returned)?)
     }
 }

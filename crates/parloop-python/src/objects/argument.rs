@@ -74,8 +74,15 @@ impl Objects {
 
 impl Kernel {
     /// The slot of an object, which is filled when its memory is held.
-    pub fn object_slot(&self, index: usize, to: &Pointee, constant: bool, object: &Object, objects: &mut Objects) -> Result<Slot> {
-        let body = object.body()?;
+    pub fn object_slot(
+        &self,
+        index: usize,
+        to: &Pointee,
+        constant: bool,
+        object: &Bound<'_, Object>,
+        objects: &mut Objects,
+    ) -> Result<Slot> {
+        let (py, body) = (object.py(), object.get().body()?);
         body.view.check_alive()?;
         let at = self.object_part(index, to, body)?;
         let device = body.view.buffer().context().device();
@@ -83,12 +90,12 @@ impl Kernel {
         let view = if device.same(own) || (self.inner.is_cpu() && device.kind() == DeviceKind::Cpu) {
             &body.view
         } else {
-            self.copied(body, !constant, objects)?
+            self.copied(py, body, !constant, objects)?
         };
         let buffer = view.buffer();
         let placed = (index, buffer.clone(), view.offset() + at);
         if self.inner.stream().is_foreign() {
-            buffer.memory().note_foreign_use();
+            py.detach(|| buffer.memory().note_foreign_use());
         }
         objects.placed.push(placed);
         Ok([0, 0])
@@ -126,13 +133,13 @@ impl Kernel {
     }
 
     /// A copy of the object on the kernel's device; the same object given twice is copied once.
-    fn copied<'a>(&self, body: &Body, written: bool, objects: &'a mut Objects) -> Result<&'a View> {
+    fn copied<'a>(&self, py: Python<'_>, body: &Body, written: bool, objects: &'a mut Objects) -> Result<&'a View> {
         let known = objects.copies.iter().position(|copied| copied.original.same(&body.view) && copied.original.ty() == body.view.ty());
         let index = match known {
             Some(index) => index,
             None => {
                 let context = ker::Context::on(self.inner.stream().clone());
-                let copy = body.view.ty().make(Value::Object(body.view.clone()), Home::Own(&context))?;
+                let copy = py.detach(|| body.view.ty().make(Value::Object(body.view.clone()), Home::Own(&context)))?;
                 objects.copies.push(Copied { original: body.view.clone(), copy, written: false });
                 objects.copies.len() - 1
             }
