@@ -8,9 +8,11 @@ import fractions
 import kernels
 import numpy as np
 import pytest
-from conftest import SCALARS, open_context
+from conftest import SCALARS, open_context, run_python
 
 import parloop as pl
+import parloop.loops as lp
+from parloop import mesh
 
 SIGNATURE = "(double a, const double * x, double * y, int64_t n)"
 ADD = "GPUKERN void add(const double *x, double *y, const int64_t n) { VECTORIZE_OVER(i, n) y[i] += x[i]; END_VECTORIZE }"
@@ -447,6 +449,69 @@ def test_a_cuda_array_interface_that_cannot_be_is_refused(cpu):
             cpu.array(FakeCuda(**interface))
         assert str(caught.value) == message
     assert cpu.array(FakeCuda(shape=(0,), data=(0, False))).shape == (0,)
+
+
+def test_masked_elements_are_refused(add, ctx):
+    masked = np.ma.masked_array(np.arange(2.0), [False, True])
+    message = "a masked array with masked elements was given, but masks are ignored here; pass `x.filled(…)`, `x.compressed()` or `x.data`"
+    cells = mesh.Set(2)
+    knl = lp.make_kernel("{[i]: 0 <= i < 2}", "out[i] = 2*a[i]")
+    for call in (
+        lambda: add(masked, np.zeros(2), 2),
+        lambda: add(np.zeros(2), masked, 2),
+        lambda: ctx.array(masked),
+        lambda: ctx.array(masked, dtype="float32"),
+        lambda: mesh.Dat(cells, masked),
+        lambda: mesh.Dat(cells, masked, "float32"),
+        lambda: knl(ctx, a=masked),
+    ):
+        with pytest.raises(ValueError) as caught:
+            call()
+        assert message in str(caught.value)
+    whole, y = np.ma.masked_array(np.ones(2), [False, False]), np.ma.masked_array(np.zeros(2))
+    add(whole, y, 2)
+    assert y.tolist() == [1, 1] and ctx.array(whole).tolist() == [1, 1]
+    assert knl(ctx, a=whole)[1][0].tolist() == [2, 2]
+    add(masked.filled(5), y, 2)
+    assert y.tolist() == [1, 6]
+
+
+def test_complex_numbers_lie_at_multiples_of_one_part():
+    cpu = pl.Context("cpu:1")
+    twice = cpu.compile("GPUKERN void twice(float _Complex *x, int64_t n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }").twice
+    room = np.zeros(64, np.uint8)
+    for offset in (0, 4, 8, 12):
+        x = room[offset : offset + 24].view(np.complex64)
+        x[:] = [1 + 1j, 2, 3j]
+        twice(x, 3)
+        twice(cpu.array(x), 3)
+        assert x.tolist() == [4 + 4j, 8, 12j]
+        knl = lp.make_kernel("{[i]: 0 <= i < 3}", "out[i] = 2*a[i]")
+        assert knl(cpu, a=x)[1][0].tolist() == [8 + 8j, 16, 24j]
+    with pytest.raises(pl.ArgumentValueError, match="odd address"):
+        twice(room[2:26].view(np.complex64), 3)
+
+
+def test_a_numpy_of_another_binary_interface_is_refused():
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        pytest.skip("this NumPy has its table elsewhere")
+    code = """
+    import ctypes, numpy
+    from numpy._core import _multiarray_umath as umath
+    version = ctypes.CFUNCTYPE(ctypes.c_uint)(lambda: 0x03000000)
+    table = (ctypes.c_void_p * 300)()
+    table[0] = ctypes.cast(version, ctypes.c_void_p).value
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    umath._ARRAY_API = new(ctypes.addressof(table), None, None)
+    import parloop as pl
+    try:
+        pl.Context("cpu:1").array(numpy.zeros(3))
+    except ImportError as error:
+        print(error)
+    """
+    expected = "NumPy has version 0x3000000 of its binary interface, but this package knows that of NumPy 1 and 2; install one\n"
+    assert run_python(code) == expected
 
 
 def test_streams_do_not_write_to_read_only_memory(cpu):

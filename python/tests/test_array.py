@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import parloop as pl
+from parloop import mesh
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
 
@@ -386,16 +387,38 @@ def test_reprs_show_small_arrays_and_describe_large_ones(ctx):
     assert repr(ctx.zeros((100, 100))) == f"<Array float64 [100, 100] on {name}>"
 
 
+def test_a_numpy_array_is_not_resized_while_its_memory_is_shared(cpu):
+    def refused(host):
+        with pytest.raises(ValueError, match="cannot resize"):
+            host.resize(10_000_000, refcheck=False)
+
+    host = np.arange(1000.0)
+    for share in (cpu.array, lambda host: cpu.array(host[10:20]), lambda host: cpu.array(host)[5:].memory.slice(0, 8), lambda host: cpu.array(host)[::2]):
+        shared = share(host)
+        refused(host)
+        del shared
+        gc.collect()
+        host.resize(host.size, refcheck=False)
+    cells = mesh.Set(1000)
+    dat = mesh.Dat(cells, host)
+    refused(host)
+    assert dat.data_ro[7] == 7
+    del dat
+    gc.collect()
+    host.resize(10, refcheck=False)
+
+
 def test_an_array_notices_that_the_numpy_array_behind_it_was_resized(cpu):
     prog = cpu.compile("GPUKERN void add(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE }")
     words = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)"
     for size in (0, 3, 10_000_000):
         host = np.arange(1000.0)
         array = cpu.array(host)
-        part, bound = array[10:20], prog.add.bind(array, 1000)
+        part, memory, bound = array[10:20], array.memory, prog.add.bind(array, 1000)
         bound()
-        host.resize(size, refcheck=False)
-        for use in (lambda: prog.add(array, 1000), lambda: prog.add(part, 10), lambda: array.numpy(), lambda: np.asarray(part), array.copy):
+        # A resize is refused; this gives the array other memory too.
+        host.__setstate__((1, (size,), host.dtype, False, bytes(8 * size)))
+        for use in (lambda: prog.add(array, 1000), lambda: prog.add(part, 10), lambda: array.numpy(), lambda: np.asarray(part), array.copy, array.__dlpack__, lambda: prog.add(memory, 1000)):
             with pytest.raises(ValueError) as caught:
                 use()
             assert str(caught.value) == words

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyString};
 use smallvec::SmallVec;
 
-use crate::array::Array;
+use crate::array::{Array, check_shared};
 use crate::error::Result;
 use crate::foreign::Foreign;
 use crate::kernel::Kernel;
@@ -207,9 +207,9 @@ impl Kernel {
         Ok(self.inner.host_slot(index, host, staging)?)
     }
 
-    /// Compilers rely on elements at multiples of their size. Copies on a GPU are at such addresses always.
+    /// Compilers rely on elements at multiples of their alignment. Copies on a GPU are at such addresses always.
     fn check_alignment(&self, index: usize, address: u64, dtype: DType) -> Result<()> {
-        let alignment = dtype.size().min(8) as u64;
+        let alignment = dtype.alignment() as u64;
         if address & (alignment - 1) != 0 && self.inner.is_cpu() { Err(self.checker(index).unaligned().into()) } else { Ok(()) }
     }
 
@@ -234,6 +234,7 @@ impl Kernel {
         call: &mut Call<'py>,
     ) -> Result<Slot> {
         if let Ok(memory) = value.cast::<Memory>() {
+            check_shared(value.py(), memory.get().owner.as_deref(), &memory.get().inner)?;
             self.checker(index).elements(None, memory.get().writeable)?;
             return Ok(self.inner.pointer_slot(&memory.get().inner, 0)?);
         }

@@ -18,6 +18,7 @@ use crate::foreign::{Foreign, stream_by_number};
 use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of, empty, numpy_dtype, typestr};
+use crate::owner::Owner;
 
 /// An array in the memory of a context's device. Slices share its memory.
 ///
@@ -48,7 +49,7 @@ pub struct Array {
     pub layout: Layout,
     pub writeable: bool,
     /// Keeps memory of other libraries alive.
-    pub owner: Option<Arc<Py<PyAny>>>,
+    pub owner: Option<Arc<Owner>>,
     /// Holds the address of memory that grows, once it was given to others.
     pub held: Arc<OnceLock<dev::Export>>,
 }
@@ -61,6 +62,26 @@ pub fn shape_of(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     object
         .extract::<Vec<usize>>()
         .map_err(|_| PyTypeError::new_err(format!("a shape is an integer or a tuple of them, none negative, not {object}")))
+}
+
+/// Fails when the NumPy array whose memory this is has other memory: `__setstate__` gives it some, though not `resize` (see [`Owner`]).
+#[inline]
+pub fn check_shared(py: Python<'_>, owner: Option<&Owner>, memory: &dev::Memory) -> Result<()> {
+    let Some(owner) = owner else { return Ok(()) };
+    let Some(array) = NdArray::with_any_mask(owner.bind(py))? else { return Ok(()) };
+    let ends = array.shape().iter().zip(array.strides());
+    let (low, high) = ends.fold((0, 0), |(low, high), (&len, &stride)| {
+        let last = (len - 1).max(0) * stride;
+        (low + last.min(0), high + last.max(0))
+    });
+    let first = array.pointer() as isize;
+    let end = if array.size() == 0 { first } else { first + high + array.dtype().map_or(1, DType::size) as isize };
+    let start = memory.handle() as isize;
+    if memory.is_empty() || (first + low <= start && start + memory.len() as isize <= end) {
+        return Ok(());
+    }
+    let reason = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)";
+    Err(PyValueError::new_err(reason).into())
 }
 
 /// `parloop._indexing`.
@@ -132,7 +153,7 @@ impl Array {
         let (_, end) = layout.span();
         // SAFETY: the protocol by which `foreign` was offered says that its elements live as long as `owner`, which is kept.
         let memory = unsafe { context.device().adopt_memory(foreign.pointer - offset as u64, end)? };
-        let owner = Some(Arc::new(foreign.owner.unbind()));
+        let owner = Some(Arc::new(Owner::of(&foreign.owner)?));
         Ok(Array {
             context: context.clone(),
             memory,
@@ -144,24 +165,10 @@ impl Array {
         })
     }
 
-    /// Fails when the NumPy array whose memory this is was resized: `resize(refcheck=False)` frees memory that others use.
+    /// As [`check_shared`].
     #[inline]
     pub fn check_shared(&self, py: Python<'_>) -> Result<()> {
-        let Some(owner) = &self.owner else { return Ok(()) };
-        let Some(array) = NdArray::of(owner.bind(py))? else { return Ok(()) };
-        let ends = array.shape().iter().zip(array.strides());
-        let (low, high) = ends.fold((0, 0), |(low, high), (&len, &stride)| {
-            let last = (len - 1).max(0) * stride;
-            (low + last.min(0), high + last.max(0))
-        });
-        let first = array.pointer() as isize;
-        let end = if array.size() == 0 { first } else { first + high + array.dtype().map_or(1, DType::size) as isize };
-        let start = self.memory.handle() as isize;
-        if self.memory.is_empty() || (first + low <= start && start + self.memory.len() as isize <= end) {
-            return Ok(());
-        }
-        let reason = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)";
-        Err(PyValueError::new_err(reason).into())
+        check_shared(py, self.owner.as_deref(), &self.memory)
     }
 
     fn write_dense(&self, py: Python<'_>, values: &NdArray<'_, '_>) -> Result<()> {
@@ -474,8 +481,8 @@ impl Array {
 
 #[pymethods]
 impl Context {
-    /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array, which must not be resized: using the array
-    /// after `values.resize(…, refcheck=False)` is an error.
+    /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array, which cannot be resized as long as
+    /// the array lives. Where `values` is a masked array, nothing in it may be masked.
     #[pyo3(signature = (values, dtype=None))]
     fn array(&self, values: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
         Array::from_object(&self.inner, values, dtype.map(dtype_of).transpose()?)

@@ -82,6 +82,7 @@ impl<'a, 'py> Data<'a, 'py> {
     fn of(object: &'a Bound<'py, PyAny>) -> Result<Data<'a, 'py>> {
         if let Ok(array) = object.cast::<Array>() {
             let array = array.get();
+            array.check_shared(object.py())?;
             return Ok(Data { object, dtype: Some(array.dtype), layout: array.layout.clone(), place: Place::Array(array) });
         }
         let Some(array) = NdArray::of(object)? else {

@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 use crate::device::Device;
 use crate::error::Result;
 use crate::exceptions::Exception;
+use crate::owner::Owner;
 
 /// Bytes of a device.
 #[pyclass(frozen, module = "parloop")]
@@ -16,7 +17,7 @@ use crate::exceptions::Exception;
 pub struct Memory {
     pub inner: dev::Memory,
     /// What must live as long as adopted memory.
-    pub owner: Option<Arc<Py<PyAny>>>,
+    pub owner: Option<Arc<Owner>>,
     pub writeable: bool,
 }
 
@@ -33,7 +34,7 @@ impl Memory {
     }
 
     pub fn adopted(inner: dev::Memory, owner: Option<Py<PyAny>>) -> Memory {
-        Memory { inner, owner: owner.map(Arc::new), writeable: true }
+        Memory { inner, owner: owner.map(|owner| Arc::new(Owner::steady(owner))), writeable: true }
     }
 
     /// Fails when the memory is read-only.

@@ -26,7 +26,7 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
     }
     let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
-        arguments.push(argument_slot(executable, index, value)?);
+        arguments.push(argument_slot(py, executable, index, value)?);
     }
     let kept = if is_recorded { Some(keep(py, executable, values, &temporaries)?) } else { None };
     let placed = placed_objects(values)?;
@@ -146,7 +146,7 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
     Ok(())
 }
 
-fn argument_slot(executable: &Executable, index: usize, value: &Value<'_>) -> Result<Slot> {
+fn argument_slot(py: Python<'_>, executable: &Executable, index: usize, value: &Value<'_>) -> Result<Slot> {
     let arg = &executable.plan().args()[index];
     match (value, &arg.kind) {
         (Value::Number(number), PlannedKind::Value { dtype, .. }) => Ok(encode(*number, *dtype).map_err(|_| {
@@ -159,7 +159,7 @@ fn argument_slot(executable: &Executable, index: usize, value: &Value<'_>) -> Re
                 return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
             }
             let address = array.pointer() as u64;
-            let alignment = array.dtype().map_or(1, |dtype| dtype.size().min(8)) as u64;
+            let alignment = array.dtype().map_or(1, |dtype| dtype.alignment()) as u64;
             if !address.is_multiple_of(alignment) {
                 return Err(PyValueError::new_err(format!("argument `{}` is not aligned; pass a copy", arg.name)).into());
             }
@@ -167,6 +167,7 @@ fn argument_slot(executable: &Executable, index: usize, value: &Value<'_>) -> Re
         }
         (Value::Device(device), _) => {
             let array = &device.0;
+            array.check_shared(py)?;
             if arg.is_output && !array.writeable {
                 return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
             }

@@ -14,6 +14,7 @@ use crate::exceptions::Exception;
 use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of};
 use crate::numpy_api;
+use crate::owner::Owner;
 
 /// Memory of a context in which objects are placed. It grows when it must; objects keep their offsets and views stay valid.
 ///
@@ -121,7 +122,7 @@ impl Buffer {
             dtype,
             layout,
             writeable: true,
-            owner: Some(std::sync::Arc::new(owner.unbind())),
+            owner: Some(std::sync::Arc::new(Owner::steady(owner.unbind()))),
             held: Default::default(),
         };
         Ok(Bound::new(py, array)?.into_any())
