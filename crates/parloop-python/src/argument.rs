@@ -94,15 +94,25 @@ impl Kernel {
         ker::KernelError::GivenTwice { kernel: signature.name.clone(), name: signature.params[index].name.clone() }
     }
 
+    /// Fails when an argument was not given.
+    pub fn check_given(&self, given: &Given<'_, '_>) -> Result<()> {
+        match given.iter().position(Option::is_none) {
+            None => Ok(()),
+            Some(index) => Err(self.missing(index)),
+        }
+    }
+
+    fn missing(&self, index: usize) -> crate::error::Error {
+        let signature = self.inner.signature();
+        let (kernel, param) = (signature.name.clone(), &signature.params[index]);
+        ker::KernelError::MissingArgument { kernel, name: param.name.clone(), declared: param.ty.to_string() }.into()
+    }
+
     /// Checks every argument and makes its slot.
     pub fn fill<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
         let signature = self.inner.signature();
         for (index, value) in given.iter().enumerate() {
-            let Some(value) = value else {
-                let (kernel, param) = (signature.name.clone(), &signature.params[index]);
-                let missing = ker::KernelError::MissingArgument { kernel, name: param.name.clone(), declared: param.ty.to_string() };
-                return Err(missing.into());
-            };
+            let Some(value) = value else { return Err(self.missing(index)) };
             let slot = match &signature.params[index].ty {
                 ParamType::Scalar(dtype) => self.scalar(index, *dtype, value)?,
                 ParamType::Pointer { to, constant } => self.pointer(index, to, *constant, value, call)?,
@@ -179,7 +189,7 @@ impl Kernel {
         }
         if let Ok(array) = value.cast::<Array>() {
             array.get().check_shared(value.py())?;
-            return self.array_slot(index, to, constant, array.get());
+            return self.array_slot(index, to, constant, array.get(), &mut call.objects);
         }
         if let Some(array) = NdArray::of(value)? {
             return self.ndarray_slot(index, to, constant, array, &mut call.staging);
@@ -213,7 +223,7 @@ impl Kernel {
         if address & (alignment - 1) != 0 && self.inner.is_cpu() { Err(self.checker(index).unaligned().into()) } else { Ok(()) }
     }
 
-    fn array_slot(&self, index: usize, to: &Pointee, constant: bool, array: &Array) -> Result<Slot> {
+    fn array_slot(&self, index: usize, to: &Pointee, constant: bool, array: &Array, objects: &mut Objects) -> Result<Slot> {
         if *to != Pointee::Scalar(array.dtype) || !(array.writeable || constant) {
             self.checker(index).elements(Some(array.dtype), array.writeable)?;
         }
@@ -222,6 +232,9 @@ impl Kernel {
         }
         let slot = self.inner.pointer_slot(&array.memory, array.layout.offset)?;
         self.check_alignment(index, slot[0], array.dtype)?;
+        if let Some(buffer) = &array.buffer {
+            objects.add_part(index, buffer, &array.memory, array.layout.offset);
+        }
         Ok(slot)
     }
 
@@ -236,7 +249,11 @@ impl Kernel {
         if let Ok(memory) = value.cast::<Memory>() {
             check_shared(value.py(), memory.get().owner.as_deref(), &memory.get().inner)?;
             self.checker(index).elements(None, memory.get().writeable)?;
-            return Ok(self.inner.pointer_slot(&memory.get().inner, 0)?);
+            let memory = memory.get();
+            if let Some(buffer) = &memory.buffer {
+                call.objects.add_part(index, buffer, &memory.inner, 0);
+            }
+            return Ok(self.inner.pointer_slot(&memory.inner, 0)?);
         }
         let is_text = matches!(to, Pointee::Char | Pointee::Void | Pointee::Scalar(DType::I8 | DType::U8));
         if let Ok(text) = value.cast::<PyString>() {

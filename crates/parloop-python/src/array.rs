@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use parloop_device as dev;
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel as ker;
+use parloop_object as obj;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -50,6 +51,8 @@ pub struct Array {
     pub writeable: bool,
     /// Keeps memory of other libraries alive.
     pub owner: Option<Arc<Owner>>,
+    /// The buffer whose memory this is a part of, which may move.
+    pub buffer: Option<obj::Buffer>,
     /// Holds the address of memory that grows, once it was given to others.
     pub held: Arc<OnceLock<dev::Export>>,
 }
@@ -101,7 +104,7 @@ impl Array {
         let elements = shape.iter().try_fold(dtype.size(), |bytes, &len| bytes.checked_mul(len)).filter(|&n| n <= isize::MAX as usize);
         let memory = context.device().allocate(elements.ok_or_else(too_large)?)?;
         let layout = Layout::dense(shape, dtype.size());
-        Ok(Array { context: context.clone(), memory, dtype, layout, writeable: true, owner: None, held: Arc::default() })
+        Ok(Array { context: context.clone(), memory, dtype, layout, writeable: true, owner: None, buffer: None, held: Arc::default() })
     }
 
     pub fn zero(&self, py: Python<'_>, context: &ker::Context) -> Result<()> {
@@ -161,6 +164,7 @@ impl Array {
             layout,
             writeable: foreign.writeable,
             owner,
+            buffer: None,
             held: Arc::default(),
         })
     }
@@ -349,7 +353,7 @@ impl Array {
     /// The memory it is in; its first element is `offset` bytes from the start.
     #[getter]
     fn memory(&self) -> Memory {
-        Memory { inner: self.memory.clone(), owner: self.owner.clone(), writeable: self.writeable }
+        Memory { inner: self.memory.clone(), owner: self.owner.clone(), buffer: self.buffer.clone(), writeable: self.writeable }
     }
 
     /// Bytes from the start of its memory to its first element.

@@ -87,8 +87,10 @@ impl Kernel {
         let mut given = Given::new();
         let mut call = Call::default();
         self.sort(py, arguments, &mut given)?;
-        self.fill(&given, &mut call)?;
+        // Functions of Python's come first: they may move the memory that arguments are in.
+        self.check_given(&given)?;
         let items = self.items(py, &given)?;
+        self.fill(&given, &mut call)?;
         if call.objects.has_copies() {
             call.objects.check_copies()?;
         }
@@ -104,6 +106,9 @@ impl Kernel {
         let (this, py) = (slf.get(), slf.py());
         let (mut given, mut call) = (Given::new(), Call::default());
         this.sort(py, arguments, &mut given)?;
+        // Functions of Python's come first: they may move the memory that arguments are in.
+        this.check_given(&given)?;
+        let items = this.items(py, &given)?;
         let mut held = Held::default();
         let mut watched = Watched::default();
         for value in given.iter().flatten() {
@@ -127,9 +132,8 @@ impl Kernel {
             let reason = "host arrays cannot be bound on a GPU, since each call would copy them; put them there with ctx.array(…)";
             return Err(PyValueError::new_err(reason).into());
         }
-        let items = this.items(py, &given)?;
         // The exports keep the addresses from here on.
-        py.detach(|| drop(call.objects.hold(&mut call.slots, this.inner.function().device().kind())));
+        py.detach(|| call.objects.hold(&mut call.slots, &this.inner).map(drop))?;
         for (value, param) in given.iter().zip(&this.inner.signature().params) {
             if let Some(value) = value {
                 watched.add_array(&param.name, value)?;
@@ -183,7 +187,7 @@ impl Kernel {
         let work = move || {
             let staging = staging;
             // Held while Python is not, which may have to wait for a buffer that grows, and let go before Python is held again.
-            let _holds = objects.hold(slots, kernel.function().device().kind());
+            let _holds = objects.hold(slots, kernel)?;
             // SAFETY: `fill` made a slot of the right type for each parameter; the objects behind them are borrowed until the call is
             // over, and memory of a GPU is freed in the order of its stream.
             let returned = unsafe {

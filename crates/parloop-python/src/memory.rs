@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use parloop_device as dev;
+use parloop_object as obj;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -18,12 +19,14 @@ pub struct Memory {
     pub inner: dev::Memory,
     /// What must live as long as adopted memory.
     pub owner: Option<Arc<Owner>>,
+    /// The buffer whose memory this is a part of, which may move.
+    pub buffer: Option<obj::Buffer>,
     pub writeable: bool,
 }
 
 impl Memory {
     pub fn owned(inner: dev::Memory) -> Memory {
-        Memory { inner, owner: None, writeable: true }
+        Memory { inner, owner: None, buffer: None, writeable: true }
     }
 
     /// Has a recording that is under way keep what owns the memory.
@@ -34,7 +37,7 @@ impl Memory {
     }
 
     pub fn adopted(inner: dev::Memory, owner: Option<Py<PyAny>>) -> Memory {
-        Memory { inner, owner: owner.map(|owner| Arc::new(Owner::steady(owner))), writeable: true }
+        Memory { inner, owner: owner.map(|owner| Arc::new(Owner::steady(owner))), buffer: None, writeable: true }
     }
 
     /// Fails when the memory is read-only.
@@ -81,7 +84,7 @@ impl Memory {
 
     /// The part of `nbytes` bytes from `offset` on; it shares the memory.
     fn slice(&self, offset: usize, nbytes: usize) -> Result<Memory> {
-        Ok(Memory { inner: self.inner.slice(offset, nbytes)?, owner: self.owner.clone(), writeable: self.writeable })
+        Ok(Memory { inner: self.inner.slice(offset, nbytes)?, ..self.clone() })
     }
 
     fn __len__(&self) -> usize {

@@ -29,10 +29,14 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
         arguments.push(argument_slot(py, executable, index, value)?);
     }
     let kept = if is_recorded { Some(keep(py, executable, values, &temporaries)?) } else { None };
-    let placed = placed_objects(values)?;
+    let (placed, parts) = (placed_objects(values)?, parts_of_buffers(values));
     let work = || {
         // Held while Python is not, which may have to wait for a buffer that grows, and let go before Python is held again.
-        let _holds = hold_objects(executable, &placed, &mut arguments);
+        let mut holds = hold_objects(executable, &placed, &mut arguments);
+        for (index, buffer, memory, offset) in &parts {
+            holds.push(buffer.hold());
+            arguments[*index] = executable.pointer_slot(memory, *offset)?;
+        }
         let passed = Passed { executable, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
         executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed))
     };
@@ -49,6 +53,16 @@ fn placed_objects(values: &[Value<'_>]) -> Result<SmallVec<[(usize, Buffer, u64)
         placed.push((index, view.buffer().clone(), view.offset() as u64));
     }
     Ok(placed)
+}
+
+/// The arguments that are parts of buffers, which may move until they are held, with where they begin in their memory.
+fn parts_of_buffers(values: &[Value<'_>]) -> SmallVec<[(usize, Buffer, Memory, usize); 1]> {
+    let part = |(index, value): (usize, &Value<'_>)| {
+        let Value::Device(device) = value else { return None };
+        let array = &device.0;
+        Some((index, array.buffer.clone()?, array.memory.clone(), array.layout.offset))
+    };
+    values.iter().enumerate().filter_map(part).collect()
 }
 
 /// Puts the addresses of objects into their slots and keeps their memory there. No code of Python may run until they are let go: it could

@@ -123,6 +123,7 @@ impl Buffer {
             layout,
             writeable: true,
             owner: Some(std::sync::Arc::new(Owner::steady(owner.unbind()))),
+            buffer: Some(self.inner.clone()),
             held: Default::default(),
         };
         Ok(Bound::new(py, array)?.into_any())
