@@ -8,9 +8,11 @@ import fractions
 import kernels
 import numpy as np
 import pytest
-from conftest import SCALARS, open_context
+from conftest import SCALARS, open_context, run_python
 
 import parloop as pl
+import parloop.loops as lp
+from parloop import mesh
 
 SIGNATURE = "(double a, const double * x, double * y, int64_t n)"
 ADD = "GPUKERN void add(const double *x, double *y, const int64_t n) { VECTORIZE_OVER(i, n) y[i] += x[i]; END_VECTORIZE }"
@@ -347,6 +349,188 @@ def test_a_read_only_array_is_refused_where_it_could_be_written(add):
     add(y, target, 2)
     for wrap in (OnlyInterface, lambda values: memoryview(values)):
         assert "the array is read-only" in refused(add, np.ones(2), wrap(y), ValueError)
+
+
+def test_memory_of_a_read_only_file_is_refused_by_every_route(tmp_path):
+    # A write to such memory is a segmentation fault.
+    cpu = pl.Context("cpu:1")
+    path = tmp_path / "numbers"
+    np.arange(512.0).tofile(path)
+    mapped = np.memmap(path, np.float64, mode="r")
+    zero = cpu.compile("GPUKERN void z(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] = 0; END_VECTORIZE }").z
+    total = cpu.compile("GPUFUN double get(const double *x) { return x[1]; } GPUKERN double g(const double *x) { return get(x); }").g
+    array = cpu.array(mapped)
+    routes = {
+        "array": (mapped, array, array[2:], array.reshape(2, 256), cpu.array(array), array.to("cpu:1"), cpu.array(mapped[1:]), OnlyInterface(array)),
+        "memory": (array.memory, array[2:].memory, array.memory.slice(0, 64), array.memory.slice(0, 64).slice(8, 8)),
+    }
+    for given, all_given in routes.items():
+        for x in all_given:
+            for call in (lambda: zero(x, 8), lambda: zero.bind(x, 8)):
+                message = words(call, pl.ArgumentValueError)
+                assert message == f"argument `x` of kernel `z` is declared `double *`, but the {given} is read-only; declare it const or pass a copy"
+    assert total(array.memory) == 1 and array.memory.readonly and not cpu.zeros(1).memory.readonly
+
+
+class OldDlpack(OnlyDlpack):
+    """An array of a library that was written before DLPack 1.0."""
+
+    def __dlpack__(self, stream=None):
+        return self.values.__dlpack__()
+
+
+class OldDlpackOfNumpy(OldDlpack):
+    """The same, where NumPy sees the elements too, as those of a tensor on the host."""
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def test_dlpack_says_what_is_read_only(add):
+    if np.lib.NumpyVersion(np.__version__) < "2.1.0":
+        pytest.skip("this NumPy has no DLPack of version 1.0")
+    values = np.zeros(2)
+    values.flags.writeable = False
+    assert "the array is read-only" in refused(add, np.ones(2), OnlyDlpack(values), ValueError)
+    target = np.zeros(2)
+    add(OnlyDlpack(values), OnlyDlpack(target), 2)
+
+
+def test_dlpack_of_the_old_form_may_be_written_where_numpy_may_write_it(add):
+    values = np.zeros(2)
+    # The old form cannot say whether the elements are immutable.
+    assert "the array is read-only" in refused(add, np.ones(2), OldDlpack(values), ValueError)
+    assert values.tolist() == [0, 0]
+    target = np.zeros(2)
+    add(OldDlpack(np.ones(2)), OldDlpackOfNumpy(target), 2)
+    assert target.tolist() == [1, 1]
+
+
+def test_arrow_data_is_immutable(cpu):
+    pa = pytest.importorskip("pyarrow")
+    prog = cpu.compile("""
+        GPUKERN void z(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] = 0; END_VECTORIZE }
+        GPUKERN void copy(const double *x, double *y, const int64_t n) { VECTORIZE_OVER(i, n) y[i] = x[i]; END_VECTORIZE }""")
+    values = pa.array([1.0, 2.0, 3.0])
+    for x in (values, cpu.array(values), cpu.array(values)[:2], cpu.array(values).memory):
+        with pytest.raises(pl.ArgumentValueError, match="is read-only; declare it const or pass a copy"):
+            prog.z(x=x, n=2)
+    assert values.to_pylist() == [1, 2, 3]
+    copy = np.zeros(3)
+    prog.copy(values, copy, 3)
+    assert copy.tolist() == [1, 2, 3]
+
+
+class FakeCuda:
+    """An array that offers itself through `__cuda_array_interface__`."""
+
+    def __init__(self, **interface):
+        self.__cuda_array_interface__ = {"version": 3, "shape": (2,), "typestr": "<f8", "data": (64, False), "strides": None, **interface}
+
+
+def test_a_cuda_array_interface_that_cannot_be_is_refused(cpu):
+    for interface, error, message in (
+        ({"stream": 0}, ValueError, "stream 0 was named, which is ambiguous; name 1 for the legacy default stream or 2 for that of the thread"),
+        ({"mask": np.zeros(2, bool)}, TypeError, "an array with a mask was given, which kernels would ignore; pass its data without the mask"),
+        (
+            {"shape": (2**62, 8)},
+            BufferError,
+            "an array of shape [4611686018427387904, 8] with strides [64, 8] at address 0x40 was offered, which cannot exist",
+        ),
+        (
+            {"strides": (2**62,), "shape": (4,)},
+            BufferError,
+            "an array of shape [4] with strides [4611686018427387904] at address 0x40 was offered, which cannot exist",
+        ),
+        ({"data": (0, False)}, BufferError, "an array of shape [2] with strides [8] at address 0x0 was offered, which cannot exist"),
+        ({"strides": (8, 8)}, BufferError, "an array of shape [2] with strides [8, 8] at address 0x40 was offered, which cannot exist"),
+    ):
+        with pytest.raises(error) as caught:
+            cpu.array(FakeCuda(**interface))
+        assert str(caught.value) == message
+    assert cpu.array(FakeCuda(shape=(0,), data=(0, False))).shape == (0,)
+
+
+def test_masked_elements_are_refused(add, ctx):
+    masked = np.ma.masked_array(np.arange(2.0), [False, True])
+    message = "a masked array with masked elements was given, but masks are ignored here; pass `x.filled(…)`, `x.compressed()` or `x.data`"
+    cells = mesh.Set(2)
+    knl = lp.make_kernel("{[i]: 0 <= i < 2}", "out[i] = 2*a[i]")
+    for call in (
+        lambda: add(masked, np.zeros(2), 2),
+        lambda: add(np.zeros(2), masked, 2),
+        lambda: ctx.array(masked),
+        lambda: ctx.array(masked, dtype="float32"),
+        lambda: mesh.Dat(cells, masked),
+        lambda: mesh.Dat(cells, masked, "float32"),
+        lambda: knl(ctx, a=masked),
+    ):
+        with pytest.raises(ValueError) as caught:
+            call()
+        assert message in str(caught.value)
+    whole, y = np.ma.masked_array(np.ones(2), [False, False]), np.ma.masked_array(np.zeros(2))
+    add(whole, y, 2)
+    assert y.tolist() == [1, 1] and ctx.array(whole).tolist() == [1, 1]
+    assert knl(ctx, a=whole)[1][0].tolist() == [2, 2]
+    add(masked.filled(5), y, 2)
+    assert y.tolist() == [1, 6]
+
+
+def test_complex_numbers_lie_at_multiples_of_one_part():
+    cpu = pl.Context("cpu:1")
+    twice = cpu.compile("GPUKERN void twice(float _Complex *x, int64_t n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }").twice
+    room = np.zeros(64, np.uint8)
+    for offset in (0, 4, 8, 12):
+        x = room[offset : offset + 24].view(np.complex64)
+        x[:] = [1 + 1j, 2, 3j]
+        twice(x, 3)
+        twice(cpu.array(x), 3)
+        assert x.tolist() == [4 + 4j, 8, 12j]
+        knl = lp.make_kernel("{[i]: 0 <= i < 3}", "out[i] = 2*a[i]")
+        assert knl(cpu, a=x)[1][0].tolist() == [8 + 8j, 16, 24j]
+    with pytest.raises(pl.ArgumentValueError, match="odd address"):
+        twice(room[2:26].view(np.complex64), 3)
+
+
+def test_a_numpy_of_another_binary_interface_is_refused():
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        pytest.skip("this NumPy has its table elsewhere")
+    code = """
+    import ctypes, numpy
+    from numpy._core import _multiarray_umath as umath
+    version = ctypes.CFUNCTYPE(ctypes.c_uint)(lambda: 0x03000000)
+    table = (ctypes.c_void_p * 300)()
+    table[0] = ctypes.cast(version, ctypes.c_void_p).value
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    umath._ARRAY_API = new(ctypes.addressof(table), None, None)
+    import parloop as pl
+    try:
+        pl.Context("cpu:1").array(numpy.zeros(3))
+    except ImportError as error:
+        print(error)
+    """
+    expected = "NumPy has version 0x3000000 of its binary interface, but this package knows that of NumPy 1 and 2; install one\n"
+    assert run_python(code) == expected
+
+
+def test_streams_do_not_write_to_read_only_memory(cpu):
+    values = np.arange(4.0)
+    values.flags.writeable = False
+    memory, other, stream = cpu.array(values).memory, cpu.zeros(4).memory, cpu.default_stream
+    calls = {
+        "a copy into the memory": [
+            lambda: stream.write(memory, np.zeros(4)),
+            lambda: stream.write_pinned(memory, cpu.pinned(32)),
+            lambda: stream.copy(memory, other, 32),
+        ],
+        "a fill of the memory": [lambda: stream.fill(memory)],
+    }
+    for operation, all_calls in calls.items():
+        for call in all_calls:
+            assert words(call, ValueError) == f"{operation} was asked for, but the memory is read-only; use the memory of a copy"
+    stream.copy(other, memory, 32)
+    assert values.tolist() == [0, 1, 2, 3]
 
 
 def test_an_array_with_gaps_is_refused(add):

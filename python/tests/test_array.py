@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import parloop as pl
+from parloop import mesh
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
 
@@ -299,6 +300,70 @@ def test_a_capsule_nobody_takes_is_freed(cpu):
         cpu.zeros(1).__dlpack__(dl_device=(2, 0))
 
 
+def test_dlpack_is_versioned_where_the_consumer_knows_that(cpu):
+    x = cpu.array(np.arange(3.0))
+    for options, name in (
+        ({}, "dltensor"),
+        ({"max_version": None}, "dltensor"),
+        ({"max_version": (0, 8)}, "dltensor"),
+        ({"max_version": (1, 0)}, "dltensor_versioned"),
+        ({"max_version": (2, 1)}, "dltensor_versioned"),
+    ):
+        assert f'"{name}"' in repr(x.__dlpack__(**options))
+    for stream in (None, -1):
+        x.__dlpack__(stream=stream)
+    with pytest.raises(ValueError, match="^stream 1 was named, but cpu(:[13])? has no such stream; pass None$"):
+        x.__dlpack__(stream=1)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="this NumPy has no DLPack of version 1.0")
+def test_dlpack_hands_on_what_is_read_only_and_copies_when_asked(ctx, is_cpu):
+    values = np.arange(6.0).reshape(2, 3)
+    values.flags.writeable = False
+    x = ctx.array(values)
+    if is_cpu:
+        theirs = np.from_dlpack(x)
+        assert not theirs.flags.writeable and np.shares_memory(theirs, values)
+        assert not ctx.array(Dlpack(x))._writeable
+        with pytest.raises(BufferError, match="^the array is read-only, which DLPack before 1.0 cannot say; ask for max_version=.1, 0. or pass a copy$"):
+            x.__dlpack__()
+        copy = np.from_dlpack(x, copy=True)
+        assert copy.flags.writeable and not np.shares_memory(copy, values)
+        x.__dlpack__(copy=True)
+    else:
+        with pytest.raises(BufferError, match="the array is on .*; copy it with .to"):
+            x.__dlpack__(dl_device=(1, 0), copy=False)
+    host = np.from_dlpack(x, device="cpu", copy=None if is_cpu else True)
+    assert host.tolist() == values.tolist()
+
+
+class Dlpack:
+    """An array that offers itself through DLPack and nothing else, and what it was asked for."""
+
+    def __init__(self, array):
+        self.array, self.asked = array, []
+
+    def __dlpack__(self, **options):
+        self.asked.append(options)
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_are_asked_for_dlpack_on_our_stream(ctx):
+    if ctx.device.kind == "opencl":
+        pytest.skip("DLPack has no OpenCL memory")
+    stream = ctx.stream()
+    for context, number in ((ctx, 1), (ctx.on(stream), stream.handle)):
+        given = Dlpack(ctx.array(np.arange(3.0)))
+        x = context.array(given)
+        expected = {"cpu": {}, "cuda": {"stream": number}, "hip": {"stream": 0 if context is ctx else number}}[ctx.device.kind]
+        assert given.asked == [{"max_version": (1, 0), **expected}]
+        x[0] = 7
+        assert given.array[0] == 7 and x.tolist() == [7, 1, 2]
+
+
 def test_opencl_memory_has_no_dlpack():
     x = open_context("opencl").zeros(2)
     for call in (x.__dlpack__, x.__dlpack_device__):
@@ -322,16 +387,38 @@ def test_reprs_show_small_arrays_and_describe_large_ones(ctx):
     assert repr(ctx.zeros((100, 100))) == f"<Array float64 [100, 100] on {name}>"
 
 
+def test_a_numpy_array_is_not_resized_while_its_memory_is_shared(cpu):
+    def refused(host):
+        with pytest.raises(ValueError, match="cannot resize"):
+            host.resize(10_000_000, refcheck=False)
+
+    host = np.arange(1000.0)
+    for share in (cpu.array, lambda host: cpu.array(host[10:20]), lambda host: cpu.array(host)[5:].memory.slice(0, 8), lambda host: cpu.array(host)[::2]):
+        shared = share(host)
+        refused(host)
+        del shared
+        gc.collect()
+        host.resize(host.size, refcheck=False)
+    cells = mesh.Set(1000)
+    dat = mesh.Dat(cells, host)
+    refused(host)
+    assert dat.data_ro[7] == 7
+    del dat
+    gc.collect()
+    host.resize(10, refcheck=False)
+
+
 def test_an_array_notices_that_the_numpy_array_behind_it_was_resized(cpu):
     prog = cpu.compile("GPUKERN void add(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE }")
     words = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)"
     for size in (0, 3, 10_000_000):
         host = np.arange(1000.0)
         array = cpu.array(host)
-        part, bound = array[10:20], prog.add.bind(array, 1000)
+        part, memory, bound = array[10:20], array.memory, prog.add.bind(array, 1000)
         bound()
-        host.resize(size, refcheck=False)
-        for use in (lambda: prog.add(array, 1000), lambda: prog.add(part, 10), lambda: array.numpy(), lambda: np.asarray(part), array.copy):
+        # A resize is refused; this gives the array other memory too.
+        host.__setstate__((1, (size,), host.dtype, False, bytes(8 * size)))
+        for use in (lambda: prog.add(array, 1000), lambda: prog.add(part, 10), lambda: array.numpy(), lambda: np.asarray(part), array.copy, array.__dlpack__, lambda: prog.add(memory, 1000)):
             with pytest.raises(ValueError) as caught:
                 use()
             assert str(caught.value) == words

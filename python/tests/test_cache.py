@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import run_python
 
+import parloop as pl
+
 IS_ROOT = os.geteuid() == 0
 
 #: Compiles and runs a kernel whose result is its source's constant; prints origin and result.
@@ -91,6 +93,24 @@ def test_another_source_or_argument_is_another_result(counting):
     assert counting.run("VALUE", "-DVALUE=1") == ("disk", 1)
     assert counting.run("A B", "-DA=4", "-DB=") == ("compiled", 4)
     assert counting.run("A B", "-DB=", "-DA=5") == ("compiled", 5)
+
+
+def test_a_header_that_only_the_compiler_finds_is_never_stale(tmp_path):
+    ctx, header = pl.Context("cpu:1"), tmp_path / "value.h"
+    plain = '#include "value.h"'
+    for line, *arguments in (
+        ("/* a */ #include <value.h>", f"-I{tmp_path}"),
+        ("#include \\\n<value.h>", f"-I{tmp_path}"),
+        ("#define HEADER <value.h>\n#include HEADER", f"-I{tmp_path}"),
+        (plain, "-idirafter", str(tmp_path)),
+        (plain, f"--include-directory={tmp_path}"),
+        ("", f"-include{header}"),
+        ("", f"-I{tmp_path}", "-include", "value.h"),
+    ):
+        for value in (1, 2):
+            header.write_text(f"#define VALUE {value}\n")
+            prog = ctx.compile(line + "\nGPUKERN int k(int x) { return VALUE * x; }", arguments=arguments)
+            assert prog.k(1) == value and prog.origin == "compiled"
 
 
 @pytest.mark.parametrize("how", ["-I", "-isystem", "-include", "library"])

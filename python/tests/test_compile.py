@@ -349,3 +349,24 @@ except pl.ParloopError as error:
     result = run_python(code, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() in {"compiled", "CompileError", "CompilerMissingError", "DeviceError", "DriverMissingError"}
+
+
+def test_sources_that_are_nested_too_deep_are_an_error():
+    ctx, kernel = pl.Context("cpu:1"), "GPUKERN void k(double *x) { x[0] = 1; }\n"
+    for source, message in (
+        (
+            f"GPUKERN void f(double {'(' * 30_000}*y{')' * 30_000}) {{}}",
+            "<source>:1: a parameter of `f` is declared in more than 256 levels; name a part of its type",
+        ),
+        (
+            "#if 1\n" * 100_000 + kernel + "#endif\n" * 100_000,
+            "<source>:500: conditional blocks are nested more than 500 deep, each `#elif` in the one before; split them",
+        ),
+    ):
+        with pytest.raises(pl.SourceError) as caught:
+            ctx.compile(source)
+        assert str(caught.value) == message
+    nested = "struct { " * 1000 + "int x; " + "} y; " * 1000
+    x = np.zeros(1)
+    ctx.compile(nested + kernel).k(x)
+    assert x[0] == 1

@@ -478,3 +478,48 @@ def test_programs_and_kernels_outlive_their_context(ctx):
     x = np.ones(3)
     kernel(x, 2.0, 3)
     assert x.tolist() == [2, 2, 2]
+
+
+ONES = "GPUKERN void ones(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] = 1; END_VECTORIZE }"
+
+
+@pytest.mark.parametrize("form", ["array", "part", "memory", "part of memory"])
+def test_a_grid_function_that_makes_a_buffer_grow_leaves_no_stale_address(ctx, is_cpu, form):
+    buffer = ctx.new_buffer(1024)
+    offset = buffer.allocate(80)
+    whole = buffer.to_nplike(0, "float64", (128,))
+    buffer.to_nplike(offset, "float64", (10,))[...] = 0
+    first = offset // 8
+    x = {
+        "array": lambda: buffer.to_nplike(offset, "float64", (10,)),
+        "part": lambda: whole[first : first + 10],
+        "memory": lambda: whole if is_cpu else whole.memory,
+        "part of memory": lambda: whole[first : first + 10] if is_cpu else whole.memory.slice(offset, 80),
+    }[form]()
+    del whole
+
+    def grid(x, n):
+        buffer.grow(1 << 20)
+        return n
+
+    ctx.compile(ONES).ones.with_grid(grid)(x, 10)
+    start = 0 if form == "memory" else offset
+    assert buffer.to_nparray(start, "float64", (10,)).tolist() == [1] * 10
+
+
+def test_a_grid_function_that_resizes_an_array_leaves_no_stale_address(cpu):
+    x = np.zeros(10)
+
+    def grid(n, **_):
+        x.resize(1_000_000, refcheck=False)
+        return n
+
+    ones = cpu.compile(ONES).ones.with_grid(grid)
+    ones(x, 10)
+    assert x[:10].tolist() == [1] * 10
+
+
+def test_a_missing_argument_is_named_before_the_grid_function_is_called(cpu):
+    ones = cpu.compile(ONES).ones.with_grid(lambda x, n: n + 1)
+    with pytest.raises(pl.ArgumentError, match="^kernel `ones` needs argument `n` .int64_t.$"):
+        ones(np.zeros(1))

@@ -225,3 +225,35 @@ def test_a_rule_of_an_expression_with_a_function_call_is_computed_ahead():
     a = np.arange(5.0)
     np.testing.assert_array_equal(ahead(a=a)[1][0], knl(a=a)[1][0])
     assert lp.add_dtypes(ahead, {"a,out": np.float64}).code("c").count("exp(") == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            "f{next}(x) + f{next}(x)",
+            "substitution rule `f24` makes an expression of more than 100000 parts in `insn`; put values that are used often into temporaries",
+        ),
+        (
+            "f{next}(x + x)",
+            "substitution rule `f25` makes an expression of more than 100000 parts in `insn`; put values that are used often into temporaries",
+        ),
+        (
+            "(" * 40 + "f{next}(x)" + " + 1)*2" * 40,
+            "substitution rule `f6` makes an expression of more than 500 levels in `insn`; put values in between into temporaries",
+        ),
+    ],
+)
+def test_rules_that_make_too_much_of_an_expression_are_an_error(body, message):
+    rules = "".join(f"f{i}(x) := {body.format(next=i + 1)}\n" for i in range(40))
+    with pytest.raises(pl.LoopError) as caught:
+        lp.make_kernel("{[i]: 0 <= i < 4}", rules + "f40(x) := x\nout[i] = f0(a[i])")(a=np.ones(4))
+    assert str(caught.value) == message
+
+
+def test_rules_that_call_each_other_through_thousands_are_an_error():
+    rules = "".join(f"f{i}(x) := f{i + 1}(x) + 1\n" for i in range(5000))
+    with pytest.raises(pl.LoopError) as caught:
+        lp.make_kernel("{[i]: 0 <= i < 4}", rules + "f5000(x) := x\nout[i] = f0(a[i])")(a=np.ones(4))
+    message = "substitution rules call each other more than 100 deep in `insn`; put values in between into temporaries"
+    assert str(caught.value) == message

@@ -297,6 +297,26 @@ class TestLoops:
         op2.par_loop(kernel, mesh.cells, count(op2.INC, mesh.map), context=ctx)
         assert count.data_ro.tolist() == np.bincount(mesh.table.ravel()).tolist()
 
+    @pytest.mark.parametrize("form", ['#include "value.h"', '#include"value.h"', "#include <value.h>", "# include<value.h>", "/* a */ #include <value.h>"])
+    @pytest.mark.parametrize("how", ["include_dirs", "headers", "opts"])
+    def test_a_file_that_is_included_and_changes_is_another_kernel(self, tmp_path, form, how):
+        if form.startswith("/*") and how != "opts":
+            pytest.skip("only a compiler finds this one")
+        cells = op2.Set(2)
+        where = {"opts": {"opts": [f"-I{tmp_path}"]}}.get(how, {"include_dirs": [tmp_path]})
+
+        def kernel():
+            code = "void k(double *x) { x[0] = VALUE; }"
+            if how == "headers":
+                return op2.Kernel(code, "k", headers=[form], **where)
+            return op2.Kernel(form + "\n" + code, "k", **where)
+
+        for value in (1, 2, 3):
+            (tmp_path / "value.h").write_text(f"#define VALUE {value}\n")
+            x = op2.Dat(cells)
+            op2.par_loop(kernel(), cells, x(op2.WRITE), context="cpu:1")
+            assert x.data_ro.tolist() == [value, value]
+
     def test_minima_and_maxima_of_cells_reach_their_nodes(self, ctx, mesh):
         value = np.random.default_rng(2).integers(0, 1000, mesh.cells.size)
         on_cells = op2.Dat(mesh.cells, value, "int64")

@@ -100,6 +100,11 @@ impl DType {
         }
     }
 
+    /// What addresses of elements on a host are multiples of: the size of a number, and of one part of a complex number.
+    pub const fn alignment(self) -> usize {
+        if self.is_complex() { self.size() / 2 } else { self.size() }
+    }
+
     /// Whether values are integers (booleans are not).
     pub const fn is_integer(self) -> bool {
         self.integer_range().is_some()

@@ -33,6 +33,8 @@ pub enum DeviceError {
     Misaligned { device: String, offset: usize, alignment: usize },
     #[error("{operation}: this belongs to device `{found}`, but the work is on `{expected}`; copy it there first")]
     OtherDevice { operation: &'static str, expected: String, found: String },
+    #[error("address {address:#x} is not memory of a {kind} device; pass an array that is on one")]
+    UnknownPointer { kind: DeviceKind, address: u64 },
     #[error(
         "the {kind} driver was used before this process was forked, and does not work in a forked child; start processes with spawn \
          (in Python: `multiprocessing.get_context(\"spawn\")`), or use {kind} devices in the children only"

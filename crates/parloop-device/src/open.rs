@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::device::Device;
-#[cfg(doc)]
-use crate::error::DeviceError;
-use crate::error::Result;
+use crate::error::{DeviceError, Result};
 use crate::forked::Lock;
 use crate::identity::DeviceId;
 use crate::kind::DeviceKind;
@@ -42,6 +40,18 @@ impl Device {
     /// [`DeviceError::UnknownName`], [`DeviceError::NotFound`], [`DeviceError::DriverMissing`].
     pub fn open(name: &str) -> Result<Device> {
         Device::open_id(name.parse()?)
+    }
+
+    /// The GPU whose memory is at an address, as its driver knows it.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownPointer`] for an address that is not memory of this kind of device, [`DeviceError::DriverMissing`].
+    pub fn of_pointer(kind: DeviceKind, address: u64) -> Result<Device> {
+        match kind {
+            DeviceKind::Cuda => Device::open_id(cuda::device_of(address)?),
+            DeviceKind::Hip => Device::open_id(hip::device_of(address)?),
+            DeviceKind::Cpu | DeviceKind::OpenCl => Err(DeviceError::UnknownPointer { kind, address }),
+        }
     }
 
     /// Opens a device by its parsed name; the same name gives the same device.

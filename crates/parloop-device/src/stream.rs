@@ -220,6 +220,22 @@ impl Stream {
         self.raw.wait_event(&*event.raw)
     }
 
+    /// Later work on this stream starts after what `other`, a stream of the same device, was given so far. While this stream is
+    /// recorded, the host waits for that work instead.
+    ///
+    /// # Errors
+    /// [`DeviceError::OtherDevice`], or the failure of that work; [`DeviceError::NotRecordable`] when `other` is recorded.
+    pub fn wait_for_stream(&self, other: &Stream) -> Result<()> {
+        self.device.check_same(&other.device, "wait for a stream")?;
+        if self.handle() == other.handle() {
+            return Ok(());
+        }
+        if self.is_recorded() {
+            return other.synchronize();
+        }
+        self.wait_for(&other.record()?)
+    }
+
     /// Waits until all work queued so far is done.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! `expand_subst`: calls of substitution rules become what they stand for. Also here: finding such calls.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -32,7 +33,49 @@ pub enum ExpandSubstError {
         /// The rules in between, the first one first.
         through: Vec<Name>,
     },
+    /// Rules that call each other through too many others.
+    #[error("substitution rules call each other more than {limit} deep in `{instruction}`; put values in between into temporaries")]
+    TooDeep {
+        /// The instruction, or the rule, that calls them.
+        instruction: Name,
+        /// How deep they may.
+        limit: usize,
+    },
+    /// What the rules stand for is nested too deep.
+    #[error(
+        "substitution rule `{rule}` makes an expression of more than {limit} levels in `{instruction}`; put values in between into temporaries"
+    )]
+    TooHigh {
+        /// The rule that is expanded when the limit is reached.
+        rule: Name,
+        /// The instruction, or the rule, that calls it.
+        instruction: Name,
+        /// How many levels it may have.
+        limit: usize,
+    },
+    /// What the rules stand for is too large, as where each calls another twice.
+    #[error(
+        "substitution rule `{rule}` makes an expression of more than {limit} parts in `{instruction}`; put values that are used often into \
+         temporaries"
+    )]
+    TooLarge {
+        /// The rule that is expanded when the limit is reached.
+        rule: Name,
+        /// The instruction, or the rule, that calls it.
+        instruction: Name,
+        /// How many parts it may have.
+        limit: usize,
+    },
 }
+
+/// Rules that call others are fewer, on the way from an instruction.
+const DEEPEST: usize = 100;
+/// An expanded expression has fewer parts.
+const LARGEST: usize = 100_000;
+/// Expanding one expression looks at fewer parts.
+const MOST_WORK: usize = 30 * LARGEST;
+/// An expanded expression is nested in fewer levels.
+const HIGHEST: usize = 500;
 
 fn cycle(through: &[Name]) -> String {
     through.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>().join(" → ")
@@ -72,7 +115,7 @@ pub fn expand_calls(
     if rules.is_empty() {
         return Ok(expr.clone());
     }
-    Expansion { rules, place, chosen }.expand(expr, &mut Vec::new())
+    Expansion { rules, place, chosen, work: Cell::new(0), level: Cell::new(0) }.expand(expr, &mut Vec::new())
 }
 
 /// The rule that the expression calls, with its arguments: `f(x)`, or plain `f`.
@@ -92,13 +135,16 @@ pub fn called_rules(expr: &Expr, rules: &BTreeMap<Name, SubstitutionRule>) -> BT
 }
 
 fn collect_called(expr: &Expr, rules: &BTreeMap<Name, SubstitutionRule>, found: &mut BTreeSet<Name>) {
-    expr.visit(&mut |inner| {
-        if let Some((rule, _)) = rule_call(inner, rules)
-            && found.insert(rule.name.clone())
-        {
-            collect_called(&rule.body, rules, found);
-        }
-    });
+    let mut open = vec![expr];
+    while let Some(next) = open.pop() {
+        next.visit(&mut |inner| {
+            if let Some((rule, _)) = rule_call(inner, rules)
+                && found.insert(rule.name.clone())
+            {
+                open.push(&rules[&rule.name].body);
+            }
+        });
+    }
 }
 
 /// The rules that instructions call, directly or through other rules.
@@ -114,10 +160,59 @@ struct Expansion<'a> {
     rules: &'a BTreeMap<Name, SubstitutionRule>,
     place: &'a Name,
     chosen: &'a dyn Fn(&Name) -> bool,
+    /// The parts that were looked at.
+    work: Cell<usize>,
+    /// How deep the part at hand is in the expanded expression.
+    level: Cell<usize>,
+}
+
+/// The number of parts of an expression in which expressions of these sizes are put in the place of names.
+fn size_with(expr: &Expr, sizes: &BTreeMap<&Name, usize>) -> usize {
+    let mut size = 0usize;
+    expr.visit(&mut |part| {
+        let added = if let Expr::Variable(name) = part { sizes.get(name).copied().unwrap_or(1) } else { 1 };
+        size = size.saturating_add(added);
+    });
+    size
+}
+
+/// In how many levels an expression is nested.
+fn height(expr: &Expr) -> usize {
+    1 + expr.children().into_iter().map(height).max().unwrap_or(0)
 }
 
 impl Expansion<'_> {
+    /// Fails where a rule makes too much of an expression.
+    fn check_size(&self, rule: &SubstitutionRule, body: &Expr, args: &[Expr]) -> Result<(), ExpandSubstError> {
+        let none = BTreeMap::new();
+        let sizes = rule.parameters.iter().zip(args.iter().map(|arg| size_with(arg, &none))).collect();
+        let size = size_with(body, &sizes);
+        let work = self.work.get().saturating_add(size);
+        self.work.set(work);
+        let (rule_name, instruction) = (rule.name.clone(), self.place.clone());
+        if height(body) + args.iter().map(height).max().unwrap_or(0) > HIGHEST {
+            return Err(ExpandSubstError::TooHigh { rule: rule_name, instruction, limit: HIGHEST });
+        }
+        if size <= LARGEST && work <= MOST_WORK {
+            return Ok(());
+        }
+        Err(ExpandSubstError::TooLarge { rule: rule_name, instruction, limit: LARGEST })
+    }
+
     fn expand(&self, expr: &Expr, open: &mut Vec<Name>) -> Result<Expr, ExpandSubstError> {
+        let level = self.level.get() + 1;
+        if level > HIGHEST
+            && let Some(rule) = open.last()
+        {
+            return Err(ExpandSubstError::TooHigh { rule: rule.clone(), instruction: self.place.clone(), limit: HIGHEST });
+        }
+        self.level.set(level);
+        let expanded = self.expand_here(expr, open);
+        self.level.set(level - 1);
+        expanded
+    }
+
+    fn expand_here(&self, expr: &Expr, open: &mut Vec<Name>) -> Result<Expr, ExpandSubstError> {
         let Some((rule, args)) = rule_call(expr, self.rules).filter(|(rule, _)| (self.chosen)(&rule.name)) else {
             return expr.try_map_children(&mut |child| self.expand(child, open));
         };
@@ -131,12 +226,17 @@ impl Expansion<'_> {
             through.push(rule.name.clone());
             return Err(ExpandSubstError::CallsItself { rule: rule.name.clone(), through });
         }
+        if open.len() >= DEEPEST {
+            return Err(ExpandSubstError::TooDeep { instruction: self.place.clone(), limit: DEEPEST });
+        }
         // Arguments are expanded outside of the rule, where a call of the same rule is no recursion.
         let args: Vec<Expr> = args.iter().map(|arg| self.expand(arg, open)).collect::<Result<_, _>>()?;
         open.push(rule.name.clone());
         let body = self.expand(&rule.body, open);
         open.pop();
+        let body = body?;
+        self.check_size(rule, &body, &args)?;
         let by = rule.parameters.iter().cloned().zip(args).collect();
-        Ok(body?.substitute(&by))
+        Ok(body.substitute(&by))
     }
 }

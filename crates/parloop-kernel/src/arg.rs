@@ -336,7 +336,7 @@ impl Checker<'_> {
         if !fits {
             return Err(self.wrong_type(array_of(dtype), "convert it first"));
         }
-        if !writable && !constant { Err(self.read_only("array")) } else { Ok(()) }
+        if !writable && !constant { Err(self.read_only(if dtype.is_some() { "array" } else { "memory" })) } else { Ok(()) }
     }
 
     /// Checks that an object of `class` may be passed for this parameter.

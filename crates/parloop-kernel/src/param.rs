@@ -9,6 +9,9 @@ use crate::pair::Pointer;
 use crate::parse::Reader;
 use crate::signature::{Param, ParamType, Pointee};
 
+/// A declarator has fewer pointers, arrays and parentheses, one inside the other.
+const DEEPEST_DECLARATOR: usize = 256;
+
 impl Reader<'_> {
     /// `kernel_gap` is where the text before a kernel's parameter begins.
     pub(crate) fn param(&mut self, node: Node, function: &str, index: usize, kernel_gap: Option<usize>) -> Result<Param, Mistake> {
@@ -16,8 +19,8 @@ impl Reader<'_> {
         let specifiers_end = declarator.map_or(node.end_byte(), |d| d.start_byte());
         let specifiers = words(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
         let constant = specifiers.iter().any(|word| word == "const");
-        let (name, layers) = match declarator.map(|d| self.declarator(d)) {
-            Some(found) => found.map_or((String::new(), None), |(name, layers)| (name, Some(layers))),
+        let (name, layers) = match declarator.map(|d| self.declarator(d, function)) {
+            Some(found) => found?.map_or((String::new(), None), |(name, layers)| (name, Some(layers))),
             None => (String::new(), Some(Vec::new())),
         };
         let Some(layers) = layers else {
@@ -123,22 +126,36 @@ impl Reader<'_> {
     }
 
     /// The name, and what must be followed from it to the elements; `None` for what is neither pointer nor array.
-    fn declarator(&self, node: Node) -> Option<(String, Vec<Layer>)> {
-        let layer = match node.kind() {
-            "identifier" => return Some((self.text(node), Vec::new())),
-            "pointer_declarator" | "abstract_pointer_declarator" => Layer::Pointer,
-            "array_declarator" | "abstract_array_declarator" => {
-                Layer::Array(node.child_by_field_name("size").and_then(|size| self.length(&self.text(size))))
-            }
-            "parenthesized_declarator" | "abstract_parenthesized_declarator" => return self.declarator(node.named_child(0)?),
-            _ => return None,
-        };
-        let (name, mut layers) = match node.child_by_field_name("declarator") {
-            Some(inner) => self.declarator(inner)?,
-            None => (String::new(), Vec::new()),
-        };
-        layers.push(layer);
-        Some((name, layers))
+    fn declarator(&self, outermost: Node, function: &str) -> Result<Option<(String, Vec<Layer>)>, Mistake> {
+        let mut layers = Vec::new();
+        let mut next = Some(outermost);
+        for _ in 0..DEEPEST_DECLARATOR {
+            let Some(node) = next else {
+                layers.reverse();
+                return Ok(Some((String::new(), layers)));
+            };
+            next = match node.kind() {
+                "identifier" => {
+                    layers.reverse();
+                    return Ok(Some((self.text(node), layers)));
+                }
+                "pointer_declarator" | "abstract_pointer_declarator" => {
+                    layers.push(Layer::Pointer);
+                    node.child_by_field_name("declarator")
+                }
+                "array_declarator" | "abstract_array_declarator" => {
+                    layers.push(Layer::Array(node.child_by_field_name("size").and_then(|size| self.length(&self.text(size)))));
+                    node.child_by_field_name("declarator")
+                }
+                "parenthesized_declarator" | "abstract_parenthesized_declarator" => match node.named_child(0) {
+                    Some(inner) => Some(inner),
+                    None => return Ok(None),
+                },
+                _ => return Ok(None),
+            };
+        }
+        let reason = format!("a parameter of `{function}` is declared in more than {DEEPEST_DECLARATOR} levels; name a part of its type");
+        Err(Mistake { at: outermost.start_byte(), reason })
     }
 
     /// The length that an array is declared with: a number, or a name that `#define` gives to one.

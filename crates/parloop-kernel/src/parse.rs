@@ -65,6 +65,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         loop_helpers: Vec::new(),
         edits: Vec::new(),
         locals: String::new(),
+        depth: 0,
         error: None,
     };
     reader.scope(tree.root_node(), 0);
@@ -93,6 +94,9 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     Ok(Parsed { functions, refused, text, needs: Needs { atomics: masked.uses_atomics, strides, checked, shadow }, renamed })
 }
 
+/// Blocks of the preprocessor and of `extern "C"` around a function are fewer.
+pub(crate) const DEEPEST_BLOCK: usize = 500;
+
 pub(crate) struct Reader<'a> {
     pub(crate) joined: &'a str,
     pub(crate) masked: &'a Masked,
@@ -111,6 +115,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) edits: Vec<Edit>,
     /// What the body of the kernel at hand begins with.
     pub(crate) locals: String,
+    /// How many blocks are around what is read.
+    depth: usize,
     error: Option<Mistake>,
 }
 
@@ -118,6 +124,18 @@ impl Reader<'_> {
     /// Walks the file scope, into conditional blocks and `extern "C"`.
     /// `gap` is where the text before the first child begins: blanked macros are no part of any node.
     fn scope(&mut self, node: Node, gap: usize) {
+        self.depth += 1;
+        if self.depth > DEEPEST_BLOCK {
+            let reason =
+                format!("conditional blocks are nested more than {DEEPEST_BLOCK} deep, each `#elif` in the one before; split them");
+            self.error.get_or_insert(Mistake { at: node.start_byte(), reason });
+        } else {
+            self.children(node, gap);
+        }
+        self.depth -= 1;
+    }
+
+    fn children(&mut self, node: Node, gap: usize) {
         let mut previous_end = gap;
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
@@ -368,6 +386,33 @@ mod tests {
 
     fn signatures(text: &str, target: DeviceKind) -> Vec<String> {
         parse(text, target).unwrap().functions.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_an_error_and_no_overflow() {
+        let kernel = "GPUKERN void k(double *x) {}\n";
+        let blocks = |count: usize, open: &str| format!("{}{kernel}{}", open.repeat(count), "#endif\n".repeat(count));
+        let limit = "conditional blocks are nested more than 500 deep, each `#elif` in the one before; split them";
+        for text in [
+            blocks(100_000, "#if 1\n"),
+            blocks(30_000, "#if 0\n#else\n"),
+            format!("#if 0\n{}{kernel}#endif\n", "#elif 0\n".repeat(30_000)),
+            format!("{}{kernel}{}", "extern \"C\" {\n".repeat(30_000), "}\n".repeat(30_000)),
+        ] {
+            let error = parse(&text, DeviceKind::Cpu).unwrap_err().to_string();
+            assert!(error.ends_with(limit), "{error}");
+        }
+        assert_eq!(parse(&blocks(400, "#if 1\n"), DeviceKind::Cpu).unwrap().functions.len(), 1);
+        let limit = "a parameter of `f` is declared in more than 256 levels; name a part of its type";
+        for (open, close) in [("(", ")"), ("(*", ")"), ("*", ""), ("", "[2]")] {
+            let text = |count: usize| format!("GPUKERN void f(double {}y{}) {{}}", open.repeat(count), close.repeat(count));
+            let error = parse(&text(30_000), DeviceKind::Cpu).unwrap_err().to_string();
+            assert!(error.ends_with(limit), "{error}");
+            assert!(parse(&text(100), DeviceKind::Cpu).err().is_none_or(|error| !error.to_string().ends_with(limit)));
+        }
+        let structs = format!("{}int x;{}\n{kernel}", "struct { ".repeat(10_000), "} y;".repeat(10_000));
+        assert_eq!(parse(&structs, DeviceKind::Cpu).unwrap().functions.len(), 1);
+        assert_eq!(parse(&structs, DeviceKind::Cuda).unwrap().functions.len(), 1);
     }
 
     #[test]

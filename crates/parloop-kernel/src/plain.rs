@@ -13,7 +13,7 @@ use tree_sitter::{Node, Parser};
 use crate::edit::{Edit, Places, apply};
 use crate::error::{KernelError, Result};
 use crate::mask::{MarkKind, Masked, mask};
-use crate::parse::{Dialect, find, parse};
+use crate::parse::{DEEPEST_BLOCK, Dialect, find, parse};
 use crate::record::{Scanned, next_sign};
 use crate::reserved::is_reserved;
 use crate::signature::Signature;
@@ -131,7 +131,7 @@ fn ready(joined: &Joined, target: DeviceKind) -> (String, Vec<String>) {
     grammar.expect("invariant: the C grammar is built for this tree-sitter");
     let tree = parser.parse(&masked.text, None).expect("invariant: a parser with a language and no time limit returns a tree");
     let mut functions = Vec::new();
-    collect(tree.root_node(), Around { gap: 0, conditional: false }, &masked, &mut functions);
+    collect(tree.root_node(), Around { gap: 0, conditional: false, depth: 1 }, &masked, &mut functions);
     let scanned = Scanned::of(&joined.text);
     let recursive = recursive(&joined.text, &scanned, &functions);
     let defined: HashSet<&str> =
@@ -205,22 +205,26 @@ struct Around {
     /// Where the text before the first of them begins.
     gap: usize,
     conditional: bool,
+    depth: usize,
 }
 
-/// The functions of a file, also those in conditional blocks.
+/// The functions of a file, also those in conditional blocks. What is nested too deep is told where the text is parsed to be compiled.
 fn collect(node: Node, around: Around, masked: &Masked, functions: &mut Vec<Found>) {
-    let Around { gap: mut previous_end, conditional } = around;
+    let Around { gap: mut previous_end, conditional, depth } = around;
+    if depth > DEEPEST_BLOCK {
+        return;
+    }
     let mut cursor = node.walk();
     for child in node.children(&mut cursor) {
         match child.kind() {
             "function_definition" | "declaration" => {
-                functions.extend(function(child, Around { gap: previous_end, conditional }, masked));
+                functions.extend(function(child, Around { gap: previous_end, conditional, depth }, masked));
             }
             "linkage_specification" | "declaration_list" => {
-                collect(child, Around { gap: child.start_byte(), conditional }, masked, functions);
+                collect(child, Around { gap: child.start_byte(), conditional, depth: depth + 1 }, masked, functions);
             }
             kind if kind.starts_with("preproc_") => {
-                collect(child, Around { gap: child.start_byte(), conditional: true }, masked, functions);
+                collect(child, Around { gap: child.start_byte(), conditional: true, depth: depth + 1 }, masked, functions);
             }
             _ => {}
         }

@@ -1,6 +1,7 @@
 //! From sources to the full text that a target's compiler is given, and to its binary.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use parloop_device::{CompileError, Compiler, DeviceKind, ModuleBinary};
 
@@ -13,6 +14,7 @@ use crate::prelude::prelude;
 use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Signature};
 use crate::source::{Source, join};
+use crate::unread::reads_files;
 
 /// A program for a target, not compiled yet.
 pub(crate) struct Prepared {
@@ -23,6 +25,8 @@ pub(crate) struct Prepared {
     /// Whether it has checks that may fail.
     pub(crate) checked: bool,
     pub(crate) source: String,
+    /// Whether its compiler reads files that are not part of the source, so that its binary is not kept.
+    reads_files: bool,
 }
 
 /// A function that cannot be called from outside.
@@ -42,7 +46,10 @@ impl Prepared {
             None => sources,
         };
         checked_by_environment()?;
-        let joined = join(sources, target, &options.all_include_folders())?;
+        let mut folders = options.all_include_folders();
+        let joined = join(sources, target, &folders)?;
+        folders.extend(sources.iter().filter_map(|source| source.folder()).map(Path::to_owned));
+        let reads_files = reads_files(&joined.text, &folders, &options.arguments);
         // A program without a check is none that must be looked at after each launch.
         let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
         let parsed = parse(&joined, Dialect { target, classes: &options.classes, checked })?;
@@ -68,7 +75,7 @@ impl Prepared {
             source.push_str("#line 1 \"<entries>\"\n");
             functions.iter().for_each(|function| source.push_str(&cpu_entry(function)));
         }
-        Ok(Prepared { functions, helpers, checked, source })
+        Ok(Prepared { functions, helpers, checked, source, reads_files })
     }
 
     pub(crate) fn save(&self, options: &CompileOptions) -> Result<()> {
@@ -77,6 +84,9 @@ impl Prepared {
     }
 
     pub(crate) fn build(&self, compiler: &dyn Compiler, options: &CompileOptions, cache: &Cache) -> Result<(ModuleBinary, Origin)> {
+        if self.reads_files {
+            return Ok((self.build_fresh(compiler, options)?, Origin::Compiled));
+        }
         let (arguments, files) = (options.arguments.join("\0"), options.argument_files());
         let key = Key::of(&[self.source.as_bytes(), arguments.as_bytes(), &files, compiler.identity().as_bytes()]);
         let made = cache.get_or_make(key, || compiler.compile(&self.source, &options.arguments));

@@ -66,6 +66,11 @@ impl Source {
         self.is_api
     }
 
+    /// The folder of the file it was read from.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// The name that compiler messages show.
     pub fn name(&self) -> &str {
         &self.name
@@ -236,7 +241,7 @@ impl Place<'_> {
 }
 
 /// A line, by what it asks of us.
-enum Line<'a> {
+pub(crate) enum Line<'a> {
     Include {
         file: &'a str,
         system: bool,
@@ -258,7 +263,7 @@ enum Line<'a> {
 }
 
 impl Line<'_> {
-    fn read(line: &str) -> Line<'_> {
+    pub(crate) fn read(line: &str) -> Line<'_> {
         if let Some((_, rest)) = line.split_once("//include_file")
             && let Some((file, contexts)) = rest.split_once("for_context")
         {

@@ -51,6 +51,21 @@ pub struct KernelOptions {
     pub arguments: Vec<String>,
 }
 
+impl KernelOptions {
+    /// Whether a source may include files that can change. Headers of the system, which no folder has, do not.
+    fn reads_files(&self, source: &str) -> bool {
+        let only_system = self.include_dirs.is_empty() && self.arguments.is_empty();
+        let is_of_system = |line: &str| {
+            let directive = line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("include"));
+            directive.is_some_and(|rest| rest.trim_start().starts_with('<'))
+        };
+        // A backslash joins lines, so that the word may be in two of them.
+        let may_read = |line: &str| ["include", "import", "embed", "\\"].iter().any(|word| line.contains(word));
+        let mut lines = source.lines().chain(self.headers.iter().flat_map(|header| header.lines()));
+        lines.any(|line| may_read(line) && !(only_system && is_of_system(line)))
+    }
+}
+
 /// What a kernel in C was made of: made of the same again it is the same kernel, with all that loops have worked out for it.
 #[derive(PartialEq, Eq, Hash)]
 struct Known {
@@ -90,13 +105,18 @@ impl Kernel {
     /// A mistake in the source, no function of that name, [`MeshError::Returns`].
     pub fn c(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
         let known = Known { source: source.to_owned(), name: name.to_owned(), options: options.clone() };
-        // Files may have changed since they were read.
-        let reads_files = std::iter::once(source).chain(options.headers.iter().map(String::as_str)).any(|text| text.contains("include \""));
-        if !reads_files && let Some(kernel) = known_kernels().get(&known) {
-            return Ok(kernel.clone());
+        let reads_files = options.reads_files(source);
+        let before = known_kernels().get(&known).cloned();
+        if !reads_files && let Some(kernel) = before {
+            return Ok(kernel);
         }
         let kernel = Kernel::read(source, name, options)?;
-        if !reads_files {
+        // The compiler may read files by arguments of its own.
+        let is_all_here = !reads_files || options.arguments.is_empty();
+        if let Some(before) = before.filter(|before| is_all_here && before.is_same_code(&kernel)) {
+            return Ok(before);
+        }
+        if is_all_here {
             let mut kernels = known_kernels();
             if kernels.len() >= MOST_KNOWN {
                 kernels.clear();
@@ -104,6 +124,14 @@ impl Kernel {
             kernels.insert(known, kernel.clone());
         }
         Ok(kernel)
+    }
+
+    /// Whether both are the same text, included files and all.
+    fn is_same_code(&self, other: &Kernel) -> bool {
+        match (&self.inner.body, &other.inner.body) {
+            (Body::C(own), Body::C(other)) => own == other,
+            _ => false,
+        }
     }
 
     fn read(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyString};
 use smallvec::SmallVec;
 
-use crate::array::Array;
+use crate::array::{Array, check_shared};
 use crate::error::Result;
 use crate::foreign::Foreign;
 use crate::kernel::Kernel;
@@ -94,15 +94,25 @@ impl Kernel {
         ker::KernelError::GivenTwice { kernel: signature.name.clone(), name: signature.params[index].name.clone() }
     }
 
+    /// Fails when an argument was not given.
+    pub fn check_given(&self, given: &Given<'_, '_>) -> Result<()> {
+        match given.iter().position(Option::is_none) {
+            None => Ok(()),
+            Some(index) => Err(self.missing(index)),
+        }
+    }
+
+    fn missing(&self, index: usize) -> crate::error::Error {
+        let signature = self.inner.signature();
+        let (kernel, param) = (signature.name.clone(), &signature.params[index]);
+        ker::KernelError::MissingArgument { kernel, name: param.name.clone(), declared: param.ty.to_string() }.into()
+    }
+
     /// Checks every argument and makes its slot.
     pub fn fill<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
         let signature = self.inner.signature();
         for (index, value) in given.iter().enumerate() {
-            let Some(value) = value else {
-                let (kernel, param) = (signature.name.clone(), &signature.params[index]);
-                let missing = ker::KernelError::MissingArgument { kernel, name: param.name.clone(), declared: param.ty.to_string() };
-                return Err(missing.into());
-            };
+            let Some(value) = value else { return Err(self.missing(index)) };
             let slot = match &signature.params[index].ty {
                 ParamType::Scalar(dtype) => self.scalar(index, *dtype, value)?,
                 ParamType::Pointer { to, constant } => self.pointer(index, to, *constant, value, call)?,
@@ -171,7 +181,7 @@ impl Kernel {
         if let Pointee::Class(_) = to
             && let Ok(object) = value.cast::<Object>()
         {
-            return self.object_slot(index, to, constant, object.get(), &mut call.objects);
+            return self.object_slot(index, to, constant, object, &mut call.objects);
         }
         // Each kind by its very class first: asking whether it is a subclass costs more than all the rest.
         if let Some(array) = NdArray::exactly(value)? {
@@ -179,7 +189,7 @@ impl Kernel {
         }
         if let Ok(array) = value.cast::<Array>() {
             array.get().check_shared(value.py())?;
-            return self.array_slot(index, to, constant, array.get());
+            return self.array_slot(index, to, constant, array.get(), &mut call.objects);
         }
         if let Some(array) = NdArray::of(value)? {
             return self.ndarray_slot(index, to, constant, array, &mut call.staging);
@@ -207,13 +217,13 @@ impl Kernel {
         Ok(self.inner.host_slot(index, host, staging)?)
     }
 
-    /// Compilers rely on elements at multiples of their size. Copies on a GPU are at such addresses always.
+    /// Compilers rely on elements at multiples of their alignment. Copies on a GPU are at such addresses always.
     fn check_alignment(&self, index: usize, address: u64, dtype: DType) -> Result<()> {
-        let alignment = dtype.size().min(8) as u64;
+        let alignment = dtype.alignment() as u64;
         if address & (alignment - 1) != 0 && self.inner.is_cpu() { Err(self.checker(index).unaligned().into()) } else { Ok(()) }
     }
 
-    fn array_slot(&self, index: usize, to: &Pointee, constant: bool, array: &Array) -> Result<Slot> {
+    fn array_slot(&self, index: usize, to: &Pointee, constant: bool, array: &Array, objects: &mut Objects) -> Result<Slot> {
         if *to != Pointee::Scalar(array.dtype) || !(array.writeable || constant) {
             self.checker(index).elements(Some(array.dtype), array.writeable)?;
         }
@@ -222,6 +232,9 @@ impl Kernel {
         }
         let slot = self.inner.pointer_slot(&array.memory, array.layout.offset)?;
         self.check_alignment(index, slot[0], array.dtype)?;
+        if let Some(buffer) = &array.buffer {
+            objects.add_part(index, buffer, &array.memory, array.layout.offset);
+        }
         Ok(slot)
     }
 
@@ -234,7 +247,13 @@ impl Kernel {
         call: &mut Call<'py>,
     ) -> Result<Slot> {
         if let Ok(memory) = value.cast::<Memory>() {
-            return Ok(self.inner.pointer_slot(&memory.get().inner, 0)?);
+            check_shared(value.py(), memory.get().owner.as_deref(), &memory.get().inner)?;
+            self.checker(index).elements(None, memory.get().writeable)?;
+            let memory = memory.get();
+            if let Some(buffer) = &memory.buffer {
+                call.objects.add_part(index, buffer, &memory.inner, 0);
+            }
+            return Ok(self.inner.pointer_slot(&memory.inner, 0)?);
         }
         let is_text = matches!(to, Pointee::Char | Pointee::Void | Pointee::Scalar(DType::I8 | DType::U8));
         if let Ok(text) = value.cast::<PyString>() {
@@ -261,11 +280,11 @@ impl Kernel {
             return Ok(self.inner.host_slot(index, host, &mut call.staging)?);
         }
         if let Some(object) = object_of(value)? {
-            let slot = self.object_slot(index, to, constant, object.get(), &mut call.objects)?;
+            let slot = self.object_slot(index, to, constant, &object, &mut call.objects)?;
             call.kept.push(Keep::Object(object.into_any()));
             return Ok(slot);
         }
-        let Some(foreign) = Foreign::of(value)? else {
+        let Some(foreign) = Foreign::of(value, self.inner.stream())? else {
             let checker = self.checker(index);
             return Err(checker.wrong_type(describe(value), checker.pointer_hint()).into());
         };

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use parloop_device as dev;
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel as ker;
+use parloop_object as obj;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -14,10 +15,11 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::dlpack;
 use crate::error::Result;
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, stream_by_number};
 use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of, empty, numpy_dtype, typestr};
+use crate::owner::Owner;
 
 /// An array in the memory of a context's device. Slices share its memory.
 ///
@@ -48,7 +50,9 @@ pub struct Array {
     pub layout: Layout,
     pub writeable: bool,
     /// Keeps memory of other libraries alive.
-    pub owner: Option<Arc<Py<PyAny>>>,
+    pub owner: Option<Arc<Owner>>,
+    /// The buffer whose memory this is a part of, which may move.
+    pub buffer: Option<obj::Buffer>,
     /// Holds the address of memory that grows, once it was given to others.
     pub held: Arc<OnceLock<dev::Export>>,
 }
@@ -61,6 +65,26 @@ pub fn shape_of(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     object
         .extract::<Vec<usize>>()
         .map_err(|_| PyTypeError::new_err(format!("a shape is an integer or a tuple of them, none negative, not {object}")))
+}
+
+/// Fails when the NumPy array whose memory this is has other memory: `__setstate__` gives it some, though not `resize` (see [`Owner`]).
+#[inline]
+pub fn check_shared(py: Python<'_>, owner: Option<&Owner>, memory: &dev::Memory) -> Result<()> {
+    let Some(owner) = owner else { return Ok(()) };
+    let Some(array) = NdArray::with_any_mask(owner.bind(py))? else { return Ok(()) };
+    let ends = array.shape().iter().zip(array.strides());
+    let (low, high) = ends.fold((0, 0), |(low, high), (&len, &stride)| {
+        let last = (len - 1).max(0) * stride;
+        (low + last.min(0), high + last.max(0))
+    });
+    let first = array.pointer() as isize;
+    let end = if array.size() == 0 { first } else { first + high + array.dtype().map_or(1, DType::size) as isize };
+    let start = memory.handle() as isize;
+    if memory.is_empty() || (first + low <= start && start + memory.len() as isize <= end) {
+        return Ok(());
+    }
+    let reason = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)";
+    Err(PyValueError::new_err(reason).into())
 }
 
 /// `parloop._indexing`.
@@ -80,11 +104,11 @@ impl Array {
         let elements = shape.iter().try_fold(dtype.size(), |bytes, &len| bytes.checked_mul(len)).filter(|&n| n <= isize::MAX as usize);
         let memory = context.device().allocate(elements.ok_or_else(too_large)?)?;
         let layout = Layout::dense(shape, dtype.size());
-        Ok(Array { context: context.clone(), memory, dtype, layout, writeable: true, owner: None, held: Arc::default() })
+        Ok(Array { context: context.clone(), memory, dtype, layout, writeable: true, owner: None, buffer: None, held: Arc::default() })
     }
 
-    pub fn zero(&self, context: &ker::Context) -> Result<()> {
-        Ok(context.stream().fill(&self.memory, 0, self.memory.len(), 0)?)
+    pub fn zero(&self, py: Python<'_>, context: &ker::Context) -> Result<()> {
+        Ok(py.detach(|| context.stream().fill(&self.memory, 0, self.memory.len(), 0))?)
     }
 
     /// Elements of any object: shared where the device can use them in place, copied otherwise.
@@ -99,7 +123,7 @@ impl Array {
         // NumPy converts what it can to a dtype that was asked for, also from types and byte orders that no kernel takes.
         let is_converted = dtype.is_some() && NdArray::of(values)?.is_some_and(|array| array.dtype() != dtype);
         if !is_converted
-            && let Some(foreign) = Foreign::of(values)?
+            && let Some(foreign) = Foreign::of(values, context.stream())?
             && dtype.is_none_or(|dtype| dtype == foreign.dtype)
         {
             match &foreign.device {
@@ -120,7 +144,7 @@ impl Array {
         // `ascontiguousarray` makes an array of one element from a scalar; the shape is that of the values.
         let shape: Vec<usize> = as_array(values, None)?.getattr("shape")?.extract()?;
         let out = Array::empty(context, &shape, dtype)?;
-        out.write_dense(&array)?;
+        out.write_dense(values.py(), &array)?;
         Ok(out)
     }
 
@@ -132,7 +156,7 @@ impl Array {
         let (_, end) = layout.span();
         // SAFETY: the protocol by which `foreign` was offered says that its elements live as long as `owner`, which is kept.
         let memory = unsafe { context.device().adopt_memory(foreign.pointer - offset as u64, end)? };
-        let owner = Some(Arc::new(foreign.owner.unbind()));
+        let owner = Some(Arc::new(Owner::of(&foreign.owner)?));
         Ok(Array {
             context: context.clone(),
             memory,
@@ -140,36 +164,23 @@ impl Array {
             layout,
             writeable: foreign.writeable,
             owner,
+            buffer: None,
             held: Arc::default(),
         })
     }
 
-    /// Fails when the NumPy array whose memory this is was resized: `resize(refcheck=False)` frees memory that others use.
+    /// As [`check_shared`].
     #[inline]
     pub fn check_shared(&self, py: Python<'_>) -> Result<()> {
-        let Some(owner) = &self.owner else { return Ok(()) };
-        let Some(array) = NdArray::of(owner.bind(py))? else { return Ok(()) };
-        let ends = array.shape().iter().zip(array.strides());
-        let (low, high) = ends.fold((0, 0), |(low, high), (&len, &stride)| {
-            let last = (len - 1).max(0) * stride;
-            (low + last.min(0), high + last.max(0))
-        });
-        let first = array.pointer() as isize;
-        let end = if array.size() == 0 { first } else { first + high + array.dtype().map_or(1, DType::size) as isize };
-        let start = self.memory.handle() as isize;
-        if self.memory.is_empty() || (first + low <= start && start + self.memory.len() as isize <= end) {
-            return Ok(());
-        }
-        let reason = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)";
-        Err(PyValueError::new_err(reason).into())
+        check_shared(py, self.owner.as_deref(), &self.memory)
     }
 
-    fn write_dense(&self, values: &NdArray<'_, '_>) -> Result<()> {
+    fn write_dense(&self, py: Python<'_>, values: &NdArray<'_, '_>) -> Result<()> {
         let len = values.size() * self.dtype.size();
         if len > 0 {
             // SAFETY: a contiguous array of that many bytes, borrowed by the caller.
             let bytes = unsafe { std::slice::from_raw_parts(values.pointer(), len) };
-            self.context.stream().write(&self.memory, self.layout.offset, bytes)?;
+            py.detach(|| self.context.stream().write(&self.memory, self.layout.offset, bytes))?;
         }
         Ok(())
     }
@@ -183,7 +194,7 @@ impl Array {
         let host = self.copy_to_host(py)?;
         let host = as_contiguous(&host)?;
         if let Some(values) = NdArray::of(&host)? {
-            out.write_dense(&values)?;
+            out.write_dense(py, &values)?;
         }
         Ok(out)
     }
@@ -200,7 +211,7 @@ impl Array {
         }
         let (low, high) = self.layout.span();
         let raw = empty(py, &[high - low], DType::U8)?;
-        stream.synchronize()?;
+        py.detach(|| stream.synchronize())?;
         self.read_into(&raw, low, high - low)?;
         let view = self.view_of_bytes(py, &raw, low)?;
         Ok(view.call_method0("copy")?)
@@ -213,7 +224,7 @@ impl Array {
         }
         // SAFETY: `host` was just made with at least `len` bytes and is not shared yet.
         let bytes = unsafe { std::slice::from_raw_parts_mut(array.pointer(), len) };
-        Ok(self.context.stream().read(&self.memory, offset, bytes)?)
+        Ok(host.py().detach(|| self.context.stream().read(&self.memory, offset, bytes))?)
     }
 
     /// The elements as a view of host bytes that begin at byte `low` of the memory.
@@ -246,18 +257,38 @@ impl Array {
     }
 
     /// From here on the address stays good as long as the array lives.
-    pub fn hold(&self) -> Result<()> {
+    pub fn hold(&self, py: Python<'_>) -> Result<()> {
         if self.held.get().is_none()
-            && let Some(export) = self.memory.export()?
+            && let Some(export) = py.detach(|| self.memory.export())?
         {
             let _ = self.held.set(export);
         }
         Ok(())
     }
 
+    /// Makes the elements ready for a stream of the consumer's, by its number in DLPack: none is the default stream, and -1 asks for
+    /// no hand-over.
+    fn hand_over(&self, py: Python<'_>, number: Option<i64>) -> Result<()> {
+        let (device, ours) = (self.memory.device(), self.context.stream());
+        let theirs = match (device.kind(), number) {
+            (_, Some(-1)) | (DeviceKind::Cpu | DeviceKind::OpenCl, None) => None,
+            (_, None) => Some(device.default_stream()?),
+            (_, Some(number)) => Some(stream_by_number(device, number)?),
+        };
+        py.detach(|| {
+            if self.is_cpu() {
+                return ours.synchronize();
+            }
+            // The consumer may use the memory on streams that nothing orders with its freeing.
+            self.memory.note_foreign_use();
+            theirs.map_or(Ok(()), |theirs| theirs.wait_for_stream(ours))
+        })?;
+        Ok(())
+    }
+
     fn interface<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         self.check_shared(py)?;
-        self.hold()?;
+        self.hold(py)?;
         let interface = PyDict::new(py);
         let address = if self.memory.is_empty() { 0 } else { self.memory.handle() + self.layout.offset as u64 };
         interface.set_item("version", 3)?;
@@ -322,7 +353,7 @@ impl Array {
     /// The memory it is in; its first element is `offset` bytes from the start.
     #[getter]
     fn memory(&self) -> Memory {
-        Memory { inner: self.memory.clone(), owner: self.owner.clone() }
+        Memory { inner: self.memory.clone(), owner: self.owner.clone(), buffer: self.buffer.clone(), writeable: self.writeable }
     }
 
     /// Bytes from the start of its memory to its first element.
@@ -351,7 +382,7 @@ impl Array {
         if self.layout.is_dense() {
             let bytes = self.layout.size() * self.dtype.size();
             self.keep_recorded(self.context.stream());
-            self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes)?;
+            py.detach(|| self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes))?;
         } else {
             assign(py, &out, &Bound::new(py, self.clone())?.into_any())?;
         }
@@ -376,6 +407,8 @@ impl Array {
             return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not in CUDA memory").into());
         }
         let interface = self.interface(py)?;
+        // The consumer may use the memory on streams that nothing orders with its freeing.
+        py.detach(|| self.memory.note_foreign_use());
         let handle = self.context.stream().handle();
         interface.set_item("stream", if handle == 0 { 1 } else { handle })?;
         Ok(interface)
@@ -397,29 +430,40 @@ impl Array {
         }
     }
 
+    /// The elements for another library, by DLPack. On a GPU the stream that is named waits for the work of this array's.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
-        stream: Option<&Bound<'py, PyAny>>,
-        max_version: Option<&Bound<'py, PyAny>>,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> Result<Bound<'py, PyAny>> {
-        let _ = (stream, max_version);
-        let this = slf.get();
+        let (this, py) = (slf.get(), slf.py());
+        this.check_shared(py)?;
         let id = this.memory.device().id();
-        if dl_device.is_some_and(|wanted| Some(wanted) != dlpack::device_code(id)) {
-            return Err(PyBufferError::new_err(format!("the array is on {id}; copy it with .to(…) first")).into());
-        }
-        if !this.writeable {
-            return Err(PyBufferError::new_err("the array is read-only, which DLPack cannot say; pass a copy").into());
-        }
-        let array = if copy == Some(true) { Bound::new(slf.py(), this.copy(slf.py())?)? } else { slf.clone() };
+        let is_versioned = max_version.is_some_and(|(major, _)| major >= 1);
+        let is_elsewhere = dl_device.is_some_and(|wanted| Some(wanted) != dlpack::device_code(id));
+        let array = match (is_elsewhere, copy) {
+            (false, None | Some(false)) => slf.clone(),
+            (false, Some(true)) => Bound::new(py, this.copy(py)?)?,
+            (true, None | Some(true)) if dl_device == Some(dlpack::HOST) => {
+                let host = ker::Context::open("cpu:1")?;
+                Bound::new(py, Array::from_object(&host, &this.copy_to_host(py)?, None)?)?
+            }
+            (true, _) => return Err(PyBufferError::new_err(format!("the array is on {id}; copy it with .to(…) first")).into()),
+        };
+        let is_copied = is_elsewhere || copy == Some(true);
         let this = array.get().clone();
-        this.hold()?;
-        // The consumer may use any stream, so what was queued on ours is waited for.
-        slf.py().detach(|| this.context.stream().synchronize())?;
-        Ok(dlpack::export(array.into_any(), id, this.memory.handle(), &this.layout, this.dtype)?)
+        if !this.writeable && !is_versioned {
+            let reason = "the array is read-only, which DLPack before 1.0 cannot say; ask for max_version=(1, 0) or pass a copy";
+            return Err(PyBufferError::new_err(reason).into());
+        }
+        this.hold(py)?;
+        this.hand_over(py, if is_elsewhere { None } else { stream })?;
+        let form = dlpack::Form { is_versioned, is_read_only: !this.writeable, is_copied };
+        let place = (this.memory.device().id(), this.memory.handle());
+        Ok(dlpack::export(array.into_any(), place, &this.layout, this.dtype, &form)?)
     }
 
     fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
@@ -441,8 +485,8 @@ impl Array {
 
 #[pymethods]
 impl Context {
-    /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array, which must not be resized: using the array
-    /// after `values.resize(…, refcheck=False)` is an error.
+    /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array, which cannot be resized as long as
+    /// the array lives. Where `values` is a masked array, nothing in it may be masked.
     #[pyo3(signature = (values, dtype=None))]
     fn array(&self, values: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
         Array::from_object(&self.inner, values, dtype.map(dtype_of).transpose()?)
@@ -452,7 +496,7 @@ impl Context {
     #[pyo3(signature = (shape, dtype=None))]
     fn zeros(&self, py: Python<'_>, shape: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
         let array = self.empty(py, shape, dtype)?;
-        array.zero(&self.inner)?;
+        array.zero(py, &self.inner)?;
         Ok(array)
     }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_kernel as ker;
 use parloop_kernel::{Items, Kept, ParamType, Pointee, Scalar, Slots, Staging};
-use parloop_object as obj;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -20,7 +19,7 @@ use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
 use crate::kernel::Kernel;
 use crate::memory::Memory;
-use crate::objects::argument::object_of;
+use crate::objects::argument::{Objects, object_of};
 use crate::recording::{Kind, Watched};
 use crate::runtime_class::{Arguments, Handoff, RuntimeClass, Slot, run};
 use crate::stream::Stream;
@@ -88,15 +87,16 @@ impl Kernel {
         let mut given = Given::new();
         let mut call = Call::default();
         self.sort(py, arguments, &mut given)?;
-        self.fill(&given, &mut call)?;
+        // Functions of Python's come first: they may move the memory that arguments are in.
+        self.check_given(&given)?;
         let items = self.items(py, &given)?;
+        self.fill(&given, &mut call)?;
         if call.objects.has_copies() {
             call.objects.check_copies()?;
         }
-        let holds = call.objects.hold(&mut call.slots, self.inner.function().device().kind());
-        let returned = self.run(py, &mut call.slots, items, &call.staging, holds)?;
+        let returned = self.run(py, &mut call.slots, items, &call.staging, &mut call.objects)?;
         if call.objects.has_copies() {
-            call.objects.take_back()?;
+            py.detach(|| call.objects.take_back())?;
         }
         Ok(self.to_python(py, returned)?)
     }
@@ -106,17 +106,21 @@ impl Kernel {
         let (this, py) = (slf.get(), slf.py());
         let (mut given, mut call) = (Given::new(), Call::default());
         this.sort(py, arguments, &mut given)?;
+        // Functions of Python's come first: they may move the memory that arguments are in.
+        this.check_given(&given)?;
+        let items = this.items(py, &given)?;
         let mut held = Held::default();
         let mut watched = Watched::default();
         for value in given.iter().flatten() {
             // The addresses in the slots must stay good.
             if let Ok(array) = value.cast::<Array>() {
-                array.get().hold()?;
+                array.get().hold(py)?;
             } else if let Ok(memory) = value.cast::<Memory>() {
-                held._exports.extend(memory.get().inner.export()?);
+                let memory = &memory.get().inner;
+                held._exports.extend(py.detach(|| memory.export())?);
             } else if let Some(object) = object_of(value)? {
                 let view = &object.get().body()?.view;
-                held._exports.push(view.buffer().export()?);
+                held._exports.push(py.detach(|| view.buffer().export())?);
                 watched.views.push(view.clone());
             }
         }
@@ -128,9 +132,8 @@ impl Kernel {
             let reason = "host arrays cannot be bound on a GPU, since each call would copy them; put them there with ctx.array(…)";
             return Err(PyValueError::new_err(reason).into());
         }
-        let items = this.items(py, &given)?;
         // The exports keep the addresses from here on.
-        drop(call.objects.hold(&mut call.slots, this.inner.function().device().kind()));
+        py.detach(|| call.objects.hold(&mut call.slots, &this.inner).map(drop))?;
         for (value, param) in given.iter().zip(&this.inner.signature().params) {
             if let Some(value) = value {
                 watched.add_array(&param.name, value)?;
@@ -171,13 +174,20 @@ impl Kernel {
         Ok(class.call1((address, dtype, name))?.unbind())
     }
 
-    fn run(&self, py: Python<'_>, slots: &mut Slots, items: Option<Items>, staging: &Staging, holds: Holds) -> Result<Option<Scalar>> {
+    fn run(
+        &self,
+        py: Python<'_>,
+        slots: &mut Slots,
+        items: Option<Items>,
+        staging: &Staging,
+        objects: &mut Objects,
+    ) -> Result<Option<Scalar>> {
         let kernel = &self.inner;
         let staging = Detached(staging);
         let work = move || {
             let staging = staging;
-            // Let go before Python is held again: who waits for it to grow a buffer may hold Python.
-            let _holds = holds;
+            // Held while Python is not, which may have to wait for a buffer that grows, and let go before Python is held again.
+            let _holds = objects.hold(slots, kernel)?;
             // SAFETY: `fill` made a slot of the right type for each parameter; the objects behind them are borrowed until the call is
             // over, and memory of a GPU is freed in the order of its stream.
             let returned = unsafe {
@@ -195,9 +205,6 @@ impl Kernel {
         Ok(py.detach(work)?)
     }
 }
-
-/// Holds on the memory of objects, for the time of a launch.
-type Holds = smallvec::SmallVec<[obj::Hold; 2]>;
 
 /// Staged host data, used while Python is detached.
 struct Detached<'a>(&'a Staging);
@@ -325,7 +332,7 @@ impl BoundKernel {
         }
         call.watched.check(py, Kind::Bound)?;
         let kernel = call.kernel.get();
-        let returned = kernel.run(py, &mut call.slots.clone(), call.items, &Staging::default(), Holds::new())?;
+        let returned = kernel.run(py, &mut call.slots.clone(), call.items, &Staging::default(), &mut Objects::default())?;
         Ok(kernel.to_python(py, returned)?)
     }
 }

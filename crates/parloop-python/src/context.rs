@@ -209,8 +209,8 @@ impl Context {
     }
 
     /// Page-locked host memory of so many zero bytes.
-    fn pinned(&self, nbytes: usize) -> Result<PinnedMemory> {
-        Ok(PinnedMemory { inner: self.inner.device().allocate_pinned(nbytes)? })
+    fn pinned(&self, py: Python<'_>, nbytes: usize) -> Result<PinnedMemory> {
+        Ok(PinnedMemory { inner: py.detach(|| self.inner.device().allocate_pinned(nbytes))? })
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Result<Bound<'_, Self>> {

@@ -96,8 +96,8 @@ impl Device {
 
     /// Memory free at this moment, in bytes.
     #[getter]
-    fn memory_free(&self) -> Result<u64> {
-        Ok(self.inner.memory_info()?.free)
+    fn memory_free(&self, py: Python<'_>) -> Result<u64> {
+        Ok(py.detach(|| self.inner.memory_info())?.free)
     }
 
     /// The largest single allocation, in bytes.

@@ -1,15 +1,20 @@
-//! DLPack, both ways: the structures, a capsule made from our memory, and elements read from somebody else's capsule.
+//! DLPack, both ways and in both forms: the structures, a capsule made from our memory, and elements read from somebody else's capsule.
+//!
+//! The versioned form, since DLPack 1.0, says whether the elements may be written. The old one does not.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
-use parloop_device::{DType, DeviceId};
+use parloop_device::{DType, Device, DeviceId, Stream};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::foreign::{Foreign, gpu_device};
+use crate::error::Error;
+use crate::foreign::{Foreign, stream_number};
 use crate::layout::Layout;
+use crate::ndarray::{NdArray, as_array};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -27,6 +32,7 @@ struct DlDataType {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct DlTensor {
     data: *mut c_void,
     device: DlDevice,
@@ -44,24 +50,57 @@ struct DlManagedTensor {
     deleter: Option<unsafe extern "C" fn(*mut DlManagedTensor)>,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DlVersion {
+    major: u32,
+    minor: u32,
+}
+
+#[repr(C)]
+struct DlManagedTensorVersioned {
+    version: DlVersion,
+    manager: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut DlManagedTensorVersioned)>,
+    flags: u64,
+    tensor: DlTensor,
+}
+
 const NAME: &CStr = c"dltensor";
+const NAME_VERSIONED: &CStr = c"dltensor_versioned";
+const VERSION: DlVersion = DlVersion { major: 1, minor: 0 };
+const READ_ONLY: u64 = 1;
+const IS_COPIED: u64 = 2;
 const CPU: i32 = 1;
 const CUDA: i32 = 2;
 const CUDA_HOST: i32 = 3;
 const ROCM: i32 = 10;
+const ROCM_HOST: i32 = 11;
+const CUDA_MANAGED: i32 = 13;
 
-/// What a capsule of ours keeps alive.
+/// The CPU, as a consumer names it.
+pub const HOST: (i32, i32) = (CPU, 0);
+
+/// What a capsule of ours keeps alive. Only the form that the consumer takes is used.
 struct Exported {
-    managed: DlManagedTensor,
+    old: DlManagedTensor,
+    versioned: DlManagedTensorVersioned,
     shape: Vec<i64>,
     strides: Vec<i64>,
     _owner: Py<PyAny>,
 }
 
+/// What a consumer is told of the elements.
+pub struct Form {
+    pub is_versioned: bool,
+    pub is_read_only: bool,
+    pub is_copied: bool,
+}
+
 /// DLPack's name for a device, if it has one.
 pub fn device_code(id: DeviceId) -> Option<(i32, i32)> {
     match id {
-        DeviceId::Cpu { .. } => Some((CPU, 0)),
+        DeviceId::Cpu { .. } => Some(HOST),
         DeviceId::Cuda { index } => Some((CUDA, index as i32)),
         DeviceId::Hip { index } => Some((ROCM, index as i32)),
         DeviceId::OpenCl { .. } => None,
@@ -69,38 +108,49 @@ pub fn device_code(id: DeviceId) -> Option<(i32, i32)> {
 }
 
 /// A capsule for elements at `address` (of the memory's start) with `layout`; `owner` is kept alive.
-pub fn export<'py>(owner: Bound<'py, PyAny>, id: DeviceId, address: u64, layout: &Layout, dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+pub fn export<'py>(
+    owner: Bound<'py, PyAny>,
+    (id, address): (DeviceId, u64),
+    layout: &Layout,
+    dtype: DType,
+    form: &Form,
+) -> PyResult<Bound<'py, PyAny>> {
     let Some((kind, index)) = device_code(id) else {
         return Err(PyBufferError::new_err("DLPack has no OpenCL memory that others can use; copy with .to(\"cpu\") first"));
     };
     let py = owner.py();
     let itemsize = dtype.size() as isize;
-    let exported = Box::new(Exported {
-        managed: DlManagedTensor {
-            tensor: DlTensor {
-                data: (address + layout.offset as u64) as *mut c_void,
-                device: DlDevice { kind, id: index },
-                ndim: layout.shape.len() as i32,
-                dtype: dtype_code(dtype),
-                shape: null_mut(),
-                strides: null_mut(),
-                byte_offset: 0,
-            },
-            manager: null_mut(),
-            deleter: Some(delete_exported),
-        },
+    let tensor = DlTensor {
+        data: (address + layout.offset as u64) as *mut c_void,
+        device: DlDevice { kind, id: index },
+        ndim: layout.shape.len() as i32,
+        dtype: dtype_code(dtype),
+        shape: null_mut(),
+        strides: null_mut(),
+        byte_offset: 0,
+    };
+    let flags = if form.is_read_only { READ_ONLY } else { 0 } | if form.is_copied { IS_COPIED } else { 0 };
+    let exported = Box::into_raw(Box::new(Exported {
+        old: DlManagedTensor { tensor, manager: null_mut(), deleter: Some(delete_old) },
+        versioned: DlManagedTensorVersioned { version: VERSION, manager: null_mut(), deleter: Some(delete_versioned), flags, tensor },
         shape: layout.shape.iter().map(|&len| len as i64).collect(),
         strides: layout.strides.iter().map(|&stride| (stride / itemsize) as i64).collect(),
         _owner: owner.unbind(),
-    });
-    let exported = Box::into_raw(exported);
+    }));
     // SAFETY: `exported` was just leaked from a box; the vectors it points into live as long as it does. The capsule, or whoever
-    // consumes it, calls `delete_exported` once.
+    // consumes it, calls the deleter of its form once.
     unsafe {
-        (*exported).managed.tensor.shape = (*exported).shape.as_mut_ptr();
-        (*exported).managed.tensor.strides = (*exported).strides.as_mut_ptr();
-        (*exported).managed.manager = exported.cast();
-        let capsule = ffi::PyCapsule_New((&raw mut (*exported).managed).cast(), NAME.as_ptr(), Some(delete_capsule));
+        let (shape, strides) = ((*exported).shape.as_mut_ptr(), (*exported).strides.as_mut_ptr());
+        for tensor in [&mut (*exported).old.tensor, &mut (*exported).versioned.tensor] {
+            (tensor.shape, tensor.strides) = (shape, strides);
+        }
+        (*exported).old.manager = exported.cast();
+        (*exported).versioned.manager = exported.cast();
+        let (pointer, name): (*mut c_void, _) = match form.is_versioned {
+            true => ((&raw mut (*exported).versioned).cast(), NAME_VERSIONED),
+            false => ((&raw mut (*exported).old).cast(), NAME),
+        };
+        let capsule = ffi::PyCapsule_New(pointer, name.as_ptr(), Some(delete_capsule));
         if capsule.is_null() {
             drop(Box::from_raw(exported));
         }
@@ -108,53 +158,142 @@ pub fn export<'py>(owner: Bound<'py, PyAny>, id: DeviceId, address: u64, layout:
     }
 }
 
-unsafe extern "C" fn delete_exported(managed: *mut DlManagedTensor) {
-    // SAFETY: `manager` is the box that `export` leaked, and a deleter is called once.
-    Python::attach(|_| drop(unsafe { Box::from_raw((*managed).manager.cast::<Exported>()) }));
+unsafe extern "C" fn delete_old(managed: *mut DlManagedTensor) {
+    // SAFETY: a deleter is called once, with what it is the deleter of.
+    unsafe { delete_exported((*managed).manager) };
+}
+
+unsafe extern "C" fn delete_versioned(managed: *mut DlManagedTensorVersioned) {
+    // SAFETY: as above.
+    unsafe { delete_exported((*managed).manager) };
+}
+
+/// # Safety
+/// `manager` is the box that `export` leaked, and this is called once.
+unsafe fn delete_exported(manager: *mut c_void) {
+    // A consumer may live on after Python; the elements then stay.
+    // SAFETY: the caller's promise.
+    Python::try_attach(|_| drop(unsafe { Box::from_raw(manager.cast::<Exported>()) }));
 }
 
 unsafe extern "C" fn delete_capsule(capsule: *mut ffi::PyObject) {
     // SAFETY: Python gives us our own capsule; one that was consumed has another name and is its consumer's business.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) == 1 {
-            let managed = ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast::<DlManagedTensor>();
-            delete_exported(managed);
+            delete_old(ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast());
+        } else if ffi::PyCapsule_IsValid(capsule, NAME_VERSIONED.as_ptr()) == 1 {
+            delete_versioned(ffi::PyCapsule_GetPointer(capsule, NAME_VERSIONED.as_ptr()).cast());
         }
     }
 }
 
-/// The elements behind an object with `__dlpack__`. The capsule is kept unconsumed, so that dropping it frees them.
-pub fn import<'py>(object: &Bound<'py, PyAny>) -> PyResult<Foreign<'py>> {
-    let capsule = object.call_method0("__dlpack__")?;
-    // SAFETY: a capsule of this name holds a `DLManagedTensor`, by the protocol; it lives as long as the capsule.
-    let tensor = unsafe {
-        let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME.as_ptr());
-        if pointer.is_null() {
-            return Err(PyErr::fetch(object.py()));
+/// The elements behind an object with `__dlpack__`, ready for work on `stream`. The capsule is kept unconsumed, so that dropping it
+/// frees them.
+pub fn import<'py>(object: &Bound<'py, PyAny>, stream: &Stream) -> PyResult<Foreign<'py>> {
+    let capsule = ask(object, stream)?;
+    // SAFETY: a capsule of one of these names holds that structure, by the protocol; it lives as long as the capsule. Later versions
+    // begin with the version and the deleter, so that the version may be read before anything else.
+    let (tensor, flags) = unsafe {
+        if ffi::PyCapsule_IsValid(capsule.as_ptr(), NAME_VERSIONED.as_ptr()) == 1 {
+            let managed = ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME_VERSIONED.as_ptr()).cast::<DlManagedTensorVersioned>();
+            let DlVersion { major, minor } = (*managed).version;
+            if major != VERSION.major {
+                let reason = format!("DLPack 1.0 was asked for, but the array came in version {major}.{minor}; pass a NumPy array of it");
+                return Err(PyBufferError::new_err(reason));
+            }
+            (&(*managed).tensor, Some((*managed).flags))
+        } else {
+            let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME.as_ptr());
+            if pointer.is_null() {
+                return Err(PyErr::fetch(object.py()));
+            }
+            (&(*pointer.cast::<DlManagedTensor>()).tensor, None)
         }
-        &(*pointer.cast::<DlManagedTensor>()).tensor
     };
+    let mut found = elements(tensor, &capsule)?;
+    found.writeable = match flags {
+        Some(flags) => flags & READ_ONLY == 0,
+        None => found.size() == 0 || numpy_may_write(object, found.pointer)?,
+    };
+    Ok(found)
+}
+
+/// The capsule of an object, in the versioned form where it knows that.
+fn ask<'py>(object: &Bound<'py, PyAny>, stream: &Stream) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let options = PyDict::new(py);
+    if let Some(number) = number_for(object, stream)? {
+        options.set_item("stream", number)?;
+    }
+    options.set_item("max_version", (VERSION.major, VERSION.minor))?;
+    match object.call_method("__dlpack__", (), Some(&options)) {
+        // Written before the versioned form: there is no such argument.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+            options.del_item("max_version")?;
+            object.call_method("__dlpack__", (), Some(&options))
+        }
+        answer => answer,
+    }
+}
+
+/// The stream on which a GPU's elements must be ready: ours, or the default stream of another device, from which they are copied.
+fn number_for(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Option<u64>> {
+    if !object.hasattr("__dlpack_device__")? {
+        return Ok(None);
+    }
+    let (kind, id): (i32, i32) = object.call_method0("__dlpack_device__")?.extract()?;
+    let Some(device) = open_device(kind, id)? else { return Ok(None) };
+    if device.same(stream.device()) {
+        return Ok(Some(stream_number(stream)));
+    }
+    Ok(Some(stream_number(&device.default_stream().map_err(Error::from)?)))
+}
+
+/// A device by DLPack's name; none is the host.
+fn open_device(kind: i32, id: i32) -> PyResult<Option<Device>> {
+    let name = match kind {
+        CPU | CUDA_HOST | ROCM_HOST => return Ok(None),
+        CUDA | CUDA_MANAGED => format!("cuda:{id}"),
+        ROCM => format!("hip:{id}"),
+        other => return Err(PyTypeError::new_err(format!("arrays of DLPack device type {other} are not supported"))),
+    };
+    Ok(Some(Device::open(&name).map_err(Error::from)?))
+}
+
+/// Where the elements of a tensor are.
+fn elements<'py>(tensor: &DlTensor, capsule: &Bound<'py, PyAny>) -> PyResult<Foreign<'py>> {
     let dtype = dtype_from(tensor.dtype).ok_or_else(|| {
         let DlDataType { code, bits, lanes } = tensor.dtype;
         PyTypeError::new_err(format!("the DLPack type with code {code}, {bits} bits and {lanes} lanes is not supported"))
     })?;
-    let device = match tensor.device.kind {
-        CPU | CUDA_HOST => None,
-        CUDA | ROCM => Some(gpu_device(tensor.device.id as usize)?),
-        other => return Err(PyTypeError::new_err(format!("arrays of DLPack device type {other} are not supported"))),
-    };
+    let device = open_device(tensor.device.kind, tensor.device.id)?;
     let axes = |pointer: *mut i64| -> Vec<i64> {
         // SAFETY: `ndim` entries, by the protocol.
-        (0..tensor.ndim as usize).map(|axis| unsafe { *pointer.add(axis) }).collect()
+        (0..tensor.ndim.max(0) as usize).map(|axis| unsafe { *pointer.add(axis) }).collect()
     };
-    let shape: Vec<usize> = axes(tensor.shape).into_iter().map(|len| len as usize).collect();
+    let impossible = || PyBufferError::new_err("a tensor was offered by DLPack whose shape or strides are not possible");
+    if tensor.ndim < 0 || tensor.ndim > 0 && tensor.shape.is_null() {
+        return Err(impossible());
+    }
+    let shape: Vec<usize> = axes(tensor.shape).into_iter().map(usize::try_from).collect::<Result<_, _>>().map_err(|_| impossible())?;
     let strides = if tensor.strides.is_null() {
-        Layout::dense(&shape, dtype.size()).strides
+        None
     } else {
-        axes(tensor.strides).into_iter().map(|stride| stride as isize * dtype.size() as isize).collect()
+        let in_bytes = |stride: i64| (stride as isize).checked_mul(dtype.size() as isize);
+        Some(axes(tensor.strides).into_iter().map(in_bytes).collect::<Option<Vec<isize>>>().ok_or_else(impossible)?)
     };
-    let pointer = tensor.data as u64 + tensor.byte_offset;
-    Ok(Foreign { device, pointer, dtype, shape, strides, writeable: true, owner: capsule })
+    if strides.is_none() && shape.iter().try_fold(dtype.size(), |bytes, &len| bytes.checked_mul(len)).is_none() {
+        return Err(impossible());
+    }
+    let strides = strides.unwrap_or_else(|| Layout::dense(&shape, dtype.size()).strides);
+    let pointer = (tensor.data as u64).checked_add(tensor.byte_offset).ok_or_else(impossible)?;
+    Foreign { device, pointer, dtype, shape, strides, writeable: false, owner: capsule.clone() }.checked()
+}
+
+/// Whether NumPy sees the same elements and may write them: the old form cannot say whether they are immutable, as those of Arrow are.
+fn numpy_may_write(object: &Bound<'_, PyAny>, pointer: u64) -> PyResult<bool> {
+    let Ok(seen) = as_array(object, None) else { return Ok(false) };
+    Ok(NdArray::of(&seen)?.is_some_and(|array| array.is_writeable() && array.pointer() as u64 == pointer))
 }
 
 fn dtype_code(dtype: DType) -> DlDataType {

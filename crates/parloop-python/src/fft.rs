@@ -3,6 +3,7 @@
 use parloop_device::{DType, DeviceError, DeviceKind, FftDirection};
 use parloop_kernel as ker;
 use parloop_kernel::{KernelError, Order, describe_array};
+use parloop_object as obj;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -50,7 +51,11 @@ impl FftPlan {
         }
         match data.place {
             Place::Array(Array { writeable: false, .. }) | Place::Host { writeable: false, .. } => Err(KernelError::FftReadOnly.into()),
-            Place::Array(array) => Ok(data.py().detach(|| plan.run_memory(&array.memory, array.layout.offset, direction))?),
+            Place::Array(array) => Ok(data.py().detach(|| {
+                // The memory stays where it is while its address is used.
+                let _hold = array.buffer.as_ref().map(obj::Buffer::hold);
+                plan.run_memory(&array.memory, array.layout.offset, direction)
+            })?),
             Place::Host { address, .. } => {
                 let len = layout.size() * dtype.size();
                 Ok(data.py().detach(|| {
@@ -82,6 +87,7 @@ impl<'a, 'py> Data<'a, 'py> {
     fn of(object: &'a Bound<'py, PyAny>) -> Result<Data<'a, 'py>> {
         if let Ok(array) = object.cast::<Array>() {
             let array = array.get();
+            array.check_shared(object.py())?;
             return Ok(Data { object, dtype: Some(array.dtype), layout: array.layout.clone(), place: Place::Array(array) });
         }
         let Some(array) = NdArray::of(object)? else {

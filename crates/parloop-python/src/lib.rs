@@ -26,6 +26,7 @@ mod number;
 mod numpy_api;
 mod nvml;
 mod objects;
+mod owner;
 mod program;
 mod protocol;
 mod recording;
@@ -54,7 +55,7 @@ fn add_package_folders(folders: Vec<std::path::PathBuf>) {
     parloop_device::library::add_package_folders(folders);
 }
 
-#[pymodule]
+#[pymodule(gil_used = true)]
 fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     exceptions::register(module)?;

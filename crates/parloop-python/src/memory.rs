@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use parloop_device as dev;
+use parloop_object as obj;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::device::Device;
 use crate::error::Result;
+use crate::exceptions::Exception;
+use crate::owner::Owner;
 
 /// Bytes of a device.
 #[pyclass(frozen, module = "parloop")]
@@ -15,12 +18,15 @@ use crate::error::Result;
 pub struct Memory {
     pub inner: dev::Memory,
     /// What must live as long as adopted memory.
-    pub owner: Option<Arc<Py<PyAny>>>,
+    pub owner: Option<Arc<Owner>>,
+    /// The buffer whose memory this is a part of, which may move.
+    pub buffer: Option<obj::Buffer>,
+    pub writeable: bool,
 }
 
 impl Memory {
     pub fn owned(inner: dev::Memory) -> Memory {
-        Memory { inner, owner: None }
+        Memory { inner, owner: None, buffer: None, writeable: true }
     }
 
     /// Has a recording that is under way keep what owns the memory.
@@ -31,7 +37,16 @@ impl Memory {
     }
 
     pub fn adopted(inner: dev::Memory, owner: Option<Py<PyAny>>) -> Memory {
-        Memory { inner, owner: owner.map(Arc::new) }
+        Memory { inner, owner: owner.map(|owner| Arc::new(Owner::steady(owner))), buffer: None, writeable: true }
+    }
+
+    /// Fails when the memory is read-only.
+    pub fn check_writeable(&self, operation: &str) -> Result<()> {
+        if self.writeable {
+            return Ok(());
+        }
+        let reason = format!("{operation} was asked for, but the memory is read-only; use the memory of a copy");
+        Err(Exception::ArgumentValueError.error(reason).into())
     }
 }
 
@@ -61,9 +76,15 @@ impl Memory {
         self.inner.len()
     }
 
+    /// Whether its bytes must not be changed, as those of a read-only array.
+    #[getter]
+    fn readonly(&self) -> bool {
+        !self.writeable
+    }
+
     /// The part of `nbytes` bytes from `offset` on; it shares the memory.
     fn slice(&self, offset: usize, nbytes: usize) -> Result<Memory> {
-        Ok(Memory { inner: self.inner.slice(offset, nbytes)?, owner: self.owner.clone() })
+        Ok(Memory { inner: self.inner.slice(offset, nbytes)?, ..self.clone() })
     }
 
     fn __len__(&self) -> usize {

@@ -4,10 +4,13 @@
 use std::ffi::{c_char, c_int};
 
 use parloop_device::DType;
+use pyo3::exceptions::PyValueError;
 use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyMemoryView, PyType};
+
+use crate::numpy_api;
 
 /// `PyArrayObject_fields`, the same in NumPy 1 and 2.
 #[repr(C)]
@@ -39,6 +42,35 @@ const WRITEABLE: c_int = 0x400;
 
 static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
+/// `numpy.ndarray`, whose objects are as they are read here.
+fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    let import = || {
+        numpy_api::check(py)?;
+        Ok::<_, PyErr>(py.import("numpy")?.getattr("ndarray")?.cast_into::<PyType>()?.unbind())
+    };
+    Ok(NDARRAY.get_or_try_init(py, import)?.bind(py))
+}
+
+/// Fails for a masked array with masked elements: whoever takes its memory sees them.
+fn refuse_masked(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = object.py();
+    let module = match MODULE.get(py) {
+        Some(module) => module.bind(py),
+        None => match py.import("sys")?.getattr("modules")?.get_item("numpy.ma") {
+            Ok(module) => MODULE.get_or_init(py, || module.unbind()).bind(py),
+            // Where nobody imported the module there are no masked arrays.
+            Err(_) => return Ok(()),
+        },
+    };
+    if object.is_instance(&module.getattr("MaskedArray")?)? && module.call_method1("is_masked", (object,))?.is_truthy()? {
+        let reason =
+            "a masked array with masked elements was given, but masks are ignored here; pass `x.filled(…)`, `x.compressed()` or `x.data`";
+        return Err(PyValueError::new_err(reason));
+    }
+    Ok(())
+}
+
 /// A NumPy array, borrowed.
 #[derive(Clone, Copy)]
 pub struct NdArray<'a, 'py> {
@@ -48,15 +80,25 @@ pub struct NdArray<'a, 'py> {
 impl<'a, 'py> NdArray<'a, 'py> {
     /// The array behind `object`, if its class is `numpy.ndarray` itself.
     pub fn exactly(object: &'a Bound<'py, PyAny>) -> PyResult<Option<NdArray<'a, 'py>>> {
-        let class = NDARRAY.import(object.py(), "numpy", "ndarray")?;
+        let class = class(object.py())?;
         Ok(object.get_type_ptr().cast::<PyObject>().eq(&class.as_ptr()).then_some(NdArray { object }))
     }
 
-    /// The array behind `object`, if it is one.
+    /// The array behind `object`, if it is one. A masked array with masked elements is an error.
     pub fn of(object: &'a Bound<'py, PyAny>) -> PyResult<Option<NdArray<'a, 'py>>> {
-        let class = NDARRAY.import(object.py(), "numpy", "ndarray")?;
-        let is_exactly = object.get_type_ptr().cast::<PyObject>().eq(&class.as_ptr());
-        Ok((is_exactly || object.is_instance(class)?).then_some(NdArray { object }))
+        if let Some(array) = NdArray::exactly(object)? {
+            return Ok(Some(array));
+        }
+        let found = NdArray::with_any_mask(object)?;
+        if found.is_some() {
+            refuse_masked(object)?;
+        }
+        Ok(found)
+    }
+
+    /// The array behind `object`, if it is one, whatever is masked of it.
+    pub fn with_any_mask(object: &'a Bound<'py, PyAny>) -> PyResult<Option<NdArray<'a, 'py>>> {
+        Ok(object.is_instance(class(object.py())?)?.then_some(NdArray { object }))
     }
 
     fn fields(&self) -> &ArrayFields {
@@ -148,6 +190,9 @@ pub fn as_array<'py>(object: &Bound<'py, PyAny>, dtype: Option<DType>) -> PyResu
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     if object.is_instance_of::<PyBytes>() {
         return as_array(&PyMemoryView::from(object)?.into_any(), dtype);
+    }
+    if NdArray::exactly(object)?.is_none() {
+        refuse_masked(object)?;
     }
     AS_ARRAY.import(object.py(), "numpy", "asarray")?.call1((object, dtype.map(DType::name)))
 }

@@ -4,6 +4,7 @@
 use std::ffi::{c_int, c_void};
 
 use parloop_device::DType;
+use pyo3::exceptions::PyImportError;
 use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -23,6 +24,20 @@ type NewArray = unsafe extern "C" fn(
     like: *mut PyObject,
 ) -> *mut PyObject;
 type SetBase = unsafe extern "C" fn(array: *mut PyObject, base: *mut PyObject) -> c_int;
+
+type Version = unsafe extern "C" fn() -> std::ffi::c_uint;
+type Endianness = unsafe extern "C" fn() -> c_int;
+
+/// `PyArray_GetNDArrayCVersion`, which stands first in every table.
+const VERSION: usize = 0;
+/// Versions of the binary interface: NumPy 1 and NumPy 2.
+const KNOWN_VERSIONS: [std::ffi::c_uint; 2] = [0x0100_0009, 0x0200_0000];
+const ENDIANNESS: usize = 210;
+/// `NPY_CPU_LITTLE`
+const LITTLE: c_int = 1;
+const FEATURES: usize = 211;
+/// The functions of NumPy 1.7, of which `PyArray_SetBaseObject` is one.
+const NEEDED_FEATURES: std::ffi::c_uint = 7;
 
 /// Places in the table, which never change.
 const CLASS: usize = 2;
@@ -48,6 +63,26 @@ fn api(py: Python<'_>) -> PyResult<&'static Api> {
         let module = py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
         let capsule = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
         let table = capsule.pointer_checked(None)?.as_ptr().cast::<*mut c_void>();
+        // SAFETY: the first function of the table is this one in every version, and the others are there in the versions that it names.
+        unsafe {
+            let version = std::mem::transmute::<*mut c_void, Version>(*table.add(VERSION))();
+            if !KNOWN_VERSIONS.contains(&version) {
+                let reason = format!(
+                    "NumPy has version {version:#x} of its binary interface, but this package knows that of NumPy 1 and 2; install one"
+                );
+                return Err(PyImportError::new_err(reason));
+            }
+            let features = std::mem::transmute::<*mut c_void, Version>(*table.add(FEATURES))();
+            if features < NEEDED_FEATURES {
+                let reason = format!(
+                    "NumPy has version {features:#x} of its functions in C, but {NEEDED_FEATURES:#x} is needed; install 1.23 or later"
+                );
+                return Err(PyImportError::new_err(reason));
+            }
+            if std::mem::transmute::<*mut c_void, Endianness>(*table.add(ENDIANNESS))() != LITTLE {
+                return Err(PyImportError::new_err("NumPy was built for a machine with another order of bytes; install it for this one"));
+            }
+        }
         // SAFETY: the table has these entries, of these types, in every NumPy of the versions 1 and 2; its capsule lives with NumPy.
         unsafe {
             Ok(Api {
@@ -57,6 +92,11 @@ fn api(py: Python<'_>) -> PyResult<&'static Api> {
             })
         }
     })
+}
+
+/// Fails where NumPy's objects are not as they are read here.
+pub fn check(py: Python<'_>) -> PyResult<()> {
+    api(py).map(drop)
 }
 
 /// A NumPy array over the elements at `base` plus the layout's offset. It holds `owner`.

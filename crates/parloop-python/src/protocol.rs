@@ -1,26 +1,27 @@
 //! Arrays of other libraries, by protocol: where their elements are, without a copy.
 
-use parloop_device::Device;
+use parloop_device::{Device, Stream};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::dlpack;
-use crate::foreign::{Foreign, gpu_device};
+use crate::error::Error;
+use crate::foreign::{Foreign, ambiguous_stream, gpu_kind, stream_by_number};
 use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_array, from_typestr};
 
 impl<'py> Foreign<'py> {
-    /// The elements behind any object that offers them; `None` when it offers none.
-    pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Foreign<'py>>> {
+    /// The elements behind any object that offers them, ready for work on `stream`; `None` when it offers none.
+    pub fn of(object: &Bound<'py, PyAny>, stream: &Stream) -> PyResult<Option<Foreign<'py>>> {
         if let Some(array) = NdArray::of(object)? {
             return Foreign::from_numpy(array, object).map(Some);
         }
         if let Ok(interface) = object.getattr("__cuda_array_interface__") {
-            return Foreign::from_cuda_interface(&interface, object).map(Some);
+            return Foreign::from_cuda_interface(&interface, object, stream).map(Some);
         }
         if object.hasattr("__dlpack__")? {
-            return dlpack::import(object).map(Some);
+            return dlpack::import(object, stream).map(Some);
         }
         if object.hasattr("__array_interface__")? || is_buffer(object)? {
             let array = as_array(object, None)?;
@@ -45,7 +46,7 @@ impl<'py> Foreign<'py> {
         })
     }
 
-    fn from_cuda_interface(interface: &Bound<'py, PyAny>, object: &Bound<'py, PyAny>) -> PyResult<Foreign<'py>> {
+    fn from_cuda_interface(interface: &Bound<'py, PyAny>, object: &Bound<'py, PyAny>, stream: &Stream) -> PyResult<Foreign<'py>> {
         let interface = interface.cast::<PyDict>().map_err(|_| PyTypeError::new_err("__cuda_array_interface__ is not a dict"))?;
         let item =
             |key: &str| interface.get_item(key)?.ok_or_else(|| PyValueError::new_err(format!("__cuda_array_interface__ lacks {key:?}")));
@@ -57,20 +58,34 @@ impl<'py> Foreign<'py> {
             Some(strides) if !strides.is_none() => strides.cast::<PyTuple>()?.extract()?,
             _ => Layout::dense(&shape, dtype.size()).strides,
         };
-        let device = if pointer == 0 { None } else { Some(pointer_device(object)?) };
-        Ok(Foreign { device, pointer, dtype, shape, strides, writeable: !read_only, owner: object.clone() })
+        if interface.get_item("mask")?.is_some_and(|mask| !mask.is_none()) {
+            return Err(PyTypeError::new_err("an array with a mask was given, which kernels would ignore; pass its data without the mask"));
+        }
+        let number = stream_of(interface)?;
+        let mut found = Foreign { device: None, pointer, dtype, shape, strides, writeable: !read_only, owner: object.clone() }.checked()?;
+        if found.size() > 0 {
+            let device = Device::of_pointer(gpu_kind(), pointer).map_err(Error::from)?;
+            if let Some(number) = number {
+                let theirs = stream_by_number(&device, number)?;
+                // Who copies from another device does so on that device's default stream.
+                let ours = if device.same(stream.device()) { stream.clone() } else { device.default_stream().map_err(Error::from)? };
+                object.py().detach(|| ours.wait_for_stream(&theirs)).map_err(Error::from)?;
+            }
+            found.device = Some(device);
+        }
+        Ok(found)
     }
 }
 
-/// The CUDA (or HIP) device of an array: the one it names, else the first.
-fn pointer_device(object: &Bound<'_, PyAny>) -> PyResult<Device> {
-    let index = object
-        .getattr("device")
-        .ok()
-        .and_then(|device| device.getattr("id").or_else(|_| device.getattr("index")).ok())
-        .and_then(|index| index.extract::<usize>().ok())
-        .unwrap_or(0);
-    gpu_device(index)
+/// The stream on which the elements are ready, in version 3 of the interface; none where there is nothing to wait for.
+fn stream_of(interface: &Bound<'_, PyDict>) -> PyResult<Option<i64>> {
+    match interface.get_item("stream")? {
+        Some(stream) if !stream.is_none() => match stream.extract::<i64>()? {
+            0 => Err(ambiguous_stream()),
+            number => Ok(Some(number)),
+        },
+        _ => Ok(None),
+    }
 }
 
 fn is_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -109,6 +109,7 @@ impl Stream {
     /// Copies a contiguous array to memory from `offset` bytes on.
     #[pyo3(signature = (memory, array, offset=0))]
     fn write(&self, py: Python<'_>, memory: &Memory, array: &Bound<'_, PyAny>, offset: usize) -> Result<()> {
+        memory.check_writeable("a copy into the memory")?;
         let (_array, pointer, len) = bytes_of(array, false)?;
         let lent = Lent(pointer, len);
         // SAFETY: `array` is borrowed for the whole call.
@@ -127,23 +128,26 @@ impl Stream {
     /// Queues a copy of all of `pinned` to memory and returns at once.
     #[pyo3(signature = (memory, pinned, offset=0))]
     fn write_pinned(&self, memory: &Memory, pinned: &PinnedMemory, offset: usize) -> Result<()> {
+        memory.check_writeable("a copy into the memory")?;
         Ok(self.inner.write_pinned(&memory.inner, offset, &pinned.inner)?)
     }
 
     /// Copies bytes between memory of one device.
     #[pyo3(signature = (dst, src, nbytes, dst_offset=0, src_offset=0))]
-    fn copy(&self, dst: &Memory, src: &Memory, nbytes: usize, dst_offset: usize, src_offset: usize) -> Result<()> {
+    fn copy(&self, py: Python<'_>, dst: &Memory, src: &Memory, nbytes: usize, dst_offset: usize, src_offset: usize) -> Result<()> {
+        dst.check_writeable("a copy into the memory")?;
         dst.keep_recorded(&self.inner);
         src.keep_recorded(&self.inner);
-        Ok(self.inner.copy(&dst.inner, dst_offset, &src.inner, src_offset, nbytes)?)
+        Ok(py.detach(|| self.inner.copy(&dst.inner, dst_offset, &src.inner, src_offset, nbytes))?)
     }
 
     /// Sets bytes to one value.
     #[pyo3(signature = (memory, value=0, offset=0, nbytes=None))]
-    fn fill(&self, memory: &Memory, value: u8, offset: usize, nbytes: Option<usize>) -> Result<()> {
+    fn fill(&self, py: Python<'_>, memory: &Memory, value: u8, offset: usize, nbytes: Option<usize>) -> Result<()> {
+        memory.check_writeable("a fill of the memory")?;
         let nbytes = nbytes.unwrap_or_else(|| memory.inner.len().saturating_sub(offset));
         memory.keep_recorded(&self.inner);
-        Ok(self.inner.fill(&memory.inner, offset, nbytes, value)?)
+        Ok(py.detach(|| self.inner.fill(&memory.inner, offset, nbytes, value))?)
     }
 
     fn __repr__(&self) -> String {

@@ -128,7 +128,7 @@ class Side:
             "shape": self.shape,
             "strides": self.strides,
             "typestr": self.element.str,
-            "data": (self.address, False),
+            "data": (self.address, self.memory.readonly),
         }
 
     @property

@@ -49,6 +49,7 @@ const CALLS: CallNames = CallNames {
     module_unload: "cuModuleUnload",
     module_function: "cuModuleGetFunction",
     function_attribute: "cuFuncGetAttribute",
+    pointer_attribute: "cuPointerGetAttribute",
     launch: "cuLaunchKernel",
 };
 

@@ -20,6 +20,11 @@ pub(crate) fn list() -> Result<Vec<DeviceId>> {
     gpu::list(driver::Cuda::get()?)
 }
 
+/// The device whose memory is at an address.
+pub(crate) fn device_of(address: u64) -> Result<DeviceId> {
+    gpu::device_of(driver::Cuda::get()?, address)
+}
+
 pub(crate) fn open(index: usize) -> Result<Arc<dyn RawDevice>> {
     gpu::open(driver::Cuda::get()?, index)
 }

@@ -7,6 +7,7 @@ use libloading::Library;
 /// Codes that are the same in CUDA and HIP.
 pub(crate) mod code {
     pub(crate) const SUCCESS: i32 = 0;
+    pub(crate) const INVALID_VALUE: i32 = 1;
     pub(crate) const OUT_OF_MEMORY: i32 = 2;
     pub(crate) const NO_DEVICE: i32 = 100;
     pub(crate) const INVALID_DEVICE: i32 = 101;

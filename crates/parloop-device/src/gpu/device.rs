@@ -40,6 +40,26 @@ pub(crate) fn open<D: Driver>(driver: &'static D, index: usize) -> Result<Arc<dy
     }
 }
 
+/// `CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`, which HIP repeats.
+const DEVICE_ORDINAL: c_int = 9;
+
+/// The device whose memory is at an address.
+pub(crate) fn device_of<D: Driver>(driver: &'static D, address: u64) -> Result<DeviceId> {
+    let fail = |failure: Failure| failure.into_error(driver, D::KIND.name());
+    count(driver).map_err(fail)?;
+    let mut ordinal: c_int = -1;
+    let call = &driver.calls().pointer_attribute;
+    // SAFETY: `ordinal` is a place for the number that this attribute is; the driver looks the address up and does not follow it.
+    let result = unsafe { (call.function)((&raw mut ordinal).cast(), DEVICE_ORDINAL, address) };
+    match (call.check(result), usize::try_from(ordinal)) {
+        (Ok(()), Ok(index)) => Ok(D::id(index)),
+        (Err(Failure { code: code::INVALID_VALUE, .. }), _) | (Ok(()), Err(_)) => {
+            Err(DeviceError::UnknownPointer { kind: D::KIND, address })
+        }
+        (Err(failure), _) => Err(fail(failure)),
+    }
+}
+
 fn count<D: Driver>(driver: &'static D) -> Result<usize, Failure> {
     let calls = driver.calls();
     // SAFETY: the flags are zero, as they must be.

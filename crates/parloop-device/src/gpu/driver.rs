@@ -60,6 +60,7 @@ function_table! {
         module_unload: fn(u64) -> c_int,
         module_function: fn(*mut u64, u64, *const c_char) -> c_int,
         function_attribute: fn(*mut c_int, c_int, u64) -> c_int,
+        pointer_attribute: fn(*mut c_void, c_int, u64) -> c_int,
         launch: fn(u64, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, u64, *mut *mut c_void, *mut *mut c_void) -> c_int,
     }
 }

@@ -17,4 +17,4 @@ mod memory;
 mod module;
 mod stream;
 
-pub(crate) use device::{list, open};
+pub(crate) use device::{device_of, list, open};

@@ -52,6 +52,7 @@ const CALLS: CallNames = CallNames {
     module_unload: "hipModuleUnload",
     module_function: "hipModuleGetFunction",
     function_attribute: "hipFuncGetAttribute",
+    pointer_attribute: "hipPointerGetAttribute",
     launch: "hipModuleLaunchKernel",
 };
 

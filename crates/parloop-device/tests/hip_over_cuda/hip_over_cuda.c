@@ -126,6 +126,10 @@ EXPORT int hipGetDevicePropertiesR0600(void *properties, int device) {
     return hipDeviceGetName(properties, 256, device);
 }
 
+EXPORT int hipPointerGetAttribute(void *value, int attribute, handle address) {
+    return CUDA("cuPointerGetAttribute", (void *, int, handle), (value, attribute, address));
+}
+
 EXPORT int hipDeviceSynchronize(void) { ENTERED(CUDA("cuCtxSynchronize", (void), ())); }
 
 static const char *cuda_text(const char *function_name, int code) {

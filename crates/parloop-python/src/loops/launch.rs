@@ -6,7 +6,7 @@ use parloop_device::{DType, DeviceKind, Memory};
 use parloop_kernel::{Items, Kept, Scalar, Slot, Slots, encode};
 use parloop_loop::error::LoopError;
 use parloop_loop::run::{Executable, Feed, Given, PlannedKind, ReadyLaunch, RunError, Values};
-use parloop_object::Hold;
+use parloop_object::{Buffer, Hold};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
@@ -22,40 +22,63 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
     let is_recorded = executable.context().is_recording();
     if is_recorded {
         // Before their addresses are taken.
-        values.iter().try_for_each(|value| if let Value::Device(device) = value { device.0.hold() } else { Ok(()) })?;
+        values.iter().try_for_each(|value| if let Value::Device(device) = value { device.0.hold(py) } else { Ok(()) })?;
     }
     let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
-        arguments.push(argument_slot(executable, index, value)?);
+        arguments.push(argument_slot(py, executable, index, value)?);
     }
-    let kept = if is_recorded { Some(keep(executable, values, &temporaries)?) } else { None };
-    let holds = hold_objects(executable, values, &mut arguments)?;
-    let passed = Passed { executable, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
+    let kept = if is_recorded { Some(keep(py, executable, values, &temporaries)?) } else { None };
+    let (placed, parts) = (placed_objects(values)?, parts_of_buffers(values));
     let work = || {
-        // Let go before Python is held again: who waits for it to grow a buffer may hold Python.
-        let _holds = holds;
+        // Held while Python is not, which may have to wait for a buffer that grows, and let go before Python is held again.
+        let mut holds = hold_objects(executable, &placed, &mut arguments);
+        for (index, buffer, memory, offset) in &parts {
+            holds.push(buffer.hold());
+            arguments[*index] = executable.pointer_slot(memory, *offset)?;
+        }
+        let passed = Passed { executable, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
         executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed))
     };
     // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
     Ok(py.detach(work)?)
 }
 
-/// Puts the addresses of objects into their slots and keeps their memory there. No code of Python may run until they are let go: it could
-/// grow the buffers, which waits for them.
-fn hold_objects(executable: &Executable, values: &[Value<'_>], slots: &mut [Slot]) -> Result<SmallVec<[Hold; 2]>> {
-    let mut holds = SmallVec::new();
-    for (value, slot) in values.iter().zip(slots) {
+/// The arguments that are objects, with their buffers and where they begin in them.
+fn placed_objects(values: &[Value<'_>]) -> Result<SmallVec<[(usize, Buffer, u64); 2]>> {
+    let mut placed = SmallVec::new();
+    for (index, value) in values.iter().enumerate() {
         let Value::Object(object, _) = value else { continue };
         let view = &object.get().body()?.view;
-        if executable.context().stream().is_foreign() {
-            view.buffer().memory().note_foreign_use();
-        }
-        let hold = view.buffer().clone().into_hold();
-        let (handle, offset) = (hold.buffer().growable().handle(), view.offset() as u64);
-        *slot = if executable.context().device().kind() == DeviceKind::OpenCl { [handle, offset] } else { [handle + offset, 0] };
-        holds.push(hold);
+        placed.push((index, view.buffer().clone(), view.offset() as u64));
     }
-    Ok(holds)
+    Ok(placed)
+}
+
+/// The arguments that are parts of buffers, which may move until they are held, with where they begin in their memory.
+fn parts_of_buffers(values: &[Value<'_>]) -> SmallVec<[(usize, Buffer, Memory, usize); 1]> {
+    let part = |(index, value): (usize, &Value<'_>)| {
+        let Value::Device(device) = value else { return None };
+        let array = &device.0;
+        Some((index, array.buffer.clone()?, array.memory.clone(), array.layout.offset))
+    };
+    values.iter().enumerate().filter_map(part).collect()
+}
+
+/// Puts the addresses of objects into their slots and keeps their memory there. No code of Python may run until they are let go: it could
+/// grow the buffers, which waits for them.
+fn hold_objects(executable: &Executable, placed: &[(usize, Buffer, u64)], slots: &mut [Slot]) -> SmallVec<[Hold; 2]> {
+    let context = executable.context();
+    let hold = |(index, buffer, offset): &(usize, Buffer, u64)| {
+        if context.stream().is_foreign() {
+            buffer.memory().note_foreign_use();
+        }
+        let hold = buffer.hold();
+        let handle = buffer.growable().handle();
+        slots[*index] = if context.device().kind() == DeviceKind::OpenCl { [handle, *offset] } else { [handle + offset, 0] };
+        hold
+    };
+    placed.iter().map(hold).collect()
 }
 
 /// What the launches of a call are passed.
@@ -70,7 +93,7 @@ struct Passed<'a> {
 }
 
 /// What a recorded call keeps: arrays with what owns them, and temporaries.
-fn keep(executable: &Executable, values: &[Value<'_>], temporaries: &[Memory]) -> Result<Vec<Kept>> {
+fn keep(py: Python<'_>, executable: &Executable, values: &[Value<'_>], temporaries: &[Memory]) -> Result<Vec<Kept>> {
     let mut watched = Watched::default();
     let mut kept: Vec<Kept> = vec![Arc::new(temporaries.to_vec())];
     for (value, arg) in values.iter().zip(executable.plan().args()) {
@@ -79,7 +102,7 @@ fn keep(executable: &Executable, values: &[Value<'_>], temporaries: &[Memory]) -
             Value::Device(device) => kept.push(Arc::new(device.0.clone())),
             Value::Object(object, _) => {
                 let view = &object.get().body()?.view;
-                kept.push(Arc::new(view.buffer().export()?));
+                kept.push(Arc::new(py.detach(|| view.buffer().export())?));
                 watched.views.push(view.clone());
             }
             Value::Missing | Value::Number(_) => {}
@@ -137,7 +160,7 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
     Ok(())
 }
 
-fn argument_slot(executable: &Executable, index: usize, value: &Value<'_>) -> Result<Slot> {
+fn argument_slot(py: Python<'_>, executable: &Executable, index: usize, value: &Value<'_>) -> Result<Slot> {
     let arg = &executable.plan().args()[index];
     match (value, &arg.kind) {
         (Value::Number(number), PlannedKind::Value { dtype, .. }) => Ok(encode(*number, *dtype).map_err(|_| {
@@ -150,7 +173,7 @@ fn argument_slot(executable: &Executable, index: usize, value: &Value<'_>) -> Re
                 return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
             }
             let address = array.pointer() as u64;
-            let alignment = array.dtype().map_or(1, |dtype| dtype.size().min(8)) as u64;
+            let alignment = array.dtype().map_or(1, |dtype| dtype.alignment()) as u64;
             if !address.is_multiple_of(alignment) {
                 return Err(PyValueError::new_err(format!("argument `{}` is not aligned; pass a copy", arg.name)).into());
             }
@@ -158,6 +181,7 @@ fn argument_slot(executable: &Executable, index: usize, value: &Value<'_>) -> Re
         }
         (Value::Device(device), _) => {
             let array = &device.0;
+            array.check_shared(py)?;
             if arg.is_output && !array.writeable {
                 return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
             }

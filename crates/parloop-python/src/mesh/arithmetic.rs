@@ -120,7 +120,7 @@ impl Dat {
         match subset.filter(|subset| !subset.is_none()) {
             None => {
                 slf.py().detach(|| this.inner.zero())?;
-                this.set_ghosts_valid(true);
+                this.set_ghosts_valid(slf.py(), true);
                 Ok(())
             }
             Some(subset) => {
@@ -137,7 +137,7 @@ impl Dat {
         match subset.filter(|subset| !subset.is_none()) {
             None => {
                 slf.py().detach(|| this.inner.copy_to(&other.inner))?;
-                other.set_ghosts_valid(this.are_ghosts_valid());
+                other.set_ghosts_valid(slf.py(), this.are_ghosts_valid(slf.py()));
                 Ok(())
             }
             Some(subset) => {

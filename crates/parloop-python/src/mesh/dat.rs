@@ -85,12 +85,12 @@ impl Dat {
         unsafe { host_view(slf.as_any().clone(), memory, this.inner.dtype(), &this.shape_of(rows), purpose.writes()) }
     }
 
-    pub fn are_ghosts_valid(&self) -> bool {
-        self.ghosts_valid_at.load(Ordering::Relaxed) == self.inner.storage().version()
+    pub fn are_ghosts_valid(&self, py: Python<'_>) -> bool {
+        self.ghosts_valid_at.load(Ordering::Relaxed) == py.detach(|| self.inner.storage().version())
     }
 
-    pub fn set_ghosts_valid(&self, valid: bool) {
-        let version = if valid { self.inner.storage().version() } else { u64::MAX };
+    pub fn set_ghosts_valid(&self, py: Python<'_>, valid: bool) {
+        let version = if valid { py.detach(|| self.inner.storage().version()) } else { u64::MAX };
         self.ghosts_valid_at.store(version, Ordering::Relaxed);
     }
 
@@ -140,7 +140,7 @@ impl Dat {
             let copy = mesh::Dat::zeros(other.inner.dataset(), other.inner.dtype(), name)?;
             py.detach(|| other.inner.copy_to(&copy))?;
             let copy = other.like(py, copy);
-            copy.set_ghosts_valid(other.are_ghosts_valid());
+            copy.set_ghosts_valid(py, other.are_ghosts_valid(py));
             return Ok(copy);
         }
         let name = name_of(name, "dat")?;
@@ -252,19 +252,19 @@ impl Dat {
 
     /// How often the numbers were, or may have been, changed.
     #[getter]
-    fn dat_version(&self) -> u64 {
-        self.inner.storage().version()
+    fn dat_version(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.inner.storage().version())
     }
 
     /// Whether the ghosts have the values of their owners.
     #[getter]
-    fn halo_valid(&self) -> bool {
-        self.are_ghosts_valid()
+    fn halo_valid(&self, py: Python<'_>) -> bool {
+        self.are_ghosts_valid(py)
     }
 
     #[setter]
-    fn set_halo_valid(&self, valid: bool) {
-        self.set_ghosts_valid(valid);
+    fn set_halo_valid(&self, py: Python<'_>, valid: bool) {
+        self.set_ghosts_valid(py, valid);
     }
 
     /// Inside `with dat.frozen_halo(access):` the ghosts are not exchanged, and loops use the data with that access only.

@@ -203,8 +203,8 @@ impl Global {
 
     /// How often the numbers were, or may have been, changed.
     #[getter]
-    fn dat_version(&self) -> u64 {
-        self.inner.storage().version()
+    fn dat_version(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.inner.storage().version())
     }
 
     /// Sets all numbers to zero on the context that is in force, so that it can be recorded and a loop there need not wait.

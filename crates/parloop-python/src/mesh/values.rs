@@ -11,6 +11,7 @@ use crate::exceptions::Exception;
 use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_array, dtype_of, numpy_dtype};
 use crate::numpy_api;
+use crate::owner::Owner;
 
 /// The type that was given.
 pub fn dtype_given(dtype: Option<&Bound<'_, PyAny>>) -> Result<Option<DType>> {
@@ -40,7 +41,7 @@ pub fn storage<'py>(
         return Ok(mesh::Storage::zeros(dtype, rows, count)?);
     }
     let address = found.pointer() as u64;
-    let owner = Box::new(array.unbind());
+    let owner = Box::new(Owner::of(&array)?);
     // SAFETY: the array has that many bytes, and `owner` keeps it as long as the storage lives.
     let memory = unsafe { Device::open("cpu")?.adopt_memory(address, asked * dtype.size())? };
     let _ = py;

@@ -185,25 +185,26 @@ impl DatView {
 
     /// How often the numbers of the whole were, or may have been, changed.
     #[getter]
-    fn dat_version(&self) -> u64 {
-        self.parent.get().inner.storage().version()
+    fn dat_version(&self, py: Python<'_>) -> u64 {
+        let parent = &self.parent.get().inner;
+        py.detach(|| parent.storage().version())
     }
 
     /// Whether the ghosts of the whole have the values of their owners.
     #[getter]
-    fn halo_valid(&self) -> bool {
-        self.parent.get().are_ghosts_valid()
+    fn halo_valid(&self, py: Python<'_>) -> bool {
+        self.parent.get().are_ghosts_valid(py)
     }
 
     #[setter]
-    fn set_halo_valid(&self, valid: bool) {
-        self.parent.get().set_ghosts_valid(valid);
+    fn set_halo_valid(&self, py: Python<'_>, valid: bool) {
+        self.parent.get().set_ghosts_valid(py, valid);
     }
 
     /// Sets the component to zero, ghosts and all.
     fn zero(&self, py: Python<'_>) -> Result<()> {
         self.shown(py, Shown::All, Purpose::Change)?.set_item(py.Ellipsis(), 0)?;
-        self.parent.get().set_ghosts_valid(true);
+        self.parent.get().set_ghosts_valid(py, true);
         Ok(())
     }
 

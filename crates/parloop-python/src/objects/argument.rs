@@ -1,6 +1,6 @@
 //! Objects as arguments of kernels: in place where the kernel's device holds them, copied there and back otherwise.
 
-use parloop_device::DeviceKind;
+use parloop_device::{DeviceKind, Memory};
 use parloop_kernel as ker;
 use parloop_kernel::{Pointee, Slot};
 use parloop_object as obj;
@@ -18,6 +18,8 @@ use crate::kernel::Kernel;
 pub struct Objects {
     /// The arguments that are objects of the kernel's device, with their buffers and their offsets in them.
     placed: SmallVec<[(usize, obj::Buffer, usize); 2]>,
+    /// The arguments that are other parts of buffers, with the memory and where they begin in it.
+    parts: SmallVec<[(usize, obj::Buffer, Memory, usize); 1]>,
     /// Objects of other devices, with the copies that the kernel gets.
     copies: Vec<Copied>,
 }
@@ -56,14 +58,25 @@ impl Objects {
     /// Puts the addresses of the objects into the slots and keeps their memory there. No code of Python may run before they are let go:
     /// it could grow the buffers, which waits for them.
     #[inline]
-    pub fn hold(&mut self, slots: &mut [Slot], kind: DeviceKind) -> SmallVec<[Hold; 2]> {
+    pub fn hold(&mut self, slots: &mut [Slot], kernel: &ker::Kernel) -> Result<SmallVec<[Hold; 2]>, ker::KernelError> {
+        let kind = kernel.function().device().kind();
         let hold = |(index, buffer, offset): (usize, obj::Buffer, usize)| {
             let hold = buffer.into_hold();
             let handle = hold.buffer().growable().handle();
             slots[index] = if kind == DeviceKind::OpenCl { [handle, offset as u64] } else { [handle + offset as u64, 0] };
             hold
         };
-        self.placed.drain(..).map(hold).collect()
+        let mut holds: SmallVec<[Hold; 2]> = self.placed.drain(..).map(hold).collect();
+        for (index, buffer, memory, offset) in self.parts.drain(..) {
+            holds.push(buffer.into_hold());
+            slots[index] = kernel.pointer_slot(&memory, offset)?;
+        }
+        Ok(holds)
+    }
+
+    /// An argument that is a part of a buffer, which may move until it is held.
+    pub fn add_part(&mut self, index: usize, buffer: &obj::Buffer, memory: &Memory, offset: usize) {
+        self.parts.push((index, buffer.clone(), memory.clone(), offset));
     }
 
     /// Whether objects had to be copied.
@@ -74,8 +87,15 @@ impl Objects {
 
 impl Kernel {
     /// The slot of an object, which is filled when its memory is held.
-    pub fn object_slot(&self, index: usize, to: &Pointee, constant: bool, object: &Object, objects: &mut Objects) -> Result<Slot> {
-        let body = object.body()?;
+    pub fn object_slot(
+        &self,
+        index: usize,
+        to: &Pointee,
+        constant: bool,
+        object: &Bound<'_, Object>,
+        objects: &mut Objects,
+    ) -> Result<Slot> {
+        let (py, body) = (object.py(), object.get().body()?);
         body.view.check_alive()?;
         let at = self.object_part(index, to, body)?;
         let device = body.view.buffer().context().device();
@@ -83,12 +103,12 @@ impl Kernel {
         let view = if device.same(own) || (self.inner.is_cpu() && device.kind() == DeviceKind::Cpu) {
             &body.view
         } else {
-            self.copied(body, !constant, objects)?
+            self.copied(py, body, !constant, objects)?
         };
         let buffer = view.buffer();
         let placed = (index, buffer.clone(), view.offset() + at);
         if self.inner.stream().is_foreign() {
-            buffer.memory().note_foreign_use();
+            py.detach(|| buffer.memory().note_foreign_use());
         }
         objects.placed.push(placed);
         Ok([0, 0])
@@ -126,13 +146,13 @@ impl Kernel {
     }
 
     /// A copy of the object on the kernel's device; the same object given twice is copied once.
-    fn copied<'a>(&self, body: &Body, written: bool, objects: &'a mut Objects) -> Result<&'a View> {
+    fn copied<'a>(&self, py: Python<'_>, body: &Body, written: bool, objects: &'a mut Objects) -> Result<&'a View> {
         let known = objects.copies.iter().position(|copied| copied.original.same(&body.view) && copied.original.ty() == body.view.ty());
         let index = match known {
             Some(index) => index,
             None => {
                 let context = ker::Context::on(self.inner.stream().clone());
-                let copy = body.view.ty().make(Value::Object(body.view.clone()), Home::Own(&context))?;
+                let copy = py.detach(|| body.view.ty().make(Value::Object(body.view.clone()), Home::Own(&context)))?;
                 objects.copies.push(Copied { original: body.view.clone(), copy, written: false });
                 objects.copies.len() - 1
             }

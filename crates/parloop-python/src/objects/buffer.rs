@@ -14,6 +14,7 @@ use crate::exceptions::Exception;
 use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of};
 use crate::numpy_api;
+use crate::owner::Owner;
 
 /// Memory of a context in which objects are placed. It grows when it must; objects keep their offsets and views stay valid.
 ///
@@ -87,7 +88,8 @@ fn with_bytes<T>(source: &Bound<'_, PyAny>, use_them: impl FnOnce(&[u8]) -> Resu
     let dense = as_contiguous(&array)?;
     let Some(found) = NdArray::of(&dense)? else { return Err(PyTypeError::new_err("numpy gave no array").into()) };
     let len: usize = dense.getattr("nbytes")?.extract()?;
-    // SAFETY: a contiguous array of that many bytes, held by `dense`; Python is held while the bytes are used.
+    // SAFETY: a contiguous array of that many bytes, held by `dense`; who changes them meanwhile from another thread gets undefined
+    // values, and a resize is refused or is the user's `refcheck=False`.
     use_them(if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(found.pointer(), len) } })
 }
 
@@ -108,7 +110,7 @@ impl Buffer {
             return Err(obj::BufferError::OutOfBounds { what: "a view", offset: layout.offset, len, capacity }.into());
         }
         if self.inner.host_pointer().is_some() {
-            let export = Bound::new(py, Export { _owner: owner.unbind(), guard: self.inner.export()? })?;
+            let export = Bound::new(py, Export { _owner: owner.unbind(), guard: py.detach(|| self.inner.export())? })?;
             // The address that is held, which may be another one than before.
             let base = export.get().guard.host_pointer().unwrap_or(std::ptr::dangling_mut());
             // SAFETY: the elements lie inside the buffer, whose address stays good as long as the export lives.
@@ -120,7 +122,8 @@ impl Buffer {
             dtype,
             layout,
             writeable: true,
-            owner: Some(std::sync::Arc::new(owner.unbind())),
+            owner: Some(std::sync::Arc::new(Owner::steady(owner.unbind()))),
+            buffer: Some(self.inner.clone()),
             held: Default::default(),
         };
         Ok(Bound::new(py, array)?.into_any())
@@ -140,7 +143,8 @@ impl Buffer {
         grow_step: Option<usize>,
     ) -> Result<Buffer> {
         let (context, kernel) = Context::object_of(context, py)?;
-        let inner = obj::Buffer::with_options(&kernel, capacity, default_alignment.unwrap_or(obj::SLOT), grow_step)?;
+        let alignment = default_alignment.unwrap_or(obj::SLOT);
+        let inner = py.detach(|| obj::Buffer::with_options(&kernel, capacity, alignment, grow_step))?;
         Ok(Buffer { inner, context: context.unbind() })
     }
 
@@ -188,23 +192,23 @@ impl Buffer {
 
     /// Takes `size` bytes and returns their offset. `alignment` is a power of two; `align=False` packs.
     #[pyo3(signature = (size, align=true, alignment=None))]
-    fn allocate(&self, size: usize, align: bool, alignment: Option<usize>) -> Result<usize> {
+    fn allocate(&self, py: Python<'_>, size: usize, align: bool, alignment: Option<usize>) -> Result<usize> {
         let alignment = if align { alignment.unwrap_or(self.inner.alignment()) } else { 1 };
-        Ok(self.inner.allocate_aligned(size, alignment)?)
+        Ok(py.detach(|| self.inner.allocate_aligned(size, alignment))?)
     }
 
     /// Frees what was allocated. Freeing it twice, or something else, is an error.
-    fn free(&self, offset: isize, size: usize) -> Result<()> {
+    fn free(&self, py: Python<'_>, offset: isize, size: usize) -> Result<()> {
         let Ok(offset) = usize::try_from(offset) else {
             let reason = format!("Cannot free outside of buffer: offset {offset}");
             return Err(Exception::BufferFreeError.error(reason).into());
         };
-        Ok(self.inner.free(offset, size)?)
+        Ok(py.detach(|| self.inner.free(offset, size))?)
     }
 
     /// Adds that many bytes.
-    fn grow(&self, capacity: usize) -> Result<()> {
-        Ok(self.inner.grow(capacity)?)
+    fn grow(&self, py: Python<'_>, capacity: usize) -> Result<()> {
+        Ok(py.detach(|| self.inner.grow(capacity))?)
     }
 
     /// Writes `nbytes` of an array, of bytes, or of another buffer (from its beginning), at `offset`.
@@ -212,8 +216,8 @@ impl Buffer {
     fn write(&self, source: &Bound<'_, PyAny>, offset: isize, nbytes: Option<usize>) -> Result<()> {
         let offset = offset_of(offset)?;
         if let Ok(source) = source.cast::<Buffer>() {
-            let source = &source.get().inner;
-            return Ok(self.inner.copy_from(offset, source, 0, nbytes.unwrap_or(source.capacity()))?);
+            let (py, source) = (source.py(), &source.get().inner);
+            return Ok(py.detach(|| self.inner.copy_from(offset, source, 0, nbytes.unwrap_or(source.capacity())))?);
         }
         with_bytes(source, |bytes| {
             let len = nbytes.unwrap_or(bytes.len());
@@ -221,7 +225,7 @@ impl Buffer {
                 let reason = format!("{len} bytes were asked for, the source has {}", bytes.len());
                 return Err(Exception::MemoryRangeError.error(reason).into());
             }
-            Ok(self.inner.write(offset, &bytes[..len])?)
+            Ok(source.py().detach(|| self.inner.write(offset, &bytes[..len]))?)
         })
     }
 
@@ -234,7 +238,7 @@ impl Buffer {
         }
         let mut failed = Ok(());
         let bytes = PyByteArray::new_with(py, nbytes, |bytes| {
-            failed = self.inner.read(offset, bytes);
+            failed = py.detach(|| self.inner.read(offset, bytes));
             Ok(())
         })?;
         failed?;
@@ -257,7 +261,8 @@ impl Buffer {
 
     /// Copies bytes of another buffer, on the device where both are on the same one.
     fn update_from_xbuffer(&self, offset: isize, source: &Bound<'_, Buffer>, source_offset: isize, nbytes: usize) -> Result<()> {
-        Ok(self.inner.copy_from(offset_of(offset)?, &source.get().inner, offset_of(source_offset)?, nbytes)?)
+        let (to, from, py, source) = (offset_of(offset)?, offset_of(source_offset)?, source.py(), &source.get().inner);
+        Ok(py.detach(|| self.inner.copy_from(to, source, from, nbytes))?)
     }
 
     /// Copies bytes of what `to_native`, `buffer` or another buffer gives.
@@ -267,7 +272,7 @@ impl Buffer {
         }
         let (offset, start) = (offset_of(offset)?, offset_of(source_offset)?);
         with_bytes(source, |bytes| match start.checked_add(nbytes).and_then(|end| bytes.get(start..end)) {
-            Some(part) => Ok(self.inner.write(offset, part)?),
+            Some(part) => Ok(source.py().detach(|| self.inner.write(offset, part))?),
             None => {
                 let reason = format!("bytes {start}..{} were asked for, the source has {}", start.saturating_add(nbytes), bytes.len());
                 Err(Exception::MemoryRangeError.error(reason).into())
@@ -299,7 +304,8 @@ impl Buffer {
         let this = slf.get();
         let (start, from) = (offset_of(dest_offset)?, offset_of(source_offset)?);
         if let Ok(dest) = dest.cast::<Buffer>() {
-            return Ok(dest.get().inner.copy_from(start, &this.inner, from, nbytes)?);
+            let (py, dest) = (dest.py(), &dest.get().inner);
+            return Ok(py.detach(|| dest.copy_from(start, &this.inner, from, nbytes))?);
         }
         let mut layout = Layout::dense(&[nbytes], 1);
         layout.offset = from;
@@ -404,7 +410,8 @@ impl Context {
     /// A buffer for objects; all of it is zero.
     #[pyo3(signature = (capacity=obj::DEFAULT_CAPACITY))]
     fn new_buffer(slf: &Bound<'_, Self>, capacity: usize) -> Result<Py<Buffer>> {
-        let inner = obj::Buffer::new(&slf.get().inner, capacity).map_err(Error::from)?;
+        let context = &slf.get().inner;
+        let inner = slf.py().detach(|| obj::Buffer::new(context, capacity)).map_err(Error::from)?;
         Ok(Buffer::new(slf.py(), slf.as_any(), inner)?)
     }
 }

@@ -9,6 +9,7 @@ use super::convert::{Keep, position_by_text, value_of};
 use super::number::scalar_of;
 use super::object::Object;
 use super::types::ObjectType;
+use super::wrap::waiting;
 use crate::error::Result;
 
 #[pymethods]
@@ -41,11 +42,13 @@ pub fn set(view: &View, ty: &ObjectType, value: &Bound<'_, PyAny>) -> Result<()>
     if let obj::Type::Scalar(_) = ty.ty
         && let Some(scalar) = scalar_of(value)?
     {
-        return Ok(view.set(Value::Scalar(scalar))?);
+        return Ok(waiting(value.py(), view, || view.set(Value::Scalar(scalar)))?);
     }
+    let py = value.py();
     let value = match (&ty.ty, value.cast::<PyDict>()) {
         (obj::Type::Struct(_), Ok(dict)) => given_fields(ty, dict, &mut keep)?,
         _ => value_of(ty, value, &mut keep)?,
     };
-    Ok(view.set(value)?)
+    // Where its buffer must grow it may have to wait for launches.
+    Ok(py.detach(|| view.set(value))?)
 }

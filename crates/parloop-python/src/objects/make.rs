@@ -1,5 +1,6 @@
 //! Making objects: from the arguments of a class to an object in its place.
 
+use parloop_device::DeviceKind;
 use parloop_object as obj;
 use parloop_object::{Home, Placement, Value, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -72,13 +73,20 @@ impl<'py> Wanted<'py> {
         }
     }
 
-    fn place(&self, py: Python<'py>, make: impl FnOnce(Home<'_>) -> Result<View>) -> Result<(View, Py<Buffer>)> {
+    fn place(
+        &self,
+        py: Python<'py>,
+        make: impl FnOnce(Home<'_>) -> std::result::Result<View, obj::ObjectError> + Send,
+    ) -> Result<(View, Py<Buffer>)> {
         let Some(buffer) = &self.buffer else {
             if self.offset.is_some() {
                 return Err(PyValueError::new_err("Cannot set `_offset` without `_buffer`").into());
             }
             let (context, kernel) = Context::object_of(self.context.as_ref(), py)?;
-            let view = make(Home::Own(&kernel))?;
+            let view = match kernel.device().kind() {
+                DeviceKind::Cpu => make(Home::Own(&kernel))?,
+                _ => py.detach(|| make(Home::Own(&kernel)))?,
+            };
             let buffer = Buffer::new(py, &context, view.buffer().clone())?;
             return Ok((view, buffer));
         };
@@ -89,7 +97,9 @@ impl<'py> Wanted<'py> {
             let reason = format!("Mismatched buffer ({buffer}) and context ({context}): give one of them");
             return Err(PyValueError::new_err(reason).into());
         }
-        let view = make(Home::In(&buffer.get().inner, self.placement()?))?;
+        // Where the buffer must grow it may have to wait for launches.
+        let (home, placement) = (&buffer.get().inner, self.placement()?);
+        let view = py.detach(|| make(Home::In(home, placement)))?;
         Ok((view, buffer.clone().unbind()))
     }
 }
@@ -133,20 +143,21 @@ impl Object {
         let bind = ty.get().bind()?;
         let by_name = named.filter(|_| args.is_empty() && !bind.pre_init);
         let mut wanted = Wanted::default();
+        let of = &ty.get().ty;
         let (view, buffer) = match (by_name, &ty.get().plain, &ty.get().ty) {
             (Some(named), Some(defaults), _) => {
                 let bytes = plain_fields(ty.get(), defaults, named, |name, value| Ok(wanted.offer(name, value)?))?;
-                wanted.place(py, |home| Ok(ty.get().ty.make_of_bytes(&bytes, home)?))?
+                wanted.place(py, |home| of.make_of_bytes(&bytes, home))?
             }
             (Some(named), None, obj::Type::Struct(_)) => {
                 let mut keep = Keep::new();
                 let value = fields_and_more(ty.get(), named, &mut keep, |name, value| Ok(wanted.offer(name, value)?))?;
-                wanted.place(py, |home| Ok(ty.get().ty.make(value, home)?))?
+                wanted.place(py, |home| of.make(value, home))?
             }
             _ => {
                 let mut keep = Keep::new();
                 let (wanted, value) = Object::value_of_arguments(&class, ty.get(), args, named, &mut keep)?;
-                wanted.place(py, |home| Ok(ty.get().ty.make(value, home)?))?
+                wanted.place(py, |home| of.make(value, home))?
             }
         };
         if slf.get().body.set(Body::new(view, ty.clone().unbind(), buffer)).is_err() {

@@ -32,16 +32,21 @@ fn make(py: Python<'_>, body: Body) -> Result<Bound<'_, PyAny>> {
     Ok(object)
 }
 
+/// Reads or writes numbers in place, without holding Python where they are not the host's: work of their device may have to end first.
+pub fn waiting<T: Send>(py: Python<'_>, view: &View, work: impl FnOnce() -> T + Send) -> T {
+    if view.buffer().host_pointer().is_some() { work() } else { py.detach(work) }
+}
+
 /// What Python sees of a part: numbers and texts themselves, what references refer to, objects otherwise.
 pub fn wrap<'py>(py: Python<'py>, view: View, ty: &Py<ObjectType>, buffer: &Py<Buffer>) -> Result<Bound<'py, PyAny>> {
     match (&ty.get().ty, &ty.get().parts) {
-        (obj::Type::Scalar(_), _) => Ok(number(py, view.scalar()?)?),
-        (obj::Type::String(_), _) => Ok(PyString::new(py, &view.text()?).into_any()),
-        (obj::Type::Ref(_), Parts::Target(target)) => match view.target()? {
+        (obj::Type::Scalar(_), _) => Ok(number(py, waiting(py, &view, || view.scalar())?)?),
+        (obj::Type::String(_), _) => Ok(PyString::new(py, &waiting(py, &view, || view.text())?).into_any()),
+        (obj::Type::Ref(_), Parts::Target(target)) => match waiting(py, &view, || view.target())? {
             Some(found) => wrap(py, found, target, buffer),
             None => Ok(py.None().into_bound(py)),
         },
-        (obj::Type::Union(union), Parts::Members(members)) => match view.target()? {
+        (obj::Type::Union(union), Parts::Members(members)) => match waiting(py, &view, || view.target())? {
             Some(found) => {
                 let id = union.typeid(found.ty()).unwrap_or(0);
                 wrap(py, found, &members[id], buffer)
@@ -83,7 +88,7 @@ impl Object {
         let (obj::Type::Union(union), Parts::Members(members)) = (&body.ty.get().ty, &body.ty.get().parts) else {
             return Err(PyTypeError::new_err("only a union refers to something").into());
         };
-        match body.view.target()? {
+        match waiting(py, &body.view, || body.view.target())? {
             Some(found) => {
                 let id = union.typeid(found.ty()).unwrap_or(0);
                 wrap(py, found, &members[id], &body.buffer)
