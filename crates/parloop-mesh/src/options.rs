@@ -26,7 +26,8 @@ pub enum Lanes {
     Always,
 }
 
-/// How a loop is to be run. All give the same numbers, but for the order in which floating-point numbers are added up.
+/// How a loop is to be run. All give the same numbers, except for the order in which floating-point numbers are added up and in which
+/// elements change data in place through a map ([`Access::Rw`](crate::Access::Rw)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PlanChoice {
     /// The fastest: the most promising at first; once a loop has run for a while all are timed, and the best is remembered.

@@ -12,3 +12,4 @@ mod plan;
 mod random;
 mod tables;
 mod vtk;
+mod written;
