@@ -307,7 +307,21 @@ fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
 fn check_conflicts(args: &[Arg]) -> Result<()> {
     for (second, arg) in args.iter().enumerate() {
         for (first, other) in args[..second].iter().enumerate() {
-            if !other.storage().is_same(arg.storage()) || !(arg.access.writes() || other.access.writes()) {
+            if !arg.access.writes() && !other.access.writes() {
+                continue;
+            }
+            if !other.storage().is_same(arg.storage()) {
+                // A plan knows tables, not their bytes, and on a GPU each has a copy of its own.
+                if other.storage().overlaps(arg.storage()) {
+                    return Err(MeshError::SharedMemory {
+                        first_name: other.name().to_owned(),
+                        first,
+                        first_access: other.access,
+                        second_name: arg.name().to_owned(),
+                        second,
+                        second_access: arg.access,
+                    });
+                }
                 continue;
             }
             let both_direct = arg.map.is_none() && other.map.is_none() && !matches!(arg.data, ArgData::Global(_));
