@@ -72,8 +72,12 @@ impl Kernel {
     ///
     /// # Errors
     /// Those of [`c`](Self::c).
-    pub fn new(source: &str, name: &str) -> Result<Kernel> {
-        Kernel::c(source, name, &KernelOptions::default())
+    ///
+    /// # Safety
+    /// As [`c`](Self::c).
+    pub unsafe fn new(source: &str, name: &str) -> Result<Kernel> {
+        // SAFETY: what is promised here.
+        unsafe { Kernel::c(source, name, &KernelOptions::default()) }
     }
 
     /// The function of that name in a source in C. The source may have other functions, macros and constants, and runs on every device.
@@ -81,21 +85,28 @@ impl Kernel {
     ///
     /// ```
     /// use parloop_mesh::{Kernel, KernelOptions};
-    /// let twice = Kernel::c("void twice(double *x) { x[0] *= 2; }", "twice", &KernelOptions::default())?;
+    /// // SAFETY: loops pass at least one number.
+    /// let twice = unsafe { Kernel::c("void twice(double *x) { x[0] *= 2; }", "twice", &KernelOptions::default())? };
     /// assert_eq!(twice.name(), "twice");
     /// # Ok::<(), parloop_mesh::MeshError>(())
     /// ```
     ///
     /// # Errors
     /// A mistake in the source, no function of that name, [`MeshError::Returns`].
-    pub fn c(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
+    ///
+    /// # Safety
+    /// In every loop the function stays inside of what its parameters lead to, as many numbers as the arguments of the loop have for an
+    /// element, and does not write through `const` pointers. It returns, and has no undefined behaviour in C. Headers and arguments of
+    /// the compiler are part of it.
+    pub unsafe fn c(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
         let known = Known { source: source.to_owned(), name: name.to_owned(), options: options.clone() };
         // Files may have changed since they were read.
         let reads_files = std::iter::once(source).chain(options.headers.iter().map(String::as_str)).any(|text| text.contains("include \""));
         if !reads_files && let Some(kernel) = known_kernels().get(&known) {
             return Ok(kernel.clone());
         }
-        let kernel = Kernel::read(source, name, options)?;
+        // SAFETY: what is promised here.
+        let kernel = unsafe { Kernel::read(source, name, options)? };
         if !reads_files {
             let mut kernels = known_kernels();
             if kernels.len() >= MOST_KNOWN {
@@ -106,8 +117,11 @@ impl Kernel {
         Ok(kernel)
     }
 
-    fn read(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
-        let function = CFunction::parse_with(source, name, &options.headers, &options.include_dirs)?;
+    /// # Safety
+    /// As [`c`](Self::c).
+    unsafe fn read(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
+        // SAFETY: what is promised here; loops pass the numbers of their arguments.
+        let function = unsafe { CFunction::parse_with(source, name, &options.headers, &options.include_dirs)? };
         if let Some(returns) = &function.signature().returns {
             return Err(MeshError::Returns { kernel: name.to_owned(), returns: returns.to_string() });
         }

@@ -71,7 +71,8 @@ impl Context {
             ..Default::default()
         };
         options.checked = checked.unwrap_or(options.checked);
-        let program = py.detach(|| self.inner.compile_with(&sources, &options))?;
+        // SAFETY: C in Python programs is its author's business, as with `ctypes`.
+        let program = py.detach(|| unsafe { self.inner.compile_with(&sources, &options) })?;
         Program::make(py, program, described, &types)
     }
 
@@ -85,7 +86,8 @@ impl Context {
     ///     Further descriptions of what is in it.
     #[pyo3(signature = (path, kernels=None))]
     fn load<'py>(&self, py: Python<'py>, path: PathBuf, kernels: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
-        let program = py.detach(|| self.inner.load(path))?;
+        // SAFETY: as the documentation says, a Python program loads files that it trusts.
+        let program = py.detach(|| unsafe { self.inner.load(path) })?;
         let described = kernels.map(|kernels| described_anew(&program, kernels)).transpose()?.unwrap_or_default();
         let descriptions: Vec<ker::KernelDescription> = described.iter().map(|(description, _)| description.clone()).collect();
         let types = kernels.map(classes_in).transpose()?.unwrap_or_default();

@@ -3,9 +3,10 @@
 use parloop_device::Element;
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_mesh::{Access, Arg, Dat, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+use parloop_mesh::{Access, Arg, Dat, Kernel, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
 use crate::devices::everywhere;
+use crate::kernels::kernel_of;
 
 const CHECKED: LoopOptions = LoopOptions { plan: PlanChoice::Auto, deterministic: false, checked: true, lanes: Lanes::Auto };
 
@@ -14,7 +15,7 @@ fn contexts() -> Vec<Context> {
 }
 
 fn c(source: &str, name: &str) -> Kernel {
-    Kernel::c(source, name, &KernelOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    kernel_of(source, name).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn message(kernel: &Kernel, set: &Set, args: Vec<Arg>, context: &Context) -> String {

@@ -3,16 +3,16 @@
 use parloop_device::{DType, Device};
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_mesh::{
-    Access, Arg, Dat, Global, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set, Sizes, Storage,
-};
+use parloop_mesh::{Access, Arg, Dat, Global, Kernel, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set, Sizes, Storage};
+
+use crate::kernels::kernel_of;
 
 fn message<T: std::fmt::Debug>(result: Result<T, MeshError>) -> String {
     result.unwrap_err().to_string()
 }
 
 fn c(source: &str, name: &str) -> Kernel {
-    Kernel::c(source, name, &KernelOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    kernel_of(source, name).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Two cells of three nodes each, with data of one and two numbers.
@@ -290,15 +290,14 @@ fn arrays_of_loop_kernels_that_do_not_take_an_argument_show_both_sides() {
 
 #[test]
 fn kernels_that_are_not_there_or_return_something_are_refused() {
-    let options = KernelOptions::default();
     assert_eq!(
-        message(Kernel::c("double half(double *x) { return x[0] / 2; }", "half", &options)),
+        message(kernel_of("double half(double *x) { return x[0] / 2; }", "half")),
         "kernel `half` returns double, but a kernel of a loop must return void; write results through its parameters"
     );
-    assert_eq!(message(Kernel::c("void one(double *x) { }", "two", &options)), "the source has no function `two`; it has one");
+    assert_eq!(message(kernel_of("void one(double *x) { }", "two")), "the source has no function `two`; it has one");
     let program = KernelBuilder::new().name("one").domain("{[i]: 0<=i<2}").instructions("x[i] = 1.0").build().unwrap();
     assert_eq!(message(Kernel::from_program(program, "two")), "the program has no loop kernel `two`; it has one");
-    assert_eq!(message(Kernel::c("static int n = 3;", "k", &options)), "the source has no function `k`; it has none");
+    assert_eq!(message(kernel_of("static int n = 3;", "k")), "the source has no function `k`; it has none");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! What several elements write through a map: the last of them in the order of the set decides, on every device and by every plan.
 
 use parloop_kernel::Context;
-use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+use parloop_mesh::{Access, Arg, Dat, Global, Kernel, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
 use crate::devices::everywhere;
+use crate::kernels::kernel_of;
 
 const PLANS: [PlanChoice; 6] =
     [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
@@ -51,11 +52,7 @@ fn the_last_edge_of_a_line_decides_what_a_node_gets() {
     let ends = Map::new(&edges, &nodes, 2, &ends, "ends").unwrap();
     let numbers: Vec<f64> = (0..N).map(|edge| edge as f64).collect();
     let number = Dat::new(&edges.data(1).unwrap(), &numbers, "number").unwrap();
-    let mark = Kernel::c(
-        "void mark(double *x[2], const double *e) { x[0][0] = 2 * e[0]; x[1][0] = 2 * e[0] + 1; }",
-        "mark",
-        &KernelOptions::default(),
-    );
+    let mark = kernel_of("void mark(double *x[2], const double *e) { x[0][0] = 2 * e[0]; x[1][0] = 2 * e[0] + 1; }", "mark");
     let expected: Vec<f64> = (0..=N).map(|node| 2.0 * node as f64 - if node == N { 1.0 } else { 0.0 }).collect();
     let make = || {
         let x = Dat::new(&nodes.data(1).unwrap(), &vec![-1.0; N + 1], "x").unwrap();
@@ -102,7 +99,7 @@ fn random_maps(beside: Beside) {
                 "void put(int64_t *x[{arity}], const int64_t *e, int64_t *own) {{
                 for (int i = 0; i < {arity}; i++) {{ x[i][0] = 100 * e[0] + i; x[i][1] = -e[0]; }} {last} }}"
             );
-            let put = Kernel::c(&source, "put", &KernelOptions::default()).unwrap();
+            let put = kernel_of(&source, "put").unwrap();
             let numbers: Vec<i64> = (0..N as i64).collect();
             let make = || {
                 let x = Dat::new(&to.data(2).unwrap(), &vec![-1i64; 2 * targets], "x").unwrap();

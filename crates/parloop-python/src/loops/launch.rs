@@ -48,10 +48,10 @@ fn hold_objects(executable: &Executable, values: &[Value<'_>], slots: &mut [Slot
         let Value::Object(object, _) = value else { continue };
         let view = &object.get().body()?.view;
         if executable.context().stream().is_foreign() {
-            view.buffer().memory().note_foreign_use();
+            view.buffer().note_foreign_use();
         }
         let hold = view.buffer().clone().into_hold();
-        let (handle, offset) = (hold.buffer().growable().handle(), view.offset() as u64);
+        let (handle, offset) = (hold.buffer().handle(), view.offset() as u64);
         *slot = if executable.context().device().kind() == DeviceKind::OpenCl { [handle, offset] } else { [handle + offset, 0] };
         holds.push(hold);
     }
