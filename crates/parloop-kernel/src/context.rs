@@ -121,8 +121,11 @@ impl Context {
         unsafe { Program::compile(&self.stream, sources, options, cache) }
     }
 
-    /// Loads a program that [`Program::save`] wrote. No compiler is needed and no process started. Load only files that you trust as
-    /// you trust a program: what is in them is run.
+    /// Loads a program that [`Program::save`] wrote. No compiler is needed and no process started.
+    ///
+    /// Loading a file runs code that is in it, before any kernel is called: load only files that you trust as you trust a program. A
+    /// file that another user could have written is refused: it and its folder must belong to us or to root, and nobody else may write to
+    /// them or rename a folder on the way.
     ///
     /// ```
     /// use parloop_kernel::{Context, args};

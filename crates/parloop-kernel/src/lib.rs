@@ -35,6 +35,7 @@ mod saved;
 mod signature;
 mod source;
 mod staging;
+mod trust;
 mod version;
 
 pub use parloop_device::{DeviceKind, Kept};

@@ -197,3 +197,68 @@ fn saving_replaces_a_file_and_leaves_nothing_else() {
     assert!(load(&ctx, &path).is_ok());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
+
+#[test]
+fn a_file_that_another_user_could_have_written_is_refused() {
+    use std::fs::{Permissions, create_dir, set_permissions};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    let ctx = Context::open("cpu:1").unwrap();
+    let (folder, _) = file();
+    let (outer, inner) = (folder.path().join("outer"), folder.path().join("outer").join("inner"));
+    create_dir(&outer).unwrap();
+    create_dir(&inner).unwrap();
+    let path = inner.join("a.prog");
+    compile(&ctx, false).save(&path).unwrap();
+    assert!(load(&ctx, &path).is_ok());
+    let refused = |path: &Path| load(&ctx, path).unwrap_err().to_string();
+    let words = |path: &Path, reason: String| format!("program file {} could not be trusted: {reason}", path.display());
+    let by_others = "can be written to by other users; run `chmod go-w` on it";
+    let mode = |path: &Path, mode: u32| set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    for open in [0o666, 0o664] {
+        mode(&path, open);
+        assert_eq!(refused(&path), words(&path, format!("it {by_others}")));
+    }
+    mode(&path, 0o644);
+    for wrong in [&outer, &inner] {
+        mode(wrong, 0o777);
+        assert_eq!(refused(&path), words(&path, format!("{} {by_others}", wrong.canonicalize().unwrap().display())));
+        mode(wrong, 0o755);
+    }
+    // Others cannot rename what is ours in a sticky folder.
+    mode(&outer, 0o1777);
+    assert!(load(&ctx, &path).is_ok());
+    // A link is as good as what it leads to.
+    let link = folder.path().join("link.prog");
+    symlink(&path, &link).unwrap();
+    assert!(load(&ctx, &link).is_ok());
+    mode(&path, 0o646);
+    assert_eq!(refused(&link), words(&link, format!("it {by_others}")));
+    mode(&path, 0o644);
+    if chown(&path, Some(12345), None).is_err() {
+        println!("skipped: only root can give a file away");
+        return;
+    }
+    assert_eq!(refused(&path), words(&path, "it belongs to user 12345, not to us".to_owned()));
+    chown(&path, Some(0), None).unwrap();
+    chown(&outer, Some(12345), None).unwrap();
+    let outer = outer.canonicalize().unwrap();
+    assert_eq!(refused(&path), words(&path, format!("{} belongs to user 12345, not to us", outer.display())));
+}
+
+#[test]
+#[ignore = "runs with a umask of its own"]
+fn saved_and_loaded() {
+    let ctx = Context::open("cpu:1").unwrap();
+    let (folder, path) = file();
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    compile(&ctx, false).save(&path).unwrap();
+    load(&ctx, &path).unwrap();
+}
+
+#[test]
+fn what_is_saved_can_be_loaded_whatever_the_umask() {
+    let test = std::env::current_exe().unwrap();
+    let command = "umask 0; exec \"$0\" --exact saved_and_loaded --ignored";
+    let output = std::process::Command::new("sh").args(["-c", command]).arg(test).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}

@@ -76,7 +76,11 @@ impl Context {
         Program::make(py, program, described, &types)
     }
 
-    /// Loads a program that `Program.save` wrote; no compiler is needed. Load only files that you trust: what is in them is run.
+    /// Loads a program that `Program.save` wrote; no compiler is needed.
+    ///
+    /// Loading a file runs code that is in it, before any kernel is called: load only files that you trust as you trust a program. A file
+    /// that another user could have written is refused: it and its folder must belong to you or to root, and nobody else may write to them
+    /// or rename a folder on the way.
     ///
     /// Parameters
     /// ----------

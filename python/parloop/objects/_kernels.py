@@ -192,6 +192,10 @@ def add_kernels(
 
 
 def load_kernels(context: Any, path: str | os.PathLike[str], kernel_descriptions: Mapping[str, Kernel]) -> dict[str, Any]:
-    """The kernels that `build_kernels(save_as=path)` kept, without a compiler."""
+    """The kernels that `build_kernels(save_as=path)` kept, without a compiler.
+
+    Loading a file runs code that is in it, before any kernel is called: load only files that you trust as you trust a program. A file that
+    another user could have written is refused, as `Context.load` does.
+    """
     program = context.load(path, kernels=dict(kernel_descriptions))
     return {name: getattr(program, name) for name in kernel_descriptions}
