@@ -96,6 +96,13 @@ pub struct KernelOptions {
     pub other: BTreeMap<Name, String>,
 }
 
+impl KernelOptions {
+    /// Whether an option of [`other`](Self::other) is there and false, as Python and JSON write it.
+    pub fn is_false(&self, option: &str) -> bool {
+        self.other.get(option).is_some_and(|value| matches!(value.as_str(), "False" | "false"))
+    }
+}
+
 impl Default for KernelOptions {
     fn default() -> KernelOptions {
         KernelOptions {

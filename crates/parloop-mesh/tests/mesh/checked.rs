@@ -124,3 +124,20 @@ fn an_index_of_a_loop_kernel_outside_of_its_array_is_an_error() {
         assert_eq!(message(&pick, &cells, args, &context), "kernel `loop_pick`: index 5 is outside 0..3 of x[n[0]], axis 0");
     }
 }
+
+#[test]
+#[ignore = "tells what its environment says"]
+fn what_the_environment_says() {
+    println!("CHECKED {}", LoopOptions::default().checked);
+}
+
+#[test]
+fn the_environment_turns_checks_on() {
+    for (value, told) in [(None, "CHECKED false"), (Some("0"), "CHECKED false"), (Some(""), "CHECKED false"), (Some("1"), "CHECKED true")] {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "checked::what_the_environment_says", "--ignored", "--nocapture"]).env_remove("PARLOOP_CHECKED");
+        command.envs(value.map(|value| ("PARLOOP_CHECKED", value)));
+        let output = command.output().unwrap();
+        assert!(String::from_utf8_lossy(&output.stdout).contains(told), "{value:?}: {output:?}");
+    }
+}
