@@ -5,13 +5,13 @@ use parloop::prelude::*;
 fn main() -> Result<(), KernelError> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "cpu".into());
     let ctx = Context::open(&name)?;
-    let prog = ctx.compile(
-        "GPUKERN void axpy(const double a, GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {
+    let source = "GPUKERN void axpy(const double a, GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {
              VECTORIZE_OVER(i, n)
                  y[i] += a * x[i];
              END_VECTORIZE
-         }",
-    )?;
+         }";
+    // SAFETY: the call below passes `n` elements of `x` and of `y`.
+    let prog = unsafe { ctx.compile(source)? };
 
     let n = 1_000_000;
     let xs: Vec<f64> = (0..n).map(f64::from).collect();

@@ -28,7 +28,8 @@ fn main() -> Result<(), ObjectError> {
     println!("{:<12} {:<7} {:>5}  {:<18} px", "device", "name", "turns", "x");
     for device in Device::list() {
         let ctx = Context::on(device.default_stream()?);
-        let prog = ctx.compile_with_objects(TURN, &[Beam::object_type()], &ObjectOptions::default())?;
+        // SAFETY: the kernel goes through as many particles as the beam has.
+        let prog = unsafe { ctx.compile_with_objects(TURN, &[Beam::object_type()], &ObjectOptions::default())? };
         let mut placed = ctx.place(&beam)?;
         // A quarter of a turn, twice: x and px change their signs.
         for _ in 0..2 {

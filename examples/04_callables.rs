@@ -70,7 +70,8 @@ fn a_function_in_c() -> Result<(), LoopError> {
             to[0] = -from[1];
             to[1] = from[0];
         }";
-    let turn = CFunction::parse(source, "turn")?.with_access([Access::Read, Access::Write]);
+    // SAFETY: the kernel below passes two numbers and takes two.
+    let turn = unsafe { CFunction::parse(source, "turn")? }.with_access([Access::Read, Access::Write]);
     let program = KernelBuilder::new()
         .domain("{[e,i]: 0<=e<n and 0<=i<2}")
         .instructions(
@@ -165,7 +166,8 @@ impl Gemv {
     }
 }
 
-impl Callable for Gemv {
+// SAFETY: what it emits is a call of `cblas_dgemv` or `cblas_sgemv` with the lengths and strides of the arrays that it gets.
+unsafe impl Callable for Gemv {
     fn name(&self) -> &Name {
         &self.name
     }
@@ -226,7 +228,8 @@ impl Callable for Gemv {
 
     fn preambles(&self, target: Target) -> Result<Vec<Preamble>, CallableError> {
         match target {
-            Target::C => Ok(vec![Preamble { key: "99_cblas".into(), text: "#include <cblas.h>".into() }]),
+            // SAFETY: a header that declares functions.
+            Target::C => Ok(vec![unsafe { Preamble::new("99_cblas", "#include <cblas.h>") }]),
             _ => Err(CallableError::NotOnTarget { function: self.name.clone(), target }),
         }
     }

@@ -137,8 +137,11 @@ impl Airfoil {
         let far = Global::new(4, &far, "far")?;
         let rms = Global::new(1, &[0.0], "rms")?;
 
-        let build =
-            |source, name, set, args| ParLoop::new(&Kernel::c(source, name, &KernelOptions::default())?, set, args, LoopOptions::default());
+        let build = |source, name, set, args| {
+            // SAFETY: the kernels use as many numbers as their loops have for each element.
+            let kernel = unsafe { Kernel::c(source, name, &KernelOptions::default())? };
+            ParLoop::new(&kernel, set, args, LoopOptions::default())
+        };
         Ok(Airfoil {
             save_soln: build(SAVE_SOLN, "save_soln", &cells, vec![q.arg(Read, None), qold.arg(Write, None)])?,
             stage: [

@@ -552,6 +552,8 @@ class TestLoops:
              "argument 0 (`x`) of kernel `k` is declared `double * x`, but Dat `f` of float32 with RW was given; both must have the same type of numbers"),
             (lambda m, k: op2.par_loop(op2.Kernel("void k(double *a, double *b) {}", "k"), m.cells, m.x(op2.INC, m.map), m.x(op2.READ, m.map)), pl.ModeValueError,
              "`x` is argument 0 with INC and argument 1 with READ: what one element reads another may have written; copy it first, or use one argument"),
+            (lambda m, k: (lambda values: op2.par_loop(op2.Kernel("void k(double *a, double *b) {}", "k"), m.nodes, op2.Dat(m.nodes, values[1:], name="a")(op2.WRITE), op2.Dat(m.nodes, values[:-1], name="b")(op2.READ)))(np.zeros(m.nodes.size + 1)), pl.ModeValueError,
+             "`a`, argument 0 with WRITE, and `b`, argument 1 with READ, share memory: what one element reads another may have written; pass the same data for both, or copy one of them"),
             (lambda m, k: op2.Kernel("int k(double *x) { return 1; }", "k"), pl.KernelTypeError,
              "kernel `k` returns int32_t, but a kernel of a loop must return void; write results through its parameters"),
             (lambda m, k: op2.Kernel(3, "k"), pl.KernelTypeError, "the code of a kernel is text in C or a program of loop kernels, not an object of type int"),

@@ -216,8 +216,8 @@ impl KernelBuilder {
     }
 
     /// Text in front of the code; texts are sorted by their keys, and one of each is written.
-    pub fn preamble(mut self, key: impl Into<String>, text: impl Into<String>) -> Self {
-        self.preambles.insert(Preamble { key: key.into(), text: text.into() });
+    pub fn preamble(mut self, preamble: Preamble) -> Self {
+        self.preambles.insert(preamble);
         self
     }
 

@@ -30,7 +30,7 @@ pub(super) fn resolve(making: &mut Making) -> Result<(), CreateError> {
     let kernel = &making.kernel;
     let ids: BTreeSet<Name> = kernel.instructions.iter().map(|instruction| instruction.id.clone()).collect();
     // An option of loopy's, by which dependencies on instructions that are elsewhere are left out.
-    let strict = kernel.options.other.get("check_dep_resolution").is_none_or(|value| value != "False" && value != "false");
+    let strict = !kernel.options.is_false("check_dep_resolution");
     let lookup = Lookup { kernel, ids: &ids };
     let mut found = Vec::with_capacity(making.pending.len());
     for (instruction, pending) in kernel.instructions.iter().zip(&making.pending) {

@@ -37,7 +37,8 @@ fn main() {
     };
     let compiler = device.compiler().expect("NVRTC is installed");
     let binary = ModuleBinary { bytes: compiler.compile(SOURCE, &[]).expect("the source compiles") };
-    let module = device.load(&binary).expect("the module loads");
+    // SAFETY: the source is the one above.
+    let module = unsafe { device.load(&binary) }.expect("the module loads");
     let stream = device.default_stream().expect("there is a default stream");
     let memory = device.allocate_zeroed(1024).expect("there is room");
 

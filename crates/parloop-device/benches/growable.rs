@@ -4,7 +4,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use parloop_device::Device;
+use parloop_device::{Device, GrowableMemory};
+
+/// Growable memory of a benchmark.
+fn allocate(device: &Device, len: usize) -> parloop_device::Result<GrowableMemory> {
+    // SAFETY: each memory is used by one thread.
+    unsafe { device.allocate_growable(len) }
+}
 
 const ROUNDS: usize = 51;
 
@@ -31,22 +37,22 @@ fn main() {
     let stream = device.default_stream().expect("it has a stream");
     let mut fields = Vec::new();
     for len in [64, 512, 4096] {
-        let ours = median_ns(10_000, || drop(black_box(device.allocate_growable(black_box(len)).expect("there is room"))));
+        let ours = median_ns(10_000, || drop(black_box(allocate(&device, black_box(len)).expect("there is room"))));
         let vec = median_ns(10_000, || drop(black_box(vec![0u8; black_box(len)])));
         fields.push(format!("\"free_{len}_ns\": {ours:.1}, \"vec_{len}_ns\": {vec:.1}"));
     }
     // A thousand alive, freed in the order in which they were made.
-    let mut alive: Vec<_> = (0..1000).map(|_| device.allocate_growable(200).expect("there is room")).collect();
+    let mut alive: Vec<_> = (0..1000).map(|_| allocate(&device, 200).expect("there is room")).collect();
     let mut at = 0;
     let ours = median_ns(10_000, || {
-        alive[at] = device.allocate_growable(200).expect("there is room");
+        alive[at] = allocate(&device, 200).expect("there is room");
         at = (at + 1) % alive.len();
     });
     fields.push(format!("\"among_1000_ns\": {ours:.1}"));
 
     let len = 8 << 20;
     let ours = median_ns(3, || {
-        let memory = device.allocate_growable(len).expect("there is room");
+        let memory = allocate(&device, len).expect("there is room");
         write_all(memory.host_pointer().expect("it is a CPU"), len);
     });
     let vec = median_ns(3, || {
@@ -55,7 +61,7 @@ fn main() {
     });
     fields.push(format!("\"written_8mb_ms\": {:.3}, \"vec_8mb_ms\": {:.3}", ours / 1e6, vec / 1e6));
 
-    let memory = device.allocate_growable(64).expect("there is room");
+    let memory = allocate(&device, 64).expect("there is room");
     let whole = memory.memory();
     fields.push(format!("\"handle_ns\": {:.2}", median_ns(100_000, || _ = black_box(black_box(&memory).handle()))));
     fields.push(format!("\"memory_handle_ns\": {:.2}", median_ns(100_000, || _ = black_box(black_box(&whole).handle()))));
@@ -64,7 +70,7 @@ fn main() {
 
     for held in [false, true] {
         let ns = median_ns(3, || {
-            let memory = device.allocate_growable(1 << 20).expect("there is room");
+            let memory = allocate(&device, 1 << 20).expect("there is room");
             write_all(memory.host_pointer().expect("it is a CPU"), 1 << 20);
             let export = held.then(|| memory.export().expect("there is room"));
             memory.grow(&stream, 2 << 20).expect("there is room");

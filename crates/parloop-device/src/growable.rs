@@ -16,7 +16,8 @@ use crate::stream::Stream;
 /// use parloop_device::Device;
 /// let device = Device::open("cpu:1")?;
 /// let stream = device.default_stream()?;
-/// let growable = device.allocate_growable(4)?;
+/// // SAFETY: one thread uses the memory.
+/// let growable = unsafe { device.allocate_growable(4)? };
 /// let first = growable.memory().slice(0, 2)?;
 /// stream.write(&first, 0, &[1, 2])?;
 /// growable.grow(&stream, 1 << 20)?;
@@ -142,7 +143,13 @@ impl Device {
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`](crate::DeviceError::OutOfMemory).
-    pub fn allocate_growable(&self, len: usize) -> Result<GrowableMemory> {
+    ///
+    /// # Safety
+    /// As long as the memory lives, whoever makes it move has it alone: while [`GrowableMemory::grow`] does not
+    /// [grow it in place](GrowableMemory::grows_in_place), and while an export [moves](GrowableMemory::export_moves) it, no other thread
+    /// uses it, through this, a [`Memory`] of it, or its address. Addresses that were taken before are not used afterwards. Each
+    /// [`GrowableMemory::end_use`] ends a [`GrowableMemory::begin_use`].
+    pub unsafe fn allocate_growable(&self, len: usize) -> Result<GrowableMemory> {
         GrowableMemory::allocate(self, len)
     }
 }

@@ -37,7 +37,10 @@ impl Device {
     ///
     /// # Errors
     /// [`DeviceError::Load`] when the driver refuses the bytes.
-    pub fn load(&self, binary: &ModuleBinary) -> Result<Module> {
+    ///
+    /// # Safety
+    /// The binary is code that this process may run: a CPU runs its initialisers when it is loaded.
+    pub unsafe fn load(&self, binary: &ModuleBinary) -> Result<Module> {
         Ok(Module { device: self.clone(), raw: self.raw.load(binary)? })
     }
 }

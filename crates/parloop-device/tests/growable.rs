@@ -2,6 +2,12 @@
 
 use parloop_device::{Device, DeviceError, DeviceKind, GrowableMemory, Memory, Stream};
 
+/// Growable memory of a test.
+fn allocate(device: &Device, len: usize) -> parloop_device::Result<GrowableMemory> {
+    // SAFETY: whoever makes the memory move has it alone; what others use meanwhile is exported.
+    unsafe { device.allocate_growable(len) }
+}
+
 fn on_every_device(test: impl Fn(&Device, &Stream)) {
     for device in Device::list() {
         println!("on {device:?}");
@@ -23,7 +29,7 @@ fn read(stream: &Stream, memory: &Memory) -> Vec<u8> {
 fn memory_that_grows_keeps_its_content_and_is_followed() {
     on_every_device(|device, stream| {
         for len in [1, 24, 100, 2048, 2049, 5000, 70_000, 3 << 20] {
-            let growable = device.allocate_growable(len).unwrap();
+            let growable = allocate(device, len).unwrap();
             assert_eq!((growable.len(), growable.memory().len()), (len, len));
             let mut expected = pattern(len, 1);
             stream.write(&growable.memory(), 0, &expected).unwrap();
@@ -50,7 +56,7 @@ fn memory_that_grows_keeps_its_content_and_is_followed() {
 #[test]
 fn slices_follow_and_keep_their_offset() {
     on_every_device(|device, stream| {
-        let growable = device.allocate_growable(4096).unwrap();
+        let growable = allocate(device, 4096).unwrap();
         stream.write(&growable.memory(), 0, &pattern(4096, 0)).unwrap();
         let slice = growable.memory().slice(1024, 2048).unwrap();
         let inner = slice.slice(512, 256).unwrap();
@@ -74,7 +80,7 @@ fn slices_follow_and_keep_their_offset() {
 #[test]
 fn a_length_that_it_has_already_changes_nothing() {
     on_every_device(|device, stream| {
-        let growable = device.allocate_growable(1000).unwrap();
+        let growable = allocate(device, 1000).unwrap();
         let handle = growable.handle();
         for len in [0, 1, 999, 1000] {
             growable.grow(stream, len).unwrap();
@@ -86,7 +92,7 @@ fn a_length_that_it_has_already_changes_nothing() {
 #[test]
 fn memory_of_no_bytes_can_grow() {
     on_every_device(|device, stream| {
-        let growable = device.allocate_growable(0).unwrap();
+        let growable = allocate(device, 0).unwrap();
         let empty = growable.memory();
         assert!(growable.is_empty() && empty.is_empty() && empty.handle() == 0 && empty.host_pointer().is_none());
         drop(growable.export().unwrap());
@@ -100,9 +106,9 @@ fn memory_of_no_bytes_can_grow() {
 #[test]
 fn clones_are_the_same_memory_and_outlive_each_other() {
     on_every_device(|device, stream| {
-        let growable = device.allocate_growable(64).unwrap();
+        let growable = allocate(device, 64).unwrap();
         let clone = growable.clone();
-        assert!(clone.same(&growable) && !clone.same(&device.allocate_growable(64).unwrap()));
+        assert!(clone.same(&growable) && !clone.same(&allocate(device, 64).unwrap()));
         clone.grow(stream, 128).unwrap();
         assert_eq!((growable.len(), growable.handle()), (128, clone.handle()));
         let memory = growable.memory();
@@ -121,8 +127,8 @@ fn too_much_is_an_error_and_loses_nothing() {
             Err(DeviceError::OutOfMemory { device, asked, .. }) => assert_eq!((device, asked), (id.clone(), len as u64)),
             other => panic!("{other:?}"),
         };
-        is_out_of_memory(device.allocate_growable(usize::MAX).map(drop), usize::MAX);
-        let growable = device.allocate_growable(300).unwrap();
+        is_out_of_memory(allocate(device, usize::MAX).map(drop), usize::MAX);
+        let growable = allocate(device, 300).unwrap();
         stream.write(&growable.memory(), 0, &pattern(300, 3)).unwrap();
         let handle = growable.handle();
         let too_much = usize::try_from(limit).unwrap_or(usize::MAX - 1) + 1;
@@ -138,7 +144,7 @@ fn too_much_is_an_error_and_loses_nothing() {
 #[test]
 fn a_stream_of_another_device_is_refused() {
     let (one, two) = (Device::open("cpu:1").unwrap(), Device::open("cpu:2").unwrap());
-    let growable = one.allocate_growable(10).unwrap();
+    let growable = allocate(&one, 10).unwrap();
     let error = growable.grow(&two.default_stream().unwrap(), 20).unwrap_err();
     assert_eq!(error.to_string(), "grow: this belongs to device `cpu:2`, but the work is on `cpu:1`; copy it there first");
 }
@@ -149,7 +155,7 @@ fn a_device_that_cannot_keep_an_address_says_who_holds_it() {
         if device.kind() == DeviceKind::Cpu {
             return;
         }
-        let growable = device.allocate_growable(100).unwrap();
+        let growable = allocate(device, 100).unwrap();
         stream.write(&growable.memory(), 0, &pattern(100, 2)).unwrap();
         let (first, second) = (growable.export().unwrap(), growable.export().unwrap());
         assert_eq!((first.handle(), first.len(), first.host_pointer()), (growable.handle(), 100, None));
@@ -174,7 +180,7 @@ fn a_device_that_cannot_keep_an_address_says_who_holds_it() {
 fn growing_waits_for_work_on_other_streams() {
     on_every_device(|device, stream| {
         let other = device.create_stream().unwrap();
-        let growable = device.allocate_growable(4 << 20).unwrap();
+        let growable = allocate(device, 4 << 20).unwrap();
         for round in 1..6u8 {
             other.fill(&growable.memory(), 0, growable.len(), round).unwrap();
             let before = growable.len();
@@ -187,7 +193,7 @@ fn growing_waits_for_work_on_other_streams() {
 #[test]
 fn everything_says_what_it_is() {
     let device = Device::open("cpu:1").unwrap();
-    let growable = device.allocate_growable(7).unwrap();
+    let growable = allocate(&device, 7).unwrap();
     assert_eq!(format!("{growable:?} {:?}", growable.export().unwrap()), "<GrowableMemory 7 bytes on cpu:1> <Export 7 bytes on cpu:1>");
     fn is_send_and_sync<T: Send + Sync>() {}
     is_send_and_sync::<GrowableMemory>();

@@ -5,8 +5,14 @@ mod address;
 use std::sync::mpsc;
 
 use address::{address, cpu, peek, poke};
-use parloop_device::{DeviceError, Export, GrowableMemory};
+use parloop_device::{Device, DeviceError, Export, GrowableMemory};
 use proptest::prelude::*;
+
+/// Growable memory of a test.
+fn allocate(device: &Device, len: usize) -> parloop_device::Result<GrowableMemory> {
+    // SAFETY: whoever makes the memory move has it alone; what others use meanwhile is exported.
+    unsafe { device.allocate_growable(len) }
+}
 
 // ---- what is held ----
 
@@ -14,7 +20,7 @@ use proptest::prelude::*;
 fn an_address_that_is_held_never_changes() {
     let (device, stream) = cpu();
     for len in [1, 40, 500, 2048, 3000, 5000, 300_000, 600_000, 3 << 20] {
-        let growable = device.allocate_growable(len).unwrap();
+        let growable = allocate(&device, len).unwrap();
         stream.fill(&growable.memory(), 0, len, 1).unwrap();
         let mut exports = vec![growable.export().unwrap()];
         for round in 2..8u8 {
@@ -38,7 +44,7 @@ fn an_address_that_is_held_never_changes() {
 fn large_memory_grows_where_it_is() {
     let (device, stream) = cpu();
     let len = (150 << 20) + 12_345;
-    let growable = device.allocate_growable(len).unwrap();
+    let growable = allocate(&device, len).unwrap();
     let marks: Vec<usize> = (0..len).step_by((8 << 20) - 1).chain([(64 << 20) - 1, 64 << 20, 128 << 20, len - 1]).collect();
     marks.iter().for_each(|&at| poke(address(&growable) + at, &[at as u8 | 1]));
     let export = growable.export().unwrap();
@@ -55,7 +61,7 @@ fn large_memory_grows_where_it_is() {
 #[test]
 fn memory_whose_address_was_held_has_private_pages() {
     let (device, stream) = cpu();
-    let growable = device.allocate_growable(5000).unwrap();
+    let growable = allocate(&device, 5000).unwrap();
     stream.fill(&growable.memory(), 0, 5000, 7).unwrap();
     let export = growable.export().unwrap();
     growable.grow(&stream, 20_000).unwrap();
@@ -73,7 +79,7 @@ fn memory_whose_address_was_held_has_private_pages() {
 #[test]
 fn short_memory_moves_once_when_it_is_held() {
     let (device, stream) = cpu();
-    let growable = device.allocate_growable(48).unwrap();
+    let growable = allocate(&device, 48).unwrap();
     stream.fill(&growable.memory(), 0, 48, 3).unwrap();
     let before = address(&growable);
     let memory = growable.memory();
@@ -82,11 +88,11 @@ fn short_memory_moves_once_when_it_is_held() {
     assert_eq!((memory.handle(), growable.handle()), (first.handle(), first.handle()));
     assert_eq!(peek(first.handle() as usize, 48), [3; 48]);
     // The slot from before is nobody else's.
-    let others: Vec<GrowableMemory> = (0..1000).map(|_| device.allocate_growable(48).unwrap()).collect();
+    let others: Vec<GrowableMemory> = (0..1000).map(|_| allocate(&device, 48).unwrap()).collect();
     assert!(others.iter().all(|other| address(other) != before));
     drop(first);
     assert_eq!(growable.export().unwrap().handle(), growable.handle());
-    let long = device.allocate_growable(600_000).unwrap();
+    let long = allocate(&device, 600_000).unwrap();
     let before = address(&long);
     assert_eq!(long.export().unwrap().handle() as usize, before);
 }
@@ -95,12 +101,12 @@ fn short_memory_moves_once_when_it_is_held() {
 fn an_address_that_was_released_is_given_to_others_without_its_bytes() {
     let (device, stream) = cpu();
     for len in [100, 5000, 600_000] {
-        let all: Vec<GrowableMemory> = (0..50).map(|_| device.allocate_growable(len).unwrap()).collect();
+        let all: Vec<GrowableMemory> = (0..50).map(|_| allocate(&device, len).unwrap()).collect();
         all.iter().for_each(|growable| stream.fill(&growable.memory(), 0, len, 1).unwrap());
         let exports: Vec<Export> = all.iter().map(|growable| growable.export().unwrap()).collect();
         all.iter().for_each(|growable| growable.grow(&stream, len * 2 + 10_000).unwrap());
         drop(exports);
-        let others: Vec<GrowableMemory> = (0..100).map(|_| device.allocate_growable(len.max(4096)).unwrap()).collect();
+        let others: Vec<GrowableMemory> = (0..100).map(|_| allocate(&device, len.max(4096)).unwrap()).collect();
         others.iter().for_each(|growable| stream.fill(&growable.memory(), 0, growable.len(), 2).unwrap());
         assert!(all.iter().all(|growable| peek(address(growable), len) == vec![1; len]));
     }
@@ -110,7 +116,7 @@ fn an_address_that_was_released_is_given_to_others_without_its_bytes() {
 fn neighbours_are_never_touched() {
     let (device, stream) = cpu();
     for len in [16, 100, 1500, 4096, 8192] {
-        let all: Vec<GrowableMemory> = (0..200).map(|_| device.allocate_growable(len).unwrap()).collect();
+        let all: Vec<GrowableMemory> = (0..200).map(|_| allocate(&device, len).unwrap()).collect();
         for (i, growable) in all.iter().enumerate() {
             stream.fill(&growable.memory(), 0, len, i as u8).unwrap();
         }
@@ -137,7 +143,7 @@ fn neighbours_are_never_touched() {
 fn addresses_are_aligned_as_promised() {
     let (device, stream) = cpu();
     for len in (1..200).chain([1000, 2000, 4096, 5000, 100_000, 524_288, 524_289, 2 << 20, 9 << 20]) {
-        let all: Vec<GrowableMemory> = (0..20).map(|_| device.allocate_growable(len).unwrap()).collect();
+        let all: Vec<GrowableMemory> = (0..20).map(|_| allocate(&device, len).unwrap()).collect();
         let promised = if len < 64 { 16 } else { 64 };
         for growable in &all {
             assert!(address(growable).is_multiple_of(promised), "{len} bytes at {:#x}", address(growable));
@@ -181,7 +187,7 @@ fn whatever_is_dropped_first_the_rest_stays_valid() {
     let (device, stream) = cpu();
     for len in [100, 5000, 600_000] {
         permutations(6, &mut Vec::new(), &mut |order| {
-            let growable = device.allocate_growable(len).unwrap();
+            let growable = allocate(&device, len).unwrap();
             stream.fill(&growable.memory(), 0, len, 1).unwrap();
             let before = growable.memory();
             let first = growable.export().unwrap();
@@ -276,7 +282,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Allocate(len) => {
-                    let growable = device.allocate_growable(len).unwrap();
+                    let growable = allocate(&device, len).unwrap();
                     models.push(Model { growable, exports: Vec::new(), content: vec![None; len] });
                 }
                 Step::Grow { of, to } => if let Some(model) = pick(&mut models, of) {
@@ -313,7 +319,7 @@ proptest! {
 #[test]
 fn memory_in_use_does_not_move_when_it_is_held() {
     let (device, stream) = cpu();
-    let growable = device.allocate_growable(100).unwrap();
+    let growable = allocate(&device, 100).unwrap();
     let before = address(&growable);
     growable.begin_use();
     assert!(growable.export_moves());
@@ -333,7 +339,7 @@ fn what_one_thread_writes_while_another_grows_is_not_lost() {
     let (device, stream) = cpu();
     for len in [64, 5000, 600_000] {
         for _ in 0..20 {
-            let growable = device.allocate_growable(len).unwrap();
+            let growable = allocate(&device, len).unwrap();
             stream.fill(&growable.memory(), 0, len, 0).unwrap();
             let export = growable.export().unwrap();
             // SAFETY: the address is held, aligned, and has eight bytes that are zero.
@@ -372,7 +378,7 @@ fn threads_allocate_grow_and_free_each_others_memory() {
                 let stream = device.default_stream().unwrap();
                 for round in 0..2000usize {
                     let len = [20, 200, 2000, 6000, 60_000][round % 5];
-                    let growable = device.allocate_growable(len).unwrap();
+                    let growable = allocate(&device, len).unwrap();
                     stream.fill(&growable.memory(), 0, len, seed).unwrap();
                     let export = growable.export().unwrap();
                     growable.grow(&stream, len * 2 + 8192).unwrap();
@@ -397,7 +403,7 @@ fn threads_that_allocate_at_once_never_get_the_same_memory() {
             move || {
                 let mut kept = Vec::new();
                 for round in 0..20_000 {
-                    let growable = device.allocate_growable(32 + round % 64).unwrap();
+                    let growable = allocate(device, 32 + round % 64).unwrap();
                     poke(address(&growable), &[seed; 32]);
                     if round % 4 == 0 {
                         kept.push(growable);

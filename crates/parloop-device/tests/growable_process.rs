@@ -5,7 +5,13 @@ mod address;
 use std::process::Command;
 
 use address::{address, cpu, peek, poke};
-use parloop_device::{DeviceError, Export, GrowableMemory};
+use parloop_device::{Device, DeviceError, Export, GrowableMemory};
+
+/// Growable memory of a test.
+fn allocate(device: &Device, len: usize) -> parloop_device::Result<GrowableMemory> {
+    // SAFETY: whoever makes the memory move has it alone; what others use meanwhile is exported.
+    unsafe { device.allocate_growable(len) }
+}
 
 /// Runs one of the ignored tests of this file in a process of its own.
 fn in_own_process(test: &str) {
@@ -24,7 +30,7 @@ fn mappings() -> usize {
 fn a_hundred_thousand_need_few_mappings() {
     let (device, stream) = cpu();
     let before = mappings();
-    let all: Vec<GrowableMemory> = (0..100_000).map(|i| device.allocate_growable(i % 300).unwrap()).collect();
+    let all: Vec<GrowableMemory> = (0..100_000).map(|i| allocate(&device, i % 300).unwrap()).collect();
     assert!(mappings() < before + 300, "{} mappings for tiny memory", mappings() - before);
     let exports: Vec<Export> = all.iter().take(20_000).map(|growable| growable.export().unwrap()).collect();
     // Memory with reserved addresses has two mappings, and so much of it is limited in number.
@@ -51,7 +57,7 @@ fn growing_until_nothing_is_reserved() {
     let mut failed = 0;
     while failed < 200 {
         assert!(all.len() < 200_000, "reservations never ran out");
-        let Ok(growable) = device.allocate_growable(100) else { break };
+        let Ok(growable) = allocate(&device, 100) else { break };
         stream.fill(&growable.memory(), 0, 100, all.len() as u8).unwrap();
         let Ok(export) = growable.export() else { break };
         match growable.grow(&stream, 5000) {
@@ -93,7 +99,7 @@ fn growing_with_few_addresses() {
     let now: u64 = status.split(' ').next().unwrap().parse::<u64>().unwrap() * rustix::param::page_size() as u64;
     setrlimit(Resource::As, Rlimit { current: Some(now + (1 << 30)), maximum: None }).unwrap();
     for len in [100, 600_000] {
-        let growable = device.allocate_growable(len).unwrap();
+        let growable = allocate(&device, len).unwrap();
         stream.fill(&growable.memory(), 0, len, 3).unwrap();
         let held = growable.export().unwrap();
         let error = growable.grow(&stream, 2 << 20).unwrap_err();
@@ -108,7 +114,7 @@ fn growing_with_few_addresses() {
         growable.grow(&stream, 2 << 20).unwrap();
         assert_eq!(peek(address(&growable), len), vec![3; len]);
     }
-    let large = device.allocate_growable(1 << 20).unwrap();
+    let large = allocate(&device, 1 << 20).unwrap();
     assert!(matches!(large.grow(&stream, 4 << 30), Err(DeviceError::OutOfMemory { .. })));
     assert_eq!(large.len(), 1 << 20);
 }
@@ -129,7 +135,7 @@ fn page_faults() -> u64 {
 fn large_memory_made_again_and_again() {
     let (device, stream) = cpu();
     let once = || {
-        let growable = device.allocate_growable(8_000_000).unwrap();
+        let growable = allocate(&device, 8_000_000).unwrap();
         stream.fill(&growable.memory(), 0, 8_000_000, 1).unwrap();
     };
     once();
@@ -143,7 +149,7 @@ fn large_memory_made_again_and_again() {
         status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
     };
     let before = resident();
-    let all: Vec<GrowableMemory> = (0..80).map(|_| device.allocate_growable(8_000_000).unwrap()).collect();
+    let all: Vec<GrowableMemory> = (0..80).map(|_| allocate(&device, 8_000_000).unwrap()).collect();
     all.iter().for_each(|growable| stream.fill(&growable.memory(), 0, 8_000_000, 1).unwrap());
     drop(all);
     assert!(resident() < before + (300 << 20), "{} bytes are kept", resident() - before);
@@ -182,7 +188,7 @@ fn a_child_and_its_parent_write_each_to_their_own() {
     let (device, stream) = cpu();
     let all: Vec<(GrowableMemory, Vec<Export>)> = [50, 3000, 5000, 700_000]
         .map(|len| {
-            let growable = device.allocate_growable(len).unwrap();
+            let growable = allocate(&device, len).unwrap();
             stream.fill(&growable.memory(), 0, len, 1).unwrap();
             let first = growable.export().unwrap();
             growable.grow(&stream, 3 * len + 10_000).unwrap();
@@ -192,7 +198,7 @@ fn a_child_and_its_parent_write_each_to_their_own() {
             (growable, vec![first, second])
         })
         .into();
-    let plain = device.allocate_growable(100).unwrap();
+    let plain = allocate(&device, 100).unwrap();
     poke(address(&plain), &[1]);
     let shows = |value: u8| {
         peek(address(&plain), 1) == [value]
@@ -219,7 +225,7 @@ fn a_child_and_its_parent_write_each_to_their_own() {
             poke(address(growable), &[5]);
             exports.iter().all(|export| peek(export.handle() as usize, 1) == [5])
         });
-        as_at_the_fork && written && grown && device.allocate_growable(1000).is_ok()
+        as_at_the_fork && written && grown && allocate(&device, 1000).is_ok()
     };
     let parent = || {
         write(3);
@@ -246,7 +252,7 @@ fn children_of_a_busy_parent_find_nothing_locked() {
                 let stream = device.default_stream().unwrap();
                 while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                     for len in [seed + 1, 1000, 10_000, 700_000] {
-                        let growable = device.allocate_growable(len).unwrap();
+                        let growable = allocate(device, len).unwrap();
                         let export = growable.export().unwrap();
                         growable.grow(&stream, len * 3 + 10_000).unwrap();
                         drop(export);
@@ -254,15 +260,15 @@ fn children_of_a_busy_parent_find_nothing_locked() {
                 }
             });
         }
-        let shared = device.allocate_growable(10).unwrap();
+        let shared = allocate(&device, 10).unwrap();
         let _held = shared.export().unwrap();
         for _ in 0..60 {
             let child = || {
                 let stream = device.default_stream().unwrap();
                 (0..16).all(|_| {
-                    std::thread::scope(|scope| scope.spawn(|| device.allocate_growable(100).is_ok()).join().unwrap())
+                    std::thread::scope(|scope| scope.spawn(|| allocate(&device, 100).is_ok()).join().unwrap())
                         && shared.grow(&stream, shared.len() * 2).is_ok()
-                        && device.allocate_growable(1 << 20).is_ok()
+                        && allocate(&device, 1 << 20).is_ok()
                 })
             };
             assert!(forked(child, || ()));

@@ -175,7 +175,9 @@ impl<'a> From<&'a CStr> for Arg<'a> {
 /// ```
 /// use parloop_kernel::{Context, args};
 /// let ctx = Context::open("cpu:1")?;
-/// let prog = ctx.compile("GPUKERN void twice(double *x, int n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }")?;
+/// let source = "GPUKERN void twice(double *x, int n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }";
+/// // SAFETY: all calls pass `n` elements.
+/// let prog = unsafe { ctx.compile(source)? };
 /// let mut x = ctx.array(&[1.0, 2.0])?;
 /// prog.kernel("twice")?.call(args![&mut x, 2])?;
 /// assert_eq!(x.to_vec()?, [2.0, 4.0]);

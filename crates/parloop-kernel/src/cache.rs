@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use parloop_device::forked::{ClosedInChild, Guard, Lock};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+
+use crate::trust::{self, Owner};
 
 /// The hash of all that decides a binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -254,19 +256,10 @@ fn prepare(folder: &Path) -> Result<(), String> {
         Ok(()) => {}
         Err(error) => return Err(format!("{shown} cannot be made: {error}")),
     }
-    let metadata = fs::symlink_metadata(folder).map_err(|e| format!("{shown} cannot be looked at: {e}"))?;
-    if !metadata.is_dir() {
-        return Err(format!("{shown} is not a folder but a link or file"));
-    }
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(format!("{shown} belongs to user {}, not to us", metadata.uid()));
-    }
-    if metadata.mode() & 0o022 != 0 {
-        return Err(format!(
-            "{shown} can be written to by other users; run `chmod go-w` on it, or set PARLOOP_CACHE_DIR to another folder"
-        ));
-    }
-    Ok(())
+    trust::check_folder(folder, Owner::Us).map_err(|reason| match reason.contains("chmod") {
+        true => format!("{reason}, or set PARLOOP_CACHE_DIR to another folder"),
+        false => reason,
+    })
 }
 
 /// An entry is the binary, then this.
@@ -283,13 +276,7 @@ const TRAILER_LEN: usize = 32 + 32 + MAGIC.len();
 
 fn read_entry(path: &Path, key: Key) -> io::Result<Vec<u8>> {
     let distrusted = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-    let descriptor = rustix::fs::open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())
-        .map_err(|error| if error == rustix::io::Errno::LOOP { distrusted("a link") } else { error.into() })?;
-    let mut file = File::from(descriptor);
-    let metadata = file.metadata()?;
-    if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 || !metadata.is_file() {
-        return Err(distrusted("not ours"));
-    }
+    let (mut file, metadata) = trust::open(path, Owner::Us)?;
     let mut bytes = Vec::with_capacity(metadata.len() as usize);
     file.read_to_end(&mut bytes)?;
     let Some(len) = bytes.len().checked_sub(TRAILER_LEN) else { return Err(distrusted("cut short")) };
@@ -306,7 +293,7 @@ fn read_entry(path: &Path, key: Key) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     type Made = Result<Vec<u8>, ()>;

@@ -19,13 +19,13 @@ use crate::source::Source;
 /// ```
 /// use parloop_kernel::{Context, args};
 /// let ctx = Context::open("cpu")?;
-/// let prog = ctx.compile(
-///     "GPUKERN void axpy(const double a, GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {
+/// let source = "GPUKERN void axpy(const double a, GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {
 ///          VECTORIZE_OVER(i, n)
 ///              y[i] += a * x[i];
 ///          END_VECTORIZE
-///      }",
-/// )?;
+///      }";
+/// // SAFETY: all calls pass `n` elements of `x` and of `y`.
+/// let prog = unsafe { ctx.compile(source)? };
 /// let (x, mut y) = (ctx.array(&[1.0, 2.0, 3.0])?, ctx.array(&[10.0, 10.0, 10.0])?);
 /// prog.kernel("axpy")?.call(args![2.0, &x, &mut y, x.len()])?;
 /// assert_eq!(y.to_vec()?, [12.0, 14.0, 16.0]);
@@ -76,40 +76,69 @@ impl Context {
 
     /// Compiles portable C; kernels and their arguments come from the source.
     ///
+    /// C is not checked as Rust is, and its kernels are called by safe functions, which check types, devices and constness of arguments
+    /// against the signature, but cannot see what the kernel does with them. What they cannot see is promised here, once.
+    ///
     /// # Errors
     /// A mistake in the source at its line, with the compiler's words; a missing compiler.
-    pub fn compile(&self, source: &str) -> Result<Program> {
-        self.compile_with(&[Source::text(source)], &CompileOptions::default())
+    ///
+    /// # Safety
+    /// For every call of a kernel of the program, with the arguments and the grid that it is given:
+    /// - it reads and writes memory that its arguments lead to, and its own: no index is beyond the end, and no null pointer is followed
+    ///   where null is passed;
+    /// - it does not write through a pointer that its signature declares `const`;
+    /// - its work items do not race, with each other or with other work on the same memory that is not ordered by a stream;
+    /// - it returns, does not unwind or jump over frames of its caller, and has no other undefined behaviour in C.
+    ///
+    /// Compiler arguments, headers and class sources that the program is compiled with are part of it. In checked mode
+    /// ([`CompileOptions::checked`]) the functions that check do not rely on the first of these; other C does.
+    pub unsafe fn compile(&self, source: &str) -> Result<Program> {
+        // SAFETY: what is promised here.
+        unsafe { self.compile_with(&[Source::text(source)], &CompileOptions::default()) }
     }
 
     /// Compiles several sources as one, with options.
     ///
     /// # Errors
     /// As [`compile`](Self::compile), and where a description disagrees with the source.
-    pub fn compile_with(&self, sources: &[Source], options: &CompileOptions) -> Result<Program> {
-        Program::compile(&self.stream, sources, options, Cache::user())
+    ///
+    /// # Safety
+    /// As [`compile`](Self::compile), of all sources together. Descriptions of kernels say what the kernels do.
+    pub unsafe fn compile_with(&self, sources: &[Source], options: &CompileOptions) -> Result<Program> {
+        // SAFETY: what is promised here.
+        unsafe { Program::compile(&self.stream, sources, options, Cache::user()) }
     }
 
     /// As [`compile_with`](Self::compile_with), with a cache of one's own.
     ///
     /// # Errors
     /// As [`compile_with`](Self::compile_with).
-    pub fn compile_cached(&self, sources: &[Source], options: &CompileOptions, cache: &Cache) -> Result<Program> {
-        Program::compile(&self.stream, sources, options, cache)
+    ///
+    /// # Safety
+    /// As [`compile_with`](Self::compile_with). Nobody else writes to the cache's folder what was not compiled from the same source.
+    pub unsafe fn compile_cached(&self, sources: &[Source], options: &CompileOptions, cache: &Cache) -> Result<Program> {
+        // SAFETY: what is promised here.
+        unsafe { Program::compile(&self.stream, sources, options, cache) }
     }
 
-    /// Loads a program that [`Program::save`] wrote. No compiler is needed and no process started. Load only files that you trust as
-    /// you trust a program: what is in them is run.
+    /// Loads a program that [`Program::save`] wrote. No compiler is needed and no process started.
+    ///
+    /// Loading a file runs code that is in it, before any kernel is called: load only files that you trust as you trust a program. A
+    /// file that another user could have written is refused: it and its folder must belong to us or to root, and nobody else may write to
+    /// them or rename a folder on the way.
     ///
     /// ```
     /// use parloop_kernel::{Context, args};
     /// let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("twice.prog");
     /// let ctx = Context::open("cpu:1")?;
-    /// ctx.compile("GPUKERN void twice(double *x, int n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }")?.save(&path)?;
+    /// let source = "GPUKERN void twice(double *x, int n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }";
+    /// // SAFETY: all calls pass `n` elements.
+    /// unsafe { ctx.compile(source)? }.save(&path)?;
     ///
     /// let mut x = vec![1.0, 2.0];
-    /// ctx.load(&path)?.kernel("twice")?.call(args![&mut x, 2])?;
+    /// // SAFETY: the file is ours, and all calls pass `n` elements.
+    /// unsafe { ctx.load(&path)? }.kernel("twice")?.call(args![&mut x, 2])?;
     /// assert_eq!(x, [2.0, 4.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -117,8 +146,13 @@ impl Context {
     /// # Errors
     /// [`KernelError::ProgramFile`], [`KernelError::NoProgram`], [`KernelError::Damaged`], [`KernelError::OtherVersion`],
     /// [`KernelError::OtherTarget`]; what the driver says when it refuses the binary.
-    pub fn load(&self, path: impl AsRef<Path>) -> Result<Program> {
-        Program::load(&self.stream, path.as_ref())
+    ///
+    /// # Safety
+    /// Opening the file runs code that is in it. [`Program::save`] wrote it, and nobody changed it since; for its kernels what
+    /// [`compile`](Self::compile) asks for holds.
+    pub unsafe fn load(&self, path: impl AsRef<Path>) -> Result<Program> {
+        // SAFETY: what is promised here.
+        unsafe { Program::load(&self.stream, path.as_ref()) }
     }
 
     /// An array with these values.

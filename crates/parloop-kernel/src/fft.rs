@@ -125,8 +125,9 @@ impl Context {
             return Ok(Work::Nothing);
         }
         if let Some(fft) = self.stream().plan_fft(planned)? {
-            let scale =
-                self.compile(if planned.dtype == DType::C64 { SCALE_SINGLE } else { SCALE_DOUBLE })?.kernel("parloop_scale")?.clone();
+            let source = if planned.dtype == DType::C64 { SCALE_SINGLE } else { SCALE_DOUBLE };
+            // SAFETY: it is called with `n` numbers.
+            let scale = unsafe { self.compile(source)? }.kernel("parloop_scale")?.clone();
             return Ok(Work::Device { fft, scale, factor: factor(planned) });
         }
         let threads = if self.device().kind() == DeviceKind::Cpu { self.device().clone() } else { Device::open("cpu")? };
@@ -169,7 +170,8 @@ fn too_large(device: &Device, asked: u64) -> KernelError {
 }
 
 impl FftPlan {
-    /// Transforms an array, memory or host data in place. On a GPU host data is copied there and back.
+    /// Transforms an array, memory or host data in place. On a GPU host data is copied there and back; on a CPU memory is, since others may
+    /// have it too. [`run_memory`](Self::run_memory) does without the copy.
     ///
     /// # Errors
     /// [`KernelError::FftData`] for data that is not as planned, which is not changed; or the device's failure.
@@ -195,7 +197,11 @@ impl FftPlan {
             Arg::Memory { writable: false, .. } | Arg::Host { .. } => Err(KernelError::FftReadOnly),
             Arg::Memory { memory, dtype, .. } => {
                 misfit(dtype, memory.len())?;
-                self.run_memory(memory, 0, direction)
+                match (&self.inner.work, dtype) {
+                    (Work::Host { .. }, None) => self.run_copy(memory, 0, direction),
+                    // SAFETY: an array that can be written is borrowed by the caller alone; a device's library has no `&mut`.
+                    _ => unsafe { self.run_memory(memory, 0, direction) },
+                }
             }
             Arg::HostMut { bytes, dtype } => {
                 misfit(Some(dtype), bytes.len())?;
@@ -209,7 +215,34 @@ impl FftPlan {
     ///
     /// # Errors
     /// When they are not all inside, for memory of another device, or when the device fails.
-    pub fn run_memory(&self, memory: &Memory, offset: usize, direction: FftDirection) -> Result<()> {
+    ///
+    /// # Safety
+    /// Nobody else uses these bytes until this returns; on CUDA and HIP, until the work that it queued on the stream is done.
+    pub unsafe fn run_memory(&self, memory: &Memory, offset: usize, direction: FftDirection) -> Result<()> {
+        self.check_memory(memory, offset)?;
+        let bytes = self.inner.bytes;
+        match &self.inner.work {
+            Work::Nothing => Ok(()),
+            Work::Host { .. } => match memory.host_pointer() {
+                Some(pointer) => {
+                    // SAFETY: host memory that `memory` keeps alive, the range was checked, and the caller has it alone.
+                    self.run_host(unsafe { std::slice::from_raw_parts_mut(pointer.add(offset), bytes) }, direction)
+                }
+                None => self.run_copy(memory, offset, direction),
+            },
+            Work::Device { fft, scale, factor } => {
+                fft.run(memory, offset, direction)?;
+                if direction == FftDirection::Inverse {
+                    let numbers = 2 * (bytes / self.inner.dtype.size());
+                    scale.call(args![&memory.slice(offset, bytes)?, *factor, numbers])?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Refuses memory of another device, and a range that is not inside.
+    fn check_memory(&self, memory: &Memory, offset: usize) -> Result<()> {
         let Inner { stream, bytes, .. } = &*self.inner;
         let (device, found) = (stream.device(), memory.device());
         // CPU devices differ in their threads only: their memory is the host's.
@@ -221,31 +254,17 @@ impl FftPlan {
         if offset.checked_add(*bytes).is_none_or(|end| end > memory.len()) {
             return Err(DeviceError::OutOfBounds { operation: "transform", offset, len: *bytes, size: memory.len() }.into());
         }
-        stream.refuse_recording(|| "a Fourier transform".to_owned(), None)?;
-        match &self.inner.work {
-            Work::Nothing => Ok(()),
-            Work::Host { .. } => match memory.host_pointer() {
-                Some(pointer) => {
-                    // SAFETY: host memory that `memory` keeps alive, and the range was checked. As with a kernel's launch, it is the
-                    // caller's business that nobody else uses the memory meanwhile.
-                    self.run_host(unsafe { std::slice::from_raw_parts_mut(pointer.add(offset), *bytes) }, direction)
-                }
-                None => {
-                    let mut copy = vec![0; *bytes];
-                    stream.read(memory, offset, &mut copy)?;
-                    self.run_host(&mut copy, direction)?;
-                    Ok(stream.write(memory, offset, &copy)?)
-                }
-            },
-            Work::Device { fft, scale, factor } => {
-                fft.run(memory, offset, direction)?;
-                if direction == FftDirection::Inverse {
-                    let numbers = 2 * (bytes / self.inner.dtype.size());
-                    scale.call(args![&memory.slice(offset, *bytes)?, *factor, numbers])?;
-                }
-                Ok(())
-            }
-        }
+        Ok(stream.refuse_recording(|| "a Fourier transform".to_owned(), None)?)
+    }
+
+    /// Transforms a copy on the host and writes it back.
+    fn run_copy(&self, memory: &Memory, offset: usize, direction: FftDirection) -> Result<()> {
+        self.check_memory(memory, offset)?;
+        let stream = &self.inner.stream;
+        let mut copy = vec![0; self.inner.bytes];
+        stream.read(memory, offset, &mut copy)?;
+        self.run_host(&mut copy, direction)?;
+        Ok(stream.write(memory, offset, &copy)?)
     }
 
     /// Transforms host data, of as many bytes as were planned for.
@@ -264,7 +283,8 @@ impl FftPlan {
                 let stream = &self.inner.stream;
                 let staged = stream.device().allocate(bytes.len())?;
                 stream.write(&staged, 0, bytes)?;
-                self.run_memory(&staged, 0, direction)?;
+                // SAFETY: nobody else has this memory.
+                unsafe { self.run_memory(&staged, 0, direction)? };
                 stream.read(&staged, 0, bytes)?;
             }
         }

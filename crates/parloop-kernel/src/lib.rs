@@ -35,6 +35,7 @@ mod saved;
 mod signature;
 mod source;
 mod staging;
+mod trust;
 mod unread;
 mod version;
 
@@ -49,7 +50,7 @@ pub use error::{KernelError, Result};
 pub use fft::{FftPlan, Order, describe_array};
 pub use grid::Grid;
 pub use kernel::{BoundKernel, Items, Kernel, Slots, decode, wrong_count};
-pub use options::{CompileOptions, SourceHook};
+pub use options::{CompileOptions, SourceHook, checked_by_environment};
 pub use plain::PlainC;
 pub use program::{Program, compile_for, signatures};
 pub use recording::{BeforeReplay, Recording, Replay};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parloop_device::DeviceError;
+use parloop_device::flag_from_env;
 
 use crate::description::KernelDescription;
 use crate::error::Result;
@@ -43,7 +43,7 @@ impl Default for CompileOptions {
             arguments: Vec::new(),
             kernels: Vec::new(),
             classes: Vec::new(),
-            checked: checked_by_environment() == Ok(true),
+            checked: matches!(checked_by_environment(), Ok(true)),
             check_sites: Vec::new(),
             source_hook: None,
             save_source_as: None,
@@ -51,16 +51,13 @@ impl Default for CompileOptions {
     }
 }
 
-/// What `PARLOOP_CHECKED` says.
+/// What the environment variable `PARLOOP_CHECKED` says: `1` turns checked mode on where a program does not say otherwise. What is said for
+/// one compilation or one loop (`checked`) goes before the environment. Everything that has a checked mode asks here.
 ///
 /// # Errors
-/// [`DeviceError::Variable`] when it is neither 0 nor 1.
-pub(crate) fn checked_by_environment() -> Result<bool> {
-    match std::env::var("PARLOOP_CHECKED").unwrap_or_default().as_str() {
-        "" | "0" => Ok(false),
-        "1" => Ok(true),
-        other => Err(DeviceError::Variable { name: "PARLOOP_CHECKED", value: other.to_owned(), expected: "0 or 1".into() }.into()),
-    }
+/// [`DeviceError::Variable`](parloop_device::DeviceError::Variable) when it is neither 0 nor 1.
+pub fn checked_by_environment() -> Result<bool> {
+    Ok(flag_from_env("PARLOOP_CHECKED")?)
 }
 
 impl fmt::Debug for CompileOptions {

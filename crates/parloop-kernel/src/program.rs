@@ -40,17 +40,21 @@ struct Inner {
 }
 
 impl Program {
-    pub(crate) fn compile(stream: &Stream, sources: &[Source], options: &CompileOptions, cache: &Cache) -> Result<Program> {
+    /// # Safety
+    /// As [`Context::compile_cached`](crate::Context::compile_cached).
+    pub(crate) unsafe fn compile(stream: &Stream, sources: &[Source], options: &CompileOptions, cache: &Cache) -> Result<Program> {
         let device = stream.device();
         let prepared = Prepared::new(sources, options, device.kind())?;
         prepared.save(options)?;
         let compiler = device.compiler().map_err(|error| prepared.explain(error, options))?;
         let (mut binary, origin) = prepared.build(&*compiler, options, cache)?;
-        let module = match device.load(&binary) {
+        // SAFETY: the caller vouches for the source, and the cache for what it has kept of the same source.
+        let module = match unsafe { device.load(&binary) } {
             // A driver may refuse a binary that was right for another; it is compiled again, once.
             Err(DeviceError::Load { .. }) if origin != Origin::Compiled => {
                 binary = prepared.build_fresh(&*compiler, options)?;
-                device.load(&binary)?
+                // SAFETY: compiled from that source.
+                unsafe { device.load(&binary)? }
             }
             loaded => loaded?,
         };
@@ -59,12 +63,15 @@ impl Program {
         Program::around(Inner { functions, helpers, stream: stream.clone(), binary, source, origin })?.describe(&options.kernels)
     }
 
-    pub(crate) fn load(stream: &Stream, path: &Path) -> Result<Program> {
+    /// # Safety
+    /// As [`Context::load`](crate::Context::load).
+    pub(crate) unsafe fn load(stream: &Stream, path: &Path) -> Result<Program> {
         let saved = SavedProgram::read(path)?;
         saved.check_target(stream.device(), path)?;
         let SavedProgram { check_sites, functions, kernels: described, binary, .. } = saved;
         let binary = ModuleBinary { bytes: binary };
-        let module = stream.device().load(&binary)?;
+        // SAFETY: the caller vouches for the file.
+        let module = unsafe { stream.device().load(&binary)? };
         let functions = link(&module, functions, check_sites.as_ref())?;
         let (helpers, source, stream) = (Vec::new(), String::new(), stream.clone());
         let program = Program::around(Inner { functions, helpers, stream, binary, source, origin: Origin::File })?;

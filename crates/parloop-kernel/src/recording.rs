@@ -36,7 +36,9 @@ impl Context {
     /// ```
     /// use parloop_kernel::{Context, args};
     /// let ctx = Context::open("cpu")?;
-    /// let prog = ctx.compile("GPUKERN void add(double *x, double a, int n) { VECTORIZE_OVER(i, n) x[i] += a; END_VECTORIZE }")?;
+    /// let source = "GPUKERN void add(double *x, double a, int n) { VECTORIZE_OVER(i, n) x[i] += a; END_VECTORIZE }";
+    /// // SAFETY: all calls pass at least `n` elements.
+    /// let prog = unsafe { ctx.compile(source)? };
     /// let add = prog.kernel("add")?;
     /// let mut x = ctx.array(&[0.0, 10.0])?;
     ///

@@ -3,7 +3,7 @@
 //! A file is the magic, the number of its format, the version of parloop that saved it, the blake3 hash of all the rest, and the rest.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use parloop_device::{Device, DeviceKind};
@@ -12,6 +12,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::{KernelError, Result};
 use crate::grid::Grid;
 use crate::signature::Signature;
+use crate::trust::{self, Owner};
 use crate::version::VERSION;
 
 const MAGIC: [u8; 8] = *b"parloop\0";
@@ -135,16 +136,26 @@ impl SavedProgram {
         }
         let mut file = tempfile::Builder::new().prefix(".parloop-").tempfile_in(folder).map_err(failed)?;
         file.write_all(&self.to_bytes()).map_err(failed)?;
-        // A temporary file is for its owner's eyes alone; a saved one is as any other file.
+        // A temporary file is for its owner's eyes alone; a saved one is as any other file, but nobody else writes what we run.
         use std::os::unix::fs::PermissionsExt;
-        let open = std::fs::Permissions::from_mode(0o666 & !umask());
+        let open = std::fs::Permissions::from_mode(0o644 & !umask());
         file.as_file().set_permissions(open).map_err(failed)?;
         file.persist(path).map_err(|e| failed(e.error)).map(|_| ())
     }
 
+    /// Reads a file that nobody else can have written: what is in it will be run.
     pub(crate) fn read(path: &Path) -> Result<SavedProgram> {
-        let failed = |e: std::io::Error| KernelError::ProgramFile { path: path.to_owned(), action: "read", reason: e.to_string() };
-        SavedProgram::from_bytes(&std::fs::read(path).map_err(failed)?, path)
+        let refused = |action: &'static str, reason: String| KernelError::ProgramFile { path: path.to_owned(), action, reason };
+        let failed = |e: std::io::Error| refused(if e.kind() == ErrorKind::InvalidData { "trusted" } else { "read" }, e.to_string());
+        // Links are followed here, and the folders that they lead to are looked at.
+        let real = path.canonicalize().map_err(failed)?;
+        if let Some(folder) = real.parent() {
+            trust::check_folder(folder, Owner::UsOrRoot).map_err(|reason| refused("trusted", reason))?;
+        }
+        let (mut file, _) = trust::open(&real, Owner::UsOrRoot).map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        SavedProgram::from_bytes(&bytes, path)
     }
 
     /// Whether `device` can run its binary.

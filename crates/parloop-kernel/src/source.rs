@@ -52,7 +52,8 @@ impl Source {
     /// let api = Source::named("api.h", "GPUFUN double twice(double x) { return 2 * x; }\ndouble thrice(double x) { return 3 * x; }").api();
     /// let kernels = vec![KernelDescription { name: "twice".into(), ..Default::default() }];
     /// let options = CompileOptions { kernels, ..Default::default() };
-    /// let prog = Context::open("cpu:1")?.compile_with(&[api], &options)?;
+    /// // SAFETY: the functions use no memory.
+    /// let prog = unsafe { Context::open("cpu:1")?.compile_with(&[api], &options)? };
     /// assert_eq!(prog.kernel("twice")?.call(args![4.0])?, Some(Scalar::Float(8.0)));
     /// assert!(prog.kernel("thrice").is_err());
     /// # Ok::<(), parloop_kernel::KernelError>(())

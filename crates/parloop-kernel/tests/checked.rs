@@ -6,6 +6,16 @@ use devices::on_every_device;
 use parloop_device::DeviceKind;
 use parloop_kernel::{Arg, CompileOptions, Context, KernelDescription, KernelError, Program, Scalar, Source, args};
 
+fn compile_text(ctx: &Context, source: &str) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile(source) }
+}
+
+fn compile_sources(ctx: &Context, sources: &[Source], options: &CompileOptions) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile_with(sources, options) }
+}
+
 /// Accessors of an object that is a count and as many doubles.
 const API: &str = "
 typedef GPUGLMEM struct Multipole_s *Multipole;
@@ -46,7 +56,7 @@ fn compile(ctx: &Context, checked: bool, kernels: Vec<KernelDescription>) -> Res
     let check_sites = vec!["Multipole.knl".into(), "Multipole.base".into()];
     let options = CompileOptions { checked, check_sites, kernels, classes: vec!["Multipole".into()], ..Default::default() };
     let source = if checked { SOURCE.to_owned() } else { SOURCE.replace("PARLOOP_CHECK(0, 7, 3, 2);", "") };
-    ctx.compile_with(&[Source::named("api.h", API).api(), Source::text(source)], &options)
+    compile_sources(ctx, &[Source::named("api.h", API).api(), Source::text(source)], &options)
 }
 
 fn multipole(ctx: &Context, values: &[f64]) -> parloop_kernel::Array<f64> {
@@ -166,7 +176,7 @@ fn without_checked_mode_there_is_no_macro_and_nothing_is_paid() {
         let (m, mut x) = (multipole(ctx, &[4.0]), vec![0.0]);
         prog.kernel("first").unwrap().call(&mut [object(&m), Arg::from(&mut x)]).unwrap();
         assert_eq!(x, [4.0]);
-        let error = ctx.compile_with(&[Source::text(SOURCE)], &CompileOptions { checked: false, ..Default::default() }).unwrap_err();
+        let error = compile_sources(ctx, &[Source::text(SOURCE)], &CompileOptions { checked: false, ..Default::default() }).unwrap_err();
         assert!(matches!(error, KernelError::Source { .. } | KernelError::Compile { .. }));
     });
 }
@@ -175,7 +185,7 @@ fn without_checked_mode_there_is_no_macro_and_nothing_is_paid() {
 fn a_program_without_a_check_pays_nothing_in_checked_mode() {
     on_every_device(|ctx| {
         let options = CompileOptions { checked: true, ..Default::default() };
-        let prog = ctx.compile_with(&[Source::text("GPUKERN void k(GPUGLMEM double *x) { x[0] = 1; }")], &options).unwrap();
+        let prog = compile_sources(ctx, &[Source::text("GPUKERN void k(GPUGLMEM double *x) { x[0] = 1; }")], &options).unwrap();
         assert!(!prog.source().contains("parloop_check"));
         let mut x = vec![0.0];
         prog.kernel("k").unwrap().call(args![&mut x]).unwrap();
@@ -216,7 +226,7 @@ fn the_environment_sets_the_default_and_a_wrong_value_is_an_error() {
 fn the_default_of_the_environment() {
     let checked = CompileOptions::default().checked;
     let source = "#ifdef PARLOOP_CHECKED\n#define MODE 1\n#else\n#define MODE 0\n#endif\nint mode(void) { return MODE; }";
-    match Context::open("cpu:1").unwrap().compile(source) {
+    match compile_text(&Context::open("cpu:1").unwrap(), source) {
         Ok(prog) => println!("FOUND {checked} {:?}", prog.kernel("mode").unwrap().call(args![])),
         Err(error) => println!("FOUND {checked} Err {error}"),
     }

@@ -6,6 +6,16 @@ use devices::on_every_device;
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel::{Arg, CompileOptions, Context, DescribedParam, KernelDescription, KernelError, Program, Scalar, Source, args};
 
+fn compile_text(ctx: &Context, source: &str) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile(source) }
+}
+
+fn compile_sources(ctx: &Context, sources: &[Source], options: &CompileOptions) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile_with(sources, options) }
+}
+
 const API: &str = "
 typedef GPUGLMEM struct Cells_s *Cells;
 GPUFUN GPUGLMEM double *Cells_getp(Cells c, int64_t i) { return (GPUGLMEM double *)((GPUGLMEM char *)c + 8 + 8 * i); }
@@ -34,7 +44,7 @@ fn described(names: &[&str]) -> Vec<KernelDescription> {
 
 fn compile(ctx: &Context, names: &[&str]) -> Result<Program, KernelError> {
     let options = CompileOptions { classes: vec!["Cells".into()], kernels: described(names), ..Default::default() };
-    ctx.compile_with(&[Source::named("api.h", API).api(), Source::text(SOURCE)], &options)
+    compile_sources(ctx, &[Source::named("api.h", API).api(), Source::text(SOURCE)], &options)
 }
 
 fn names(prog: &Program) -> Vec<&str> {
@@ -107,8 +117,8 @@ struct S *other(struct S *s) { return s; }
 fn returned_pointers_are_addresses() {
     for name in ["cpu", "cpu:1", "cpu:5"] {
         let ctx = Context::open(name).unwrap();
-        let prog =
-            ctx.compile_with(&[Source::text(POINTERS)], &CompileOptions { kernels: described(&["any"]), ..Default::default() }).unwrap();
+        let prog = compile_sources(&ctx, &[Source::text(POINTERS)], &CompileOptions { kernels: described(&["any"]), ..Default::default() })
+            .unwrap();
         let signature = |name: &str| prog.kernel(name).unwrap().signature().to_string();
         assert_eq!(signature("at"), "double * at(double * x, int64_t i)");
         assert_eq!(signature("text"), "const char * text()");
@@ -155,7 +165,7 @@ fn an_object_can_be_returned() {
 fn what_a_kernel_returns_is_refused_where_there_is_nobody_to_take_it() {
     on_every_device(|ctx| {
         if ctx.device().kind() != DeviceKind::Cpu {
-            let error = ctx.compile(POINTERS).unwrap_err();
+            let error = compile_text(ctx, POINTERS).unwrap_err();
             assert_eq!(
                 error.to_string(),
                 "<source>:5: kernel `nothing` returns a value, which only a CPU can do; write it through a pointer"
@@ -169,7 +179,7 @@ fn the_described_return_type_is_checked() {
     let ctx = Context::open("cpu:1").unwrap();
     let compile = |name: &str, returns| {
         let kernels = vec![KernelDescription { name: name.into(), returns: Some(returns), ..Default::default() }];
-        ctx.compile_with(&[Source::text(POINTERS)], &CompileOptions { kernels, ..Default::default() })
+        compile_sources(&ctx, &[Source::text(POINTERS)], &CompileOptions { kernels, ..Default::default() })
     };
     let pointer = |dtype| DescribedParam { dtype: Some(dtype), pointer: true, ..Default::default() };
     compile("at", Some(pointer(DType::F64))).unwrap();
@@ -191,9 +201,10 @@ fn a_described_function_that_cannot_be_called_is_refused_at_its_line() {
         ("double f(int x)[3] { return 0; }", "`f` returns neither a scalar nor a plain pointer"),
     ] {
         let options = CompileOptions { kernels: described(&["f"]), ..Default::default() };
-        let error = ctx.compile_with(&[Source::text(format!("\n{function}"))], &options).unwrap_err();
+        let error = compile_sources(&ctx, &[Source::text(format!("\n{function}"))], &options).unwrap_err();
         assert_eq!(error.to_string(), format!("<source>:2: {reason}"));
     }
-    let error = ctx.compile_with(&[Source::text("")], &CompileOptions { kernels: described(&["f"]), ..Default::default() }).unwrap_err();
+    let error =
+        compile_sources(&ctx, &[Source::text("")], &CompileOptions { kernels: described(&["f"]), ..Default::default() }).unwrap_err();
     assert_eq!(error.to_string(), "the program has no kernel `f`; it has none: mark one with GPUKERN");
 }

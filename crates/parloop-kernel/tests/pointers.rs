@@ -4,7 +4,12 @@ mod devices;
 
 use devices::on_every_device;
 use parloop_device::{DType, DeviceError, Memory, as_bytes, as_bytes_mut};
-use parloop_kernel::{Arg, Context, DeviceKind, Items, KernelError, Slots, args};
+use parloop_kernel::{Arg, Context, DeviceKind, Items, KernelError, Program, Slots, args};
+
+fn compile_text(ctx: &Context, source: &str) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile(source) }
+}
 
 const SOURCE: &str = "
 GPUKERN void add(GPUGLMEM const int32_t *RESTRICT x, GPUGLMEM int32_t *y, const int64_t n) {
@@ -49,7 +54,7 @@ fn of_i32(memory: &Memory, writable: bool) -> Arg<'_> {
 #[test]
 fn parts_at_any_offset_are_read_and_written_where_they_are() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let add = prog.kernel("add").unwrap();
         for (from, to) in [(0, 0), (8, 4), (12, 8), (4, 12), (20, 36)] {
             let (x, y) = (bytes_of(ctx, &(0..16).collect::<Vec<_>>()), bytes_of(ctx, &[1000; 16]));
@@ -65,7 +70,7 @@ fn parts_at_any_offset_are_read_and_written_where_they_are() {
 #[test]
 fn parts_of_parts_and_overlapping_parts_are_places_of_one_memory() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let shift = prog.kernel("shift").unwrap();
         let memory = bytes_of(ctx, &(0..16).collect::<Vec<_>>());
         let half = memory.slice(12, 48).unwrap();
@@ -86,7 +91,7 @@ fn parts_of_parts_and_overlapping_parts_are_places_of_one_memory() {
 #[test]
 fn arrays_of_rows_are_pointers_too() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let mut out = vec![0.0; 3];
         prog.kernel("rows").unwrap().call(args![&vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut out, 3]).unwrap();
         assert_eq!(out, [4.0, 5.0, 6.0]);
@@ -96,7 +101,7 @@ fn arrays_of_rows_are_pointers_too() {
 #[test]
 fn null_is_null_and_nothing_else_is() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let which = prog.kernel("which").unwrap();
         let memory = ctx.device().allocate(64).unwrap();
         let empty = memory.slice(8, 0).unwrap();
@@ -112,7 +117,7 @@ fn null_is_null_and_nothing_else_is() {
 #[test]
 fn a_bound_kernel_keeps_its_parts() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let (x, y) = (bytes_of(ctx, &[1, 2, 3, 4]), bytes_of(ctx, &[0; 4]));
         let parts = (x.slice(4, 12).unwrap(), y.slice(4, 12).unwrap());
         let mut add = prog.kernel("add").unwrap().bind(&mut [of_i32(&parts.0, false), of_i32(&parts.1, true), Arg::from(3)]).unwrap();
@@ -126,7 +131,7 @@ fn a_bound_kernel_keeps_its_parts() {
 #[test]
 fn a_pointer_slot_leads_to_a_byte_of_the_memory_or_to_its_end() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let add = prog.kernel("add").unwrap();
         let (x, y) = (bytes_of(ctx, &(0..8).collect::<Vec<_>>()), bytes_of(ctx, &[0; 8]));
         let mut slots = Slots::new();
@@ -165,7 +170,7 @@ extern \"C\" __global__ void __launch_bounds__(8) place(int *__restrict__ out, i
             DeviceKind::OpenCl => opencl,
             _ => cuda,
         };
-        let prog = ctx.compile(source).unwrap();
+        let prog = compile_text(ctx, source).unwrap();
         let (mut out, one) = (ctx.zeros::<i32>(6 * 10).unwrap(), ctx.array(&[1i32]).unwrap());
         let blocks = Items::Blocks { grid: [3, 3, 1], block: [4, 2, 1] };
         prog.kernel("place").unwrap().call_over(args![&mut out, &one, 10], blocks).unwrap();

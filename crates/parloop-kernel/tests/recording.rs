@@ -9,6 +9,16 @@ use devices::on_every_device;
 use parloop_device::{Complex64, DType, DeviceError, DeviceKind, Memory, as_bytes, as_bytes_mut};
 use parloop_kernel::{Arg, CompileOptions, Context, KernelError, Program, Slots, Source, args};
 
+fn compile_text(ctx: &Context, source: &str) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile(source) }
+}
+
+fn compile_sources(ctx: &Context, sources: &[Source], options: &CompileOptions) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile_with(sources, options) }
+}
+
 const SOURCE: &str = "
 GPUKERN void add(GPUGLMEM double *x, const double a, const int64_t n) {
     VECTORIZE_OVER(i, n)
@@ -29,7 +39,7 @@ GPUKERN void length(const char *text, GPUGLMEM int64_t *out) { out[0] = text[0];
 ";
 
 fn compile(ctx: &Context) -> Program {
-    ctx.compile(SOURCE).unwrap()
+    compile_text(ctx, SOURCE).unwrap()
 }
 
 #[test]
@@ -152,7 +162,8 @@ fn an_array_that_is_made_while_recording_belongs_to_the_replay() {
 #[test]
 fn memory_that_grows_stays_where_it_was_recorded() {
     on_every_device(|ctx| {
-        let growable = ctx.device().allocate_growable(16).unwrap();
+        // SAFETY: one thread uses it, and what is recorded keeps it where it is.
+        let growable = unsafe { ctx.device().allocate_growable(16) }.unwrap();
         let (part, other) = (growable.memory(), ctx.zeros::<f64>(2).unwrap());
         ctx.stream().write(&part, 0, as_bytes(&[1.0, 2.0])).unwrap();
         let recording = ctx.record().unwrap();
@@ -248,7 +259,7 @@ fn a_transform_is_not_recorded() {
 #[test]
 fn a_kernel_that_returns_a_value_is_not_recorded() {
     let ctx = Context::open("cpu:1").unwrap();
-    let prog = ctx.compile("double half(double x) { return x / 2; }").unwrap();
+    let prog = compile_text(&ctx, "double half(double x) { return x / 2; }").unwrap();
     let (error, _) = refused(&ctx, || prog.kernel("half").unwrap().call(args![1.0]));
     assert_eq!(error, "cpu:1: kernel `half`, which returns a value, cannot be recorded; let it write to an array");
 }
@@ -463,7 +474,7 @@ GPUKERN void twice(GPUGLMEM double *x, const int64_t i) { if (PARLOOP_CHECK(i >=
 fn checks_of_recorded_kernels_are_errors_of_the_replay() {
     on_every_device(|ctx| {
         let options = CompileOptions { checked: true, check_sites: vec!["x".into()], ..Default::default() };
-        let prog = ctx.compile_with(&[Source::text(CHECKED)], &options).unwrap();
+        let prog = compile_sources(ctx, &[Source::text(CHECKED)], &options).unwrap();
         let (at, twice) = (prog.kernel("at").unwrap(), prog.kernel("twice").unwrap());
         let mut x = ctx.zeros::<f64>(2).unwrap();
         let record = |x: &mut parloop_kernel::Array<f64>, indices: [i64; 2]| {

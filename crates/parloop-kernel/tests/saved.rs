@@ -2,13 +2,23 @@
 
 mod devices;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use devices::{devices, on_every_device};
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel::{
     Arg, CompileOptions, Context, DescribedParam, Grid, KernelDescription, KernelError, Origin, Program, SavedProgram, Scalar, Source, args,
 };
+
+fn compile_sources(ctx: &Context, sources: &[Source], options: &CompileOptions) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile_with(sources, options) }
+}
+
+fn load(ctx: &Context, path: &Path) -> Result<Program, KernelError> {
+    // SAFETY: these tests wrote the file, and a damaged one is refused.
+    unsafe { ctx.load(path) }
+}
 
 const SOURCE: &str = "
 typedef GPUGLMEM struct Cells_s *Cells;
@@ -48,7 +58,7 @@ fn compile(ctx: &Context, checked: bool) -> Program {
     }
     let (classes, check_sites) = (vec!["Cells".into()], vec!["Cells.values".into()]);
     let options = CompileOptions { kernels, classes, checked, check_sites, ..Default::default() };
-    ctx.compile_with(&[Source::text(SOURCE)], &options).unwrap()
+    compile_sources(ctx, &[Source::text(SOURCE)], &options).unwrap()
 }
 
 fn object(array: &parloop_kernel::Array<f64>) -> Arg<'_> {
@@ -61,7 +71,7 @@ fn a_loaded_program_does_what_the_saved_one_did() {
         let (_folder, path) = file();
         let saved = compile(ctx, false);
         saved.save(&path).unwrap();
-        let loaded = ctx.load(&path).unwrap();
+        let loaded = load(ctx, &path).unwrap();
         assert_eq!((loaded.origin(), loaded.source()), (Origin::File, ""));
         let list = |prog: &Program| prog.kernels().map(|(name, kernel)| (name.to_owned(), kernel.signature().clone())).collect::<Vec<_>>();
         assert_eq!(list(&loaded), list(&saved));
@@ -96,7 +106,7 @@ fn a_loaded_program_can_be_described_and_saved_again() {
     on_every_device(|ctx| {
         let (_folder, path) = file();
         compile(ctx, false).save(&path).unwrap();
-        let loaded = ctx.load(&path).unwrap();
+        let loaded = load(ctx, &path).unwrap();
         let value = DescribedParam { name: Some("number".into()), dtype: Some(DType::I32), ..Default::default() };
         let described = KernelDescription {
             name: "store".into(),
@@ -111,7 +121,7 @@ fn a_loaded_program_can_be_described_and_saved_again() {
         again.kernel("store").unwrap().call(args![&mut x, 7]).unwrap();
         assert_eq!(x, [7]);
         again.save(&path).unwrap();
-        assert!(ctx.load(&path).unwrap().kernel("store").is_ok());
+        assert!(load(ctx, &path).unwrap().kernel("store").is_ok());
         let wrong = KernelDescription { params: Some(vec![value.clone(), value]), ..described.clone() };
         assert_eq!(
             loaded.describe(&[wrong]).unwrap_err().to_string(),
@@ -127,7 +137,7 @@ fn a_checked_program_is_checked_after_loading() {
     on_every_device(|ctx| {
         let (_folder, path) = file();
         compile(ctx, true).save(&path).unwrap();
-        let loaded = ctx.load(&path).unwrap();
+        let loaded = load(ctx, &path).unwrap();
         let cells = ctx.array(&[1.0; 8]).unwrap();
         let scale = loaded.kernel("scale").unwrap();
         scale.call(&mut [object(&cells), Arg::from(2.0), Arg::from(4)]).unwrap();
@@ -142,7 +152,7 @@ fn a_program_for_one_kind_of_device_is_refused_by_the_others() {
     for from in devices() {
         compile(&Context::on(from.default_stream().unwrap()), false).save(&path).unwrap();
         for to in devices() {
-            let loaded = Context::on(to.default_stream().unwrap()).load(&path);
+            let loaded = load(&Context::on(to.default_stream().unwrap()), &path);
             // Two OpenCL devices may have different drivers.
             if from.kind() == to.kind() && (from.kind() != DeviceKind::OpenCl || from.same(&to)) {
                 assert!(loaded.is_ok(), "{loaded:?}");
@@ -160,7 +170,7 @@ fn a_program_for_one_kind_of_device_is_refused_by_the_others() {
 fn files_that_cannot_be_read_or_written_are_told() {
     let ctx = Context::open("cpu:1").unwrap();
     let (folder, path) = file();
-    let error = ctx.load(&path).unwrap_err();
+    let error = load(&ctx, &path).unwrap_err();
     let words = format!("program file {} could not be read: No such file or directory (os error 2)", path.display());
     assert_eq!(error.to_string(), words);
     let nowhere = folder.path().join("no").join("a.prog");
@@ -168,14 +178,14 @@ fn files_that_cannot_be_read_or_written_are_told() {
     let words = format!("program file {} could not be saved: there is no folder {}", nowhere.display(), folder.path().join("no").display());
     assert_eq!(error.to_string(), words);
     std::fs::write(&path, "text").unwrap();
-    assert_eq!(ctx.load(&path).unwrap_err().to_string(), format!("{} is no program that parloop saved", path.display()));
+    assert_eq!(load(&ctx, &path).unwrap_err().to_string(), format!("{} is no program that parloop saved", path.display()));
     compile(&ctx, false).save(&path).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&path, bytes).unwrap();
     let words = format!("program file {} is damaged: its content is not what was saved; save the program again", path.display());
-    assert_eq!(ctx.load(&path).unwrap_err().to_string(), words);
+    assert_eq!(load(&ctx, &path).unwrap_err().to_string(), words);
 }
 
 #[test]
@@ -184,6 +194,71 @@ fn saving_replaces_a_file_and_leaves_nothing_else() {
     let (folder, path) = file();
     std::fs::write(&path, "old").unwrap();
     compile(&ctx, false).save(&path).unwrap();
-    assert!(ctx.load(&path).is_ok());
+    assert!(load(&ctx, &path).is_ok());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_that_another_user_could_have_written_is_refused() {
+    use std::fs::{Permissions, create_dir, set_permissions};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    let ctx = Context::open("cpu:1").unwrap();
+    let (folder, _) = file();
+    let (outer, inner) = (folder.path().join("outer"), folder.path().join("outer").join("inner"));
+    create_dir(&outer).unwrap();
+    create_dir(&inner).unwrap();
+    let path = inner.join("a.prog");
+    compile(&ctx, false).save(&path).unwrap();
+    assert!(load(&ctx, &path).is_ok());
+    let refused = |path: &Path| load(&ctx, path).unwrap_err().to_string();
+    let words = |path: &Path, reason: String| format!("program file {} could not be trusted: {reason}", path.display());
+    let by_others = "can be written to by other users; run `chmod go-w` on it";
+    let mode = |path: &Path, mode: u32| set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    for open in [0o666, 0o664] {
+        mode(&path, open);
+        assert_eq!(refused(&path), words(&path, format!("it {by_others}")));
+    }
+    mode(&path, 0o644);
+    for wrong in [&outer, &inner] {
+        mode(wrong, 0o777);
+        assert_eq!(refused(&path), words(&path, format!("{} {by_others}", wrong.canonicalize().unwrap().display())));
+        mode(wrong, 0o755);
+    }
+    // Others cannot rename what is ours in a sticky folder.
+    mode(&outer, 0o1777);
+    assert!(load(&ctx, &path).is_ok());
+    // A link is as good as what it leads to.
+    let link = folder.path().join("link.prog");
+    symlink(&path, &link).unwrap();
+    assert!(load(&ctx, &link).is_ok());
+    mode(&path, 0o646);
+    assert_eq!(refused(&link), words(&link, format!("it {by_others}")));
+    mode(&path, 0o644);
+    if chown(&path, Some(12345), None).is_err() {
+        println!("skipped: only root can give a file away");
+        return;
+    }
+    assert_eq!(refused(&path), words(&path, "it belongs to user 12345, not to us".to_owned()));
+    chown(&path, Some(0), None).unwrap();
+    chown(&outer, Some(12345), None).unwrap();
+    let outer = outer.canonicalize().unwrap();
+    assert_eq!(refused(&path), words(&path, format!("{} belongs to user 12345, not to us", outer.display())));
+}
+
+#[test]
+#[ignore = "runs with a umask of its own"]
+fn saved_and_loaded() {
+    let ctx = Context::open("cpu:1").unwrap();
+    let (folder, path) = file();
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    compile(&ctx, false).save(&path).unwrap();
+    load(&ctx, &path).unwrap();
+}
+
+#[test]
+fn what_is_saved_can_be_loaded_whatever_the_umask() {
+    let test = std::env::current_exe().unwrap();
+    let command = "umask 0; exec \"$0\" --exact saved_and_loaded --ignored";
+    let output = std::process::Command::new("sh").args(["-c", command]).arg(test).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

@@ -5,7 +5,17 @@ mod devices;
 
 use devices::on_every_device;
 use parloop_device::{DType, DeviceError, DeviceKind, Memory, as_bytes_mut};
-use parloop_kernel::{Arg, CompileOptions, Context, DescribedParam, Grid, KernelDescription, KernelError, Scalar, Source, args};
+use parloop_kernel::{Arg, CompileOptions, Context, DescribedParam, Grid, KernelDescription, KernelError, Program, Scalar, Source, args};
+
+fn compile_text(ctx: &Context, source: &str) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile(source) }
+}
+
+fn compile_sources(ctx: &Context, sources: &[Source], options: &CompileOptions) -> Result<Program, KernelError> {
+    // SAFETY: the kernels of these tests stay inside of what the tests pass.
+    unsafe { ctx.compile_with(sources, options) }
+}
 
 const SOURCE: &str = "
 static const double FACTORS[3] = {1.0, 2.0, 4.0};
@@ -141,7 +151,7 @@ fn more_memory_than_there_is_is_an_error_that_loses_nothing() {
 #[test]
 fn kernels_give_the_same_numbers_everywhere() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         for n in [0, 1, 2, 31, 1000, 100_003] {
             let xs = ramp(n);
             let (x, mut y) = (ctx.array(&xs).unwrap(), ctx.array(&vec![1.0; n]).unwrap());
@@ -163,7 +173,7 @@ fn kernels_give_the_same_numbers_everywhere() {
 #[test]
 fn loops_of_any_count_are_done_whole_whatever_the_grid() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let expected: Vec<i32> = (0..1001).map(|i| if i < 500 { 11 } else { 10 }).collect();
         for grid in [Grid::Auto, Grid::Items(1), Grid::Items(7), Grid::Items(5000), Grid::Argument("n".into())] {
             let kernel = prog.kernel("halves").unwrap().with_grid(grid.clone(), None).unwrap();
@@ -185,7 +195,7 @@ fn loops_of_any_count_are_done_whole_whatever_the_grid() {
 #[test]
 fn null_and_reserved_names_reach_the_kernel() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let mut answer = vec![-1i32];
         prog.kernel("is_null").unwrap().call(&mut [Arg::Null, Arg::from(&mut answer)]).unwrap();
         assert_eq!(answer, [1]);
@@ -197,7 +207,7 @@ fn null_and_reserved_names_reach_the_kernel() {
 #[test]
 fn arguments_that_do_not_fit_are_refused_and_nothing_runs() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let axpy = prog.kernel("axpy").unwrap();
         let (x, mut y) = (ctx.array(&ramp(4)).unwrap(), ctx.array(&ramp(4)).unwrap());
         let singles = ctx.array(&[1f32; 4]).unwrap();
@@ -237,9 +247,8 @@ fn arguments_that_do_not_fit_are_refused_and_nothing_runs() {
 #[test]
 fn the_same_host_data_given_twice_is_one_array() {
     on_every_device(|ctx| {
-        let prog = ctx
-            .compile("GPUKERN void shift(const double *a, double *b, int n) { VECTORIZE_OVER(i, n) b[i] = a[i] + 1; END_VECTORIZE }")
-            .unwrap();
+        let source = "GPUKERN void shift(const double *a, double *b, int n) { VECTORIZE_OVER(i, n) b[i] = a[i] + 1; END_VECTORIZE }";
+        let prog = compile_text(ctx, source).unwrap();
         let mut data = ramp(10);
         let alias = unsafe_alias(&mut data);
         prog.kernel("shift").unwrap().call(&mut [Arg::from(alias), Arg::from(&mut data), Arg::from(10)]).unwrap();
@@ -256,7 +265,7 @@ fn unsafe_alias<'a>(data: &mut [f64]) -> &'a [f64] {
 #[test]
 fn a_bound_kernel_repeats_and_keeps_its_memory() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let (x, mut y) = (ctx.array(&ramp(10)).unwrap(), ctx.zeros::<f64>(10).unwrap());
         let mut step = prog.kernel("axpy").unwrap().bind(args![0.5, &x, &mut y, 10]).unwrap();
         drop(x);
@@ -270,7 +279,7 @@ fn a_bound_kernel_repeats_and_keeps_its_memory() {
 #[test]
 fn many_threads_may_launch_one_kernel() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let kernel = prog.kernel("axpy").unwrap();
         std::thread::scope(|scope| {
             for thread in 0..4 {
@@ -302,7 +311,7 @@ fn descriptions_are_checked_against_the_source() {
         }],
         ..Default::default()
     };
-    let compile = |options: CompileOptions| ctx.compile_with(&[Source::text(SOURCE)], &options);
+    let compile = |options: CompileOptions| compile_sources(&ctx, &[Source::text(SOURCE)], &options);
     let good = vec![scalar(DType::F64, Some("by")), pointer(true), pointer(false), scalar(DType::I64, None)];
     let prog = compile(describe(good.clone(), Some(None))).unwrap();
     assert_eq!(prog.kernel("mine").unwrap().signature().params_text(), "(double by, const double * x, double * y, int64_t n)");
@@ -325,7 +334,7 @@ fn descriptions_are_checked_against_the_source() {
 #[test]
 fn functions_return_values_on_a_cpu_and_are_no_kernels_elsewhere() {
     on_every_device(|ctx| {
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         match prog.kernel("scaled") {
             Ok(function) => assert_eq!(function.call(args![1.5]).unwrap(), Some(Scalar::Float(3.0))),
             Err(error) => assert!(matches!(error, KernelError::NotAKernel { .. }) && ctx.device().kind() != DeviceKind::Cpu, "{error}"),
@@ -338,7 +347,7 @@ fn functions_return_values_on_a_cpu_and_are_no_kernels_elsewhere() {
 #[test]
 fn a_source_that_does_not_compile_shows_its_own_lines() {
     on_every_device(|ctx| {
-        let error = ctx.compile("GPUKERN void f(double *x) {\n    x[0] = nobody_knows;\n}").unwrap_err();
+        let error = compile_text(ctx, "GPUKERN void f(double *x) {\n    x[0] = nobody_knows;\n}").unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, KernelError::Compile { .. }), "{text}");
         assert!(text.contains("<source>") && text.contains("nobody_knows") && text.contains('2'), "{text}");
@@ -358,7 +367,7 @@ fn short_ranges_run_on_the_calling_thread_and_long_ones_are_shared() {
                 thread[i] = own();
             END_VECTORIZE
         }";
-    let prog = ctx.compile(source).unwrap();
+    let prog = compile_text(&ctx, source).unwrap();
     let caller = match prog.kernel("own").unwrap().call(args![]).unwrap() {
         Some(Scalar::Int(caller)) => caller as i64,
         other => panic!("{other:?}"),
@@ -382,10 +391,11 @@ fn short_ranges_run_on_the_calling_thread_and_long_ones_are_shared() {
 fn kernels_find_growable_memory_where_it_is() {
     on_every_device(|ctx| {
         let (device, stream) = (ctx.device(), ctx.stream());
-        let prog = ctx.compile(SOURCE).unwrap();
+        let prog = compile_text(ctx, SOURCE).unwrap();
         let axpy = prog.kernel("axpy").unwrap();
         let x = ctx.array(&ramp(10)).unwrap();
-        let growable = device.allocate_growable(80).unwrap();
+        // SAFETY: one thread uses it.
+        let growable = unsafe { device.allocate_growable(80) }.unwrap();
         stream.fill(&growable.memory(), 0, 80, 0).unwrap();
         let before = growable.memory();
         let mut expected = vec![0.0; 10];

@@ -7,9 +7,14 @@ use std::fmt;
 pub enum Access {
     /// It reads; what it changes is not kept.
     Read,
-    /// It writes every entry and reads none.
+    /// It writes every entry and reads none. Where several elements write one entry through a map, the last of them in the order of the
+    /// set decides, on every device and by every plan. What such an entry gets if the kernel leaves it unwritten is not specified;
+    /// checked mode finds these kernels.
     Write,
-    /// It reads and writes. No two elements may meet in an entry at the same time.
+    /// It reads and writes. No two elements have an entry at the same time. Where several elements reach one entry through a map, the
+    /// plan decides in which order, unless it is [`PlanChoice::Sequential`](crate::PlanChoice::Sequential): the result is that of one
+    /// order, the same in every run of a loop with one plan, but not the same for all plans and numbers of threads. With
+    /// [`LoopOptions::deterministic`](crate::LoopOptions::deterministic) it does not depend on the number of threads.
     Rw,
     /// It adds to zeros; the sums are added to the data.
     Inc,

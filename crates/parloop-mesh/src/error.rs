@@ -68,6 +68,10 @@ pub enum MeshError {
         "`{name}` is argument {first} with {first_access} and argument {second} with {second_access}: what one element reads another may have written; copy it first, or use one argument"
     )]
     Conflict { name: String, first: usize, first_access: Access, second: usize, second_access: Access },
+    #[error(
+        "`{first_name}`, argument {first} with {first_access}, and `{second_name}`, argument {second} with {second_access}, share memory: what one element reads another may have written; pass the same data for both, or copy one of them"
+    )]
+    SharedMemory { first_name: String, first: usize, first_access: Access, second_name: String, second: usize, second_access: Access },
     #[error("kernel `{kernel}` gets {bytes} bytes for each element, but at most {most} are possible; {advice}")]
     TooMuchForElement { kernel: String, bytes: usize, most: usize, advice: String },
     #[error("plan `{plan}` cannot run kernel `{kernel}` on {device}: {reason}")]

@@ -23,7 +23,7 @@ use crate::identity::Id;
 use crate::kernel::Kernel;
 use crate::lower::{self, Apart, Form, Machine, names};
 use crate::map::Map;
-use crate::plan::{Elements, Incidence, Table, element_order};
+use crate::plan::{Elements, Incidence, Table, element_order, last_writers};
 use crate::scheme::{Order, Scheme, Way};
 use crate::set::Set;
 use crate::shape::{ArgShape, Shape};
@@ -310,6 +310,21 @@ impl Maker<'_> {
             })
             .collect();
         with(&Incidence::new(self.making.elements(), &tables)?, &tables)
+    }
+
+    /// How writes are kept apart by colours, which are not in the order of the elements.
+    fn apart_by_order(&self) -> Apart {
+        if self.making.shape.args.iter().any(ArgShape::last_decides) { Apart::Last } else { Apart::Order }
+    }
+
+    /// For each map through which data is only written, who writes each row last.
+    fn last_writers(&mut self) -> Result<Vec<(String, Source)>> {
+        let mut arrays = Vec::new();
+        for map in self.making.shape.last_deciding_maps() {
+            let last = self.touched(&[map], |incidence, _| Ok(last_writers(incidence)?))?;
+            arrays.push((names::last(map), self.upload(&last)?));
+        }
+        Ok(arrays)
     }
 
     /// The second step of sums and extremes over all elements.

@@ -87,8 +87,12 @@ impl Kernel {
     ///
     /// # Errors
     /// Those of [`c`](Self::c).
-    pub fn new(source: &str, name: &str) -> Result<Kernel> {
-        Kernel::c(source, name, &KernelOptions::default())
+    ///
+    /// # Safety
+    /// As [`c`](Self::c).
+    pub unsafe fn new(source: &str, name: &str) -> Result<Kernel> {
+        // SAFETY: what is promised here.
+        unsafe { Kernel::c(source, name, &KernelOptions::default()) }
     }
 
     /// The function of that name in a source in C. The source may have other functions, macros and constants, and runs on every device.
@@ -96,21 +100,28 @@ impl Kernel {
     ///
     /// ```
     /// use parloop_mesh::{Kernel, KernelOptions};
-    /// let twice = Kernel::c("void twice(double *x) { x[0] *= 2; }", "twice", &KernelOptions::default())?;
+    /// // SAFETY: loops pass at least one number.
+    /// let twice = unsafe { Kernel::c("void twice(double *x) { x[0] *= 2; }", "twice", &KernelOptions::default())? };
     /// assert_eq!(twice.name(), "twice");
     /// # Ok::<(), parloop_mesh::MeshError>(())
     /// ```
     ///
     /// # Errors
     /// A mistake in the source, no function of that name, [`MeshError::Returns`].
-    pub fn c(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
+    ///
+    /// # Safety
+    /// In every loop the function stays inside of what its parameters lead to, as many numbers as the arguments of the loop have for an
+    /// element, and does not write through `const` pointers. It returns, and has no undefined behaviour in C. Headers and arguments of
+    /// the compiler are part of it.
+    pub unsafe fn c(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
         let known = Known { source: source.to_owned(), name: name.to_owned(), options: options.clone() };
         let reads_files = options.reads_files(source);
         let before = known_kernels().get(&known).cloned();
         if !reads_files && let Some(kernel) = before {
             return Ok(kernel);
         }
-        let kernel = Kernel::read(source, name, options)?;
+        // SAFETY: what is promised here.
+        let kernel = unsafe { Kernel::read(source, name, options)? };
         // The compiler may read files by arguments of its own.
         let is_all_here = !reads_files || options.arguments.is_empty();
         if let Some(before) = before.filter(|before| is_all_here && before.is_same_code(&kernel)) {
@@ -134,8 +145,11 @@ impl Kernel {
         }
     }
 
-    fn read(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
-        let function = CFunction::parse_with(source, name, &options.headers, &options.include_dirs)?;
+    /// # Safety
+    /// As [`c`](Self::c).
+    unsafe fn read(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
+        // SAFETY: what is promised here; loops pass the numbers of their arguments.
+        let function = unsafe { CFunction::parse_with(source, name, &options.headers, &options.include_dirs)? };
         if let Some(returns) = &function.signature().returns {
             return Err(MeshError::Returns { kernel: name.to_owned(), returns: returns.to_string() });
         }

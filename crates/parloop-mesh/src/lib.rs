@@ -15,13 +15,12 @@
 //! let cell2vertex = Map::new(&cells, &vertices, 3, &[0, 1, 2, 1, 3, 2], "cell2vertex")?;
 //! let coordinates = Dat::new(&vertices.data(2)?, &[0.0, 0.0, 3.0, 0.0, 0.0, 3.0, 3.0, 3.0], "coordinates")?;
 //! let midpoints = Dat::new(&cells.data(2)?, &[0.0; 4], "midpoints")?;
-//! let midpoint = Kernel::new(
-//!     "void midpoint(double p[2], double *coords[2]) {
-//!        p[0] = (coords[0][0] + coords[1][0] + coords[2][0]) / 3.0;
-//!        p[1] = (coords[0][1] + coords[1][1] + coords[2][1]) / 3.0;
-//!      }",
-//!     "midpoint",
-//! )?;
+//! let source = "void midpoint(double p[2], double *coords[2]) {
+//!     p[0] = (coords[0][0] + coords[1][0] + coords[2][0]) / 3.0;
+//!     p[1] = (coords[0][1] + coords[1][1] + coords[2][1]) / 3.0;
+//! }";
+//! // SAFETY: a cell has two numbers, and its map leads to three vertices of two each.
+//! let midpoint = unsafe { Kernel::new(source, "midpoint")? };
 //! let args = vec![midpoints.arg(Access::Write, None), coordinates.arg(Access::Read, &cell2vertex)];
 //! par_loop(&midpoint, &cells, args, &Context::open("cpu")?)?;
 //! assert_eq!(midpoints.to_vec::<f64>()?, [1.0, 1.0, 2.0, 2.0]);

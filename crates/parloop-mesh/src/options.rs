@@ -1,17 +1,31 @@
 //! What users say about how a loop is run.
 
+use std::sync::OnceLock;
+
+use parloop_kernel::checked_by_environment;
+
 /// How a loop is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoopOptions {
     /// How writes are kept apart.
     pub plan: PlanChoice,
     /// Results are the same bit for bit in every run, on any number of threads.
     pub deterministic: bool,
     /// Indices are checked while it runs, and that the kernel writes all that is passed with WRITE. For that it is called twice for each
-    /// element, on copies.
+    /// element, on copies. The default is what the environment variable `PARLOOP_CHECKED` says
+    /// ([`checked_by_environment`](parloop_kernel::checked_by_environment)).
     pub checked: bool,
     /// Whether elements are run in the lanes of vectors on a CPU.
     pub lanes: Lanes,
+}
+
+impl Default for LoopOptions {
+    fn default() -> LoopOptions {
+        // The environment is asked once: loops are short. What is wrong with the variable is told when a kernel is compiled.
+        static CHECKED: OnceLock<bool> = OnceLock::new();
+        let checked = *CHECKED.get_or_init(|| matches!(checked_by_environment(), Ok(true)));
+        LoopOptions { plan: PlanChoice::default(), deterministic: false, checked, lanes: Lanes::default() }
+    }
 }
 
 /// Whether elements are run in the lanes of vectors on a CPU.
@@ -26,7 +40,8 @@ pub enum Lanes {
     Always,
 }
 
-/// How a loop is to be run. All give the same numbers, but for the order in which floating-point numbers are added up.
+/// How a loop is to be run. All give the same numbers, except for the order in which floating-point numbers are added up and in which
+/// elements change data in place through a map ([`Access::Rw`](crate::Access::Rw)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PlanChoice {
     /// The fastest: the most promising at first; once a loop has run for a while all are timed, and the best is remembered.

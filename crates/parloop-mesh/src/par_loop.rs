@@ -32,7 +32,9 @@ use crate::tune::{Key, Run, Tuned};
 /// let (edges, nodes) = (Set::new(3, "edges")?, Set::new(4, "nodes")?);
 /// let ends = Map::new(&edges, &nodes, 2, &[0, 1, 1, 2, 2, 3], "ends")?;
 /// let degree = Dat::new(&nodes.data(1)?, &[0.0; 4], "degree")?;
-/// let count = Kernel::c("void count(double *degree) { degree[0] += 1; degree[1] += 1; }", "count", &KernelOptions::default())?;
+/// let source = "void count(double *degree) { degree[0] += 1; degree[1] += 1; }";
+/// // SAFETY: the map leads to two nodes.
+/// let count = unsafe { Kernel::c(source, "count", &KernelOptions::default())? };
 /// let counting = ParLoop::new(&count, &edges, vec![degree.arg(Access::Inc, Some(&ends))], LoopOptions::default())?;
 /// counting.run(&Context::open("cpu")?)?;
 /// assert_eq!(degree.to_vec::<f64>()?, [1.0, 2.0, 2.0, 1.0]);
@@ -307,7 +309,21 @@ fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
 fn check_conflicts(args: &[Arg]) -> Result<()> {
     for (second, arg) in args.iter().enumerate() {
         for (first, other) in args[..second].iter().enumerate() {
-            if !other.storage().is_same(arg.storage()) || !(arg.access.writes() || other.access.writes()) {
+            if !arg.access.writes() && !other.access.writes() {
+                continue;
+            }
+            if !other.storage().is_same(arg.storage()) {
+                // A plan knows tables, not their bytes, and on a GPU each has a copy of its own.
+                if other.storage().overlaps(arg.storage()) {
+                    return Err(MeshError::SharedMemory {
+                        first_name: other.name().to_owned(),
+                        first,
+                        first_access: other.access,
+                        second_name: arg.name().to_owned(),
+                        second,
+                        second_access: arg.access,
+                    });
+                }
                 continue;
             }
             let both_direct = arg.map.is_none() && other.map.is_none() && !matches!(arg.data, ArgData::Global(_));

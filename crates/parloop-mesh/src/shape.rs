@@ -67,6 +67,11 @@ impl ArgShape {
         self.access.writes() && self.map().is_some()
     }
 
+    /// Whether different elements may write the same rows, where the last of them decides.
+    pub fn last_decides(&self) -> bool {
+        self.can_meet() && self.access == Access::Write
+    }
+
     /// Whether both have numbers of a row in common.
     pub fn overlaps(&self, other: &ArgShape) -> bool {
         self.table == other.table && self.first < other.first + other.count && other.first < self.first + self.count
@@ -124,8 +129,17 @@ impl Shape {
 
     /// The maps through which different elements may write the same rows, in the order of the plan's slots.
     pub fn meeting_maps(&self) -> Vec<usize> {
+        self.maps_of(ArgShape::can_meet)
+    }
+
+    /// Those of them through which data is only written, so that the last element decides.
+    pub fn last_deciding_maps(&self) -> Vec<usize> {
+        self.maps_of(ArgShape::last_decides)
+    }
+
+    fn maps_of(&self, which: impl Fn(&ArgShape) -> bool) -> Vec<usize> {
         let mut maps = Vec::new();
-        for map in self.args.iter().filter(|arg| arg.can_meet()).filter_map(ArgShape::map) {
+        for map in self.args.iter().filter(|arg| which(arg)).filter_map(ArgShape::map) {
             if !maps.contains(&map) {
                 maps.push(map);
             }

@@ -153,6 +153,16 @@ impl Storage {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
+    /// Whether both have bytes of the host's memory in common.
+    pub fn overlaps(&self, other: &Storage) -> bool {
+        let bytes = |storage: &Storage| {
+            let memory = &storage.inner.host;
+            memory.host_pointer().map_or(0..0, |first| first.addr()..first.addr() + memory.len())
+        };
+        let (here, there) = (bytes(self), bytes(other));
+        here.start.max(there.start) < here.end.min(there.end)
+    }
+
     /// How often it was written.
     pub fn version(&self) -> u64 {
         self.state().version

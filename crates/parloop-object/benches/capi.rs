@@ -136,7 +136,8 @@ impl Bound {
     fn new(ctx: &Context, words: &[u64], before: &str, statements: &str) -> Bound {
         let body = format!("double sum = 0; {statements} out[0] = sum;");
         let text = format!("{before}\nGPUKERN void run(GPUGLMEM char *base, GPUGLMEM double *out, const int64_t n) {{ {body} }}");
-        let program = ctx.compile(&text).unwrap();
+        // SAFETY: the loops stay inside of `N` items.
+        let program = unsafe { ctx.compile(&text) }.unwrap();
         let (memory, mut out) = (ctx.array(words).unwrap(), ctx.zeros::<f64>(1).unwrap());
         let kernel = program.kernel("run").unwrap().with_grid(Grid::Items(1), None).unwrap();
         let kernel = kernel.bind(args![memory.memory(), &mut out, N]).unwrap();

@@ -80,7 +80,8 @@ fn main() {
     fields.push(format!("\"vec_type_ns\": {:.1}", median_ns(10_000, || drop(black_box(<Vec<f64>>::object_type())))));
 
     let source = "GPUKERN void touch(Particle p) { Particle_set_x(p, 1.0); }";
-    let program = ctx.compile_with_objects(source, &[Particle::object_type()], &ObjectOptions::default()).expect("it compiles");
+    // SAFETY: the kernel stays inside of the particle.
+    let program = unsafe { ctx.compile_with_objects(source, &[Particle::object_type()], &ObjectOptions::default()) }.expect("it compiles");
     let touch = program.kernel("touch").expect("it is there");
     fields.push(format!("\"launch_ns\": {:.1}", median_ns(10_000, || _ = touch.call(args![&mut placed]).expect("it runs"))));
 

@@ -110,7 +110,7 @@ impl Buffer {
             return Err(BufferError::Alignment { alignment });
         }
         let buffer = Buffer::uninitialised(context, capacity, alignment, grow_step)?;
-        buffer.stream().fill_at_once(&buffer.memory(), 0, capacity, 0)?;
+        buffer.stream().fill_at_once(&buffer.own_memory(), 0, capacity, 0)?;
         Ok(buffer)
     }
 
@@ -142,7 +142,8 @@ impl Buffer {
         if capacity > isize::MAX as usize {
             return Err(BufferError::TooLarge);
         }
-        Ok(context.device().allocate_growable(capacity)?)
+        // SAFETY: a buffer makes its memory move under its lock and waits for those who hold the memory where it is.
+        Ok(unsafe { context.device().allocate_growable(capacity)? })
     }
 
     /// The context it belongs to.
@@ -180,13 +181,27 @@ impl Buffer {
     }
 
     /// The memory, which follows when it moves.
-    pub fn memory(&self) -> Memory {
+    ///
+    /// # Safety
+    /// Whoever uses the memory [holds](Self::hold) the buffer meanwhile, and leaves it to the buffer to make the memory move.
+    pub unsafe fn memory(&self) -> Memory {
+        self.own_memory()
+    }
+
+    /// As [`memory`](Self::memory), for those who hold the buffer, have its lock, or ask only for what the memory is.
+    pub(crate) fn own_memory(&self) -> Memory {
         self.inner.memory.memory()
     }
 
-    /// The memory and how it grows.
-    pub fn growable(&self) -> &GrowableMemory {
-        &self.inner.memory
+    /// What a kernel receives for the memory at present: see [`GrowableMemory::handle`].
+    #[inline]
+    pub fn handle(&self) -> u64 {
+        self.inner.memory.handle()
+    }
+
+    /// Tells the memory that a stream which nothing orders with its freeing will use it.
+    pub fn note_foreign_use(&self) {
+        self.own_memory().note_foreign_use();
     }
 
     /// Where it is now, if the host can use it directly.
@@ -263,7 +278,7 @@ impl Buffer {
         let old = state.allocator.capacity();
         let capacity = longer(old)?;
         self.inner.memory.grow(self.stream(), capacity)?;
-        self.stream().fill_at_once(&self.memory(), old, bytes, 0)?;
+        self.stream().fill_at_once(&self.own_memory(), old, bytes, 0)?;
         state.allocator.grow(capacity);
         Ok(state)
     }

@@ -33,7 +33,8 @@ use crate::view::{Result, View};
 ///         Wave_set_samples(wave, i, Wave_get_samples(wave, i) + by);
 ///     END_VECTORIZE
 /// }";
-/// let program = ctx.compile_with_objects(source, &[Wave::object_type()], &ObjectOptions::default())?;
+/// // SAFETY: the kernel stays inside of the samples.
+/// let program = unsafe { ctx.compile_with_objects(source, &[Wave::object_type()], &ObjectOptions::default())? };
 /// let mut wave = ctx.place(&Wave { phase: 0.5, samples: vec![1.0, 2.0] })?;
 /// program.kernel("shift")?.call(args![&mut wave, 10.0])?;
 /// assert_eq!(wave.get()?, Wave { phase: 0.5, samples: vec![11.0, 12.0] });
@@ -54,13 +55,13 @@ impl<T: Object> Placed<T> {
     /// [`ObjectError::WrongType`](crate::ObjectError::WrongType) for an object of another type; one that was freed.
     pub fn from_view(view: View) -> Result<Placed<T>> {
         crate::typed::check::<T>(&view)?;
-        let memory = view.buffer().memory();
+        let memory = view.buffer().own_memory();
         Ok(Placed { view, memory, lengths: KnownLengths::default(), kind: PhantomData })
     }
 
     fn make(value: Value<'_>, home: Home<'_>) -> Result<Placed<T>> {
         let view = T::object_type().make(value, home)?;
-        let memory = view.buffer().memory();
+        let memory = view.buffer().own_memory();
         Ok(Placed { view, memory, lengths: KnownLengths::default(), kind: PhantomData })
     }
 
@@ -173,7 +174,10 @@ pub trait PlaceObjects {
     ///
     /// # Errors
     /// Two classes of one name; a mistake in the source at its line, with the compiler's words.
-    fn compile_with_objects(&self, source: &str, classes: &[Type], options: &ObjectOptions) -> Result<Program>;
+    ///
+    /// # Safety
+    /// As [`Context::compile`].
+    unsafe fn compile_with_objects(&self, source: &str, classes: &[Type], options: &ObjectOptions) -> Result<Program>;
 }
 
 impl PlaceObjects for Context {
@@ -191,9 +195,10 @@ impl PlaceObjects for Context {
         Placed::make(value.to_value(), Home::In(buffer, Placement::Aligned))
     }
 
-    fn compile_with_objects(&self, source: &str, classes: &[Type], options: &ObjectOptions) -> Result<Program> {
+    unsafe fn compile_with_objects(&self, source: &str, classes: &[Type], options: &ObjectOptions) -> Result<Program> {
         let (mut sources, options) = class_sources(classes, options)?;
         sources.push(Source::text(source));
-        Ok(self.compile_with(&sources, &options)?)
+        // SAFETY: what is promised here; the functions of classes stay inside of their objects.
+        Ok(unsafe { self.compile_with(&sources, &options)? })
     }
 }

@@ -35,7 +35,8 @@ impl ObjectOptions {
 ///
 /// let (mut sources, options) = class_sources(&[Point::object_type()], &ObjectOptions::default())?;
 /// sources.push(Source::named("norm.c", "GPUFUN double norm2(Point p) { return Point_get_x(p) * Point_get_x(p); }"));
-/// Context::open("cpu:1")?.compile_with(&sources, &options)?;
+/// // SAFETY: the function reads the object that it gets.
+/// unsafe { Context::open("cpu:1")?.compile_with(&sources, &options)? };
 /// # Ok::<(), parloop_object::ObjectError>(())
 /// ```
 ///

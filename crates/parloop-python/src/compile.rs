@@ -71,11 +71,16 @@ impl Context {
             ..Default::default()
         };
         options.checked = checked.unwrap_or(options.checked);
-        let program = py.detach(|| self.inner.compile_with(&sources, &options))?;
+        // SAFETY: C in Python programs is its author's business, as with `ctypes`.
+        let program = py.detach(|| unsafe { self.inner.compile_with(&sources, &options) })?;
         Program::make(py, program, described, &types)
     }
 
-    /// Loads a program that `Program.save` wrote; no compiler is needed. Load only files that you trust: what is in them is run.
+    /// Loads a program that `Program.save` wrote; no compiler is needed.
+    ///
+    /// Loading a file runs code that is in it, before any kernel is called: load only files that you trust as you trust a program. A file
+    /// that another user could have written is refused: it and its folder must belong to you or to root, and nobody else may write to them
+    /// or rename a folder on the way.
     ///
     /// Parameters
     /// ----------
@@ -85,7 +90,8 @@ impl Context {
     ///     Further descriptions of what is in it.
     #[pyo3(signature = (path, kernels=None))]
     fn load<'py>(&self, py: Python<'py>, path: PathBuf, kernels: Option<&Bound<'py, PyDict>>) -> Result<Bound<'py, PyAny>> {
-        let program = py.detach(|| self.inner.load(path))?;
+        // SAFETY: as the documentation says, a Python program loads files that it trusts.
+        let program = py.detach(|| unsafe { self.inner.load(path) })?;
         let described = kernels.map(|kernels| described_anew(&program, kernels)).transpose()?.unwrap_or_default();
         let descriptions: Vec<ker::KernelDescription> = described.iter().map(|(description, _)| description.clone()).collect();
         let types = kernels.map(classes_in).transpose()?.unwrap_or_default();

@@ -121,7 +121,7 @@ impl From<MeshError> for Error {
             MeshError::MapLength { .. } | MeshError::Length { .. } | MeshError::Shapes { .. } => Exception::DataValueError,
             MeshError::TooLarge { .. } => Exception::OutOfMemoryError,
             MeshError::ElementType { .. } => Exception::DataTypeError,
-            MeshError::Mode { .. } | MeshError::Conflict { .. } => Exception::ModeValueError,
+            MeshError::Mode { .. } | MeshError::Conflict { .. } | MeshError::SharedMemory { .. } => Exception::ModeValueError,
             MeshError::WrongSet { .. } | MeshError::MapOfGlobal { .. } => Exception::MapValueError,
             MeshError::Component { .. } => Exception::IndexValueError,
             MeshError::Returns { .. } | MeshError::NoLoopKernel { .. } => Exception::KernelTypeError,

@@ -3,11 +3,12 @@
 use std::sync::OnceLock;
 
 use parloop_device::{DType, Device, DeviceKind, Stream};
+use parloop_kernel::Order;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::Result;
-use crate::layout::Layout;
+use crate::layout::is_dense;
 
 /// Elements that somebody else owns.
 pub struct Foreign<'py> {
@@ -49,14 +50,7 @@ impl<'py> Foreign<'py> {
 
     /// Whether the elements follow each other without gaps, in C or Fortran order.
     pub fn is_contiguous(&self) -> bool {
-        let same = |dense: &[isize], strides: &[isize], shape: &[usize]| {
-            shape.iter().zip(strides.iter().zip(dense)).all(|(&len, (a, b))| len <= 1 || a == b)
-        };
-        let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
-        let strides_reversed: Vec<isize> = self.strides.iter().rev().copied().collect();
-        self.size() == 0
-            || same(&Layout::dense(&self.shape, self.dtype.size()).strides, &self.strides, &self.shape)
-            || same(&Layout::dense(&reversed, self.dtype.size()).strides, &strides_reversed, &reversed)
+        [Order::C, Order::Fortran].into_iter().any(|order| is_dense(&self.shape, &self.strides, self.dtype.size(), order))
     }
 }
 

@@ -6,11 +6,13 @@
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
+use parloop_kernel::Order;
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi::{self, Py_ssize_t, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use crate::layout::is_dense;
 use crate::ndarray::NdArray;
 use crate::runtime_class::make_class;
 
@@ -57,24 +59,17 @@ impl Lent {
         self.shape.iter().product()
     }
 
-    /// Whether elements follow each other without gaps when the axes are walked in this order, the fastest first.
-    fn is_dense(&self, axes: impl Iterator<Item = usize>) -> bool {
-        let mut step = self.itemsize as Py_ssize_t;
-        for axis in axes {
-            if self.shape[axis] > 1 && self.strides[axis] != step {
-                return self.size() == 0;
-            }
-            step *= self.shape[axis];
-        }
-        true
-    }
-
     fn is_c_dense(&self) -> bool {
-        self.is_dense((0..self.shape.len()).rev())
+        self.is_dense(Order::C)
     }
 
     fn is_f_dense(&self) -> bool {
-        self.is_dense(0..self.shape.len())
+        self.is_dense(Order::Fortran)
+    }
+
+    fn is_dense(&self, order: Order) -> bool {
+        let shape: Vec<usize> = self.shape.iter().map(|&length| length as usize).collect();
+        is_dense(&shape, &self.strides, self.itemsize, order)
     }
 
     /// Why a request cannot be met.

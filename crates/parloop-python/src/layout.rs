@@ -16,6 +16,23 @@ pub struct Layout {
     pub itemsize: usize,
 }
 
+/// Whether elements of that shape and these strides follow each other in that order without gaps. Strides of axes with one element do not
+/// matter, and none of an array without elements.
+pub fn is_dense(shape: &[usize], strides: &[isize], itemsize: usize, order: Order) -> bool {
+    let mut step = itemsize as isize;
+    let mut follows = |axis: usize| {
+        let fits = shape[axis] == 1 || strides[axis] == step;
+        step = step.wrapping_mul(shape[axis] as isize);
+        fits
+    };
+    let axes = 0..shape.len();
+    shape.contains(&0)
+        || match order {
+            Order::C => axes.rev().all(&mut follows),
+            Order::Fortran => axes.into_iter().all(&mut follows),
+        }
+}
+
 impl Layout {
     /// Elements one after the other in C order.
     pub fn dense(shape: &[usize], itemsize: usize) -> Layout {
@@ -35,30 +52,12 @@ impl Layout {
 
     /// Whether the elements follow each other in C order without gaps.
     pub fn is_dense(&self) -> bool {
-        self.is_dense_along(self.shape.iter().zip(&self.strides).rev())
+        self.is_dense_in(Order::C)
     }
 
     /// Whether the elements follow each other in that order without gaps.
     pub fn is_dense_in(&self, order: Order) -> bool {
-        match order {
-            Order::C => self.is_dense(),
-            Order::Fortran => self.is_dense_along(self.shape.iter().zip(&self.strides)),
-        }
-    }
-
-    /// Whether there are no gaps, with the fastest axis first.
-    fn is_dense_along<'a>(&self, axes: impl Iterator<Item = (&'a usize, &'a isize)>) -> bool {
-        let mut step = self.itemsize as isize;
-        for (&len, &stride) in axes {
-            if len == 0 {
-                return true;
-            }
-            if len > 1 && stride != step {
-                return self.size() == 0;
-            }
-            step *= len as isize;
-        }
-        true
+        is_dense(&self.shape, &self.strides, self.itemsize, order)
     }
 
     /// The first byte and the end of the bytes that hold the elements.
@@ -158,4 +157,22 @@ impl Layout {
 
 fn type_name(item: &Bound<'_, PyAny>) -> String {
     item.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_without_gaps_are_told_from_others() {
+        let both = |shape: &[usize], strides: &[isize]| [Order::C, Order::Fortran].map(|order| is_dense(shape, strides, 8, order));
+        assert_eq!(both(&[2, 3], &[24, 8]), [true, false]);
+        assert_eq!(both(&[2, 3], &[8, 16]), [false, true]);
+        assert_eq!(both(&[2, 3], &[48, 16]), [false, false]);
+        assert_eq!(both(&[3], &[-8]), [false, false]);
+        // Strides that lead nowhere do not matter.
+        assert_eq!(both(&[1, 3, 1], &[5, 8, -7]), [true, true]);
+        assert_eq!(both(&[0, 3], &[1, 2]), [true, true]);
+        assert_eq!(both(&[], &[]), [true, true]);
+    }
 }

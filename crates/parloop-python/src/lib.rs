@@ -49,6 +49,12 @@ fn unknown_variables() -> Vec<String> {
     parloop::command::unknown_variables()
 }
 
+/// What `PARLOOP_CHECKED` says.
+#[pyfunction]
+fn _checked_by_environment() -> error::Result<bool> {
+    Ok(parloop_kernel::checked_by_environment()?)
+}
+
 /// Adds folders in which installed packages may have put libraries and compilers.
 #[pyfunction]
 fn add_package_folders(folders: Vec<std::path::PathBuf>) {
@@ -81,6 +87,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::compile_for, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(unknown_variables, module)?)?;
+    module.add_function(wrap_pyfunction!(_checked_by_environment, module)?)?;
     module.add_function(wrap_pyfunction!(add_package_folders, module)?)?;
     Ok(())
 }

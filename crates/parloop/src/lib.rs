@@ -3,19 +3,20 @@
 //! # A tour
 //!
 //! A [`Context`] is a device with a stream. It holds arrays and compiles portable C; kernels and the types of their
-//! arguments come from the source, and a call that does not fit is an error before anything runs.
+//! arguments come from the source, and a call that does not fit is an error before anything runs. What the compiler of Rust cannot see in C,
+//! above all that indices stay inside of arrays, is promised where C is compiled, which is `unsafe`; calls are not.
 //!
 //! ```
 //! use parloop::prelude::*;
 //!
 //! let ctx = Context::open("cpu")?;
-//! let prog = ctx.compile(
-//!     "GPUKERN void axpy(const double a, GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {
-//!          VECTORIZE_OVER(i, n)
-//!              y[i] += a * x[i];
-//!          END_VECTORIZE
-//!      }",
-//! )?;
+//! let source = "GPUKERN void axpy(const double a, GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {
+//!     VECTORIZE_OVER(i, n)
+//!         y[i] += a * x[i];
+//!     END_VECTORIZE
+//! }";
+//! // SAFETY: all calls pass `n` elements of `x` and of `y`.
+//! let prog = unsafe { ctx.compile(source)? };
 //! let (x, mut y) = (ctx.array(&[1.0, 2.0, 3.0])?, ctx.array(&[0.0, 0.0, 1.0])?);
 //! prog.kernel("axpy")?.call(args![2.0, &x, &mut y, x.len()])?;
 //! assert_eq!(y.to_vec()?, [2.0, 4.0, 7.0]);
@@ -36,15 +37,13 @@
 //! struct Beam { charge: f64, x: Vec<f64>, name: String }
 //!
 //! let ctx = Context::open("cpu")?;
-//! let prog = ctx.compile_with_objects(
-//!     "GPUKERN void move_by(Beam beam, const double step) {
-//!          VECTORIZE_OVER(i, Beam_len_x(beam))
-//!              Beam_set_x(beam, i, Beam_get_x(beam, i) + step);
-//!          END_VECTORIZE
-//!      }",
-//!     &[Beam::object_type()],
-//!     &ObjectOptions::default(),
-//! )?;
+//! let source = "GPUKERN void move_by(Beam beam, const double step) {
+//!     VECTORIZE_OVER(i, Beam_len_x(beam))
+//!         Beam_set_x(beam, i, Beam_get_x(beam, i) + step);
+//!     END_VECTORIZE
+//! }";
+//! // SAFETY: the kernel stays inside of `x`.
+//! let prog = unsafe { ctx.compile_with_objects(source, &[Beam::object_type()], &ObjectOptions::default())? };
 //! let mut beam = ctx.place(&Beam { charge: 1.0, x: vec![0.0, 1.0], name: "probe".into() })?;
 //! prog.kernel("move_by")?.call(args![&mut beam, 0.5])?;
 //! assert_eq!(beam.get()?, Beam { charge: 1.0, x: vec![0.5, 1.5], name: "probe".into() });
@@ -88,15 +87,14 @@
 //! let ends = Map::new(&edges, &nodes, 2, &[0, 1, 1, 2, 2, 3], "ends")?;
 //! let x = Dat::new(&nodes.data(1)?, &[0.0, 1.0, 3.0, 6.0], "x")?;
 //! let (sum, longest) = (Dat::new(&nodes.data(1)?, &[0.0; 4], "sum")?, Global::new(1, &[0.0], "longest")?);
-//! let lump = MeshKernel::new(
-//!     "void lump(const double **x, double **sum, double *longest) {
-//!          double length = x[1][0] - x[0][0];
-//!          sum[0][0] += length / 2;
-//!          sum[1][0] += length / 2;
-//!          if (length > *longest) *longest = length;
-//!      }",
-//!     "lump",
-//! )?;
+//! let source = "void lump(const double **x, double **sum, double *longest) {
+//!     double length = x[1][0] - x[0][0];
+//!     sum[0][0] += length / 2;
+//!     sum[1][0] += length / 2;
+//!     if (length > *longest) *longest = length;
+//! }";
+//! // SAFETY: the map leads to two nodes of one number each.
+//! let lump = unsafe { MeshKernel::new(source, "lump")? };
 //! let args = vec![x.arg(Access::Read, &ends), sum.arg(Access::Inc, &ends), longest.arg(Access::Max)];
 //! par_loop(&lump, &edges, args, &Context::open("cpu")?)?;
 //! assert_eq!(sum.to_vec::<f64>()?, [0.5, 1.5, 2.5, 1.5]);
@@ -138,3 +136,39 @@ pub mod prelude {
         PlaceObjects, Placed, Program, Source, args,
     };
 }
+
+/// Foreign code enters by `unsafe` functions alone.
+///
+/// ```compile_fail,E0133
+/// parloop::Context::open("cpu").unwrap().compile("void f(void) {}");
+/// ```
+/// ```compile_fail,E0133
+/// parloop::Context::open("cpu").unwrap().load("a file");
+/// ```
+/// ```compile_fail,E0133
+/// use parloop::prelude::*;
+/// parloop::Context::open("cpu").unwrap().compile_with_objects("", &[], &ObjectOptions::default());
+/// ```
+/// ```compile_fail,E0133
+/// parloop::loops::CFunction::parse("void f(void) {}", "f");
+/// ```
+/// ```compile_fail,E0133
+/// parloop::mesh::Kernel::new("void f(void) {}", "f");
+/// ```
+/// ```compile_fail,E0133
+/// parloop::loops::LoopFile::parse_trusted("");
+/// ```
+/// ```compile_fail,E0133
+/// parloop_loop::syntax::Preamble::new("key", "text");
+/// ```
+/// ```compile_fail,E0133
+/// parloop::Device::open("cpu").unwrap().allocate_growable(1);
+/// ```
+/// ```compile_fail,E0133
+/// use parloop_device::{DType, FftDirection};
+/// let ctx = parloop::Context::open("cpu").unwrap();
+/// let (plan, memory) = (ctx.plan_fft(&[2], &[0], DType::C128).unwrap(), ctx.device().allocate(32).unwrap());
+/// plan.run_memory(&memory, 0, FftDirection::Forward);
+/// ```
+#[cfg(doctest)]
+struct ForeignCode;

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._description import Arg, Kernel
 from .._description import Source as Source
-from .._parloop import Context, KernelNotFoundError
+from .._parloop import Context, KernelNotFoundError, _checked_by_environment
 
 
 class KernelDict(dict[str, Any]):
@@ -153,7 +153,7 @@ def build_kernels(
     save_as : path
         Where to keep the compiled kernels, for `load_kernels`.
     """
-    checked = os.environ.get("PARLOOP_CHECKED", "") not in ("", "0") if checked is None else checked
+    checked = _checked_by_environment() if checked is None else checked
     extra = [getattr(cls, "_XoStruct", cls) for cls in extra_classes]
     classes = sort_classes([*classes_of(kernel_descriptions), *extra])
     from_classes, sites = class_sources(classes, checked)
@@ -192,6 +192,10 @@ def add_kernels(
 
 
 def load_kernels(context: Any, path: str | os.PathLike[str], kernel_descriptions: Mapping[str, Kernel]) -> dict[str, Any]:
-    """The kernels that `build_kernels(save_as=path)` kept, without a compiler."""
+    """The kernels that `build_kernels(save_as=path)` kept, without a compiler.
+
+    Loading a file runs code that is in it, before any kernel is called: load only files that you trust as you trust a program. A file that
+    another user could have written is refused, as `Context.load` does.
+    """
     program = context.load(path, kernels=dict(kernel_descriptions))
     return {name: getattr(program, name) for name in kernel_descriptions}

@@ -209,8 +209,10 @@ impl<'a> Adapter<'a> {
     }
 
     pub(super) fn preambles(&self) -> Vec<Preamble> {
-        let own = Preamble { key: format!("71_{}", self.name()), text: self.text() };
-        if self.is_cpp() { vec![Preamble { key: "70_pl_address".into(), text: ADDRESS.into() }, own] } else { vec![own] }
+        // SAFETY: the adapter calls the function by its signature; both texts define names of their own.
+        let (own, address) =
+            unsafe { (Preamble::new(format!("71_{}", self.name()), self.text()), Preamble::new("70_pl_address", ADDRESS)) };
+        if self.is_cpp() { vec![address, own] } else { vec![own] }
     }
 
     fn is_cpp(&self) -> bool {

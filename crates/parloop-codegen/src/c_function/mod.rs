@@ -31,7 +31,9 @@ pub enum Access {
 ///
 /// ```
 /// use parloop_loop::callable::{Access, CFunction, Callable};
-/// let area = CFunction::parse("void area(const double *x, double *out) { out[0] = x[0] * x[1]; }", "area")?;
+/// let source = "void area(const double *x, double *out) { out[0] = x[0] * x[1]; }";
+/// // SAFETY: all calls pass two numbers in `x` and take one.
+/// let area = unsafe { CFunction::parse(source, "area")? };
 /// assert_eq!(area.name(), "area");
 /// assert_eq!(area.access(), [Access::Read, Access::ReadWrite]);
 /// let area = area.with_access([Access::Read, Access::Write]);
@@ -65,7 +67,11 @@ const KEEP_CONST: &str = "\
 impl CFunction {
     /// A function of that signature, which the text in front of the code brings or another library has. Pointers that are not `const`
     /// are read and written.
-    pub fn new(signature: Signature) -> CFunction {
+    ///
+    /// # Safety
+    /// The function exists in the target's code, with the text in front of it, and has that signature. In every call it reads and writes
+    /// what its arguments lead to and its own memory, as its signature and [`access`](Self::with_access) say, and returns.
+    pub unsafe fn new(signature: Signature) -> CFunction {
         let access = signature.params.iter().map(|param| if param.ty.is_written() { Access::ReadWrite } else { Access::Read }).collect();
         let name: Name = signature.name.as_str().into();
         CFunction { in_target: name.clone(), name, signature, access, source: None, preambles: Vec::new(), types: None, descriptors: None }
@@ -76,8 +82,13 @@ impl CFunction {
     ///
     /// # Errors
     /// A mistake in the source, or no function of that name.
-    pub fn parse(source: &str, name: &str) -> Result<CFunction, KernelError> {
-        CFunction::parse_with(source, name, &[], &[])
+    ///
+    /// # Safety
+    /// In every call the function reads and writes what its arguments lead to and its own memory, as its signature and
+    /// [`access`](Self::with_access) say, and returns. It has no undefined behaviour in C.
+    pub unsafe fn parse(source: &str, name: &str) -> Result<CFunction, KernelError> {
+        // SAFETY: what is promised here.
+        unsafe { CFunction::parse_with(source, name, &[], &[]) }
     }
 
     /// The function of that name in a source with headers: lines such as `#include "mine.h"`, in front of it. Headers are looked for in
@@ -85,7 +96,10 @@ impl CFunction {
     ///
     /// # Errors
     /// A mistake in the source, a header that cannot be read, or no function of that name.
-    pub fn parse_with(source: &str, name: &str, headers: &[String], folders: &[PathBuf]) -> Result<CFunction, KernelError> {
+    ///
+    /// # Safety
+    /// As [`parse`](Self::parse), with the headers.
+    pub unsafe fn parse_with(source: &str, name: &str, headers: &[String], folders: &[PathBuf]) -> Result<CFunction, KernelError> {
         // One name for all functions of a source, so that it is put in front of the code once.
         let found = signatures(&[Source::text(source)], DeviceKind::Cpu, &[])?;
         let first = found.first().map_or(name, |signature| signature.name.as_str());
@@ -96,7 +110,9 @@ impl CFunction {
         let functions = PlainC::read(&sources, folders)?;
         let signature = functions.signature(name)?.clone();
         let in_target = functions.name_in_text(name).as_str().into();
-        Ok(CFunction { source: Some(Arc::new(functions)), in_target, ..CFunction::new(signature) })
+        // SAFETY: what is promised here, of a function that the source has.
+        let function = unsafe { CFunction::new(signature) };
+        Ok(CFunction { source: Some(Arc::new(functions)), in_target, ..function })
     }
 
     /// With what it does with each parameter. Only pointers can be written; others stay as they are.
@@ -112,12 +128,13 @@ impl CFunction {
     /// With an error where the source passes a pointer to what is `const` on as one to what is not, as in C++. C itself only warns, which is
     /// too little where others rely on the memory.
     pub fn keeping_const(self) -> CFunction {
-        self.preamble("60_pl_keep_const", KEEP_CONST)
+        // SAFETY: it changes what compilers warn of.
+        self.preamble(unsafe { Preamble::new("60_pl_keep_const", KEEP_CONST) })
     }
 
     /// With text in front of code that calls it.
-    pub fn preamble(mut self, key: impl Into<String>, text: impl Into<String>) -> CFunction {
-        self.preambles.push(Preamble { key: key.into(), text: text.into() });
+    pub fn preamble(mut self, preamble: Preamble) -> CFunction {
+        self.preambles.push(preamble);
         self
     }
 
@@ -211,7 +228,8 @@ fn kind_of(target: Target) -> DeviceKind {
     }
 }
 
-impl Callable for CFunction {
+// SAFETY: whoever made it vouched for what it does.
+unsafe impl Callable for CFunction {
     fn name(&self) -> &Name {
         &self.name
     }
@@ -299,7 +317,8 @@ impl Callable for CFunction {
         let mut preambles = self.preambles.clone();
         if let Some(source) = &self.source {
             let first = source.signatures().first().map_or("", |signature| signature.name.as_str());
-            preambles.push(Preamble { key: format!("70_{first}"), text: source.text(kind_of(target)).to_owned() });
+            // SAFETY: whoever gave the source vouched for it.
+            preambles.push(unsafe { Preamble::new(format!("70_{first}"), source.text(kind_of(target))) });
         }
         if let Some(adapter) = self.adapter(target)? {
             preambles.extend(adapter.preambles());

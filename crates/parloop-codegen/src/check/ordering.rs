@@ -10,8 +10,8 @@ use parloop_isl::Name;
 use super::CheckError;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
-    let option = facts.kernel.options.other.get("enforce_variable_access_ordered").map(String::as_str);
-    if matches!(option, Some("no_check" | "False" | "false")) {
+    let (name, options) = ("enforce_variable_access_ordered", &facts.kernel.options);
+    if options.is_false(name) || options.other.get(name).is_some_and(|value| value == "no_check") {
         return Ok(());
     }
     let shared = shared_storages(facts);

@@ -65,7 +65,8 @@ pub fn lower(
         code
     });
     shared.preambles.extend(schedule.kernel.preambles.iter().cloned());
-    let of_class = |source: ClassSource| Preamble { key: format!("class {}", source.class), text: source.text.to_string() };
+    // SAFETY: whoever gave the functions of the class vouched for them.
+    let of_class = |source: ClassSource| unsafe { Preamble::new(format!("class {}", source.class()), source.text()) };
     let preambles = shared.classes.into_iter().map(of_class).chain(shared.preambles).collect();
     let (tables, functions, check_sites) = (shared.tables, shared.functions, shared.sites);
     Ok(Lowered { target, preambles, tables, functions, launches, globals, check_sites, shadow })

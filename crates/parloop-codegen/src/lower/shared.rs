@@ -33,8 +33,8 @@ impl Shared {
     /// The functions of a class, and of those that it is made of; each once.
     pub(super) fn add_class(&mut self, class: &ClassType) -> Result<(), LowerError> {
         for source in &class.sources {
-            match self.classes.iter().find(|known| known.class == source.class) {
-                Some(known) if known.text != source.text => return Err(LowerError::SameClass { name: source.class.clone() }),
+            match self.classes.iter().find(|known| known.class() == source.class()) {
+                Some(known) if known.text() != source.text() => return Err(LowerError::SameClass { name: source.class().clone() }),
                 Some(_) => {}
                 None => self.classes.push(source.clone()),
             }

@@ -39,8 +39,8 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     let needs = needed_text(dialect, &writer.needs, lowered.target)?;
     let mut front = String::new();
     for preamble in &lowered.preambles {
-        front.push_str(&preamble.text);
-        if !preamble.text.ends_with('\n') {
+        front.push_str(preamble.text());
+        if !preamble.text().ends_with('\n') {
             front.push('\n');
         }
     }

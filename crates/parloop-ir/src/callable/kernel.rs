@@ -81,7 +81,8 @@ fn types_of(kernel: &LoopKernel, places: &KernelArgs) -> ArgTypes {
     typed.flat_map(|(place, ty)| places.ids(place).map(move |id| (id, ty.clone())).collect::<Vec<_>>()).collect()
 }
 
-impl Callable for CallableKernel {
+// SAFETY: a kernel is lowered with its own checks.
+unsafe impl Callable for CallableKernel {
     fn name(&self) -> &Name {
         &self.name
     }

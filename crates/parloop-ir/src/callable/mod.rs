@@ -102,7 +102,11 @@ pub trait Inference {
 /// It starts without types. `with_types` makes a specialisation for types, `with_descriptors` one for shapes, strides and address
 /// spaces; each is an entry of its own in [`Program::callables`](crate::program::Program::callables), and equal ones share an entry.
 /// When all is known, the writer asks [`emit_call`](Self::emit_call) or [`emit_call_insn`](Self::emit_call_insn) what to write.
-pub trait Callable: fmt::Debug + Send + Sync {
+///
+/// # Safety
+/// What it emits calls functions that exist in the target's code, by their types, and these access of memory only what the call passes to
+/// them: they read arguments and write results within the shapes of their [descriptors](Self::descriptors), and return.
+pub unsafe trait Callable: fmt::Debug + Send + Sync {
     /// Its name as the user calls it.
     fn name(&self) -> &Name;
 

@@ -44,7 +44,8 @@ impl Default for MakeTuple {
     }
 }
 
-impl Callable for MakeTuple {
+// SAFETY: it emits no call of a function.
+unsafe impl Callable for MakeTuple {
     fn name(&self) -> &Name {
         &self.name
     }
@@ -137,7 +138,8 @@ impl IndexOf {
     }
 }
 
-impl Callable for IndexOf {
+// SAFETY: it emits no call of a function.
+unsafe impl Callable for IndexOf {
     fn name(&self) -> &Name {
         &self.name
     }

@@ -17,9 +17,12 @@ use crate::syntax::{Preamble, Target, Type};
 /// ```
 /// use parloop_device::DType;
 /// use parloop_loop::callable::{Callable, ScalarFunction};
-/// let log2 = ScalarFunction::new("log2")
-///     .version([DType::F32.into()], [DType::F32.into()], "log2f")
-///     .version([DType::F64.into()], [DType::F64.into()], "log2");
+/// // SAFETY: these are functions of C's `math.h`.
+/// let log2 = unsafe {
+///     ScalarFunction::new("log2")
+///         .version([DType::F32.into()], [DType::F32.into()], "log2f")
+///         .version([DType::F64.into()], [DType::F64.into()], "log2")
+/// };
 /// assert_eq!(log2.name(), "log2");
 /// assert!(log2.types().is_none());
 /// ```
@@ -48,7 +51,11 @@ impl ScalarFunction {
     }
 
     /// With a version that takes and gives those types. Where several fit a call, the first one is taken.
-    pub fn version(
+    ///
+    /// # Safety
+    /// In the target's code, with the text in front of it, that name is a function which takes and returns numbers of these types. It
+    /// accesses no memory that others can see, and it returns.
+    pub unsafe fn version(
         mut self,
         args: impl IntoIterator<Item = Type>,
         results: impl IntoIterator<Item = Type>,
@@ -60,8 +67,8 @@ impl ScalarFunction {
     }
 
     /// With text in front of code that calls it.
-    pub fn preamble(mut self, key: impl Into<String>, text: impl Into<String>) -> ScalarFunction {
-        self.preambles.push(Preamble { key: key.into(), text: text.into() });
+    pub fn preamble(mut self, preamble: Preamble) -> ScalarFunction {
+        self.preambles.push(preamble);
         self
     }
 
@@ -76,7 +83,8 @@ impl ScalarFunction {
     }
 }
 
-impl Callable for ScalarFunction {
+// SAFETY: its versions are vouched for where they are added.
+unsafe impl Callable for ScalarFunction {
     fn name(&self) -> &Name {
         &self.name
     }

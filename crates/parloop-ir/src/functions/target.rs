@@ -244,7 +244,8 @@ fn complex_version(name: &str, target: Target, dtype: DType) -> Option<Version> 
     }
 }
 
-impl Callable for TargetFunction {
+// SAFETY: it is a table of functions of numbers that the targets have.
+unsafe impl Callable for TargetFunction {
     fn name(&self) -> &Name {
         &self.name
     }
@@ -327,10 +328,12 @@ impl Callable for TargetFunction {
         let takes = self.types.as_ref().and_then(|types| types.get(&ArgId::argument(0))).and_then(Type::scalar);
         let mut found = Vec::new();
         if target == Target::C && matches!(self.form, Form::Call | Form::OneBy) {
-            found.push(Preamble { key: "50_math".into(), text: "#include <math.h>".into() });
+            // SAFETY: a header of C.
+            found.push(unsafe { Preamble::new("50_math", "#include <math.h>") });
             if takes.is_some_and(DType::is_complex) {
                 // The macro `I` would take that name from kernels.
-                found.push(Preamble { key: "50_complex".into(), text: "#include <complex.h>\n#undef I".into() });
+                // SAFETY: a header of C.
+                found.push(unsafe { Preamble::new("50_complex", "#include <complex.h>\n#undef I") });
             }
         }
         if let (Form::Helper, Some(in_target), Some(dtype)) = (self.form, &self.name_in_target, takes) {
@@ -339,7 +342,8 @@ impl Callable for TargetFunction {
             } else {
                 number_helper(&self.name, in_target, dtype, target)
             };
-            found.push(Preamble { key: format!("60_{in_target}"), text });
+            // SAFETY: the text defines that function, which uses no memory.
+            found.push(unsafe { Preamble::new(format!("60_{in_target}"), text) });
         }
         Ok(found)
     }

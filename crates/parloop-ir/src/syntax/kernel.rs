@@ -46,10 +46,29 @@ pub struct SubstitutionRule {
 /// Text in front of the code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Preamble {
-    /// Where among the others: they are sorted by this, and one of each is written.
-    pub key: String,
+    key: String,
+    text: String,
+}
+
+impl Preamble {
+    /// That text, at a place among the others that `key` says: they are sorted by it, and one of each is written.
+    ///
+    /// # Safety
+    /// The text is put in front of the code as it is. It is right in the target's language, and does not change what the code behind it
+    /// means; its functions do what the callables that call them say.
+    pub unsafe fn new(key: impl Into<String>, text: impl Into<String>) -> Preamble {
+        Preamble { key: key.into(), text: text.into() }
+    }
+
+    /// Where it stands among the others.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
     /// The text.
-    pub text: String,
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// Choices of the user's about code and checks.
@@ -75,6 +94,13 @@ pub struct KernelOptions {
     pub build_options: Vec<String>,
     /// Options that say nothing to this compiler, kept as given.
     pub other: BTreeMap<Name, String>,
+}
+
+impl KernelOptions {
+    /// Whether an option of [`other`](Self::other) is there and false, as Python and JSON write it.
+    pub fn is_false(&self, option: &str) -> bool {
+        self.other.get(option).is_some_and(|value| matches!(value.as_str(), "False" | "false"))
+    }
 }
 
 impl Default for KernelOptions {

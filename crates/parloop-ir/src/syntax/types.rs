@@ -33,10 +33,28 @@ pub struct ClassType {
 /// The C functions of a class, in portable C.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClassSource {
-    /// The name of the class: one text for each in a program.
-    pub class: Name,
+    class: Name,
+    text: Arc<str>,
+}
+
+impl ClassSource {
+    /// The functions of the class of that name: one text for each in a program.
+    ///
+    /// # Safety
+    /// The text is right in portable C, and its functions stay inside of the object that they get.
+    pub unsafe fn new(class: impl Into<Name>, text: impl Into<Arc<str>>) -> ClassSource {
+        ClassSource { class: class.into(), text: text.into() }
+    }
+
+    /// The name of the class.
+    pub fn class(&self) -> &Name {
+        &self.class
+    }
+
     /// The text.
-    pub text: Arc<str>,
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// A number, or an array of numbers, in an object.

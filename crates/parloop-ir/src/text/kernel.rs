@@ -116,7 +116,7 @@ impl KernelText {
         }
         options::print(&self.options).iter().try_for_each(|option| writeln!(f, "option {option}"))?;
         for preamble in &self.preambles {
-            writeln!(f, "preamble {} {}", quoted(&preamble.key), quoted(&preamble.text))?;
+            writeln!(f, "preamble {} {}", quoted(preamble.key()), quoted(preamble.text()))?;
         }
         if let Some(target) = self.target {
             writeln!(f, "target {target}")?;

@@ -119,7 +119,7 @@ fn created(written: &KernelText) -> Result<LoopKernel, FileError> {
         builder = builder.priority(chain.iter().cloned());
     }
     for preamble in &written.preambles {
-        builder = builder.preamble(&*preamble.key, &*preamble.text);
+        builder = builder.preamble(preamble.clone());
     }
     let mut kernel = builder.build_kernel().map_err(|error| FileError::Create { kernel: written.name.clone(), error: Box::new(error) })?;
     for (name, iname) in &written.inames {

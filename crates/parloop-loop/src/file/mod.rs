@@ -59,9 +59,22 @@ impl LoopFile {
     /// ```
     ///
     /// # Errors
-    /// What was expected and what was found, with the line and a caret.
+    /// What was expected and what was found, with the line and a caret. A line `preamble`, which holds C, is refused; see
+    /// [`parse_trusted`](Self::parse_trusted).
     pub fn parse(text: &str) -> Result<LoopFile, ParseError> {
         read::file(text)
+    }
+
+    /// Reads the text of a file whose kernels may have preambles.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), but for preambles.
+    ///
+    /// # Safety
+    /// For each preamble what [`Preamble::new`](crate::syntax::Preamble::new) asks for.
+    pub unsafe fn parse_trusted(text: &str) -> Result<LoopFile, ParseError> {
+        // SAFETY: what is promised here.
+        unsafe { read::trusted_file(text) }
     }
 
     /// Cuts the text of a file before the first line `---- what`: what is read, and what is expected of it. This is possible also where

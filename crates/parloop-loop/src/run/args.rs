@@ -3,7 +3,7 @@
 use parloop_device::Element;
 use parloop_ir::program::Program;
 use parloop_isl::Name;
-use parloop_kernel::{Arg, CompileOptions, Context};
+use parloop_kernel::{Arg, Context, checked_by_environment};
 
 use super::executable::c_strides;
 use super::{Executable, LoopArg, RunError, target_of};
@@ -58,7 +58,7 @@ impl Compile for Program {
 
     fn generate_for(&self, entry: &str, context: &Context) -> Result<Generated, LoopError> {
         let target = target_of(context.device().kind());
-        if !CompileOptions::default().checked {
+        if !checked_by_environment().map_err(LoopError::from)? {
             return generate(self, entry, target);
         }
         generate(&with_checks(self), entry, target)

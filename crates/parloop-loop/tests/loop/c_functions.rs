@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parloop_device::{Complex64, DType};
-use parloop_kernel::{Arg, Context};
+use parloop_kernel::{Arg, Context, KernelError};
 use parloop_loop::callable::{Access, CFunction};
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::prelude::*;
@@ -13,9 +13,14 @@ use parloop_loop::transform::{Tags, register_callable, tag_inames};
 
 use super::run::contexts;
 
+fn function_of(source: &str, name: &str) -> Result<CFunction, KernelError> {
+    // SAFETY: the functions of these tests stay inside of what the kernels of these tests pass.
+    unsafe { CFunction::parse(source, name) }
+}
+
 /// The elements of a mesh of triangles in a row, each of which reads the two coordinates of its three points and adds to them.
 fn mesh_loop(source: &str, name: &str) -> Program {
-    let function = CFunction::parse(source, name).unwrap_or_else(|error| panic!("{error}"));
+    let function = function_of(source, name).unwrap_or_else(|error| panic!("{error}"));
     with_function(function.with_access([Access::Read, Access::ReadWrite]))
 }
 
@@ -121,7 +126,7 @@ fn typed([c, dtype]: [&str; 2]) -> Program {
         "#include <stdint.h>\n#include <stdbool.h>\n\
          void swap(const {c} *x, {c} **y, const {c} z[][1], {c} one) {{ y[0][0] = x[1]; y[1][0] = z[0][0] && one ? x[0] : 0; }}"
     );
-    let function = CFunction::parse(&source, "swap").unwrap_or_else(|error| panic!("{error}"));
+    let function = function_of(&source, "swap").unwrap_or_else(|error| panic!("{error}"));
     let function = function.with_access([Access::Read, Access::Write, Access::Read, Access::Read]);
     let program = KernelBuilder::new()
         .name("typed")
@@ -245,7 +250,7 @@ fn every_type_of_c_is_passed_as_what_it_is() {
 #[test]
 fn complex_numbers_are_passed_in_c_and_refused_elsewhere() {
     let source = "#include <complex.h>\nvoid turn(double complex *z) { z[0] = z[0] * I + conj(z[0]); }";
-    let function = CFunction::parse(source, "turn").unwrap();
+    let function = function_of(source, "turn").unwrap();
     let program = KernelBuilder::new()
         .domain("{[e, i, i1, i2]: 0<=e<n and 0<=i, i1, i2<1}")
         .instructions("t[i] = z[e] {id=in}\n[i1]: t[i1] = turn([i1]: t[i1]) {id=call, dep=in, inames=+e}\nout[e] = t[0] {dep=call}")
@@ -303,7 +308,7 @@ fn what_plain_c_may_have_gives_the_same_numbers_everywhere() {
 #[test]
 fn rows_of_another_length_are_refused_with_both_sides() {
     let error = |x: &str| {
-        let function = CFunction::parse(&format!("#define N n\nvoid res({x}, double *y) {{}}"), "res").unwrap();
+        let function = function_of(&format!("#define N n\nvoid res({x}, double *y) {{}}"), "res").unwrap();
         with_function(function.with_access([Access::Read, Access::ReadWrite])).generate(Target::C).unwrap_err().to_string()
     };
     let expected = "call of `res`: argument 1 is `double (*x)[3]` there, which takes rows of 3, but an array of shape (3, 2) is passed";
@@ -312,9 +317,9 @@ fn rows_of_another_length_are_refused_with_both_sides() {
                     lengths, but an array of shape (3, 2) is passed";
     assert!(error("const double ***x").ends_with(expected), "{}", error("const double ***x"));
     assert!(error("const double x[][N]").ends_with(expected), "{}", error("const double x[][N]"));
-    let error = CFunction::parse("void a(void) {}\nvoid b(void) {}", "res").unwrap_err();
+    let error = function_of("void a(void) {}\nvoid b(void) {}", "res").unwrap_err();
     assert_eq!(error.to_string(), "the source has no function `res`; it has a, b");
-    let of_floats = CFunction::parse("void res(float **x, double *y) {}", "res").unwrap();
+    let of_floats = function_of("void res(float **x, double *y) {}", "res").unwrap();
     let error = with_function(of_floats.with_access([Access::Read, Access::ReadWrite])).generate(Target::C).unwrap_err().to_string();
     assert!(error.contains("(`x`) is an array of float32 there, but one of float64 is passed"), "{error}");
 }
@@ -325,9 +330,10 @@ fn headers_are_found_in_their_folders_and_mistakes_at_their_lines() {
     std::fs::write(folder.path().join("mine.h"), "#define SHIFT(d) ((d) + 1)\nstatic double half(double x) { return x / 2; }\n").unwrap();
     let source = "void res(double **x, double **y) {\n  for (int i = 0; i < 3; i++)\n    for (int d = 0; d < 2; d++)\n      \
                   y[i][d] += half(fabs(x[(i + 1) % 3][d])) - SHIFT(d);\n}";
-    let function = CFunction::parse_with(source, "res", &["#include \"mine.h\"".into()], &[folder.path().to_owned()]).unwrap();
+    // SAFETY: as in `function_of`.
+    let function = unsafe { CFunction::parse_with(source, "res", &["#include \"mine.h\"".into()], &[folder.path().to_owned()]).unwrap() };
     run(&with_function(function.with_access([Access::Read, Access::ReadWrite])));
-    let function = CFunction::parse(source, "res").unwrap().with_access([Access::Read, Access::ReadWrite]);
+    let function = function_of(source, "res").unwrap().with_access([Access::Read, Access::ReadWrite]);
     for context in contexts() {
         let generated = with_function(function.clone()).generate(target_of(context.device().kind())).unwrap();
         let error = Executable::compile(&generated, &context).unwrap_err().to_string();
@@ -347,7 +353,7 @@ fn two_functions_of_one_source_share_it() {
         .build()
         .unwrap();
     let register =
-        |program: &Program, name: &str| register_callable(program, name, Arc::new(CFunction::parse(source, name).unwrap()), false).unwrap();
+        |program: &Program, name: &str| register_callable(program, name, Arc::new(function_of(source, name).unwrap()), false).unwrap();
     let program = register(&register(&program, "twice"), "thrice");
     for context in contexts() {
         let generated = program.generate(target_of(context.device().kind())).unwrap();

@@ -421,7 +421,8 @@ struct OwnSine;
 
 impl FunctionLookup for OwnSine {
     fn find(&self, _target: Option<Target>, name: &str) -> Result<Option<Arc<dyn Callable>>, CallableError> {
-        let function = || ScalarFunction::new("sin").version([DType::F64.into()], [DType::F64.into()], "my_sine");
+        // SAFETY: the code is not run.
+        let function = || unsafe { ScalarFunction::new("sin").version([DType::F64.into()], [DType::F64.into()], "my_sine") };
         Ok((name == "sin").then(|| Arc::new(function()) as Arc<dyn Callable>))
     }
 
@@ -437,7 +438,8 @@ fn a_users_function_wins_over_the_targets() {
     let registered = register_function_lookup(&program, Arc::new(OwnSine)).unwrap();
     let typed = types(&registered, Target::C).unwrap();
     assert_eq!(typed.callables["sin_0"].name_in_target().unwrap(), "my_sine");
-    let log = ScalarFunction::new("sin").version([DType::F64.into()], [DType::F64.into()], "other");
+    // SAFETY: the code is not run.
+    let log = unsafe { ScalarFunction::new("sin").version([DType::F64.into()], [DType::F64.into()], "other") };
     let again = register_callable(&registered, "sin", Arc::new(log.clone()), false);
     assert_eq!(again.unwrap_err(), RegisterError::Taken { name: "sin".into() });
     assert!(register_callable(&registered, "sin", Arc::new(log), true).is_ok());
@@ -446,7 +448,8 @@ fn a_users_function_wins_over_the_targets() {
 #[test]
 fn a_c_function_takes_numbers_by_value_and_arrays_by_address() {
     let source = "double norm(const double *x, int n, double *unit) { double s = 0; for (int i = 0; i < n; i++) s += x[i]*x[i]; unit[0] = 1; return s; }";
-    let norm = CFunction::parse(source, "norm").unwrap().with_access([Access::Read, Access::Read, Access::Write]);
+    // SAFETY: the kernel passes as many numbers as it says.
+    let norm = unsafe { CFunction::parse(source, "norm").unwrap() }.with_access([Access::Read, Access::Read, Access::Write]);
     let caller = builder("{[i, j, e]: 0<=i<3 and 0<=j<1 and 0<=e<8}", "out[e], [j]: u[e, j] = norm([i]: x[e, i], 3)")
         .data(Data::global("x").dtype("float64").shape("8, 3"))
         .data(Data::global("u").shape("8, 1"))
@@ -467,7 +470,7 @@ fn a_c_function_takes_numbers_by_value_and_arrays_by_address() {
     );
     let source = source.replace("norm(", "parloop_own_norm(");
     let text = format!("#line 1 \"<norm>\"\nstatic inline __attribute__((always_inline)) {source}\n");
-    assert_eq!(callable.preambles(Target::C).unwrap()[0].text, text);
+    assert_eq!(callable.preambles(Target::C).unwrap()[0].text(), text);
 }
 
 #[test]
@@ -483,7 +486,7 @@ fn functions_that_a_target_lacks_come_as_text_in_front() {
     let opencl = for_target(Target::OpenCl);
     let text = |program: &Program, name: &str, target: Target| {
         let entry = program.callables.values().find(|callable| *callable.name() == *name && callable.is_ready()).unwrap();
-        entry.preambles(target).unwrap().iter().map(|preamble| preamble.text.clone()).collect::<Vec<_>>().join("\n")
+        entry.preambles(target).unwrap().iter().map(|preamble| preamble.text().to_owned()).collect::<Vec<_>>().join("\n")
     };
     assert!(text(&opencl, "exp", Target::OpenCl).starts_with("static inline float2 pl_exp_c64(float2 z) {"));
     assert!(text(&opencl, "abs", Target::OpenCl).contains("static inline int pl_abs_int32(int a)"));
@@ -524,7 +527,8 @@ impl Gemv {
     }
 }
 
-impl Callable for Gemv {
+// SAFETY: the code is not run.
+unsafe impl Callable for Gemv {
     fn name(&self) -> &Name {
         &self.name
     }
@@ -596,7 +600,8 @@ impl Callable for Gemv {
         if target != Target::C {
             return Err(CallableError::NotOnTarget { function: self.name.clone(), target });
         }
-        Ok(vec![Preamble { key: "99_cblas".into(), text: "#include <cblas.h>".into() }])
+        // SAFETY: the code is not run.
+        Ok(vec![unsafe { Preamble::new("99_cblas", "#include <cblas.h>") }])
     }
 
     fn is_same(&self, other: &dyn Callable) -> bool {

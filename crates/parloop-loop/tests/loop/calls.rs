@@ -197,7 +197,8 @@ fn a_kernel_along_hardware_axes_or_with_a_global_barrier_can_be_called() {
 fn a_c_function_runs_on_private_arrays() {
     let source = "static inline double norm(const double *x, int n, double *unit)\n{\n  double s = 0;\n  for (int i = 0; i < n; i++) s += x[i] * x[i];\n  \
                   for (int i = 0; i < n; i++) unit[i] = x[i] / s;\n  return s;\n}\n";
-    let norm = CFunction::parse(source, "norm").unwrap().with_access([Access::Read, Access::Read, Access::Write]);
+    // SAFETY: the kernel passes as many numbers as it says.
+    let norm = unsafe { CFunction::parse(source, "norm").unwrap() }.with_access([Access::Read, Access::Read, Access::Write]);
     let caller = builder(
         "{[i, e]: 0<=i<3 and 0<=e<8}",
         "<> t[i] = x[e, i] {id=t, dup=i}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::file::{KernelText, LoopFile, kernel_of};
-use parloop_loop::parse::{Datum, step};
+use parloop_loop::parse::{Datum, ParseError, step};
 use parloop_loop::syntax::{
     AddressSpace, Argument, ArgumentKind, DimTag, Expr, Iname, InameTag, Initializer, KernelOptions, Layout, LoopKernel, Offset, Phase,
     Preamble, Shape, Stride, SubstitutionRule, Temporary, Type,
@@ -18,8 +18,28 @@ use proptest::prelude::*;
 use super::expressions::{any_expr, name};
 use super::instructions::any_instruction;
 
+fn preamble(key: &str, text: &str) -> Preamble {
+    // SAFETY: the code is not run.
+    unsafe { Preamble::new(key, text) }
+}
+
+/// A file that may have preambles.
+fn trusted(text: &str) -> Result<LoopFile, ParseError> {
+    // SAFETY: the code is not run.
+    unsafe { LoopFile::parse_trusted(text) }
+}
+
+#[test]
+fn c_in_a_file_that_is_not_trusted_is_refused() {
+    let text = "kernel f\npreamble \"key\" \"#include <stdlib.h>\"\n";
+    let message = "line 2, column 1: expected no C, for which nobody vouches (see `LoopFile::parse_trusted`), found `preamble`\n  \
+                   preamble \"key\" \"#include <stdlib.h>\"\n  ^^^^^^^^";
+    assert_eq!(LoopFile::parse(text).unwrap_err().to_string(), message);
+    assert_eq!(trusted(text).unwrap().kernels[0].preambles[0].text(), "#include <stdlib.h>");
+}
+
 fn read_kernel(text: &str) -> LoopKernel {
-    let file = LoopFile::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let file = trusted(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     kernel_of(&file.kernels[0]).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -83,7 +103,7 @@ fn a_made_kernel_reads_back_as_it_was_printed() {
         .rest()
         .assumptions("n >= 4 and off >= 0")
         .priority(["i", "j"])
-        .preamble("key", "#define X \"a\\b\"\n")
+        .preamble(preamble("key", "#define X \"a\\b\"\n"))
         .index_type(DType::I64)
         .build_kernel()
         .unwrap_or_else(|error| panic!("{error}"));
@@ -335,7 +355,7 @@ fn any_kernel() -> impl Strategy<Value = LoopKernel> {
             substitutions: rules.into_iter().map(|rule| (rule.name.clone(), rule)).collect::<BTreeMap<_, _>>(),
             assumptions: if typed { Set::parse("{: n >= 4}").unwrap() } else { Set::universe(&[], &[]) },
             priorities,
-            preambles: preambles.into_iter().map(|(key, text)| Preamble { key, text }).collect::<BTreeSet<_>>(),
+            preambles: preambles.into_iter().map(|(key, text)| preamble(&key, &text)).collect::<BTreeSet<_>>(),
             index_type: DType::I64,
             default_type: typed.then_some(DType::F32),
             options,
@@ -350,7 +370,7 @@ proptest! {
     #[test]
     fn any_kernel_reads_back_as_it_was_printed(kernel in any_kernel()) {
         let text = kernel.to_string();
-        let file = LoopFile::parse(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        let file = trusted(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(&file.kernels[..], &[KernelText::of(&kernel)], "{}", text);
         let read = kernel_of(&file.kernels[0]).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(read.as_written(), kernel, "{}", text);
@@ -368,9 +388,9 @@ proptest! {
         Just("  a = 1\n".to_owned()), Just("; x\n".to_owned()), Just("---- c\nx\n".to_owned()), Just("domain {[i]: i > 0}\n".to_owned()),
         "[a-c0-9.()\\[\\]{}:,<>=+* \n'\"#@;-]{0,12}\n", Just("split_iname i 3\n".to_owned()), Just("iname i: g.0 {slabs=1:2}\n".to_owned()), Just("é\t\r\n".to_owned()),
     ], 0..8)) {
-        if let Ok(file) = LoopFile::parse(&text.concat()) {
+        if let Ok(file) = trusted(&text.concat()) {
             let printed = file.to_string();
-            let again = LoopFile::parse(&printed).map_err(|error| TestCaseError::fail(format!("{error}\n{printed}")))?;
+            let again = trusted(&printed).map_err(|error| TestCaseError::fail(format!("{error}\n{printed}")))?;
             prop_assert_eq!(again.kernels, file.kernels, "{}", printed);
             prop_assert_eq!(again.expected, file.expected, "{}", printed);
             let steps = |steps: Vec<(usize, Step)>| steps.into_iter().map(|(_, step)| step).collect::<Vec<_>>();

@@ -17,7 +17,8 @@ impl Maker<'_> {
 
     pub(super) fn colours(&mut self) -> Result<()> {
         let coloured = self.touched(&self.making.shape.meeting_maps(), |incidence, _| Ok(Coloured::new(incidence)))?;
-        self.launches(&coloured.bounds, Some(&coloured.order), Apart::Order)
+        let apart = self.apart_by_order();
+        self.launches(&coloured.bounds, Some(&coloured.order), apart)
     }
 
     fn launches(&mut self, bounds: &[i32], list: Option<&[i32]>, apart: Apart) -> Result<()> {
@@ -25,10 +26,10 @@ impl Maker<'_> {
         let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK * each);
         self.groups = bounds.windows(2).map(blocks).sum();
         let executable = self.executable(&Form::Elements { visits: list.is_some().into(), apart, lanes: self.lanes })?;
-        let arrays = match list {
-            Some(list) => vec![(names::LIST.to_owned(), self.upload(list)?)],
-            None => vec![],
-        };
+        let mut arrays = if apart == Apart::Last { self.last_writers()? } else { vec![] };
+        if let Some(list) = list {
+            arrays.push((names::LIST.to_owned(), self.upload(list)?));
+        }
         let mut first = 0;
         for pair in bounds.windows(2) {
             let integers = [(names::BEGIN, pair[0].into()), (names::COUNT, (pair[1] - pair[0]).into()), (names::FIRST, first)];

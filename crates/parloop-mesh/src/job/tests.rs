@@ -16,6 +16,11 @@ fn number(i: usize) -> usize {
     i * 1931 % N
 }
 
+fn kernel_of(source: &str, name: &str) -> Kernel {
+    // SAFETY: the functions stay inside of what the loops below pass.
+    unsafe { Kernel::c(source, name, &KernelOptions::default()).unwrap() }
+}
+
 struct Ring {
     edges: Set,
     weight: Vec<f64>,
@@ -58,7 +63,7 @@ fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
         x[0][0] += w[0]; x[1][1] -= y[0][0]; twice[0] = w[0] + y[1][0]; sum[0] += w[0];
         if (w[0] < least[1][0]) least[1][0] = w[0];
         z[0][0] += 2 * w[0]; }";
-    let kernel = Kernel::c(source, "all", &KernelOptions::default()).unwrap();
+    let kernel = kernel_of(source, "all");
     for over in [ring.edges.clone(), ring.edges.subset(&some).unwrap()] {
         let (mut x, mut twice, mut sum) = (vec![0.5; 2 * N], vec![0.0; N], 0.0);
         let (mut least, mut z) = (vec![7; N], vec![0.25f32; 3 * N]);
@@ -112,7 +117,7 @@ fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
 #[test]
 fn elements_that_never_meet_are_ordered_too() {
     let ring = Ring::new();
-    let kernel = Kernel::c("void mid(double *m, const double *y[2]) { m[0] = y[0][0] + y[1][0]; }", "mid", &KernelOptions::default());
+    let kernel = kernel_of("void mid(double *m, const double *y[2]) { m[0] = y[0][0] + y[1][0]; }", "mid");
     let expected: Vec<f64> = ring.values.chunks(2).map(|pair| f64::from(pair[0] + pair[1])).collect();
     for lanes in [false, true] {
         let context = Context::open("cpu:3").unwrap();
@@ -121,7 +126,7 @@ fn elements_that_never_meet_are_ordered_too() {
         let y = Dat::new(&ring.ends.to().data(1).unwrap(), &numbers, "y").unwrap();
         let args = [m.arg(Access::Write, None), y.arg(Access::Read, &ring.ends)];
         let way = Way { scheme: Scheme::Free, lanes, order: Order::Near };
-        ring.run(kernel.as_ref().unwrap(), &ring.edges, &args, &context, way);
+        ring.run(&kernel, &ring.edges, &args, &context, way);
         assert_eq!(m.to_vec::<f64>().unwrap(), expected, "lanes {lanes}");
     }
 }

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::lower::{Apart, Form, Visits, names};
 use crate::plan::{Blocks, Elements, Owned, Rank};
 use crate::scheme::Order;
+use crate::shape::ArgShape;
 
 /// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.
 fn chunk(elements: usize) -> usize {
@@ -70,15 +71,16 @@ impl Visited<'_> {
 
 impl Maker<'_> {
     /// Groups of elements between bounds, all at the same time or some after others: `launches` are ranges of groups.
-    fn groups(&mut self, bounds: &[i32], launches: &[i32], visited: Visited<'_>, masks: Option<&[u32]>) -> Result<()> {
+    fn groups(&mut self, bounds: &[i32], launches: &[i32], visited: Visited<'_>, apart: Apart, masks: &[u32]) -> Result<()> {
         self.groups = bounds.len() - 1;
-        let apart = if masks.is_some() { Apart::Mask } else { Apart::Order };
         let executable = self.executable(&Form::Elements { visits: visited.visits(), apart, lanes: self.lanes })?;
         let pairs: Vec<i32> = bounds.windows(2).flatten().copied().collect();
         let mut arrays = self.visited(visited)?;
         arrays.push((names::BOUNDS.to_owned(), self.upload(&pairs)?));
-        if let Some(masks) = masks {
-            arrays.push((names::MASKS.to_owned(), self.upload_bytes(as_bytes(masks))?));
+        match apart {
+            Apart::Mask => arrays.push((names::MASKS.to_owned(), self.upload_bytes(as_bytes(masks))?)),
+            Apart::Last => arrays.extend(self.last_writers()?),
+            Apart::Order | Apart::Atomic => {}
         }
         for pair in launches.windows(2) {
             let integers = [(names::FIRST, pair[0].into()), (names::GROUPS, (pair[1] - pair[0]).into())];
@@ -121,7 +123,7 @@ impl Maker<'_> {
             (None, Some(list)) => Visited::List(list),
             (None, None) => Visited::Range,
         };
-        self.groups(bounds, &[0, bounds.len() as i32 - 1], visited, None)
+        self.groups(bounds, &[0, bounds.len() as i32 - 1], visited, Apart::Order, &[])
     }
 
     pub(super) fn owned(&mut self) -> Result<()> {
@@ -147,8 +149,9 @@ impl Maker<'_> {
             }
             Ok(owned)
         })?;
-        match making.deterministic {
-            true => self.groups(&owned.bounds, &[0, owned.parts() as i32], Visited::List(&owned.list), Some(&owned.masks)),
+        // Rounding and last writers depend on the order.
+        match making.deterministic || making.shape.args.iter().any(ArgShape::last_decides) {
+            true => self.groups(&owned.bounds, &[0, owned.parts() as i32], Visited::List(&owned.list), Apart::Mask, &owned.masks),
             false => self.inside_then_border(&owned),
         }
     }
@@ -232,6 +235,7 @@ impl Maker<'_> {
             }
             bounds.push(list.len() as i32);
         }
-        self.groups(&bounds, &blocks.colour_bounds, Visited::List(&list), None)
+        let apart = self.apart_by_order();
+        self.groups(&bounds, &blocks.colour_bounds, Visited::List(&list), apart, &[])
     }
 }

@@ -33,6 +33,10 @@ pub(super) fn body(shape: &Shape, form: &Form, machine: Machine, frame: &Frame, 
     if matches!(form, Form::Elements { lanes: true, .. }) {
         maker.in_lanes();
     }
+    if matches!(form, Form::Elements { apart: Apart::Last, .. }) {
+        let last = shape.last_deciding_maps().into_iter().map(names::last);
+        maker.body.data.extend(last.map(|last| Data::global(last).dtype("int32").unknown_shape().strides("1")));
+    }
     for (index, arg) in shape.args.iter().enumerate() {
         if arg.access == Access::Write && maker.is_tried() {
             maker.look(index, arg);
@@ -241,7 +245,12 @@ impl Maker<'_> {
                 _ => {}
             },
             Form::Elements { apart, .. } => {
-                let condition = (*apart == Apart::Mask).then(|| self.is_own("pl_m", arg, &format!("pl_i{index}s")));
+                let row = format!("pl_i{index}s");
+                let condition = match (apart, arg.map()) {
+                    (Apart::Mask, _) => Some(self.is_own("pl_m", arg, &row)),
+                    (Apart::Last, Some(map)) if arg.last_decides() => Some(self.is_last(map, &row)),
+                    _ => None,
+                };
                 self.put(index, arg, condition, *apart == Apart::Atomic && arg.can_meet());
             }
         }
@@ -256,6 +265,12 @@ impl Maker<'_> {
             }
             None => format!("({mask} & 1) == 1"),
         }
+    }
+
+    /// Whether no later element, and no later column of this one, leads to the same row.
+    fn is_last(&self, map: usize, row: &str) -> String {
+        let (last, table) = (names::last(map), names::map(map));
+        format!("{last}[{table}[{element}, {row}]] == {}*{element}+{row}", self.shape.maps[map], element = REAL.element)
     }
 
     /// Writes the private array to the table.

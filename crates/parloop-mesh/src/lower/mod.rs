@@ -79,6 +79,8 @@ impl From<bool> for Visits {
 pub enum Apart {
     /// By the order of visits.
     Order,
+    /// By the order of visits; what is only written is stored by the last element that leads to a row.
+    Last,
     /// Each visit writes only where its mask has a bit.
     Mask,
     /// Every addition is indivisible.
@@ -124,6 +126,11 @@ pub mod names {
     /// See [`UNWRITTEN`].
     pub fn unwritten(arg: usize) -> String {
         format!("{UNWRITTEN}{arg}")
+    }
+
+    /// Which element and column of a map lead last to each row.
+    pub fn last(map: usize) -> String {
+        format!("pl_last{map}")
     }
 
     /// A table of numbers.

@@ -3,9 +3,10 @@
 use parloop_device::Element;
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_mesh::{Access, Arg, Dat, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+use parloop_mesh::{Access, Arg, Dat, Kernel, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
 use crate::devices::everywhere;
+use crate::kernels::kernel_of;
 
 const CHECKED: LoopOptions = LoopOptions { plan: PlanChoice::Auto, deterministic: false, checked: true, lanes: Lanes::Auto };
 
@@ -14,7 +15,7 @@ fn contexts() -> Vec<Context> {
 }
 
 fn c(source: &str, name: &str) -> Kernel {
-    Kernel::c(source, name, &KernelOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    kernel_of(source, name).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn message(kernel: &Kernel, set: &Set, args: Vec<Arg>, context: &Context) -> String {
@@ -121,5 +122,22 @@ fn an_index_of_a_loop_kernel_outside_of_its_array_is_an_error() {
         let n = Dat::new(&cells.data(1).unwrap(), &[0, 1, 2, 0, 1, 2, 0, 5, 2, 1], "n").unwrap();
         let args = vec![y.arg(Access::Write, None), x.arg(Access::Read, None), n.arg(Access::Read, None)];
         assert_eq!(message(&pick, &cells, args, &context), "kernel `loop_pick`: index 5 is outside 0..3 of x[n[0]], axis 0");
+    }
+}
+
+#[test]
+#[ignore = "tells what its environment says"]
+fn what_the_environment_says() {
+    println!("CHECKED {}", LoopOptions::default().checked);
+}
+
+#[test]
+fn the_environment_turns_checks_on() {
+    for (value, told) in [(None, "CHECKED false"), (Some("0"), "CHECKED false"), (Some(""), "CHECKED false"), (Some("1"), "CHECKED true")] {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "checked::what_the_environment_says", "--ignored", "--nocapture"]).env_remove("PARLOOP_CHECKED");
+        command.envs(value.map(|value| ("PARLOOP_CHECKED", value)));
+        let output = command.output().unwrap();
+        assert!(String::from_utf8_lossy(&output.stdout).contains(told), "{value:?}: {output:?}");
     }
 }

@@ -1,9 +1,10 @@
 //! Sums of numbers that round: the same bits in every run and on any number of threads.
 
 use parloop_kernel::Context;
-use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+use parloop_mesh::{Access, Arg, Dat, Global, Kernel, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
 use crate::devices::gpus;
+use crate::kernels::kernel_of;
 
 const N: usize = 40_000;
 const NODES: usize = 9_000;
@@ -86,7 +87,7 @@ fn deterministic_loops_give_the_same_bits_on_any_number_of_threads() {
     let contexts: Vec<Context> = ["cpu:1", "cpu:2", "cpu:5"].iter().map(|name| Context::open(name).unwrap()).collect();
     let mesh = mesh();
     for case in CASES {
-        let kernel = Kernel::c(case.source, case.name, &KernelOptions::default()).unwrap();
+        let kernel = kernel_of(case.source, case.name).unwrap();
         for plan in [PlanChoice::Auto, PlanChoice::Owner, PlanChoice::Colour] {
             let first = bits(&case, &mesh, &kernel, plan, &contexts[0]);
             for context in &contexts {
@@ -102,7 +103,7 @@ fn deterministic_loops_give_the_same_bits_on_any_number_of_threads() {
 fn deterministic_loops_give_the_same_bits_in_every_run_on_a_gpu() {
     let mesh = mesh();
     for (case, context) in CASES.iter().flat_map(|case| gpus().into_iter().map(move |context| (case, context))) {
-        let kernel = Kernel::c(case.source, case.name, &KernelOptions::default()).unwrap();
+        let kernel = kernel_of(case.source, case.name).unwrap();
         for plan in [PlanChoice::Auto, PlanChoice::Gather, PlanChoice::Colour] {
             let first = bits(case, &mesh, &kernel, plan, &context);
             for _ in 0..3 {

@@ -1,18 +1,18 @@
 //! Every error of sets, maps, data and loops, word for word.
 
-use parloop_device::DType;
+use parloop_device::{DType, Device};
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_mesh::{
-    Access, Arg, Dat, Global, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set, Sizes, Storage,
-};
+use parloop_mesh::{Access, Arg, Dat, Global, Kernel, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set, Sizes, Storage};
+
+use crate::kernels::kernel_of;
 
 fn message<T: std::fmt::Debug>(result: Result<T, MeshError>) -> String {
     result.unwrap_err().to_string()
 }
 
 fn c(source: &str, name: &str) -> Kernel {
-    Kernel::c(source, name, &KernelOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    kernel_of(source, name).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Two cells of three nodes each, with data of one and two numbers.
@@ -169,6 +169,45 @@ fn data_that_is_read_and_written_by_different_elements_is_refused() {
 }
 
 #[test]
+fn data_in_common_memory_of_which_some_is_written_is_refused() {
+    let Mesh { cells, nodes, corners, .. } = mesh();
+    let memory = Device::open("cpu").unwrap().allocate_zeroed(12 * 8).unwrap();
+    let storage = |first: usize, rows: usize, count: usize| {
+        let part = memory.slice(8 * first, 8 * rows * count).unwrap();
+        Storage::shared(DType::F64, rows, count, part, Box::new(())).unwrap()
+    };
+    let on_nodes = |first: usize, name: &str| Dat::around(&nodes.data(1).unwrap(), storage(first, 4, 1), name).unwrap();
+    let on_cells = |first: usize, name: &str| Dat::around(&cells.data(1).unwrap(), storage(first, 2, 1), name).unwrap();
+    let global = |first: usize, name: &str| Global::around(2, storage(first, 1, 2), name, false).unwrap();
+    let kernel = c("void k(double *x, double *y) { }", "k");
+    let shared = |first: Access, second: Access| {
+        format!(
+            "`a`, argument 0 with {first}, and `b`, argument 1 with {second}, share memory: what one element reads another may have written; pass the same data for both, or copy one of them"
+        )
+    };
+    let (a, inc, read, write, map) = (on_nodes(2, "a"), Access::Inc, Access::Read, Access::Write, Some(&corners));
+    // The same bytes, and the first or last of them.
+    for first in [0, 1, 2, 4, 5] {
+        let b = on_nodes(first, "b");
+        assert_eq!(refused(&kernel, &cells, vec![a.arg(write, map), b.arg(read, map)]), shared(write, read));
+        assert_eq!(refused(&kernel, &cells, vec![a.arg(read, map), b.arg(inc, map)]), shared(read, inc));
+        assert_eq!(refused(&kernel, &cells, vec![a.arg(inc, map), b.arg(inc, map)]), shared(inc, inc));
+        assert_eq!(refused(&kernel, &nodes, vec![a.arg(write, None), b.arg(read, None)]), shared(write, read));
+    }
+    assert_eq!(refused(&kernel, &cells, vec![a.arg(inc, map), on_cells(5, "b").arg(read, None)]), shared(inc, read));
+    assert_eq!(refused(&kernel, &cells, vec![a.arg(read, map), on_cells(1, "b").arg(write, None)]), shared(read, write));
+    assert_eq!(refused(&kernel, &cells, vec![a.arg(inc, map), global(3, "b").arg(read)]), shared(inc, read));
+    assert_eq!(refused(&kernel, &cells, vec![a.arg(read, map), global(5, "b").arg(inc)]), shared(read, inc));
+    assert_eq!(refused(&kernel, &cells, vec![global(0, "a").arg(read), global(1, "b").arg(inc)]), shared(read, inc));
+    // Memory side by side, and memory that nobody writes.
+    let fits = |args: Vec<Arg>| ParLoop::new(&kernel, &cells, args, LoopOptions::default()).unwrap();
+    fits(vec![a.arg(write, map), on_nodes(6, "b").arg(read, map)]);
+    fits(vec![a.arg(write, map), on_cells(0, "b").arg(read, None)]);
+    fits(vec![a.arg(write, map), global(6, "b").arg(inc)]);
+    fits(vec![a.arg(read, map), on_nodes(2, "b").arg(read, map)]);
+}
+
+#[test]
 fn parameters_that_do_not_take_an_argument_show_both_sides() {
     let mesh = mesh();
     let (area, at) = (mesh.area.arg(Access::Read, None), mesh.at.arg(Access::Read, Some(&mesh.corners)));
@@ -251,15 +290,14 @@ fn arrays_of_loop_kernels_that_do_not_take_an_argument_show_both_sides() {
 
 #[test]
 fn kernels_that_are_not_there_or_return_something_are_refused() {
-    let options = KernelOptions::default();
     assert_eq!(
-        message(Kernel::c("double half(double *x) { return x[0] / 2; }", "half", &options)),
+        message(kernel_of("double half(double *x) { return x[0] / 2; }", "half")),
         "kernel `half` returns double, but a kernel of a loop must return void; write results through its parameters"
     );
-    assert_eq!(message(Kernel::c("void one(double *x) { }", "two", &options)), "the source has no function `two`; it has one");
+    assert_eq!(message(kernel_of("void one(double *x) { }", "two")), "the source has no function `two`; it has one");
     let program = KernelBuilder::new().name("one").domain("{[i]: 0<=i<2}").instructions("x[i] = 1.0").build().unwrap();
     assert_eq!(message(Kernel::from_program(program, "two")), "the program has no loop kernel `two`; it has one");
-    assert_eq!(message(Kernel::c("static int n = 3;", "k", &options)), "the source has no function `k`; it has none");
+    assert_eq!(message(kernel_of("static int n = 3;", "k")), "the source has no function `k`; it has none");
 }
 
 #[test]

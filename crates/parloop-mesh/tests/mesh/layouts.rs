@@ -7,6 +7,7 @@ use parloop_kernel::Context;
 use parloop_mesh::{Access, Dat, Kernel, LoopOptions, Map, ParLoop, Set};
 
 use crate::devices::gpus;
+use crate::kernels::kernel_of;
 
 const N: usize = 300;
 const THREADS: usize = 8;
@@ -23,7 +24,7 @@ impl Case {
     fn new() -> Case {
         let nodes = Set::new(N, "nodes").unwrap();
         let itself = Map::new(&nodes, &nodes, 1, &(0..N as i32).collect::<Vec<_>>(), "itself").unwrap();
-        let copy = Kernel::new("void copy(const double *x, double *y) { for (int i = 0; i < 3; i++) y[i] = x[i]; }", "copy").unwrap();
+        let copy = kernel_of("void copy(const double *x, double *y) { for (int i = 0; i < 3; i++) y[i] = x[i]; }", "copy").unwrap();
         Case { nodes, itself, copy, values: (0..3 * N).map(|i| i as f64).collect() }
     }
 
@@ -59,7 +60,7 @@ fn code_that_was_looked_at_before_the_data_had_a_layout_is_right_afterwards() {
 #[test]
 fn zeros_that_are_set_before_a_loop_runs_do_not_change_the_layout_it_was_made_for() {
     let case = Case::new();
-    let one = Kernel::new("void one(double *x) { x[1] += 1; }", "one").unwrap();
+    let one = kernel_of("void one(double *x) { x[1] += 1; }", "one").unwrap();
     for context in gpus() {
         let x = case.data("x");
         let adding = ParLoop::new(&one, &case.nodes, vec![x.arg(Access::Rw, None)], LoopOptions::default()).unwrap();

@@ -4,14 +4,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use parloop_kernel::Context;
-use parloop_mesh::{Access, Arg, Dat, Global, Kernel, KernelOptions, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+use parloop_mesh::{Access, Arg, Dat, Global, Kernel, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+
+use crate::kernels::kernel_of;
 
 fn contexts() -> Vec<Context> {
     ["cpu:1", "cpu:2", "opencl", "cuda"].iter().filter_map(|name| Context::open(name).ok()).collect()
 }
 
 fn c(source: &str, name: &str) -> Kernel {
-    Kernel::c(source, name, &KernelOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    kernel_of(source, name).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn run(kernel: &Kernel, set: &Set, args: Vec<Arg>, options: LoopOptions, context: &Context) {

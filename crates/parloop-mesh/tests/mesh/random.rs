@@ -6,9 +6,10 @@ mod reference;
 mod spec;
 
 use parloop_kernel::Context;
-use parloop_mesh::{Kernel, KernelOptions, Lanes, LoopOptions, MeshError, ParLoop, PlanChoice};
+use parloop_mesh::{Lanes, LoopOptions, MeshError, ParLoop, PlanChoice};
 
 use crate::devices::everywhere;
+use crate::kernels::kernel_of;
 use mesh::Mesh;
 use number::Random;
 use spec::Spec;
@@ -35,7 +36,7 @@ struct Seen {
 
 fn check(seed: u64, spec: &Spec, contexts: &[Context], ways: &[LoopOptions], meshes: usize) -> Seen {
     let source = spec.source();
-    let kernel = Kernel::c(&source, "k", &KernelOptions::default()).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{source}"));
+    let kernel = kernel_of(&source, "k").unwrap_or_else(|error| panic!("seed {seed}: {error}\n{source}"));
     let mut random = Random::new(seed ^ 0x5eed);
     let mut seen = Seen::default();
     for _ in 0..meshes {
@@ -104,7 +105,7 @@ fn data_that_moves_between_devices_from_loop_to_loop_stays_right() {
     let contexts = [everywhere(&[1, 3]), everywhere(&[3])].concat();
     for seed in [3, 104, 107, 111] {
         let spec = Spec::random(seed, 1 + seed as usize % 5);
-        let kernel = Kernel::c(&spec.source(), "k", &KernelOptions::default()).unwrap();
+        let kernel = kernel_of(&spec.source(), "k").unwrap();
         let mesh = Mesh::random(&mut Random::new(seed), &spec, 300);
         let data = mesh.data(&spec);
         let made = ParLoop::new(&kernel, &mesh.over, data.args(&spec, &mesh), LoopOptions::default()).unwrap();

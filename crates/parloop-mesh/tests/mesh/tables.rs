@@ -5,6 +5,7 @@ use parloop_loop::create::{Data, KernelBuilder};
 use parloop_mesh::{Access, Dat, Global, Kernel, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
 
 use crate::devices::everywhere;
+use crate::kernels::kernel_of;
 
 const N: usize = 3000;
 const LARGE: usize = 100_000;
@@ -35,7 +36,7 @@ void look_up(const double *table, const int *place, double *x) { const double *t
 #[test]
 fn a_large_table_is_read_where_it_is() {
     let cells = Set::new(N, "cells").unwrap();
-    let kernel = Kernel::new(LOOK_UP, "look_up").unwrap();
+    let kernel = kernel_of(LOOK_UP, "look_up").unwrap();
     let expected: Vec<f64> = found(LARGE).iter().map(|value| value + 1.0).collect();
     let tables = [Global::new(LARGE, &values(LARGE), "table").unwrap(), Global::constant([100, 1000], &values(LARGE), "table").unwrap()];
     let place = Dat::new(&cells.data(1).unwrap(), &places(LARGE), "place").unwrap();
@@ -65,7 +66,7 @@ fn a_table_that_is_read_where_it_is_cannot_be_passed_on_without_const() {
     let table = Global::new(LARGE, &values(LARGE), "table").unwrap();
     let x = Dat::new(&cells.data(1).unwrap(), &[0.0; N], "x").unwrap();
     let args = vec![table.arg(Access::Read), x.arg(Access::Write, None)];
-    let made = ParLoop::new(&Kernel::new(source, "k").unwrap(), &cells, args, LoopOptions::default()).unwrap();
+    let made = ParLoop::new(&kernel_of(source, "k").unwrap(), &cells, args, LoopOptions::default()).unwrap();
     for context in everywhere(&[1]).iter().filter(|context| !is_opencl(context)) {
         let message = made.run(context).unwrap_err().to_string();
         assert!(message.contains("spoil(t);") && ["<spoil>:3", "<spoil>(3)"].iter().any(|place| message.contains(place)), "{message}");
@@ -79,7 +80,7 @@ fn a_large_table_serves_every_plan() {
     let ends: Vec<i32> = (0..2 * N).map(|entry| (entry * 13 % N) as i32).collect();
     let map = Map::new(&edges, &nodes, 2, &ends, "ends").unwrap();
     let kernel =
-        Kernel::new("void add(const double *t, const int *place, double *x[2]) { x[0][0] += t[place[0]]; x[1][0] -= 1; }", "add").unwrap();
+        kernel_of("void add(const double *t, const int *place, double *x[2]) { x[0][0] += t[place[0]]; x[1][0] -= 1; }", "add").unwrap();
     let table = Global::constant(LARGE, &values(LARGE), "table").unwrap();
     let place = Dat::new(&edges.data(1).unwrap(), &places(LARGE), "place").unwrap();
     let mut expected = vec![0.0; N];
@@ -131,7 +132,7 @@ fn a_loop_kernel_reads_a_large_table_where_it_is_on_every_device() {
 #[test]
 fn small_tables_and_those_that_a_kernel_may_change_are_copies() {
     let cells = Set::new(N, "cells").unwrap();
-    let kernel = Kernel::new("void add(double *t, double *x) { t[7] += 1; x[0] = t[7]; t[0] = 5; }", "add").unwrap();
+    let kernel = kernel_of("void add(double *t, double *x) { t[7] += 1; x[0] = t[7]; t[0] = 5; }", "add").unwrap();
     for context in everywhere(&[1, 2]) {
         for count in [8, 64, 65, 1000] {
             let table = Global::new(count, &values(count), "table").unwrap();
@@ -145,7 +146,7 @@ fn small_tables_and_those_that_a_kernel_may_change_are_copies() {
             (Global::new(1000, &values(1000), "table").unwrap(), Dat::new(&cells.data(1).unwrap(), &places(1000), "place"));
         let x = Dat::new(&cells.data(1).unwrap(), &[0.0; N], "x").unwrap();
         let args = vec![table.arg(Access::Read), place.unwrap().arg(Access::Read, None), x.arg(Access::Rw, None)];
-        ParLoop::new(&Kernel::new(LOOK_UP, "look_up").unwrap(), &cells, args, LoopOptions::default()).unwrap().run(&context).unwrap();
+        ParLoop::new(&kernel_of(LOOK_UP, "look_up").unwrap(), &cells, args, LoopOptions::default()).unwrap().run(&context).unwrap();
         let expected: Vec<f64> = found(1000).iter().map(|value| value + 1.0).collect();
         assert!(x.to_vec::<f64>().unwrap() == expected, "{context:?}");
     }
@@ -157,7 +158,7 @@ fn a_table_that_is_too_large_for_copies_says_what_to_do() {
     let table = Global::new(LARGE, &values(LARGE), "table").unwrap();
     let x = Dat::new(&cells.data(1).unwrap(), &[0.0; N], "x").unwrap();
     let args = vec![table.arg(Access::Read), x.arg(Access::Write, None)];
-    let of = |parameter: &str| Kernel::new(&format!("void k({parameter}, double *x) {{ x[0] = t[3]; }}"), "k").unwrap();
+    let of = |parameter: &str| kernel_of(&format!("void k({parameter}, double *x) {{ x[0] = t[3]; }}"), "k").unwrap();
     let start = "kernel `k` gets 800008 bytes for each element, but at most 524288 are possible;";
     let refused = ParLoop::new(&of("double *t"), &cells, args.clone(), LoopOptions::default()).unwrap_err().to_string();
     assert_eq!(refused, format!("{start} declare argument 0 (`table`) const, so that it is read where it is"));

@@ -59,7 +59,7 @@ impl Buffer {
         let _hold = Still::new(self);
         let Some(host) = self.host_pointer() else {
             let mut numbers = vec![T::ZERO; count];
-            self.stream().read(&self.memory(), offset, as_bytes_mut(&mut numbers))?;
+            self.stream().read(&self.own_memory(), offset, as_bytes_mut(&mut numbers))?;
             return Ok(numbers);
         };
         let mut numbers: Vec<T> = Vec::with_capacity(count);
@@ -92,7 +92,7 @@ impl Buffer {
         if !overlap && self.context().device().same(source.context().device()) {
             source.finish_for(self)?;
             let _hold = Still::new(source);
-            return self.still(|stream, memory| stream.copy(memory, offset, &source.memory(), source_offset, len));
+            return self.still(|stream, memory| stream.copy(memory, offset, &source.own_memory(), source_offset, len));
         }
         let mut bytes = vec![0; len];
         source.read(source_offset, &mut bytes)?;
@@ -107,7 +107,7 @@ impl Buffer {
     /// Uses the memory on the host while nobody moves it.
     fn still<T>(&self, work: impl FnOnce(&Stream, &Memory) -> Result<T, DeviceError>) -> Result<T> {
         let _hold = Still::new(self);
-        Ok(work(self.stream(), &self.memory())?)
+        Ok(work(self.stream(), &self.own_memory())?)
     }
 }
 

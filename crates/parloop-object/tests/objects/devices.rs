@@ -8,6 +8,16 @@ use crate::host;
 use crate::probe::contexts;
 use crate::samples::{F64, array, reference, structure};
 
+fn compile_source(
+    ctx: &Context,
+    source: &str,
+    classes: &[parloop_object::Type],
+    options: &ObjectOptions,
+) -> Result<parloop_kernel::Program, ObjectError> {
+    // SAFETY: the kernels of these tests stay inside of the objects that they get, or check that they do.
+    unsafe { ctx.compile_with_objects(source, classes, options) }
+}
+
 #[derive(Object, Clone, Debug, PartialEq)]
 struct Wave {
     phase: f64,
@@ -34,7 +44,7 @@ fn shifted(by: f64) -> Wave {
 }
 
 fn compile(ctx: &Context, options: &ObjectOptions) -> parloop_kernel::Program {
-    ctx.compile_with_objects(SHIFT, &[Wave::object_type()], options).unwrap_or_else(|error| panic!("on {ctx:?}: {error}"))
+    compile_source(ctx, SHIFT, &[Wave::object_type()], options).unwrap_or_else(|error| panic!("on {ctx:?}: {error}"))
 }
 
 #[test]
@@ -165,8 +175,7 @@ GPUKERN void track(Line line, GPUGLMEM double *x, const int64_t n) {
     let elements = vec![Some(Element::Drift(Drift { length: 1.0 })), None, Some(Element::Kick(Kick { strengths: [0.0, 3.0] }))];
     let line = Line { elements, shared: Some(Box::new(Drift { length: 2.0 })) };
     for ctx in contexts() {
-        let program =
-            ctx.compile_with_objects(source, &[Line::object_type()], &options).unwrap_or_else(|error| panic!("on {ctx:?}: {error}"));
+        let program = compile_source(&ctx, source, &[Line::object_type()], &options).unwrap_or_else(|error| panic!("on {ctx:?}: {error}"));
         let mut placed = ctx.place(&line).unwrap();
         let mut x = ctx.array(&[0.0, 1.0]).unwrap();
         program.kernel("track").unwrap().call(args![&mut placed, &mut x, 2]).unwrap();
@@ -178,7 +187,7 @@ GPUKERN void track(Line line, GPUGLMEM double *x, const int64_t n) {
 #[test]
 fn two_classes_of_one_name_cannot_be_compiled_together() {
     let other = structure("Wave", &[("x", &F64)]);
-    let error = host().compile_with_objects(SHIFT, &[Wave::object_type(), other], &ObjectOptions::default()).unwrap_err();
+    let error = compile_source(&host(), SHIFT, &[Wave::object_type(), other], &ObjectOptions::default()).unwrap_err();
     assert!(matches!(error, ObjectError::Type(parloop_object::TypeError::SameName { .. })), "{error}");
 }
 
@@ -186,7 +195,7 @@ fn two_classes_of_one_name_cannot_be_compiled_together() {
 fn a_mistake_in_the_source_is_told_at_its_own_line() {
     for ctx in contexts() {
         let source = "GPUKERN void wrong(Wave wave) {\n    Wave_set_nothing(wave, 1);\n}";
-        let error = ctx.compile_with_objects(source, &[Wave::object_type()], &ObjectOptions::default()).unwrap_err();
+        let error = compile_source(&ctx, source, &[Wave::object_type()], &ObjectOptions::default()).unwrap_err();
         assert!(matches!(error, ObjectError::Kernel(KernelError::Compile { .. })), "{error}");
         // NVRTC writes `file(line)`, the others `file:line`.
         let words = error.to_string();

@@ -1,6 +1,7 @@
 //! Programs from what Python's `make_kernel` was given: texts, and descriptions of data as dictionaries.
 
 use parloop_loop::create::{Data, KernelBuilder, Order};
+use parloop_loop::syntax::Preamble;
 use parloop_loop::syntax::{AddressSpace, Initializer, Offset, SubstitutionRule, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -68,7 +69,8 @@ fn set(builder: KernelBuilder, key: &str, value: &Bound<'_, PyAny>) -> Result<Ke
             let mut builder = builder;
             for item in value.try_iter()? {
                 let (key, text): (String, String) = item?.extract()?;
-                builder = builder.preamble(key, text);
+                // SAFETY: C in Python programs is its author's business, as with `ctypes`.
+                builder = builder.preamble(unsafe { Preamble::new(key, text) });
             }
             builder
         }

@@ -146,7 +146,8 @@ impl fmt::Debug for PyCallable {
     }
 }
 
-impl Callable for PyCallable {
+// SAFETY: what Python's callables emit is their author's business, as with `ctypes`.
+unsafe impl Callable for PyCallable {
     fn name(&self) -> &Name {
         &self.name
     }
@@ -239,7 +240,8 @@ impl Callable for PyCallable {
         Python::attach(|py| {
             self.ask(py, "preambles", (target.to_string(),), |answer| {
                 let pairs: Vec<(String, String)> = answer.extract()?;
-                Ok(pairs.into_iter().map(|(key, text)| Preamble { key, text }).collect())
+                // SAFETY: C in Python programs is its author's business, as with `ctypes`.
+                Ok(pairs.into_iter().map(|(key, text)| unsafe { Preamble::new(key, text) }).collect())
             })
         })
     }
@@ -295,7 +297,8 @@ impl FunctionLookup for PyLookup {
             let (in_target, args, results): (String, Vec<Bound<'_, PyAny>>, Vec<Bound<'_, PyAny>>) = found.extract()?;
             let args = args.iter().map(|dtype| dtype_of(dtype).map(Type::Scalar)).collect::<PyResult<Vec<_>>>()?;
             let results = results.iter().map(|dtype| dtype_of(dtype).map(Type::Scalar)).collect::<PyResult<Vec<_>>>()?;
-            Ok(Some(Arc::new(ScalarFunction::new(name).version(args, results, in_target))))
+            // SAFETY: which functions of C a Python program names is its author's business, as with `ctypes`.
+            Ok(Some(Arc::new(unsafe { ScalarFunction::new(name).version(args, results, in_target) })))
         };
         Python::attach(|py| find(py).map_err(|error| failed(py, name, &error)))
     }

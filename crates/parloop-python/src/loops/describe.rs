@@ -35,7 +35,7 @@ pub fn kernel<'py>(py: Python<'py>, kernel: &LoopKernel) -> PyResult<Bound<'py, 
     all.set_item("assumptions", kernel.assumptions.to_string())?;
     let priorities = kernel.priorities.iter().map(|chain| chain.iter().map(|name| name.to_string()).collect::<Vec<_>>());
     all.set_item("loop_priority", priorities.collect::<Vec<_>>())?;
-    let preambles = kernel.preambles.iter().map(|preamble| (preamble.key.as_str(), preamble.text.as_str()));
+    let preambles = kernel.preambles.iter().map(|preamble| (preamble.key(), preamble.text()));
     all.set_item("preambles", preambles.collect::<Vec<_>>())?;
     all.set_item("index_dtype", numpy_dtype(py, kernel.index_type)?)?;
     all.set_item("options", options(py, &kernel.options)?)?;

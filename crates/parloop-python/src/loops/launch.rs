@@ -71,10 +71,10 @@ fn hold_objects(executable: &Executable, placed: &[(usize, Buffer, u64)], slots:
     let context = executable.context();
     let hold = |(index, buffer, offset): &(usize, Buffer, u64)| {
         if context.stream().is_foreign() {
-            buffer.memory().note_foreign_use();
+            buffer.note_foreign_use();
         }
         let hold = buffer.hold();
-        let handle = buffer.growable().handle();
+        let handle = buffer.handle();
         slots[*index] = if context.device().kind() == DeviceKind::OpenCl { [handle, *offset] } else { [handle + offset, 0] };
         hold
     };

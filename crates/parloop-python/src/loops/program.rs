@@ -218,7 +218,8 @@ impl LoopProgram {
     fn _with_preambles(&self, preambles: Vec<(String, String)>) -> Result<LoopProgram> {
         let mut program = (*self.inner).clone();
         for mut kernel in self.entry_kernels(&self.inner) {
-            kernel.preambles.extend(preambles.iter().map(|(key, text)| Preamble { key: key.clone(), text: text.clone() }));
+            // SAFETY: C in Python programs is its author's business, as with `ctypes`.
+            kernel.preambles.extend(preambles.iter().map(|(key, text)| unsafe { Preamble::new(key, text) }));
             program = program.with_kernel(kernel);
         }
         Ok(LoopProgram::new(program))

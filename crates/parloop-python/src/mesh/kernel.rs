@@ -74,7 +74,8 @@ impl Kernel {
             let name = name.ok_or_else(missing)?;
             let options = mesh::KernelOptions { headers, include_dirs, arguments: opts };
             let source = source.to_str()?;
-            py.detach(|| mesh::Kernel::c(source, &name, &options))?
+            // SAFETY: C in Python programs is its author's business, as with `ctypes`.
+            py.detach(|| unsafe { mesh::Kernel::c(source, &name, &options) })?
         } else if let Ok(program) = code.cast::<LoopProgram>() {
             let program = &program.get().inner;
             let name = match name {

@@ -1,7 +1,5 @@
 //! `parloop.mesh.par_loop` and `parloop.mesh.ParLoop`.
 
-use std::sync::OnceLock;
-
 use parloop_kernel as ker;
 use parloop_mesh as mesh;
 use pyo3::exceptions::PyValueError;
@@ -32,9 +30,7 @@ fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
             PyValueError::new_err(format!("there is no plan {name:?}; the plans are auto, sequential, owner, colour, gather, atomic"))
         })?,
     };
-    // The environment is asked once: it costs more than the rest.
-    static CHECKED: OnceLock<bool> = OnceLock::new();
-    let checked = said.checked.unwrap_or_else(|| *CHECKED.get_or_init(|| ker::CompileOptions::default().checked));
+    let checked = said.checked.unwrap_or_else(|| mesh::LoopOptions::default().checked);
     let lanes = match said.lanes {
         None => mesh::Lanes::Auto,
         Some(false) => mesh::Lanes::Never,

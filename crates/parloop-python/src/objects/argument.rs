@@ -62,7 +62,7 @@ impl Objects {
         let kind = kernel.function().device().kind();
         let hold = |(index, buffer, offset): (usize, obj::Buffer, usize)| {
             let hold = buffer.into_hold();
-            let handle = hold.buffer().growable().handle();
+            let handle = hold.buffer().handle();
             slots[index] = if kind == DeviceKind::OpenCl { [handle, offset as u64] } else { [handle + offset as u64, 0] };
             hold
         };
@@ -108,7 +108,7 @@ impl Kernel {
         let buffer = view.buffer();
         let placed = (index, buffer.clone(), view.offset() + at);
         if self.inner.stream().is_foreign() {
-            py.detach(|| buffer.memory().note_foreign_use());
+            py.detach(|| buffer.note_foreign_use());
         }
         objects.placed.push(placed);
         Ok([0, 0])

@@ -118,7 +118,9 @@ impl Buffer {
         }
         let array = Array {
             context: self.kernel_context().clone(),
-            memory: self.inner.memory(),
+            // SAFETY: as with other views of Python, a program that makes the buffer grow while another thread uses the array gets
+            // undefined values; work that is queued is waited for.
+            memory: unsafe { self.inner.memory() },
             dtype,
             layout,
             writeable: true,

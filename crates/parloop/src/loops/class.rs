@@ -36,7 +36,8 @@ use parloop_object as obj;
 pub fn class_type(class: &obj::Type) -> Result<Type, obj::TypeError> {
     let source = |class: &obj::Type| {
         let api = obj::class_api(class, &[], &obj::ApiOptions::default(), 0);
-        ClassSource { class: class.name().into(), text: api.source.into() }
+        // SAFETY: the functions of a class compute places inside of its object from what stands there.
+        unsafe { ClassSource::new(class.name(), api.source) }
     };
     let sources = obj::in_dependency_order(std::slice::from_ref(class))?.iter().map(source).collect();
     let fields = obj::number_fields(class).into_iter().map(|field| (field.path.as_str().into(), class_field(field))).collect();

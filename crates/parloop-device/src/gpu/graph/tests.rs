@@ -96,6 +96,7 @@ const CALLS: CallNames = CallNames {
     device_attribute: UNUSED,
     synchronize: UNUSED,
     memory_info: UNUSED,
+    pointer_attribute: UNUSED,
     allocate: UNUSED,
     free: UNUSED,
     allocate_host: UNUSED,

@@ -76,7 +76,6 @@ fn apply(spec: &Spec, private: &mut [Vec<i64>]) {
             let (i, d) = ((z / numbers) as i64, (z % numbers) as i64);
             *value = match arg.access {
                 Access::Read => *value,
-                Access::Write if spec.can_meet(arg) => d + 5,
                 Access::Write => s + 3 * i + d + index as i64,
                 Access::Rw => kept(dtype, *value + s + d),
                 Access::Inc => *value + s + i + 2 * d,

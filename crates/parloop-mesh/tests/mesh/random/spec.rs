@@ -186,7 +186,6 @@ impl Spec {
                 Access::Read if arg.constant => continue,
                 // What is changed of what is only read is lost.
                 Access::Read => format!("{place} = ({ty})99;"),
-                Access::Write if self.can_meet(arg) => format!("{place} = ({ty})(d + 5);"),
                 Access::Write => format!("{place} = ({ty})(s + 3*i + d + {index});"),
                 Access::Rw => format!("{place} = ({ty})({place} + ({ty})(s + d));"),
                 Access::Inc => format!("{place} += ({ty})(s + i + 2*d);"),
@@ -196,11 +195,6 @@ impl Spec {
             self.each(&mut body, arg, &line);
         }
         format!("void k({}) {{\n{body}}}\n", parameters.join(", "))
-    }
-
-    /// Whether different elements may write one row.
-    pub fn can_meet(&self, arg: &ArgSpec) -> bool {
-        arg.map.is_some_and(|map| LEADS_TO[map] != SPARSE)
     }
 
     fn parameter(&self, index: usize, arg: &ArgSpec) -> String {
