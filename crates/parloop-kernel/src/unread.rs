@@ -59,9 +59,9 @@ fn without_comments(text: &str) -> String {
         rest = &rest[at..];
         let len = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
+        } else if let Some(comment) = rest.strip_prefix("/*") {
             out.push(' ');
-            rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+            comment.find("*/").map_or(rest.len(), |end| end + "/**/".len())
         } else {
             let quoted = quoted_len(rest);
             out.push_str(&rest[..quoted]);
