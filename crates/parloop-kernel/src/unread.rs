@@ -61,7 +61,7 @@ fn without_comments(text: &str) -> String {
             rest.find('\n').unwrap_or(rest.len())
         } else if let Some(comment) = rest.strip_prefix("/*") {
             out.push(' ');
-            comment.find("*/").map_or(rest.len(), |end| end + 4)
+            comment.find("*/").map_or(rest.len(), |end| end + "/**/".len())
         } else {
             let quoted = quoted_len(rest);
             out.push_str(&rest[..quoted]);

@@ -267,10 +267,11 @@ impl Solver {
         Handle { raw: unsafe { (self.api.isl_val_int_from_si)(self.ctx, number as c_long) }, solver: self }
     }
 
-    /// The whole number that a value is; one that does not fit is an error that is found at the end of the question.
+    /// The whole number that a value is; one that does not fit is an error.
     #[allow(clippy::useless_conversion)]
     pub(crate) fn number(&self, value: Handle<'_, isl_val>) -> Result<i64> {
         // SAFETY: isl reads the value.
-        Ok(i64::from(unsafe { (self.api.isl_val_get_num_si)(value.raw) }))
+        let number = i64::from(unsafe { (self.api.isl_val_get_num_si)(value.raw) });
+        if self.failed() { Err(self.error("read a number")) } else { Ok(number) }
     }
 }

@@ -184,3 +184,13 @@ proptest! {
         let _ = Set::parse(&tokens.join(" "));
     }
 }
+
+#[test]
+fn a_point_whose_coordinates_do_not_fit_into_64_bits_is_an_error() {
+    let set = Set::parse("{ [i, j] : i = 4*j and j = 4611686018427387904 }").unwrap();
+    assert!(!set.is_empty().unwrap());
+    assert_eq!(set.sample().unwrap_err().to_string(), "a coefficient of `isl's answer` does not fit into 64 bits");
+    let fits = Set::parse("{ [i, j] : i = 2*j and j = -4611686018427387904 }").unwrap();
+    let point = fits.sample().unwrap().unwrap();
+    assert_eq!((point["i"], point["j"]), (i64::MIN, i64::MIN / 2));
+}
