@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use parloop_device::DeviceKind;
+use parloop_device::forked::Lock;
 use parloop_kernel::{Param, ParamType};
 use parloop_loop::callable::{self, CFunction};
 use parloop_loop::error::LoopError;
@@ -62,9 +63,11 @@ struct Known {
 /// More kernels than this are not remembered.
 const MOST_KNOWN: usize = 1024;
 
-fn known_kernels() -> MutexGuard<'static, HashMap<Known, Kernel>> {
-    static KNOWN: LazyLock<Mutex<HashMap<Known, Kernel>>> = LazyLock::new(Mutex::default);
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+static KNOWN: Lock<Option<HashMap<Known, Kernel>>> = Lock::new(None);
+
+/// What `with` makes of the kernels that are known.
+fn known_kernels<R>(with: impl FnOnce(&mut HashMap<Known, Kernel>) -> R) -> R {
+    with(KNOWN.lock_or(|| None).get_or_insert_default())
 }
 
 impl Kernel {
@@ -102,17 +105,18 @@ impl Kernel {
         let known = Known { source: source.to_owned(), name: name.to_owned(), options: options.clone() };
         // Files may have changed since they were read.
         let reads_files = std::iter::once(source).chain(options.headers.iter().map(String::as_str)).any(|text| text.contains("include \""));
-        if !reads_files && let Some(kernel) = known_kernels().get(&known) {
-            return Ok(kernel.clone());
+        if !reads_files && let Some(kernel) = known_kernels(|kernels| kernels.get(&known).cloned()) {
+            return Ok(kernel);
         }
         // SAFETY: what is promised here.
         let kernel = unsafe { Kernel::read(source, name, options)? };
         if !reads_files {
-            let mut kernels = known_kernels();
-            if kernels.len() >= MOST_KNOWN {
-                kernels.clear();
-            }
-            kernels.insert(known, kernel.clone());
+            known_kernels(|kernels| {
+                if kernels.len() >= MOST_KNOWN {
+                    kernels.clear();
+                }
+                kernels.insert(known, kernel.clone());
+            });
         }
         Ok(kernel)
     }
