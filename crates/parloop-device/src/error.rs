@@ -40,6 +40,8 @@ pub enum DeviceError {
          (in Python: `multiprocessing.get_context(\"spawn\")`), or use {kind} devices in the children only"
     )]
     Forked { kind: DeviceKind },
+    #[error("another thread was using {what} when this process was forked; make it anew in the child, or start processes with spawn")]
+    LeftLocked { what: &'static str },
     #[error("{device} cannot do this: {what}")]
     Unsupported { device: String, what: String },
     #[error("{device}: the module has no function `{name}`")]

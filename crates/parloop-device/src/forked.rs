@@ -279,9 +279,190 @@ impl Signal {
     }
 }
 
+/// Turns at something that several use: any number may read, or one writes.
+///
+/// A forked child does not wait for threads of its parent. Those who read do not matter to it; where one wrote, what was written is
+/// not whole, and everyone in the child gets an error.
+///
+/// ```
+/// use parloop_device::forked::Turns;
+/// let turns = Turns::default();
+/// let (first, second) = (turns.take(false)?, turns.take(false)?);
+/// assert!(turns.try_take(true)?.is_none());
+/// drop((first, second));
+/// assert!(turns.try_take(true)?.is_some());
+/// # Ok::<(), parloop_device::forked::LeftLocked>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Turns {
+    counts: Lock<Counts>,
+    changed: Signal,
+}
+
+#[derive(Default)]
+struct Counts {
+    /// The process whose threads are counted.
+    generation: u32,
+    readers: usize,
+    writes: bool,
+    /// How many wait, and how many of these to write: who reads lets them pass.
+    waiting: usize,
+    writers_waiting: usize,
+    /// A thread of a parent was writing.
+    left_written: bool,
+}
+
+impl Turns {
+    /// Waits until nobody else uses it in a way that forbids this one.
+    ///
+    /// # Errors
+    /// [`LeftLocked`], in a forked child, where a thread of its parent was writing.
+    pub fn take(&self, writes: bool) -> Result<Turn<'_>, LeftLocked> {
+        let mut counts = self.counts()?;
+        while !counts.is_free(writes) {
+            counts.waiting += 1;
+            counts.writers_waiting += usize::from(writes);
+            counts = self.changed.wait(counts)?;
+            counts.waiting -= 1;
+            counts.writers_waiting -= usize::from(writes);
+        }
+        Ok(self.taken(counts, writes))
+    }
+
+    /// As [`take`](Self::take), without waiting.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn try_take(&self, writes: bool) -> Result<Option<Turn<'_>>, LeftLocked> {
+        let counts = self.counts()?;
+        Ok(counts.is_free(writes).then(|| self.taken(counts, writes)))
+    }
+
+    fn counts(&self) -> Result<Guard<'_, Counts>, LeftLocked> {
+        let mut counts = self.counts.lock()?;
+        let here = generation();
+        if counts.generation != here {
+            let left_written = counts.left_written || counts.writes;
+            *counts = Counts { generation: here, left_written, ..Counts::default() };
+        }
+        if counts.left_written { Err(LeftLocked) } else { Ok(counts) }
+    }
+
+    fn taken<'a>(&'a self, mut counts: Guard<'_, Counts>, writes: bool) -> Turn<'a> {
+        match writes {
+            true => counts.writes = true,
+            false => counts.readers += 1,
+        }
+        Turn { turns: self, writes, generation: counts.generation }
+    }
+}
+
+impl Counts {
+    fn is_free(&self, writes: bool) -> bool {
+        !self.writes && if writes { self.readers == 0 } else { self.writers_waiting == 0 }
+    }
+}
+
+/// A turn at something, until dropped.
+#[derive(Debug)]
+#[must_use = "a turn ends when it is dropped"]
+pub struct Turn<'a> {
+    turns: &'a Turns,
+    writes: bool,
+    generation: u32,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let Ok(mut counts) = self.turns.counts() else { return };
+        // What was taken before a fork is not counted in the child.
+        if counts.generation != self.generation {
+            return;
+        }
+        match self.writes {
+            true => counts.writes = false,
+            false => counts.readers -= 1,
+        }
+        if counts.waiting > 0 {
+            self.turns.changed.wake_all();
+        }
+    }
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    unsafe extern "C" {
+        fn fork() -> c_int;
+        fn _exit(code: c_int) -> !;
+    }
+
+    /// Whether `work` is true in a forked child, and ends there.
+    pub(crate) fn ends_well_in_a_child(work: impl FnOnce() -> bool) -> bool {
+        use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+        generation();
+        // SAFETY: the child does `work` and ends here.
+        let child = match unsafe { fork() } {
+            // SAFETY: it ends the child.
+            0 => unsafe { _exit(c_int::from(!work())) },
+            child => Pid::from_raw(child).unwrap(),
+        };
+        for _ in 0..3000 {
+            if let Some((_, status)) = waitpid(Some(child), WaitOptions::NOHANG).unwrap() {
+                return status.exit_status() == Some(0);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        kill_process(child, Signal::KILL).unwrap();
+        waitpid(Some(child), WaitOptions::empty()).unwrap();
+        false
+    }
+
+    #[test]
+    fn a_child_waits_for_no_turn_of_its_parents_threads() {
+        for writes in [false, true] {
+            let turns = Turns::default();
+            let (held, is_held) = std::sync::mpsc::channel();
+            let (end, ends) = std::sync::mpsc::channel::<()>();
+            std::thread::scope(|scope| {
+                let turns = &turns;
+                scope.spawn(move || {
+                    let _turn = turns.take(writes).unwrap();
+                    held.send(()).unwrap();
+                    let _ = ends.recv();
+                });
+                is_held.recv().unwrap();
+                // What was written is not whole; those who read do not matter.
+                let work = || turns.take(true).is_ok() != writes && turns.take(false).is_ok() != writes;
+                assert!(ends_well_in_a_child(work), "writes: {writes}");
+                drop(end);
+            });
+            assert!(turns.take(true).is_ok());
+        }
+    }
+
+    #[test]
+    fn one_writes_or_several_read() {
+        let (turns, value) = (Turns::default(), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (turns, value) = (&turns, &value);
+                scope.spawn(move || {
+                    for _ in 0..5_000 {
+                        let writes = thread < 4;
+                        let _turn = turns.take(writes).unwrap();
+                        let before = value.load(Ordering::Relaxed);
+                        std::hint::spin_loop();
+                        assert_eq!(value.load(Ordering::Relaxed), before);
+                        value.store(before + u32::from(writes), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        // Who reads stores what it found, and nobody wrote meanwhile.
+        assert_eq!(value.into_inner(), 20_000);
+    }
 
     #[test]
     fn threads_have_the_value_one_at_a_time() {

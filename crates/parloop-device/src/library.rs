@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
 
 use libloading::Library;
 
-static EXTRA_FOLDERS: RwLock<Vec<PathBuf>> = RwLock::new(Vec::new());
+use crate::forked::Lock;
+
+static EXTRA_FOLDERS: Lock<Vec<PathBuf>> = Lock::new(Vec::new());
 
 /// Adds folders of Python packages in which wheels may have put libraries (`nvidia/cuda_nvrtc/lib`, …) and compilers.
 pub fn add_package_folders(folders: impl IntoIterator<Item = PathBuf>) {
-    let mut extra = EXTRA_FOLDERS.write().unwrap_or_else(|e| e.into_inner());
+    let mut extra = EXTRA_FOLDERS.lock_or(Vec::new);
     for folder in folders {
         if !extra.contains(&folder) {
             extra.push(folder);
@@ -20,7 +21,7 @@ pub fn add_package_folders(folders: impl IntoIterator<Item = PathBuf>) {
 
 /// The folders of Python packages: those added, then those of an active virtual environment.
 pub fn package_folders() -> Vec<PathBuf> {
-    let mut folders = EXTRA_FOLDERS.read().unwrap_or_else(|e| e.into_inner()).clone();
+    let mut folders = EXTRA_FOLDERS.lock_or(Vec::new).clone();
     if let Some(environment) = std::env::var_os("VIRTUAL_ENV")
         && let Ok(versions) = std::fs::read_dir(Path::new(&environment).join("lib"))
     {

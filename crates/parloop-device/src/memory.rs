@@ -1,12 +1,13 @@
 //! Device memory and page-locked host memory: who owns it, and which part of it is meant.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::backend::{Growable, RawMemory, RawPinned};
 use crate::device::Device;
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
+use crate::forked::Lock;
 use crate::kind::DeviceKind;
 
 /// Memory of a device, or a part of it. Clones share the memory; it is freed when the last of them goes.
@@ -167,7 +168,7 @@ pub struct PinnedMemory {
     device: Device,
     raw: Option<Box<dyn RawPinned>>,
     len: usize,
-    pending: Mutex<Vec<Event>>,
+    pending: Lock<Vec<Event>>,
 }
 
 impl PinnedMemory {
@@ -177,7 +178,7 @@ impl PinnedMemory {
             // SAFETY: the backend just gave us `len` bytes at this address.
             unsafe { raw.pointer().write_bytes(0, len) };
         }
-        Ok(PinnedMemory { device: device.clone(), raw, len, pending: Mutex::default() })
+        Ok(PinnedMemory { device: device.clone(), raw, len, pending: Lock::default() })
     }
 
     /// The device it is pinned for.
@@ -225,12 +226,12 @@ impl PinnedMemory {
     /// # Errors
     /// When a copy failed.
     pub fn wait(&self) -> Result<()> {
-        let mut pending = self.pending.lock().unwrap_or_else(|e| e.into_inner());
+        let mut pending = self.pending.lock_or(Vec::new);
         pending.drain(..).try_for_each(|event| event.wait())
     }
 
     pub(crate) fn add_pending(&self, event: Event) {
-        self.pending.lock().unwrap_or_else(|e| e.into_inner()).push(event);
+        self.pending.lock_or(Vec::new).push(event);
     }
 }
 

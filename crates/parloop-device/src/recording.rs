@@ -8,10 +8,11 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 
 use crate::backend::{RawGraph, RawStream};
 use crate::error::{DeviceError, Result};
+use crate::forked::{Guard, Lock};
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::module::Function;
@@ -57,7 +58,7 @@ pub struct Recording {
 
 pub(crate) struct Recorder {
     stream: Stream,
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 #[derive(Default)]
@@ -69,8 +70,9 @@ struct State {
 }
 
 impl Recorder {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    fn state(&self) -> Guard<'_, State> {
+        // What another thread was adding when the process forked is not whole.
+        self.state.lock_or(|| State { refused: Some("a fork while another thread used the recording".to_owned()), ..State::default() })
     }
 
     fn add(&self, step: Step, kept: impl IntoIterator<Item = Kept>) {
@@ -131,7 +133,7 @@ impl Stream {
         if self.recorder().is_some() {
             return Err(DeviceError::AlreadyRecording { device: self.device().id().to_string() });
         }
-        let recorder = Arc::new(Recorder { stream: self.clone(), state: Mutex::default() });
+        let recorder = Arc::new(Recorder { stream: self.clone(), state: Lock::default() });
         OWN.with_borrow_mut(|own| {
             own.retain(|recorder| recorder.strong_count() > 0);
             own.push(Arc::downgrade(&recorder));
@@ -389,4 +391,28 @@ impl fmt::Debug for Replay {
 
 fn steps_text(count: usize) -> String {
     if count == 1 { "1 step".into() } else { format!("{count} steps") }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::forked::tests::ends_well_in_a_child;
+
+    #[test]
+    fn a_recording_that_another_thread_used_at_a_fork_is_abandoned_in_the_child() {
+        let stream = crate::Device::open("cpu:1").unwrap().default_stream().unwrap();
+        let recording = stream.begin_recording().unwrap();
+        let recorder = recording.recorder.clone();
+        let (held, is_held) = std::sync::mpsc::channel();
+        let (end, ends) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let _state = recorder.state();
+            held.send(()).unwrap();
+            let _ = ends.recv();
+        });
+        is_held.recv().unwrap();
+        assert!(ends_well_in_a_child(|| recording.is_empty() && recording.recorder.state().refused.is_some()));
+        drop(end);
+        thread.join().unwrap();
+        assert!(recording.finish().is_ok(), "the parent's is as it was");
+    }
 }

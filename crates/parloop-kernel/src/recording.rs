@@ -1,10 +1,10 @@
 //! Recordings of a context: kernels that are called while one lives are written down, and a replay launches them all again.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
 use parloop_device as dev;
-use parloop_device::{Kept, Stream};
+use parloop_device::{DeviceError, Kept, Stream, forked};
 use smallvec::SmallVec;
 
 use crate::check::{Check, Checked};
@@ -134,7 +134,7 @@ pub struct Replay {
 /// Work of the host that every replay does before anything is launched. Given to
 /// [`Stream::keep_recorded`](parloop_device::Stream::keep_recorded) while recording, by layers that keep books about where data is.
 pub struct BeforeReplay {
-    turns: Arc<RwLock<()>>,
+    turns: Arc<forked::Turns>,
     writes: bool,
     work: Box<dyn Fn() -> Result<()> + Send + Sync>,
 }
@@ -142,23 +142,20 @@ pub struct BeforeReplay {
 impl BeforeReplay {
     /// That work. From before it until all is launched the replay has its turn at some data, alone if it writes; turns at several are
     /// taken in the order of the addresses of their locks.
-    pub fn new(turns: &Arc<RwLock<()>>, writes: bool, work: impl Fn() -> Result<()> + Send + Sync + 'static) -> BeforeReplay {
+    pub fn new(turns: &Arc<forked::Turns>, writes: bool, work: impl Fn() -> Result<()> + Send + Sync + 'static) -> BeforeReplay {
         BeforeReplay { turns: turns.clone(), writes, work: Box::new(work) }
     }
 }
 
 /// Where a replay takes its turn, and whether alone.
 struct Turns {
-    at: Arc<RwLock<()>>,
+    at: Arc<forked::Turns>,
     alone: bool,
 }
 
 impl Turns {
-    fn take(&self) -> (Option<RwLockReadGuard<'_, ()>>, Option<RwLockWriteGuard<'_, ()>>) {
-        match self.alone {
-            true => (None, Some(self.at.write().unwrap_or_else(PoisonError::into_inner))),
-            false => (Some(self.at.read().unwrap_or_else(PoisonError::into_inner)), None),
-        }
+    fn take(&self) -> Result<forked::Turn<'_>> {
+        Ok(self.at.take(self.alone).map_err(|_| DeviceError::LeftLocked { what: "data of a replay" })?)
     }
 }
 
@@ -170,7 +167,7 @@ impl Replay {
     /// records are taken once, after everything was done.
     #[inline]
     pub fn run(&self) -> Result<()> {
-        let _turns: SmallVec<[_; 8]> = self.turns.iter().map(Turns::take).collect();
+        let _turns: SmallVec<[_; 8]> = self.turns.iter().map(Turns::take).collect::<Result<_>>()?;
         for before in &*self.before {
             (before.work)()?;
         }

@@ -94,7 +94,7 @@ impl Dat {
             return Ok(());
         }
         self.check_copy(other)?;
-        let _turns = take_turns([(from, false), (to, true)]);
+        let _turns = take_turns([(from, false), (to, true)])?;
         let newest = from.newest().map_or_else(host, Ok)?;
         let layout = from.settle_layout(&newest, Layout::Rows);
         let context = if to.settle_layout(&newest, layout) == layout { newest } else { host()? };

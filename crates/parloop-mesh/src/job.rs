@@ -8,8 +8,9 @@ mod threads;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parloop_device::forked::Lock;
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::prelude::*;
@@ -48,7 +49,7 @@ pub struct Job {
     /// Which of that is written in each run.
     scratch: Vec<usize>,
     /// Who runs it has its scratch alone.
-    turn: Mutex<()>,
+    turn: Lock<()>,
 }
 
 /// Some launches, and the memory they get.
@@ -76,7 +77,7 @@ impl Job {
             // Replays come at any time, also when somebody else runs the job.
             return self.launch(tables, maps, &self.with_new_scratch()?);
         }
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.turn.lock_or(|| ());
         self.launch(tables, maps, &self.own)
     }
 
@@ -150,7 +151,7 @@ impl Making<'_> {
         maker.unpack()?;
         maker.combine()?;
         let Maker { code, steps, own, scratch, .. } = maker;
-        Ok(Job { code, steps, own, scratch, turn: Mutex::default() })
+        Ok(Job { code, steps, own, scratch, turn: Lock::default() })
     }
 
     fn elements(&self) -> Elements<'_> {

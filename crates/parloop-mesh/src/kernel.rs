@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use parloop_device::DeviceKind;
+use parloop_device::forked::Lock;
 use parloop_kernel::{Param, ParamType};
 use parloop_loop::callable::{self, CFunction};
 use parloop_loop::error::LoopError;
@@ -77,9 +78,11 @@ struct Known {
 /// More kernels than this are not remembered.
 const MOST_KNOWN: usize = 1024;
 
-fn known_kernels() -> MutexGuard<'static, HashMap<Known, Kernel>> {
-    static KNOWN: LazyLock<Mutex<HashMap<Known, Kernel>>> = LazyLock::new(Mutex::default);
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+static KNOWN: Lock<Option<HashMap<Known, Kernel>>> = Lock::new(None);
+
+/// What `with` makes of the kernels that are known.
+fn known_kernels<R>(with: impl FnOnce(&mut HashMap<Known, Kernel>) -> R) -> R {
+    with(KNOWN.lock_or(|| None).get_or_insert_default())
 }
 
 impl Kernel {
@@ -116,7 +119,7 @@ impl Kernel {
     pub unsafe fn c(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
         let known = Known { source: source.to_owned(), name: name.to_owned(), options: options.clone() };
         let reads_files = options.reads_files(source);
-        let before = known_kernels().get(&known).cloned();
+        let before = known_kernels(|kernels| kernels.get(&known).cloned());
         if !reads_files && let Some(kernel) = before {
             return Ok(kernel);
         }
@@ -128,11 +131,12 @@ impl Kernel {
             return Ok(before);
         }
         if is_all_here {
-            let mut kernels = known_kernels();
-            if kernels.len() >= MOST_KNOWN {
-                kernels.clear();
-            }
-            kernels.insert(known, kernel.clone());
+            known_kernels(|kernels| {
+                if kernels.len() >= MOST_KNOWN {
+                    kernels.clear();
+                }
+                kernels.insert(known, kernel.clone());
+            });
         }
         Ok(kernel)
     }

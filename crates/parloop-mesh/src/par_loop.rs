@@ -2,8 +2,9 @@
 
 use std::cell::OnceCell;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parloop_device::forked::{Lock, Turn};
 use parloop_device::{DeviceKind, Memory};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
@@ -21,7 +22,7 @@ use crate::options::LoopOptions;
 use crate::scheme::{Situation, Way, ways};
 use crate::set::Set;
 use crate::shape::Shape;
-use crate::storage::{Layout, Turn};
+use crate::storage::Layout;
 use crate::tune::{Key, Run, Tuned};
 
 /// A kernel over a set with its arguments, ready to be run often.
@@ -52,7 +53,7 @@ pub struct ParLoop {
     /// Arguments whose tables the loop takes turns at, sorted so that no two loops wait for each other, and whether it writes them.
     turns: SmallVec<[Table; 8]>,
     /// What is known about it on the context where it ran last. The layouts of its tables there are settled.
-    last: Mutex<Option<(Context, Arc<Tuned>)>>,
+    last: Lock<Option<(Context, Arc<Tuned>)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +96,7 @@ impl ParLoop {
         let mut turns = tables.clone();
         turns.sort_by_key(|table| args[table.arg].storage().address());
         let (kernel, set) = (kernel.clone(), set.clone());
-        Ok(ParLoop { kernel, set, args, options, maps, tables, turns, last: Mutex::default() })
+        Ok(ParLoop { kernel, set, args, options, maps, tables, turns, last: Lock::default() })
     }
 
     /// The kernel.
@@ -122,7 +123,8 @@ impl ParLoop {
             return Ok(());
         }
         let tuned = self.tuned(context)?;
-        let _turns: SmallVec<[Turn<'_>; 8]> = self.turns.iter().map(|table| self.args[table.arg].storage().turn(table.writes)).collect();
+        let turns = self.turns.iter().map(|table| self.args[table.arg].storage().turn(table.writes));
+        let _turns: SmallVec<[Turn<'_>; 8]> = turns.collect::<Result<_, _>>()?;
         let tables = self.tables.iter().map(|table| self.args[table.arg].storage().place(context, true, table.writes));
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
         let maps = self.maps.iter().map(|map| map.storage().place(context, true, false));
@@ -156,7 +158,7 @@ impl ParLoop {
     }
 
     fn tuned(&self, context: &Context) -> Result<Arc<Tuned>> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock_or(|| None);
         if let Some((known, tuned)) = &*last
             && known.is_same(context)
         {

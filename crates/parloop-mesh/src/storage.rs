@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
-use parloop_device::{DType, Device, Element, Memory, as_bytes, as_bytes_mut, refuse_recording};
+use parloop_device::forked::{Guard, LeftLocked, Lock, Turn, Turns};
+use parloop_device::{DType, Device, DeviceError, Element, Memory, as_bytes, as_bytes_mut, refuse_recording};
 use parloop_kernel::{BeforeReplay, Context, KernelError};
 use smallvec::SmallVec;
 
@@ -36,9 +37,9 @@ struct Inner {
     host: Memory,
     /// What owns the host's memory, when it is not ours.
     _owner: Option<Box<dyn Any + Send + Sync>>,
-    state: Mutex<State>,
+    state: Lock<State>,
     /// Who reads and who writes take turns.
-    turns: Arc<RwLock<()>>,
+    turns: Arc<Turns>,
 }
 
 #[derive(Default)]
@@ -77,7 +78,7 @@ impl Storage {
     /// When there is no room.
     pub fn zeros(dtype: DType, rows: usize, count: usize) -> Result<Storage> {
         let storage = Storage::allocated(dtype, rows, count)?;
-        storage.state().are_zeros = true;
+        storage.state()?.are_zeros = true;
         Ok(storage)
     }
 
@@ -120,7 +121,7 @@ impl Storage {
     }
 
     fn around(dtype: DType, rows: usize, count: usize, host: Memory, owner: Option<Box<dyn Any + Send + Sync>>) -> Storage {
-        Storage { inner: Arc::new(Inner { dtype, rows, count, host, _owner: owner, state: Mutex::default(), turns: Arc::default() }) }
+        Storage { inner: Arc::new(Inner { dtype, rows, count, host, _owner: owner, state: Lock::default(), turns: Arc::default() }) }
     }
 
     /// The type of the numbers.
@@ -163,14 +164,14 @@ impl Storage {
         here.start.max(there.start) < here.end.min(there.end)
     }
 
-    /// How often it was written.
+    /// How often it was written; 0 in a forked child that cannot know.
     pub fn version(&self) -> u64 {
-        self.state().version
+        self.state().map_or(0, |state| state.version)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> Result<Guard<'_, State>, KernelError> {
         // A panic while it was held cannot have left it half changed: versions are set last.
-        self.inner.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.inner.state.lock().map_err(left_locked)
     }
 
     /// The host's memory, up to date. As long as the result lives, no loop writes the numbers: loops wait, so that the thread which has it
@@ -180,8 +181,8 @@ impl Storage {
     /// When a device that has the numbers fails.
     pub fn host(&self) -> Result<HostNumbers<'_>> {
         // A loop that has its turn has said that it writes, but may not have begun.
-        let turn = self.turn(false);
-        self.renew_host(&mut self.state())?;
+        let turn = self.turn(false)?;
+        self.renew_host(&mut *self.state()?)?;
         Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
 
@@ -192,8 +193,8 @@ impl Storage {
     /// When a device that has the numbers fails.
     pub fn host_mut(&self) -> Result<HostNumbers<'_>> {
         refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
-        let turn = self.turn(true);
-        let mut state = self.state();
+        let turn = self.turn(true)?;
+        let mut state = self.state()?;
         self.renew_host(&mut state)?;
         state.host = state.next_version();
         Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
@@ -206,8 +207,8 @@ impl Storage {
     /// While a recording lives.
     pub fn host_to_replace(&self) -> Result<HostNumbers<'_>> {
         refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
-        let turn = self.turn(true);
-        let mut state = self.state();
+        let turn = self.turn(true)?;
+        let mut state = self.state()?;
         state.host = state.next_version();
         Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
@@ -245,8 +246,8 @@ impl Storage {
     /// [`MeshError::ElementType`], or when a device fails.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.check_type(T::DTYPE)?;
-        let _turn = self.turn(false);
-        self.renew_host(&mut self.state())?;
+        let _turn = self.turn(false)?;
+        self.renew_host(&mut *self.state()?)?;
         let mut values = vec![T::ZERO; self.len()];
         self.read_host(as_bytes_mut(&mut values))?;
         Ok(values)
@@ -260,8 +261,8 @@ impl Storage {
         self.check_type(T::DTYPE)?;
         self.check_length(values.len())?;
         refuse_recording(|| "a change of data by the host".to_owned()).map_err(KernelError::from)?;
-        let _turn = self.turn(true);
-        let mut state = self.state();
+        let _turn = self.turn(true)?;
+        let mut state = self.state()?;
         self.write_host(as_bytes(values))?;
         state.host = state.next_version();
         Ok(())
@@ -275,9 +276,10 @@ impl Storage {
         if asked == self.inner.dtype { Ok(()) } else { Err(MeshError::ElementType { asked, found: self.inner.dtype }) }
     }
 
-    /// The context that has the newest numbers, besides the host or alone; `None` when only the host has them.
+    /// The context that has the newest numbers, besides the host or alone; `None` when only the host has them, and in a forked child that
+    /// cannot know.
     pub fn newest(&self) -> Option<Context> {
-        let state = self.state();
+        let state = self.state().ok()?;
         state.copies.iter().find(|copy| copy.version == state.version).map(|copy| copy.context.clone())
     }
 
@@ -287,7 +289,8 @@ impl Storage {
         if is_host(context) {
             return Layout::Rows;
         }
-        let mut state = self.state();
+        // A child that cannot know gets an error when it uses the numbers.
+        let Ok(mut state) = self.state() else { return preferred };
         let copy = copy_on(&mut state, context, preferred);
         state.copies[copy].layout
     }
@@ -300,7 +303,7 @@ impl Storage {
     /// # Errors
     /// When there is no room, or a device fails.
     pub(crate) fn place(&self, context: &Context, reads: bool, writes: bool) -> Result<Memory, KernelError> {
-        let mut state = self.state();
+        let mut state = self.state()?;
         if context.is_recording() {
             let (storage, on) = (self.clone(), context.clone());
             let prepare = move || storage.place(&on, reads, writes).map(drop);
@@ -366,18 +369,18 @@ impl Storage {
     /// # Errors
     /// When there is no room, or a device fails.
     pub fn zero(&self, context: &Context) -> Result<()> {
-        let _turn = self.turn(true);
+        let _turn = self.turn(true)?;
         let memory = self.place(context, false, true)?;
         let length = memory.len().min(self.inner.host.len());
         Ok(context.stream().fill(&memory, 0, length, 0).map_err(KernelError::from)?)
     }
 
     /// Waits until no one else uses the numbers in a way that forbids this one: any number may read, or one write.
-    pub(crate) fn turn(&self, writes: bool) -> Turn<'_> {
-        match writes {
-            true => Turn::Writes(self.inner.turns.write().unwrap_or_else(PoisonError::into_inner)),
-            false => Turn::Reads(self.inner.turns.read().unwrap_or_else(PoisonError::into_inner)),
-        }
+    ///
+    /// # Errors
+    /// In a forked child, where another thread was writing them.
+    pub(crate) fn turn(&self, writes: bool) -> Result<Turn<'_>, KernelError> {
+        self.inner.turns.take(writes).map_err(left_locked)
     }
 
     /// What storages are sorted by where several take their turns, so that no two wait for each other.
@@ -413,11 +416,8 @@ impl fmt::Debug for HostNumbers<'_> {
     }
 }
 
-/// The use of the numbers of a storage while it lives.
-#[allow(dead_code)]
-pub(crate) enum Turn<'a> {
-    Reads(RwLockReadGuard<'a, ()>),
-    Writes(RwLockWriteGuard<'a, ()>),
+fn left_locked(_: LeftLocked) -> KernelError {
+    DeviceError::LeftLocked { what: "this data" }.into()
 }
 
 /// The place of what a context has, with the layout that was settled, or this one.
@@ -430,9 +430,9 @@ fn copy_on(state: &mut State, context: &Context, layout: Layout) -> usize {
 }
 
 /// Turns at several storages, taken in the same order by all, so that no two wait for each other; whether each is written.
-pub(crate) fn take_turns<const N: usize>(mut storages: [(&Storage, bool); N]) -> [Turn<'_>; N] {
+pub(crate) fn take_turns<const N: usize>(mut storages: [(&Storage, bool); N]) -> Result<Vec<Turn<'_>>, KernelError> {
     storages.sort_by_key(|(storage, _)| storage.address());
-    storages.map(|(storage, writes)| storage.turn(writes))
+    storages.into_iter().map(|(storage, writes)| storage.turn(writes)).collect()
 }
 
 /// Whether kernels of the context use the host's memory.
@@ -491,16 +491,16 @@ mod tests {
         let storage = Storage::with_values(&[1.0; 6], 2, 3).unwrap();
         let numbers = storage.host().unwrap();
         assert_eq!(numbers.len(), 48);
-        assert!(storage.inner.turns.try_write().is_err(), "a loop that writes waits");
-        assert!(storage.inner.turns.try_read().is_ok(), "a loop that reads does not");
+        assert!(storage.inner.turns.try_take(true).unwrap().is_none(), "a loop that writes waits");
+        assert!(storage.inner.turns.try_take(false).unwrap().is_some(), "a loop that reads does not");
         drop(numbers);
         let numbers = storage.host_mut().unwrap();
-        assert!(storage.inner.turns.try_read().is_err());
+        assert!(storage.inner.turns.try_take(false).unwrap().is_none());
         drop(numbers);
         let numbers = storage.host_to_replace().unwrap();
-        assert!(storage.inner.turns.try_read().is_err());
+        assert!(storage.inner.turns.try_take(false).unwrap().is_none());
         assert_eq!(numbers.unprotected().len(), 48);
-        assert!(storage.inner.turns.try_write().is_ok());
+        assert!(storage.inner.turns.try_take(true).unwrap().is_some());
     }
 
     #[test]

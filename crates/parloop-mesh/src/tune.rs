@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use parloop_device::forked::Lock;
 use parloop_device::{DeviceId, Memory};
 use parloop_kernel::Context;
 use smallvec::SmallVec;
@@ -38,7 +39,7 @@ pub struct Tuned {
     chosen: OnceLock<Arc<Job>>,
     /// Nanoseconds that it ran so far.
     spent: AtomicU64,
-    search: Mutex<Search>,
+    search: Lock<Search>,
 }
 
 #[derive(Debug, Default)]
@@ -108,7 +109,7 @@ impl Tuned {
         if others.is_empty() {
             _ = chosen.set(first.clone());
         }
-        Tuned { shape, first, chosen, spent: AtomicU64::new(0), search: Mutex::new(Search { others, trials: Vec::new() }) }
+        Tuned { shape, first, chosen, spent: AtomicU64::new(0), search: Lock::new(Search { others, trials: Vec::new() }) }
     }
 
     /// The job that was chosen, or the most promising one.
@@ -133,7 +134,7 @@ impl Tuned {
             self.spent.fetch_add(time, Ordering::Relaxed);
             return Ok(());
         }
-        let mut search = self.search.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut search = self.search.lock_or(Search::default);
         let others = std::mem::take(&mut search.others);
         if !others.is_empty() {
             let making = making(&self.shape);
@@ -162,7 +163,7 @@ fn best(trials: &[Trial]) -> &Trial {
 /// What is known about the loops over a set, by what they are.
 #[derive(Default)]
 pub struct Known {
-    loops: Mutex<HashMap<Key, Arc<Tuned>>>,
+    loops: Lock<HashMap<Key, Arc<Tuned>>>,
 }
 
 /// What tells loops over one set apart.
@@ -182,11 +183,11 @@ impl Known {
     /// # Errors
     /// Those of `make`.
     pub fn get(&self, key: Key, make: impl FnOnce(&Key) -> Result<Tuned>) -> Result<Arc<Tuned>> {
-        if let Some(tuned) = self.loops.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if let Some(tuned) = self.loops.lock_or(HashMap::default).get(&key) {
             return Ok(tuned.clone());
         }
         // Made outside of the lock: compilation takes its time. Of two that are made at once one is kept.
         let tuned = Arc::new(make(&key)?);
-        Ok(self.loops.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(tuned).clone())
+        Ok(self.loops.lock_or(HashMap::default).entry(key).or_insert(tuned).clone())
     }
 }

@@ -225,7 +225,7 @@ fn device_class(error: &DeviceError) -> Exception {
         DeviceError::OutOfBounds { .. } | DeviceError::Misaligned { .. } => Exception::MemoryRangeError,
         DeviceError::OtherDevice { .. } => Exception::OtherDeviceError,
         DeviceError::InvalidLaunch { .. } => Exception::LaunchError,
-        DeviceError::Forked { .. } => Exception::ForkedError,
+        DeviceError::Forked { .. } | DeviceError::LeftLocked { .. } => Exception::ForkedError,
         DeviceError::NotRecordable { .. } | DeviceError::RecordingAbandoned { .. } => Exception::RecordingError,
         DeviceError::AlreadyRecording { .. } | DeviceError::NotRecording { .. } => Exception::RecordingError,
         DeviceError::Compile(error) => compile_class(error),

@@ -1,28 +1,28 @@
 //! CPU events: the moment at which they were recorded.
 
-use std::sync::Mutex;
 use std::time::Instant;
 
 use crate::backend::RawEvent;
 use crate::error::{DeviceError, Result};
+use crate::forked::Lock;
 use crate::identity::DeviceId;
 
 pub(super) struct CpuEvent {
     device: DeviceId,
-    at: Mutex<Option<Instant>>,
+    at: Lock<Option<Instant>>,
 }
 
 impl CpuEvent {
     pub(super) fn new(device: DeviceId) -> CpuEvent {
-        CpuEvent { device, at: Mutex::new(None) }
+        CpuEvent { device, at: Lock::new(None) }
     }
 
     pub(super) fn record(&self) {
-        *self.at.lock().unwrap_or_else(|e| e.into_inner()) = Some(Instant::now());
+        *self.at.lock_or(|| None) = Some(Instant::now());
     }
 
     fn at(&self) -> Result<Instant> {
-        let at = *self.at.lock().unwrap_or_else(|e| e.into_inner());
+        let at = *self.at.lock_or(|| None);
         at.ok_or_else(|| DeviceError::EventNotRecorded { device: self.device.to_string() })
     }
 }

@@ -3,12 +3,12 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::Mutex;
 
 use libloading::Library;
 
 use crate::backend::Compiler;
 use crate::error::CompileError;
+use crate::forked::Lock;
 use crate::gpu::calls::{Call, Failure, c_text, find, function_table};
 use crate::kind::DeviceKind;
 
@@ -49,7 +49,7 @@ pub(crate) struct CompilerLibrary {
     pub(crate) file: String,
     library: Library,
     /// Not all versions allow two compilations at once.
-    busy: Mutex<()>,
+    busy: Lock<()>,
 }
 
 impl CompilerLibrary {
@@ -66,7 +66,7 @@ impl CompilerLibrary {
         unsafe { (calls.version.function)(&mut major, &mut minor) };
         let title = format!("{} {major}.{minor}", flavour.name);
         let file = describe_file(&loaded_path(calls.version.function as *const c_void).unwrap_or_else(|| path.to_path_buf()));
-        Ok(CompilerLibrary { flavour, calls, title, file, library, busy: Mutex::new(()) })
+        Ok(CompilerLibrary { flavour, calls, title, file, library, busy: Lock::new(()) })
     }
 
     /// The address of a function that not all versions have.
@@ -82,7 +82,8 @@ impl CompilerLibrary {
         let text = |what: &str, text: &str| CString::new(text).map_err(|_| self.failed(format!("the {what} has a zero byte in it")));
         let source = text("source", source)?;
         let options = options.iter().map(|option| text("option", option)).collect::<Result<Vec<_>, _>>()?;
-        let _one_at_a_time = self.busy.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let left = |_| self.failed("another thread was compiling when this process was forked; start processes with spawn".to_owned());
+        let _one_at_a_time = self.busy.lock().map_err(left)?;
         let program = Program::create(self, &source)?;
         program.compile(&options)?;
         program.binary()

@@ -4,11 +4,12 @@
 //! is asked for is cut into [`Step`]s of that form.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::backend::RawFft;
 use crate::dtype::DType;
 use crate::error::{DeviceError, Result};
+use crate::forked::Lock;
 use crate::gpu::calls::Failure;
 use crate::gpu::context::Context;
 use crate::gpu::driver::Driver;
@@ -140,7 +141,7 @@ impl Plans {
 pub(crate) struct GpuFft<D: Driver> {
     context: Arc<Context<D>>,
     /// `None` only while it is dropped.
-    plans: Mutex<Option<Plans>>,
+    plans: Lock<Option<Plans>>,
 }
 
 impl<D: Driver> GpuFft<D> {
@@ -158,14 +159,14 @@ impl<D: Driver> GpuFft<D> {
             made => made,
         };
         let plans = plans.map_err(|failure| error(&context.name, failure))?;
-        Ok(GpuFft { context, plans: Mutex::new(Some(plans)) })
+        Ok(GpuFft { context, plans: Lock::new(Some(plans)) })
     }
 }
 
 impl<D: Driver> RawFft for GpuFft<D> {
     unsafe fn run(&self, address: u64, direction: FftDirection) -> Result<()> {
         self.context.enter()?;
-        let plans = self.plans.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let plans = self.plans.lock().map_err(|_| DeviceError::LeftLocked { what: "a Fourier transform" })?;
         let Some(plans) = &*plans else { return Ok(()) };
         // SAFETY: the caller's promise; the lock keeps others away.
         unsafe { plans.run(address, direction) }.map_err(|failure| error(&self.context.name, failure))
@@ -175,7 +176,7 @@ impl<D: Driver> RawFft for GpuFft<D> {
 impl<D: Driver> Drop for GpuFft<D> {
     fn drop(&mut self) {
         // Plans are given back on their device. Where it cannot be reached they are gone with it.
-        let plans = self.plans.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        let plans = self.plans.lock_or(|| None).take();
         match self.context.enter() {
             Ok(()) => drop(plans),
             Err(_) => std::mem::forget(plans),

@@ -1,9 +1,10 @@
 //! Graphs of a GPU: work that is given to a stream of their own while it is captured, instantiated once and launched often.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::backend::{RawGraph, RawStream};
 use crate::error::Result;
+use crate::forked::Lock;
 use crate::gpu::context::Context;
 use crate::gpu::driver::{Driver, GraphCalls};
 use crate::gpu::stream::GpuStream;
@@ -14,7 +15,7 @@ pub(crate) struct GpuGraph<D: Driver> {
     calls: &'static GraphCalls,
     handle: u64,
     /// Drivers want one thread at a time at a graph.
-    turn: Mutex<()>,
+    turn: Lock<()>,
 }
 
 /// No call of any thread is forbidden while the stream is captured, since nothing but our own work goes there.
@@ -40,7 +41,7 @@ impl<D: Driver> GpuGraph<D> {
         // SAFETY: `handle` is a place for one handle, and the graph was just captured.
         let made = unsafe { (calls.instantiate.function)(&mut handle, captured.handle, NO_FLAGS) };
         context.check(&calls.instantiate, made)?;
-        Ok(Some(GpuGraph { context, calls, handle, turn: Mutex::new(()) }))
+        Ok(Some(GpuGraph { context, calls, handle, turn: Lock::new(()) }))
     }
 }
 
@@ -62,7 +63,7 @@ impl Drop for Captured {
 impl<D: Driver> RawGraph for GpuGraph<D> {
     fn launch(&self, stream: u64) -> Result<()> {
         self.context.enter()?;
-        let _turn = self.turn.lock().unwrap_or_else(|e| e.into_inner());
+        let _turn = self.turn.lock_or(|| ());
         let call = &self.calls.launch;
         // SAFETY: the graph is alive while `self` is, the stream by the border's promise, and all that the graph uses is kept.
         self.context.check(call, unsafe { (call.function)(self.handle, stream) })

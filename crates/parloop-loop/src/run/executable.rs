@@ -1,10 +1,11 @@
 //! Kernels compiled for a context: their launches, and a call from Rust.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use parloop_codegen::lower::tree::ParamSource;
 use parloop_codegen::lower::{Code, GlobalTemporary, LaunchCode};
 use parloop_codegen::schedule::Step;
+use parloop_device::forked::{Guard, Lock};
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_ir::fold;
 use parloop_ir::layout::Axis;
@@ -40,9 +41,9 @@ struct Inner {
     /// How to make it with indices of 64 bits, where it has narrower ones.
     wider: Option<Wider>,
     /// It with indices of 64 bits, once a call needed that.
-    wide: Mutex<Option<Executable>>,
+    wide: Lock<Option<Executable>>,
     /// Held by a call whose accesses are watched.
-    shadow_turn: Mutex<()>,
+    shadow_turn: Lock<()>,
 }
 
 /// One launch, ready but for its arguments.
@@ -191,8 +192,8 @@ impl Executable {
             index: kernel.index_type,
             widths,
             wider,
-            wide: Mutex::new(None),
-            shadow_turn: Mutex::new(()),
+            wide: Lock::new(None),
+            shadow_turn: Lock::new(()),
         };
         Ok(Executable { inner: Arc::new(inner) })
     }
@@ -228,7 +229,7 @@ impl Executable {
     /// The same with indices of 64 bits.
     pub(super) fn wide(&self) -> Result<Executable, LoopError> {
         let Some(wider) = &self.inner.wider else { return Ok(self.clone()) };
-        let mut wide = self.inner.wide.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wide = self.inner.wide.lock_or(|| None);
         if let Some(wide) = &*wide {
             return Ok(wide.clone());
         }
@@ -314,9 +315,9 @@ impl Executable {
     }
 
     /// Shadow memory is the program's, so that one call at a time uses it.
-    pub(super) fn shadow_turn(&self) -> Option<std::sync::MutexGuard<'_, ()>> {
+    pub(super) fn shadow_turn(&self) -> Option<Guard<'_, ()>> {
         self.inner.code.shadow.as_ref()?;
-        Some(self.inner.shadow_turn.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(self.inner.shadow_turn.lock_or(|| ()))
     }
 
     fn run_steps(&self, steps: &[ReadyStep], values: &mut Values, hosts: &mut Vec<i64>, run: &mut EachLaunch<'_>) -> Result<(), LoopError> {
@@ -680,5 +681,65 @@ pub fn target_of(kind: DeviceKind) -> Target {
         DeviceKind::OpenCl => Target::OpenCl,
         DeviceKind::Cuda => Target::Cuda,
         DeviceKind::Hip => Target::Hip,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use parloop_create::{Data, KernelBuilder};
+
+    use super::*;
+    use crate::prelude::*;
+
+    unsafe extern "C" {
+        fn fork() -> i32;
+        fn _exit(code: i32) -> !;
+    }
+
+    /// Whether `work` is true in a forked child, and ends there.
+    fn ends_well_in_a_child(work: impl FnOnce() -> bool) -> bool {
+        use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+        // SAFETY: the child does `work` and ends here.
+        let child = match unsafe { fork() } {
+            // SAFETY: it ends the child.
+            0 => unsafe { _exit(i32::from(!work())) },
+            child => Pid::from_raw(child).unwrap(),
+        };
+        for _ in 0..3000 {
+            if let Some((_, status)) = waitpid(Some(child), WaitOptions::NOHANG).unwrap() {
+                return status.exit_status() == Some(0);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        kill_process(child, Signal::KILL).unwrap();
+        waitpid(Some(child), WaitOptions::empty()).unwrap();
+        false
+    }
+
+    #[test]
+    fn a_child_does_not_wait_for_threads_of_its_parent() {
+        let x = Data::global("x").dtype("float64").shape("n");
+        let program = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("x[i] = 2*x[i]").data(x).rest().build().unwrap();
+        let executable = program.compile(&Context::open("cpu:1").unwrap()).unwrap();
+        assert!(executable.inner.wider.is_some());
+        let ((held, is_held), (end, ends)) = (channel(), channel::<()>());
+        std::thread::scope(|scope| {
+            let inner = &executable.inner;
+            scope.spawn(move || {
+                let _locks = (inner.wide.lock(), inner.shadow_turn.lock());
+                held.send(()).unwrap();
+                let _ = ends.recv();
+            });
+            is_held.recv().unwrap();
+            let work = || {
+                drop(executable.inner.shadow_turn.lock_or(|| ()));
+                let mut numbers = [1.0, 2.0];
+                executable.wide().is_ok_and(|wide| wide.call(crate::loop_args! { x: &mut numbers[..] }).is_ok()) && numbers == [2.0, 4.0]
+            };
+            assert!(ends_well_in_a_child(work));
+            drop(end);
+        });
     }
 }

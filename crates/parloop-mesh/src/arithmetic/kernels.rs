@@ -1,9 +1,9 @@
 //! The loop kernels of arithmetic: each is made once for its operation, types and number of components.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use parloop_device::DType;
+use parloop_device::forked::Lock;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;
 
@@ -54,14 +54,13 @@ struct Key {
 
 /// The kernel of that form for data of a type, combined with numbers of another type, with so many numbers for each element.
 pub fn kernel(form: &Form, dtype: DType, other: DType, count: usize) -> Result<Kernel> {
-    static KNOWN: OnceLock<Mutex<HashMap<Key, Kernel>>> = OnceLock::new();
+    static KNOWN: Lock<Option<HashMap<Key, Kernel>>> = Lock::new(None);
     let key = Key { form: form.clone(), dtype, other, count };
-    let known = || KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(kernel) = known().get(&key) {
+    if let Some(kernel) = KNOWN.lock_or(|| None).get_or_insert_default().get(&key) {
         return Ok(kernel.clone());
     }
     let made = make(&key)?;
-    Ok(known().entry(key).or_insert(made).clone())
+    Ok(KNOWN.lock_or(|| None).get_or_insert_default().entry(key).or_insert(made).clone())
 }
 
 fn make(key: &Key) -> Result<Kernel> {

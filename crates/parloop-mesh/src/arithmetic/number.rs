@@ -1,9 +1,9 @@
 //! Numbers of a program as globals. Programs use the same few numbers again and again, so that they are kept, on devices too.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use parloop_device::DType;
+use parloop_device::forked::Lock;
 use parloop_kernel::{Scalar, Slot, encode};
 
 use crate::Result;
@@ -26,9 +26,10 @@ pub fn fitting(number: Scalar, dtype: DType) -> DType {
 
 /// A constant with that number; `None` when the type has no such number.
 pub fn global(number: Scalar, dtype: DType) -> Option<Result<Global>> {
-    static KNOWN: OnceLock<Mutex<HashMap<(DType, Slot), Global>>> = OnceLock::new();
+    static KNOWN: Lock<Option<HashMap<(DType, Slot), Global>>> = Lock::new(None);
     let slot = encode(number, dtype).ok()?;
-    let mut known = KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KNOWN.lock_or(|| None);
+    let known = known.get_or_insert_default();
     if let Some(global) = known.get(&(dtype, slot)) {
         return Some(Ok(global.clone()));
     }

@@ -5,6 +5,7 @@ mod checked;
 mod deterministic;
 mod devices;
 mod errors;
+mod forked;
 mod kernels;
 mod layouts;
 mod loop_kernels;
