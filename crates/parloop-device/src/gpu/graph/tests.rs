@@ -120,7 +120,6 @@ const CALLS: CallNames = CallNames {
     module_unload: UNUSED,
     module_function: UNUSED,
     function_attribute: UNUSED,
-    pointer_attribute: UNUSED,
     launch: UNUSED,
 };
 const GRAPH_CALLS: GraphCallNames = GraphCallNames {
