@@ -1,6 +1,8 @@
 //! Transformations keep the numbers that a kernel has as created, or are refused with two instances that show why.
 
+use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::loop_args;
 use parloop_loop::parse;
 use parloop_loop::prelude::*;
 use parloop_loop::syntax::{Program, Target};
@@ -261,5 +263,28 @@ fn a_limit_of_a_loop_gets_no_axis() {
     for steps in [&["privatize_temporaries_with_inames [i] e"][..], &["split_iname i 4 inner_tag=vec"]] {
         let found = refusal(&domains, text, "x, y: 8", steps);
         assert!(found.contains("is a limit of the loop over `k`, which is one number"), "{found}");
+    }
+}
+
+/// gcc 12 and 13 lose this store at `-O2`, unless integers wrap.
+#[test]
+fn stores_at_falling_indices_in_nested_loops_are_made() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .domain("{[j]: 0<=j<n - i}")
+        .domain("{[r]: j<=r<n}")
+        .instructions("<>t = x[j % 3 + 3] {id=set, dep=*, inames=i:j}\nx[n + 6 - j] = sum(r, x[j + 3]) + t {dep=*set, inames=i:j}")
+        .data(Data::global("x").dtype("int32").shape("2*n + 16"))
+        .rest()
+        .build()
+        .unwrap();
+    let program = apply(&program, &parse::step("split_iname r 2").unwrap()).unwrap();
+    for device in ["cpu:1", "cpu:2"] {
+        let context = Context::open(device).unwrap();
+        let mut expected: Vec<i32> = (0..18).map(|i| -i).collect();
+        let mut x = context.array(&expected).unwrap();
+        program.compile(&context).unwrap().call(loop_args! { x: &mut x, n: 1 }).unwrap();
+        expected[7] = -6;
+        assert_eq!(x.to_vec().unwrap(), expected, "{device}");
     }
 }
