@@ -10,13 +10,13 @@ use parloop_kernel::{Context, KernelError, Scalar};
 use self::kernels::{Form, Kind, Operator, kernel};
 use crate::Result;
 use crate::access::Access;
-use crate::arg::Arg;
-use crate::dat::Dat;
+use crate::declare::arg::Arg;
+use crate::declare::dat::Dat;
+use crate::declare::global::Global;
+use crate::declare::set::Set;
 use crate::error::MeshError;
-use crate::global::Global;
-use crate::options::LoopOptions;
-use crate::par_loop::ParLoop;
-use crate::set::Set;
+use crate::run::options::LoopOptions;
+use crate::run::par_loop::ParLoop;
 use crate::storage::{Layout, Storage, take_turns};
 
 /// What is done with two numbers.

@@ -5,7 +5,7 @@ use parloop_kernel::KernelError;
 use parloop_loop::error::LoopError;
 
 use crate::access::Access;
-use crate::set::Sizes;
+use crate::sizes::Sizes;
 
 /// Why a mesh operation was refused or failed.
 #[derive(Debug, thiserror::Error)]

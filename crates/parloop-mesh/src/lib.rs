@@ -28,43 +28,32 @@
 //! ```
 
 mod access;
-mod arg;
 mod arithmetic;
-mod base64;
-mod dat;
-mod dataset;
+mod declare;
 mod error;
-mod global;
-mod identity;
-mod job;
+mod files;
 mod kernel;
 mod lower;
-mod map;
-mod matching;
-mod options;
-mod par_loop;
-mod passing;
 pub mod plan;
-mod scheme;
-mod set;
+mod run;
 mod shape;
+mod sizes;
 mod storage;
-mod subset;
-mod tune;
-pub mod vtk;
 
 pub use access::Access;
-pub use arg::{Arg, ArgData};
 pub use arithmetic::{Operand, Operation, Rounding, Sides};
-pub use dat::Dat;
-pub use dataset::DataSet;
+pub use declare::arg::{Arg, ArgData};
+pub use declare::dat::Dat;
+pub use declare::dataset::DataSet;
+pub use declare::global::Global;
+pub use declare::map::Map;
+pub use declare::set::{Set, SetKind};
 pub use error::MeshError;
-pub use global::Global;
+pub use files::vtk;
 pub use kernel::{Kernel, KernelOptions};
-pub use map::Map;
-pub use options::{Lanes, LoopOptions, PlanChoice};
-pub use par_loop::{ParLoop, par_loop};
-pub use set::{Set, SetKind, Sizes};
+pub use run::options::{Lanes, LoopOptions, PlanChoice};
+pub use run::par_loop::{ParLoop, par_loop};
+pub use sizes::Sizes;
 pub use storage::{HostNumbers, Storage};
 
 /// What came out, or why not.

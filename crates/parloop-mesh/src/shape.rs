@@ -3,7 +3,7 @@
 use parloop_device::DType;
 
 use crate::access::Access;
-use crate::arg::{Arg, ArgData};
+use crate::declare::arg::{Arg, ArgData};
 use crate::storage::Layout;
 
 /// The arguments of a loop, in the order of the kernel's parameters.

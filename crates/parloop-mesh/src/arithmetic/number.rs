@@ -7,7 +7,7 @@ use parloop_device::forked::Lock;
 use parloop_kernel::{Scalar, Slot, encode};
 
 use crate::Result;
-use crate::global::Global;
+use crate::declare::global::Global;
 use crate::storage::Storage;
 
 /// Numbers beyond this many are forgotten.

@@ -4,7 +4,7 @@ use parloop_device::DType;
 use parloop_kernel::{ParamType, Pointee, Signature};
 
 use crate::Result;
-use crate::arg::{Arg, ArgData};
+use crate::declare::arg::{Arg, ArgData};
 use crate::error::MeshError;
 
 /// Compares each parameter with its argument: indirection, type, and what may be written.

@@ -10,20 +10,21 @@ use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
 
+use super::job::{Making, machine_of};
+use super::known::{self, Key};
+use super::options::LoopOptions;
+use super::scheme::{Situation, Way, ways};
+use super::tune::{Run, Tuned};
 use crate::Result;
 use crate::access::Access;
-use crate::arg::{Arg, ArgData};
+use crate::declare::arg::{Arg, ArgData};
+use crate::declare::map::Map;
+use crate::declare::set::Set;
 use crate::error::MeshError;
-use crate::job::{Making, machine_of};
 use crate::kernel::Kernel;
 use crate::lower::{Machine, names};
-use crate::map::Map;
-use crate::options::LoopOptions;
-use crate::scheme::{Situation, Way, ways};
-use crate::set::Set;
 use crate::shape::Shape;
 use crate::storage::Layout;
-use crate::tune::{Key, Run, Tuned};
 
 /// A kernel over a set with its arguments, ready to be run often.
 ///
@@ -181,7 +182,7 @@ impl ParLoop {
             maps: self.maps.iter().map(Map::id).collect(),
             options: self.options,
         };
-        self.set.known().get(key, |key| Tuned::new(&self.making(&key.shape, context), &self.ways(&key.shape, context)?))
+        known::get(&self.set, key, |key| Tuned::new(&self.making(&key.shape, context), &self.ways(&key.shape, context)?))
     }
 
     /// The ways to run it, the most promising first.

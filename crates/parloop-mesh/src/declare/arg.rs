@@ -2,10 +2,10 @@
 
 use parloop_device::DType;
 
+use super::dat::Dat;
+use super::global::Global;
+use super::map::Map;
 use crate::access::Access;
-use crate::dat::Dat;
-use crate::global::Global;
-use crate::map::Map;
 use crate::storage::Storage;
 
 /// The data of an argument.
@@ -79,5 +79,34 @@ impl Arg {
     /// How many entries of the data the kernel gets.
     pub fn arity(&self) -> usize {
         self.map.as_ref().map_or(1, Map::arity)
+    }
+}
+
+impl Dat {
+    /// An argument of a loop: the data of the element itself (`None`), or through a map of those it leads to.
+    ///
+    /// ```
+    /// use parloop_mesh::{Access, Dat, Map, Set};
+    /// let (edges, nodes) = (Set::new(1, "edges")?, Set::new(2, "nodes")?);
+    /// let ends = Map::new(&edges, &nodes, 2, &[0, 1], "ends")?;
+    /// let (length, x) = (Dat::new(&edges.data(1)?, &[0.0], "length")?, Dat::new(&nodes.data(1)?, &[0.0, 1.0], "x")?);
+    /// let args = vec![length.arg(Access::Write, None), x.arg(Access::Read, &ends)];
+    /// assert_eq!(args[1].arity(), 2);
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    pub fn arg<'a>(&self, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
+        Arg::dat(self, access, map.into())
+    }
+
+    /// An argument of a loop: one component of the data, counted from 0, of each element.
+    pub fn component<'a>(&self, component: usize, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
+        Arg::component(self, component, access, map.into())
+    }
+}
+
+impl Global {
+    /// An argument of a loop.
+    pub fn arg(&self, access: Access) -> Arg {
+        Arg::global(self, access)
     }
 }

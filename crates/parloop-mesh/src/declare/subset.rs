@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::set::{Set, SetKind};
 use crate::Result;
 use crate::error::MeshError;
-use crate::set::{Set, SetKind, Sizes};
+use crate::sizes::Sizes;
 
 impl Set {
     /// The elements with these numbers, sorted, each once. Numbers of a subset count its own elements.

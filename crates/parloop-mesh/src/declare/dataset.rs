@@ -4,9 +4,9 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
+use super::set::{Set, SetKind};
 use crate::Result;
 use crate::error::MeshError;
-use crate::set::{Set, SetKind};
 
 /// The lengths of the axes of one element's data.
 pub type Axes = SmallVec<[usize; 2]>;
@@ -67,6 +67,16 @@ impl DataSet {
     /// How many numbers each element has.
     pub fn count(&self) -> usize {
         self.axes.iter().product()
+    }
+}
+
+impl Set {
+    /// Data on this set: so many numbers for each element.
+    ///
+    /// # Errors
+    /// [`MeshError::Dim`], [`MeshError::DataOnSubset`].
+    pub fn data(&self, dim: impl Into<Dim>) -> Result<DataSet> {
+        DataSet::new(self, dim)
     }
 }
 

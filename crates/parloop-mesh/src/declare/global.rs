@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use parloop_device::{DType, Element};
 
+use super::dataset::{Axes, Dim, check_count};
+use super::identity::{self, Id};
 use crate::Result;
-use crate::access::Access;
-use crate::arg::Arg;
-use crate::dataset::{Axes, Dim, check_count};
 use crate::error::MeshError;
-use crate::identity::{self, Id};
 use crate::storage::Storage;
 
 /// Numbers that all elements of a loop share: read by each, or summed up, or their extremes. Clones are the same.
@@ -111,11 +109,6 @@ impl Global {
     /// [`MeshError::ElementType`], [`MeshError::Length`].
     pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
         self.inner.storage.write(values)
-    }
-
-    /// An argument of a loop.
-    pub fn arg(&self, access: Access) -> Arg {
-        Arg::global(self, access)
     }
 }
 

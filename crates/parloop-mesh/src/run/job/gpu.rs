@@ -2,9 +2,9 @@
 
 use super::Maker;
 use crate::Result;
+use crate::declare::set::Set;
 use crate::lower::{Apart, BLOCK, EACH, Form, names};
 use crate::plan::{Coloured, Inverse};
-use crate::set::Set;
 use crate::shape::ArgShape;
 
 impl Maker<'_> {

@@ -5,13 +5,10 @@ use std::sync::Arc;
 
 use parloop_device::{DType, Element};
 
+use super::dataset::DataSet;
+use super::identity::{self, Id};
 use crate::Result;
-use crate::access::Access;
-use crate::arg::Arg;
-use crate::dataset::DataSet;
 use crate::error::MeshError;
-use crate::identity::{self, Id};
-use crate::map::Map;
 use crate::storage::Storage;
 
 /// Numbers on each element of a set. Clones are the same data.
@@ -103,26 +100,6 @@ impl Dat {
     /// [`MeshError::ElementType`](crate::MeshError::ElementType), [`MeshError::Length`](crate::MeshError::Length).
     pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
         self.inner.storage.write(values)
-    }
-
-    /// An argument of a loop: the data of the element itself (`None`), or through a map of those it leads to.
-    ///
-    /// ```
-    /// use parloop_mesh::{Access, Dat, Map, Set};
-    /// let (edges, nodes) = (Set::new(1, "edges")?, Set::new(2, "nodes")?);
-    /// let ends = Map::new(&edges, &nodes, 2, &[0, 1], "ends")?;
-    /// let (length, x) = (Dat::new(&edges.data(1)?, &[0.0], "length")?, Dat::new(&nodes.data(1)?, &[0.0, 1.0], "x")?);
-    /// let args = vec![length.arg(Access::Write, None), x.arg(Access::Read, &ends)];
-    /// assert_eq!(args[1].arity(), 2);
-    /// # Ok::<(), parloop_mesh::MeshError>(())
-    /// ```
-    pub fn arg<'a>(&self, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
-        Arg::dat(self, access, map.into())
-    }
-
-    /// An argument of a loop: one component of the data, counted from 0, of each element.
-    pub fn component<'a>(&self, component: usize, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
-        Arg::component(self, component, access, map.into())
     }
 }
 

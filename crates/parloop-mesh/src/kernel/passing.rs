@@ -2,10 +2,10 @@
 
 use parloop_loop::syntax::{Argument, ArgumentKind, Expr, Layout, Literal, LoopKernel, Type};
 
+use super::matching::described;
 use crate::Result;
-use crate::arg::Arg;
+use crate::declare::arg::Arg;
 use crate::error::MeshError;
-use crate::matching::described;
 
 /// Compares each array of a loop kernel with its argument: axes, type, and what is written.
 pub fn check(kernel: &LoopKernel, args: &[Arg]) -> Result<()> {

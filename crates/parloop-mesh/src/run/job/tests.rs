@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::access::Access;
-use crate::dat::Dat;
-use crate::global::Global;
+use crate::declare::dat::Dat;
+use crate::declare::global::Global;
 use crate::kernel::KernelOptions;
-use crate::scheme::Order;
+use crate::run::scheme::Order;
 use crate::storage::{Layout, Storage};
 
 /// A ring of nodes and edges whose numbers have no order: enough that their order is looked at.

@@ -8,7 +8,7 @@ use parloop_kernel::KernelError;
 use super::{Maker, Source};
 use crate::Result;
 use crate::access::Access;
-use crate::identity::Id;
+use crate::declare::identity::Id;
 use crate::lower::{self, Permute, names};
 
 /// A table in a better order.

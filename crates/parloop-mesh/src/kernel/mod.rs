@@ -1,5 +1,8 @@
 //! The user's kernels: a function in C, or a loop kernel, that is called for each element.
 
+mod matching;
+mod passing;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -14,11 +17,10 @@ use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Program};
 use parloop_loop::transform::{TransformError, merge, register_callable};
 
 use crate::Result;
-use crate::arg::Arg;
+use crate::declare::arg::Arg;
+use crate::declare::identity::{self, Id};
 use crate::error::MeshError;
-use crate::identity::{self, Id};
 use crate::shape::{ArgShape, Shape};
-use crate::{matching, passing};
 
 /// What loop kernels call the user's kernel by: its own name may mean something in their language.
 pub(crate) const CALLABLE: &str = "pl_kernel";

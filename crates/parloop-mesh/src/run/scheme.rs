@@ -1,8 +1,8 @@
 //! Which ways there are to run a loop so that no two writes meet, and which of them is taken.
 
+use super::options::{Lanes, LoopOptions, PlanChoice};
 use crate::access::Access;
 use crate::lower::Machine;
-use crate::options::{Lanes, LoopOptions, PlanChoice};
 use crate::plan::MOST_SLOTS;
 use crate::shape::{ArgShape, Reach, Shape};
 

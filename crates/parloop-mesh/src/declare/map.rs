@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use parloop_device::{DType, Memory};
 
+use super::identity::{self, Id};
+use super::set::Set;
 use crate::Result;
 use crate::error::MeshError;
-use crate::identity::{self, Id};
 use crate::plan::{self, Elements, Incidence, Table};
-use crate::set::Set;
 use crate::storage::Storage;
 
 /// For each element of `from`, `arity` elements of `to`. Clones are the same map.

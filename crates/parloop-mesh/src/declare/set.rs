@@ -3,11 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::identity::{Id, Identity};
 use crate::Result;
-use crate::dataset::DataSet;
 use crate::error::MeshError;
-use crate::identity::{self, Id};
-use crate::tune::Known;
+use crate::sizes::Sizes;
 
 /// Elements of one kind: nodes, edges, cells. Clones are the same set.
 ///
@@ -25,23 +24,10 @@ pub struct Set {
 }
 
 struct Inner {
-    id: Id,
+    id: Identity,
     name: String,
     sizes: Sizes,
     kind: SetKind,
-    /// What is known about loops over this set.
-    known: Known,
-}
-
-/// How many elements: those that need no data of other processes, those of this process, and with the copies of others' elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sizes {
-    /// Elements that touch nothing of other processes.
-    pub core: usize,
-    /// Elements of this process; the core is the first of them.
-    pub owned: usize,
-    /// Those and the ghosts: copies of elements that others own, behind them.
-    pub total: usize,
 }
 
 /// Of which kind a set is.
@@ -83,21 +69,17 @@ impl Set {
     }
 
     pub(crate) fn of(name: String, sizes: Sizes, kind: SetKind) -> Set {
-        Set { inner: Arc::new(Inner { id: identity::fresh(), name, sizes, kind, known: Known::default() }) }
+        Set { inner: Arc::new(Inner { id: Identity::fresh(), name, sizes, kind }) }
     }
 
     /// The number by which this set is known.
     pub fn id(&self) -> Id {
-        self.inner.id
+        self.inner.id.number()
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
         &self.inner.name
-    }
-
-    pub(crate) fn known(&self) -> &Known {
-        &self.inner.known
     }
 
     /// How many elements are of this process.
@@ -129,14 +111,6 @@ impl Set {
             SetKind::Plain => None,
             SetKind::Subset { indices, .. } => Some(indices),
         }
-    }
-
-    /// Data on this set: so many numbers for each element.
-    ///
-    /// # Errors
-    /// [`MeshError::Dim`], [`MeshError::DataOnSubset`].
-    pub fn data(&self, dim: impl Into<crate::dataset::Dim>) -> Result<DataSet> {
-        DataSet::new(self, dim)
     }
 }
 

@@ -1,20 +1,16 @@
 //! Which of several ways to run a loop is the fastest: a loop that has run for a while is timed in each, and the best is kept.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use parloop_device::Memory;
 use parloop_device::forked::Lock;
-use parloop_device::{DeviceId, Memory};
 use parloop_kernel::Context;
-use smallvec::SmallVec;
 
+use super::job::{Job, Making};
+use super::scheme::Way;
 use crate::Result;
-use crate::identity::Id;
-use crate::job::{Job, Making};
-use crate::options::LoopOptions;
-use crate::scheme::Way;
 use crate::shape::Shape;
 
 /// Nanoseconds that a loop runs before other ways to run it are tried, and for each element: about as long as it takes to compile and to
@@ -158,36 +154,4 @@ fn best(trials: &[Trial]) -> &Trial {
     let first = trials.first().expect("invariant: there is at least one way");
     let fastest = trials.iter().min_by_key(|trial| trial.best).unwrap_or(first);
     if fastest.best.as_secs_f64() < 0.95 * first.best.as_secs_f64() { fastest } else { first }
-}
-
-/// What is known about the loops over a set, by what they are.
-#[derive(Default)]
-pub struct Known {
-    loops: Lock<HashMap<Key, Arc<Tuned>>>,
-}
-
-/// What tells loops over one set apart.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
-    pub kernel: Id,
-    pub device: DeviceId,
-    pub stream: u64,
-    pub shape: Shape,
-    pub maps: SmallVec<[Id; 4]>,
-    pub options: LoopOptions,
-}
-
-impl Known {
-    /// What is known about the loop of that key; made when it is not.
-    ///
-    /// # Errors
-    /// Those of `make`.
-    pub fn get(&self, key: Key, make: impl FnOnce(&Key) -> Result<Tuned>) -> Result<Arc<Tuned>> {
-        if let Some(tuned) = self.loops.lock_or(HashMap::default).get(&key) {
-            return Ok(tuned.clone());
-        }
-        // Made outside of the lock: compilation takes its time. Of two that are made at once one is kept.
-        let tuned = Arc::new(make(&key)?);
-        Ok(self.loops.lock_or(HashMap::default).entry(key).or_insert(tuned).clone())
-    }
 }

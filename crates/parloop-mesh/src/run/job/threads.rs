@@ -9,7 +9,7 @@ use super::{Maker, Source};
 use crate::Result;
 use crate::lower::{Apart, Form, Visits, names};
 use crate::plan::{Blocks, Elements, Owned, Rank};
-use crate::scheme::Order;
+use crate::run::scheme::Order;
 use crate::shape::ArgShape;
 
 /// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.

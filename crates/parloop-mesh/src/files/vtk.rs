@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::base64::Base64;
+use base64::engine::general_purpose::STANDARD;
+use base64::write::EncoderWriter;
 
 /// The shape of cells. Corners are in VTK's order: polygons go around, the top of a wedge or a hexahedron follows its bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -351,12 +352,13 @@ fn array<T: Number>(out: &mut impl Write, head: &Head, values: impl Iterator<Ite
     // Readers make columns of one component where it is said, and plain arrays where it is not.
     let shape = if components == 1 { String::new() } else { format!(r#" NumberOfComponents="{components}""#) };
     writeln!(out, r#"<DataArray type="{kind}" Name="{name}"{shape} format="binary">"#)?;
-    let mut text = Base64::new(&mut *out);
-    text.bytes(&((head.count * components * T::BYTES) as u64).to_le_bytes())?;
+    let mut text = EncoderWriter::new(&mut *out, &STANDARD);
+    text.write_all(&((head.count * components * T::BYTES) as u64).to_le_bytes())?;
     for value in values {
-        text.bytes(value.bytes().as_ref())?;
+        text.write_all(value.bytes().as_ref())?;
     }
     text.finish()?;
+    drop(text);
     writeln!(out, "\n</DataArray>")
 }
 

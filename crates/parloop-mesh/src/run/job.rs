@@ -18,15 +18,15 @@ use parloop_loop::run::{Executable, Repeat, target_of};
 use parloop_loop::syntax::Program;
 use smallvec::SmallVec;
 
+use super::scheme::{Order, Scheme, Way};
 use crate::Result;
-use crate::arg::Arg;
-use crate::identity::Id;
+use crate::declare::arg::Arg;
+use crate::declare::identity::Id;
+use crate::declare::map::Map;
+use crate::declare::set::Set;
 use crate::kernel::Kernel;
 use crate::lower::{self, Apart, Form, Machine, names};
-use crate::map::Map;
 use crate::plan::{Elements, Incidence, Table, element_order, last_writers};
-use crate::scheme::{Order, Scheme, Way};
-use crate::set::Set;
 use crate::shape::{ArgShape, Shape};
 use packed::Packed;
 

@@ -1,0 +1,10 @@
+//! What users declare: sets, maps, data on sets, and the arguments of loops. Plain values, checked when they are made.
+
+pub mod arg;
+pub mod dat;
+pub mod dataset;
+pub mod global;
+pub mod identity;
+pub mod map;
+pub mod set;
+mod subset;

@@ -1,0 +1,3 @@
+//! Meshes and data in files.
+
+pub mod vtk;

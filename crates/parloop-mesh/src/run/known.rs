@@ -1,0 +1,55 @@
+//! What is known about loops, by what they are; it is forgotten with the set that they run over.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Once};
+
+use parloop_device::DeviceId;
+use parloop_device::forked::Lock;
+use smallvec::SmallVec;
+
+use super::options::LoopOptions;
+use super::tune::Tuned;
+use crate::Result;
+use crate::declare::identity::{self, Id};
+use crate::declare::set::Set;
+use crate::shape::Shape;
+
+/// What tells loops over one set apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub kernel: Id,
+    pub device: DeviceId,
+    pub stream: u64,
+    pub shape: Shape,
+    pub maps: SmallVec<[Id; 4]>,
+    pub options: LoopOptions,
+}
+
+type Loops = HashMap<Key, Arc<Tuned>>;
+
+/// The loops over each set.
+static KNOWN: Lock<Option<HashMap<Id, Loops>>> = Lock::new(None);
+
+/// What is known about the loop of that key over a set; made when it is not.
+///
+/// # Errors
+/// Those of `make`.
+pub fn get(set: &Set, key: Key, make: impl FnOnce(&Key) -> Result<Tuned>) -> Result<Arc<Tuned>> {
+    static WATCH: Once = Once::new();
+    WATCH.call_once(|| identity::when_dropped(forget));
+    if let Some(tuned) = with(|known| known.get(&set.id()).and_then(|loops| loops.get(&key)).cloned()) {
+        return Ok(tuned);
+    }
+    // Made outside of the lock: compilation takes its time. Of two that are made at once one is kept.
+    let tuned = Arc::new(make(&key)?);
+    Ok(with(|known| known.entry(set.id()).or_default().entry(key).or_insert(tuned).clone()))
+}
+
+fn forget(set: Id) {
+    // Dropped outside of the lock: memory of devices is given back.
+    drop(with(|known| known.remove(&set)));
+}
+
+fn with<R>(what: impl FnOnce(&mut HashMap<Id, Loops>) -> R) -> R {
+    what(KNOWN.lock_or(|| None).get_or_insert_default())
+}

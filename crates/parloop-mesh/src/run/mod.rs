@@ -1,0 +1,8 @@
+//! Running a loop: which ways there are, one of them made ready for a context, and its launches.
+
+mod job;
+mod known;
+pub mod options;
+pub mod par_loop;
+mod scheme;
+mod tune;
