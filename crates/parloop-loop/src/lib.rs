@@ -19,7 +19,7 @@ pub use parloop_analysis::{dependence, infer, sequence, stats};
 pub use parloop_codegen::{check, lower, schedule, target};
 pub use parloop_create as create;
 pub use parloop_ir::{affine, domain, fold, layout, matching, names, parse, program};
-pub use parloop_isl::{Affine, IslError, Name, Set, add_library_folder, library_file};
+pub use parloop_isl::{Affine, Constraint, IslError, Name, Set, add_library_folder, library_file};
 pub use parloop_transform::{self as transform, reduce};
 
 /// The data of the compiler: expressions, instructions, kernels and programs.

@@ -1,6 +1,7 @@
 //! What a loop looks like to the compiler: its arguments without their data and sizes. Loops of one shape share their code.
 
 use parloop_device::DType;
+use smallvec::{SmallVec, smallvec};
 
 use crate::access::Access;
 use crate::declare::arg::{Arg, ArgData};
@@ -53,7 +54,34 @@ pub enum Reach {
     Global,
 }
 
+/// Slots whose bits one word of a mask holds.
+pub const MASK_BITS: usize = 32;
+
+/// One loop of a walk through the numbers that a kernel gets of an argument, and how far a step moves: from one row that the element leads
+/// to to another, in the row, and in the array that the kernel gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    pub length: usize,
+    pub slot: usize,
+    pub number: usize,
+    pub place: usize,
+}
+
 impl ArgShape {
+    /// The loops of a walk through the numbers that the kernel gets, outer first.
+    pub fn walk(&self, shape: &Shape) -> SmallVec<[Axis; 2]> {
+        let numbers = Axis { length: self.count, slot: 0, number: 1, place: 1 };
+        match self.map() {
+            Some(map) => smallvec![Axis { length: shape.maps[map], slot: 1, number: 0, place: self.count }, numbers],
+            None => smallvec![numbers],
+        }
+    }
+
+    /// How many numbers the kernel gets.
+    pub fn size(&self, shape: &Shape) -> usize {
+        self.count * self.map().map_or(1, |map| shape.maps[map])
+    }
+
     /// The map, if there is one.
     pub fn map(&self) -> Option<usize> {
         match self.reach {
@@ -145,6 +173,12 @@ impl Shape {
             }
         }
         maps
+    }
+
+    /// How many words a mask over the slots of the meeting maps has.
+    pub fn mask_words(&self) -> usize {
+        let slots: usize = self.meeting_maps().iter().map(|&map| self.maps[map]).sum();
+        slots.div_ceil(MASK_BITS).max(1)
     }
 
     /// The first slot of a map among those of `maps`.

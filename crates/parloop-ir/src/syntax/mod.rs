@@ -5,6 +5,7 @@ mod data;
 mod expr;
 mod instruction;
 mod kernel;
+mod operators;
 mod origin;
 mod tag;
 mod target;

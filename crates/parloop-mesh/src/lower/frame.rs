@@ -1,32 +1,82 @@
 //! Which elements are visited, in which loops: the part of a loop kernel around the user's kernel.
 
-use parloop_loop::create::Data;
+use parloop_device::DType;
+use parloop_loop::syntax::{Expr, InameTag, Instruction};
+use parloop_loop::{Affine, Name, Set};
 
-use super::{Apart, BLOCK, EACH, Form, LANES, Machine, names};
-use crate::shape::Shape;
+use super::names::{Array, Number};
+use super::piece::{Piece, affine, bounded, linear, range};
+use super::{Apart, BLOCK, EACH, Form, LANES, Machine};
+use crate::shape::{MASK_BITS, Shape};
 
-/// The loops around the body.
-#[derive(Debug, Default)]
-pub(super) struct Frame {
-    pub domains: Vec<String>,
-    pub instructions: Vec<String>,
-    pub data: Vec<Data>,
-    pub tags: Vec<String>,
-    /// The inames around the body, with colons between them.
-    pub inames: &'static str,
-    /// The inames around what is done once for each group or row.
-    pub outer: &'static str,
+/// Where an instruction of the body stands: the loops around it, and the element at hand.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    /// The inames around it.
+    pub inames: Vec<Name>,
     /// The instructions after which the element is known.
-    pub ready: &'static str,
-    /// The name of the type of indices.
-    pub index_type: String,
+    pub ready: Vec<Name>,
+    /// The element.
+    pub element: Expr,
+    /// Its place among those that are visited.
+    pub place: Expr,
+    /// Which slots it writes, where not all.
+    pub mask: Option<Mask>,
 }
 
-/// The frame of a form.
-pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine) -> Frame {
+/// Which slots of the element at hand are written.
+#[derive(Clone, Debug)]
+pub(super) struct Mask {
+    /// The bits of slots, from the first, where they fit into one word.
+    word: Option<Expr>,
+    place: Expr,
+    words: usize,
+}
+
+impl Mask {
+    /// Whether the bit of a slot is set.
+    pub fn has(&self, slot: Expr) -> Expr {
+        let (word, bit) = match &self.word {
+            Some(word) => (word.clone(), slot),
+            None => {
+                let word = self.place.clone() * self.words + slot.clone().floor_divide(MASK_BITS);
+                (Expr::from(&Array::Masks.name()).at([word]), slot % MASK_BITS)
+            }
+        };
+        ((word >> bit) & 1).equals(1)
+    }
+}
+
+/// The loops around the body.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub piece: Piece,
+    /// Where the body stands.
+    pub body: Spot,
+    /// The inames around what is done once for each group or row.
+    pub outer: Vec<Name>,
+    /// Where lanes are computed, and where they are kept, if elements are run in batches.
+    pub lanes: Option<[Spot; 2]>,
+    /// The row that gathers, and the slot of the element that leads to it.
+    pub target: Option<Target>,
+}
+
+/// The row that gathers.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub row: Expr,
+    /// The instruction after which it is known.
+    pub ready: Name,
+    pub slot: Expr,
+}
+
+/// The frame of a form. `lane_writes`: the instructions that keep what batches leave.
+pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine, lane_writes: &[Name]) -> Frame {
     match (form, machine) {
-        (Form::Elements { visits, apart, lanes: false }, Machine::Threads) => threads(shape, visits.is_listed(), *apart),
-        (Form::Elements { visits, apart, lanes: true }, Machine::Threads) => batches(shape, visits.is_listed(), *apart),
+        (Form::Elements { visits, apart, lanes }, Machine::Threads) => {
+            let groups = Groups { shape, listed: visits.is_listed(), masked: *apart == Apart::Mask };
+            if *lanes { groups.batches(lane_writes) } else { groups.frame() }
+        }
         (Form::Elements { visits, .. }, Machine::Gpu) => match shape.args.iter().any(|arg| arg.is_reduced()) {
             true => several_each(shape, visits.is_listed()),
             false => items(shape, visits.is_listed()),
@@ -35,150 +85,215 @@ pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine) -> Frame {
     }
 }
 
-fn int_array(name: &str) -> Data {
-    Data::global(name).dtype("int32").unknown_shape().strides("1")
+fn name(name: &str) -> Name {
+    name.into()
 }
 
-fn int_values(shape: &Shape, names: &str) -> Data {
-    Data::value(names).dtype(shape.index)
+fn names<const N: usize>(names: [&str; N]) -> Vec<Name> {
+    names.map(Name::from).to_vec()
 }
 
-/// Groups of elements, each from a bound to another.
-fn threads(shape: &Shape, listed: bool, apart: Apart) -> Frame {
-    let mut frame = Frame {
-        inames: "pl_g:pl_k",
-        outer: "pl_g",
-        ready: "pl_e",
-        index_type: shape.index.name().to_owned(),
-        domains: vec![format!("{{[pl_g]: 0<=pl_g<{}}}", names::GROUPS), "[pl_lo,pl_hi]->{[pl_k]: pl_lo<=pl_k<pl_hi}".to_owned()],
-        tags: vec!["pl_g:g.0".to_owned()],
-        data: vec![int_array(names::BOUNDS), int_values(shape, &format!("{}, {}", names::FIRST, names::GROUPS))],
-        ..Frame::default()
-    };
-    let (bounds, first, index) = (names::BOUNDS, names::FIRST, &frame.index_type);
-    frame.instructions = vec![
-        format!("<{index}> pl_lo = {bounds}[2*({first}+pl_g)] {{id=pl_lo, inames=pl_g}}"),
-        format!("<{index}> pl_hi = {bounds}[2*({first}+pl_g)+1] {{id=pl_hi, inames=pl_g}}"),
-    ];
-    let element = if listed { format!("{}[pl_k]", names::LIST) } else { "pl_k".to_owned() };
-    frame.instructions.push(format!("<{index}> pl_e = {element} {{id=pl_e, dep=*pl_lo:pl_hi, inames=pl_g:pl_k}}"));
-    if listed {
-        frame.data.push(int_array(names::LIST));
+/// `<type> name = value`, under the same id.
+fn known(name: &str, dtype: DType, value: Expr) -> Instruction {
+    Instruction::assign(name, Expr::var(name), value).declaring(dtype)
+}
+
+/// What stands at a place of an array.
+fn entry(array: Array, place: Expr) -> Expr {
+    Expr::from(&array.name()).at([place])
+}
+
+/// Groups of elements, each from a bound to another, that threads take.
+struct Groups<'a> {
+    shape: &'a Shape,
+    listed: bool,
+    masked: bool,
+}
+
+impl Groups<'_> {
+    fn frame(&self) -> Frame {
+        let around = names(["pl_g", "pl_k"]);
+        let loops = range(&around[1], Affine::name("pl_lo"), Affine::name("pl_hi"));
+        let (visit, body) = self.visit("", Expr::var("pl_k"), &around, &names(["pl_lo", "pl_hi"]));
+        let mut piece = self.bounds();
+        piece.domains.push(loops);
+        Frame { piece: piece.and(visit), body, outer: names(["pl_g"]), lanes: None, target: None }
     }
-    if apart == Apart::Mask {
-        frame.instructions.push(format!("<uint32> pl_m = {}[pl_k] {{id=pl_m, dep=*pl_lo:pl_hi, inames=pl_g:pl_k}}", names::MASKS));
-        frame.data.push(Data::global(names::MASKS).dtype("uint32").unknown_shape().strides("1"));
-        frame.ready = "pl_e:pl_m";
-    }
-    frame
-}
 
-/// Groups whose elements are run in batches, and those that are left one by one.
-fn batches(shape: &Shape, listed: bool, apart: Apart) -> Frame {
-    let mut frame = threads(shape, listed, apart);
-    frame.domains[1] = "[pl_mid,pl_hi]->{[pl_k]: pl_mid<=pl_k<pl_hi}".to_owned();
-    frame
-        .domains
-        .extend(["[pl_batches]->{[pl_b]: 0<=pl_b<pl_batches}".to_owned(), format!("{{[pl_v,pl_u]: 0<=pl_v<{LANES} and 0<=pl_u<{LANES}}}")]);
-    let index = &frame.index_type;
-    let mut instructions = vec![
-        format!("<{index}> pl_batches = (pl_hi - pl_lo)//{LANES} {{id=pl_batches, dep=*pl_lo:pl_hi, inames=pl_g}}"),
-        format!("<{index}> pl_mid = pl_lo + {LANES}*pl_batches {{id=pl_mid, dep=*pl_batches:pl_lo, inames=pl_g}}"),
-    ];
-    for lane in ["v", "u"] {
-        let place = format!("pl_c{lane}");
-        let element = if listed { format!("{}[{place}]", names::LIST) } else { place.clone() };
-        let around = format!("dep=*{place}, inames=pl_g:pl_b:pl_{lane}");
-        instructions.extend([
-            format!("<{index}> {place} = pl_lo+{LANES}*pl_b+pl_{lane} {{id={place}, dep=*pl_batches:pl_lo, inames=pl_g:pl_b:pl_{lane}}}"),
-            format!("<{index}> pl_e{lane} = {element} {{id=pl_e{lane}, {around}}}"),
-        ]);
-        if apart == Apart::Mask && lane == "u" {
-            instructions.push(format!("<uint32> pl_mu = {}[{place}] {{id=pl_mu, {around}}}", names::MASKS));
+    /// Where a group begins and ends.
+    fn bounds(&self) -> Piece {
+        let (group, index) = (name("pl_g"), self.shape.index);
+        let mut piece = Piece::default().take(Array::Bounds, DType::I32, None);
+        piece = piece.take_number(Number::First, index).take_number(Number::Groups, index);
+        piece.domains.push(range(&group, Affine::constant(0), Affine::name(Number::Groups.name())));
+        piece.tags.push((group.clone(), InameTag::Group(0)));
+        if self.listed {
+            piece = piece.take(Array::List, DType::I32, None);
         }
+        if self.masked {
+            piece = piece.take(Array::Masks, DType::U32, None);
+        }
+        let first = (Expr::from(&Number::First.name()) + &group) * 2;
+        piece
+            .then(known("pl_lo", index, entry(Array::Bounds, first.clone())).after(NONE).within([group.clone()]))
+            .then(known("pl_hi", index, entry(Array::Bounds, first + 1)).after(NONE).within([group]))
     }
-    // The elements that are left come last, as they do in order.
-    for instruction in &mut frame.instructions {
-        *instruction = instruction.replace("dep=*pl_lo:pl_hi, inames=pl_g:pl_k", "dep=*pl_mid:pl_hi:pl_y*, inames=pl_g:pl_k");
+
+    /// The element at a place, and its mask; `lane` tells several of them apart.
+    fn visit(&self, lane: &str, place: Expr, inames: &[Name], after: &[Name]) -> (Piece, Spot) {
+        let (element, word) = (format!("pl_e{lane}"), format!("pl_m{lane}"));
+        let found = if self.listed { entry(Array::List, place.clone()) } else { place.clone() };
+        let around = |instruction: Instruction| instruction.after(after.to_vec()).within(inames.to_vec());
+        let mut piece = Piece::default().then(around(known(&element, self.shape.index, found)));
+        let mut spot = Spot {
+            inames: inames.to_vec(),
+            ready: vec![name(&element)],
+            element: Expr::var(element.as_str()),
+            place: place.clone(),
+            mask: None,
+        };
+        if self.masked {
+            let words = self.shape.mask_words();
+            let one = words == 1;
+            if one {
+                piece = piece.then(around(known(&word, DType::U32, entry(Array::Masks, place.clone()))));
+                spot.ready.push(name(&word));
+            }
+            spot.mask = Some(Mask { word: one.then(|| Expr::var(word.as_str())), place, words });
+        }
+        (piece, spot)
     }
-    frame.instructions.extend(instructions);
-    frame
+
+    /// Groups whose elements are run in batches, and those that are left one by one, after `lane_writes`.
+    fn batches(&self, lane_writes: &[Name]) -> Frame {
+        let index = self.shape.index;
+        let (group, batch, last) = (name("pl_g"), name("pl_b"), name("pl_k"));
+        let mut piece = self.bounds();
+        let batches = (Expr::var("pl_hi") - "pl_lo").floor_divide(LANES);
+        piece = piece.then(known("pl_batches", index, batches).after(["pl_lo", "pl_hi"]).within([group.clone()])).then(
+            known("pl_mid", index, Expr::var("pl_lo") + Expr::from(LANES) * "pl_batches")
+                .after(["pl_batches", "pl_lo"])
+                .within([group.clone()]),
+        );
+        piece.domains.push(range(&last, Affine::name("pl_mid"), Affine::name("pl_hi")));
+        piece.domains.push(range(&batch, Affine::constant(0), Affine::name("pl_batches")));
+        let lanes = ["v", "u"].map(|lane| {
+            let (iname, place) = (name(&format!("pl_{lane}")), format!("pl_c{lane}"));
+            let inames = vec![group.clone(), batch.clone(), iname.clone()];
+            let value = Expr::var("pl_lo") + Expr::from(LANES) * &batch + &iname;
+            let mut found = Piece::default().loop_over(&iname, LANES, false);
+            found = found.then(known(&place, index, value).after(["pl_batches", "pl_lo"]).within(inames.clone()));
+            // Lanes are computed whole, and kept where their masks say.
+            let groups = Groups { masked: self.masked && lane == "u", ..*self };
+            let (visit, spot) = groups.visit(lane, Expr::var(place.as_str()), &inames, &[name(&place)]);
+            (found.and(visit), spot)
+        });
+        // The elements that are left come last, as they do in order.
+        let after: Vec<Name> = names(["pl_mid", "pl_hi"]).into_iter().chain(lane_writes.iter().cloned()).collect();
+        let (visit, body) = self.visit("", Expr::from(&last), &[group.clone(), last.clone()], &after);
+        let [(first, compute), (second, keep)] = lanes;
+        let piece = piece.and(visit).and(first).and(second);
+        Frame { piece, body, outer: vec![group], lanes: Some([compute, keep]), target: None }
+    }
 }
+
+/// No instructions.
+const NONE: [Name; 0] = [];
 
 /// A work item for each element.
 fn items(shape: &Shape, listed: bool) -> Frame {
-    let place = format!("{BLOCK}*pl_g+pl_l");
-    Frame {
-        inames: "pl_g:pl_l",
-        outer: "pl_g:pl_l",
-        domains: vec![format!("{{[pl_g,pl_l]: 0<=pl_l<{BLOCK} and 0<={place}<{}}}", names::COUNT)],
-        ..on_items(shape, listed, &place, "pl_g:pl_l")
-    }
+    let (group, item) = (name("pl_g"), name("pl_l"));
+    let inames = vec![group.clone(), item.clone()];
+    let (mut piece, body) = on_items(shape, listed, linear(0, &[(BLOCK, &group), (1, &item)]), &inames);
+    piece.domains.push(block(&group, &item));
+    Frame { piece, body, outer: inames, lanes: None, target: None }
 }
 
 /// A work item for several elements, so that there are fewer sums to combine.
 fn several_each(shape: &Shape, listed: bool) -> Frame {
-    let (group, count) = (BLOCK * EACH, names::COUNT);
-    let place = format!("{group}*pl_g+{BLOCK}*pl_k+pl_l");
-    Frame {
-        inames: "pl_g:pl_l:pl_k",
-        outer: "pl_g:pl_l",
-        domains: vec![
-            format!("{{[pl_g,pl_l]: 0<=pl_l<{BLOCK} and 0<=pl_g and {group}*pl_g<{count}}}"),
-            format!("[pl_g,pl_l,{count}]->{{[pl_k]: 0<=pl_k<{EACH} and {place}<{count}}}"),
+    let (group, item, turn, count) = (name("pl_g"), name("pl_l"), name("pl_k"), Affine::name(Number::Count.name()));
+    let size = BLOCK * EACH;
+    let items = bounded(
+        &[&group, &item],
+        &[
+            (Affine::constant(0), Affine::name(item.clone()), 0),
+            (Affine::name(item.clone()), Affine::constant(BLOCK as i64), 1),
+            (Affine::constant(0), Affine::name(group.clone()), 0),
+            (affine(&[(size as i64, &group)]), count.clone(), 1),
         ],
-        ..on_items(shape, listed, &place, "pl_g:pl_l:pl_k")
-    }
+    );
+    let turns = bounded(
+        &[&turn],
+        &[
+            (Affine::constant(0), Affine::name(turn.clone()), 0),
+            (Affine::name(turn.clone()), Affine::constant(EACH as i64), 1),
+            (affine(&[(size as i64, &group), (BLOCK as i64, &turn), (1, &item)]), count, 1),
+        ],
+    );
+    let outer = vec![group.clone(), item.clone()];
+    let inames = vec![group.clone(), item.clone(), turn.clone()];
+    let (mut piece, body) = on_items(shape, listed, linear(0, &[(size, &group), (BLOCK, &turn), (1, &item)]), &inames);
+    piece.domains.extend([items, turns]);
+    Frame { piece, body, outer, lanes: None, target: None }
 }
 
 /// What both have in common: the element at a place of the launch.
-fn on_items(shape: &Shape, listed: bool, place: &str, inames: &str) -> Frame {
-    let index_type = shape.index.name().to_owned();
-    let place = format!("{}+{place}", names::BEGIN);
-    let element = if listed { format!("{}[{place}]", names::LIST) } else { place };
-    let mut frame = Frame {
-        ready: "pl_e",
-        tags: vec!["pl_g:g.0".to_owned(), "pl_l:l.0".to_owned()],
-        data: vec![int_values(shape, &format!("{}, {}, {}", names::BEGIN, names::COUNT, names::FIRST))],
-        instructions: vec![format!("<{index_type}> pl_e = {element} {{id=pl_e, inames={inames}}}")],
-        index_type,
-        ..Frame::default()
-    };
-    if listed {
-        frame.data.push(int_array(names::LIST));
+fn on_items(shape: &Shape, listed: bool, place: Expr, inames: &[Name]) -> (Piece, Spot) {
+    let place = Expr::from(&Number::Begin.name()) + place;
+    let element = if listed { entry(Array::List, place.clone()) } else { place.clone() };
+    let mut piece = on_blocks();
+    for number in [Number::Begin, Number::Count, Number::First] {
+        piece = piece.take_number(number, shape.index);
     }
-    frame
+    if listed {
+        piece = piece.take(Array::List, DType::I32, None);
+    }
+    let piece = piece.then(known("pl_e", shape.index, element).after(NONE).within(inames.to_vec()));
+    (piece, Spot { inames: inames.to_vec(), ready: names(["pl_e"]), element: Expr::var("pl_e"), place, mask: None })
+}
+
+/// Blocks of work items.
+fn on_blocks() -> Piece {
+    Piece { tags: vec![(name("pl_g"), InameTag::Group(0)), (name("pl_l"), InameTag::Local(0))], ..Piece::default() }
 }
 
 /// A work item for each row; it goes through the elements that lead to the row.
 fn targets(shape: &Shape, maps: &[usize], listed: bool) -> Frame {
     let slots: usize = maps.iter().map(|&map| shape.maps[map]).sum();
-    let mut frame = Frame {
-        inames: "pl_g:pl_l:pl_j",
-        outer: "pl_g:pl_l",
-        ready: "pl_e:pl_s",
-        index_type: shape.index.name().to_owned(),
-        domains: vec![
-            format!("{{[pl_g,pl_l]: 0<=pl_l<{BLOCK} and 0<={BLOCK}*pl_g+pl_l<{}}}", names::COUNT),
-            "[pl_lo,pl_hi]->{[pl_j]: pl_lo<=pl_j<pl_hi}".to_owned(),
-        ],
-        tags: vec!["pl_g:g.0".to_owned(), "pl_l:l.0".to_owned()],
-        data: vec![int_array(names::STARTS), int_array(names::ENTRIES), int_values(shape, names::COUNT)],
-        ..Frame::default()
-    };
-    let (starts, entries, index) = (names::STARTS, names::ENTRIES, frame.index_type.clone());
-    let row = if listed { format!("{}[{BLOCK}*pl_g+pl_l]", names::LIST) } else { format!("{BLOCK}*pl_g+pl_l") };
-    frame.instructions = vec![
-        format!("<{index}> pl_r = {row} {{id=pl_r, inames=pl_g:pl_l}}"),
-        format!("<{index}> pl_lo = {starts}[{BLOCK}*pl_g+pl_l] {{id=pl_lo, inames=pl_g:pl_l}}"),
-        format!("<{index}> pl_hi = {starts}[{BLOCK}*pl_g+pl_l+1] {{id=pl_hi, inames=pl_g:pl_l}}"),
-        format!("<uint32> pl_n = {entries}[pl_j] {{id=pl_n, dep=*pl_lo:pl_hi, inames=pl_g:pl_l:pl_j}}"),
-        // Unsigned, so that the quotient needs no care for negative numbers.
-        format!("<{index}> pl_e = pl_n // {slots} {{id=pl_e, dep=*pl_n, inames=pl_g:pl_l:pl_j}}"),
-        format!("<{index}> pl_s = pl_n % {slots} {{id=pl_s, dep=*pl_n, inames=pl_g:pl_l:pl_j}}"),
-    ];
+    let (group, item, turn, index) = (name("pl_g"), name("pl_l"), name("pl_j"), shape.index);
+    let outer = vec![group.clone(), item.clone()];
+    let inames = vec![group.clone(), item.clone(), turn.clone()];
+    let mut piece = on_blocks().take(Array::Starts, DType::I32, None).take(Array::Entries, DType::I32, None);
+    piece = piece.take_number(Number::Count, index);
     if listed {
-        frame.data.push(int_array(names::LIST));
+        piece = piece.take(Array::List, DType::I32, None);
     }
-    frame
+    piece.domains.extend([block(&group, &item), range(&turn, Affine::name("pl_lo"), Affine::name("pl_hi"))]);
+    let at = linear(0, &[(BLOCK, &group), (1, &item)]);
+    let row = if listed { entry(Array::List, at.clone()) } else { at.clone() };
+    let of_row = |instruction: Instruction| instruction.after(NONE).within(outer.clone());
+    let of_entry = |instruction: Instruction, after: &[&str]| instruction.after(after.iter().copied()).within(inames.clone());
+    piece = piece
+        .then(of_row(known("pl_r", index, row)))
+        .then(of_row(known("pl_lo", index, entry(Array::Starts, at.clone()))))
+        .then(of_row(known("pl_hi", index, entry(Array::Starts, at + 1))))
+        .then(of_entry(known("pl_n", DType::U32, entry(Array::Entries, Expr::from(&turn))), &["pl_lo", "pl_hi"]))
+        // Unsigned, so that the quotient needs no care for negative numbers.
+        .then(of_entry(known("pl_e", index, Expr::var("pl_n").floor_divide(slots)), &["pl_n"]))
+        .then(of_entry(known("pl_s", index, Expr::var("pl_n") % slots), &["pl_n"]));
+    let body = Spot { inames, ready: names(["pl_e", "pl_s"]), element: Expr::var("pl_e"), place: Expr::var("pl_e"), mask: None };
+    let target = Target { row: Expr::var("pl_r"), ready: name("pl_r"), slot: Expr::var("pl_s") };
+    Frame { piece, body, outer, lanes: None, target: Some(target) }
+}
+
+/// Blocks of work items for `pl_count` places.
+fn block(group: &Name, item: &Name) -> Set {
+    let place = affine(&[(BLOCK as i64, group), (1, item)]);
+    let limits = [
+        (Affine::constant(0), Affine::name(item.clone()), 0),
+        (Affine::name(item.clone()), Affine::constant(BLOCK as i64), 1),
+        (Affine::constant(0), place.clone(), 0),
+        (place, Affine::name(Number::Count.name()), 1),
+    ];
+    bounded(&[group, item], &limits)
 }

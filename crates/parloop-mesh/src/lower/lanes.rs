@@ -1,65 +1,66 @@
 //! Batches of elements in the lanes of vectors: the kernel is called for each lane in a loop that compilers vectorise, since it writes only
 //! to an array of the batch. What it left is kept afterwards, lane by lane, in the order of the elements.
 
-use parloop_loop::create::Data;
+use parloop_loop::Name;
+use parloop_loop::syntax::{Expr, Instruction, SyncScope};
 
-use super::body::{Call, Maker, combined};
-use super::{Apart, Form, LANES};
-use crate::shape::ArgShape;
+use super::LANES;
+use super::frame::Spot;
+use super::keep::{combined, sum_of};
+use super::piece::Piece;
+use super::stage::{Body, Call, Walk};
+use crate::shape::{ArgShape, Shape};
 
-/// The call for one lane.
-const LANE: Call = Call {
-    element: "pl_ev",
-    place: "pl_cv",
-    inames: Some("pl_g:pl_b:pl_v"),
-    private: "pl_p",
-    fetch: "pl_q",
-    purpose: "l",
-    id: "pl_lanes",
-    unwritten: "1",
-};
+/// The instructions that keep what batches leave.
+pub(super) fn lane_writes(shape: &Shape) -> Vec<Name> {
+    let written = shape.args.iter().enumerate().filter(|(_, arg)| arg.access.writes());
+    written.map(|(index, _)| kept(index)).collect()
+}
 
-impl Maker<'_> {
+fn kept(index: usize) -> Name {
+    format!("pl_y{index}").into()
+}
+
+fn held(index: usize) -> Name {
+    format!("pl_h{index}").into()
+}
+
+impl Body<'_> {
     /// Runs whole batches.
-    pub(super) fn in_lanes(&mut self) {
-        self.fetch_all(LANE);
-        self.call(LANE);
-        for (index, arg) in self.shape.args.iter().enumerate().filter(|(_, arg)| arg.access.writes()) {
-            self.hold(index, arg);
-            self.keep_lane(index, arg);
-        }
+    pub fn in_lanes(&self, compute: &Spot, keep: &Spot) -> Piece {
+        let written = self.shape.args.iter().enumerate().filter(|(_, arg)| arg.access.writes());
+        let kept = written.map(|(index, arg)| self.hold(index, arg, compute).and(self.keep_lane(index, arg, keep)));
+        self.stage(Call::lane(compute)).and(Piece::all(kept))
+    }
+
+    /// One number of the array of the batch.
+    fn held(&self, index: usize, walk: &Walk, lane: &str) -> Expr {
+        Expr::from(&held(index)).at([walk.place.clone(), Expr::var(lane)])
     }
 
     /// Puts what the kernel left in a lane into the array of the batch.
-    fn hold(&mut self, index: usize, arg: &ArgShape) {
-        let rows = arg.map().map(|map| format!("{}, ", self.shape.maps[map])).unwrap_or_default();
-        self.body.data.push(Data::temporary(format!("pl_h{index}")).dtype(arg.dtype).shape(format!("{rows}{}, {LANES}", arg.count)));
+    fn hold(&self, index: usize, arg: &ArgShape, compute: &Spot) -> Piece {
         let walk = self.walk(index, arg, "h");
-        let private = Self::private(LANE, index, arg, &walk);
-        let place = walk.inames.replace(':', ", ");
-        self.body.instructions.push(format!(
-            "pl_h{index}[{place}, pl_v] = {private} {{id=pl_h{index}, dep=*pl_lanes, inames=pl_g:pl_b:pl_v:{}}}",
-            walk.inames
-        ));
+        let call = Call::lane(compute);
+        let instruction = Instruction::assign(held(index), self.held(index, &walk, "pl_v"), call.number(index, &walk))
+            .after([call.id()])
+            .within(compute.inames.iter().chain(&walk.inames).cloned());
+        walk.loops.private(&held(index), arg.dtype, &[arg.size(self.shape), LANES]).then(instruction)
     }
 
     /// Keeps what the batch has of a lane.
-    fn keep_lane(&mut self, index: usize, arg: &ArgShape) {
-        let masked = matches!(self.form, Form::Elements { apart: Apart::Mask, .. });
+    fn keep_lane(&self, index: usize, arg: &ArgShape, keep: &Spot) -> Piece {
         let walk = self.walk(index, arg, "y");
-        let held = format!("pl_h{index}[{}, pl_u]", walk.inames.replace(':', ", "));
-        let (there, after) = match arg.is_reduced() {
-            true => (format!("pl_a{index}[{}]", walk.number), format!(":pl_a{index}")),
-            false => (self.public("pl_eu", "pl_cu", arg, &walk), self.after(index, "pl_y", |other| other.overlaps(arg))),
+        let (there, before): (Expr, Vec<Name>) = match arg.is_reduced() {
+            true => (Expr::from(&sum_of(index)).at([walk.number.clone()]), vec![sum_of(index)]),
+            false => (self.public(keep, arg, &walk), self.earlier(index, |other| other.overlaps(arg)).map(kept).collect()),
         };
-        let known = if masked { ":pl_eu:pl_mu" } else { ":pl_eu" };
-        let condition = if masked { format!(", if={}", self.is_own("pl_mu", arg, &walk.row)) } else { String::new() };
-        let id = format!("pl_y{index}");
-        self.body.instructions.push(format!(
-            "{there} = {} {{id={id}, dep=*pl_h{index}{known}{after}, inames=pl_g:pl_b:pl_u:{}, nosync=pl_*@global{condition}}}",
-            combined(arg.access, &there, &held),
-            walk.inames
-        ));
-        self.body.writes.push(id);
+        let value = combined(arg.access, there.clone(), self.held(index, &walk, "pl_u"));
+        let instruction = Instruction::assign(kept(index), there, value)
+            .after([held(index)].into_iter().chain(keep.ready.iter().cloned()).chain(before))
+            .within(keep.inames.iter().chain(&walk.inames).cloned())
+            .without_barriers("pl_*", SyncScope::Global)
+            .when(self.is_own(keep, arg, &walk));
+        walk.loops.then_planned(instruction)
     }
 }

@@ -1,21 +1,31 @@
-//! From the shape of a loop and a form to a loop kernel that calls the user's kernel. Texts here are in the language of loop kernels.
+//! From the shape of a loop and a form to a loop kernel that calls the user's kernel: a frame (which elements), what is fetched, the call,
+//! and what is kept are parts that compose.
 
-mod body;
 mod frame;
+mod keep;
 mod lanes;
+mod names;
 mod permute;
+mod piece;
 mod reduce;
+mod stage;
 
 use parloop_device::DType;
-use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::Name;
+use parloop_loop::create::Data;
 use parloop_loop::error::LoopError;
-use parloop_loop::syntax::{KernelOptions, Program};
+use parloop_loop::syntax::{Expr, KernelOptions};
 
+use self::piece::{Piece, tagged};
+use self::stage::{Body, Call};
+use crate::access::Access;
 use crate::kernel::Kernel;
 use crate::shape::{Reach, Shape};
 use crate::storage::Layout;
 
+pub use names::{Array, Number};
 pub use permute::{Permute, permute};
+pub use piece::Lowered;
 pub use reduce::combine;
 
 /// On what elements are run.
@@ -96,136 +106,96 @@ pub const LANES: usize = 8;
 /// Elements of each work item where sums over all elements are made.
 pub const EACH: usize = 8;
 
-/// Names of what a loop kernel is called with, besides `dat0 …` and `map0 …`.
-pub mod names {
-    /// Where the elements of each group begin and end.
-    pub const BOUNDS: &str = "pl_bounds";
-    /// The first group of a launch.
-    pub const FIRST: &str = "pl_first";
-    /// How many groups a launch has.
-    pub const GROUPS: &str = "pl_groups";
-    /// The first element of a launch, or of the list.
-    pub const BEGIN: &str = "pl_begin";
-    /// How many a launch has.
-    pub const COUNT: &str = "pl_count";
-    /// Elements, or rows, in the order of visits.
-    pub const LIST: &str = "pl_list";
-    /// Which slots a visit writes.
-    pub const MASKS: &str = "pl_masks";
-    /// Where the entries of each row begin.
-    pub const STARTS: &str = "pl_starts";
-    /// Elements and slots that lead to each row.
-    pub const ENTRIES: &str = "pl_entries";
+/// What is written outside of its only number where the kernel left a number of an argument unwritten.
+fn unwritten(arg: usize) -> Name {
+    format!("{UNWRITTEN}{arg}").into()
+}
 
-    /// How many rows maps have.
-    pub const ELEMENTS: &str = "pl_elements";
+const UNWRITTEN: &str = "pl_unwritten";
 
-    /// What is written outside of its only number where a kernel left a number unwritten.
-    pub const UNWRITTEN: &str = "pl_unwritten";
-
-    /// See [`UNWRITTEN`].
-    pub fn unwritten(arg: usize) -> String {
-        format!("{UNWRITTEN}{arg}")
-    }
-
-    /// Which element and column of a map lead last to each row.
-    pub fn last(map: usize) -> String {
-        format!("pl_last{map}")
-    }
-
-    /// A table of numbers.
-    pub fn table(table: usize) -> String {
-        format!("pl_dat{table}")
-    }
-
-    /// The number of rows of a table that lies column by column.
-    pub fn rows(table: usize) -> String {
-        format!("pl_rows{table}")
-    }
-
-    /// A map.
-    pub fn map(map: usize) -> String {
-        format!("pl_map{map}")
-    }
-
-    /// What each group has of a number that is combined over all elements.
-    pub fn partial(arg: usize) -> String {
-        format!("pl_partial{arg}")
-    }
+/// The argument of which an array that a failed check names says that a number of it was left unwritten.
+pub fn unwritten_argument(array: &str) -> Option<usize> {
+    array.strip_prefix(UNWRITTEN)?.parse().ok()
 }
 
 /// The loop kernel.
 ///
 /// # Errors
 /// What the loop compiler says.
-pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Result<Program, LoopError> {
+pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Result<Lowered, LoopError> {
     // Indices that checks report count the numbers of all elements.
     let wide = Shape { index: DType::I64, ..shape.clone() };
     let shape = if checked { &wide } else { shape };
-    let frame = frame::frame(shape, form, machine);
-    let body = body::body(shape, form, machine, &frame, &kernel.axes(shape), checked);
-    let options = KernelOptions {
-        checked,
-        check_bounds: false,
-        // The plan says that no two elements meet.
-        planned_order: true,
-        silenced: body.writes.iter().map(|id| format!("write_race({id})").into()).collect(),
-        build_options: kernel.build_options().to_vec(),
-        ..KernelOptions::default()
-    };
-    let mut builder = KernelBuilder::new()
-        .name(format!("loop_{}", kernel.name()))
-        .domains(frame.domains.iter().chain(&body.domains).map(String::as_str))
-        .instructions(frame.instructions.join("\n"))
-        .instructions(body.instructions.join("\n"))
-        .index_type(shape.index)
-        .options(options);
-    for data in tables(shape, machine, checked).into_iter().chain(frame.data).chain(body.data) {
-        builder = builder.data(data);
-    }
-    let program = kernel.register(&builder.build()?, shape, checked)?;
-    let tags = frame.tags.iter().chain(&body.tags).map(String::as_str);
-    tagged(program, tags)
+    let mut frame = frame::frame(shape, form, machine, &lanes::lane_writes(shape));
+    let around = std::mem::take(&mut frame.piece);
+    let body = body(&Body { shape, form, machine, frame: &frame, axes: &kernel.axes(shape), checked });
+    let piece = tables(shape, machine, checked).and(around).and(body);
+    let options = KernelOptions { checked, build_options: kernel.build_options().to_vec(), ..KernelOptions::default() };
+    let (lowered, tags) = piece.build(format!("loop_{}", kernel.name()), shape.index, options)?;
+    let program = kernel.register(&lowered.program, shape, checked)?;
+    Ok(Lowered { program: tagged(program, &tags)?, ..lowered })
 }
 
-/// With inames tagged: `"i:unr"`.
-pub(crate) fn tagged<'a>(program: Program, tags: impl Iterator<Item = &'a str>) -> Result<Program, LoopError> {
-    let text = tags.collect::<Vec<_>>().join(",");
-    let tags = text.parse::<parloop_loop::transform::Tags>().map_err(parloop_loop::transform::TransformError::from)?;
-    let entry = program.entry().ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
-    let tagged = parloop_loop::transform::tag_inames(entry, &tags).map_err(parloop_loop::transform::TransformError::from)?;
-    Ok(program.with_kernel(tagged))
+/// What is done for each element.
+fn body(body: &Body<'_>) -> Piece {
+    let Body { shape, form, frame, .. } = body;
+    let mut piece = Piece::default();
+    // What the kernel must write is 0 before this call and 1 before the other: a number that is 0 here and 1 there was not written, whatever
+    // its type.
+    if body.is_tried() {
+        piece = body.stage(Call::trial(&frame.body));
+    }
+    piece = piece.and(body.stage(Call::real(&frame.body)));
+    if let Some([compute, keep]) = &frame.lanes {
+        piece = piece.and(body.in_lanes(compute, keep));
+    }
+    if matches!(form, Form::Elements { apart: Apart::Last, .. }) {
+        piece = piece.and(keep::last_writers(shape));
+    }
+    for (index, arg) in shape.args.iter().enumerate().filter(|(_, arg)| arg.access.writes()) {
+        if arg.access == Access::Write && body.is_tried() {
+            piece = piece.and(body.look(index, arg));
+        }
+        piece = piece.and(body.keep(index, arg));
+    }
+    piece
 }
 
 /// The tables and maps, with the lengths of their axes where indices are checked.
-fn tables(shape: &Shape, machine: Machine, checked: bool) -> Vec<Data> {
-    let mut data = Vec::new();
-    let of_shape = |data: Data, lengths: String| if checked { data.shape(lengths) } else { data.unknown_shape() };
+fn tables(shape: &Shape, machine: Machine, checked: bool) -> Piece {
+    let mut piece = Piece::default();
+    let of_shape = |data: Data, lengths: Vec<Expr>| if checked { data.shape_of(lengths) } else { data.unknown_shape() };
     // Memory of a GPU is ours; that of a host may be the user's, of which nothing is known.
     let aligned = |data: Data, row: usize| match machine {
         Machine::Gpu => data.alignment(alignment(row)),
         Machine::Threads => data,
     };
+    let one = || Expr::int(1);
     for table in 0..shape.tables {
         let arg = shape.args.iter().find(|arg| arg.table == table).expect("invariant: every table has an argument");
-        let (global, rows, row) = (Data::global(names::table(table)).dtype(arg.dtype), names::rows(table), arg.row);
-        data.push(match (arg.reach, arg.layout) {
-            (Reach::Global, _) => of_shape(global, row.to_string()).strides("1"),
-            (_, Layout::Rows) => aligned(of_shape(global, format!("{rows}, {row}")).strides(format!("{row}, 1")), row * arg.dtype.size()),
-            (_, Layout::Columns) => of_shape(global, format!("{rows}, {row}")).strides(format!("1, {rows}")),
-        });
+        let (array, rows, row) = (Array::Table(table), Expr::from(&Number::Rows(table).name()), Expr::from(arg.row));
+        let global = Data::global(array.name().as_str()).dtype(arg.dtype);
+        piece = match (arg.reach, arg.layout) {
+            (Reach::Global, _) => piece.take_data(array, of_shape(global, vec![row]), [one()]),
+            (_, Layout::Rows) => {
+                let data = aligned(of_shape(global, vec![rows, row.clone()]), arg.row * arg.dtype.size());
+                piece.take_data(array, data, [row, one()])
+            }
+            (_, Layout::Columns) => piece.take_data(array, of_shape(global, vec![rows.clone(), row]), [one(), rows]),
+        };
         if arg.reach != Reach::Global && (checked || arg.layout == Layout::Columns) {
-            data.push(Data::value(rows).dtype(shape.index));
+            piece = piece.take_number(Number::Rows(table), shape.index);
         }
     }
-    for (map, arity) in shape.maps.iter().enumerate() {
-        let global = of_shape(Data::global(names::map(map)).dtype("int32"), format!("{}, {arity}", names::ELEMENTS));
-        data.push(aligned(global.strides(format!("{arity}, 1")), arity * 4));
+    for (map, &arity) in shape.maps.iter().enumerate() {
+        let global = Data::global(Array::Map(map).name().as_str()).dtype(DType::I32);
+        let lengths = vec![Expr::from(&Number::Elements.name()), Expr::from(arity)];
+        piece = piece.take_data(Array::Map(map), aligned(of_shape(global, lengths), arity * 4), [Expr::from(arity), one()]);
     }
     if checked && !shape.maps.is_empty() {
-        data.push(Data::value(names::ELEMENTS).dtype(shape.index));
+        piece = piece.take_number(Number::Elements, shape.index);
     }
-    data
+    piece
 }
 
 /// What every row of so many bytes is aligned to, when the first is aligned to 32.

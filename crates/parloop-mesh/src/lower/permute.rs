@@ -1,11 +1,12 @@
 //! Copies of tables whose rows lie in another order.
 
 use parloop_device::DType;
-use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;
-use parloop_loop::syntax::{KernelOptions, Program};
+use parloop_loop::syntax::{Expr, InameTag, Instruction, KernelOptions};
+use parloop_loop::{Affine, Name};
 
-use super::{names, tagged};
+use super::names::{Array, Number};
+use super::piece::{Lowered, Piece, affine, bounded, linear, tagged};
 
 /// What is done with each row of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,37 +25,39 @@ const ROWS: usize = 4096;
 /// Rows of up to so many numbers are copied without a loop.
 const UNROLLED: usize = 16;
 
-/// The loop kernel that does it with the `pl_count` rows of `pl_dat0`; the other table is `pl_dat1`.
+/// The loop kernel that does it with the rows of table 0; the other is table 1.
 ///
 /// # Errors
 /// What the loop compiler says.
-pub fn permute(what: Permute, dtype: DType, row: usize, index: DType) -> Result<Program, LoopError> {
-    let (count, list, to, from) = (names::COUNT, names::LIST, names::table(0), names::table(1));
-    let (here, there) = (format!("{to}[{ROWS}*g+k, d]"), format!("{from}[{list}[{ROWS}*g+k], d]"));
+pub fn permute(what: Permute, dtype: DType, row: usize, index: DType) -> Result<Lowered, LoopError> {
+    let [group, turn, number] = ["g", "k", "d"].map(Name::from);
+    let count = Affine::name(Number::Count.name());
+    let table = |table: usize, row: Expr| Expr::from(&Array::Table(table).name()).at([row, Expr::from(&number)]);
+    let place = linear(0, &[(ROWS, &group), (1, &turn)]);
+    let here = table(0, place.clone());
+    let there = table(1, Expr::from(&Array::List.name()).at([place]));
     let value = match what {
-        Permute::Clear => "0".to_owned(),
+        Permute::Clear => Expr::int(0),
         Permute::Copy => there,
-        Permute::Add => format!("{here} + {there}"),
+        Permute::Add => here.clone() + there,
     };
-    let table = |name: &str| Data::global(name).dtype(dtype).unknown_shape().strides(format!("{row}, 1"));
-    let mut builder = KernelBuilder::new()
-        .name("permute")
-        .domain(format!("{{[g]: 0<=g and {ROWS}*g<{count}}}"))
-        .domain(format!("[g,{count}]->{{[k]: 0<=k<{ROWS} and {ROWS}*g+k<{count}}}"))
-        .domain(format!("{{[d]: 0<=d<{row}}}"))
-        .instructions(format!("{here} = {value} {{id=w, inames=g:k:d}}"))
-        .data(table(&to))
-        .data(Data::value(count).dtype(index))
-        .index_type(index)
-        .options(KernelOptions {
-            check_bounds: false,
-            planned_order: true,
-            silenced: ["write_race(w)".into()].into(),
-            ..KernelOptions::default()
-        });
+    let mut piece = Piece::default()
+        .take(Array::Table(0), dtype, Some(row))
+        .take_number(Number::Count, index)
+        .loop_over(&number, row, row <= UNROLLED)
+        .then_planned(Instruction::assign("w", here, value).within([group.clone(), turn.clone(), number.clone()]));
     if what != Permute::Clear {
-        builder = builder.data(table(&from)).data(Data::global(list).dtype("int32").unknown_shape().strides("1"));
+        piece = piece.take(Array::Table(1), dtype, Some(row)).take(Array::List, DType::I32, None);
     }
-    let tags = if row <= UNROLLED { vec!["g:g.0", "d:unr"] } else { vec!["g:g.0"] };
-    tagged(builder.build()?, tags.into_iter())
+    piece.tags.push((group.clone(), InameTag::Group(0)));
+    let first = affine(&[(ROWS as i64, &group)]);
+    let groups = [(Affine::constant(0), Affine::name(group.clone()), 0), (first, count.clone(), 1)];
+    let turns = [
+        (Affine::constant(0), Affine::name(turn.clone()), 0),
+        (Affine::name(turn.clone()), Affine::constant(ROWS as i64), 1),
+        (affine(&[(ROWS as i64, &group), (1, &turn)]), count, 1),
+    ];
+    piece.domains.extend([bounded(&[&group], &groups), bounded(&[&turn], &turns)]);
+    let (lowered, tags) = piece.build("permute".to_owned(), index, KernelOptions::default())?;
+    Ok(Lowered { program: tagged(lowered.program, &tags)?, ..lowered })
 }

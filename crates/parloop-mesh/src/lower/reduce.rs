@@ -1,47 +1,48 @@
 //! The second step of a reduction: what all groups have, combined with the number before the loop.
 
-use parloop_loop::create::{Data, KernelBuilder};
+use parloop_device::DType;
 use parloop_loop::error::LoopError;
-use parloop_loop::syntax::{KernelOptions, Program};
+use parloop_loop::syntax::{Expr, InameTag, Instruction, KernelOptions};
+use parloop_loop::{Affine, Name};
 
-use super::body::{combined, operation};
-use super::{Machine, names, tagged};
+use super::Machine;
+use super::keep::{combined, operation};
+use super::names::{Array, Number};
+use super::piece::{Lowered, Piece, affine, bounded, linear, range, tagged};
 use crate::shape::ArgShape;
 
 /// Work items that combine on a GPU.
 const ITEMS: usize = 256;
 
-/// The loop kernel that combines the `pl_count` rows of `pl_partial0` into `pl_dat0`, in a fixed order.
+/// The loop kernel that combines the rows of partial sums 0 into table 0, in a fixed order.
 ///
 /// # Errors
 /// What the loop compiler says.
-pub fn combine(arg: &ArgShape, machine: Machine) -> Result<Program, LoopError> {
-    let (count, partial, table) = (names::COUNT, names::partial(0), names::table(0));
-    let (operation, numbers) = (operation(arg.access), arg.count);
-    let there = format!("{table}[d]");
-    let builder = KernelBuilder::new()
-        .name("combine")
-        .data(Data::global(&table).dtype(arg.dtype).unknown_shape().strides("1"))
-        .data(Data::global(&partial).dtype(arg.dtype).unknown_shape().strides(format!("{numbers}, 1")))
-        .data(Data::value(count).dtype("int32"))
-        .assumptions(format!("{count} >= 1"))
-        .options(KernelOptions {
-            check_bounds: false,
-            planned_order: true,
-            silenced: ["write_race(w)".into()].into(),
-            ..KernelOptions::default()
-        });
-    let (domain, sum, tags) = match machine {
-        Machine::Threads => (format!("{{[d,k]: 0<=d<{numbers} and 0<=k<{count}}}"), format!("{operation}(k, {partial}[k, d])"), vec![]),
-        Machine::Gpu => (
-            format!("{{[d,l,k]: 0<=d<{numbers} and 0<=l<{ITEMS} and 0<=k and {ITEMS}*k+l<{count}}}"),
-            format!("{operation}(l, {operation}(k, {partial}[{ITEMS}*k+l, d]))"),
-            vec!["l:l.0"],
-        ),
+pub fn combine(arg: &ArgShape, machine: Machine) -> Result<Lowered, LoopError> {
+    let [number, turn, item] = ["d", "k", "l"].map(Name::from);
+    let (count, operation) = (Affine::name(Number::Count.name()), operation(arg.access));
+    let there = Expr::from(&Array::Table(0).name()).at([Expr::from(&number)]);
+    let part = |row: Expr| Expr::from(&Array::Partial(0).name()).at([row, Expr::from(&number)]);
+    let mut piece = Piece::default()
+        .take(Array::Table(0), arg.dtype, None)
+        .take(Array::Partial(0), arg.dtype, Some(arg.count))
+        .take_number(Number::Count, DType::I32)
+        .loop_over(&number, arg.count, false);
+    let sum = match machine {
+        Machine::Threads => {
+            piece.domains.push(range(&turn, Affine::constant(0), count));
+            part(Expr::from(&turn)).reduced(operation, turn)
+        }
+        Machine::Gpu => {
+            let limits = [(Affine::constant(0), Affine::name(turn.clone()), 0), (affine(&[(ITEMS as i64, &turn), (1, &item)]), count, 1)];
+            piece = piece.loop_over(&item, ITEMS, false);
+            piece.domains.push(bounded(&[&turn], &limits));
+            piece.tags.push((item.clone(), InameTag::Local(0)));
+            part(linear(0, &[(ITEMS, &turn), (1, &item)])).reduced(operation.clone(), turn).reduced(operation, item)
+        }
     };
-    let program = builder
-        .domain(domain)
-        .instructions(format!("{there} = {} {{id=w, dep=*, inames=d}}", combined(arg.access, &there, &sum)))
-        .build()?;
-    tagged(program, tags.into_iter())
+    let value = combined(arg.access, there.clone(), sum);
+    let piece = piece.then_planned(Instruction::assign("w", there, value).after([] as [Name; 0]).within([number]));
+    let (lowered, tags) = piece.build("combine".to_owned(), DType::I32, KernelOptions::default())?;
+    Ok(Lowered { program: tagged(lowered.program, &tags)?, ..lowered })
 }

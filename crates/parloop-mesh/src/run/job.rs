@@ -15,7 +15,6 @@ use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, Repeat, target_of};
-use parloop_loop::syntax::Program;
 use smallvec::SmallVec;
 
 use super::scheme::{Order, Scheme, Way};
@@ -25,7 +24,7 @@ use crate::declare::identity::Id;
 use crate::declare::map::Map;
 use crate::declare::set::Set;
 use crate::kernel::Kernel;
-use crate::lower::{self, Apart, Form, Machine, names};
+use crate::lower::{self, Apart, Array, Form, Lowered, Machine, Number};
 use crate::plan::{Elements, Incidence, Table, element_order, last_writers};
 use crate::shape::{ArgShape, Shape};
 use packed::Packed;
@@ -198,6 +197,12 @@ impl Making<'_> {
     }
 }
 
+/// A loop kernel that is compiled.
+struct Ready {
+    executable: Executable,
+    lowered: Lowered,
+}
+
 struct Maker<'a> {
     making: &'a Making<'a>,
     lanes: bool,
@@ -228,63 +233,81 @@ impl Maker<'_> {
         Ok(Source::Own(self.own.len() - 1))
     }
 
-    fn executable(&mut self, form: &Form) -> Result<Executable> {
+    fn executable(&mut self, form: &Form) -> Result<Ready> {
         let Making { kernel, shape, context, checked, .. } = self.making;
-        let program = lower::lower(kernel, shape, form, machine_of(context), *checked)?;
-        self.compiled(&program)
+        let lowered = lower::lower(kernel, shape, form, machine_of(context), *checked)?;
+        self.compiled(lowered)
     }
 
-    fn compiled(&mut self, program: &Program) -> Result<Executable> {
-        let generated = program.generate(target_of(self.making.context.device().kind()))?;
+    fn compiled(&mut self, lowered: Lowered) -> Result<Ready> {
+        let generated = lowered.program.generate(target_of(self.making.context.device().kind()))?;
         self.code.push(generated.code.text.clone());
-        Ok(Executable::compile(&generated, self.making.context)?)
+        Ok(Ready { executable: Executable::compile(&generated, self.making.context)?, lowered })
     }
 
     /// One launch, with what the form needs besides tables and maps.
-    fn step(&mut self, executable: &Executable, integers: &[(&str, i64)], arrays: &[(String, Source)]) -> Result<()> {
-        let mut given: Vec<(String, i64)> = integers.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-        given.push((names::ELEMENTS.to_owned(), self.making.set.base().sizes().total as i64));
-        for arg in self.making.args.iter().zip(&self.making.shape.args) {
-            let name = names::rows(arg.1.table);
-            if executable.plan().position(&name).is_some() && !given.iter().any(|(known, _)| *known == name) {
-                given.push((name, arg.0.storage().rows() as i64));
-            }
-        }
-        let given: Vec<(&str, i64)> = given
+    fn step(&mut self, ready: &Ready, numbers: &[(Number, i64)], arrays: &[(Array, Source)]) -> Result<()> {
+        let Ready { executable, lowered } = ready;
+        let value = |number: Number| match numbers.iter().find(|(known, _)| *known == number) {
+            Some((_, value)) => *value,
+            None => self.value(number),
+        };
+        let given: Vec<(&str, i64)> = lowered
+            .numbers
             .iter()
-            .map(|(name, value)| (name.as_str(), *value))
             .filter(|(name, _)| executable.plan().position(name).is_some())
+            .map(|(name, number)| (name.as_str(), value(*number)))
             .collect();
         let repeat = executable.repeat(&given)?;
-        let memory = repeat.arrays().to_vec();
-        let memory = memory.iter().map(|name| self.source(name, arrays)).collect::<Result<_>>()?;
+        let names = repeat.arrays().to_vec();
+        let array = |name: &str| lowered.arrays.iter().find(|(known, _)| known.as_str() == name).map(|(_, array)| *array);
+        let memory = names.iter().map(|name| {
+            let array = array(name).expect("invariant: the loop kernel takes these arrays");
+            match arrays.iter().find(|(known, _)| *known == array) {
+                Some((_, source)) => Ok(*source),
+                None => self.source(array),
+            }
+        });
+        let memory = memory.collect::<Result<_>>()?;
         self.steps.push(Step { repeat, memory });
         Ok(())
     }
 
-    fn source(&mut self, name: &str, arrays: &[(String, Source)]) -> Result<Source> {
-        if let Some((_, source)) = arrays.iter().find(|(known, _)| *known == name) {
-            return Ok(*source);
+    /// What a number is that is the same in all launches.
+    fn value(&self, number: Number) -> i64 {
+        match number {
+            Number::Elements => self.making.set.base().sizes().total as i64,
+            Number::Rows(table) => {
+                let args = self.making.args.iter().zip(&self.making.shape.args);
+                let mut of_table = args.filter(|(_, shape)| shape.table == table).map(|(arg, _)| arg.storage().rows() as i64);
+                of_table.next().expect("invariant: every table has an argument")
+            }
+            Number::First | Number::Groups | Number::Begin | Number::Count => unreachable!("invariant: launches say it"),
         }
-        let number = |prefix: &str| name.strip_prefix(prefix).and_then(|number| number.parse::<usize>().ok());
-        if let Some(table) = number("pl_dat") {
-            return Ok(self.table(table));
-        }
-        if let Some(map) = number("pl_map") {
-            return match self.renumbered.get(&map).cloned() {
+    }
+
+    /// Where an array is that is the same in all launches.
+    fn source(&mut self, array: Array) -> Result<Source> {
+        match array {
+            Array::Table(table) => Ok(self.table(table)),
+            Array::Map(map) => match self.renumbered.get(&map).cloned() {
                 Some(values) => self.upload(&values),
                 None => Ok(Source::Map(map)),
-            };
+            },
+            Array::Partial(arg) => {
+                if let Some(&own) = self.partials.get(&arg) {
+                    return Ok(Source::Own(own));
+                }
+                let shape = &self.making.shape.args[arg];
+                let bytes = self.groups.max(1) * shape.count * shape.dtype.size();
+                let own = self.allocate_scratch(bytes)?;
+                self.partials.insert(arg, own);
+                Ok(Source::Own(own))
+            }
+            Array::Last(_) | Array::Bounds | Array::List | Array::Masks | Array::Starts | Array::Entries => {
+                unreachable!("invariant: launches say where it is")
+            }
         }
-        let arg = number("pl_partial").expect("invariant: a loop kernel has no other arrays");
-        if let Some(&own) = self.partials.get(&arg) {
-            return Ok(Source::Own(own));
-        }
-        let shape = &self.making.shape.args[arg];
-        let bytes = self.groups.max(1) * shape.count * shape.dtype.size();
-        let own = self.allocate_scratch(bytes)?;
-        self.partials.insert(arg, own);
-        Ok(Source::Own(own))
     }
 
     /// Memory that is written in each run.
@@ -319,11 +342,11 @@ impl Maker<'_> {
     }
 
     /// For each map through which data is only written, who writes each row last.
-    fn last_writers(&mut self) -> Result<Vec<(String, Source)>> {
+    fn last_writers(&mut self) -> Result<Vec<(Array, Source)>> {
         let mut arrays = Vec::new();
         for map in self.making.shape.last_deciding_maps() {
             let last = self.touched(&[map], |incidence, _| Ok(last_writers(incidence)?))?;
-            arrays.push((names::last(map), self.upload(&last)?));
+            arrays.push((Array::Last(map), self.upload(&last)?));
         }
         Ok(arrays)
     }
@@ -333,10 +356,9 @@ impl Maker<'_> {
         let reduced: Vec<(usize, ArgShape)> =
             self.making.shape.args.iter().cloned().enumerate().filter(|(_, arg)| arg.is_reduced()).collect();
         for (index, arg) in reduced {
-            let program = lower::combine(&arg, machine_of(self.making.context))?;
-            let executable = self.compiled(&program)?;
-            let arrays = [(names::table(0), Source::Table(arg.table)), (names::partial(0), Source::Own(self.partials[&index]))];
-            self.step(&executable, &[(names::COUNT, self.groups as i64)], &arrays)?;
+            let ready = self.compiled(lower::combine(&arg, machine_of(self.making.context))?)?;
+            let arrays = [(Array::Table(0), Source::Table(arg.table)), (Array::Partial(0), Source::Own(self.partials[&index]))];
+            self.step(&ready, &[(Number::Count, self.groups as i64)], &arrays)?;
         }
         Ok(())
     }

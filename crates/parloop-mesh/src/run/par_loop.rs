@@ -22,7 +22,7 @@ use crate::declare::map::Map;
 use crate::declare::set::Set;
 use crate::error::MeshError;
 use crate::kernel::Kernel;
-use crate::lower::{Machine, names};
+use crate::lower::{Machine, unwritten_argument};
 use crate::shape::Shape;
 use crate::storage::Layout;
 
@@ -227,7 +227,7 @@ fn layout(arg: &Arg, context: &Context) -> Layout {
 fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
     let MeshError::Loop(error) = error else { return None };
     let LoopError::Kernel(KernelError::Check { what, index: place, .. }) = &**error else { return None };
-    let index: usize = what.strip_prefix(names::UNWRITTEN)?.split('[').next()?.parse().ok()?;
+    let index = unwritten_argument(what.split('[').next()?)?;
     let (arg, place) = (of.args.get(index)?, usize::try_from(place - 1).ok()?);
     let (count, all) = (arg.count(), arg.arity() * arg.count());
     let row = arg.map.as_ref().map(|_| place % all / count);

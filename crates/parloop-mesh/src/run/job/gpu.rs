@@ -3,7 +3,7 @@
 use super::Maker;
 use crate::Result;
 use crate::declare::set::Set;
-use crate::lower::{Apart, BLOCK, EACH, Form, names};
+use crate::lower::{Apart, Array, BLOCK, EACH, Form, Number};
 use crate::plan::{Coloured, Inverse};
 use crate::shape::ArgShape;
 
@@ -28,11 +28,11 @@ impl Maker<'_> {
         let executable = self.executable(&Form::Elements { visits: list.is_some().into(), apart, lanes: self.lanes })?;
         let mut arrays = if apart == Apart::Last { self.last_writers()? } else { vec![] };
         if let Some(list) = list {
-            arrays.push((names::LIST.to_owned(), self.upload(list)?));
+            arrays.push((Array::List, self.upload(list)?));
         }
         let mut first = 0;
         for pair in bounds.windows(2) {
-            let integers = [(names::BEGIN, pair[0].into()), (names::COUNT, (pair[1] - pair[0]).into()), (names::FIRST, first)];
+            let integers = [(Number::Begin, pair[0].into()), (Number::Count, (pair[1] - pair[0]).into()), (Number::First, first)];
             self.step(&executable, &integers, &arrays)?;
             first += blocks(pair) as i64;
         }
@@ -53,14 +53,11 @@ impl Maker<'_> {
             let inverse = self.touched(&together, |incidence, _| Ok(Inverse::new(incidence)?))?;
             let form = Form::Targets { maps: together, listed: inverse.targets.is_some(), writes_direct: done.is_empty() };
             let executable = self.executable(&form)?;
-            let mut arrays = vec![
-                (names::STARTS.to_owned(), self.upload(&inverse.starts)?),
-                (names::ENTRIES.to_owned(), self.upload(&inverse.entries)?),
-            ];
+            let mut arrays = vec![(Array::Starts, self.upload(&inverse.starts)?), (Array::Entries, self.upload(&inverse.entries)?)];
             if let Some(targets) = &inverse.targets {
-                arrays.push((names::LIST.to_owned(), self.upload(targets)?));
+                arrays.push((Array::List, self.upload(targets)?));
             }
-            self.step(&executable, &[(names::COUNT, inverse.rows() as i64)], &arrays)?;
+            self.step(&executable, &[(Number::Count, inverse.rows() as i64)], &arrays)?;
             done.push(set);
         }
         Ok(())

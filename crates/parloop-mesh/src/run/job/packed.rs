@@ -9,7 +9,7 @@ use super::{Maker, Source};
 use crate::Result;
 use crate::access::Access;
 use crate::declare::identity::Id;
-use crate::lower::{self, Permute, names};
+use crate::lower::{self, Array, Number, Permute};
 
 /// A table in a better order.
 pub(super) struct Packed {
@@ -106,9 +106,9 @@ impl Maker<'_> {
     /// One pass over the rows of the table of an argument.
     fn permute(&mut self, what: Permute, index: usize, [to, from, list]: [Source; 3], rows: usize) -> Result<()> {
         let arg = &self.making.shape.args[index];
-        let executable = self.compiled(&lower::permute(what, arg.dtype, arg.row, self.making.shape.index)?)?;
-        let arrays = [(names::table(0), to), (names::table(1), from), (names::LIST.to_owned(), list)];
-        self.step(&executable, &[(names::COUNT, rows as i64)], &arrays)
+        let executable = self.compiled(lower::permute(what, arg.dtype, arg.row, self.making.shape.index)?)?;
+        let arrays = [(Array::Table(0), to), (Array::Table(1), from), (Array::List, list)];
+        self.step(&executable, &[(Number::Count, rows as i64)], &arrays)
     }
 
     /// Where a table of the loop is.

@@ -7,7 +7,7 @@ use parloop_device::as_bytes;
 
 use super::{Maker, Source};
 use crate::Result;
-use crate::lower::{Apart, Form, Visits, names};
+use crate::lower::{Apart, Array, Form, Number, Visits};
 use crate::plan::{Blocks, Elements, Owned, Rank};
 use crate::run::scheme::Order;
 use crate::shape::ArgShape;
@@ -76,30 +76,30 @@ impl Maker<'_> {
         let executable = self.executable(&Form::Elements { visits: visited.visits(), apart, lanes: self.lanes })?;
         let pairs: Vec<i32> = bounds.windows(2).flatten().copied().collect();
         let mut arrays = self.visited(visited)?;
-        arrays.push((names::BOUNDS.to_owned(), self.upload(&pairs)?));
+        arrays.push((Array::Bounds, self.upload(&pairs)?));
         match apart {
-            Apart::Mask => arrays.push((names::MASKS.to_owned(), self.upload_bytes(as_bytes(masks))?)),
+            Apart::Mask => arrays.push((Array::Masks, self.upload_bytes(as_bytes(masks))?)),
             Apart::Last => arrays.extend(self.last_writers()?),
             Apart::Order | Apart::Atomic => {}
         }
         for pair in launches.windows(2) {
-            let integers = [(names::FIRST, pair[0].into()), (names::GROUPS, (pair[1] - pair[0]).into())];
+            let integers = [(Number::First, pair[0].into()), (Number::Groups, (pair[1] - pair[0]).into())];
             self.step(&executable, &integers, &arrays)?;
         }
         Ok(())
     }
 
     /// What a launch reads to know its elements.
-    fn visited(&mut self, visited: Visited<'_>) -> Result<Vec<(String, Source)>> {
+    fn visited(&mut self, visited: Visited<'_>) -> Result<Vec<(Array, Source)>> {
         let mut arrays = Vec::new();
         if let Visited::List(list) | Visited::ListWithMaps(list) = visited {
-            arrays.push((names::LIST.to_owned(), self.upload(list)?));
+            arrays.push((Array::List, self.upload(list)?));
         }
         if let Visited::ListWithMaps(list) = visited {
             for (number, map) in self.making.maps().into_iter().enumerate() {
                 let (values, arity) = (self.map_values(number)?, map.arity());
                 let rows: Vec<i32> = list.iter().flat_map(|&element| &values[element as usize * arity..][..arity]).copied().collect();
-                arrays.push((names::map(number), self.upload(&rows)?));
+                arrays.push((Array::Map(number), self.upload(&rows)?));
             }
         }
         Ok(arrays)
@@ -196,14 +196,14 @@ impl Maker<'_> {
         self.groups = launches * parts.len();
         let visited = if turns.is_some() && !self.making.checked { Visited::ListWithMaps(&list) } else { Visited::List(&list) };
         let mut arrays = self.visited(visited)?;
-        arrays.push((names::BOUNDS.to_owned(), self.upload(&pairs)?));
-        arrays.push((names::MASKS.to_owned(), self.upload_bytes(as_bytes(&masks))?));
+        arrays.push((Array::Bounds, self.upload(&pairs)?));
+        arrays.push((Array::Masks, self.upload_bytes(as_bytes(&masks))?));
         let inside =
             Form::Elements { visits: if listed { visited.visits() } else { Visits::Range }, apart: Apart::Order, lanes: self.lanes };
         let border = Form::Elements { visits: visited.visits(), apart: Apart::Mask, lanes: false };
         for (first, form) in [(0, inside), (parts.len(), border)].into_iter().take(launches) {
             let executable = self.executable(&form)?;
-            self.step(&executable, &[(names::FIRST, first as i64), (names::GROUPS, parts.len() as i64)], &arrays)?;
+            self.step(&executable, &[(Number::First, first as i64), (Number::Groups, parts.len() as i64)], &arrays)?;
         }
         Ok(())
     }

@@ -1,0 +1,220 @@
+//! What is done with what the kernel left: it is looked at, written, added, gathered by a row, or combined over all elements.
+
+use parloop_device::DType;
+use parloop_loop::Name;
+use parloop_loop::syntax::{Atomicity, Expr, Instruction, ReductionOp, SyncScope};
+
+use super::frame::{Spot, Target};
+use super::names::{Array, Number};
+use super::piece::Piece;
+use super::stage::{Body, Call, UNROLLED, Walk};
+use super::{Apart, Form, Machine, unwritten};
+use crate::access::Access;
+use crate::shape::{ArgShape, Shape};
+
+impl Body<'_> {
+    /// Where a number was not written, an index that tells which is outside of an array of one number.
+    pub fn look(&self, index: usize, arg: &ArgShape) -> Piece {
+        let (trial, real) = (Call::trial(&self.frame.body), Call::real(&self.frame.body));
+        let walk = self.walk(index, arg, "x");
+        let left_alone = trial.number(index, &walk).equals(trial.unwritten()).and(real.number(index, &walk).equals(real.unwritten()));
+        let which = Expr::from(arg.size(self.shape)) * self.frame.body.element.clone() + walk.place.clone() + 1;
+        let marks = unwritten(index);
+        let mark = Expr::from(&marks).at([Expr::choose(left_alone, which, Expr::int(0))]);
+        let instruction = Instruction::assign(format!("pl_x{index}"), mark, Expr::int(0))
+            .after([real.id(), trial.id()])
+            .within(self.frame.body.inames.iter().chain(&walk.inames).cloned());
+        walk.loops.private(&marks, DType::I32, &[1]).then(instruction)
+    }
+
+    /// Keeps what the kernel left in an argument.
+    pub fn keep(&self, index: usize, arg: &ArgShape) -> Piece {
+        if arg.is_reduced() {
+            return self.reduce(index, arg);
+        }
+        let own = |condition: Option<Expr>, atomic: bool| self.put(index, arg, condition, atomic);
+        match (self.form, &self.frame.target) {
+            (Form::Targets { maps, writes_direct, .. }, Some(target)) => match arg.map() {
+                Some(map) if maps.contains(&map) => self.collect(index, arg, maps, target),
+                None if *writes_direct => own(Some(target.slot.clone().equals(0)), false),
+                _ => Piece::default(),
+            },
+            (Form::Elements { apart, .. }, _) => {
+                let walk = self.walk(index, arg, "s");
+                let condition = match (apart, arg.map()) {
+                    (Apart::Mask, _) => self.is_own(&self.frame.body, arg, &walk),
+                    (Apart::Last, Some(map)) if arg.last_decides() => Some(self.is_last(map, &walk)),
+                    _ => None,
+                };
+                own(condition, *apart == Apart::Atomic && arg.can_meet())
+            }
+            (Form::Targets { .. }, None) => unreachable!("invariant: the frame of targets has one"),
+        }
+    }
+
+    /// Whether the part that runs an element owns what it writes there.
+    pub fn is_own(&self, spot: &Spot, arg: &ArgShape, walk: &Walk) -> Option<Expr> {
+        let slot = match arg.map() {
+            Some(map) => match self.shape.first_slot(&self.shape.meeting_maps(), map) {
+                0 => walk.slot.clone(),
+                first => walk.slot.clone() + first,
+            },
+            None => Expr::int(0),
+        };
+        spot.mask.as_ref().map(|mask| mask.has(slot))
+    }
+
+    /// Whether no later element, and no later column of this one, leads to the same row.
+    fn is_last(&self, map: usize, walk: &Walk) -> Expr {
+        let spot = &self.frame.body;
+        let entry = Expr::from(self.shape.maps[map]) * spot.element.clone() + walk.slot.clone();
+        Expr::from(&Array::Last(map).name()).at([self.target(spot, map, walk)]).equals(entry)
+    }
+
+    /// Writes the private array to the table.
+    fn put(&self, index: usize, arg: &ArgShape, condition: Option<Expr>, atomic: bool) -> Piece {
+        let walk = self.walk(index, arg, "s");
+        let spot = &self.frame.body;
+        let real = Call::real(spot);
+        let public = self.public(spot, arg, &walk);
+        let value = combined(arg.access, public.clone(), real.number(index, &walk));
+        let earlier = self.earlier(index, |other| other.overlaps(arg)).map(|other| written(other));
+        let instruction = Instruction::assign(written(index), public, value)
+            .after(std::iter::once(real.id()).chain(earlier))
+            .within(spot.inames.iter().chain(&walk.inames).cloned())
+            .without_barriers("pl_*", SyncScope::Global)
+            .when(condition)
+            .atomic(atomic.then_some(Atomicity::Update));
+        walk.loops.then_planned(instruction)
+    }
+
+    /// Earlier arguments that are written, of a kind: what is written twice is written in order.
+    pub fn earlier(&self, index: usize, which: impl Fn(&ArgShape) -> bool) -> impl Iterator<Item = usize> {
+        let before = self.shape.args[..index].iter().enumerate();
+        before.filter(move |(_, other)| other.access.writes() && which(other)).map(|(other, _)| other)
+    }
+
+    /// The row at hand takes what the element has for it.
+    fn collect(&self, index: usize, arg: &ArgShape, maps: &[usize], target: &Target) -> Piece {
+        let Some(map) = arg.map() else { return Piece::default() };
+        let first = self.shape.first_slot(maps, map);
+        let alike: Vec<usize> =
+            (0..self.shape.args.len()).filter(|&other| self.shape.args[other].is_alike(arg) && self.shape.args[other].can_meet()).collect();
+        // Arguments of the same numbers share what is collected: the first has it.
+        let to = alike[0];
+        let walk = self.walk(index, arg, "s");
+        let sum = Expr::from(&sum_of(to)).at([numbers_alone(&walk, arg)]);
+        let value = combined(arg.access, sum.clone(), Call::real(&self.frame.body).number(index, &walk));
+        let is_here = target.slot.clone().equals(Expr::from(first) + walk.slot.clone());
+        let before = alike.iter().filter(|&&other| other < index).map(|&other| taken(other));
+        let take = Instruction::assign(taken(index), sum.clone(), Expr::choose(is_here, value, sum))
+            .after([Call::real(&self.frame.body).id(), sum_of(to)].into_iter().chain(before))
+            .within(self.frame.body.inames.iter().chain(&walk.inames).cloned());
+        let take = walk.loops.then(take);
+        if to != index {
+            return take;
+        }
+        let [start, end] = ["a", "z"].map(|purpose| Name::from(format!("pl_d{index}{purpose}")));
+        let entry = |iname: &Name| {
+            let number = if arg.first == 0 { Expr::from(iname) } else { Expr::from(iname) + arg.first };
+            Expr::from(&Array::Table(arg.table).name()).at([target.row.clone(), number])
+        };
+        let around = |iname: &Name| self.frame.outer.iter().cloned().chain([iname.clone()]).collect::<Vec<_>>();
+        let unroll = arg.count <= UNROLLED;
+        let begin = Piece::default()
+            .loop_over(&start, arg.count, unroll)
+            .loop_over(&end, arg.count, unroll)
+            .private(&sum_of(index), arg.dtype, &[arg.count])
+            .then(
+                Instruction::assign(sum_of(index), Expr::from(&sum_of(index)).at([Expr::from(&start)]), entry(&start))
+                    .after([target.ready.clone()])
+                    .within(around(&start))
+                    .without_barriers("pl_*", SyncScope::Global),
+            );
+        begin.and(take).then_planned(
+            Instruction::assign(written(index), entry(&end), Expr::from(&sum_of(index)).at([Expr::from(&end)]))
+                .after(alike.into_iter().map(taken))
+                .within(around(&end))
+                .without_barriers("pl_*", SyncScope::Global),
+        )
+    }
+
+    /// What a group has of a number that is combined over all elements.
+    fn reduce(&self, index: usize, arg: &ArgShape) -> Piece {
+        let [start, turn, end] = ["a", "s", "z"].map(|purpose| Name::from(format!("pl_d{index}{purpose}")));
+        let unroll = arg.count <= UNROLLED;
+        // A sum over work items has barriers, which need a loop.
+        let unroll_end = unroll && self.machine == Machine::Threads;
+        let sum = |iname: &Name| Expr::from(&sum_of(index)).at([Expr::from(iname)]);
+        let within = |around: &[Name], iname: &Name| around.iter().cloned().chain([iname.clone()]).collect::<Vec<_>>();
+        let there = Expr::from(&Array::Table(arg.table).name()).at([Expr::from(&start)]);
+        let begin = if arg.access == Access::Inc { Expr::int(0) } else { there };
+        let left = Expr::from(&Name::from(format!("pl_t{index}"))).at([Expr::from(&turn)]);
+        let masked = self.frame.body.mask.as_ref().map(|mask| mask.has(Expr::int(0)));
+        let (all, whose) = match self.machine {
+            Machine::Threads => (sum(&end), self.frame.outer.clone()),
+            Machine::Gpu => (sum(&end).reduced(operation(arg.access), "pl_l"), vec!["pl_g".into()]),
+        };
+        let part = Expr::from(&Array::Partial(index).name()).at([Expr::from(&Number::First.name()) + "pl_g", Expr::from(&end)]);
+        Piece::default()
+            .take(Array::Partial(index), arg.dtype, Some(arg.count))
+            .loop_over(&start, arg.count, unroll)
+            .loop_over(&turn, arg.count, unroll)
+            .loop_over(&end, arg.count, unroll_end)
+            .private(&sum_of(index), arg.dtype, &[arg.count])
+            .then(Instruction::assign(sum_of(index), sum(&start), begin).after(NONE).within(within(&self.frame.outer, &start)))
+            .then(
+                Instruction::assign(taken(index), sum(&turn), combined(arg.access, sum(&turn), left))
+                    .after([Call::real(&self.frame.body).id(), sum_of(index)])
+                    .within(within(&self.frame.body.inames, &turn))
+                    .when(masked),
+            )
+            .then_planned(Instruction::assign(written(index), part, all).after([taken(index)]).within(within(&whose, &end)))
+    }
+}
+
+const NONE: [Name; 0] = [];
+
+/// The instruction that writes an argument.
+fn written(index: usize) -> Name {
+    format!("pl_w{index}").into()
+}
+
+/// The instruction that takes what an element has for a sum.
+fn taken(index: usize) -> Name {
+    format!("pl_k{index}").into()
+}
+
+/// What is collected for an argument, and the instruction that begins it.
+pub(super) fn sum_of(index: usize) -> Name {
+    format!("pl_a{index}").into()
+}
+
+/// Which number of a row, without the first of the argument.
+fn numbers_alone(walk: &Walk, arg: &ArgShape) -> Expr {
+    if arg.first == 0 { walk.number.clone() } else { walk.number.clone() - arg.first }
+}
+
+/// Arrays that say who writes last.
+pub(super) fn last_writers(shape: &Shape) -> Piece {
+    shape.last_deciding_maps().into_iter().fold(Piece::default(), |piece, map| piece.take(Array::Last(map), DType::I32, None))
+}
+
+/// What is kept of the value that is there and the value that the kernel left.
+pub(super) fn combined(access: Access, there: Expr, left: Expr) -> Expr {
+    match access {
+        Access::Inc => there + left,
+        Access::Min => there.min(left),
+        Access::Max => there.max(left),
+        Access::Read | Access::Write | Access::Rw => left,
+    }
+}
+
+/// The reduction of loop kernels that combines.
+pub(super) fn operation(access: Access) -> ReductionOp {
+    match access {
+        Access::Min => ReductionOp::Min,
+        Access::Max => ReductionOp::Max,
+        _ => ReductionOp::Sum,
+    }
+}

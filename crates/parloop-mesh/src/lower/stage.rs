@@ -1,0 +1,196 @@
+//! The user's kernel and what it gets: rows are fetched into private arrays, and the kernel is called on them.
+
+use std::iter;
+
+use parloop_device::DType;
+use parloop_loop::Name;
+use parloop_loop::syntax::{CallInstruction, Expr, Instruction, InstructionKind, SyncScope};
+
+use super::frame::{Frame, Spot};
+use super::names::Array;
+use super::piece::{Piece, linear};
+use super::{Form, Machine, Visits};
+use crate::access::Access;
+use crate::kernel::CALLABLE;
+use crate::shape::{ArgShape, Reach, Shape};
+
+/// Arrays of up to so many numbers are fetched and kept without loops, so that compilers can hold them in registers.
+pub(super) const UNROLLED: usize = 64;
+
+/// What the parts of a body are made from.
+pub(super) struct Body<'a> {
+    pub shape: &'a Shape,
+    pub form: &'a Form,
+    pub machine: Machine,
+    pub frame: &'a Frame,
+    /// Along which axes the kernel takes each argument.
+    pub axes: &'a [Vec<usize>],
+    /// What the kernel must write is looked at.
+    pub checked: bool,
+}
+
+/// One of the calls of the user's kernel: where it stands, and what its private arrays, the instructions that fill them, inames and the call
+/// itself are named.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub spot: &'a Spot,
+    names: &'static CallNames,
+}
+
+struct CallNames {
+    private: &'static str,
+    fetch: &'static str,
+    purpose: &'static str,
+    id: &'static str,
+    /// What the numbers that it must write are before the call, in checked mode.
+    unwritten: i64,
+}
+
+impl<'a> Call<'a> {
+    /// The call whose results are kept.
+    pub fn real(spot: &'a Spot) -> Call<'a> {
+        Call { spot, names: &CallNames { private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: 1 } }
+    }
+
+    /// A call in front of it, whose results are only compared.
+    pub fn trial(spot: &'a Spot) -> Call<'a> {
+        Call { spot, names: &CallNames { private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: 0 } }
+    }
+
+    /// The call for one lane.
+    pub fn lane(spot: &'a Spot) -> Call<'a> {
+        Call { spot, names: &CallNames { private: "pl_p", fetch: "pl_q", purpose: "l", id: "pl_lanes", unwritten: 1 } }
+    }
+
+    pub fn id(self) -> Name {
+        self.names.id.into()
+    }
+
+    /// What a number is before the call where the kernel must write it, in checked mode.
+    pub fn unwritten(self) -> i64 {
+        self.names.unwritten
+    }
+
+    fn private(self, index: usize) -> Name {
+        format!("{}{index}", self.names.private).into()
+    }
+
+    fn fetch(self, index: usize) -> Name {
+        format!("{}{index}", self.names.fetch).into()
+    }
+
+    /// One number of the private array of an argument.
+    pub fn number(self, index: usize, walk: &Walk) -> Expr {
+        Expr::from(&self.private(index)).at([walk.place.clone()])
+    }
+}
+
+/// A walk through the numbers that the kernel gets of an argument.
+pub(super) struct Walk {
+    /// Its loops.
+    pub loops: Piece,
+    pub inames: Vec<Name>,
+    /// The slot of the row at hand.
+    pub slot: Expr,
+    /// Which number of the row.
+    pub number: Expr,
+    /// Where it is in what the kernel gets.
+    pub place: Expr,
+}
+
+impl Body<'_> {
+    /// A walk for one purpose.
+    pub fn walk(&self, index: usize, arg: &ArgShape, purpose: &str) -> Walk {
+        let axes = arg.walk(self.shape);
+        let inames: Vec<Name> = (0..axes.len()).map(|axis| format!("pl_d{index}{purpose}_{axis}").into()).collect();
+        let unroll = arg.size(self.shape) <= UNROLLED;
+        let loops = inames.iter().zip(&axes).fold(Piece::default(), |loops, (iname, axis)| loops.loop_over(iname, axis.length, unroll));
+        let along = |constant: usize, step: fn(&crate::shape::Axis) -> usize| {
+            linear(constant, &axes.iter().map(step).zip(&inames).collect::<Vec<_>>())
+        };
+        let (slot, number, place) = (along(0, |axis| axis.slot), along(arg.first, |axis| axis.number), along(0, |axis| axis.place));
+        Walk { loops, inames, slot, number, place }
+    }
+
+    /// One number of the table, for the element at hand.
+    pub fn public(&self, spot: &Spot, arg: &ArgShape, walk: &Walk) -> Expr {
+        let table = Expr::from(&Array::Table(arg.table).name());
+        match arg.reach {
+            Reach::Direct => table.at([spot.element.clone(), walk.number.clone()]),
+            Reach::Through(map) => table.at([self.target(spot, map, walk), walk.number.clone()]),
+            Reach::Global => table.at([walk.number.clone()]),
+        }
+    }
+
+    /// The row that the slot at hand leads to.
+    pub fn target(&self, spot: &Spot, map: usize, walk: &Walk) -> Expr {
+        let in_order = matches!(self.form, Form::Elements { visits: Visits::ListWithMaps, .. });
+        let row = if in_order { &spot.place } else { &spot.element };
+        Expr::from(&Array::Map(map).name()).at([row.clone(), walk.slot.clone()])
+    }
+
+    /// Whether it is looked at what the kernel leaves unwritten.
+    pub fn is_tried(&self) -> bool {
+        self.checked && self.shape.args.iter().any(|arg| arg.access == Access::Write)
+    }
+
+    /// Fetches what the kernel gets copies of, and calls it.
+    pub fn stage(&self, call: Call<'_>) -> Piece {
+        let copied = self.shape.args.iter().enumerate().filter(|(_, arg)| !arg.in_place);
+        Piece::all(copied.map(|(index, arg)| self.fetch(index, arg, call)).chain(iter::once_with(|| self.call(call))))
+    }
+
+    /// Declares the private array and fills it: sums start at zero, all else from what is there.
+    fn fetch(&self, index: usize, arg: &ArgShape, call: Call<'_>) -> Piece {
+        let walk = self.walk(index, arg, call.names.purpose);
+        let value = match arg.access {
+            Access::Inc => neutral(arg.dtype),
+            Access::Write if self.is_tried() => call.unwritten().into(),
+            _ => self.public(call.spot, arg, &walk),
+        };
+        let inames = call.spot.inames.iter().chain(&walk.inames).cloned();
+        let fetched = Instruction::assign(call.fetch(index), call.number(index, &walk), value)
+            .after(call.spot.ready.clone())
+            .within(inames)
+            .without_barriers("pl_*", SyncScope::Global);
+        walk.loops.private(&call.private(index), arg.dtype, &[arg.size(self.shape)]).then(fetched)
+    }
+
+    /// A call of the user's kernel.
+    fn call(&self, call: Call<'_>) -> Piece {
+        let (mut piece, mut given, mut results, mut after) = (Piece::default(), Vec::new(), Vec::new(), call.spot.ready.clone());
+        for (index, arg) in self.shape.args.iter().enumerate() {
+            let (loops, whole) = self.whole(index, arg, call);
+            piece = piece.and(loops);
+            if arg.access.writes() {
+                results.push(whole.clone());
+            }
+            if !arg.in_place {
+                after.push(call.fetch(index));
+            }
+            given.push(whole);
+        }
+        let declares = vec![None; results.len()];
+        let kind = InstructionKind::Call(CallInstruction { lhs: results, rhs: Expr::call(CALLABLE, given), declares });
+        piece.then(Instruction::bare(call.id(), kind).after(after).within(call.spot.inames.clone()))
+    }
+
+    /// A whole private array, or a table that is read in place, along the axes that the kernel has for it.
+    fn whole(&self, index: usize, arg: &ArgShape, call: Call<'_>) -> (Piece, Expr) {
+        let lengths = &self.axes[index];
+        let inames: Vec<Name> = (0..lengths.len()).map(|axis| format!("pl_z{index}{}_{axis}", call.names.purpose).into()).collect();
+        let loops = inames.iter().zip(lengths).fold(Piece::default(), |loops, (iname, &length)| loops.loop_over(iname, length, false));
+        let mut steps = vec![1; lengths.len()];
+        for axis in (1..lengths.len()).rev() {
+            steps[axis - 1] = steps[axis] * lengths[axis];
+        }
+        let place = linear(0, &steps.into_iter().zip(&inames).collect::<Vec<_>>());
+        let array = if arg.in_place { Array::Table(arg.table).name() } else { call.private(index) };
+        (loops, Expr::sub_array(inames, array, [place]))
+    }
+}
+
+/// What a kernel finds where it adds: compilers drop an addition to −0, but not one to +0, which changes −0.
+fn neutral(dtype: DType) -> Expr {
+    if matches!(dtype, DType::F32 | DType::F64) { Expr::float(-0.0) } else { Expr::int(0) }
+}
