@@ -18,4 +18,4 @@ pub use incidence::{Elements, Incidence, Rank, Table};
 pub use inverse::Inverse;
 pub use last::last_writers;
 pub use order::{Locality, cuthill_mckee, element_order, locality};
-pub use owner::{MOST_SLOTS, Owned};
+pub use owner::Owned;

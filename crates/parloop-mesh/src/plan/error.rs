@@ -92,14 +92,6 @@ pub enum PlanError {
         /// How large it is.
         count: usize,
     },
-    /// An element has more slots than a mask has bits.
-    #[error("owner-computes knows at most {most} targets an element, but this loop writes {slots}; take another plan")]
-    TooManySlots {
-        /// How many targets an element has.
-        slots: usize,
-        /// How many there may be.
-        most: usize,
-    },
     /// A number of parts that makes no sense.
     #[error("{parts} parts were asked for; there can be 1 to {most}")]
     Parts {

@@ -3,8 +3,8 @@
 use super::incidence::{Numbered, fits, permutes};
 use super::{Elements, Incidence, PlanError, Rank};
 
-/// The most slots an element can have in an owner-computes plan: the bits of a mask.
-pub const MOST_SLOTS: usize = 32;
+/// The slots of one word of a mask.
+const WORD: usize = u32::BITS as usize;
 
 /// The most parts that can be asked for.
 const MOST_PARTS: usize = 1 << 24;
@@ -32,8 +32,10 @@ pub struct Owned {
     pub bounds: Vec<i32>,
     /// Elements.
     pub list: Vec<i32>,
-    /// For each entry of `list`, the slots whose targets the part owns: bit `s` is slot `s`.
+    /// For each entry of `list`, `words` words: the slots whose targets the part owns. Slot `s` is bit `s % 32` of word `s / 32`.
     pub masks: Vec<u32>,
+    /// How many words a mask has: one for each 32 slots, and at least one.
+    pub words: usize,
     /// How often an element is run, in the mean: 1 is no work done twice.
     pub redundancy: f64,
 }
@@ -43,18 +45,15 @@ impl Owned {
     /// where it has none.
     ///
     /// # Errors
-    /// More than [`MOST_SLOTS`] slots, no parts or too many, a rank that is no permutation, a list that is too long for 32 bits.
+    /// No parts or too many, a rank that is no permutation, a list that is too long for 32 bits.
     pub fn new(incidence: &Incidence, parts: usize, ranks: &[Rank]) -> Result<Self, PlanError> {
-        if incidence.slots() > MOST_SLOTS {
-            return Err(PlanError::TooManySlots { slots: incidence.slots(), most: MOST_SLOTS });
-        }
         if parts == 0 || parts > MOST_PARTS {
             return Err(PlanError::Parts { parts, most: MOST_PARTS });
         }
         let owners = Owners { of: cut(incidence, parts, ranks)?, incidence, parts };
         let count = incidence.elements().len();
         let mut ends = vec![0usize; parts + 1];
-        let mut shares = Shares { count: 0, parts: [0; MOST_SLOTS], masks: [0; MOST_SLOTS] };
+        let mut shares = Shares::new(incidence.slots());
         for position in 0..count {
             owners.share(position, &mut shares);
             shares.each(|part, _| ends[part + 1] += 1);
@@ -63,8 +62,10 @@ impl Owned {
             ends[part + 1] += ends[part];
         }
         fits("the number of elements of all parts", ends[parts])?;
+        fits("the number of words of all masks", ends[parts].saturating_mul(shares.words))?;
         let bounds = ends.iter().map(|&bound| bound as i32).collect();
-        let (mut list, mut masks) = (vec![0i32; ends[parts]], vec![0u32; ends[parts]]);
+        let words = shares.words;
+        let (mut list, mut masks) = (vec![0i32; ends[parts]], vec![0u32; ends[parts] * words]);
         let redundancy = if count == 0 { 1.0 } else { ends[parts] as f64 / count as f64 };
         for position in 0..count {
             let element = incidence.elements().at(position) as i32;
@@ -72,10 +73,14 @@ impl Owned {
             shares.each(|part, mask| {
                 let place = ends[part];
                 ends[part] += 1;
-                (list[place], masks[place]) = (element, mask);
+                list[place] = element;
+                match mask {
+                    [word] => masks[place] = *word,
+                    mask => masks[place * words..][..words].copy_from_slice(mask),
+                }
             });
         }
-        Ok(Self { bounds, list, masks, redundancy })
+        Ok(Self { bounds, list, masks, words, redundancy })
     }
 
     /// How many parts there are.
@@ -131,42 +136,56 @@ impl Owners<'_, '_> {
     #[inline]
     fn share(&self, position: usize, shares: &mut Shares) {
         let elements = self.incidence.elements();
-        shares.count = 0;
+        shares.clear();
         let mut slot = 0;
         self.incidence.visit(elements.at(position), |target| {
-            shares.add(self.of[target], 1 << slot);
+            shares.add(self.of[target], slot);
             slot += 1;
         });
         if slot == 0 {
-            shares.add((position as u64 * self.parts as u64 / elements.len() as u64) as u32, 0);
+            shares.open((position as u64 * self.parts as u64 / elements.len() as u64) as u32);
         }
     }
 }
 
-/// Distinct parts, with the slots that each owns.
+/// Distinct parts of an element, with the slots that each owns.
 struct Shares {
-    count: usize,
-    parts: [u32; MOST_SLOTS],
-    masks: [u32; MOST_SLOTS],
+    words: usize,
+    parts: Vec<u32>,
+    masks: Vec<u32>,
 }
 
 impl Shares {
+    fn new(slots: usize) -> Self {
+        Self { words: slots.div_ceil(WORD).max(1), parts: Vec::new(), masks: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.parts.clear();
+        self.masks.clear();
+    }
+
+    /// Adds a part that owns no slot yet.
     #[inline]
-    fn add(&mut self, part: u32, mask: u32) {
-        for known in 0..self.count {
-            if self.parts[known] == part {
-                self.masks[known] |= mask;
-                return;
-            }
-        }
-        (self.parts[self.count], self.masks[self.count]) = (part, mask);
-        self.count += 1;
+    fn open(&mut self, part: u32) {
+        self.parts.push(part);
+        self.masks.resize(self.masks.len() + self.words, 0);
     }
 
     #[inline]
-    fn each(&self, mut with: impl FnMut(usize, u32)) {
-        for known in 0..self.count {
-            with(self.parts[known] as usize, self.masks[known]);
+    fn add(&mut self, part: u32, slot: usize) {
+        let known = self.parts.iter().position(|&known| known == part);
+        let known = known.unwrap_or_else(|| {
+            self.open(part);
+            self.parts.len() - 1
+        });
+        self.masks[known * self.words + slot / WORD] |= 1 << (slot % WORD);
+    }
+
+    #[inline]
+    fn each(&self, mut with: impl FnMut(usize, &[u32])) {
+        for (&part, mask) in self.parts.iter().zip(self.masks.chunks_exact(self.words)) {
+            with(part as usize, mask);
         }
     }
 }

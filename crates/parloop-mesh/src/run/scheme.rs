@@ -3,8 +3,10 @@
 use super::options::{Lanes, LoopOptions, PlanChoice};
 use crate::access::Access;
 use crate::lower::Machine;
-use crate::plan::MOST_SLOTS;
 use crate::shape::{ArgShape, Reach, Shape};
+
+/// The most slots that the code of an owner-computes loop has masks for.
+const MOST_SLOTS: usize = 32;
 
 /// How writes that can meet are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -79,6 +79,16 @@ proptest! {
 }
 
 #[test]
+fn a_mask_has_a_word_for_each_32_slots() {
+    for (slots, masks) in
+        [(32, vec![u32::MAX]), (33, vec![u32::MAX, 1]), (64, vec![u32::MAX; 2]), (100, vec![u32::MAX, u32::MAX, u32::MAX, 15])]
+    {
+        let owned = Owned::new(&Loop::one(vec![0; slots], slots, 1).incidence(), 1, &[]).expect("parts");
+        assert_eq!((owned.words, owned.masks), (masks.len(), masks));
+    }
+}
+
+#[test]
 fn parts_of_a_grid_have_about_equal_work_and_little_of_it_twice() {
     let of = Loop::grid(64);
     let owned = Owned::new(&of.incidence(), 4, &[]).expect("few slots");
