@@ -151,7 +151,7 @@ impl Map {
     }
 
     fn table<'a>(&self, values: &'a [i32]) -> Table<'a> {
-        Table { values, arity: self.arity(), set: 0, targets: self.to().sizes().total }
+        Table { values, arity: self.arity(), set: 0, targets: self.to().sizes().total, drops: false }
     }
 
     /// The host's memory of its values, numbers of type [`DType::I32`] row by row, to look at: they were checked when it was made.

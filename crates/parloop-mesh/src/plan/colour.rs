@@ -15,7 +15,7 @@ const PASSES: usize = 8;
 /// ```
 /// use parloop_mesh::plan::{Coloured, Elements, Incidence, Table};
 ///
-/// let edges = Table { values: &[0, 1, 1, 2, 2, 3], arity: 2, set: 0, targets: 4 };
+/// let edges = Table { values: &[0, 1, 1, 2, 2, 3], arity: 2, set: 0, targets: 4, drops: false };
 /// let coloured = Coloured::new(&Incidence::new(Elements::Range(0..3), &[edges])?);
 /// assert_eq!((coloured.order, coloured.bounds), (vec![0, 2, 1], vec![0, 2, 3]));
 /// # Ok::<(), parloop_mesh::plan::PlanError>(())

@@ -15,6 +15,8 @@ pub struct Table<'a> {
     pub set: usize,
     /// How many elements the target set has.
     pub targets: usize,
+    /// Whether negative values are allowed: they lead nowhere. Their slots are counted and have no target.
+    pub drops: bool,
 }
 
 /// The elements that a loop runs over.
@@ -84,7 +86,7 @@ pub struct Rank<'a> {
 /// use parloop_mesh::plan::{Elements, Incidence, Table};
 ///
 /// // Two triangles that share an edge.
-/// let triangles = Table { values: &[0, 1, 2, 1, 3, 2], arity: 3, set: 0, targets: 4 };
+/// let triangles = Table { values: &[0, 1, 2, 1, 3, 2], arity: 3, set: 0, targets: 4, drops: false };
 /// let incidence = Incidence::new(Elements::Range(0..2), &[triangles])?;
 /// assert_eq!(incidence.slots(), 3);
 /// # Ok::<(), parloop_mesh::plan::PlanError>(())
@@ -114,7 +116,7 @@ pub(super) struct Numbered {
 }
 
 impl<'a> Incidence<'a> {
-    /// Checks that each element has a row in each table, and that all of its values are targets.
+    /// Checks that each element has a row in each table, and that all of its values are targets, or negative where a table drops these.
     ///
     /// # Errors
     /// What is wrong with a table or with the elements, with its place.
@@ -172,10 +174,20 @@ impl<'a> Incidence<'a> {
     /// Calls `with` for the target of each slot of an element of the loop, in order.
     #[inline]
     pub(super) fn visit(&self, element: usize, mut with: impl FnMut(usize)) {
+        self.visit_slots(element, |_, target| with(target));
+    }
+
+    /// Calls `with` for each slot of an element of the loop that has a target, in order: the slot and the target.
+    #[inline]
+    pub(super) fn visit_slots(&self, element: usize, mut with: impl FnMut(usize, usize)) {
+        let mut first = 0;
         for columns in &self.columns {
-            for &value in &columns.values[element * columns.arity..][..columns.arity] {
-                with(columns.first + value as usize);
+            for (column, &value) in columns.values[element * columns.arity..][..columns.arity].iter().enumerate() {
+                if value >= 0 {
+                    with(first + column, columns.first + value as usize);
+                }
             }
+            first += columns.arity;
         }
     }
 
@@ -188,13 +200,11 @@ impl<'a> Incidence<'a> {
         for target in 1..starts.len() {
             starts[target] += starts[target - 1];
         }
-        let mut labels = vec![0i32; self.slots * self.elements.len()];
+        let mut labels = vec![0i32; starts[self.targets()] as usize];
         for position in 0..self.elements.len() {
-            let mut slot = 0;
-            self.visit(self.elements.at(position), |target| {
+            self.visit_slots(self.elements.at(position), |slot, target| {
                 labels[starts[target] as usize] = label(position, slot);
                 starts[target] += 1;
-                slot += 1;
             });
         }
         // Each start has moved to the end of its row, which is the start of the next.
@@ -206,7 +216,7 @@ impl<'a> Incidence<'a> {
 
 impl Table<'_> {
     fn check(&self, table: usize, elements: &Elements) -> Result<(), PlanError> {
-        let &Self { values, arity, targets, .. } = self;
+        let &Self { values, arity, targets, drops, .. } = self;
         let whole = if arity == 0 { values.is_empty() } else { values.len() % arity == 0 };
         if !whole {
             return Err(PlanError::Shape { table, values: values.len(), arity });
@@ -223,7 +233,7 @@ impl Table<'_> {
         for position in 0..elements.len() {
             let row = elements.at(position);
             for (column, &value) in values[row * arity..][..arity].iter().enumerate() {
-                if value as u32 >= limit {
+                if value as u32 >= limit && !(drops && value < 0) {
                     return Err(PlanError::OutOfRange { table, row, column, value, targets });
                 }
             }

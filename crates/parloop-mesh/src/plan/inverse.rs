@@ -11,7 +11,7 @@ use super::{Incidence, PlanError};
 /// ```
 /// use parloop_mesh::plan::{Elements, Incidence, Inverse, Table};
 ///
-/// let triangles = Table { values: &[0, 1, 2, 1, 3, 2], arity: 3, set: 0, targets: 4 };
+/// let triangles = Table { values: &[0, 1, 2, 1, 3, 2], arity: 3, set: 0, targets: 4, drops: false };
 /// let inverse = Inverse::new(&Incidence::new(Elements::Range(0..2), &[triangles])?)?;
 /// assert_eq!(inverse.starts, [0, 1, 3, 5, 6]);
 /// assert_eq!(inverse.row(2), [2, 5]); // slot 2 of element 0, slot 2 of element 1

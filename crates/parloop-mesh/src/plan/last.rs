@@ -11,7 +11,7 @@ use super::{Incidence, PlanError};
 /// ```
 /// use parloop_mesh::plan::{Elements, Incidence, Table, last_writers};
 ///
-/// let triangles = Table { values: &[0, 1, 2, 1, 3, 2], arity: 3, set: 0, targets: 5 };
+/// let triangles = Table { values: &[0, 1, 2, 1, 3, 2], arity: 3, set: 0, targets: 5, drops: false };
 /// let last = last_writers(&Incidence::new(Elements::Range(0..2), &[triangles])?)?;
 /// assert_eq!(last, [0, 3, 5, 4, -1]);
 /// # Ok::<(), parloop_mesh::plan::PlanError>(())
@@ -26,11 +26,7 @@ pub fn last_writers(incidence: &Incidence) -> Result<Vec<i32>, PlanError> {
     let mut last = vec![-1i32; incidence.targets()];
     for position in 0..elements.len() {
         let element = elements.at(position);
-        let mut entry = (element * slots) as i32;
-        incidence.visit(element, |target| {
-            last[target] = entry;
-            entry += 1;
-        });
+        incidence.visit_slots(element, |slot, target| last[target] = (element * slots + slot) as i32);
     }
     Ok(last)
 }

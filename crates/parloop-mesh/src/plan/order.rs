@@ -15,7 +15,7 @@ const SMALL: usize = 4096;
 /// use parloop_mesh::plan::{Elements, Incidence, Table, cuthill_mckee};
 ///
 /// // A path 2 – 0 – 3 – 1: neighbours get places next to each other.
-/// let edges = Table { values: &[2, 0, 0, 3, 3, 1], arity: 2, set: 0, targets: 4 };
+/// let edges = Table { values: &[2, 0, 0, 3, 3, 1], arity: 2, set: 0, targets: 4, drops: false };
 /// let rank = cuthill_mckee(&Incidence::new(Elements::Range(0..3), &[edges])?)?;
 /// assert!(edges.values.chunks(2).all(|edge| rank[edge[0] as usize].abs_diff(rank[edge[1] as usize]) == 1));
 /// # Ok::<(), parloop_mesh::plan::PlanError>(())
@@ -105,15 +105,18 @@ pub fn locality(table: &Table) -> Locality {
     for start in (0..rows).step_by(stride) {
         let mut before: Option<i32> = None;
         for element in start..rows.min(start + RUN) {
-            let values = row(element);
-            let (least, most) = values.iter().fold((values[0], values[0]), |(least, most), &value| (least.min(value), most.max(value)));
+            let mut values = row(element).iter().copied().filter(|&value| value >= 0);
+            let Some(first) = values.next() else {
+                continue;
+            };
+            let (least, most) = values.fold((first, first), |(least, most), value| (least.min(value), most.max(value)));
             spread += u64::from(most.abs_diff(least));
             rows_seen += 1;
             if let Some(before) = before {
-                jump += u64::from(values[0].abs_diff(before));
+                jump += u64::from(first.abs_diff(before));
                 jumps_seen += 1;
             }
-            before = Some(values[0]);
+            before = Some(first);
         }
     }
     let share = |sum: u64, count: u64| sum as f64 / (count.max(1) as f64 * table.targets.max(1) as f64);

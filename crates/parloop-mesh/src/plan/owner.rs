@@ -13,13 +13,14 @@ const MOST_PARTS: usize = 1 << 24;
 ///
 /// Part `p` runs `list[bounds[p]..bounds[p + 1]]`, ascending, so that a target gets its contributions in the order of the elements however
 /// many parts there are. Every slot of every element belongs to exactly one part. So does slot 0: what must happen once for an element
-/// (direct writes, reductions) happens where bit 0 is set. Elements without slots stand in one part, with an empty mask.
+/// (direct writes, reductions) happens where bit 0 is set. A slot that leads nowhere belongs to the first part of its element. Elements
+/// without slots stand in one part, with an empty mask.
 ///
 /// ```
 /// use parloop_mesh::plan::{Elements, Incidence, Owned, Table};
 ///
 /// // Three edges in a row over four nodes: part 0 has nodes 0 and 1, part 1 has 2 and 3; both run the edge between.
-/// let edges = Table { values: &[0, 1, 1, 2, 2, 3], arity: 2, set: 0, targets: 4 };
+/// let edges = Table { values: &[0, 1, 1, 2, 2, 3], arity: 2, set: 0, targets: 4, drops: false };
 /// let owned = Owned::new(&Incidence::new(Elements::Range(0..3), &[edges])?, 2, &[])?;
 /// assert_eq!(owned.bounds, [0, 2, 4]);
 /// assert_eq!(owned.list, [0, 1, 1, 2]);
@@ -137,19 +138,35 @@ impl Owners<'_, '_> {
     fn share(&self, position: usize, shares: &mut Shares) {
         let elements = self.incidence.elements();
         shares.clear();
-        let mut slot = 0;
-        self.incidence.visit(elements.at(position), |target| {
+        let mut with_target = 0;
+        self.incidence.visit_slots(elements.at(position), |slot, target| {
             shares.add(self.of[target], slot);
-            slot += 1;
+            with_target += 1;
         });
-        if slot == 0 {
+        if with_target < shares.slots || with_target == 0 {
+            self.share_rest(position, shares);
+        }
+    }
+
+    /// Gives the slots that lead nowhere to the first part of an element, or to any where it has none.
+    #[cold]
+    fn share_rest(&self, position: usize, shares: &mut Shares) {
+        let elements = self.incidence.elements();
+        if shares.parts.is_empty() {
             shares.open((position as u64 * self.parts as u64 / elements.len() as u64) as u32);
+        }
+        let first = shares.parts[0];
+        for slot in 0..shares.slots {
+            if !shares.is_owned(slot) {
+                shares.add(first, slot);
+            }
         }
     }
 }
 
 /// Distinct parts of an element, with the slots that each owns.
 struct Shares {
+    slots: usize,
     words: usize,
     parts: Vec<u32>,
     masks: Vec<u32>,
@@ -157,7 +174,7 @@ struct Shares {
 
 impl Shares {
     fn new(slots: usize) -> Self {
-        Self { words: slots.div_ceil(WORD).max(1), parts: Vec::new(), masks: Vec::new() }
+        Self { slots, words: slots.div_ceil(WORD).max(1), parts: Vec::new(), masks: Vec::new() }
     }
 
     fn clear(&mut self) {
@@ -180,6 +197,10 @@ impl Shares {
             self.parts.len() - 1
         });
         self.masks[known * self.words + slot / WORD] |= 1 << (slot % WORD);
+    }
+
+    fn is_owned(&self, slot: usize) -> bool {
+        self.masks.chunks_exact(self.words).any(|mask| mask[slot / WORD] & 1 << (slot % WORD) != 0)
     }
 
     #[inline]

@@ -188,7 +188,7 @@ impl Making<'_> {
             let map = maps[number];
             if !map.is_local()? {
                 let values = map.values()?;
-                let table = Table { values: &values, arity: map.arity(), set: 0, targets: map.to().sizes().total };
+                let table = Table { values: &values, arity: map.arity(), set: 0, targets: map.to().sizes().total, drops: false };
                 let incidence = Incidence::new(self.elements(), &[table])?;
                 return Ok(Some(element_order(&incidence, Some(&map.reverse_cuthill_mckee()?))?));
             }
@@ -331,6 +331,7 @@ impl Maker<'_> {
                 arity: maps[number].arity(),
                 set: sets.iter().position(|known| known == set).expect("invariant: it is in the list"),
                 targets: maps[number].to().sizes().total,
+                drops: false,
             })
             .collect();
         with(&Incidence::new(self.making.elements(), &tables)?, &tables)

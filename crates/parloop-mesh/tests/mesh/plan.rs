@@ -3,6 +3,7 @@
 mod colour;
 mod errors;
 mod inverse;
+mod last;
 mod order;
 mod owner;
 
@@ -23,11 +24,18 @@ struct Owning {
     arity: usize,
     set: usize,
     targets: usize,
+    drops: bool,
+}
+
+impl Owning {
+    fn table(&self) -> Table<'_> {
+        Table { values: &self.values, arity: self.arity, set: self.set, targets: self.targets, drops: self.drops }
+    }
 }
 
 impl Loop {
     fn one(values: Vec<i32>, arity: usize, targets: usize) -> Self {
-        Self { elements: None, count: values.len() / arity, tables: vec![Owning { values, arity, set: 0, targets }] }
+        Self { elements: None, count: values.len() / arity, tables: vec![Owning { values, arity, set: 0, targets, drops: false }] }
     }
 
     /// Triangles of a grid of `n` by `n` squares.
@@ -47,7 +55,7 @@ impl Loop {
     }
 
     fn tables(&self) -> Vec<Table<'_>> {
-        self.tables.iter().map(|t| Table { values: &t.values, arity: t.arity, set: t.set, targets: t.targets }).collect()
+        self.tables.iter().map(Owning::table).collect()
     }
 
     fn incidence(&self) -> Incidence<'_> {
@@ -59,12 +67,22 @@ impl Loop {
         self.elements.clone().unwrap_or_else(|| (0..self.count as i32).collect())
     }
 
-    /// Set and target of each slot of an element.
-    fn touched(&self, element: i32) -> Vec<(usize, i32)> {
+    /// How many slots an element has.
+    fn slots(&self) -> usize {
+        self.tables.iter().map(|table| table.arity).sum()
+    }
+
+    /// Slot, set and target of each slot of an element that leads to a target.
+    fn targets(&self, element: i32) -> Vec<(usize, (usize, i32))> {
         let row = |table: &Owning| -> Vec<(usize, i32)> {
             table.values[element as usize * table.arity..][..table.arity].iter().map(|&value| (table.set, value)).collect()
         };
-        self.tables.iter().flat_map(row).collect()
+        self.tables.iter().flat_map(row).enumerate().filter(|&(_, (_, target))| target >= 0).collect()
+    }
+
+    /// Set and target of each slot of an element that leads to a target.
+    fn touched(&self, element: i32) -> Vec<(usize, i32)> {
+        self.targets(element).into_iter().map(|(_, target)| target).collect()
     }
 }
 
@@ -85,13 +103,17 @@ fn is_permutation(numbers: &[i32]) -> bool {
     sorted.iter().copied().eq(0..numbers.len() as i32)
 }
 
-/// Loops of up to `sets` target sets; each set has at least one element.
+/// Loops of up to `sets` target sets; each set has at least one element, and some tables lead nowhere in places.
 fn loops(sets: usize) -> impl Strategy<Value = Loop> {
     (prop::collection::vec(1usize..24, sets), 0usize..50).prop_flat_map(move |(sizes, count)| {
         let table = (0..sizes.len(), 0usize..4).prop_flat_map(move |(set, arity)| {
             let targets = sizes[set];
-            let values = prop::collection::vec(0..targets as i32, count * arity);
-            values.prop_map(move |values| Owning { values, arity, set, targets })
+            any::<bool>().prop_flat_map(move |drops| {
+                // Slots that lead nowhere are about as many as lead to any one target, and at least a fifth.
+                let least = if drops { -1 - targets as i32 / 4 } else { 0 };
+                let values = prop::collection::vec(least..targets as i32, count * arity);
+                values.prop_map(move |values| Owning { values, arity, set, targets, drops })
+            })
         });
         let listed = prop::option::of(prop::collection::vec(any::<bool>(), count));
         (prop::collection::vec(table, 1..4), listed).prop_map(move |(tables, listed)| {

@@ -5,7 +5,7 @@ use parloop_mesh::plan::{Blocks, Elements, Incidence, Inverse, Owned, PlanError,
 use super::Loop;
 
 fn table(values: &[i32], arity: usize, targets: usize) -> Table<'_> {
-    Table { values, arity, set: 0, targets }
+    Table { values, arity, set: 0, targets, drops: false }
 }
 
 fn says<T: std::fmt::Debug>(result: Result<T, PlanError>, message: &str) {
@@ -33,6 +33,14 @@ fn values_must_be_targets() {
 }
 
 #[test]
+fn a_table_that_drops_takes_negative_values_and_no_others_out_of_range() {
+    let dropping = |values| Table { drops: true, ..table(values, 2, 3) };
+    assert!(Incidence::new(Elements::Range(0..1), &[dropping(&[i32::MIN, 2])]).is_ok());
+    let message = "table 0: entry [0, 1] is 3, but the target set has 3 elements";
+    says(Incidence::new(Elements::Range(0..1), &[dropping(&[-1, 3])]), message);
+}
+
+#[test]
 fn values_outside_of_the_loop_do_not_matter() {
     let outside = [7, 0, -1];
     assert!(Incidence::new(Elements::Range(1..2), &[table(&outside, 1, 1)]).is_ok());
@@ -57,7 +65,7 @@ fn lists_of_elements_must_ascend() {
 fn what_does_not_fit_in_32_bits_is_refused() {
     let many = Elements::Range(0..3_000_000_000);
     says(Incidence::new(many, &[]), "the number of elements would be 3000000000, but an index has 32 bits, up to 2147483647");
-    let large = Table { values: &[], arity: 1, set: 0, targets: 3_000_000_000 };
+    let large = Table { values: &[], arity: 1, set: 0, targets: 3_000_000_000, drops: false };
     let message = "the number of targets would be 3000000000, but an index has 32 bits, up to 2147483647";
     says(Incidence::new(Elements::Range(0..0), &[large]), message);
     // The last element of a short list is large, and so is its entry.

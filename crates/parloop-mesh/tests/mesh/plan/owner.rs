@@ -12,7 +12,7 @@ fn owners(of: &Loop, owned: &Owned) -> HashMap<(usize, i32), usize> {
     let mut owners = HashMap::new();
     for part in 0..owned.parts() {
         for place in owned.bounds[part] as usize..owned.bounds[part + 1] as usize {
-            for (slot, target) in of.touched(owned.list[place]).into_iter().enumerate() {
+            for (slot, target) in of.targets(owned.list[place]) {
                 if owned.masks[place] & 1 << slot != 0 {
                     assert_eq!(*owners.entry(target).or_insert(part), part, "two parts write {target:?}");
                 }
@@ -27,7 +27,7 @@ proptest! {
     fn each_slot_of_each_element_belongs_to_one_part_and_each_target_too(of in loops(2), parts in 1usize..9) {
         let owned = Owned::new(&of.incidence(), parts, &[]).expect("few slots");
         prop_assert_eq!(owned.parts(), parts);
-        let slots = of.tables.iter().map(|table| table.arity).sum::<usize>();
+        let slots = of.slots();
         let all = (1u32 << slots) - 1;
         let mut masks: HashMap<i32, u32> = HashMap::new();
         let mut visits: HashMap<i32, usize> = HashMap::new();
@@ -68,13 +68,50 @@ proptest! {
             let owned = Owned::new(&of.incidence(), parts, &[]).expect("few slots");
             let mut got: HashMap<(usize, i32), Vec<i32>> = HashMap::new();
             for (&element, mask) in owned.list.iter().zip(&owned.masks) {
-                for (slot, target) in of.touched(element).into_iter().enumerate().filter(|(slot, _)| mask & 1 << slot != 0) {
+                for (slot, target) in of.targets(element).into_iter().filter(|(slot, _)| mask & 1 << slot != 0) {
                     got.entry(target).or_default().push(element * 32 + slot as i32);
                 }
             }
             got
         };
         prop_assert_eq!(contributions(parts), contributions(1));
+    }
+
+    #[test]
+    fn slots_that_lead_nowhere_add_no_part_to_an_element(of in loops(2), parts in 1usize..9) {
+        let owned = Owned::new(&of.incidence(), parts, &[]).expect("parts");
+        let owners = owners(&of, &owned);
+        for element in of.list() {
+            let mut expected: Vec<usize> = of.touched(element).iter().map(|target| owners[target]).collect();
+            expected.sort_unstable();
+            expected.dedup();
+            let runs = |part: &usize| owned.list[owned.bounds[*part] as usize..owned.bounds[part + 1] as usize].contains(&element);
+            let found: Vec<usize> = (0..parts).filter(runs).collect();
+            match expected.is_empty() {
+                true => prop_assert_eq!(found.len(), 1),
+                false => prop_assert_eq!(found, expected),
+            }
+        }
+    }
+
+    #[test]
+    fn masks_of_several_words_have_the_bits_of_masks_of_one(of in loops(1), parts in 1usize..9) {
+        // The same loop with many more slots, which lead where the others do.
+        let mut wide = of.clone();
+        while wide.slots() > 0 && wide.slots() <= 100 {
+            wide.tables.extend(of.tables.clone());
+        }
+        let narrow = Owned::new(&of.incidence(), parts, &[]).expect("parts");
+        let wide_owned = Owned::new(&wide.incidence(), parts, &[]).expect("parts");
+        prop_assert_eq!(wide_owned.words, wide.slots().div_ceil(32).max(1));
+        prop_assert_eq!(&wide_owned.bounds, &narrow.bounds);
+        prop_assert_eq!(&wide_owned.list, &narrow.list);
+        for (place, mask) in wide_owned.masks.chunks(wide_owned.words).enumerate() {
+            for slot in 0..wide.slots() {
+                let expected = narrow.masks[place] >> (slot % of.slots()) & 1;
+                prop_assert_eq!(mask[slot / 32] >> (slot % 32) & 1, expected);
+            }
+        }
     }
 }
 
@@ -86,6 +123,14 @@ fn a_mask_has_a_word_for_each_32_slots() {
         let owned = Owned::new(&Loop::one(vec![0; slots], slots, 1).incidence(), 1, &[]).expect("parts");
         assert_eq!((owned.words, owned.masks), (masks.len(), masks));
     }
+}
+
+#[test]
+fn an_element_that_leads_nowhere_runs_once_and_has_all_of_its_slots() {
+    let mut of = Loop::one(vec![-1, -1, 0, -1, -1, 1], 2, 2);
+    of.tables[0].drops = true;
+    let owned = Owned::new(&of.incidence(), 2, &[]).expect("parts");
+    assert_eq!((owned.bounds, owned.list, owned.masks), (vec![0, 2, 3], vec![0, 1, 2], vec![0b11; 3]));
 }
 
 #[test]
