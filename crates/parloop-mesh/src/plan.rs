@@ -2,7 +2,7 @@
 //!
 //! Pure algorithms on slices of `i32`, linear or n·log n. What a loop writes through maps is an [`Incidence`]; the rest are answers
 //! about it: [`Inverse`] (gather by target), [`Owned`] (owner-computes), [`Coloured`] and [`Blocks`] (colouring),
-//! [`last_writers`], and orders.
+//! [`last_writers`], and orders. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
 
 mod colour;
 mod error;
@@ -11,6 +11,8 @@ mod inverse;
 mod last;
 mod order;
 mod owner;
+mod sparsity;
+mod targets;
 
 pub use colour::{Blocks, Coloured};
 pub use error::PlanError;
@@ -19,3 +21,5 @@ pub use inverse::Inverse;
 pub use last::last_writers;
 pub use order::{Locality, cuthill_mckee, element_order, locality};
 pub use owner::Owned;
+pub use sparsity::{Merged, Pair, Pattern, PatternSize, Positions, merge};
+pub use targets::{Flat, Layers, Targets};

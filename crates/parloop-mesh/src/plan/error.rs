@@ -103,4 +103,84 @@ pub enum PlanError {
     /// Blocks of no elements.
     #[error("blocks of 0 elements were asked for; a block has at least 1")]
     EmptyBlocks,
+    /// Another number of offsets than a table has columns.
+    #[error("{found} offsets are given for a table of {arity} columns; give one for each")]
+    Offsets {
+        /// How many are given.
+        found: usize,
+        /// How many columns the table has.
+        arity: usize,
+    },
+    /// A value of a table leaves its target set on its way through the layers.
+    #[error("entry [{row}, {column}] is {value} in layer {layer}, but the target set has {targets} elements")]
+    LayerOutOfRange {
+        /// The element of the base set.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// What it has become.
+        value: i64,
+        /// The layer.
+        layer: i32,
+        /// The size of the target set.
+        targets: usize,
+    },
+    /// The two sides of a pair have different numbers of elements.
+    #[error("the row targets of a pair have {rows} elements, but its column targets have {columns}; both must be of the same elements")]
+    PairCounts {
+        /// How many elements have row targets.
+        rows: usize,
+        /// How many elements have column targets.
+        columns: usize,
+    },
+    /// One side of a pair leads to a set that is not that of the matrix.
+    #[error("pair {pair}: the {side} targets are of a set of {found} elements, but the matrix has {expected} {side}s")]
+    PairTargets {
+        /// Which pair, counted from 0.
+        pair: usize,
+        /// `"row"` or `"column"`.
+        side: &'static str,
+        /// The size of the target set.
+        found: usize,
+        /// How many rows or columns there are.
+        expected: usize,
+    },
+    /// Two targets of an element meet where no block is stored.
+    #[error("the pattern has no block in row {row} and column {column}; make it of this pair of maps as well")]
+    NotStored {
+        /// The row.
+        row: i32,
+        /// The column.
+        column: i32,
+    },
+    /// The rows of a grid have different lengths.
+    #[error("row {row} of the grid has {found} patterns, but row 0 has {expected}")]
+    RaggedGrid {
+        /// Which row, counted from 0.
+        row: usize,
+        /// How many patterns it has.
+        found: usize,
+        /// How many the first row has.
+        expected: usize,
+    },
+    /// A pattern does not fit beside or below another.
+    #[error("pattern [{row}, {column}] of the grid has {found} {what}, but the first one there has {expected}")]
+    GridSize {
+        /// Which row of the grid, counted from 0.
+        row: usize,
+        /// Which column of the grid, counted from 0.
+        column: usize,
+        /// `"rows"` or `"columns"`.
+        what: &'static str,
+        /// How many the pattern has.
+        found: usize,
+        /// How many the first pattern of this row, or of this column, has.
+        expected: usize,
+    },
+    /// The system starts no further thread.
+    #[error("a thread could not be started ({reason}); ask for fewer threads")]
+    NoThread {
+        /// Why.
+        reason: std::io::ErrorKind,
+    },
 }

@@ -55,7 +55,7 @@ impl Elements<'_> {
         if self.is_empty() { 0 } else { self.at(self.len() - 1) + 1 }
     }
 
-    fn check(&self) -> Result<(), PlanError> {
+    pub(super) fn check(&self) -> Result<(), PlanError> {
         if let Elements::List(list) = self {
             let mut before = -1;
             for (position, &element) in list.iter().enumerate() {
@@ -215,7 +215,7 @@ impl<'a> Incidence<'a> {
 }
 
 impl Table<'_> {
-    fn check(&self, table: usize, elements: &Elements) -> Result<(), PlanError> {
+    pub(super) fn check(&self, table: usize, elements: &Elements) -> Result<(), PlanError> {
         let &Self { values, arity, targets, drops, .. } = self;
         let whole = if arity == 0 { values.is_empty() } else { values.len() % arity == 0 };
         if !whole {
