@@ -34,6 +34,12 @@ pub enum MeshError {
     MapLength { map: String, found: usize, rows: usize, arity: usize },
     #[error("map `{map}`: entry [{row}, {column}] is {value}, but set `{set}` has {size} elements")]
     MapRange { map: String, row: usize, column: usize, value: i64, set: String, size: usize },
+    #[error("sparsity `{sparsity}`: the map `{map}` leads to set `{found}`, but it must lead to set `{wanted}`")]
+    SparsityMaps { sparsity: String, map: String, found: String, wanted: String },
+    #[error(
+        "sparsity `{sparsity}`: the map `{rows}` begins at set `{from}`, but `{columns}` begins at `{other}`; both must begin at one set"
+    )]
+    SparsityFrom { sparsity: String, rows: String, from: String, columns: String, other: String },
     #[error("{rows} × {count} numbers do not fit into memory")]
     TooLarge { rows: usize, count: usize },
     #[error("{asked} numbers are needed, but {found} were given")]

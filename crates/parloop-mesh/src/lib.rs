@@ -29,6 +29,7 @@
 
 mod access;
 mod arithmetic;
+mod block;
 mod declare;
 mod error;
 mod files;
@@ -42,12 +43,15 @@ mod storage;
 
 pub use access::Access;
 pub use arithmetic::{Operand, Operation, Rounding, Sides};
+pub use block::Block;
 pub use declare::arg::{Arg, ArgData};
 pub use declare::dat::Dat;
 pub use declare::dataset::DataSet;
 pub use declare::global::Global;
 pub use declare::map::Map;
+pub use declare::mat::Mat;
 pub use declare::set::{Set, SetKind};
+pub use declare::sparsity::{Dropped, Sparsity};
 pub use error::MeshError;
 pub use files::vtk;
 pub use kernel::{Kernel, KernelOptions};

@@ -4,6 +4,7 @@ use parloop_device::DType;
 use smallvec::{SmallVec, smallvec};
 
 use crate::access::Access;
+use crate::block::Block;
 use crate::declare::arg::{Arg, ArgData};
 use crate::storage::Layout;
 
@@ -37,6 +38,8 @@ pub struct ArgShape {
     pub layout: Layout,
     /// How elements lead to rows.
     pub reach: Reach,
+    /// The blocks of a matrix that the kernel gets as one; then the map leads to stored blocks, or nowhere.
+    pub block: Option<Block>,
     /// What the kernel does with it.
     pub access: Access,
     /// Whether the kernel gets the table itself, which it only reads, and not a copy for each element.
@@ -69,11 +72,22 @@ pub struct Axis {
 
 impl ArgShape {
     /// The loops of a walk through the numbers that the kernel gets, outer first.
-    pub fn walk(&self, shape: &Shape) -> SmallVec<[Axis; 2]> {
+    pub fn walk(&self, shape: &Shape) -> SmallVec<[Axis; 4]> {
+        if let Some(block) = self.block {
+            return block_walk(block);
+        }
         let numbers = Axis { length: self.count, slot: 0, number: 1, place: 1 };
         match self.map() {
             Some(map) => smallvec![Axis { length: shape.maps[map], slot: 1, number: 0, place: self.count }, numbers],
             None => smallvec![numbers],
+        }
+    }
+
+    /// The lengths of the axes of what the kernel gets.
+    pub fn axes(&self, shape: &Shape) -> Vec<usize> {
+        match self.block {
+            Some(block) => block.shape().to_vec(),
+            None => self.map().map(|map| shape.maps[map]).into_iter().chain([self.count]).collect(),
         }
     }
 
@@ -116,6 +130,19 @@ impl ArgShape {
     }
 }
 
+/// Row by row through all blocks together, as the kernel has them; what has length one needs no loop.
+fn block_walk(block: Block) -> SmallVec<[Axis; 4]> {
+    let Block { below, beside, rows, columns } = block;
+    let width = beside * columns;
+    let axes = [
+        Axis { length: below, slot: beside, number: 0, place: rows * width },
+        Axis { length: rows, slot: 0, number: columns, place: width },
+        Axis { length: beside, slot: 1, number: 0, place: columns },
+        Axis { length: columns, slot: 0, number: 1, place: 1 },
+    ];
+    axes.into_iter().filter(|axis| axis.length > 1).collect()
+}
+
 impl Shape {
     /// The shape of these arguments; `layout` says how the numbers of each lie in memory, `in_place` which are not copied.
     pub fn of(args: &[Arg], layout: impl Fn(&Arg) -> Layout, in_place: impl Fn(usize, &Arg) -> bool) -> Shape {
@@ -145,6 +172,7 @@ impl Shape {
                 count: arg.count(),
                 layout: layout(arg),
                 reach,
+                block: arg.block(),
                 access: arg.access,
                 in_place: in_place(index, arg),
             });

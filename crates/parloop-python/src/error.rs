@@ -123,6 +123,7 @@ impl From<MeshError> for Error {
             MeshError::ElementType { .. } => Exception::DataTypeError,
             MeshError::Mode { .. } | MeshError::Conflict { .. } | MeshError::SharedMemory { .. } => Exception::ModeValueError,
             MeshError::WrongSet { .. } | MeshError::MapOfGlobal { .. } => Exception::MapValueError,
+            MeshError::SparsityMaps { .. } | MeshError::SparsityFrom { .. } => Exception::MapValueError,
             MeshError::Component { .. } => Exception::IndexValueError,
             MeshError::Returns { .. } | MeshError::NoLoopKernel { .. } => Exception::KernelTypeError,
             MeshError::Count { .. } | MeshError::Parameter { .. } => Exception::KernelTypeError,

@@ -68,6 +68,7 @@ exceptions! {
     DataSetTypeError: MeshError, "TypeError", "Something else was given where a set with a dimension is needed.";
     MapTypeError: MeshError, "TypeError", "Something else was given where a map is needed, or a map of floats.";
     DatTypeError: MeshError, "TypeError", "Something else was given where data on a set is needed.";
+    SparsityTypeError: MeshError, "TypeError", "Something else was given where a sparsity is needed.";
     DataTypeError: MeshError, "TypeError", "The type of numbers is not known, or does not fit.";
     KernelTypeError: MeshError, "TypeError", "Something else was given where a kernel is needed, or a kernel does not fit its arguments.";
     SubsetIndexOutOfBounds: MeshError, "TypeError", "A subset has an element that its set has not.";

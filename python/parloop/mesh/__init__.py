@@ -25,9 +25,11 @@ from .._parloop import _DatView as DatView
 from .._parloop import _Global as Global
 from .._parloop import _Kernel as Kernel
 from .._parloop import _Map as Map
+from .._parloop import _Mat as Mat
 from .._parloop import _par_loop as par_loop
 from .._parloop import _ParLoop as ParLoop
 from .._parloop import _Set as Set
+from .._parloop import _Sparsity as Sparsity
 from .._parloop import _Subset as Subset
 from .._parloop import _write_vtk as write_vtk
 
@@ -35,6 +37,6 @@ READ, WRITE, RW = Access.READ, Access.WRITE, Access.RW
 INC, MIN, MAX = Access.INC, Access.MIN, Access.MAX
 
 __all__ = [
-    "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "MeshError", "ParLoop",
-    "READ", "RW", "Set", "Subset", "WRITE", "par_loop", "write_vtk",
+    "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "Mat", "MeshError", "ParLoop",
+    "READ", "RW", "Set", "Sparsity", "Subset", "WRITE", "par_loop", "write_vtk",
 ]  # fmt: skip

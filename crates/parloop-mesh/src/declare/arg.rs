@@ -5,7 +5,11 @@ use parloop_device::DType;
 use super::dat::Dat;
 use super::global::Global;
 use super::map::Map;
+use super::mat::Mat;
+use super::sparsity::Dropped;
+use crate::Result;
 use crate::access::Access;
+use crate::block::Block;
 use crate::storage::Storage;
 
 /// The data of an argument.
@@ -17,6 +21,8 @@ pub enum ArgData {
     Component(Dat, usize),
     /// The same for all elements.
     Global(Global),
+    /// The blocks of a matrix where the targets of two maps meet.
+    Mat(Mat, Block),
 }
 
 /// An argument of a loop.
@@ -51,6 +57,7 @@ impl Arg {
         match &self.data {
             ArgData::Dat(dat) | ArgData::Component(dat, _) => dat.name(),
             ArgData::Global(global) => global.name(),
+            ArgData::Mat(mat, _) => mat.name(),
         }
     }
 
@@ -59,6 +66,7 @@ impl Arg {
         match &self.data {
             ArgData::Dat(dat) | ArgData::Component(dat, _) => dat.storage(),
             ArgData::Global(global) => global.storage(),
+            ArgData::Mat(mat, _) => mat.storage(),
         }
     }
 
@@ -73,6 +81,20 @@ impl Arg {
             ArgData::Dat(dat) => dat.dataset().count(),
             ArgData::Component(..) => 1,
             ArgData::Global(global) => global.count(),
+            ArgData::Mat(mat, _) => mat.sparsity().block(),
+        }
+    }
+
+    /// The part of a matrix that belongs to an element.
+    pub fn block(&self) -> Option<Block> {
+        if let ArgData::Mat(_, block) = self.data { Some(block) } else { None }
+    }
+
+    /// The lengths of the axes of what the kernel gets.
+    pub fn axes(&self) -> Vec<usize> {
+        match self.block() {
+            Some(block) => block.shape().to_vec(),
+            None => self.map.iter().map(Map::arity).chain([self.count()]).collect(),
         }
     }
 
@@ -101,6 +123,29 @@ impl Dat {
     /// An argument of a loop: one component of the data, counted from 0, of each element.
     pub fn component<'a>(&self, component: usize, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
         Arg::component(self, component, access, map.into())
+    }
+}
+
+impl Mat {
+    /// An argument of a loop: for each element the blocks where a target of `rows` and a target of `columns` meet, as one array of all
+    /// rows by all columns, which is zero before the kernel adds to it or writes it.
+    ///
+    /// # Errors
+    /// [`MeshError::SparsityMaps`](crate::MeshError::SparsityMaps), or targets that meet in a block that is not stored.
+    pub fn arg(&self, access: Access, rows: &Map, columns: &Map) -> Result<Arg> {
+        self.arg_without(access, rows, columns, &Dropped::default())
+    }
+
+    /// As [`arg`](Self::arg); what the kernel leaves in some rows and columns of the matrix is dropped.
+    ///
+    /// # Errors
+    /// As [`arg`](Self::arg).
+    pub fn arg_without(&self, access: Access, rows: &Map, columns: &Map, dropped: &Dropped) -> Result<Arg> {
+        let sparsity = self.sparsity();
+        let block =
+            Block { below: rows.arity(), beside: columns.arity(), rows: sparsity.rows().count(), columns: sparsity.columns().count() };
+        let map = Some(sparsity.positions(rows, columns, dropped)?);
+        Ok(Arg { data: ArgData::Mat(self.clone(), block), access, map })
     }
 }
 

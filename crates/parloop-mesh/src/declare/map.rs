@@ -9,7 +9,7 @@ use super::identity::{self, Id};
 use super::set::Set;
 use crate::Result;
 use crate::error::MeshError;
-use crate::plan::{self, Elements, Incidence, Table};
+use crate::plan::{self, Elements, Incidence, Pattern, Table};
 use crate::storage::Storage;
 
 /// For each element of `from`, `arity` elements of `to`. Clones are the same map.
@@ -35,10 +35,35 @@ struct Inner {
     to: Set,
     arity: usize,
     values: Storage,
+    /// Of a map to the stored blocks of a matrix.
+    blocks: Option<Blocks>,
     /// Whether its numbers have an order, when someone wanted to know.
     is_local: OnceLock<bool>,
     /// Better numbers for what it leads to, when someone wanted them.
     rank: OnceLock<Arc<[i32]>>,
+}
+
+/// Of a map to the stored blocks of a matrix: their order is that of their rows. Negative values lead nowhere.
+struct Blocks {
+    /// The map to the rows.
+    rows: Map,
+    pattern: Arc<Pattern>,
+}
+
+impl Blocks {
+    /// Numbers for the blocks, row by row in the order of better numbers for the rows.
+    fn rank(&self) -> Result<Vec<i32>> {
+        let mut rows = vec![0; self.pattern.rows()];
+        for (row, &place) in self.rows.reverse_cuthill_mckee()?.iter().enumerate() {
+            rows[place as usize] = row;
+        }
+        let (mut rank, mut next) = (vec![0; self.pattern.stored()], 0..);
+        for row in rows {
+            let blocks = self.pattern.starts()[row] as usize..self.pattern.starts()[row + 1] as usize;
+            rank[blocks].iter_mut().zip(&mut next).for_each(|(place, number)| *place = number);
+        }
+        Ok(rank)
+    }
 }
 
 impl Map {
@@ -73,10 +98,33 @@ impl Map {
             to: to.clone(),
             arity,
             values,
+            blocks: None,
             is_local: OnceLock::new(),
             rank: OnceLock::new(),
         };
         Ok(Map { inner: Arc::new(inner) })
+    }
+
+    /// Positions of stored blocks, row by row, which were checked when they were found; -1 is none.
+    pub(super) fn to_blocks(rows: &Map, stored: (&Set, &Arc<Pattern>), arity: usize, values: &[i32], name: String) -> Result<Map> {
+        let (blocks, pattern) = stored;
+        let inner = Inner {
+            id: identity::fresh(),
+            name,
+            from: rows.from().clone(),
+            to: blocks.clone(),
+            arity,
+            values: Storage::with_values(values, rows.from().sizes().total, arity)?,
+            blocks: Some(Blocks { rows: rows.clone(), pattern: pattern.clone() }),
+            is_local: OnceLock::new(),
+            rank: OnceLock::new(),
+        };
+        Ok(Map { inner: Arc::new(inner) })
+    }
+
+    /// Whether values may be negative, which lead nowhere.
+    pub(crate) fn drops(&self) -> bool {
+        self.inner.blocks.is_some()
     }
 
     /// The number by which this map is known.
@@ -133,6 +181,10 @@ impl Map {
         if let Some(rank) = self.inner.rank.get() {
             return Ok(rank.clone());
         }
+        if let Some(blocks) = &self.inner.blocks {
+            let rank = blocks.rank()?;
+            return Ok(self.inner.rank.get_or_init(|| rank.into()).clone());
+        }
         let values = self.values()?;
         let rank = plan::cuthill_mckee(&Incidence::new(Elements::Range(0..self.from().sizes().total), &[self.table(&values)])?)?;
         Ok(self.inner.rank.get_or_init(|| rank.into()).clone())
@@ -146,12 +198,15 @@ impl Map {
         if let Some(&known) = self.inner.is_local.get() {
             return Ok(known);
         }
-        let is_local = plan::locality(&self.table(&self.values()?)).is_local();
+        let is_local = match &self.inner.blocks {
+            Some(blocks) => blocks.rows.is_local()?,
+            None => plan::locality(&self.table(&self.values()?)).is_local(),
+        };
         Ok(*self.inner.is_local.get_or_init(|| is_local))
     }
 
     fn table<'a>(&self, values: &'a [i32]) -> Table<'a> {
-        Table { values, arity: self.arity(), set: 0, targets: self.to().sizes().total, drops: false }
+        Table { values, arity: self.arity(), set: 0, targets: self.to().sizes().total, drops: self.drops() }
     }
 
     /// The host's memory of its values, numbers of type [`DType::I32`] row by row, to look at: they were checked when it was made.

@@ -6,5 +6,7 @@ pub mod dataset;
 pub mod global;
 pub mod identity;
 pub mod map;
+pub mod mat;
 pub mod set;
+pub mod sparsity;
 mod subset;

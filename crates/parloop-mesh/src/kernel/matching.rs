@@ -35,7 +35,7 @@ pub fn check(signature: &Signature, args: &[Arg]) -> Result<()> {
                 None => return wrong("only an argument through a map has pointers to rows; declare one pointer"),
             },
             Pointee::Rows(dtype, lengths) => match arg.map {
-                Some(_) if numbers(lengths) == Some(arg.count() as u64) => *dtype,
+                Some(_) if numbers(lengths) == arg.axes().last().map(|&length| length as u64) => *dtype,
                 Some(_) => return wrong("the length of a row must be the number of values of an element"),
                 None => return wrong("only an argument through a map has rows; declare one pointer"),
             },
@@ -62,6 +62,7 @@ pub fn described(arg: &Arg) -> String {
         ArgData::Dat(_) => "Dat".to_owned(),
         ArgData::Component(_, component) => format!("component {component} of Dat"),
         ArgData::Global(_) => "Global".to_owned(),
+        ArgData::Mat(..) => "Mat".to_owned(),
     };
     let map = arg.map.as_ref().map(|map| format!(" through map `{}`", map.name())).unwrap_or_default();
     format!("{kind} `{}` of {} with {}{map}", arg.name(), arg.dtype(), arg.access)

@@ -214,14 +214,13 @@ impl Kernel {
 
     /// The lengths of the axes along which it takes each argument.
     pub(crate) fn axes(&self, shape: &Shape) -> Vec<Vec<usize>> {
-        let arity = |arg: &ArgShape| arg.map().map(|map| shape.maps[map]);
-        let plain = |arg: &ArgShape| arity(arg).into_iter().chain([arg.count]).collect();
+        let plain = |arg: &ArgShape| arg.axes(shape);
         match &self.inner.body {
             Body::C(_) => shape.args.iter().map(plain).collect(),
             Body::Loop(program) => {
                 let arguments = self.own(program).arguments.iter().zip(&shape.args);
                 let along = |(argument, arg): (&Argument, &ArgShape)| match &argument.kind {
-                    ArgumentKind::Array { layout, .. } => passing::axes(layout, arity(arg), arg.count).unwrap_or_else(|| plain(arg)),
+                    ArgumentKind::Array { layout, .. } => passing::axes(layout, &plain(arg)).unwrap_or_else(|| plain(arg)),
                     _ => plain(arg),
                 };
                 arguments.map(along).collect()

@@ -21,7 +21,7 @@ pub fn check(kernel: &LoopKernel, args: &[Arg]) -> Result<()> {
         let ArgumentKind::Array { layout, .. } = &argument.kind else {
             return wrong("declare an array");
         };
-        if axes(layout, arg.map.as_ref().map(|map| map.arity()), arg.count()).is_none() {
+        if axes(layout, &arg.axes()).is_none() {
             return wrong("its axes must be those of the map and of the data, or one for all numbers");
         }
         if argument.ty.as_ref().is_some_and(|ty| *ty != Type::Scalar(arg.dtype())) {
@@ -38,18 +38,17 @@ fn is_written(kernel: &LoopKernel, argument: &Argument) -> bool {
     kernel.instructions.iter().any(|instruction| instruction.writes().contains(&argument.name))
 }
 
-/// The lengths of the axes along which a kernel takes `arity` rows of `count` numbers, or one row; `None` where they do not fit.
-pub fn axes(layout: &Layout, arity: Option<usize>, count: usize) -> Option<Vec<usize>> {
-    let all = arity.unwrap_or(1).saturating_mul(count);
-    let plain: Vec<usize> = arity.into_iter().chain([count]).collect();
+/// The lengths of the axes along which a kernel takes numbers that have these axes; `None` where they do not fit.
+pub fn axes(layout: &Layout, plain: &[usize]) -> Option<Vec<usize>> {
+    let all = plain.iter().fold(1usize, |all, &length| all.saturating_mul(length));
     let known = layout.lengths().map(|lengths| lengths.iter().map(constant).collect::<Option<Vec<usize>>>());
     match (known.flatten(), layout.axis_count()) {
         (Some(lengths), _) => {
             let numbers = lengths.iter().try_fold(1usize, |numbers, &length| numbers.checked_mul(length));
             (!lengths.is_empty() && numbers == Some(all)).then_some(lengths)
         }
-        (None, None) => Some(plain),
-        (None, Some(axes)) if axes == plain.len() => Some(plain),
+        (None, None) => Some(plain.to_vec()),
+        (None, Some(axes)) if axes == plain.len() => Some(plain.to_vec()),
         (None, Some(1)) => Some(vec![all]),
         (None, Some(_)) => None,
     }

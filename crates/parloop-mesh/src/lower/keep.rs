@@ -78,7 +78,8 @@ impl Body<'_> {
         let real = Call::real(spot);
         let public = self.public(spot, arg, &walk);
         let value = combined(arg.access, public.clone(), real.number(index, &walk));
-        let earlier = self.earlier(index, |other| other.overlaps(arg)).map(|other| written(other));
+        let condition = and(self.leads_somewhere(spot, arg, &walk), condition);
+        let earlier = self.earlier(index, |other| other.overlaps(arg)).map(written);
         let instruction = Instruction::assign(written(index), public, value)
             .after(std::iter::once(real.id()).chain(earlier))
             .within(spot.inames.iter().chain(&walk.inames).cloned())
@@ -86,6 +87,12 @@ impl Body<'_> {
             .when(condition)
             .atomic(atomic.then_some(Atomicity::Update));
         walk.loops.then_planned(instruction)
+    }
+
+    /// Whether the block at hand is stored, where it may not be.
+    pub fn leads_somewhere(&self, spot: &Spot, arg: &ArgShape, walk: &Walk) -> Option<Expr> {
+        let map = arg.map().filter(|_| arg.block.is_some())?;
+        Some(self.target(spot, map, walk).at_least(0))
     }
 
     /// Earlier arguments that are written, of a kind: what is written twice is written in order.
@@ -174,6 +181,14 @@ impl Body<'_> {
 }
 
 const NONE: [Name; 0] = [];
+
+/// Both conditions, or the one that is there; the first guards the second.
+pub(super) fn and(first: Option<Expr>, second: Option<Expr>) -> Option<Expr> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(first.and(second)),
+        (first, second) => first.or(second),
+    }
+}
 
 /// The instruction that writes an argument.
 fn written(index: usize) -> Name {

@@ -6,7 +6,7 @@ use parloop_loop::syntax::{Expr, Instruction, SyncScope};
 
 use super::LANES;
 use super::frame::Spot;
-use super::keep::{combined, sum_of};
+use super::keep::{and, combined, sum_of};
 use super::piece::Piece;
 use super::stage::{Body, Call, Walk};
 use crate::shape::{ArgShape, Shape};
@@ -60,7 +60,7 @@ impl Body<'_> {
             .after([held(index)].into_iter().chain(keep.ready.iter().cloned()).chain(before))
             .within(keep.inames.iter().chain(&walk.inames).cloned())
             .without_barriers("pl_*", SyncScope::Global)
-            .when(self.is_own(keep, arg, &walk));
+            .when(and(self.leads_somewhere(keep, arg, &walk), self.is_own(keep, arg, &walk)));
         walk.loops.then_planned(instruction)
     }
 }

@@ -146,6 +146,8 @@ impl Body<'_> {
         let value = match arg.access {
             Access::Inc => neutral(arg.dtype),
             Access::Write if self.is_tried() => call.unwritten().into(),
+            // Blocks of a matrix may lead nowhere.
+            Access::Write if arg.block.is_some() => Expr::int(0),
             _ => self.public(call.spot, arg, &walk),
         };
         let inames = call.spot.inames.iter().chain(&walk.inames).cloned();

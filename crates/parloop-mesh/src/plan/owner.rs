@@ -84,6 +84,14 @@ impl Owned {
         Ok(Self { bounds, list, masks, words, redundancy })
     }
 
+    /// The mask of an entry of `list`.
+    ///
+    /// # Panics
+    /// There is no such entry.
+    pub fn mask(&self, place: usize) -> &[u32] {
+        &self.masks[place * self.words..][..self.words]
+    }
+
     /// How many parts there are.
     pub fn parts(&self) -> usize {
         self.bounds.len() - 1

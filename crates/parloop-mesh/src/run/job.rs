@@ -186,7 +186,8 @@ impl Making<'_> {
         let first = self.shape.meeting_maps();
         for number in first.iter().copied().chain(0..maps.len()) {
             let map = maps[number];
-            if !map.is_local()? {
+            // Rows of a matrix are ordered by the map that leads to them.
+            if !map.drops() && !map.is_local()? {
                 let values = map.values()?;
                 let table = Table { values: &values, arity: map.arity(), set: 0, targets: map.to().sizes().total, drops: false };
                 let incidence = Incidence::new(self.elements(), &[table])?;
@@ -331,7 +332,7 @@ impl Maker<'_> {
                 arity: maps[number].arity(),
                 set: sets.iter().position(|known| known == set).expect("invariant: it is in the list"),
                 targets: maps[number].to().sizes().total,
-                drops: false,
+                drops: maps[number].drops(),
             })
             .collect();
         with(&Incidence::new(self.making.elements(), &tables)?, &tables)

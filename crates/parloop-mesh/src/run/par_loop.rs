@@ -229,10 +229,12 @@ fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
     let LoopError::Kernel(KernelError::Check { what, index: place, .. }) = &**error else { return None };
     let index = unwritten_argument(what.split('[').next()?)?;
     let (arg, place) = (of.args.get(index)?, usize::try_from(place - 1).ok()?);
-    let (count, all) = (arg.count(), arg.arity() * arg.count());
-    let row = arg.map.as_ref().map(|_| place % all / count);
+    let (axes, all) = (arg.axes(), arg.arity() * arg.count());
+    let mut rest = place % all;
+    let mut entry: Vec<usize> = axes.iter().rev().map(|&length| (rest % length, rest /= length).0).collect();
+    entry.reverse();
     let (kernel, name) = (of.kernel.name().to_owned(), arg.name().to_owned());
-    Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry: row.into_iter().chain([place % count]).collect() })
+    Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry })
 }
 
 /// More numbers than this that all elements read are read where they are; fewer are copied, since compilers can hold them in registers.
@@ -283,6 +285,24 @@ fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
             return match allowed.contains(&arg.access) {
                 true => Ok(()),
                 false => Err(MeshError::Mode { index, name: name(), access: arg.access, kind, allowed }),
+            };
+        }
+        ArgData::Mat(..) => {
+            const ALLOWED: &[Access] = &[Access::Write, Access::Inc];
+            if !ALLOWED.contains(&arg.access) {
+                return Err(MeshError::Mode { index, name: name(), access: arg.access, kind: "a matrix", allowed: ALLOWED });
+            }
+            let from = arg.map.as_ref().expect("invariant: a matrix is reached through maps").from();
+            return match from == set.base() {
+                true => Ok(()),
+                false => Err(MeshError::WrongSet {
+                    index,
+                    name: name(),
+                    data: "its maps begin at".to_owned(),
+                    found: from.name().to_owned(),
+                    through: "the loop is over".to_owned(),
+                    wanted: set.base().name().to_owned(),
+                }),
             };
         }
         ArgData::Dat(dat) => dat,

@@ -5,9 +5,6 @@ use crate::access::Access;
 use crate::lower::Machine;
 use crate::shape::{ArgShape, Reach, Shape};
 
-/// The most slots that the code of an owner-computes loop has masks for.
-const MOST_SLOTS: usize = 32;
-
 /// How writes that can meet are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
@@ -89,7 +86,8 @@ fn orders(shape: &Shape, scheme: Scheme, at: Situation) -> &'static [Order] {
     // Copies are in order, the tables themselves are not.
     let both_ways =
         |arg: &ArgShape| arg.reach == Reach::Direct && shape.args.iter().any(|other| other.table == arg.table && other.map().is_some());
-    let can_pack = at.whole && !shape.args.iter().any(both_ways);
+    // A copy of a matrix would be read and written once more than its blocks.
+    let can_pack = at.whole && !shape.args.iter().any(|arg| both_ways(arg) || arg.block.is_some());
     match scheme {
         Scheme::Free => &[Order::Near],
         Scheme::Sequential if at.threads > 1 => &[],
@@ -157,7 +155,7 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
             return Ok(match at.machine {
                 _ if !meets => vec![Scheme::Free],
                 Machine::Threads => threads(at, possible),
-                Machine::Gpu => gpu(at, possible),
+                Machine::Gpu => gpu(shape, at, possible),
             });
         }
         PlanChoice::Sequential => Scheme::Sequential,
@@ -190,10 +188,13 @@ fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
     }
 }
 
-fn gpu(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
-    let order: &[Scheme] = match at.options.deterministic {
-        true => &[Scheme::Gather, Scheme::Colour],
-        false => &[Scheme::Gather, Scheme::Atomic],
+fn gpu(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
+    // An element has many blocks of a matrix, and would be run for each.
+    let has_matrix = shape.args.iter().any(|arg| arg.block.is_some());
+    let order: &[Scheme] = match (at.options.deterministic, has_matrix) {
+        (true, _) => &[Scheme::Gather, Scheme::Colour],
+        (false, true) => &[Scheme::Atomic, Scheme::Gather],
+        (false, false) => &[Scheme::Gather, Scheme::Atomic],
     };
     let mut found: Vec<Scheme> = order.iter().copied().filter(|&scheme| possible(scheme)).collect();
     if at.options.deterministic {
@@ -212,7 +213,6 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
     // An element is run more than once, so that what it changes of its own must not be read by its other runs.
     let is_read = |arg: &ArgShape| shape.args.iter().any(|other| other.access.reads() && other.overlaps(arg));
     let repeats_safely = writes().all(|arg| arg.reach != Reach::Direct || !is_read(arg)) && met().all(|arg| arg.access != Access::Rw);
-    let slots: usize = shape.meeting_maps().iter().map(|&map| shape.maps[map]).sum();
     match (scheme, machine) {
         (Scheme::Free | Scheme::Colour, _) => None,
         (Scheme::Sequential, Machine::Gpu) => Some("a GPU does not run elements in order"),
@@ -220,7 +220,6 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
         (Scheme::Owner, Machine::Gpu) => Some("targets are owned by threads of a CPU"),
         (Scheme::Gather, Machine::Threads) => Some("targets gather on GPUs"),
         (Scheme::Atomic, Machine::Threads) => Some("indivisible additions are for GPUs"),
-        (Scheme::Owner, Machine::Threads) if slots > MOST_SLOTS => Some("an element touches too many targets"),
         (Scheme::Owner, _) | (Scheme::Gather, _) if !repeats_safely => {
             Some("elements would be run more than once, but the kernel reads and writes data in place")
         }

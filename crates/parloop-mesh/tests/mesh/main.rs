@@ -10,6 +10,7 @@ mod kernels;
 mod layouts;
 mod loop_kernels;
 mod loops;
+mod matrices;
 mod plan;
 mod random;
 mod tables;

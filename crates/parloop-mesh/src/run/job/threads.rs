@@ -10,7 +10,7 @@ use crate::Result;
 use crate::lower::{Apart, Array, Form, Number, Visits};
 use crate::plan::{Blocks, Elements, Owned, Rank};
 use crate::run::scheme::Order;
-use crate::shape::ArgShape;
+use crate::shape::{ArgShape, MASK_BITS};
 
 /// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.
 fn chunk(elements: usize) -> usize {
@@ -30,11 +30,11 @@ fn parts(elements: usize, threads: usize, deterministic: bool) -> Vec<usize> {
 const LITTLE_TWICE: f64 = 1.015;
 
 /// The longest run of a part's elements with numbers one after another, whose targets it owns all: their places in the list.
-fn longest_run(owned: &Owned, part: Range<usize>, whole: u32) -> Range<usize> {
+fn longest_run(owned: &Owned, part: Range<usize>, whole: &[u32]) -> Range<usize> {
     let (mut longest, mut run) = (part.start..part.start, part.start..part.start);
     for place in part {
         let follows = run.end == place && place > run.start && owned.list[place] == owned.list[place - 1] + 1;
-        run = if owned.masks[place] != whole {
+        run = if owned.mask(place) != whole {
             place + 1..place + 1
         } else if follows {
             run.start..place + 1
@@ -46,6 +46,11 @@ fn longest_run(owned: &Owned, part: Range<usize>, whole: u32) -> Range<usize> {
         }
     }
     longest
+}
+
+/// The bits of so many slots, as far as one word has them.
+fn word_of_slots(slots: usize) -> u32 {
+    if slots >= MASK_BITS { u32::MAX } else { (1 << slots) - 1 }
 }
 
 /// Elements of a block of one colour.
@@ -160,14 +165,14 @@ impl Maker<'_> {
     /// are elements one after another, they need no list either. Sums are not in the order of the elements any more.
     fn inside_then_border(&mut self, owned: &Owned) -> Result<()> {
         let slots: usize = self.making.shape.meeting_maps().iter().map(|&map| self.making.shape.maps[map]).sum();
-        let whole = u32::MAX >> (u32::BITS - slots as u32);
+        let whole: Vec<u32> = (0..owned.words).map(|word| word_of_slots(slots - (word * MASK_BITS).min(slots))).collect();
         let parts: Vec<Range<usize>> = owned.bounds.windows(2).map(|pair| pair[0] as usize..pair[1] as usize).collect();
-        let runs: Vec<Range<usize>> = parts.iter().map(|part| longest_run(owned, part.clone(), whole)).collect();
+        let runs: Vec<Range<usize>> = parts.iter().map(|part| longest_run(owned, part.clone(), &whole)).collect();
         let in_runs: usize = runs.iter().map(Range::len).sum();
         let listed = self.making.set.indices().is_some() || 10 * in_runs < 9 * owned.list.len();
         let turns = if listed { self.turns()? } else { None };
         let has_border = match listed {
-            true => owned.masks.iter().any(|&mask| mask != whole),
+            true => owned.masks.chunks(owned.words).any(|mask| mask != whole),
             false => in_runs < owned.list.len(),
         };
         let (mut list, mut masks, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
@@ -179,7 +184,7 @@ impl Maker<'_> {
                     continue;
                 }
                 let is_inside = |place: usize| match listed {
-                    true => owned.masks[place] == whole,
+                    true => owned.mask(place) == whole,
                     false => runs[number].contains(&place),
                 };
                 let mut places: Vec<usize> = part.clone().filter(|&place| is_inside(place) == inside).collect();
@@ -188,7 +193,7 @@ impl Maker<'_> {
                 }
                 pairs.push(list.len() as i32);
                 list.extend(places.iter().map(|&place| owned.list[place]));
-                masks.extend(places.iter().map(|&place| owned.masks[place]));
+                masks.extend(places.iter().flat_map(|&place| owned.mask(place)).copied());
                 pairs.push(list.len() as i32);
             }
         }

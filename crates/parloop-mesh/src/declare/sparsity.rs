@@ -1,0 +1,217 @@
+//! Which blocks of a matrix are stored: those where a row target and a column target of some element meet.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use parloop_device::forked::Lock;
+
+use super::dataset::DataSet;
+use super::identity::{self, Id};
+use super::map::Map;
+use super::set::Set;
+use crate::Result;
+use crate::error::MeshError;
+use crate::plan::{Elements, Flat, Pair, Pattern, PatternSize, Positions, Table};
+
+/// The stored blocks of matrices from data on one set to data on another. Clones are the same sparsity.
+///
+/// ```
+/// use parloop_mesh::{Map, Set, Sparsity};
+/// let (cells, nodes) = (Set::new(2, "cells")?, Set::new(4, "nodes")?);
+/// let corners = Map::new(&cells, &nodes, 3, &[0, 1, 2, 1, 3, 2], "corners")?;
+/// let sparsity = Sparsity::new(&nodes.data(1)?, &nodes.data(1)?, &[(&corners, &corners)], "laplace")?;
+/// assert_eq!(sparsity.pattern().row(0), [0, 1, 2]);
+/// assert_eq!(sparsity.pattern().stored(), 14);
+/// # Ok::<(), parloop_mesh::MeshError>(())
+/// ```
+#[derive(Clone)]
+pub struct Sparsity {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    id: Id,
+    name: String,
+    rows: DataSet,
+    columns: DataSet,
+    pairs: Vec<(Map, Map)>,
+    pattern: Arc<Pattern>,
+    nonzeros: Set,
+    /// Where the blocks of elements are, for each pair of maps that was asked for.
+    positions: Lock<HashMap<(Id, Id, Dropped), Map>>,
+}
+
+/// Rows and columns that matrices do not get, by the elements of the row and of the column set: boundary conditions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Dropped {
+    /// Elements of the row set, ascending.
+    pub rows: Arc<[i32]>,
+    /// Elements of the column set, ascending.
+    pub columns: Arc<[i32]>,
+}
+
+impl Sparsity {
+    /// The blocks where, for some element of some pair of maps, a target of the first and a target of the second meet. Where rows and columns
+    /// are data on one set, the diagonal is stored too.
+    ///
+    /// # Errors
+    /// [`MeshError::SparsityMaps`] for maps that lead elsewhere, or from two sets; [`MeshError::SetTooLarge`] for too many blocks.
+    pub fn new(rows: &DataSet, columns: &DataSet, pairs: &[(&Map, &Map)], name: impl Into<String>) -> Result<Sparsity> {
+        let name = name.into();
+        for (row_map, column_map) in pairs {
+            check_maps(&name, rows, columns, row_map, column_map)?;
+        }
+        let (row_count, column_count) = (rows.set().sizes().total, columns.set().sizes().total);
+        let size = PatternSize { rows: row_count, columns: column_count, diagonal: rows.set() == columns.set() };
+        let values = pairs.iter().map(|(row_map, column_map)| Ok([row_map.values()?, column_map.values()?]));
+        let values = values.collect::<Result<Vec<_>>>()?;
+        let tables = pairs
+            .iter()
+            .zip(&values)
+            .map(|((row_map, column_map), [row_values, column_values])| Ok((flat(row_map, row_values)?, flat(column_map, column_values)?)));
+        let tables = tables.collect::<Result<Vec<_>>>()?;
+        let met = tables.iter().map(|(row_table, column_table)| Pair::new(row_table, column_table)).collect::<Result<Vec<_>, _>>()?;
+        let pattern = Arc::new(Pattern::new(size, &met, threads())?);
+        let nonzeros = Set::new(pattern.stored(), format!("{name}_blocks"))?;
+        let pairs = pairs.iter().map(|&(row_map, column_map)| (row_map.clone(), column_map.clone())).collect();
+        let inner = Inner {
+            id: identity::fresh(),
+            name,
+            rows: rows.clone(),
+            columns: columns.clone(),
+            pairs,
+            pattern,
+            nonzeros,
+            positions: Lock::default(),
+        };
+        Ok(Sparsity { inner: Arc::new(inner) })
+    }
+
+    /// The number by which this sparsity is known.
+    pub fn id(&self) -> Id {
+        self.inner.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The set of the rows of blocks, and how many rows a block has.
+    pub fn rows(&self) -> &DataSet {
+        &self.inner.rows
+    }
+
+    /// The set of the columns of blocks, and how many columns a block has.
+    pub fn columns(&self) -> &DataSet {
+        &self.inner.columns
+    }
+
+    /// The maps it was made of.
+    pub fn pairs(&self) -> &[(Map, Map)] {
+        &self.inner.pairs
+    }
+
+    /// The stored blocks, row by row.
+    pub fn pattern(&self) -> &Pattern {
+        &self.inner.pattern
+    }
+
+    /// How many numbers a block has.
+    pub fn block(&self) -> usize {
+        self.inner.rows.count() * self.inner.columns.count()
+    }
+
+    /// For each element the blocks that its row targets and its column targets have in common, row by row.
+    ///
+    /// # Errors
+    /// [`MeshError::SparsityMaps`]; targets that meet in a block that is not stored.
+    pub(crate) fn positions(&self, rows: &Map, columns: &Map, dropped: &Dropped) -> Result<Map> {
+        let key = (rows.id(), columns.id(), dropped.clone());
+        if let Some(known) = self.inner.positions.lock_or(HashMap::new).get(&key) {
+            return Ok(known.clone());
+        }
+        let made = self.find_positions(rows, columns, dropped)?;
+        Ok(self.inner.positions.lock_or(HashMap::new).entry(key).or_insert(made).clone())
+    }
+
+    fn find_positions(&self, rows: &Map, columns: &Map, dropped: &Dropped) -> Result<Map> {
+        check_maps(self.name(), self.rows(), self.columns(), rows, columns)?;
+        let (row_values, column_values) = (without(rows, &dropped.rows)?, without(columns, &dropped.columns)?);
+        let (row_table, column_table) = (flat(rows, &row_values)?, flat(columns, &column_values)?);
+        let positions = match self.pattern().positions(Pair::new(&row_table, &column_table)?, threads())? {
+            Positions::Narrow(positions) => positions,
+            Positions::Wide(_) => unreachable!("invariant: a set of blocks has numbers of 32 bits"),
+        };
+        let name = format!("{} × {} in {}", rows.name(), columns.name(), self.name());
+        Map::to_blocks(rows, (&self.inner.nonzeros, &self.inner.pattern), rows.arity() * columns.arity(), &positions, name)
+    }
+}
+
+/// The values of a map, -1 where it leads to one of these elements.
+fn without(map: &Map, dropped: &[i32]) -> Result<Vec<i32>> {
+    let mut values = map.values()?;
+    if !dropped.is_empty() {
+        let mut is_dropped = vec![false; map.to().sizes().total];
+        for &element in dropped {
+            if let Some(mark) = usize::try_from(element).ok().and_then(|element| is_dropped.get_mut(element)) {
+                *mark = true;
+            }
+        }
+        values.iter_mut().filter(|value| **value >= 0 && is_dropped[**value as usize]).for_each(|value| *value = -1);
+    }
+    Ok(values)
+}
+
+fn flat<'a>(map: &Map, values: &'a [i32]) -> Result<Flat<'a>> {
+    let table = Table { values, arity: map.arity(), set: 0, targets: map.to().sizes().total, drops: true };
+    Ok(Flat::new(Elements::Range(0..map.from().sizes().total), table)?)
+}
+
+fn check_maps(name: &str, rows: &DataSet, columns: &DataSet, row_map: &Map, column_map: &Map) -> Result<()> {
+    let wrong = |map: &Map, wanted: &Set| {
+        Err(MeshError::SparsityMaps {
+            sparsity: name.to_owned(),
+            map: map.name().to_owned(),
+            found: map.to().name().to_owned(),
+            wanted: wanted.name().to_owned(),
+        })
+    };
+    if row_map.to() != rows.set() {
+        return wrong(row_map, rows.set());
+    }
+    if column_map.to() != columns.set() {
+        return wrong(column_map, columns.set());
+    }
+    if row_map.from() != column_map.from() {
+        return Err(MeshError::SparsityFrom {
+            sparsity: name.to_owned(),
+            rows: row_map.name().to_owned(),
+            from: row_map.from().name().to_owned(),
+            columns: column_map.name().to_owned(),
+            other: column_map.from().name().to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Threads that look for blocks.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+impl PartialEq for Sparsity {
+    fn eq(&self, other: &Sparsity) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl Eq for Sparsity {}
+
+impl fmt::Debug for Sparsity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, columns) = (self.rows().count(), self.columns().count());
+        write!(f, "<Sparsity {}: {} blocks of {rows} × {columns}>", self.name(), self.pattern().stored())
+    }
+}

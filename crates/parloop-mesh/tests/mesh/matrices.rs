@@ -1,0 +1,205 @@
+//! Sparse matrices: what loops assemble, by every plan on every device, is what plain loops give.
+
+use parloop_device::DType;
+use parloop_mesh::{Access, Dropped, Kernel, LoopOptions, Map, Mat, MeshError, ParLoop, PlanChoice, Set, Sparsity, par_loop};
+
+use crate::devices::everywhere;
+
+const PLANS: [PlanChoice; 6] =
+    [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+
+/// Numbers that follow each other without order.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % limit
+    }
+}
+
+struct Case {
+    cells: Set,
+    rows: Map,
+    columns: Map,
+    dims: (usize, usize),
+}
+
+/// Cells that lead to rows and columns at random, one of each more than once.
+fn case(seed: u64, count: usize, (row_arity, column_arity): (usize, usize), dims: (usize, usize)) -> Case {
+    let mut random = Random(seed);
+    let cells = Set::new(count, "cells").unwrap();
+    let (lines, posts) = (Set::new(count / 2 + 3, "lines").unwrap(), Set::new(count / 3 + 4, "posts").unwrap());
+    let mut values = |arity: usize, to: &Set| (0..count * arity).map(|_| random.below(to.size()) as i32).collect::<Vec<_>>();
+    let (row_values, column_values) = (values(row_arity, &lines), values(column_arity, &posts));
+    let rows = Map::new(&cells, &lines, row_arity, &row_values, "rows").unwrap();
+    let columns = Map::new(&cells, &posts, column_arity, &column_values, "columns").unwrap();
+    Case { cells, rows, columns, dims }
+}
+
+impl Case {
+    fn sparsity(&self) -> Sparsity {
+        let (rows, columns) = (self.rows.to().data(self.dims.0).unwrap(), self.columns.to().data(self.dims.1).unwrap());
+        Sparsity::new(&rows, &columns, &[(&self.rows, &self.columns)], "sparsity").unwrap()
+    }
+
+    /// The rows and columns of what the kernel gets.
+    fn block(&self) -> (usize, usize) {
+        (self.rows.arity() * self.dims.0, self.columns.arity() * self.dims.1)
+    }
+
+    /// A kernel that gives every entry another number: small integers, so that sums are exact in every order.
+    fn kernel(&self, writes: bool) -> Kernel {
+        let (height, width) = self.block();
+        let sign = if writes { "=" } else { "+=" };
+        let source = format!(
+            "void fill(double *a, double *x) {{ for (int i = 0; i < {height}; i++) for (int j = 0; j < {width}; j++) a[i * {width} + j] {sign} x[0] + i + 10 * j; }}"
+        );
+        // SAFETY: the block has that many rows and columns, and each cell one number.
+        unsafe { Kernel::new(&source, "fill").unwrap() }
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        (0..self.cells.size()).map(|cell| (cell * 7 % 11) as f64).collect()
+    }
+
+    /// What a plain loop over the cells leaves.
+    fn expected(&self, writes: bool, dropped: &Dropped) -> Vec<f64> {
+        let (row_values, column_values) = (self.rows.values().unwrap(), self.columns.values().unwrap());
+        let width = self.columns.to().size() * self.dims.1;
+        let mut dense = vec![0.0; self.rows.to().size() * self.dims.0 * width];
+        for (cell, weight) in self.weights().into_iter().enumerate() {
+            let (height_here, width_here) = self.block();
+            for i in 0..height_here {
+                for j in 0..width_here {
+                    let row = row_values[cell * self.rows.arity() + i / self.dims.0];
+                    let column = column_values[cell * self.columns.arity() + j / self.dims.1];
+                    if dropped.rows.contains(&row) || dropped.columns.contains(&column) {
+                        continue;
+                    }
+                    let place = (row as usize * self.dims.0 + i % self.dims.0) * width + column as usize * self.dims.1 + j % self.dims.1;
+                    let value = weight + i as f64 + 10.0 * j as f64;
+                    dense[place] = if writes { value } else { dense[place] + value };
+                }
+            }
+        }
+        dense
+    }
+
+    /// Runs it by every plan on every device.
+    fn check(&self, writes: bool, dropped: &Dropped) -> usize {
+        let (kernel, sparsity, expected) = (self.kernel(writes), self.sparsity(), self.expected(writes, dropped));
+        let weight = parloop_mesh::Dat::new(&self.cells.data(1).unwrap(), &self.weights(), "weight").unwrap();
+        let access = if writes { Access::Write } else { Access::Inc };
+        let mut ran = 0;
+        for context in everywhere(&[1, 2]) {
+            for (plan, checked) in PLANS.into_iter().flat_map(|plan| [(plan, false), (plan, true)]) {
+                let mat = Mat::zeros(&sparsity, DType::F64, "mat").unwrap();
+                let args = vec![mat.arg_without(access, &self.rows, &self.columns, dropped).unwrap(), weight.arg(Access::Read, None)];
+                let options = LoopOptions { plan, checked, ..LoopOptions::default() };
+                match ParLoop::new(&kernel, &self.cells, args, options).unwrap_or_else(|error| panic!("{error}")).run(&context) {
+                    Ok(()) => ran += 1,
+                    Err(MeshError::Plan { .. }) => continue,
+                    Err(error) => panic!("{error} by {options:?} on {context:?}"),
+                }
+                assert_eq!(mat.to_dense::<f64>().unwrap(), expected, "{options:?} on {context:?}");
+            }
+        }
+        ran
+    }
+}
+
+#[test]
+fn sums_of_blocks_are_those_of_a_plain_loop() {
+    for (seed, arity, dims) in [(1, (3, 3), (1, 1)), (2, (2, 3), (1, 1)), (3, (3, 2), (2, 3)), (4, (1, 4), (3, 1))] {
+        let ran = case(seed, 120, arity, dims).check(false, &Dropped::default());
+        assert!(ran >= 12, "{ran}");
+    }
+}
+
+#[test]
+fn the_last_cell_decides_what_is_written() {
+    for (seed, arity, dims) in [(5, (3, 3), (1, 1)), (6, (2, 2), (2, 2))] {
+        let ran = case(seed, 90, arity, dims).check(true, &Dropped::default());
+        assert!(ran >= 12, "{ran}");
+    }
+}
+
+#[test]
+fn rows_and_columns_that_are_dropped_get_nothing() {
+    let some = case(7, 100, (3, 2), (2, 1));
+    let dropped = Dropped { rows: [0, 5, 17, 30].into(), columns: [1, 8].into() };
+    some.check(false, &dropped);
+    some.check(true, &dropped);
+    let all = Dropped { rows: (0..some.rows.to().size() as i32).collect(), columns: [].into() };
+    some.check(false, &all);
+}
+
+#[test]
+fn masks_hold_the_blocks_of_large_elements() {
+    // Ten nodes, as a tetrahedron of the second order has: a hundred blocks.
+    let ran = case(8, 70, (10, 10), (1, 1)).check(false, &Dropped::default());
+    assert!(ran >= 12, "{ran}");
+}
+
+#[test]
+fn rows_of_a_kernel_are_those_of_the_whole_block() {
+    let (edges, nodes) = (Set::new(2, "edges").unwrap(), Set::new(3, "nodes").unwrap());
+    let ends = Map::new(&edges, &nodes, 2, &[0, 1, 1, 2], "ends").unwrap();
+    let sparsity = Sparsity::new(&nodes.data(1).unwrap(), &nodes.data(1).unwrap(), &[(&ends, &ends)], "line").unwrap();
+    for source in [
+        "void edge(double k[2][2]) { k[0][0] += 1; k[0][1] -= 2; k[1][0] -= 3; k[1][1] += 4; }",
+        "void edge(double *k[2]) { k[0][0] += 1; k[0][1] -= 2; k[1][0] -= 3; k[1][1] += 4; }",
+    ] {
+        let mat = Mat::zeros(&sparsity, DType::F64, "k").unwrap();
+        // SAFETY: two by two numbers.
+        let kernel = unsafe { Kernel::new(source, "edge").unwrap() };
+        for context in everywhere(&[1]) {
+            mat.storage().write(&[0.0; 7]).unwrap();
+            par_loop(&kernel, &edges, vec![mat.arg(Access::Inc, &ends, &ends).unwrap()], &context).unwrap();
+            assert_eq!(mat.to_dense::<f64>().unwrap(), [1.0, -2.0, 0.0, -3.0, 5.0, -2.0, 0.0, -3.0, 4.0], "{context:?}");
+        }
+    }
+}
+
+#[test]
+fn entries_of_a_block_that_are_left_unwritten_are_named() {
+    let some = case(9, 6, (2, 2), (1, 1));
+    // SAFETY: two by two numbers.
+    let kernel = unsafe { Kernel::new("void most(double *a) { a[0] = 1; a[1] = 2; a[3] = 4; }", "most").unwrap() };
+    let mat = Mat::zeros(&some.sparsity(), DType::F64, "a").unwrap();
+    let args = vec![mat.arg(Access::Write, &some.rows, &some.columns).unwrap()];
+    let options = LoopOptions { checked: true, ..LoopOptions::default() };
+    let error = ParLoop::new(&kernel, &some.cells, args, options).unwrap().run(&everywhere(&[1])[0]).unwrap_err();
+    let message = "kernel `most` leaves entry [1, 0] of argument 0 (`a`) unwritten for element 0; write every entry of what is passed with WRITE, or pass it with RW";
+    assert_eq!(error.to_string(), message);
+}
+
+#[test]
+fn matrices_that_do_not_fit_are_refused() {
+    let some = case(10, 6, (2, 2), (1, 1));
+    let other = case(11, 6, (2, 2), (1, 1));
+    let mat = Mat::zeros(&some.sparsity(), DType::F64, "a").unwrap();
+    let wrong = |result: parloop_mesh::Result<parloop_mesh::Arg>| result.unwrap_err().to_string();
+    assert_eq!(
+        wrong(mat.arg(Access::Inc, &some.columns, &some.columns)),
+        "sparsity `sparsity`: the map `columns` leads to set `posts`, but it must lead to set `lines`"
+    );
+    let pairs = [(&some.rows, &other.columns)];
+    let (rows, columns) = (some.rows.to().data(1).unwrap(), other.columns.to().data(1).unwrap());
+    assert_eq!(
+        Sparsity::new(&rows, &columns, &pairs, "s").unwrap_err().to_string(),
+        "sparsity `s`: the map `rows` begins at set `cells`, but `columns` begins at `cells`; both must begin at one set"
+    );
+    let kernel = some.kernel(false);
+    let weight = parloop_mesh::Dat::new(&some.cells.data(1).unwrap(), &some.weights(), "weight").unwrap();
+    let loop_with = |access| {
+        let args = vec![mat.arg(access, &some.rows, &some.columns).unwrap(), weight.arg(Access::Read, None)];
+        ParLoop::new(&kernel, &some.cells, args, LoopOptions::default()).map(drop).unwrap_err().to_string()
+    };
+    assert_eq!(loop_with(Access::Read), "argument 0 (`a`): READ is not possible for a matrix, only WRITE, INC");
+    let narrow = Sparsity::new(&some.rows.to().data(1).unwrap(), &some.columns.to().data(1).unwrap(), &[], "none").unwrap();
+    let empty = Mat::zeros(&narrow, DType::F64, "empty").unwrap();
+    let error = wrong(empty.arg(Access::Inc, &some.rows, &some.columns));
+    assert!(error.contains("row") && error.contains("column"), "{error}");
+}

@@ -1,0 +1,184 @@
+//! `parloop.mesh.Mat`: sparse matrices that loops assemble.
+
+use std::sync::Arc;
+
+use parloop_device::DType;
+use parloop_mesh as mesh;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use super::access::Access;
+use super::arg::Arg;
+use super::given::{Integers, name_of};
+use super::sparsity::{Sparsity, pair};
+use super::values::{Purpose, dtype_given, host_view, to_host};
+use crate::context::current_context;
+use crate::error::{Error, Result};
+use crate::exceptions::Exception;
+use crate::ndarray::numpy_dtype;
+
+/// A sparse matrix: the stored blocks of a sparsity, all zero at first.
+///
+/// >>> import parloop.mesh as op2
+/// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")
+/// >>> ends = op2.Map(edges, nodes, 2, [[0, 1], [1, 2]], "ends")
+/// >>> mat = op2.Mat(op2.Sparsity(nodes ** 1, ends), float)
+/// >>> edge = op2.Kernel("void edge(double k[2][2]) { k[0][0] += 1; k[0][1] -= 1; k[1][0] -= 1; k[1][1] += 1; }", "edge")
+/// >>> op2.par_loop(edge, edges, mat(op2.INC, (ends, ends)))
+/// >>> mat.values
+/// array([[ 1., -1.,  0.],
+///        [-1.,  2., -1.],
+///        [ 0., -1.,  1.]])
+#[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
+pub struct Mat {
+    pub inner: mesh::Mat,
+    sparsity: Py<Sparsity>,
+}
+
+/// The elements that a list of numbers, one for each element, marks with a negative number.
+fn negative(object: &Bound<'_, PyAny>) -> Result<Arc<[i32]>> {
+    let indices = if object.hasattr("indices")? { object.getattr("indices")? } else { object.clone() };
+    let wrong = |found: String| -> Error { Exception::MapTypeError.error(format!("numbers of rows are integers, not {found}")).into() };
+    let mut found = Vec::new();
+    Integers::of(&indices, wrong)?.each(&mut |place, value| {
+        if value < 0 {
+            found.push(place as i32);
+        }
+        Ok(())
+    })?;
+    Ok(found.into())
+}
+
+#[pymethods]
+impl Mat {
+    #[new]
+    #[pyo3(signature = (sparsity, dtype=None, name=None))]
+    fn new(sparsity: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>, name: Option<&Bound<'_, PyAny>>) -> Result<Mat> {
+        let sparsity = Sparsity::of(sparsity)?;
+        let dtype = dtype_given(dtype)?.unwrap_or(DType::F64);
+        let inner = mesh::Mat::zeros(&sparsity.get().inner, dtype, name_of(name, "mat")?)?;
+        Ok(Mat { inner, sparsity: sparsity.clone().unbind() })
+    }
+
+    /// An argument of a loop: for each element the block where the targets of two maps meet.
+    ///
+    /// `lgmaps` are two lists with a number for each row and column of blocks, as arrays or PETSc's: rows and columns whose number is
+    /// negative get nothing.
+    #[pyo3(signature = (access, path, lgmaps=None, unroll_map=false))]
+    fn __call__<'py>(
+        slf: &Bound<'py, Self>,
+        access: &Bound<'py, PyAny>,
+        path: &Bound<'py, PyAny>,
+        lgmaps: Option<&Bound<'py, PyAny>>,
+        unroll_map: bool,
+    ) -> Result<Arg> {
+        let _ = unroll_map;
+        let (access, (rows, columns)) = (Access::of(access)?, pair(path)?);
+        let mut dropped = mesh::Dropped::default();
+        if let Some(lgmaps) = lgmaps.filter(|lgmaps| !lgmaps.is_none()) {
+            // One pair, or a list of one pair.
+            let first = lgmaps.get_item(0)?;
+            let both = if first.cast::<PyTuple>().is_ok() { first } else { lgmaps.clone() };
+            dropped = mesh::Dropped { rows: negative(&both.get_item(0)?)?, columns: negative(&both.get_item(1)?)? };
+        }
+        let (mat, row_map, column_map) = (&slf.get().inner, rows.get().inner()?, columns.get().inner()?);
+        let inner = slf.py().detach(|| mat.arg_without(access.into(), row_map, column_map, &dropped))?;
+        Ok(Arg::new(inner, slf.as_any(), access, None))
+    }
+
+    /// Which blocks are stored.
+    #[getter]
+    fn sparsity<'py>(&self, py: Python<'py>) -> Bound<'py, Sparsity> {
+        self.sparsity.bind(py).clone()
+    }
+
+    /// The name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    /// The type of the numbers.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numpy_dtype(py, self.inner.dtype())
+    }
+
+    /// How many rows and columns it has.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        self.inner.shape()
+    }
+
+    /// How many rows it has.
+    #[getter]
+    fn nrows(&self) -> usize {
+        self.inner.shape().0
+    }
+
+    /// How many columns it has.
+    #[getter]
+    fn ncols(&self) -> usize {
+        self.inner.shape().1
+    }
+
+    /// How many rows of blocks it has.
+    #[getter]
+    fn nblock_rows(&self) -> usize {
+        self.inner.sparsity().pattern().rows()
+    }
+
+    /// How many columns of blocks it has.
+    #[getter]
+    fn nblock_cols(&self) -> usize {
+        self.inner.sparsity().pattern().width()
+    }
+
+    /// The stored blocks, row by row, which may be changed through the array.
+    #[getter]
+    fn data<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Mat::shown(slf, Purpose::Change)
+    }
+
+    /// The stored blocks, row by row, to look at.
+    #[getter]
+    fn data_ro<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Mat::shown(slf, Purpose::Look)
+    }
+
+    /// Sets all numbers to zero.
+    fn zero(&self, py: Python<'_>) -> Result<()> {
+        let context = current_context(py)?;
+        let context = &context.get().inner;
+        Ok(py.detach(|| self.inner.storage().zero(context))?)
+    }
+
+    /// All numbers, zeros and all, as a dense array of the host.
+    #[getter]
+    fn values<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Ok(slf.py().import("parloop.mesh._matrix")?.call_method1("dense", (slf,))?)
+    }
+
+    /// A matrix of SciPy's, `csr_matrix` or with blocks `bsr_matrix`, over the same numbers of the host.
+    fn to_scipy<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Ok(slf.py().import("parloop.mesh._matrix")?.call_method1("to_scipy", (slf,))?)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let name = PyString::new(py, self.name()).repr()?;
+        let (rows, columns) = self.shape();
+        Ok(format!("<Mat {name}: {rows} × {columns} {}, {} blocks stored>", self.inner.dtype(), self.inner.sparsity().pattern().stored()))
+    }
+}
+
+impl Mat {
+    fn shown<'py>(slf: &Bound<'py, Self>, purpose: Purpose) -> Result<Bound<'py, PyAny>> {
+        let this = slf.get();
+        let sparsity = this.inner.sparsity();
+        let (stored, rows, columns) = (sparsity.pattern().stored(), sparsity.rows().count(), sparsity.columns().count());
+        let shape = if (rows, columns) == (1, 1) { vec![stored] } else { vec![stored, rows, columns] };
+        let memory = to_host(slf.py(), this.inner.storage(), purpose)?;
+        // SAFETY: the object keeps its storage, which has a row for each stored block.
+        unsafe { host_view(slf.as_any().clone(), memory, this.inner.dtype(), &shape, purpose.writes()) }
+    }
+}

@@ -1,0 +1,157 @@
+//! `parloop.mesh.Sparsity`: which blocks of a matrix are stored.
+
+use parloop_mesh as mesh;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use super::dataset::DataSet;
+use super::given::{integers_array, name_of};
+use super::map::Map;
+use super::set::Set;
+use crate::error::{Error, Result};
+use crate::exceptions::Exception;
+use crate::number::describe;
+
+/// The stored blocks of matrices from data on one set to data on another: those where the targets of a pair of maps meet.
+///
+/// `dsets` are two data sets, or one for rows and columns; `maps` are pairs of maps, or one map for both. Where rows and columns are on one
+/// set, the diagonal is stored too.
+///
+/// >>> import parloop.mesh as op2
+/// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")
+/// >>> ends = op2.Map(edges, nodes, 2, [[0, 1], [1, 2]], "ends")
+/// >>> sparsity = op2.Sparsity(nodes ** 1, ends)
+/// >>> sparsity.nz, sparsity.rowptr.tolist(), sparsity.colidx.tolist()
+/// (7, [0, 2, 5, 7], [0, 1, 0, 1, 2, 1, 2])
+#[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
+pub struct Sparsity {
+    pub inner: mesh::Sparsity,
+    dsets: (Py<DataSet>, Py<DataSet>),
+    maps: Vec<(Py<Map>, Py<Map>)>,
+}
+
+impl Sparsity {
+    /// The sparsity that was given.
+    pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Sparsity>> {
+        object
+            .cast::<Sparsity>()
+            .map_err(|_| Exception::SparsityTypeError.error(format!("a Sparsity is needed, not {}", describe(object))).into())
+    }
+}
+
+/// The data set that was given; a set has one number for each element.
+fn dataset<'py>(object: &Bound<'py, PyAny>) -> Result<Bound<'py, DataSet>> {
+    let dataset = match object.cast::<Set>() {
+        Ok(set) => set.as_any().pow(1, object.py().None())?,
+        Err(_) => object.clone(),
+    };
+    Ok(dataset.cast_into::<DataSet>().map_err(|error| {
+        let found = describe(&error.into_inner());
+        Exception::DataSetTypeError.error(format!("a sparsity is between two DataSets, not {found}"))
+    })?)
+}
+
+/// Two maps, or one for both.
+pub fn pair<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, Map>, Bound<'py, Map>)> {
+    if let Ok(map) = object.cast::<Map>() {
+        return Ok((map.clone(), map.clone()));
+    }
+    let wrong =
+        || -> Error { Exception::MapTypeError.error(format!("a map or a pair of maps is needed, not {}", describe(object))).into() };
+    let items: Vec<Bound<'py, PyAny>> = object.try_iter().map_err(|_| wrong())?.collect::<PyResult<_>>()?;
+    match &items[..] {
+        [rows, columns] => Ok((Map::of(rows)?.clone(), Map::of(columns)?.clone())),
+        // The third says on which part of an extruded set.
+        [rows, columns, _] => Ok((Map::of(rows)?.clone(), Map::of(columns)?.clone())),
+        _ => Err(wrong()),
+    }
+}
+
+#[pymethods]
+impl Sparsity {
+    #[new]
+    #[pyo3(signature = (dsets, maps, name=None))]
+    fn new<'py>(dsets: &Bound<'py, PyAny>, maps: &Bound<'py, PyAny>, name: Option<&Bound<'py, PyAny>>) -> Result<Sparsity> {
+        let py = dsets.py();
+        let (rows, columns) = match dsets.cast::<PyTuple>() {
+            Ok(both) if both.len() == 2 => (dataset(&both.get_item(0)?)?, dataset(&both.get_item(1)?)?),
+            _ => (dataset(dsets)?, dataset(dsets)?),
+        };
+        // One map, one pair of maps, or several of either.
+        let is_pair = |object: &Bound<'py, PyAny>| object.cast::<PyTuple>().is_ok() && pair(object).is_ok();
+        let pairs = match maps.cast::<Map>().is_ok() || is_pair(maps) {
+            true => vec![pair(maps)?],
+            false => {
+                let items =
+                    maps.try_iter().map_err(|_| Exception::MapTypeError.error(format!("maps are needed, not {}", describe(maps))))?;
+                items.map(|item| pair(&item?)).collect::<Result<Vec<_>>>()?
+            }
+        };
+        let given = pairs.iter().map(|(rows, columns)| Ok((rows.get().inner()?, columns.get().inner()?))).collect::<Result<Vec<_>>>()?;
+        let (name, row_data, column_data) = (name_of(name, "sparsity")?, &rows.get().inner, &columns.get().inner);
+        let inner = py.detach(|| mesh::Sparsity::new(row_data, column_data, &given, name))?;
+        let maps = pairs.into_iter().map(|(rows, columns)| (rows.unbind(), columns.unbind())).collect();
+        Ok(Sparsity { inner, dsets: (rows.unbind(), columns.unbind()), maps })
+    }
+
+    /// The data sets of rows and columns.
+    #[getter]
+    fn dsets<'py>(&self, py: Python<'py>) -> (Bound<'py, DataSet>, Bound<'py, DataSet>) {
+        (self.dsets.0.bind(py).clone(), self.dsets.1.bind(py).clone())
+    }
+
+    /// The pairs of maps.
+    #[getter]
+    fn maps<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, Map>, Bound<'py, Map>)> {
+        self.maps.iter().map(|(rows, columns)| (rows.bind(py).clone(), columns.bind(py).clone())).collect()
+    }
+
+    /// The name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    /// How many rows and columns a block has.
+    #[getter]
+    fn dims(&self) -> (usize, usize) {
+        (self.inner.rows().count(), self.inner.columns().count())
+    }
+
+    /// How many rows of blocks there are.
+    #[getter]
+    fn nrows(&self) -> usize {
+        self.inner.pattern().rows()
+    }
+
+    /// How many columns of blocks there are.
+    #[getter]
+    fn ncols(&self) -> usize {
+        self.inner.pattern().width()
+    }
+
+    /// How many blocks are stored.
+    #[getter]
+    fn nz(&self) -> usize {
+        self.inner.pattern().stored()
+    }
+
+    /// Where the blocks of each row of blocks begin.
+    #[getter]
+    fn rowptr<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        let starts: Vec<i32> = self.inner.pattern().starts().iter().map(|&start| start as i32).collect();
+        integers_array(py, &starts)
+    }
+
+    /// The column of each block, row by row.
+    #[getter]
+    fn colidx<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        integers_array(py, self.inner.pattern().columns())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let name = PyString::new(py, self.name()).repr()?;
+        let (rows, columns) = self.dims();
+        Ok(format!("<Sparsity {name}: {} of {} × {} blocks of {rows} × {columns}>", self.nz(), self.nrows(), self.ncols()))
+    }
+}
