@@ -40,6 +40,8 @@ pub enum MeshError {
         "sparsity `{sparsity}`: the map `{rows}` begins at set `{from}`, but `{columns}` begins at `{other}`; both must begin at one set"
     )]
     SparsityFrom { sparsity: String, rows: String, from: String, columns: String, other: String },
+    #[error("matrix `{mat}` cannot be multiplied with `{dat}`: {reason}")]
+    Product { mat: String, dat: String, reason: &'static str },
     #[error("{rows} × {count} numbers do not fit into memory")]
     TooLarge { rows: usize, count: usize },
     #[error("{asked} numbers are needed, but {found} were given")]

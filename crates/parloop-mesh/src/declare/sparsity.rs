@@ -118,6 +118,11 @@ impl Sparsity {
         &self.inner.pattern
     }
 
+    /// The stored blocks as a set.
+    pub(crate) fn blocks(&self) -> &Set {
+        &self.inner.nonzeros
+    }
+
     /// How many numbers a block has.
     pub fn block(&self) -> usize {
         self.inner.rows.count() * self.inner.columns.count()

@@ -7,6 +7,7 @@ mod lanes;
 mod names;
 mod permute;
 mod piece;
+mod product;
 mod reduce;
 mod stage;
 
@@ -26,6 +27,7 @@ use crate::storage::Layout;
 pub use names::{Array, Number};
 pub use permute::{Permute, permute};
 pub use piece::Lowered;
+pub use product::{Product, product};
 pub use reduce::combine;
 
 /// On what elements are run.

@@ -4,5 +4,6 @@ mod job;
 mod known;
 pub mod options;
 pub mod par_loop;
+mod product;
 mod scheme;
 mod tune;

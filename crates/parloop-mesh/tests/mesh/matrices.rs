@@ -203,3 +203,47 @@ fn matrices_that_do_not_fit_are_refused() {
     let error = wrong(empty.arg(Access::Inc, &some.rows, &some.columns));
     assert!(error.contains("row") && error.contains("column"), "{error}");
 }
+
+#[test]
+fn products_are_those_of_the_dense_matrix() {
+    for (seed, arity, dims) in [(21, (3, 3), (1, 1)), (22, (2, 3), (2, 3)), (23, (2, 2), (1, 3)), (24, (3, 1), (3, 1))] {
+        let some = case(seed, 700, arity, dims);
+        let sparsity = some.sparsity();
+        let mat = Mat::zeros(&sparsity, DType::F64, "a").unwrap();
+        let numbers: Vec<f64> = (0..mat.storage().len()).map(|i| (i * 5 % 17) as f64 - 8.0).collect();
+        mat.storage().write(&numbers).unwrap();
+        let (dense, (rows, columns)) = (mat.to_dense::<f64>().unwrap(), mat.shape());
+        for (context, transposed) in everywhere(&[1, 2]).into_iter().flat_map(|context| [(context.clone(), false), (context, true)]) {
+            let (from, to) = if transposed { (rows, columns) } else { (columns, rows) };
+            let vector: Vec<f64> = (0..from).map(|i| (i * 3 % 7) as f64 - 3.0).collect();
+            let entry = |to: usize, from: usize| if transposed { dense[from * columns + to] } else { dense[to * columns + from] };
+            let expected: Vec<f64> = (0..to).map(|i| (0..from).map(|j| entry(i, j) * vector[j]).sum()).collect();
+            let (on_from, on_to) = match transposed {
+                true => (sparsity.rows(), sparsity.columns()),
+                false => (sparsity.columns(), sparsity.rows()),
+            };
+            let x = parloop_mesh::Dat::new(on_from, &vector, "x").unwrap();
+            let y = parloop_mesh::Dat::new(on_to, &vec![f64::NAN; to], "y").unwrap();
+            let multiply = if transposed { Mat::multiply_transposed } else { Mat::multiply };
+            multiply(&mat, &x, &y, &context).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(y.to_vec::<f64>().unwrap(), expected, "transposed {transposed} on {context:?}");
+        }
+    }
+}
+
+#[test]
+fn data_that_a_matrix_cannot_be_multiplied_with_is_refused() {
+    let some = case(31, 6, (2, 2), (1, 2));
+    let sparsity = some.sparsity();
+    let mat = Mat::zeros(&sparsity, DType::F64, "a").unwrap();
+    let context = &everywhere(&[1])[0];
+    let x = parloop_mesh::Dat::zeros(sparsity.columns(), DType::F64, "x").unwrap();
+    let y = parloop_mesh::Dat::zeros(sparsity.rows(), DType::F64, "y").unwrap();
+    let error = |x: &parloop_mesh::Dat, y: &parloop_mesh::Dat| mat.multiply(x, y, context).unwrap_err().to_string();
+    assert_eq!(error(&y, &y), "matrix `a` cannot be multiplied with `y`: it is on another set than the matrix");
+    let narrow = parloop_mesh::Dat::zeros(&some.columns.to().data(1).unwrap(), DType::F64, "narrow").unwrap();
+    assert_eq!(error(&narrow, &y), "matrix `a` cannot be multiplied with `narrow`: it has another dimension than the matrix");
+    let short = parloop_mesh::Dat::zeros(sparsity.columns(), DType::F32, "short").unwrap();
+    assert_eq!(error(&short, &y), "matrix `a` cannot be multiplied with `short`: it has another type than the matrix");
+    assert_eq!(mat.multiply(&x, &y, context).map_err(|error| error.to_string()), Ok(()));
+}

@@ -9,8 +9,9 @@ use pyo3::types::{PyString, PyTuple};
 
 use super::access::Access;
 use super::arg::Arg;
+use super::dat::Dat;
 use super::given::{Integers, name_of};
-use super::sparsity::{Sparsity, pair};
+use super::sparsity::{Side, Sparsity, pair};
 use super::values::{Purpose, dtype_given, host_view, to_host};
 use crate::context::current_context;
 use crate::error::{Error, Result};
@@ -151,6 +152,38 @@ impl Mat {
         let context = current_context(py)?;
         let context = &context.get().inner;
         Ok(py.detach(|| self.inner.storage().zero(context))?)
+    }
+
+    /// `y = A x` on the current context, or with `transposed` `y = Aᵀ x`; `y` is made when it is not given.
+    #[pyo3(signature = (x, y=None, transposed=false))]
+    fn mult<'py>(
+        slf: &Bound<'py, Self>,
+        x: &Bound<'py, PyAny>,
+        y: Option<&Bound<'py, PyAny>>,
+        transposed: bool,
+    ) -> Result<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let sparsity = this.sparsity.bind(py).get();
+        let y = match y.filter(|y| !y.is_none()) {
+            Some(y) => y.clone(),
+            None => {
+                let dataset = sparsity.dataset(py, if transposed { Side::Columns } else { Side::Rows });
+                py.get_type::<Dat>().call1((dataset, py.None(), numpy_dtype(py, this.inner.dtype())?))?
+            }
+        };
+        let (from, to) = (Dat::of(x)?.get(), Dat::of(&y)?.get());
+        let context = current_context(py)?;
+        let context = &context.get().inner;
+        py.detach(|| match transposed {
+            false => this.inner.multiply(&from.inner, &to.inner, context),
+            true => this.inner.multiply_transposed(&from.inner, &to.inner, context),
+        })?;
+        Ok(y)
+    }
+
+    /// `mat @ dat`: the product as new data.
+    fn __matmul__<'py>(slf: &Bound<'py, Self>, x: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        Mat::mult(slf, x, None, false)
     }
 
     /// All numbers, zeros and all, as a dense array of the host.

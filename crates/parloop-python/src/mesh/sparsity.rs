@@ -39,6 +39,23 @@ impl Sparsity {
     }
 }
 
+/// One of the two sides of a matrix.
+#[derive(Clone, Copy)]
+pub enum Side {
+    Rows,
+    Columns,
+}
+
+impl Sparsity {
+    /// The data set of one side.
+    pub fn dataset<'py>(&self, py: Python<'py>, side: Side) -> Bound<'py, DataSet> {
+        match side {
+            Side::Rows => self.dsets.0.bind(py).clone(),
+            Side::Columns => self.dsets.1.bind(py).clone(),
+        }
+    }
+}
+
 /// The data set that was given; a set has one number for each element.
 fn dataset<'py>(object: &Bound<'py, PyAny>) -> Result<Bound<'py, DataSet>> {
     let dataset = match object.cast::<Set>() {
