@@ -30,11 +30,14 @@ from .._parloop import _ParLoop as ParLoop
 from .._parloop import _Set as Set
 from .._parloop import _Subset as Subset
 from .._parloop import _write_vtk as write_vtk
+from ._box import box_mesh as box_mesh
+from ._mesh import Mesh as Mesh
+from ._space import Space as Space
 
 READ, WRITE, RW = Access.READ, Access.WRITE, Access.RW
 INC, MIN, MAX = Access.INC, Access.MIN, Access.MAX
 
 __all__ = [
-    "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "MeshError", "ParLoop",
-    "READ", "RW", "Set", "Subset", "WRITE", "par_loop", "write_vtk",
+    "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "Mesh", "MeshError",
+    "ParLoop", "READ", "RW", "Set", "Space", "Subset", "WRITE", "box_mesh", "par_loop", "write_vtk",
 ]  # fmt: skip
