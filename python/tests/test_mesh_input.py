@@ -1,7 +1,9 @@
 """Meshes from files and boxes: connectivity, regions, refinement, spaces and output, against brute force and known sums."""
 
 import itertools
+import os
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -10,8 +12,21 @@ from hypothesis import strategies as st
 
 import parloop as pl
 import parloop.mesh as op2
+from conftest import IN_CI
 from parloop.mesh._second_order import SECOND_ORDER
 from parloop.mesh._shapes import CELL_TYPES, SHAPES
+
+try:
+    import h5py  # noqa: F401
+    import meshio
+
+    from parloop.mesh._meshio import require
+
+    require("meshio", "a test")
+except ImportError:
+    meshio = None
+
+needs_meshio = pytest.mark.skipif(meshio is None and not IN_CI, reason="meshio or h5py is not installed")
 
 BOXES = [((5,), "line"), ((3, 2), "triangle"), ((3, 2), "quad"), ((3, 2, 2), "tetra"), ((3, 2, 2), "hexahedron")]
 
@@ -451,6 +466,205 @@ class TestSpaces:
         )  # fmt: skip
         op2.par_loop(kernel, mesh.cells, total(op2.INC), mesh.coordinates(op2.READ, mesh.maps["triangle"]), u(op2.READ, space.map), context="cpu:1")
         assert np.isclose(total.data_ro[0], 1 / 3 + 1 / 4)
+
+
+GMSH = """$MeshFormat
+4.1 0 8
+$EndMeshFormat
+$PhysicalNames
+3
+1 1 "wall"
+1 2 "outer wall"
+2 7 "plate"
+$EndPhysicalNames
+$Entities
+0 2 2 0
+1 0 0 0 1 0 0 2 1 2 0
+2 1 0 0 1 1 0 1 2 0
+1 0 0 0 1 1 0 1 7 0
+2 1 0 0 2 1 0 1 9 0
+$EndEntities
+$Nodes
+1 5 1 5
+2 1 0 5
+1
+2
+3
+4
+5
+0 0 0
+1 0 0
+1 1 0
+0 1 0
+2 0 0
+$EndNodes
+$Elements
+4 5 1 5
+1 1 1 1
+1 1 2
+1 2 1 1
+2 2 3
+2 1 2 2
+3 1 2 3
+4 1 3 4
+2 2 2 1
+5 2 5 3
+$EndElements
+"""
+
+
+@needs_meshio
+class TestFiles:
+    def test_gmsh_groups_become_regions(self, tmp_path):
+        (tmp_path / "plate.msh").write_text(GMSH)
+        mesh = op2.read_mesh(tmp_path / "plate.msh")
+        assert (mesh.cells.size, mesh.sets["line"].size, mesh.vertices.size, mesh.coordinates.cdim, mesh.name) == (3, 2, 5, 2, "plate.msh")
+        assert mesh.region("wall").indices.tolist() == [0] and mesh.region("outer wall").indices.tolist() == [0, 1]
+        assert mesh.region("plate").indices.tolist() == [0, 1] and mesh.region("9").indices.tolist() == [2]
+        assert mesh.data("gmsh:physical", on="cells").data_ro.tolist() == [7, 7, 9]
+        with refuses(pl.SetValueError, 'unknown region "plates"; did you mean "plate"? (wall, outer wall, plate, 9)'):
+            mesh.region("plates")
+
+    @pytest.mark.parametrize(("counts", "kind"), BOXES)
+    def test_a_mesh_with_regions_survives_gmshs_format(self, tmp_path, counts, kind):
+        mesh = op2.box_mesh(counts, kind)
+        mesh.write(tmp_path / "box.msh", u=op2.Dat(mesh.vertices, np.arange(mesh.vertices.size)))
+        again = op2.read_mesh(tmp_path / "box.msh")
+        assert (again.maps[kind].values == mesh.maps[kind].values).all() and (again.coordinates.data_ro == mesh.coordinates.data_ro).all()
+        assert list(again.regions) == list(mesh.regions)
+        for name in mesh.regions:
+            assert again.region(name).indices.tolist() == mesh.region(name).indices.tolist() and again.region(name).superset.name == mesh.region(name).superset.name
+        assert again.data("u").data_ro.ravel().tolist() == list(range(mesh.vertices.size))
+
+    @pytest.mark.parametrize("cell_type", [name for name in CELL_TYPES if name not in ("vertex", "pyramid14")])
+    def test_every_cell_type_is_read_with_all_its_nodes(self, tmp_path, cell_type):
+        shape, nodes = CELL_TYPES[cell_type]
+        points = np.random.default_rng(1).random((nodes + 2, 3))
+        rows = np.stack([np.arange(nodes), np.arange(nodes) + 2])
+        meshio.write_points_cells(tmp_path / "a.vtu", points, [(cell_type, rows[:1]), ("vertex", [[1]]), (cell_type, rows[1:])],
+                                  point_data={"u": points}, cell_data={"p": [[1.0], [2.0], [3.0]]})  # fmt: skip
+        mesh = op2.read_mesh(tmp_path / "a.vtu")
+        assert mesh.cell_type == cell_type and mesh.maps[cell_type].values.tolist() == rows.tolist() and mesh.dim == SHAPES[shape].dim
+        assert (mesh.data("u").data_ro == points).all() and mesh.data("p", on="cells").data_ro.tolist() == [1, 3] and mesh.data("p", on="vertex").data_ro.tolist() == [2]
+
+    def test_point_sets_and_cell_sets_become_regions(self, tmp_path):
+        points, cells = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0]], [("triangle", [[0, 1, 2], [0, 2, 3]]), ("triangle", [[1, 4, 2]])]
+        sets = {"FIRST": [np.array([1]), np.array([], int)], "SECOND": [np.array([], int), np.array([0])]}
+        meshio.Mesh(points, cells, point_sets={"NODES": np.array([1, 4])}, cell_sets=sets).write(tmp_path / "a.inp")
+        mesh = op2.read_mesh(tmp_path / "a.inp")
+        assert mesh.region("NODES").superset is mesh.vertices and mesh.region("NODES").indices.tolist() == [1, 4]
+        assert mesh.region("FIRST").indices.tolist() == [1] and mesh.region("SECOND").indices.tolist() == [2]
+        assert mesh.region("NODES", on="boundary").size == 1
+
+    def test_vertices_of_a_region_are_a_group_of_points(self, tmp_path):
+        mesh = op2.Mesh([[0, 0], [1, 0], [0, 1]], {"triangle": [[0, 1, 2]]}, regions={"tips": {"vertices": [0, 2]}})
+        mesh.write(tmp_path / "a.msh")
+        assert op2.read_mesh(tmp_path / "a.msh").region("tips", on="vertices").indices.tolist() == [0, 2]
+
+    def test_a_vtk_file_of_ours_is_read_back(self, tmp_path):
+        mesh = op2.box_mesh((2, 1, 1), "hexahedron")
+        mesh.write(tmp_path / "a.vtu", u=op2.Dat(mesh.vertices**3, mesh.coordinates.data_ro.copy()), p=op2.Dat(mesh.cells, [1.0, 2.0]))
+        again = op2.read_mesh(tmp_path / "a.vtu")
+        assert (again.maps["hexahedron"].values == mesh.maps["hexahedron"].values).all() and (again.data("u").data_ro == mesh.coordinates.data_ro).all()
+        assert again.data("p").data_ro.tolist() == [1, 2]
+
+    def test_cells_of_several_types_and_their_data_are_written(self, tmp_path):
+        mesh = op2.Mesh([[0, 0], [1, 0], [1, 1], [0, 1], [2, 0]], {"quad": [[0, 1, 2, 3]], "triangle": [[1, 4, 2]]})
+        parts = [op2.Dat(mesh.sets["triangle"], [2.0], name="t"), op2.Dat(mesh.sets["quad"], [1.0], name="q")]
+        mesh.write(tmp_path / "a.vtu", p=parts)
+        again = op2.read_mesh(tmp_path / "a.vtu")
+        assert again.data("p", on="quad").data_ro.tolist() == [1] and again.data("p", on="triangle").data_ro.tolist() == [2] and again.coordinates.cdim == 2
+        with refuses(pl.DataValueError, "field `p` needs a Dat on each set of cells; quad is missing or given twice"):
+            mesh.write(tmp_path / "a.vtu", p=parts[0])
+
+    def test_data_of_degree_two_is_written_as_second_order_cells(self, tmp_path):
+        space = op2.box_mesh((2, 2)).space(2)
+        u = op2.Dat(space.nodes, np.arange(25.0))
+        space.write(tmp_path / "a.vtu", u=u)
+        again = op2.read_mesh(tmp_path / "a.vtu")
+        assert (again.maps["triangle6"].values == space.map.values).all() and again.data("u").data_ro.tolist() == list(range(25))
+
+    def test_a_time_series_is_read_back(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "out").mkdir()
+        mesh = op2.box_mesh((2, 2))
+        u, p = op2.Dat(mesh.vertices, name="u"), op2.Dat(mesh.cells**2, name="p")
+        with op2.TimeSeries(tmp_path / "out" / "heat.xdmf", mesh) as series:
+            assert repr(series) == f"<TimeSeries {tmp_path}/out/heat.xdmf: open>"
+            for step in range(3):
+                u.data[:] = step
+                p.data[:] = 10 * step
+                series.write(0.5 * step, temperature=u, flux=p)
+                if step == 1:
+                    series.flush()
+                    with meshio.xdmf.TimeSeriesReader(tmp_path / "out" / "heat.xdmf") as reader:
+                        assert reader.num_steps == 2
+        assert sorted(os.listdir(tmp_path)) == ["out"] and sorted(os.listdir(tmp_path / "out")) == ["heat.h5", "heat.xdmf"]
+        with meshio.xdmf.TimeSeriesReader(tmp_path / "out" / "heat.xdmf") as reader:
+            points, cells = reader.read_points_cells()
+            assert (points[:, :2] == mesh.coordinates.data_ro).all() and (cells[0].data == mesh.maps["triangle"].values).all() and reader.num_steps == 3
+            for step in range(3):
+                time, on_points, on_cells = reader.read_data(step)
+                assert time == 0.5 * step and (on_points["temperature"] == step).all() and (on_cells["flux"][0] == 10 * step).all()
+        series.close()
+        with refuses(pl.MeshFileError, f"the time series `{tmp_path}/out/heat.xdmf` is closed"):
+            series.write(2.0, temperature=u)
+
+    def test_what_is_no_file_of_a_mesh_is_refused(self, tmp_path, capsys):
+        with refuses(pl.MeshFileError, f"cannot read `{tmp_path}/a.msh`: there is no such file"):
+            op2.read_mesh(tmp_path / "a.msh")
+        with refuses(pl.MeshFileError, "the path of a mesh is text, not an object of type int"):
+            op2.read_mesh(3)
+        (tmp_path / "a.unknown").write_text("")
+        with refuses(pl.MeshFileError, f"cannot read `{tmp_path}/a.unknown`: Could not deduce file format from path '{tmp_path}/a.unknown'."):
+            op2.read_mesh(tmp_path / "a.unknown")
+        for ending in ("msh", "vtu", "vtk", "inp", "xdmf", "stl", "mesh", "obj", "off", "su2"):
+            (tmp_path / f"bad.{ending}").write_text("no mesh\n1 2 3\n")
+            try:
+                assert op2.read_mesh(tmp_path / f"bad.{ending}").vertices.size == 0
+            except pl.MeshError as error:
+                assert "\n" not in str(error)
+        meshio.write_points_cells(tmp_path / "b.vtu", np.random.rand(5, 3), [("polygon", [[0, 1, 2, 3, 4]])])
+        with refuses(pl.MeshFileError, f"cannot read `{tmp_path}/b.vtu`: cells of type polygon are not supported, only {', '.join(CELL_TYPES)}"):
+            op2.read_mesh(tmp_path / "b.vtu")
+        assert capsys.readouterr() == ("", "")
+
+    @pytest.mark.parametrize(
+        ("write", "error", "message"),
+        [
+            (lambda m: m.write("/nowhere/a.vtu"), pl.MeshFileError, "cannot write `/nowhere/a.vtu`: No such file or directory (os error 2)"),
+            (lambda m: m.write("/nowhere/a.vtk"), pl.MeshFileError, "cannot write `/nowhere/a.vtk`: [Errno 2] No such file or directory: '/nowhere/a.vtk'"),
+            (lambda m: m.write("a.vtu", u=3), pl.DatTypeError, "field `u` is a Dat, or a list of Dats on cells, not an object of type int"),
+            (lambda m: m.write("a.vtu", u=op2.Dat(op2.Set(3, "t"))), pl.MapValueError, "field `u` is on set `t`, but the mesh has `vertices`, `triangle`"),
+            (lambda m: m.write("a.vtu", u=op2.Dat(m.vertices, dtype=complex)), pl.DataTypeError, "field `u` is complex128, which a file cannot have; write its parts"),
+            (lambda m: m.write("a.msh"), pl.DataValueError, "a cell of Gmsh's format has one group, but regions `one` and `two` share elements of triangle"),
+            (lambda m: m.write("a.msh", p=op2.Dat(m.cells)), pl.DataValueError, "field `p` is on cells, which a file of Gmsh's cannot have; write a .vtu or .xdmf file"),
+            (lambda m: op2.TimeSeries("a.vtu", m), pl.MeshFileError, "a time series ends in .xdmf, not in .vtu: `a.vtu`"),
+        ],
+    )  # fmt: skip
+    def test_what_cannot_be_written_is_refused(self, write, error, message):
+        mesh = op2.Mesh([[0, 0], [1, 0], [0, 1]], {"triangle": [[0, 1, 2]]}, regions={"one": {"triangle": [0]}, "two": {"triangle": [0]}})
+        with refuses(error, message):
+            write(mesh)
+
+    def test_times_are_finite_numbers(self, tmp_path):
+        mesh = op2.box_mesh((1, 1))
+        with op2.TimeSeries(tmp_path / "a.xdmf", mesh) as series:
+            for time in (float("nan"), "now", None):
+                with refuses(pl.DataValueError, f"a time is a finite number, not {time!r}"):
+                    series.write(time)
+
+    def test_without_meshio_the_error_says_how_to_get_it(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "meshio", None)
+        ending = "needs meshio, which is not installed; pip install meshio, or pip install parloop[meshio]"
+        with refuses(ImportError, f"reading a mesh {ending}"):
+            op2.read_mesh("wing.msh")
+        mesh = op2.box_mesh((1, 1))
+        with refuses(ImportError, f"writing `{tmp_path}/a.vtk` {ending}"):
+            mesh.write(tmp_path / "a.vtk")
+        with refuses(ImportError, f"a time series {ending}"):
+            op2.TimeSeries(tmp_path / "a.xdmf", mesh)
+        mesh.write(tmp_path / "a.vtu")
 
 
 def test_data_of_a_mesh_and_of_its_spaces_is_drawn():

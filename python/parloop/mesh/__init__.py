@@ -32,6 +32,8 @@ from .._parloop import _Subset as Subset
 from .._parloop import _write_vtk as write_vtk
 from ._box import box_mesh as box_mesh
 from ._mesh import Mesh as Mesh
+from ._read import read_mesh as read_mesh
+from ._series import TimeSeries as TimeSeries
 from ._space import Space as Space
 
 READ, WRITE, RW = Access.READ, Access.WRITE, Access.RW
@@ -39,5 +41,5 @@ INC, MIN, MAX = Access.INC, Access.MIN, Access.MAX
 
 __all__ = [
     "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "Mesh", "MeshError",
-    "ParLoop", "READ", "RW", "Set", "Space", "Subset", "WRITE", "box_mesh", "par_loop", "write_vtk",
+    "ParLoop", "READ", "RW", "Set", "Space", "Subset", "TimeSeries", "WRITE", "box_mesh", "par_loop", "read_mesh", "write_vtk",
 ]  # fmt: skip
