@@ -273,6 +273,10 @@ class TestConnectivity:
             (lambda m: m.data("u"), pl.DataValueError, 'unknown data "u" (v)'),
             (lambda m: m.data("v"), pl.DataValueError, "data `v` is on vertices, line; say which is meant with on="),
             (lambda m: m.data("v", on="cells"), pl.DataValueError, "data `v` is on vertices, line, not on `triangle`"),
+            (lambda m: m.map(3, "cells"), pl.NameTypeError, "the name of a set is text, not an object of type int"),
+            (lambda m: m.region(["wall"]), pl.NameTypeError, "the name of a region is text, not an object of type list"),
+            (lambda m: m.data(None), pl.NameTypeError, "the name of a field is text, not an object of type NoneType"),
+            (lambda m: m.space(True), pl.DataValueError, "a space has degree 1 or 2, not True"),
             (lambda m: m.space(3), pl.DataValueError, "a space has degree 1 or 2, not 3"),
         ],
     )  # fmt: skip
@@ -294,6 +298,9 @@ class TestConnectivity:
             (lambda x: op2.Mesh(x, {"triangle": [[0, 1]]}), pl.MapValueError, "a cell of type `triangle` has 3 vertices, but the table has the shape (1, 2)"),
             (lambda x: op2.Mesh(x, {"triangle": [[0, 1.0, 2]]}), pl.MapTypeError, "the vertices of `triangle` are integers, not numbers of type float64"),
             (lambda x: op2.Mesh(x, {"triangle": [[0, 1, 3]]}), pl.MapValueError, "map `triangle vertices`: entry [0, 2] is 3, but set `vertices` has 3 elements"),
+            (lambda x: op2.Mesh(x, [[0, 1, 2]]), pl.MapTypeError, "cells are a dict from cell types to tables, not an object of type list"),
+            (lambda x: op2.Mesh(x, {}, regions={"a": [0]}), pl.IndexTypeError, "region `a` is a dict from sets to elements, not an object of type list"),
+            (lambda x: op2.Mesh(x, {"triangle": np.array([[0, 1, 2**62]], "uint64")}), pl.MapValueError, "map `triangle vertices`: entry [0, 2] is 4611686018427387904, but set `vertices` has 3 elements"),
             (lambda x: op2.Mesh(x[0], {}), pl.DataValueError, "points are rows of one, two or three coordinates, not an array of the shape (2,)"),
             (lambda x: op2.Mesh([["a"]], {}), pl.DataValueError, "coordinates are real numbers, not <U1"),
             (lambda x: op2.Mesh([[0, np.nan]], {}), pl.DataValueError, "point 0 has coordinates that are not finite"),
@@ -323,6 +330,20 @@ class TestConnectivity:
         assert again.region("low", on="cells").indices.tolist() == [0, 1]
         assert sorted(map(sorted, again.map("boundary", "vertices").values[again.region("low", on="boundary").indices].tolist())) == [[0, 1], [0, 3], [1, 2], [2, 5]]
         assert again.region("low").superset is again.vertices
+
+    def test_a_mesh_may_have_no_cells(self):
+        for cells in ({}, {"triangle": []}, {"tetra": np.zeros((0, 4), int)}):
+            mesh = op2.Mesh(np.eye(3), cells, regions={"some": {"vertices": [1]}})
+            assert mesh.refine().vertices.size == 3 and mesh.refine().region("some").indices.tolist() == [1] and mesh.vertices.size == 3
+            if cells:
+                assert mesh.boundary.size == mesh.sets["edges"].size == mesh.sets["interior"].size == mesh.space(2).nodes.size == 0
+
+    @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "uint64", ">i4"])
+    def test_tables_have_integers_of_any_type(self, dtype):
+        box = op2.box_mesh((2, 2), "quad")
+        mesh = op2.Mesh(box.coordinates.data_ro, {"quad": box.maps["quad"].values.astype(dtype)})
+        assert (mesh.space(2).map.values == box.space(2).map.values).all() and (mesh.refine().maps["quad"].values == box.refine().maps["quad"].values).all()
+        assert (mesh.map("interior", "cells").values == box.map("interior", "cells").values).all()
 
     def test_a_mesh_says_what_it_has(self):
         mesh = op2.Mesh(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .._parloop import DataValueError, SetValueError
 from ._mesh import Mesh
-from ._names import unknown
+from ._names import check_name, unknown
 from ._topology import Table
 
 KINDS = {"line": 1, "triangle": 2, "quad": 2, "tetra": 3, "hexahedron": 3}
@@ -72,11 +72,12 @@ def box_mesh(
     <Mesh: 8 quad, 12 line on 15 vertices in 2 dimensions
       regions: left (2 line), right (2 line), bottom (4 line), top (4 line)>
     """
-    sizes = (counts,) if isinstance(counts, (int, np.integer)) else tuple(counts)
+    sizes = tuple(counts) if isinstance(counts, (Sequence, np.ndarray)) else (counts,)
     if not 1 <= len(sizes) <= 3 or not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n > 0 for n in sizes):
         raise DataValueError(f"the counts of a box are one, two or three positive integers, not {counts!r}")
     dim = len(sizes)
     chosen = DEFAULT_KINDS[dim] if kind is None else kind
+    check_name("kind of cells", chosen)
     if chosen not in KINDS:
         raise SetValueError(unknown("kind of cells", chosen, KINDS))
     if KINDS[chosen] != dim:

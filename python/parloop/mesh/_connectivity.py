@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._parloop import MapValueError, SetValueError
-from ._names import unknown
+from ._names import check_name, unknown
 from ._shapes import CELL_TYPES, FACET_SHAPES, SHAPES, parts, shape_of
 from ._topology import Entities, Ints, Sides, Table, find_entities, find_sides, locate, rows_of
 
@@ -56,6 +56,7 @@ class Connectivity:
 
     def resolve(self, name: str) -> str:
         """The name of a set, with `cells` and `facets` replaced by what they are in this mesh."""
+        check_name("set", name)
         if name == "cells":
             return self.cell_type()
         if name == "facets" and self.dim > 0:

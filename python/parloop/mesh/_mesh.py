@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +15,13 @@ from .._parloop import _Map as Map
 from .._parloop import _Set as Set
 from .._parloop import _Subset as Subset
 from ._connectivity import Connectivity
-from ._names import Named, unknown
+from ._names import Named, check_name, unknown
+from ._refine import refine
 from ._regions import RegionTable, check_regions
 from ._shapes import CELL_TYPES, shape_of
+from ._space import Space, make_space
 from ._topology import Table
-
-if TYPE_CHECKING:
-    from ._space import Space
+from ._write import write
 
 
 class Mesh:
@@ -93,10 +93,10 @@ class Mesh:
         name: str = "",
     ) -> None:
         self.name = name
+        if not isinstance(cells, Mapping):
+            raise MapTypeError(f"cells are a dict from cell types to tables, not an object of type {type(cells).__name__}")
         tables = {cell_type: _check_cells(cell_type, table) for cell_type, table in cells.items()}
         x = _check_points(points, max((shape_of(cell_type).dim for cell_type in tables), default=0))
-        self._connectivity = Connectivity(len(x), tables)
-        self.dim = self._connectivity.dim
         self._sets = {"vertices": Set(len(x), "vertices")}
         self._maps: dict[tuple[str, str], Map] = {}
         self._spaces: dict[int, Space] = {}
@@ -104,6 +104,8 @@ class Mesh:
             made = Set(len(table), cell_type)
             self._sets[cell_type] = made
             self._maps[cell_type, "vertices"] = Map(made, self.vertices, table.shape[1], table, f"{cell_type} vertices")
+        self._connectivity = Connectivity(len(x), {cell_type: self._maps[cell_type, "vertices"].values for cell_type in tables})
+        self.dim = self._connectivity.dim
         self.coordinates = Dat(self.vertices ** x.shape[1], x, name="coordinates")
         self._regions = RegionTable(check_regions(regions or {}, self._connectivity), self._connectivity)
         self.sets = Named(lambda: self._connectivity.names, self._set)
@@ -147,6 +149,7 @@ class Mesh:
         return self._sets[known]
 
     def _cell_map(self, cell_type: str) -> Map:
+        check_name("cell type", cell_type)
         if cell_type not in self._connectivity.tables:
             raise MapValueError(unknown("cell type", cell_type, self._connectivity.tables) + "; mesh.map() makes other maps")
         return self._maps[cell_type, "vertices"]
@@ -212,6 +215,7 @@ class Mesh:
 
     def data(self, name: str, on: str | None = None) -> Dat:
         """Data of the mesh by its name; `on` says on which set it is where there are several."""
+        check_name("field", name)
         found = {"vertices": self.point_data[name]} if name in self.point_data else {}
         found |= self.cell_data.get(name, {})
         if not found:
@@ -225,8 +229,8 @@ class Mesh:
 
     def space(self, degree: int = 1) -> Space:
         """The nodes of continuous finite elements of degree 1 or 2; see :class:`Space`. The same object each time."""
-        from ._space import make_space
-
+        if isinstance(degree, bool) or degree not in (1, 2):
+            raise DataValueError(f"a space has degree 1 or 2, not {degree!r}")
         if degree not in self._spaces:
             self._spaces[degree] = make_space(self, degree)
         return self._spaces[degree]
@@ -245,8 +249,6 @@ class Mesh:
         <Mesh: 8 triangle, 8 line on 9 vertices in 2 dimensions
           regions: left (2 line), right (2 line), bottom (2 line), top (2 line)>
         """
-        from ._refine import refine
-
         return refine(self)
 
     def write(self, path: str | os.PathLike[str], **fields: Any) -> None:
@@ -267,8 +269,6 @@ class Mesh:
         >>> mesh = op2.box_mesh((2, 2))
         >>> mesh.write(os.path.join(tempfile.mkdtemp(), "plate.vtu"), temperature=op2.Dat(mesh.vertices))
         """
-        from ._write import write
-
         write(self, path, fields)
 
     def plot(self, dat: Dat, ax: Any = None, component: int | None = None, **options: Any) -> Any:
@@ -296,6 +296,7 @@ def _falling(block: tuple[str, Table]) -> int:
 
 
 def _check_cells(cell_type: str, table: npt.ArrayLike) -> Table:
+    check_name("cell type", cell_type)
     if cell_type not in CELL_TYPES:
         raise SetValueError(unknown("cell type", cell_type, CELL_TYPES))
     array, arity = np.asarray(table), CELL_TYPES[cell_type][1]

@@ -6,19 +6,23 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
+from .._parloop import NameTypeError
+
 Value = TypeVar("Value")
 
 
-def unknown(what: str, name: object, known: Iterable[str]) -> str:
+def check_name(what: str, name: object) -> None:
+    """Refuse names that are not text."""
+    if not isinstance(name, str):
+        raise NameTypeError(f"the name of a {what} is text, not an object of type {type(name).__name__}")
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """What to say about a name that is not known."""
     names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     meant = f'; did you mean "{near[0]}"?' if near else ""
-    return f"unknown {what} {_quoted(name)}{meant} ({', '.join(names) if names else 'there are none'})"
-
-
-def _quoted(name: object) -> str:
-    return f'"{name}"' if isinstance(name, str) else repr(name)
+    return f'unknown {what} "{name}"{meant} ({", ".join(names) or "there are none"})'
 
 
 class Named(Mapping[str, Value]):

@@ -56,7 +56,7 @@ def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> M
     (Set(32, 'triangle'), 2, 4)
     """
     try:
-        file = os.fspath(path)
+        file = os.fsdecode(path)
     except TypeError:
         raise MeshFileError(f"the path of a mesh is text, not an object of type {type(path).__name__}") from None
     meshio = require("meshio", "reading a mesh")

@@ -33,8 +33,6 @@ _DIAGONALS = [((4, 9), (6, 5, 8, 7)), ((6, 8), (4, 5, 9, 7)), ((7, 5), (4, 8, 9,
 
 def refine(mesh: Mesh) -> Mesh:
     """The mesh with every cell cut in half along each direction."""
-    from ._mesh import Mesh
-
     tables = mesh._connectivity.tables
     wrong = [name for name in tables if name not in ("vertex", "line", "triangle", "quad", "tetra", "hexahedron")]
     if wrong:
@@ -47,7 +45,7 @@ def refine(mesh: Mesh) -> Mesh:
         name: {place: _inside(mesh, nodes, ids) if place == "vertices" else _followers(ids, each[place]) for place, ids in region.items()}
         for name, region in mesh._regions.parts.items()
     }
-    return Mesh(
+    return type(mesh)(
         points,
         {name: rows.reshape(-1, rows.shape[2]) for name, rows in cut.items()},
         regions=regions,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .._parloop import IndexTypeError, SetValueError
 from ._connectivity import Connectivity
-from ._names import unknown
+from ._names import check_name, unknown
 from ._topology import Ints, locate
 
 
@@ -18,8 +18,12 @@ def check_regions(given: Mapping[str, Mapping[str, npt.ArrayLike]], connectivity
     regions: dict[str, dict[str, Ints]] = {}
     places = ["vertices", *connectivity.tables]
     for name, elements in given.items():
+        check_name("region", name)
+        if not isinstance(elements, Mapping):
+            raise IndexTypeError(f"region `{name}` is a dict from sets to elements, not an object of type {type(elements).__name__}")
         regions[name] = {}
         for place, indices in elements.items():
+            check_name("set", place)
             if place not in places:
                 raise SetValueError(f"region `{name}`: {unknown('set', place, places)}")
             array = np.asarray(indices).ravel()
@@ -60,6 +64,7 @@ class RegionTable:
 
     def find(self, name: str) -> dict[str, Ints]:
         """The elements of a region by set."""
+        check_name("region", name)
         if name not in self.parts:
             raise SetValueError(unknown("region", name, self.parts))
         return self.parts[name]

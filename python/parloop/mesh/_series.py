@@ -38,7 +38,7 @@ class TimeSeries:
     """
 
     def __init__(self, path: str | os.PathLike[str], mesh: Mesh) -> None:
-        self.path, self.mesh = os.fspath(path), mesh
+        self.path, self.mesh = os.fsdecode(path), mesh
         stem, ending = os.path.splitext(self.path)
         if ending.lower() != ".xdmf":
             raise MeshFileError(f"a time series ends in .xdmf, not in {ending or 'nothing'}: `{self.path}`")

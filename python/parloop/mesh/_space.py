@@ -13,10 +13,12 @@ from .._parloop import _Dat as Dat
 from .._parloop import _Map as Map
 from .._parloop import _Set as Set
 from .._parloop import _Subset as Subset
+from ._refine import children
 from ._regions import fill
 from ._second_order import SECOND_ORDER, add_middles, local_nodes
 from ._shapes import CELL_TYPES, FACET_SHAPES, SHAPES, parts
 from ._topology import Ints, Table, locate
+from ._write import write_cells
 
 if TYPE_CHECKING:
     from ._mesh import Mesh
@@ -112,8 +114,6 @@ class Space:
 
     def write(self, path: str | os.PathLike[str], **fields: Any) -> None:
         """Write the nodes and data on them, or on the cells, to a file, as cells of this degree; see :meth:`Mesh.write`."""
-        from ._write import write_cells
-
         shape = CELL_TYPES[self.mesh.cell_type][0]
         write_cells(path, self.coordinates, {shape if self.degree == 1 else SECOND_ORDER[shape]: self.map}, fields)
 
@@ -123,8 +123,6 @@ class Space:
             raise MapValueError(f"`{dat.name}` is on `{dat.dataset.set.name}`, but the space has `{self.nodes.name}`")
         table = self.map
         if self.degree == 2:
-            from ._refine import children
-
             rows = children(CELL_TYPES[self.mesh.cell_type][0], self.map.values, self.coordinates.data_ro.reshape(-1, self.coordinates.cdim))
             table = Map(Set(rows.shape[0] * rows.shape[1], "parts"), self.nodes, rows.shape[2], rows.reshape(-1, rows.shape[2]), "parts nodes")
         return dat.plot(self.coordinates, table, ax, component, **options)
@@ -136,8 +134,6 @@ class Space:
 
 def make_space(mesh: Mesh, degree: int) -> Space:
     """The nodes of one degree on the cells of a mesh."""
-    if degree not in (1, 2) or isinstance(degree, bool):
-        raise DataValueError(f"a space has degree 1 or 2, not {degree!r}")
     cell_type = mesh.cell_type
     shape = CELL_TYPES[cell_type][0]
     if mesh.dim == 0:

@@ -30,7 +30,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 def write(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
     """Write the cells of a mesh and data on them, and its regions where the format is Gmsh's."""
-    if os.fspath(path).lower().endswith(".msh"):
+    if os.fsdecode(path).lower().endswith(".msh"):
         _write_gmsh(mesh, path, fields)
     else:
         write_cells(path, mesh.coordinates, {name: mesh.maps[name] for name in mesh._connectivity.cell_types}, fields)
@@ -39,7 +39,7 @@ def write(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -
 def write_cells(path: str | os.PathLike[str], coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str, Any]) -> None:
     """Write cells and data on them."""
     on_points, on_cells = split_fields(coordinates, maps, fields)
-    file = os.fspath(path)
+    file = os.fsdecode(path)
     if file.lower().endswith(".vtu") and len(maps) == 1 and next(iter(maps)) in _VTK:
         name, map = next(iter(maps.items()))
         write_vtk(file, coordinates, map, _VTK[name], **{key: dat[0] if isinstance(dat, Sequence) else dat for key, dat in fields.items()})
@@ -112,7 +112,7 @@ def _write_gmsh(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, A
     blocks = [(name, table, tags[name]) for name, table in tables.items()]
     blocks += [("vertex", ids[:, None], np.full(len(ids), tag, np.int32)) for tag, ids in points]
     numbers = {"gmsh:physical": [tag for _, _, tag in blocks], "gmsh:geometrical": [np.ones(len(tag), np.int32) for _, _, tag in blocks]}
-    meshio = require("meshio", f"writing `{os.fspath(path)}`")
-    with translated(f"cannot write `{os.fspath(path)}`"):
+    meshio = require("meshio", f"writing `{os.fsdecode(path)}`")
+    with translated(f"cannot write `{os.fsdecode(path)}`"):
         cells = [(name, table) for name, table, _ in blocks]
         meshio.Mesh(padded(mesh.coordinates), cells, point_data=on_points, cell_data=numbers, field_data=groups).write(path, file_format="gmsh22")
