@@ -489,6 +489,39 @@ class TestSpaces:
         assert np.isclose(total.data_ro[0], 1 / 3 + 1 / 4)
 
 
+#: Barycentric points of quadratures that are exact for degree 2.
+QUADRATURE = {
+    "triangle": np.array([[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]]),
+    "tetra": np.full((4, 4), (5 - 5**0.5) / 20) + np.eye(4) * 5**0.5 / 5,
+}
+
+
+@pytest.mark.parametrize(("counts", "kind"), [((3, 2), "triangle"), ((2, 2, 2), "tetra")])
+def test_quadratic_elements_solve_for_a_quadratic_function_exactly(counts, kind):
+    """-Δu = f with u = x² + xy, assembled by hand from the nodes, their documented order and the nodes of the boundary."""
+    space = op2.box_mesh(counts, kind, upper=2).refine().space(2)
+    x, table, edges = space.coordinates.data_ro, space.map.values, np.array(SHAPES[kind].edges)
+    dim, size = x.shape[1], len(x)
+    exact = x[:, 0] ** 2 + x[:, 0] * x[:, 1]
+    matrix, right = np.zeros((size, size)), np.zeros(size)
+    for nodes in table:
+        corners = x[nodes[: dim + 1]]
+        inverse = np.linalg.inv(np.vstack([np.ones(dim + 1), corners.T]))
+        slopes, volume = inverse[:, 1:], volumes(x, kind, nodes[None, : dim + 1])[0]
+        for point in QUADRATURE[kind]:
+            a, b = edges.T
+            value = np.concatenate([point * (2 * point - 1), 4 * point[a] * point[b]])
+            slope = np.concatenate([(4 * point - 1)[:, None] * slopes, 4 * (point[a, None] * slopes[b] + point[b, None] * slopes[a])])
+            weight = volume / len(QUADRATURE[kind])
+            matrix[np.ix_(nodes, nodes)] += weight * slope @ slope.T
+            right[nodes] += weight * value * -2
+    fixed = space.boundary.indices
+    free = np.setdiff1d(np.arange(size), fixed)
+    found = exact.copy()
+    found[free] = np.linalg.solve(matrix[np.ix_(free, free)], right[free] - matrix[np.ix_(free, fixed)] @ exact[fixed])
+    assert len(free) > 10 and np.allclose(found, exact, atol=1e-12)
+
+
 GMSH = """$MeshFormat
 4.1 0 8
 $EndMeshFormat
@@ -577,6 +610,22 @@ class TestFiles:
         assert mesh.region("FIRST").indices.tolist() == [1] and mesh.region("SECOND").indices.tolist() == [2]
         assert mesh.region("NODES", on="boundary").size == 1
 
+    def test_numbers_and_families_of_groups_become_regions(self, tmp_path):
+        points, cells = [[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [("triangle", [[0, 1, 2], [0, 2, 3]]), ("line", [[0, 1]])]
+        meshio.Mesh(points, cells, cell_data={"medit:ref": [[4, 0], [4]]}).write(tmp_path / "a.mesh")
+        mesh = op2.read_mesh(tmp_path / "a.mesh")
+        assert list(mesh.regions) == ["4"] and mesh.region("4", on="triangle").indices.tolist() == [0] and mesh.region("4", on="line").size == 1
+        med = meshio.Mesh(points, cells, point_data={"point_tags": [0, 2, 0, 2]}, cell_data={"cell_tags": [[-6, -7], [0]]})
+        med.cell_tags, med.point_tags = {-6: ["hot", "all"], -7: ["all"]}, {2: ["pins"]}
+        med.write(tmp_path / "a.med")
+        mesh = op2.read_mesh(tmp_path / "a.med")
+        assert {name: mesh.region(name).indices.tolist() for name in mesh.regions} == {"hot": [0], "all": [0, 1], "pins": [1, 3]}
+
+    def test_what_meshio_prints_is_a_warning(self, tmp_path, capsys):
+        with pytest.warns(UserWarning, match=r"meshio, asked to write `.*a.off`: OFF only supports triangle cells"):
+            op2.box_mesh((1, 1, 1)).write(tmp_path / "a.off")
+        assert capsys.readouterr() == ("", "")
+
     def test_vertices_of_a_region_are_a_group_of_points(self, tmp_path):
         mesh = op2.Mesh([[0, 0], [1, 0], [0, 1]], {"triangle": [[0, 1, 2]]}, regions={"tips": {"vertices": [0, 2]}})
         mesh.write(tmp_path / "a.msh")
@@ -645,6 +694,9 @@ class TestFiles:
                 assert op2.read_mesh(tmp_path / f"bad.{ending}").vertices.size == 0
             except pl.MeshError as error:
                 assert "\n" not in str(error)
+        (tmp_path / "empty.stl").write_text("solid\nendsolid\n")
+        with refuses(pl.MeshFileError, f"cannot read `{tmp_path}/empty.stl`: it has no points"):
+            op2.read_mesh(tmp_path / "empty.stl")
         meshio.write_points_cells(tmp_path / "b.vtu", np.random.rand(5, 3), [("polygon", [[0, 1, 2, 3, 4]])])
         with refuses(pl.MeshFileError, f"cannot read `{tmp_path}/b.vtu`: cells of type polygon are not supported, only {', '.join(CELL_TYPES)}"):
             op2.read_mesh(tmp_path / "b.vtu")

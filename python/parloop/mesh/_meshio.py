@@ -28,17 +28,19 @@ def require(package: str, what: str) -> Any:
 
 
 @contextlib.contextmanager
-def translated(what: str) -> Iterator[None]:
+def translated(verb: str, file: str) -> Iterator[None]:
     """Makes a :exc:`MeshFileError` of whatever goes wrong inside, and Python's warnings of what meshio prints."""
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             yield
+    except ImportError as error:
+        raise ImportError(f"cannot {verb} `{file}`: this format needs {error.name}, which is not installed; pip install {error.name}") from None
     except (Exception, SystemExit) as error:
         said = _plain(printed.getvalue()) if isinstance(error, SystemExit) else _plain(str(error))
-        raise MeshFileError(f"{what}: {said or type(error).__name__}") from error
+        raise MeshFileError(f"cannot {verb} `{file}`: {said or type(error).__name__}") from error
     if said := _plain(printed.getvalue()):
-        warnings.warn(f"{what}: {said}", stacklevel=4)
+        warnings.warn(f"meshio, asked to {verb} `{file}`: {said}", stacklevel=4)
 
 
 def _plain(text: str) -> str:

@@ -62,19 +62,21 @@ def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> M
     meshio = require("meshio", "reading a mesh")
     if not os.path.isfile(file):
         raise MeshFileError(f"cannot read `{file}`: there is no such file")
-    with translated(f"cannot read `{file}`"):
+    with translated("read", file):
         read = meshio.read(file, file_format)
     return _converted(read, file)
 
 
 def _converted(read: Any, file: str) -> Mesh:
+    if np.size(read.points) == 0:
+        raise MeshFileError(f"cannot read `{file}`: it has no points")
     types = [block.type for block in read.cells]
     wrong = sorted({name for name in types if name not in CELL_TYPES})
     if wrong:
         raise MeshFileError(f"cannot read `{file}`: cells of type {', '.join(wrong)} are not supported, only {', '.join(CELL_TYPES)}")
     blocks = [(name, np.asarray(block.data)) for name, block in zip(types, read.cells, strict=True)]
     tables = {name: np.concatenate([table for other, table in blocks if other == name]) for name in dict.fromkeys(types)}
-    with translated(f"cannot read `{file}`"):
+    with translated("read", file):
         regions = _regions(read, blocks)
     return Mesh(
         np.asarray(read.points),

@@ -45,7 +45,7 @@ class TimeSeries:
         meshio, h5py = require("meshio", "a time series"), require("h5py", "a time series")
         self._maps = {name: mesh.maps[name] for name in mesh._connectivity.cell_types}
         self._writer: Any = meshio.xdmf.TimeSeriesWriter(self.path)
-        with translated(f"cannot write `{self.path}`"):
+        with translated("write", self.path):
             # meshio would put the numbers into the current folder.
             self._writer.h5_filename = f"{stem}.h5"
             self._writer.h5_file = h5py.File(f"{stem}.h5", "w")
@@ -62,13 +62,13 @@ class TimeSeries:
         if not math.isfinite(now):
             raise DataValueError(f"a time is a finite number, not {time!r}")
         on_points, on_cells = split_fields(self.mesh.coordinates, self._maps, fields)
-        with translated(f"cannot write `{self.path}`"):
+        with translated("write", self.path):
             self._writer.write_data(now, point_data=on_points, cell_data=on_cells)
 
     def flush(self) -> None:
         """Write down what there is, so that it can be read while the series goes on."""
         if self._writer is not None:
-            with translated(f"cannot write `{self.path}`"):
+            with translated("write", self.path):
                 self._writer.h5_file.flush()
                 ElementTree.ElementTree(self._writer.xdmf_file).write(self.path)
 

@@ -45,7 +45,7 @@ def write_cells(path: str | os.PathLike[str], coordinates: Dat, maps: Mapping[st
         write_vtk(file, coordinates, map, _VTK[name], **{key: dat[0] if isinstance(dat, Sequence) else dat for key, dat in fields.items()})
         return
     meshio = require("meshio", f"writing `{file}`")
-    with translated(f"cannot write `{file}`"):
+    with translated("write", file):
         blocks = [(name, map.values) for name, map in maps.items()]
         meshio.Mesh(padded(coordinates), blocks, point_data=on_points, cell_data=on_cells).write(file)
 
@@ -113,6 +113,6 @@ def _write_gmsh(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, A
     blocks += [("vertex", ids[:, None], np.full(len(ids), tag, np.int32)) for tag, ids in points]
     numbers = {"gmsh:physical": [tag for _, _, tag in blocks], "gmsh:geometrical": [np.ones(len(tag), np.int32) for _, _, tag in blocks]}
     meshio = require("meshio", f"writing `{os.fsdecode(path)}`")
-    with translated(f"cannot write `{os.fsdecode(path)}`"):
+    with translated("write", os.fsdecode(path)):
         cells = [(name, table) for name, table, _ in blocks]
         meshio.Mesh(padded(mesh.coordinates), cells, point_data=on_points, cell_data=numbers, field_data=groups).write(path, file_format="gmsh22")
