@@ -15,6 +15,7 @@ import parloop.mesh as op2
 from conftest import IN_CI
 from parloop.mesh._second_order import SECOND_ORDER
 from parloop.mesh._shapes import CELL_TYPES, SHAPES
+from parloop.mesh._topology import find_entities, find_sides, locate, number_rows
 
 try:
     import h5py  # noqa: F401
@@ -174,6 +175,27 @@ class TestConnectivity:
             # Each edge belongs to two faces, which go along it in opposite directions.
             along = [(face[i - 1], face[i]) for face in reference.faces for i in range(len(face))]
             assert len(set(along)) == len(along) and set(along) == {edge[::turn] for edge in reference.edges for turn in (1, -1)}
+
+    @pytest.mark.parametrize("width", [1, 2, 3, 4, 8])
+    @pytest.mark.parametrize("largest", [3, 2**20, 2**31 - 1])
+    def test_rows_with_the_same_vertices_have_one_number(self, width, largest):
+        rng = np.random.default_rng(width)
+        values = rng.integers(0, largest, 6, endpoint=True)
+        # Rows that differ in their first vertex alone, by which keys of a wrong size would not differ.
+        rows = rng.permuted(np.concatenate([rng.choice(values, (60, width)), [[first] + [largest] * (width - 1) for first in (0, 1, 2)]]), axis=1)
+        first, numbers = number_rows(rows)
+        by_hand = sorted({tuple(sorted(row)) for row in rows.tolist()})
+        assert [by_hand[i] for i in numbers] == [tuple(sorted(row)) for row in rows.tolist()]
+        assert first.tolist() == [numbers.tolist().index(i) for i in range(len(by_hand))]
+        if largest > 2**20:
+            return  # looking rows up marks vertices, as many as there are
+        found = locate(rows[::2], rows[:30])
+        assert all((i < 0) == (number not in numbers[:30]) and (i < 0 or numbers[i] == number) for i, number in zip(found, numbers[::2], strict=True))
+
+    def test_facets_of_the_boundary_have_no_second_cell(self):
+        sides = find_sides(find_entities("line", {"triangle": np.array([[0, 1, 2], [0, 2, 3]])}, {"triangle": "triangle"}))
+        assert sides.number.tolist() == [1, 2, 1, 1, 1] and sides.first.tolist() == [0, 0, 1, 0, 1] and sides.second.tolist() == [-1, 1, -1, -1, -1]
+        assert sides.first_local.tolist() == [0, 2, 2, 1, 1]
 
     @pytest.mark.parametrize(("counts", "kind"), BOXES)
     def test_edges_and_faces_are_those_of_a_search_by_hand(self, counts, kind):
