@@ -72,7 +72,7 @@ $(VENV)/.tools:
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.tools
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py
 	touch $@
 
 $(VENV)/.pictures: $(VENV)/.tools

@@ -32,11 +32,16 @@ from .._parloop import _Set as Set
 from .._parloop import _Sparsity as Sparsity
 from .._parloop import _Subset as Subset
 from .._parloop import _write_vtk as write_vtk
+from ._box import box_mesh as box_mesh
+from ._mesh import Mesh as Mesh
+from ._read import read_mesh as read_mesh
+from ._series import TimeSeries as TimeSeries
+from ._space import Space as Space
 
 READ, WRITE, RW = Access.READ, Access.WRITE, Access.RW
 INC, MIN, MAX = Access.INC, Access.MIN, Access.MAX
 
 __all__ = [
-    "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "Mat", "MeshError", "ParLoop",
-    "READ", "RW", "Set", "Sparsity", "Subset", "WRITE", "par_loop", "write_vtk",
+    "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "Mat", "Mesh", "MeshError",
+    "ParLoop", "READ", "RW", "Set", "Space", "Sparsity", "Subset", "TimeSeries", "WRITE", "box_mesh", "par_loop", "read_mesh", "write_vtk",
 ]  # fmt: skip

@@ -1,0 +1,118 @@
+"""Meshes and data on them as files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._parloop import DataTypeError, DataValueError, DatTypeError, MapValueError
+from .._parloop import _Dat as Dat
+from .._parloop import _Map as Map
+from .._parloop import _write_vtk as write_vtk
+from ._meshio import require, translated
+from ._shapes import shape_of
+
+if TYPE_CHECKING:
+    from ._mesh import Mesh
+
+#: Our VTK writer's names of the cell types that it has.
+_VTK = {
+    "vertex": "vertex", "line": "line", "triangle": "triangle", "quad": "quadrilateral", "tetra": "tetrahedron", "wedge": "wedge",
+    "hexahedron": "hexahedron",
+}  # fmt: skip
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def write(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
+    """Write the cells of a mesh and data on them, and its regions where the format is Gmsh's."""
+    if os.fsdecode(path).lower().endswith(".msh"):
+        _write_gmsh(mesh, path, fields)
+    else:
+        write_cells(path, mesh.coordinates, {name: mesh.maps[name] for name in mesh._connectivity.cell_types}, fields)
+
+
+def write_cells(path: str | os.PathLike[str], coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str, Any]) -> None:
+    """Write cells and data on them."""
+    on_points, on_cells = split_fields(coordinates, maps, fields)
+    file = os.fsdecode(path)
+    if file.lower().endswith(".vtu") and len(maps) == 1 and next(iter(maps)) in _VTK:
+        name, map = next(iter(maps.items()))
+        write_vtk(file, coordinates, map, _VTK[name], **{key: dat[0] if isinstance(dat, Sequence) else dat for key, dat in fields.items()})
+        return
+    meshio = require("meshio", f"writing `{file}`")
+    with translated("write", file):
+        blocks = [(name, map.values) for name, map in maps.items()]
+        meshio.Mesh(padded(coordinates), blocks, point_data=on_points, cell_data=on_cells).write(file)
+
+
+def padded(coordinates: Dat) -> npt.NDArray[np.float64]:
+    """Coordinates with zeros as the third, which most formats want."""
+    x = coordinates.data_ro.reshape(-1, coordinates.cdim)
+    return np.pad(x, ((0, 0), (0, 3 - x.shape[1])))
+
+
+def split_fields(coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str, Any]) -> tuple[Arrays, dict[str, list[npt.NDArray[Any]]]]:
+    """The numbers of fields on points, and those of fields on cells with an array for each cell type."""
+    points, cells = coordinates.dataset.set, [map.iterset for map in maps.values()]
+    on_points: Arrays = {}
+    on_cells: dict[str, list[npt.NDArray[Any]]] = {}
+    for name, given in fields.items():
+        dats = list(given) if isinstance(given, (list, tuple)) else [given]
+        for dat in dats:
+            if not isinstance(dat, Dat):
+                raise DatTypeError(f"field `{name}` is a Dat, or a list of Dats on cells, not an object of type {type(dat).__name__}")
+            if dat.dtype.kind == "c":
+                raise DataTypeError(f"field `{name}` is {dat.dtype}, which a file cannot have; write its parts")
+        if len(dats) == 1 and dats[0].dataset.set is points:
+            on_points[name] = dats[0].data_ro
+            continue
+        places = [dat.dataset.set for dat in dats]
+        for place in places:
+            if place not in [points, *cells]:
+                known = ", ".join(f"`{each.name}`" for each in [points, *cells])
+                raise MapValueError(f"field `{name}` is on set `{place.name}`, but the mesh has {known}")
+        missing = [place.name for place in cells if place not in places]
+        if missing or len(places) != len(cells):
+            raise DataValueError(f"field `{name}` needs a Dat on each set of cells; {', '.join(missing) or 'one'} is missing or given twice")
+        on_cells[name] = [dats[places.index(place)].data_ro for place in cells]
+        if len({(part.dtype, part.shape[1:]) for part in on_cells[name]}) > 1:
+            raise DataValueError(f"the parts of field `{name}` differ in type or dimension")
+    return on_points, on_cells
+
+
+def _write_gmsh(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
+    """Write all cells with their regions as physical groups, of which a cell has one at most."""
+    tables, cell_types = mesh._connectivity.tables, mesh._connectivity.cell_types
+    on_points, on_cells = split_fields(mesh.coordinates, {name: mesh.maps[name] for name in cell_types}, fields)
+    if on_cells:
+        # meshio 5.3 does not read such files.
+        raise DataValueError(f"field `{next(iter(on_cells))}` is on cells, which a file of Gmsh's cannot have; write a .vtu or .xdmf file")
+    tags = {name: np.zeros(len(table), np.int32) for name, table in tables.items()}
+    groups: dict[str, npt.NDArray[np.int64]] = {}
+    points: list[tuple[int, npt.NDArray[np.int64]]] = []
+    for region, parts in mesh._regions.parts.items():
+        dims = sorted({0 if place == "vertices" else shape_of(place).dim for place in parts})
+        if len(dims) > 1:
+            raise DataValueError(f"a group of Gmsh has one dimension, but region `{region}` has elements of {', '.join(parts)}")
+        for place, ids in parts.items():
+            groups[region] = np.array([len(groups) + 1 if region not in groups else groups[region][0], dims[0]])
+            if place == "vertices":
+                points.append((int(groups[region][0]), ids))
+                continue
+            taken = tags[place][ids]
+            if taken.any():
+                other = next(name for name, group in groups.items() if group[0] == taken[taken > 0][0])
+                raise DataValueError(f"a cell of Gmsh's format has one group, but regions `{other}` and `{region}` share elements of {place}")
+            tags[place][ids] = groups[region][0]
+    blocks = [(name, table, tags[name]) for name, table in tables.items()]
+    blocks += [("vertex", ids[:, None], np.full(len(ids), tag, np.int32)) for tag, ids in points]
+    numbers = {"gmsh:physical": [tag for _, _, tag in blocks], "gmsh:geometrical": [np.ones(len(tag), np.int32) for _, _, tag in blocks]}
+    meshio = require("meshio", f"writing `{os.fsdecode(path)}`")
+    with translated("write", os.fsdecode(path)):
+        cells = [(name, table) for name, table, _ in blocks]
+        meshio.Mesh(padded(mesh.coordinates), cells, point_data=on_points, cell_data=numbers, field_data=groups).write(path, file_format="gmsh22")
