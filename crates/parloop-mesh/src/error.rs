@@ -42,6 +42,8 @@ pub enum MeshError {
     SparsityFrom { sparsity: String, rows: String, from: String, columns: String, other: String },
     #[error("matrix `{mat}` cannot be multiplied with `{dat}`: {reason}")]
     Product { mat: String, dat: String, reason: &'static str },
+    #[error("a system with matrix `{mat}` cannot be solved: {reason}")]
+    Solve { mat: String, reason: &'static str },
     #[error("{rows} × {count} numbers do not fit into memory")]
     TooLarge { rows: usize, count: usize },
     #[error("{asked} numbers are needed, but {found} were given")]

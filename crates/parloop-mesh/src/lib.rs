@@ -39,6 +39,7 @@ pub mod plan;
 mod run;
 mod shape;
 mod sizes;
+mod solve;
 mod storage;
 
 pub use access::Access;
@@ -58,6 +59,7 @@ pub use kernel::{Kernel, KernelOptions};
 pub use run::options::{Lanes, LoopOptions, PlanChoice};
 pub use run::par_loop::{ParLoop, par_loop};
 pub use sizes::Sizes;
+pub use solve::{Method, Preconditioner, Solution, SolveOptions, solve};
 pub use storage::{HostNumbers, Storage};
 
 /// What came out, or why not.

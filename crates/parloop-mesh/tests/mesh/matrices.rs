@@ -247,3 +247,85 @@ fn data_that_a_matrix_cannot_be_multiplied_with_is_refused() {
     assert_eq!(error(&short, &y), "matrix `a` cannot be multiplied with `short`: it has another type than the matrix");
     assert_eq!(mat.multiply(&x, &y, context).map_err(|error| error.to_string()), Ok(()));
 }
+
+/// The matrix of a line of springs, with both ends held, and a skew part.
+fn line(count: usize, skew: f64) -> Mat {
+    let (springs, nodes) = (Set::new(count + 1, "springs").unwrap(), Set::new(count, "nodes").unwrap());
+    let ends: Vec<i32> = (0..=count as i32).flat_map(|spring| [(spring - 1).max(0), spring.min(count as i32 - 1)]).collect();
+    let ends = Map::new(&springs, &nodes, 2, &ends, "ends").unwrap();
+    let on_nodes = nodes.data(1).unwrap();
+    let sparsity = Sparsity::new(&on_nodes, &on_nodes, &[(&ends, &ends)], "line").unwrap();
+    let mat = Mat::zeros(&sparsity, DType::F64, "a").unwrap();
+    let columns = (0..count as i32).flat_map(|row| sparsity.pattern().row(row as usize).iter().map(move |&column| column - row));
+    let values: Vec<f64> = columns.map(|distance| if distance == 0 { 2.0 } else { -1.0 + skew * f64::from(distance) }).collect();
+    mat.storage().write(&values).unwrap();
+    mat
+}
+
+#[test]
+fn systems_are_solved_on_every_device() {
+    use parloop_mesh::{Dat, Method, Preconditioner, SolveOptions, solve};
+    for (method, skew) in [(Method::Cg, 0.0), (Method::Gmres, 0.0), (Method::Gmres, 0.3)] {
+        for preconditioner in [Preconditioner::None, Preconditioner::Jacobi] {
+            let mat = line(60, skew);
+            let on_nodes = mat.sparsity().rows().clone();
+            let wanted: Vec<f64> = (0..60).map(|i| (i % 5) as f64).collect();
+            for context in everywhere(&[1, 2]) {
+                let [x, b, product] = ["x", "b", "product"].map(|name| Dat::zeros(&on_nodes, DType::F64, name).unwrap());
+                let solution = Dat::new(&on_nodes, &wanted, "wanted").unwrap();
+                mat.multiply(&solution, &b, &context).unwrap();
+                let options = SolveOptions { method, preconditioner, rtol: 1e-12, ..SolveOptions::default() };
+                let mut seen = Vec::new();
+                let solution = solve(&mat, &x, &b, options, &context, |iteration, residual| {
+                    seen.push((iteration, residual));
+                    true
+                });
+                let solution = solution.unwrap();
+                assert!(solution.converged, "{options:?} on {context:?}: {solution:?}");
+                assert_eq!(seen, solution.residuals.iter().copied().enumerate().collect::<Vec<_>>());
+                mat.multiply(&x, &product, &context).unwrap();
+                let found = x.to_vec::<f64>().unwrap();
+                assert!(
+                    found.iter().zip(&wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-7),
+                    "{options:?} on {context:?}: {found:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn systems_that_cannot_be_solved_say_why() {
+    use parloop_mesh::{Dat, SolveOptions, solve};
+    let context = &everywhere(&[1])[0];
+    let mat = line(5, 0.0);
+    let on_nodes = mat.sparsity().rows().clone();
+    let (x, b) = (Dat::zeros(&on_nodes, DType::F64, "x").unwrap(), Dat::new(&on_nodes, &[1.0; 5], "b").unwrap());
+    let solved = |mat: &Mat, options: SolveOptions| solve(mat, &x, &b, options, context, |_, _| true);
+    let few = SolveOptions { iterations: 1, ..SolveOptions::default() };
+    let solution = solved(&mat, few).unwrap();
+    assert!(!solution.converged && solution.iterations() == 1, "{solution:?}");
+    let stopped = solve(&mat, &x, &b, SolveOptions::default(), context, |_, _| false).unwrap();
+    assert!(!stopped.converged && stopped.iterations() == 0, "{stopped:?}");
+    let values = mat.storage().to_vec::<f64>().unwrap();
+    mat.storage().write(&values.iter().map(|value| -value).collect::<Vec<_>>()).unwrap();
+    let message =
+        "a system with matrix `a` cannot be solved: conjugate gradients need a positive definite matrix, and it is not; use GMRES";
+    x.write(&[0.0; 5]).unwrap();
+    assert_eq!(
+        solved(&mat, SolveOptions { preconditioner: parloop_mesh::Preconditioner::None, ..SolveOptions::default() })
+            .unwrap_err()
+            .to_string(),
+        message
+    );
+    mat.storage().write(&vec![0.0; values.len()]).unwrap();
+    let message =
+        "a system with matrix `a` cannot be solved: its diagonal has zeros, which the Jacobi preconditioner divides by; choose another";
+    assert_eq!(solved(&mat, SolveOptions::default()).unwrap_err().to_string(), message);
+    let wide = case(41, 6, (2, 2), (1, 1));
+    let mat = Mat::zeros(&wide.sparsity(), DType::F64, "wide").unwrap();
+    assert_eq!(
+        solved(&mat, SolveOptions::default()).unwrap_err().to_string(),
+        "a system with matrix `wide` cannot be solved: it is not square"
+    );
+}

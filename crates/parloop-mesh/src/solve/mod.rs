@@ -1,0 +1,129 @@
+//! Solvers for `A x = b` that only need products and sums of data, on the device of a context.
+
+mod cg;
+mod gmres;
+mod vectors;
+
+use parloop_device::DType;
+use parloop_kernel::Context;
+
+use self::vectors::Space;
+use crate::Result;
+use crate::declare::dat::Dat;
+use crate::declare::mat::Mat;
+use crate::error::MeshError;
+
+/// How a system is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Conjugate gradients, for symmetric and positive definite matrices.
+    #[default]
+    Cg,
+    /// Generalised minimal residuals, for any matrix.
+    Gmres,
+}
+
+/// What a residual is multiplied with before it becomes a direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preconditioner {
+    /// Nothing.
+    None,
+    /// One by the diagonal of the matrix.
+    #[default]
+    Jacobi,
+}
+
+/// When and how a system is solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolveOptions {
+    /// The method.
+    pub method: Method,
+    /// The preconditioner.
+    pub preconditioner: Preconditioner,
+    /// It is solved where the norm of the residual is at most this times the norm of `b`,
+    pub rtol: f64,
+    /// or at most this.
+    pub atol: f64,
+    /// At most so many iterations.
+    pub iterations: usize,
+    /// Directions that [`Method::Gmres`] keeps before it begins again.
+    pub restart: usize,
+}
+
+impl Default for SolveOptions {
+    fn default() -> SolveOptions {
+        SolveOptions {
+            method: Method::default(),
+            preconditioner: Preconditioner::default(),
+            rtol: 1e-8,
+            atol: 0.0,
+            iterations: 10_000,
+            restart: 30,
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// Whether the residual became small enough.
+    pub converged: bool,
+    /// The norm of the residual before the first iteration and after each.
+    pub residuals: Vec<f64>,
+}
+
+impl Solution {
+    /// How many iterations were done.
+    pub fn iterations(&self) -> usize {
+        self.residuals.len() - 1
+    }
+}
+
+/// Solves `A x = b`. The numbers of `x` are where it begins, and become the solution. `watch` is told of each iteration and the norm of its
+/// residual; where it answers false the solver stops.
+///
+/// ```
+/// use parloop_device::DType;
+/// use parloop_kernel::Context;
+/// use parloop_mesh::{Dat, Map, Mat, Set, SolveOptions, Sparsity, solve};
+/// let (edges, nodes) = (Set::new(1, "edges")?, Set::new(2, "nodes")?);
+/// let ends = Map::new(&edges, &nodes, 2, &[0, 1], "ends")?;
+/// let on_nodes = nodes.data(1)?;
+/// let a = Mat::zeros(&Sparsity::new(&on_nodes, &on_nodes, &[(&ends, &ends)], "s")?, DType::F64, "a")?;
+/// a.storage().write(&[4.0, 1.0, 1.0, 3.0])?;
+/// let (x, b) = (Dat::zeros(&on_nodes, DType::F64, "x")?, Dat::new(&on_nodes, &[1.0, 2.0], "b")?);
+/// let solution = solve(&a, &x, &b, SolveOptions::default(), &Context::open("cpu")?, |_, _| true)?;
+/// assert!(solution.converged && solution.iterations() <= 2);
+/// let x = x.to_vec::<f64>()?;
+/// assert!((x[0] - 1.0 / 11.0).abs() < 1e-12 && (x[1] - 7.0 / 11.0).abs() < 1e-12);
+/// # Ok::<(), parloop_mesh::MeshError>(())
+/// ```
+///
+/// # Errors
+/// [`MeshError::Solve`] for a matrix that is not square, has no real numbers, has zeros on its diagonal that the preconditioner divides by,
+/// or that conjugate gradients find not to be positive definite; [`MeshError::Product`] for data that does not fit; what the device says.
+pub fn solve(
+    mat: &Mat,
+    x: &Dat,
+    b: &Dat,
+    options: SolveOptions,
+    context: &Context,
+    watch: impl FnMut(usize, f64) -> bool,
+) -> Result<Solution> {
+    if mat.sparsity().rows() != mat.sparsity().columns() {
+        return Err(wrong(mat, "it is not square"));
+    }
+    if !matches!(mat.dtype(), DType::F32 | DType::F64) {
+        return Err(wrong(mat, "only matrices of real numbers can be solved with"));
+    }
+    let mut space = Space::new(mat, b, options, context, watch)?;
+    match options.method {
+        Method::Cg => cg::run(&mut space, x, b),
+        Method::Gmres => gmres::run(&mut space, x, b, options.restart.max(1)),
+    }?;
+    Ok(space.solution())
+}
+
+fn wrong(mat: &Mat, reason: &'static str) -> MeshError {
+    MeshError::Solve { mat: mat.name().to_owned(), reason }
+}
