@@ -394,34 +394,10 @@ impl Drop for Turn<'_> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
+    use parloop_forking::ends_well_in_a_child;
+
     use super::*;
-
-    unsafe extern "C" {
-        fn fork() -> c_int;
-        fn _exit(code: c_int) -> !;
-    }
-
-    /// Whether `work` is true in a forked child, and ends there.
-    pub(crate) fn ends_well_in_a_child(work: impl FnOnce() -> bool) -> bool {
-        use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-        generation();
-        // SAFETY: the child does `work` and ends here.
-        let child = match unsafe { fork() } {
-            // SAFETY: it ends the child.
-            0 => unsafe { _exit(c_int::from(!work())) },
-            child => Pid::from_raw(child).unwrap(),
-        };
-        for _ in 0..3000 {
-            if let Some((_, status)) = waitpid(Some(child), WaitOptions::NOHANG).unwrap() {
-                return status.exit_status() == Some(0);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        kill_process(child, Signal::KILL).unwrap();
-        waitpid(Some(child), WaitOptions::empty()).unwrap();
-        false
-    }
 
     #[test]
     fn a_child_waits_for_no_turn_of_its_parents_threads() {
