@@ -3,9 +3,8 @@
 use parloop_device::Element;
 use parloop_ir::program::Program;
 use parloop_isl::Name;
-use parloop_kernel::{Arg, Context, checked_by_environment};
+use parloop_kernel::{Arg, Context, Order, checked_by_environment, dense_strides};
 
-use super::executable::c_strides;
 use super::{Executable, LoopArg, RunError, target_of};
 use crate::error::LoopError;
 use crate::prepare::{Generated, generate};
@@ -87,7 +86,7 @@ impl LoopArg<'_> {
             _ => return Ok(()),
         };
         let (kernel, argument) = (kernel.clone(), Name::from(argument));
-        let strides = strides.clone().unwrap_or_else(|| c_strides(shape, size as i64));
+        let strides = strides.clone().unwrap_or_else(|| dense_strides(shape, size, Order::C));
         if shape.len() != strides.len() || shape.iter().any(|&length| length < 0) {
             return Err(RunError::BadShape { kernel, argument, shape: shape.clone(), strides });
         }

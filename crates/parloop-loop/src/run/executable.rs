@@ -11,7 +11,7 @@ use parloop_ir::fold;
 use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Target, Type};
 use parloop_isl::Name;
-use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Scalar, Slot, Source};
+use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Order, Scalar, Slot, Source, dense_strides};
 use smallvec::SmallVec;
 
 use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind};
@@ -426,7 +426,7 @@ impl LoopArg<'_> {
                     _ => None,
                 };
                 let Some(dtype) = dtype else { return Err(plan.wrong_kind(planned)) };
-                let strides = strides.clone().unwrap_or_else(|| c_strides(shape, dtype.size() as i64));
+                let strides = strides.clone().unwrap_or_else(|| dense_strides(shape, dtype.size(), Order::C));
                 Given::Array(GivenArray { dtype, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect() })
             }
         })
@@ -476,15 +476,6 @@ fn lengths(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<Vec<S
         Ok(object.lengths(&field.path).map_err(wrong)?.iter().map(|&length| length as i64).collect())
     };
     fields.iter().map(lengths).collect()
-}
-
-/// Distances in bytes of an array whose last axis varies fastest.
-pub(super) fn c_strides(shape: &[i64], size: i64) -> Vec<i64> {
-    let mut strides = vec![size; shape.len()];
-    for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
-    }
-    strides
 }
 
 impl<'a, T: parloop_device::Element> From<&'a parloop_kernel::Array<T>> for LoopArg<'a> {
