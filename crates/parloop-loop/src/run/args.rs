@@ -69,7 +69,7 @@ pub fn with_checks(program: &Program) -> Program {
     let mut checked = program.clone();
     for kernel in program.callables.values().filter_map(|callable| callable.kernel()) {
         let mut kernel = kernel.clone();
-        kernel.options.checked = true;
+        kernel.options.checked = Some(true);
         checked = checked.with_kernel(kernel);
     }
     checked

@@ -151,7 +151,7 @@ impl CallPlan {
                         Hidden::Offset => Source::Offset,
                     });
                 }
-                let lengths = layout.unknown_lengths(&argument.name).into_iter().enumerate().filter(|_| kernel.options.checked);
+                let lengths = layout.unknown_lengths(&argument.name).into_iter().enumerate().filter(|_| kernel.options.is_checked());
                 for (axis, name) in lengths {
                     plan.names.push(name);
                     plan.sources.push(Source::Length(index, axis));
@@ -385,7 +385,7 @@ impl CallPlan {
         let expected = match &arg.kind {
             PlannedKind::Value { dtype, .. } => format!("a number of type {}", dtype.name()),
             PlannedKind::Array { dtype, .. } => format!("an array of {}", dtype.name()),
-            PlannedKind::Object { class, .. } => format!("an object of class {}", class.name),
+            PlannedKind::Object { class, .. } => format!("an object of class {}", class.name()),
         };
         RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected }
     }

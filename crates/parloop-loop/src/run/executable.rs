@@ -155,18 +155,18 @@ impl Executable {
             return Executable::compile(&wider.generate()?, context);
         }
         let options = CompileOptions {
-            checked: kernel.options.checked,
+            checked: kernel.options.is_checked(),
             check_sites: code.check_sites.clone(),
             arguments: own_flags(generated, context.device().kind())
                 .map(str::to_owned)
-                .chain(kernel.options.build_options.clone())
+                .chain(kernel.options.build_options().iter().cloned())
                 .collect(),
             classes: plan.args().iter().filter_map(|arg| arg.kind.class()).flat_map(|class| class_names(class)).collect(),
             ..CompileOptions::default()
         };
         let source = Source::named(format!("<{}>", kernel.name), code.text.clone());
         // SAFETY: the code is lowered from a kernel that passed all checks, and calls check sizes; for C in it, which preambles, callables
-        // and classes bring, whoever made these vouched.
+        // and classes bring, and for options that take the place of a check, whoever made these vouched.
         let program = unsafe { context.compile_with(&[source], &options)? };
         let mut builder = Builder { plan: &plan, hosts: Vec::new(), generated, kind: context.device().kind() };
         let launches = code.launches.iter().map(|launch| builder.launch(launch, &program)).collect::<Result<Vec<_>, LoopError>>()?;
@@ -453,7 +453,7 @@ impl LoopArg<'_> {
 
 /// The names of a class and of those that it is made of.
 fn class_names(class: &ClassType) -> impl Iterator<Item = String> {
-    class.sources.iter().map(|source| source.class()).chain([&class.name]).map(|name| name.to_string())
+    class.sources().iter().map(|source| source.class()).chain([class.name()]).map(|name| name.to_string())
 }
 
 /// How long the fields of an object are that the kernel uses.
@@ -462,8 +462,8 @@ fn lengths(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<Vec<S
         return Err(plan.wrong_kind(planned));
     };
     let (kernel, argument) = (plan.kernel(), &planned.name);
-    if class.name != object.class() {
-        let (expected, found, hint) = (class.name.clone(), object.class().into(), "");
+    if *class.name() != object.class() {
+        let (expected, found, hint) = (class.name().clone(), object.class().into(), "");
         return Err(super::RunError::WrongClass { kernel: kernel.clone(), argument: argument.clone(), expected, found, hint });
     }
     let lengths = |field: &PlannedField| {

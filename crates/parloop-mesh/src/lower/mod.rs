@@ -154,6 +154,19 @@ pub mod names {
     }
 }
 
+/// Options of kernels whose instances a plan keeps apart; these instructions write.
+fn planned<'a>(writes: impl Iterator<Item = &'a str>) -> KernelOptions {
+    let silenced = writes.map(|id| format!("write_race({id})").into()).collect();
+    let mut options = KernelOptions { silenced, ..KernelOptions::default() };
+    // SAFETY: maps and lists of plans lead to rows that tables have, which is checked when they are made, and the plan says that no two
+    // elements which run at the same time meet.
+    unsafe {
+        options.set_check_bounds(false);
+        options.set_planned_order(true);
+    }
+    options
+}
+
 /// The loop kernel.
 ///
 /// # Errors
@@ -164,15 +177,10 @@ pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, chec
     let shape = if checked { &wide } else { shape };
     let frame = frame::frame(shape, form, machine);
     let body = body::body(shape, form, machine, &frame, &kernel.axes(shape), checked);
-    let options = KernelOptions {
-        checked,
-        check_bounds: false,
-        // The plan says that no two elements meet.
-        planned_order: true,
-        silenced: body.writes.iter().map(|id| format!("write_race({id})").into()).collect(),
-        build_options: kernel.build_options().to_vec(),
-        ..KernelOptions::default()
-    };
+    let mut options = planned(body.writes.iter().map(String::as_str));
+    options.checked = Some(checked);
+    // SAFETY: whoever made the kernel vouched for its options.
+    unsafe { options.set_build_options(kernel.build_options().to_vec()) };
     let mut builder = KernelBuilder::new()
         .name(format!("loop_{}", kernel.name()))
         .domains(frame.domains.iter().chain(&body.domains).map(String::as_str))

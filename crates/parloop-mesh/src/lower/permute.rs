@@ -3,9 +3,9 @@
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;
-use parloop_loop::syntax::{KernelOptions, Program};
+use parloop_loop::syntax::Program;
 
-use super::{names, tagged};
+use super::{names, planned, tagged};
 
 /// What is done with each row of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +46,7 @@ pub fn permute(what: Permute, dtype: DType, row: usize, index: DType) -> Result<
         .data(table(&to))
         .data(Data::value(count).dtype(index))
         .index_type(index)
-        .options(KernelOptions {
-            check_bounds: false,
-            planned_order: true,
-            silenced: ["write_race(w)".into()].into(),
-            ..KernelOptions::default()
-        });
+        .options(planned(["w"].into_iter()));
     if what != Permute::Clear {
         builder = builder.data(table(&from)).data(Data::global(list).dtype("int32").unknown_shape().strides("1"));
     }

@@ -2,10 +2,10 @@
 
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;
-use parloop_loop::syntax::{KernelOptions, Program};
+use parloop_loop::syntax::Program;
 
 use super::body::{combined, operation};
-use super::{Machine, names, tagged};
+use super::{Machine, names, planned, tagged};
 use crate::shape::ArgShape;
 
 /// Work items that combine on a GPU.
@@ -25,12 +25,7 @@ pub fn combine(arg: &ArgShape, machine: Machine) -> Result<Program, LoopError> {
         .data(Data::global(&partial).dtype(arg.dtype).unknown_shape().strides(format!("{numbers}, 1")))
         .data(Data::value(count).dtype("int32"))
         .assumptions(format!("{count} >= 1"))
-        .options(KernelOptions {
-            check_bounds: false,
-            planned_order: true,
-            silenced: ["write_race(w)".into()].into(),
-            ..KernelOptions::default()
-        });
+        .options(planned(["w"].into_iter()));
     let (domain, sum, tags) = match machine {
         Machine::Threads => (format!("{{[d,k]: 0<=d<{numbers} and 0<=k<{count}}}"), format!("{operation}(k, {partial}[k, d])"), vec![]),
         Machine::Gpu => (

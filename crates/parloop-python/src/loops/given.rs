@@ -117,7 +117,7 @@ fn take_object<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, v
 
 fn class_name(ty: &Type) -> String {
     match ty {
-        Type::Class(class) => class.name.to_string(),
+        Type::Class(class) => class.name().to_string(),
         other => other.to_string(),
     }
 }
