@@ -3,6 +3,7 @@
 # make fuzz   random chains of transformations on random kernels: CASES=20000 FIRST=0 (the first seed) REFUSED=50 (print so many refused ones)
 # make bench  measure us and our peers in one run and print ratios
 # make torture  1,000 rounds of processes that are killed and files that are damaged, on one compile cache; some minutes
+# make interleavings  locks, turns and threads in every order of their steps with few preemptions: MORE=1 (as many more as in the tests)
 # make memcheck  valgrind over the Rust tests of devices, objects and kernels; long
 # make leaks  100,000 of everything, made and dropped: the memory is where it was; some minutes
 # make wheel  one abi3 wheel in dist/, tried on every Python from 3.10 to 3.13 that is here
@@ -20,7 +21,7 @@ export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-rust test-python test-examples fuzz torture leaks memcheck wheel bench drivers clean
+.PHONY: demo test test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel bench drivers clean
 
 demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
@@ -53,6 +54,10 @@ torture: $(VENV)/.package
 
 leaks: $(VENV)/.package $(VENV)/.tests
 	PARLOOP_LEAKS=100000 $(BIN)/python -m pytest -s -q python/tests/test_leaks.py
+
+MORE ?= 1
+interleavings:
+	PARLOOP_MORE_PREEMPTIONS=$(MORE) cargo test --release --package parloop-interleavings -- --nocapture
 
 memcheck:
 	bash scripts/memcheck.sh

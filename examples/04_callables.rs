@@ -122,7 +122,8 @@ fn blas() -> Result<(), LoopError> {
 fn link(program: &Program, flag: &str) -> Result<Program, LoopError> {
     program.transform(|kernel| {
         let mut kernel = kernel.clone();
-        kernel.options.build_options.push(flag.into());
+        // SAFETY: the library has what the header declares.
+        unsafe { kernel.options.set_build_options(vec![flag.into()]) };
         Ok::<_, parloop::loops::TransformError>(kernel)
     })
 }

@@ -6,14 +6,14 @@ to which an index that is on the device is copied; the elements themselves stay 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _elementwise
 from ._arithmetic import aligned, check_device, may_overlap, on_cpu, result, same_elements
-from ._parloop import Array
+from ._parloop import Array, _dense_order, _dense_strides
 
 # selection ------------------------------------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ def assign(x: Array, value: Any) -> None:
         x.numpy()[...] = host
     elif x.size == 0:
         return
-    elif _is_dense(x):
+    elif _dense_order(x.shape, x.strides, x.dtype.itemsize) == "C":
         x.context.default_stream.write(x.memory, np.ascontiguousarray(np.broadcast_to(host, x.shape)), x.offset)
     elif host.ndim == 0:
         _elementwise.run("positive", x, [x.dtype.type(host[()])], [x.dtype])
@@ -225,7 +225,7 @@ def reshape(x: Array, shape: tuple[Any, ...]) -> Array:
     strides = _reshaped(x, wanted)
     if strides is None:
         x = x.copy()
-        strides = _dense(wanted, x.dtype.itemsize)
+        strides = _dense_strides(wanted, x.dtype.itemsize)
     return x._view(list(wanted), strides, x.offset if x.size else 0, x.dtype)
 
 
@@ -237,22 +237,10 @@ def _complete(shape: tuple[int, ...], size: int) -> tuple[int, ...] | None:
     return shape if known == size and min(shape, default=0) >= 0 else None
 
 
-def _dense(shape: tuple[int, ...], itemsize: int) -> list[int]:
-    strides = [itemsize] * len(shape)
-    for axis in reversed(range(len(shape) - 1)):
-        strides[axis] = strides[axis + 1] * max(shape[axis + 1], 1)
-    return strides
-
-
-def _is_dense(x: Array) -> bool:
-    dense = _dense(x.shape, x.dtype.itemsize)
-    return all(length == 1 or own == wanted for length, own, wanted in zip(x.shape, x.strides, dense))
-
-
-def _reshaped(x: Array, wanted: tuple[int, ...]) -> list[int] | None:
+def _reshaped(x: Array, wanted: tuple[int, ...]) -> Sequence[int] | None:
     """The strides with which the memory has the wanted shape; None where elements would have to move."""
     if x.size <= 1:
-        return _dense(wanted, x.dtype.itemsize)
+        return _dense_strides(wanted, x.dtype.itemsize)
     # From the back: every run of elements in one stride is cut into lengths of the wanted shape.
     joined = _elementwise.join_axes(x.shape, [x.strides])
     runs = list(zip(joined.shape, joined.strides[0]))

@@ -1,4 +1,4 @@
-"""Pointers that functions return."""
+"""Addresses with the type of what is there."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 
 
 class Pointer(int):
-    """An address in host memory that a function returned, and what is there.
+    """An address in host memory, such as a function returns, and what is there.
 
-    It is the integer, with the type of what it points at. Elements are read as ctypes reads them: nothing is known of how many there
-    are or whether the memory is still there, so that a wrong index or a pointer that outlived its memory reads anything or ends the
-    process.
+    It is the integer, with the type of what it points at. Elements are read as ctypes reads them: where nothing is known of how many there
+    are or whether the memory is still there, a wrong index or a pointer that outlived its memory reads anything or ends the process.
 
     Parameters
     ----------
@@ -27,6 +26,10 @@ class Pointer(int):
         The type of the elements there, if they are scalars.
     class_name : str, optional
         The name of the C type there, if it is another.
+    count : int, optional
+        How many elements there are, if that is known: indices are then checked.
+    owner : object, optional
+        What the memory belongs to. It lives as long as the pointer.
 
     Examples
     --------
@@ -40,20 +43,34 @@ class Pointer(int):
 
     dtype: np.dtype[Any] | None
     class_name: str | None
+    count: int | None
+    owner: object
 
-    def __new__(cls, address: SupportsIndex, dtype: npt.DTypeLike | None = None, class_name: str | None = None) -> Pointer:
+    def __new__(
+        cls,
+        address: SupportsIndex,
+        dtype: npt.DTypeLike | None = None,
+        class_name: str | None = None,
+        *,
+        count: int | None = None,
+        owner: object = None,
+    ) -> Pointer:
         pointer = super().__new__(cls, operator.index(address))
         pointer.dtype = None if dtype is None else np.dtype(dtype)
         pointer.class_name = class_name
+        pointer.count, pointer.owner = count, owner
         return pointer
 
     def __getitem__(self, index: SupportsIndex) -> Any:
-        """The element `index` places on, which is not checked."""
+        """The element `index` places on, which is checked where the number of elements is known."""
         if self.dtype is None:
             raise TypeError(f"a pointer to {self.class_name or 'void'} has no elements to read")
         if not self:
             raise ValueError("the pointer is null")
-        place = int(self) + operator.index(index) * self.dtype.itemsize
+        which = operator.index(index)
+        if self.count is not None and not 0 <= which < self.count:
+            raise IndexError(f"the pointer leads to {self.count} elements; there is no element {which}")
+        place = int(self) + which * self.dtype.itemsize
         element = (ctypes.c_char * self.dtype.itemsize).from_address(place)
         return np.frombuffer(memoryview(element), self.dtype)[0].item()
 

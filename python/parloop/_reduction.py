@@ -15,7 +15,7 @@ import numpy as np
 from . import _operations
 from ._elementwise import compiled, join_axes, load, offset, place, strides, with_complex
 from ._operations import C_TYPES, convert
-from ._parloop import Array
+from ._parloop import Array, _dense_strides
 
 _TOGETHER = 256
 
@@ -74,15 +74,8 @@ def reduce(name: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Ar
         sizes = [results * parts, parts, length, *outer.shape[1:], *inner.shape[1:]]
         compiled(x.context, source, "reduction")(*sizes, out.memory, x.memory, x.offset, *outer.strides[0], *inner.strides[0])
         if parts == 1:
-            return out._view(list(shape), _dense(shape, dtype.itemsize), 0, dtype)
+            return out._view(list(shape), _dense_strides(shape, dtype.itemsize), 0, dtype)
         x, kept, axes = out, [0], [1]
-
-
-def _dense(shape: Sequence[int], itemsize: int) -> list[int]:
-    strides = [itemsize] * len(shape)
-    for axis in reversed(range(len(shape) - 1)):
-        strides[axis] = strides[axis + 1] * max(shape[axis + 1], 1)
-    return strides
 
 
 @functools.lru_cache(maxsize=256)

@@ -97,6 +97,16 @@ def test_a_null_pointer_is_not_read():
         pl.Pointer(0, "float64")[0]
 
 
+def test_a_pointer_that_knows_how_many_elements_there_are_checks_its_index():
+    values = np.arange(3.0)
+    pointer = pl.Pointer(values.ctypes.data, values.dtype, count=3, owner=values)
+    assert ([pointer[i] for i in range(3)], pointer.count, pointer.owner is values) == ([0.0, 1.0, 2.0], 3, True)
+    for index in (3, -1):
+        with pytest.raises(IndexError, match=f"^the pointer leads to 3 elements; there is no element {index}$"):
+            pointer[index]
+    assert pl.Pointer(4096, "int32").count is None
+
+
 def test_a_pointer_is_an_integer_in_every_other_way():
     pointer = pl.Pointer(4096, "int32")
     assert pointer == 4096 and {4096: 1}[pointer] == 1 and f"{pointer:x}" == "1000" and pointer + 8 == 4104

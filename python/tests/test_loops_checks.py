@@ -121,17 +121,27 @@ def test_an_argument_may_be_called_checked(cpu):
     np.testing.assert_array_equal(out, [2.0, 2.0, 2.0])
 
 
-def test_options_and_the_environment_turn_checks_on(in_new_process):
+def test_what_the_program_says_of_checks_goes_before_the_environment(in_new_process):
     code = """
         import numpy as np, parloop as pl, parloop.loops as lp
         knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[k[i]]", [lp.GlobalArg("a", np.float64, shape="m"), ...])
-        try:
-            lp.set_options(knl, checked=CHECKED)(a=np.arange(5.0), k=np.array([-1], np.int32))
-        except pl.CheckError as error:
-            print(error)
+        def is_checked(program, **said):
+            try:
+                # What is in front of the first element is memory of the array too.
+                program(pl.Context("cpu:1"), a=np.arange(6.0)[1:], k=np.array([-1], np.int32), **said)
+            except pl.CheckError as error:
+                assert "outside 0..5" in str(error)
+                return True
+            return False
+        for option in (None, True, False):
+            program = lp.set_options(knl, checked=option)
+            print(*(int(is_checked(program, **said)) for said in ({}, {"checked": None}, {"checked": True}, {"checked": False})))
+        print(int(is_checked(knl)))
     """
-    assert "outside 0..5" in in_new_process(code.replace("CHECKED", "True"))
-    assert "outside 0..5" in in_new_process(code.replace("CHECKED", "False"), env={"PARLOOP_CHECKED": "1"})
+    for environment in ("1", "0", None):
+        own = int(environment == "1")
+        lines = [f"{own} {own} 1 0", "1 1 1 0", "0 0 1 0", f"{own}"]
+        assert in_new_process(code, env={"PARLOOP_CHECKED": environment}).split("\n")[:4] == lines, environment
 
 
 def product():

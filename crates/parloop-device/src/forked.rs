@@ -10,12 +10,12 @@ use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{self, AtomicI32, Ordering};
 
-use rustix::thread::futex;
+use crate::sync::{self, AtomicBool, AtomicU32};
 
 /// The number of this process among its forebears, counted from the first that asked; zero before.
-static GENERATION: AtomicU32 = AtomicU32::new(0);
+static GENERATION: atomic::AtomicU32 = atomic::AtomicU32::new(0);
 
 /// A number that is different in a forked child, and never zero.
 #[inline]
@@ -53,11 +53,11 @@ extern "C" fn in_child() {
 
 /// Something that works only in the process that uses it first, as the drivers of GPUs do.
 #[derive(Debug)]
-pub(crate) struct OneProcess(AtomicU32);
+pub(crate) struct OneProcess(atomic::AtomicU32);
 
 impl OneProcess {
     pub(crate) const fn new() -> OneProcess {
-        OneProcess(AtomicU32::new(0))
+        OneProcess(atomic::AtomicU32::new(0))
     }
 
     /// Whether it can be used here. The first to ask decides where that is.
@@ -130,7 +130,6 @@ unsafe impl<T: Send> Send for Lock<T> {}
 unsafe impl<T: Send> Sync for Lock<T> {}
 
 const WAITED_FOR: u32 = 1;
-const SPINS: usize = 100;
 
 impl<T> Lock<T> {
     /// A lock around that value.
@@ -171,11 +170,11 @@ impl<T> Lock<T> {
 
     #[cold]
     fn take_slowly(&self, held: u32) {
-        for _ in 0..SPINS {
+        for _ in 0..sync::LOOKS_FOR_A_LOCK {
             if self.word.load(Ordering::Relaxed) != held {
                 break;
             }
-            std::hint::spin_loop();
+            sync::spin_loop();
         }
         let swap = |from, to| self.word.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok();
         loop {
@@ -191,7 +190,7 @@ impl<T> Lock<T> {
                 }
                 found => {
                     if found & WAITED_FOR != 0 || swap(found, found | WAITED_FOR) {
-                        let _ = futex::wait(&self.word, futex::Flags::PRIVATE, held | WAITED_FOR, None);
+                        sync::sleep_while(&self.word, held | WAITED_FOR);
                     }
                 }
             }
@@ -248,7 +247,7 @@ impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if self.lock.word.swap(0, Ordering::Release) & WAITED_FOR != 0 {
-            let _ = futex::wake(&self.lock.word, futex::Flags::PRIVATE, 1);
+            sync::wake(&self.lock.word, 1);
         }
     }
 }
@@ -268,14 +267,14 @@ impl Signal {
         let sent = self.sent.load(Ordering::Relaxed);
         let lock = guard.lock;
         drop(guard);
-        let _ = futex::wait(&self.sent, futex::Flags::PRIVATE, sent, None);
+        sync::sleep_while(&self.sent, sent);
         lock.lock()
     }
 
     /// Wakes all that wait; called while the lock is held.
     pub fn wake_all(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
-        let _ = futex::wake(&self.sent, futex::Flags::PRIVATE, i32::MAX as u32);
+        sync::wake(&self.sent, sync::ALL);
     }
 }
 
@@ -338,6 +337,11 @@ impl Turns {
         Ok(counts.is_free(writes).then(|| self.taken(counts, writes)))
     }
 
+    /// Whoever takes several turns takes them in ascending order of this number, so that no two wait for each other.
+    pub fn rank(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     fn counts(&self) -> Result<Guard<'_, Counts>, LeftLocked> {
         let mut counts = self.counts.lock()?;
         let here = generation();
@@ -390,34 +394,10 @@ impl Drop for Turn<'_> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
+    use parloop_forking::ends_well_in_a_child;
+
     use super::*;
-
-    unsafe extern "C" {
-        fn fork() -> c_int;
-        fn _exit(code: c_int) -> !;
-    }
-
-    /// Whether `work` is true in a forked child, and ends there.
-    pub(crate) fn ends_well_in_a_child(work: impl FnOnce() -> bool) -> bool {
-        use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-        generation();
-        // SAFETY: the child does `work` and ends here.
-        let child = match unsafe { fork() } {
-            // SAFETY: it ends the child.
-            0 => unsafe { _exit(c_int::from(!work())) },
-            child => Pid::from_raw(child).unwrap(),
-        };
-        for _ in 0..3000 {
-            if let Some((_, status)) = waitpid(Some(child), WaitOptions::NOHANG).unwrap() {
-                return status.exit_status() == Some(0);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        kill_process(child, Signal::KILL).unwrap();
-        waitpid(Some(child), WaitOptions::empty()).unwrap();
-        false
-    }
 
     #[test]
     fn a_child_waits_for_no_turn_of_its_parents_threads() {

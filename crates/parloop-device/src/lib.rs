@@ -38,6 +38,7 @@ mod open;
 pub mod opencl;
 mod recording;
 mod stream;
+mod sync;
 mod transform;
 
 pub use backend::Compiler;

@@ -395,7 +395,7 @@ fn steps_text(count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::forked::tests::ends_well_in_a_child;
+    use parloop_forking::ends_well_in_a_child;
 
     #[test]
     fn a_recording_that_another_thread_used_at_a_fork_is_abandoned_in_the_child() {

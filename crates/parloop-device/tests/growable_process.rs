@@ -6,6 +6,7 @@ use std::process::Command;
 
 use address::{address, cpu, peek, poke};
 use parloop_device::{Device, DeviceError, Export, GrowableMemory};
+use parloop_forking::forked;
 
 /// Growable memory of a test.
 fn allocate(device: &Device, len: usize) -> parloop_device::Result<GrowableMemory> {
@@ -161,26 +162,6 @@ fn large_memory_that_is_made_again_costs_no_page_faults() {
 }
 
 // ---- forks ----
-
-unsafe extern "C" {
-    fn fork() -> i32;
-    fn _exit(code: i32) -> !;
-}
-
-/// Runs `child` in a forked process, `parent` here meanwhile, and says whether the child went well.
-fn forked(child: impl FnOnce() -> bool, parent: impl FnOnce()) -> bool {
-    // SAFETY: the child goes on with what is valid after a fork and ends here.
-    match unsafe { fork() } {
-        // SAFETY: it ends the child.
-        0 => unsafe { _exit(i32::from(!child())) },
-        pid => {
-            parent();
-            let pid = rustix::process::Pid::from_raw(pid).unwrap();
-            let (_, status) = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()).unwrap().unwrap();
-            status.exit_status() == Some(0)
-        }
-    }
-}
 
 #[test]
 #[ignore = "forks"]

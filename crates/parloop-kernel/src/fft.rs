@@ -14,25 +14,7 @@ use crate::args;
 use crate::context::Context;
 use crate::error::{KernelError, Result};
 use crate::kernel::Kernel;
-
-/// The order in which the elements of an array follow each other in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// The last axis is the fastest.
-    #[default]
-    C,
-    /// The first axis is the fastest.
-    Fortran,
-}
-
-impl fmt::Display for Order {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Order::C => "C",
-            Order::Fortran => "Fortran",
-        })
-    }
-}
+use crate::order::Order;
 
 /// A transform of complex elements along some axes, in place, planned once for one context, shape and type. Clones are the same plan.
 ///

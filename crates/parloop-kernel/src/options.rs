@@ -51,8 +51,9 @@ impl Default for CompileOptions {
     }
 }
 
-/// What the environment variable `PARLOOP_CHECKED` says: `1` turns checked mode on where a program does not say otherwise. What is said for
-/// one compilation or one loop (`checked`) goes before the environment. Everything that has a checked mode asks here.
+/// What the environment variable `PARLOOP_CHECKED` says: `1` turns checked mode on where the program does not say. What the program says,
+/// yes or no, goes before the environment, and what it says for one call before what it says for a kernel. Everything that has a checked
+/// mode asks here.
 ///
 /// # Errors
 /// [`DeviceError::Variable`](parloop_device::DeviceError::Variable) when it is neither 0 nor 1.

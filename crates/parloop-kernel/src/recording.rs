@@ -101,8 +101,7 @@ impl Recording {
                 None => turns.push(Turns { at: work.turns.clone(), alone: work.writes }),
             }
         }
-        // All who take several turns do so in the same order.
-        turns.sort_by_key(|turns| Arc::as_ptr(&turns.at).addr());
+        turns.sort_by_key(|turns| turns.at.rank());
         checks.sort_by_key(|checks| Arc::as_ptr(&checks.check).addr());
         Ok(Replay { inner, checks: checks.into(), turns: turns.into(), before: before.into() })
     }
@@ -141,7 +140,7 @@ pub struct BeforeReplay {
 
 impl BeforeReplay {
     /// That work. From before it until all is launched the replay has its turn at some data, alone if it writes; turns at several are
-    /// taken in the order of the addresses of their locks.
+    /// taken in the order of their [`rank`](forked::Turns::rank).
     pub fn new(turns: &Arc<forked::Turns>, writes: bool, work: impl Fn() -> Result<()> + Send + Sync + 'static) -> BeforeReplay {
         BeforeReplay { turns: turns.clone(), writes, work: Box::new(work) }
     }

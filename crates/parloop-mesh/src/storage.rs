@@ -383,9 +383,9 @@ impl Storage {
         self.inner.turns.take(writes).map_err(left_locked)
     }
 
-    /// What storages are sorted by where several take their turns, so that no two wait for each other.
-    pub(crate) fn address(&self) -> usize {
-        Arc::as_ptr(&self.inner.turns).addr()
+    /// What storages are sorted by where several turns are taken.
+    pub(crate) fn rank(&self) -> usize {
+        self.inner.turns.rank()
     }
 }
 
@@ -431,7 +431,7 @@ fn copy_on(state: &mut State, context: &Context, layout: Layout) -> usize {
 
 /// Turns at several storages, taken in the same order by all, so that no two wait for each other; whether each is written.
 pub(crate) fn take_turns<const N: usize>(mut storages: [(&Storage, bool); N]) -> Result<Vec<Turn<'_>>, KernelError> {
-    storages.sort_by_key(|(storage, _)| storage.address());
+    storages.sort_by_key(|(storage, _)| storage.rank());
     storages.into_iter().map(|(storage, writes)| storage.turn(writes)).collect()
 }
 

@@ -1,9 +1,10 @@
 //! Which elements of a memory an array has: shape and strides, and basic indexing (integers, slices, `...`, `None`) of them, as NumPy does it.
 
-use parloop_kernel::Order;
+use parloop_kernel::{Order, dense_strides, first_gap};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
+use smallvec::SmallVec;
 
 /// Which elements of a memory an array has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,32 +17,32 @@ pub struct Layout {
     pub itemsize: usize,
 }
 
-/// Whether elements of that shape and these strides follow each other in that order without gaps. Strides of axes with one element do not
-/// matter, and none of an array without elements.
+/// Whether elements of that shape and these strides follow each other in that order without gaps ([`first_gap`]).
 pub fn is_dense(shape: &[usize], strides: &[isize], itemsize: usize, order: Order) -> bool {
-    let mut step = itemsize as isize;
-    let mut follows = |axis: usize| {
-        let fits = shape[axis] == 1 || strides[axis] == step;
-        step = step.wrapping_mul(shape[axis] as isize);
-        fits
-    };
-    let axes = 0..shape.len();
-    shape.contains(&0)
-        || match order {
-            Order::C => axes.rev().all(&mut follows),
-            Order::Fortran => axes.into_iter().all(&mut follows),
-        }
+    let shape: SmallVec<[i64; 8]> = shape.iter().map(|&length| length as i64).collect();
+    let strides: SmallVec<[i64; 8]> = strides.iter().map(|&stride| stride as i64).collect();
+    first_gap(&shape, &strides, itemsize, order).is_none()
+}
+
+/// The order, `C` or `F`, in which elements follow each other without gaps; None where they have gaps.
+#[pyfunction(name = "_dense_order")]
+pub fn dense_order(shape: Vec<i64>, strides: Vec<i64>, itemsize: usize) -> Option<&'static str> {
+    let orders = [("C", Order::C), ("F", Order::Fortran)];
+    orders.into_iter().find(|&(_, order)| first_gap(&shape, &strides, itemsize, order).is_none()).map(|(name, _)| name)
+}
+
+/// The strides of elements without gaps, in order `C` or `F`.
+#[pyfunction(name = "_dense_strides", signature = (shape, itemsize, order="C"))]
+pub fn dense_strides_of<'py>(py: Python<'py>, shape: Vec<i64>, itemsize: usize, order: &str) -> PyResult<Bound<'py, PyTuple>> {
+    let order = if order == "F" { Order::Fortran } else { Order::C };
+    PyTuple::new(py, dense_strides(&shape, itemsize, order))
 }
 
 impl Layout {
     /// Elements one after the other in C order.
     pub fn dense(shape: &[usize], itemsize: usize) -> Layout {
-        let mut strides = vec![0; shape.len()];
-        let mut step = itemsize as isize;
-        for (stride, &len) in strides.iter_mut().zip(shape).rev() {
-            *stride = step;
-            step = step.wrapping_mul(len.max(1) as isize);
-        }
+        let lengths: SmallVec<[i64; 8]> = shape.iter().map(|&length| length as i64).collect();
+        let strides = dense_strides(&lengths, itemsize, Order::C).into_iter().map(|stride| stride as isize).collect();
         Layout { shape: shape.to_vec(), strides, offset: 0, itemsize }
     }
 

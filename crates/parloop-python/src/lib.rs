@@ -88,6 +88,8 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(unknown_variables, module)?)?;
     module.add_function(wrap_pyfunction!(_checked_by_environment, module)?)?;
+    module.add_function(wrap_pyfunction!(layout::dense_order, module)?)?;
+    module.add_function(wrap_pyfunction!(layout::dense_strides_of, module)?)?;
     module.add_function(wrap_pyfunction!(add_package_folders, module)?)?;
     Ok(())
 }

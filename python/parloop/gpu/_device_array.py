@@ -9,9 +9,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .. import _parloop
+from .._parloop import _dense_order
 from . import _device
 from ._device import attempt
-from ._dtype import SUPPORTED_DTYPES, Order, buffer_format, dense_order
+from ._dtype import SUPPORTED_DTYPES, Order, buffer_format
 from ._memory import Side
 from ._pointer import POINTERS, host_array, pointer_wrapper
 from ._status import INVALID_VALUE, SUCCESS, cudaError_t, failed
@@ -87,7 +88,7 @@ class DeviceArray(_parloop._HostBuffer):
         self._side: Side | None = None
         self._status = cudaError_t(SUCCESS)
         self._host = self._make(given, order)
-        self._order = dense_order(self._host.shape, self._host.strides, self._element.itemsize) or "C"
+        self._order = _dense_order(self._host.shape, self._host.strides, self._element.itemsize) or "C"
         self._lend(self._host, buffer_format(self._element))
         _device.holders.add(self)
 

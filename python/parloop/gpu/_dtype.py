@@ -54,23 +54,3 @@ def buffer_format(element: np.dtype[Any]) -> str:
 
 
 Order = Literal["C", "F"]
-
-
-def dense_strides(shape: tuple[int, ...], itemsize: int, order: Order) -> tuple[int, ...]:
-    """The strides of elements without gaps, in order `C` or `F`."""
-    strides = []
-    step = itemsize
-    for length in reversed(shape) if order == "C" else shape:
-        strides.append(step)
-        step *= max(length, 1)
-    return tuple(reversed(strides)) if order == "C" else tuple(strides)
-
-
-def dense_order(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Order | None:
-    """`C` or `F` when the elements have no gaps in that order, else None."""
-    orders: tuple[Order, Order] = ("C", "F")
-    for order in orders:
-        wanted = dense_strides(shape, itemsize, order)
-        if 0 in shape or all(n == 1 or a == b for n, a, b in zip(shape, strides, wanted)):
-            return order
-    return None

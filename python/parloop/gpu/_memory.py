@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import _parloop
+from .._parloop import _dense_order, _dense_strides
 from . import _device
-from ._dtype import Order, dense_order, dense_strides
+from ._dtype import Order
 from ._pointer import Ordinal
 
 _CONTEXTS: dict[_parloop.Device, _parloop.Context] = {}
@@ -68,7 +69,7 @@ class Side:
         self.shape = shape
         self.strides = strides
         self.element = element
-        self.order = dense_order(shape, strides, element.itemsize)
+        self.order = _dense_order(shape, strides, element.itemsize)
         self.owner: Any = None
         self._array: _parloop.Array | None = None
 
@@ -79,7 +80,7 @@ class Side:
         for length in shape:
             nbytes *= length
         owner = Allocation(device, nbytes)
-        side = cls(owner.memory, 0, shape, dense_strides(shape, element.itemsize, order), element)
+        side = cls(owner.memory, 0, shape, _dense_strides(shape, element.itemsize, order), element)
         side.owner = owner
         return side
 
@@ -90,7 +91,7 @@ class Side:
         for length in shape:
             nbytes *= length
         memory = device.adopt_memory(address, nbytes, owner)
-        side = cls(memory, 0, shape, dense_strides(shape, element.itemsize, order), element)
+        side = cls(memory, 0, shape, _dense_strides(shape, element.itemsize, order), element)
         side.owner = owner
         return side
 

@@ -1,4 +1,4 @@
-"""Pointers as Python objects."""
+"""Pointers as objects that can be set: each holds a `parloop.Pointer`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._pointer import Pointer
 from . import _device
 from ._dtype import SUPPORTED_DTYPES, Order
 
@@ -58,28 +59,46 @@ class pointer_wrapper:
 
     _element: np.dtype[Any] | None = None
 
+    _pointer: Pointer
+    #: Whether it leads to host memory that this process controls.
+    _safe: bool
+    #: The number of the device whose memory it is.
+    _on: int | None
+
     def __init__(self, address: int = 0) -> None:
-        self._address = operator.index(address)
-        self._count = 0
-        self._owner: Any = None
-        self._safe = False
-        self._on: int | None = None
+        self._set(address)
+
+    def _set(self, address: int, count: int = 0, owner: Any = None, *, safe: bool = False, device: int | None = None) -> None:
+        self._pointer = Pointer(address, self._element, count=count, owner=owner)
+        self._safe, self._on = safe, device
 
     @classmethod
     def _to(cls, address: int, count: int, owner: Any, *, safe: bool = False, device: int | None = None) -> Any:
         """A pointer to `count` elements that live as long as `owner`, on the host or on a device."""
-        pointer = cls(address)
-        pointer._count, pointer._owner, pointer._safe, pointer._on = count, owner, safe, device
+        pointer = cls()
+        pointer._set(address, count, owner, safe=safe, device=device)
         return pointer
+
+    @property
+    def _address(self) -> int:
+        return int(self._pointer)
+
+    @property
+    def _count(self) -> int:
+        return self._pointer.count or 0
+
+    @property
+    def _owner(self) -> Any:
+        return self._pointer.owner
 
     def create(self, count: int) -> None:
         """Points to `count` new elements on the host, all zero."""
         values = np.zeros(operator.index(count), self._type())
-        self._address, self._count, self._owner, self._safe, self._on = values.ctypes.data, values.size, values, True, None
+        self._set(values.ctypes.data, values.size, values, safe=True)
 
     def destroy(self) -> None:
         """Lets go of what `create` made; the address is not used any more."""
-        self._address, self._count, self._owner, self._safe, self._on = 0, 0, None, False, None
+        self._set(0)
 
     def is_safe(self) -> bool:
         """Whether it points to host memory that this process controls."""
@@ -97,10 +116,7 @@ class pointer_wrapper:
         """
         if not self._safe or not self._address:
             raise ValueError("only a safe pointer to host memory can be read; copy device memory with to_host() first")
-        place = operator.index(index)
-        if not 0 <= place < self._count:
-            raise IndexError(f"the pointer leads to {self._count} elements; there is no element {place}")
-        return host_array(self._address, (self._count,), self._type(), owner=self._owner)[place].item()
+        return self._pointer[index]
 
     def print_address(self) -> None:
         """Prints the address."""
@@ -116,7 +132,7 @@ class pointer_wrapper:
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
-        return ctypes.c_void_p(self._address)
+        return ctypes.c_void_p(self._pointer)
 
     def _interface(self, on_host: bool, name: str) -> dict[str, Any]:
         known = self._element is not None and self._count > 0
@@ -140,10 +156,10 @@ class pointer_wrapper:
         return Ordinal(self._on)
 
     def __eq__(self, other: object) -> bool:
-        return self._address == other._address if isinstance(other, pointer_wrapper) else NotImplemented
+        return self._pointer == other._pointer if isinstance(other, pointer_wrapper) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._address)
+        return hash(self._pointer)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, is_safe={int(self._safe)}, addr={self._address}>"

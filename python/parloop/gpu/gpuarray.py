@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from .. import _parloop
+from .._parloop import _dense_order
 from . import _device
 from ._device import attempt
 from ._device_array import ARRAYS, DeviceArray, shape_of
-from ._dtype import SUPPORTED_DTYPES, Order, dense_order, dtype
+from ._dtype import SUPPORTED_DTYPES, Order, dtype
 from ._memory import Side, context_on
 from ._pointer import Ordinal, pointer_wrapper
 from ._shaped_allocator import HostAllocator, PagelockedAllocator, ShapedAllocator, UnsupportedDataType, name_of
@@ -52,7 +53,7 @@ class Allocator:
             self._shape, self._dtype, self._pointer = list(data._shape), data._dtype, data.ptr()
         else:
             array = data if isinstance(data, GPUArray) else GPUArray(data)
-            order = dense_order(array.shape, array.strides, array.dtype.itemsize)
+            order = _dense_order(array.shape, array.strides, array.dtype.itemsize)
             if order is None:
                 raise ValueError("the device array has gaps; pass a copy")
             self._order = order

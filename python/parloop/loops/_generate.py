@@ -120,6 +120,8 @@ def add_and_infer_dtypes(program: _P, types: Mapping[str, Any], expect_completio
 def set_options(program: _P, *args: Any, **said: Any) -> _P:
     """Says how code is made and checked: ``return_dict``, ``checked``, ``annotate_inames``, ``build_options`` ….
 
+    ``checked`` is True, False, or None to leave it to the environment variable ``PARLOOP_CHECKED``.
+
     >>> import numpy as np, parloop.loops as lp
     >>> knl = lp.set_options(lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]"), return_dict=True)
     >>> sorted(knl(a=np.ones(2))[1])

@@ -322,7 +322,7 @@ fn field_type(env: &mut impl Environment, whole: &Expr, aggregate: &Expr, field:
     let full: Name = path.iter().map(|part| &**part).collect::<Vec<&str>>().join(".").into();
     let Some(ty) = value(env, root)? else { return Ok(None) };
     let (found, fields) = match &ty {
-        Type::Class(class) => (class.fields.get(&full).map(|field| field.dtype.into()), class.fields.keys().cloned().collect()),
+        Type::Class(class) => (class.fields().get(&full).map(|field| field.dtype.into()), class.fields().keys().cloned().collect()),
         Type::Vector(dtype, lanes) => (lane(&full, *lanes).map(|_| Type::Scalar(*dtype)), Vec::new()),
         _ => (None, Vec::new()),
     };

@@ -34,7 +34,7 @@ pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<(), Che
     definitions::check(&facts)?;
     index_types::check(program, &facts)?;
     ordering::check(&facts)?;
-    if kernel.options.check_bounds {
+    if kernel.options.check_bounds() {
         bounds::check(&facts)?;
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::schedule::{Schedule, Step};
 
 /// Compares the schedule with the kernel as created.
 pub(super) fn check(schedule: &Schedule, facts: &Facts<'_>) -> Result<BTreeSet<Doubt>, CheckError> {
-    if facts.kernel.options.planned_order {
+    if facts.kernel.options.planned_order() {
         return Ok(BTreeSet::new());
     }
     let mut paths = Paths::default();

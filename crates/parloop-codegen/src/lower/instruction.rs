@@ -102,7 +102,7 @@ impl Scope<'_> {
             return Ok(None);
         }
         let Some((_, class, path)) = self.object(aggregate)? else { return Ok(None) };
-        Ok(class.fields.get(path.as_str()).map(|field| field.setter.clone()))
+        Ok(class.fields().get(path.as_str()).map(|field| field.setter.clone()))
     }
 
     fn atomic(&mut self, assignment: &Assignment) -> Result<Vec<Statement>, LowerError> {

@@ -144,7 +144,7 @@ impl Scope<'_> {
 
     /// Checks of the indices, in checked mode.
     fn checks(&mut self, name: &Name, array: &Array, indices: &[Expr]) -> Result<Vec<Value>, LowerError> {
-        let Some(lengths) = array.lengths.as_ref().filter(|_| self.kernel.options.checked) else { return Ok(Vec::new()) };
+        let Some(lengths) = array.lengths.as_ref().filter(|_| self.kernel.options.is_checked()) else { return Ok(Vec::new()) };
         let mut checks = Vec::new();
         for (axis, (index, length)) in indices.iter().zip(lengths).enumerate() {
             let (index, length) = (self.index(index)?, self.index(length)?);
@@ -165,11 +165,11 @@ impl Scope<'_> {
     fn field(&mut self, expr: &Expr, indices: &[Expr]) -> Result<Place, LowerError> {
         let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of what is no array")) };
         if let Some((object, class, path)) = self.object(expr)? {
-            let known = class.fields.get(path.as_str()).ok_or_else(|| LowerError::NoField {
+            let known = class.fields().get(path.as_str()).ok_or_else(|| LowerError::NoField {
                 instruction: self.instruction.clone(),
-                class: class.name.clone(),
+                class: class.name().clone(),
                 field: path.as_str().into(),
-                fields: class.fields.keys().cloned().collect(),
+                fields: class.fields().keys().cloned().collect(),
             })?;
             if known.axes.len() != indices.len() {
                 return Err(self.refused(format!("field `{path}` with {} indices, which has {} axes,", indices.len(), known.axes.len())));
@@ -180,7 +180,7 @@ impl Scope<'_> {
                 args.push(number::Typed::strong(index).to(&DType::I64.into()));
             }
             let text = Expr::Subscript(std::sync::Arc::new(expr.clone()), indices.into());
-            let checks = if self.kernel.options.checked { self.field_checks(&known.axes, &args, &text) } else { Vec::new() };
+            let checks = if self.kernel.options.is_checked() { self.field_checks(&known.axes, &args, &text) } else { Vec::new() };
             let value = Value::new(known.dtype, ValueKind::Call(known.getter.clone(), args));
             return Ok(Place { value, checks });
         }

@@ -30,7 +30,7 @@ pub(super) struct Shadow {
 impl Shadow {
     /// What is to be watched; `None` if nothing is.
     pub(super) fn of(kernel: &LoopKernel, doubts: &BTreeSet<Doubt>, target: Target) -> Option<Rc<Shadow>> {
-        if !kernel.options.checked || target != Target::C {
+        if !kernel.options.is_checked() || target != Target::C {
             return None;
         }
         let mut turns: BTreeMap<Name, usize> = BTreeMap::new();

@@ -32,7 +32,7 @@ pub(super) struct Shared {
 impl Shared {
     /// The functions of a class, and of those that it is made of; each once.
     pub(super) fn add_class(&mut self, class: &ClassType) -> Result<(), LowerError> {
-        for source in &class.sources {
+        for source in class.sources() {
             match self.classes.iter().find(|known| known.class() == source.class()) {
                 Some(known) if known.text() != source.text() => return Err(LowerError::SameClass { name: source.class().clone() }),
                 Some(_) => {}

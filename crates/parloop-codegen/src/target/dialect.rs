@@ -98,7 +98,7 @@ pub(super) trait Dialect {
         match ty {
             Type::Scalar(dtype) => self.scalar(*dtype).to_owned(),
             Type::Vector(dtype, lanes) => self.vector(*dtype, *lanes),
-            Type::Class(class) => class.name.to_string(),
+            Type::Class(class) => class.name().to_string(),
             Type::Opaque(name) => name.to_string(),
         }
     }

@@ -7,12 +7,12 @@ use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::without_provenance_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::identity::MAX_THREADS;
+use crate::sync::thread::{self, Thread};
+use crate::sync::{self, Arc, AtomicPtr, AtomicU32, AtomicUsize, Instant, Mutex};
 
 /// How long a thread waits awake. It is some times what it takes to wake one.
 const AWAKE: Duration = Duration::from_micros(100);
@@ -78,7 +78,11 @@ impl Crew {
     /// Starts threads; `None` when the system gives us none.
     pub(super) fn start(helpers: usize) -> Option<Crew> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let awake = if helpers < cores { AWAKE } else { Duration::ZERO };
+        Crew::start_awake(helpers, if helpers < cores { AWAKE } else { Duration::ZERO })
+    }
+
+    /// Starts threads that wait awake for so long.
+    pub(super) fn start_awake(helpers: usize, awake: Duration) -> Option<Crew> {
         let mut crew = Crew { helpers: Vec::with_capacity(helpers), awake };
         for index in 0..helpers {
             let mailbox = Arc::new(Mailbox(AtomicPtr::new(IDLE)));
@@ -105,7 +109,7 @@ impl Crew {
         let len = end - begin;
         let parts = len.min((self.helpers.len() as u64 + 1) * PARTS_PER_THREAD);
         let shares = (self.helpers.len() + 1).min(MOST_SHARES).min(usize::try_from(parts).unwrap_or(MOST_SHARES));
-        let counts = Counts { taken: [const { AtomicU32::new(0) }; MOST_SHARES], helpers: AtomicUsize::new(0) };
+        let counts = Counts { taken: std::array::from_fn(|_| AtomicU32::default()), helpers: AtomicUsize::new(0) };
         let job = Job { work, begin, len, parts, shares, caller: thread::current(), panic: Mutex::new(None), counts };
         let mut offer = Offer { crew: self, job: &job, mailed: [0; MAX_THREADS / 64], missing: self.helpers.len() };
         offer.make();
@@ -291,17 +295,16 @@ impl Mailbox {
 
 /// Waits awake until something is so; `false` when that takes too long.
 fn stay_awake(awake: Duration, is_so: impl Fn() -> bool) -> bool {
-    const LOOKS: usize = 16;
     if awake.is_zero() {
         return is_so();
     }
     let start = Instant::now();
     loop {
-        for _ in 0..LOOKS {
+        for _ in 0..sync::LOOKS_AWAKE {
             if is_so() {
                 return true;
             }
-            std::hint::spin_loop();
+            sync::spin_loop();
         }
         if start.elapsed() > awake {
             return false;

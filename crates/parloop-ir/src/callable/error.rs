@@ -181,7 +181,7 @@ impl std::fmt::Display for TypeName {
         match &self.0 {
             Type::Scalar(dtype) => write!(f, "{dtype}"),
             Type::Vector(dtype, lanes) => write!(f, "{dtype}x{lanes}"),
-            Type::Class(class) => write!(f, "{}", class.name),
+            Type::Class(class) => write!(f, "{}", class.name()),
             Type::Opaque(name) => write!(f, "{name}"),
         }
     }

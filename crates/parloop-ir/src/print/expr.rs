@@ -13,7 +13,7 @@ impl Display for Type {
         match self {
             Type::Scalar(dtype) => f.write_str(dtype.name()),
             Type::Vector(dtype, lanes) => write!(f, "{dtype}x{lanes}"),
-            Type::Class(class) => write!(f, "class({})", quoted(&class.name)),
+            Type::Class(class) => write!(f, "class({})", quoted(class.name())),
             Type::Opaque(name) => write!(f, "opaque({})", quoted(name)),
         }
     }

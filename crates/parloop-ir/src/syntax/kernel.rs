@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_isl::{Name, Set};
 
-use super::{Argument, Expr, InameTag, Instruction, Temporary};
+use super::{Argument, Expr, InameTag, Instruction, KernelOptions, Temporary};
 
 /// How far a kernel has come; each phase forbids what an earlier one allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,55 +68,6 @@ impl Preamble {
     /// The text.
     pub fn text(&self) -> &str {
         &self.text
-    }
-}
-
-/// Choices of the user's about code and checks.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct KernelOptions {
-    /// Every index is checked while it runs.
-    pub checked: bool,
-    /// Bounds are proved before any code is made (`enforce_bounds_check` and its like).
-    pub check_bounds: bool,
-    /// Missing global barriers are put in rather than reported.
-    pub insert_global_barriers: bool,
-    /// Comments of instruction ids in the code.
-    pub annotate: bool,
-    /// Results by name instead of by position.
-    pub return_dict: bool,
-    /// Arguments that are not given may have any value that fits.
-    pub skip_arg_checks: bool,
-    /// Who made the kernel answers for the order of its instances: they keep apart what they write, or run in any order on purpose.
-    pub planned_order: bool,
-    /// Warnings that are not given.
-    pub silenced: BTreeSet<Name>,
-    /// Further flags for the target's compiler.
-    pub build_options: Vec<String>,
-    /// Options that say nothing to this compiler, kept as given.
-    pub other: BTreeMap<Name, String>,
-}
-
-impl KernelOptions {
-    /// Whether an option of [`other`](Self::other) is there and false, as Python and JSON write it.
-    pub fn is_false(&self, option: &str) -> bool {
-        self.other.get(option).is_some_and(|value| matches!(value.as_str(), "False" | "false"))
-    }
-}
-
-impl Default for KernelOptions {
-    fn default() -> KernelOptions {
-        KernelOptions {
-            checked: false,
-            check_bounds: true,
-            insert_global_barriers: true,
-            annotate: false,
-            return_dict: false,
-            skip_arg_checks: false,
-            planned_order: false,
-            silenced: BTreeSet::new(),
-            build_options: Vec::new(),
-            other: BTreeMap::new(),
-        }
     }
 }
 

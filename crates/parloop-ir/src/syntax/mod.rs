@@ -6,6 +6,7 @@ mod expr;
 mod instruction;
 mod kernel;
 mod operators;
+mod options;
 mod origin;
 mod tag;
 mod target;
@@ -16,7 +17,8 @@ pub use expr::{BinaryOp, Call, Chain, CompareOp, Expr, LONGEST_NEST, Literal, Re
 pub use instruction::{
     Assignment, Atomicity, CInstruction, CallInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
 };
-pub use kernel::{Iname, KernelOptions, LoopKernel, Phase, Preamble, SubstitutionRule};
+pub use kernel::{Iname, LoopKernel, Phase, Preamble, SubstitutionRule};
+pub use options::{BuildOptionError, KernelOptions, Promised};
 pub use origin::{Origin, Time, TimeStep, primed, without_primes};
 pub use tag::{InameTag, TagError};
 pub use target::Target;

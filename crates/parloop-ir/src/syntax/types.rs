@@ -22,12 +22,36 @@ pub enum Type {
 /// A class of typed objects, as far as kernels see it: `p.x[i]` is a call of `get` of field `x`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClassType {
+    name: Name,
+    fields: BTreeMap<Name, ClassField>,
+    sources: Vec<ClassSource>,
+}
+
+impl ClassType {
+    /// The class of that name in C, with these fields by name, nested ones with dots (`x`, `inner.y`), and the C functions of the classes
+    /// that it is made of and its own, each behind those that it needs.
+    ///
+    /// # Safety
+    /// Each function that a field or an axis names is one of the sources, takes and returns what [`ClassField`] and [`ClassAxis`] say, and
+    /// stays inside of the object for all indices below the lengths that the axes give.
+    pub unsafe fn new(name: impl Into<Name>, fields: BTreeMap<Name, ClassField>, sources: Vec<ClassSource>) -> ClassType {
+        ClassType { name: name.into(), fields, sources }
+    }
+
     /// Its name in C.
-    pub name: Name,
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
     /// Its fields by name, nested ones with dots: `x`, `inner.y`.
-    pub fields: BTreeMap<Name, ClassField>,
+    pub fn fields(&self) -> &BTreeMap<Name, ClassField> {
+        &self.fields
+    }
+
     /// The C functions of the classes that it is made of and its own, each behind those that it needs.
-    pub sources: Vec<ClassSource>,
+    pub fn sources(&self) -> &[ClassSource] {
+        &self.sources
+    }
 }
 
 /// The C functions of a class, in portable C.

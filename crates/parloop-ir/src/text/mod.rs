@@ -6,7 +6,7 @@ mod options;
 use parloop_device::DType;
 use parloop_isl::Name;
 
-pub use options::read as read_option;
+pub use options::{read as read_option, read_trusted as read_trusted_option};
 
 use crate::parse::Datum;
 use crate::syntax::{Iname, KernelOptions, Phase, Preamble, Target};

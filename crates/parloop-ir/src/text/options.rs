@@ -1,31 +1,30 @@
 //! Lines `option …`: choices about code and checks that are not as by default.
 
 use crate::print::quoted;
-use crate::syntax::KernelOptions;
+use crate::syntax::{KernelOptions, Promised};
 
 /// What stands after `option`, one for each choice that is not the default.
 pub(super) fn print(options: &KernelOptions) -> Vec<String> {
     // Every field is named, so that a further one is not forgotten here.
     let KernelOptions {
         checked,
-        check_bounds,
         insert_global_barriers,
         annotate,
         return_dict,
         skip_arg_checks,
-        planned_order,
         silenced,
-        build_options,
         other,
+        promised: Promised { bounds, order, build_options },
     } = options;
     let flags = [
-        (*checked, "checked"),
-        (!check_bounds, "no_check_bounds"),
+        (*checked == Some(true), "checked"),
+        (*checked == Some(false), "unchecked"),
+        (*bounds, "no_check_bounds"),
         (!insert_global_barriers, "no_insert_global_barriers"),
         (*annotate, "annotate"),
         (*return_dict, "return_dict"),
         (*skip_arg_checks, "skip_arg_checks"),
-        (*planned_order, "planned_order"),
+        (*order, "planned_order"),
     ];
     let mut lines: Vec<String> = flags.into_iter().filter(|(given, _)| *given).map(|(_, name)| name.to_owned()).collect();
     lines.extend(silenced.iter().map(|warning| format!("silence {}", quoted(warning))));
@@ -34,30 +33,52 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
     lines
 }
 
+/// What is said of an option that only a trusted text may have.
+const UNTRUSTED: &str = "no option that takes the place of a check, for which nobody vouches (see `LoopFile::parse_trusted`)";
+
+/// As [`read`], and also options that take the place of a check.
+///
+/// # Errors
+/// As [`read`].
+///
+/// # Safety
+/// What [`KernelOptions::set_check_bounds`], [`KernelOptions::set_planned_order`] and [`KernelOptions::set_build_options`] ask for.
+pub unsafe fn read_trusted(options: &mut KernelOptions, words: &[String]) -> Result<(), &'static str> {
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["no_check_bounds"] => options.promised.bounds = true,
+        ["planned_order"] => options.promised.order = true,
+        ["build", flag] => options.promised.build_options.push(flag.to_owned()),
+        _ => return read(options, words),
+    }
+    Ok(())
+}
+
 /// Reads what stands after `option`: its words, without quotes. Says what was expected instead.
 ///
 /// # Errors
-/// The choices that there are.
+/// The choices that there are; that only a trusted text may have one.
 pub fn read(options: &mut KernelOptions, words: &[String]) -> Result<(), &'static str> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        ["checked"] => options.checked = true,
-        ["no_check_bounds"] => options.check_bounds = false,
+        ["checked"] => options.checked = Some(true),
+        ["unchecked"] => options.checked = Some(false),
         ["no_insert_global_barriers"] => options.insert_global_barriers = false,
         ["annotate"] => options.annotate = true,
         ["return_dict"] => options.return_dict = true,
         ["skip_arg_checks"] => options.skip_arg_checks = true,
-        ["planned_order"] => options.planned_order = true,
         ["silence", warning] => {
             options.silenced.insert(warning.into());
         }
-        ["build", flag] => options.build_options.push(flag.to_owned()),
+        ["build", flag] => options.add_build_option(flag).map_err(|_| UNTRUSTED)?,
+        ["no_check_bounds" | "planned_order"] => return Err(UNTRUSTED),
         ["other", name, value] => {
             options.other.insert(name.into(), value.to_owned());
         }
         _ => {
-            return Err("`checked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, \
-                        `planned_order`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`");
+            return Err(
+                "`checked`, `unchecked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, \
+                        `planned_order`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`",
+            );
         }
     }
     Ok(())

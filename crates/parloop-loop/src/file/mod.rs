@@ -59,19 +59,21 @@ impl LoopFile {
     /// ```
     ///
     /// # Errors
-    /// What was expected and what was found, with the line and a caret. A line `preamble`, which holds C, is refused; see
+    /// What was expected and what was found, with the line and a caret. A line `preamble`, which holds C, is
+    /// refused, and so is an `option` that takes the place of a check; see
     /// [`parse_trusted`](Self::parse_trusted).
     pub fn parse(text: &str) -> Result<LoopFile, ParseError> {
         read::file(text)
     }
 
-    /// Reads the text of a file whose kernels may have preambles.
+    /// Reads the text of a file whose kernels may have preambles and all options.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse), but for preambles.
+    /// As [`parse`](Self::parse), but for these.
     ///
     /// # Safety
-    /// For each preamble what [`Preamble::new`](crate::syntax::Preamble::new) asks for.
+    /// For each preamble what [`Preamble::new`](crate::syntax::Preamble::new) asks for, and for each option what the functions of
+    /// [`KernelOptions`](crate::syntax::KernelOptions) ask for that set it.
     pub unsafe fn parse_trusted(text: &str) -> Result<LoopFile, ParseError> {
         // SAFETY: what is promised here.
         unsafe { read::trusted_file(text) }

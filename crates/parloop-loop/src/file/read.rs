@@ -5,8 +5,8 @@ use std::ops::Range;
 use parloop_device::DType;
 use parloop_ir::parse::{Mistake, ParseError, data_line, instructions, is_name, quoted_text, scalar_name, step_within, trimmed};
 use parloop_ir::step::{Step, StepValue};
-use parloop_ir::syntax::{Iname, Phase, Preamble, Target};
-use parloop_ir::text::{KernelText, read_option};
+use parloop_ir::syntax::{Iname, KernelOptions, Phase, Preamble, Target};
+use parloop_ir::text::{KernelText, read_option, read_trusted_option};
 use parloop_isl::Name;
 
 use super::{Expected, LoopFile};
@@ -22,7 +22,7 @@ struct Reader<'t> {
     text: &'t str,
     file: LoopFile,
     block: Block,
-    preamble: Option<MakePreamble>,
+    trusted: Option<Trusted>,
 }
 
 pub(super) fn file(text: &str) -> Result<LoopFile, ParseError> {
@@ -32,16 +32,26 @@ pub(super) fn file(text: &str) -> Result<LoopFile, ParseError> {
 /// # Safety
 /// As [`LoopFile::parse_trusted`].
 pub(super) unsafe fn trusted_file(text: &str) -> Result<LoopFile, ParseError> {
-    // SAFETY: the caller vouches for the preambles of this text.
-    read(text, Some(|key, text| unsafe { Preamble::new(key, text) }))
+    let trusted = Trusted {
+        // SAFETY: the caller vouches for the preambles of this text.
+        preamble: |key, text| unsafe { Preamble::new(key, text) },
+        // SAFETY: the caller vouches for the options of this text.
+        option: |options, words| unsafe { read_trusted_option(options, words) },
+    };
+    read(text, Some(trusted))
 }
 
-/// Makes a preamble of its key and text, where someone vouches for it.
-type MakePreamble = fn(String, String) -> Preamble;
+/// What is read where someone vouches for the text.
+struct Trusted {
+    /// Makes a preamble of its key and text.
+    preamble: fn(String, String) -> Preamble,
+    /// Reads the words of an option.
+    option: fn(&mut KernelOptions, &[String]) -> Result<(), &'static str>,
+}
 
-fn read(text: &str, preamble: Option<MakePreamble>) -> Result<LoopFile, ParseError> {
+fn read(text: &str, trusted: Option<Trusted>) -> Result<LoopFile, ParseError> {
     let (head, expected) = split(text);
-    let mut reader = Reader { text, file: LoopFile { expected, ..LoopFile::default() }, block: Block::None, preamble };
+    let mut reader = Reader { text, file: LoopFile { expected, ..LoopFile::default() }, block: Block::None, trusted };
     let mut at = 0;
     for (index, line) in head.split_inclusive('\n').enumerate() {
         reader.line(index + 1, at, line)?;
@@ -207,14 +217,17 @@ impl Reader<'_> {
             "target" => self.kernel(&word)?.target = Some(self.target(rest)?),
             "option" => {
                 let words = self.words(rest.clone())?;
-                let read = read_option(&mut self.kernel(&word)?.options, &words);
+                let read = self.trusted.as_ref().map_or(read_option as fn(&mut _, &[_]) -> _, |trusted| trusted.option);
+                let read = read(&mut self.kernel(&word)?.options, &words);
                 read.map_err(|expected| self.expected(rest, expected))?;
             }
             _ => {
                 let [key, text] =
                     <[String; 2]>::try_from(self.words(rest.clone())?).map_err(|_| self.expected(rest, "`\"KEY\" \"TEXT\"`"))?;
                 let make = self
-                    .preamble
+                    .trusted
+                    .as_ref()
+                    .map(|trusted| trusted.preamble)
                     .ok_or_else(|| self.expected(word.clone(), "no C, for which nobody vouches (see `LoopFile::parse_trusted`)"))?;
                 self.kernel(&word)?.preambles.push(make(key, text));
             }

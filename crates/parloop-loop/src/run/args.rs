@@ -3,9 +3,8 @@
 use parloop_device::Element;
 use parloop_ir::program::Program;
 use parloop_isl::Name;
-use parloop_kernel::{Arg, Context, checked_by_environment};
+use parloop_kernel::{Arg, Context, Order, checked_by_environment, dense_strides};
 
-use super::executable::c_strides;
 use super::{Executable, LoopArg, RunError, target_of};
 use crate::error::LoopError;
 use crate::prepare::{Generated, generate};
@@ -43,8 +42,8 @@ pub trait Compile {
     /// Why there is no code ([`generate`](crate::prepare::generate)), or what its compiler says.
     fn compile(&self, context: &Context) -> Result<Executable, LoopError>;
 
-    /// The code of a kernel of the program for the device of a context; with every index checked where the environment asks for it
-    /// (`PARLOOP_CHECKED`).
+    /// The code of a kernel of the program for the device of a context; with every index checked where its options say so, or
+    /// say nothing and the environment asks for it ([`checked_by_environment`]).
     ///
     /// # Errors
     /// Why there is no code.
@@ -58,22 +57,25 @@ impl Compile for Program {
 
     fn generate_for(&self, entry: &str, context: &Context) -> Result<Generated, LoopError> {
         let target = target_of(context.device().kind());
-        if !checked_by_environment().map_err(LoopError::from)? {
+        // A mistake in the variable is told in any case.
+        let by_environment = checked_by_environment().map_err(LoopError::from)?;
+        let is_said = self.kernel(entry).is_some_and(|kernel| kernel.options.checked.is_some());
+        if is_said || !by_environment {
             return generate(self, entry, target);
         }
-        generate(&with_checks(self), entry, target)
+        generate(&with_checks(self, true), entry, target)
     }
 }
 
-/// The program with all of its kernels in checked mode.
-pub fn with_checks(program: &Program) -> Program {
-    let mut checked = program.clone();
+/// The program with all of its kernels in checked mode, or with none.
+pub fn with_checks(program: &Program, checked: bool) -> Program {
+    let mut with = program.clone();
     for kernel in program.callables.values().filter_map(|callable| callable.kernel()) {
         let mut kernel = kernel.clone();
-        kernel.options.checked = true;
-        checked = checked.with_kernel(kernel);
+        kernel.options.checked = Some(checked);
+        with = with.with_kernel(kernel);
     }
-    checked
+    with
 }
 
 impl LoopArg<'_> {
@@ -87,7 +89,7 @@ impl LoopArg<'_> {
             _ => return Ok(()),
         };
         let (kernel, argument) = (kernel.clone(), Name::from(argument));
-        let strides = strides.clone().unwrap_or_else(|| c_strides(shape, size as i64));
+        let strides = strides.clone().unwrap_or_else(|| dense_strides(shape, size, Order::C));
         if shape.len() != strides.len() || shape.iter().any(|&length| length < 0) {
             return Err(RunError::BadShape { kernel, argument, shape: shape.clone(), strides });
         }

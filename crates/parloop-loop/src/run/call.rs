@@ -7,6 +7,7 @@ use parloop_device::DType;
 use parloop_ir::layout::{Axis, Hidden};
 use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Type};
 use parloop_isl::Name;
+use parloop_kernel::{Gap, Order, first_gap};
 use smallvec::SmallVec;
 
 use super::RunError;
@@ -150,7 +151,7 @@ impl CallPlan {
                         Hidden::Offset => Source::Offset,
                     });
                 }
-                let lengths = layout.unknown_lengths(&argument.name).into_iter().enumerate().filter(|_| kernel.options.checked);
+                let lengths = layout.unknown_lengths(&argument.name).into_iter().enumerate().filter(|_| kernel.options.is_checked());
                 for (axis, name) in lengths {
                     plan.names.push(name);
                     plan.sources.push(Source::Length(index, axis));
@@ -384,7 +385,7 @@ impl CallPlan {
         let expected = match &arg.kind {
             PlannedKind::Value { dtype, .. } => format!("a number of type {}", dtype.name()),
             PlannedKind::Array { dtype, .. } => format!("an array of {}", dtype.name()),
-            PlannedKind::Object { class, .. } => format!("an object of class {}", class.name),
+            PlannedKind::Object { class, .. } => format!("an object of class {}", class.name()),
         };
         RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected }
     }
@@ -443,18 +444,13 @@ impl CallPlan {
 
     /// That the elements of an array lie side by side, the last axis fastest.
     fn check_contiguous(&self, arg: &PlannedArg, array: &GivenArray) -> Result<(), RunError> {
-        if array.shape.contains(&0) {
-            return Ok(());
-        }
-        let mut expected = array.dtype.size() as i64;
-        for axis in (0..array.shape.len()).rev() {
-            let (length, found) = (array.shape[axis], array.strides[axis]);
-            if length > 1 && found != expected {
-                return Err(RunError::WrongStride { kernel: self.kernel.clone(), argument: arg.name.clone(), axis, expected, found });
+        match first_gap(&array.shape, &array.strides, array.dtype.size(), Order::C) {
+            Some(Gap { axis, expected }) => {
+                let (kernel, argument) = (self.kernel.clone(), arg.name.clone());
+                Err(RunError::WrongStride { kernel, argument, axis, expected, found: array.strides[axis] })
             }
-            expected = expected.checked_mul(length).ok_or_else(|| self.overflow(arg))?;
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn whole_stride(&self, index: usize, array: &GivenArray, axis: usize) -> Result<Option<i64>, RunError> {

@@ -11,7 +11,7 @@ use parloop_ir::fold;
 use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Target, Type};
 use parloop_isl::Name;
-use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Scalar, Slot, Source};
+use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Order, Scalar, Slot, Source, dense_strides};
 use smallvec::SmallVec;
 
 use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind};
@@ -155,18 +155,18 @@ impl Executable {
             return Executable::compile(&wider.generate()?, context);
         }
         let options = CompileOptions {
-            checked: kernel.options.checked,
+            checked: kernel.options.is_checked(),
             check_sites: code.check_sites.clone(),
             arguments: own_flags(generated, context.device().kind())
                 .map(str::to_owned)
-                .chain(kernel.options.build_options.clone())
+                .chain(kernel.options.build_options().iter().cloned())
                 .collect(),
             classes: plan.args().iter().filter_map(|arg| arg.kind.class()).flat_map(|class| class_names(class)).collect(),
             ..CompileOptions::default()
         };
         let source = Source::named(format!("<{}>", kernel.name), code.text.clone());
         // SAFETY: the code is lowered from a kernel that passed all checks, and calls check sizes; for C in it, which preambles, callables
-        // and classes bring, whoever made these vouched.
+        // and classes bring, and for options that take the place of a check, whoever made these vouched.
         let program = unsafe { context.compile_with(&[source], &options)? };
         let mut builder = Builder { plan: &plan, hosts: Vec::new(), generated, kind: context.device().kind() };
         let launches = code.launches.iter().map(|launch| builder.launch(launch, &program)).collect::<Result<Vec<_>, LoopError>>()?;
@@ -426,7 +426,7 @@ impl LoopArg<'_> {
                     _ => None,
                 };
                 let Some(dtype) = dtype else { return Err(plan.wrong_kind(planned)) };
-                let strides = strides.clone().unwrap_or_else(|| c_strides(shape, dtype.size() as i64));
+                let strides = strides.clone().unwrap_or_else(|| dense_strides(shape, dtype.size(), Order::C));
                 Given::Array(GivenArray { dtype, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect() })
             }
         })
@@ -453,7 +453,7 @@ impl LoopArg<'_> {
 
 /// The names of a class and of those that it is made of.
 fn class_names(class: &ClassType) -> impl Iterator<Item = String> {
-    class.sources.iter().map(|source| source.class()).chain([&class.name]).map(|name| name.to_string())
+    class.sources().iter().map(|source| source.class()).chain([class.name()]).map(|name| name.to_string())
 }
 
 /// How long the fields of an object are that the kernel uses.
@@ -462,8 +462,8 @@ fn lengths(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<Vec<S
         return Err(plan.wrong_kind(planned));
     };
     let (kernel, argument) = (plan.kernel(), &planned.name);
-    if class.name != object.class() {
-        let (expected, found, hint) = (class.name.clone(), object.class().into(), "");
+    if *class.name() != object.class() {
+        let (expected, found, hint) = (class.name().clone(), object.class().into(), "");
         return Err(super::RunError::WrongClass { kernel: kernel.clone(), argument: argument.clone(), expected, found, hint });
     }
     let lengths = |field: &PlannedField| {
@@ -476,15 +476,6 @@ fn lengths(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<Vec<S
         Ok(object.lengths(&field.path).map_err(wrong)?.iter().map(|&length| length as i64).collect())
     };
     fields.iter().map(lengths).collect()
-}
-
-/// Distances in bytes of an array whose last axis varies fastest.
-pub(super) fn c_strides(shape: &[i64], size: i64) -> Vec<i64> {
-    let mut strides = vec![size; shape.len()];
-    for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
-    }
-    strides
 }
 
 impl<'a, T: parloop_device::Element> From<&'a parloop_kernel::Array<T>> for LoopArg<'a> {
@@ -689,34 +680,10 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use parloop_create::{Data, KernelBuilder};
+    use parloop_forking::ends_well_in_a_child;
 
     use super::*;
     use crate::prelude::*;
-
-    unsafe extern "C" {
-        fn fork() -> i32;
-        fn _exit(code: i32) -> !;
-    }
-
-    /// Whether `work` is true in a forked child, and ends there.
-    fn ends_well_in_a_child(work: impl FnOnce() -> bool) -> bool {
-        use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-        // SAFETY: the child does `work` and ends here.
-        let child = match unsafe { fork() } {
-            // SAFETY: it ends the child.
-            0 => unsafe { _exit(i32::from(!work())) },
-            child => Pid::from_raw(child).unwrap(),
-        };
-        for _ in 0..3000 {
-            if let Some((_, status)) = waitpid(Some(child), WaitOptions::NOHANG).unwrap() {
-                return status.exit_status() == Some(0);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        kill_process(child, Signal::KILL).unwrap();
-        waitpid(Some(child), WaitOptions::empty()).unwrap();
-        false
-    }
 
     #[test]
     fn a_child_does_not_wait_for_threads_of_its_parent() {

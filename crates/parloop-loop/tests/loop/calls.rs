@@ -344,7 +344,8 @@ fn blas_multiplies_a_matrix_with_a_vector() {
     }
     let mut program = gemv_kernel("float64");
     let mut kernel = program.entry().unwrap().clone();
-    kernel.options.build_options.push("-lopenblas".into());
+    // SAFETY: the library has what the header declares.
+    unsafe { kernel.options.set_build_options(vec!["-lopenblas".into()]) };
     program = program.with_kernel(kernel);
     let (n, m) = (3i64, 7i64);
     let (a, x) = (data("A", &[n, m], |i| i as f64), data("x", &[m], |i| (i % 3) as f64 - 1.0));

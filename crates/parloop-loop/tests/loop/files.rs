@@ -38,6 +38,22 @@ fn c_in_a_file_that_is_not_trusted_is_refused() {
     assert_eq!(trusted(text).unwrap().kernels[0].preambles[0].text(), "#include <stdlib.h>");
 }
 
+#[test]
+fn options_in_a_file_that_is_not_trusted_do_not_take_the_place_of_checks() {
+    for option in ["no_check_bounds", "planned_order", "build \"-lm\"", "build \"-include file.h\""] {
+        let text = format!("kernel f\noption {option}\n");
+        let message = format!(
+            "line 2, column 8: expected no option that takes the place of a check, for which nobody vouches (see `LoopFile::parse_trusted`), \
+             found `{option}`\n  option {option}\n         {}",
+            "^".repeat(option.len())
+        );
+        assert_eq!(LoopFile::parse(&text).unwrap_err().to_string(), message);
+        trusted(&text).unwrap();
+    }
+    let options = &LoopFile::parse("kernel f\noption build -O2\noption unchecked\n").unwrap().kernels[0].options;
+    assert_eq!((options.build_options(), options.checked), (&["-O2".to_owned()][..], Some(false)));
+}
+
 fn read_kernel(text: &str) -> LoopKernel {
     let file = trusted(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     kernel_of(&file.kernels[0]).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -146,7 +162,7 @@ fn mistakes_in_files_show_their_line() {
         ),
         (
             "kernel f\noption fast",
-            "line 2, column 8: expected `checked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, `planned_order`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`, found `fast`\n  option fast\n         ^^^^",
+            "line 2, column 8: expected `checked`, `unchecked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, `planned_order`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`, found `fast`\n  option fast\n         ^^^^",
         ),
         (
             "kernel f\niname i: g.x",
@@ -312,18 +328,23 @@ fn options() -> impl Strategy<Value = KernelOptions> {
             [checked, check_bounds, insert_global_barriers, annotate, return_dict, skip_arg_checks, planned_order],
             (silenced, build_options, other),
         )| {
-            KernelOptions {
-                checked,
-                check_bounds,
+            let mut options = KernelOptions {
+                checked: (checked || annotate).then_some(checked),
                 insert_global_barriers,
                 annotate,
                 return_dict,
                 skip_arg_checks,
-                planned_order,
                 silenced: silenced.into_iter().map(Name::from).collect(),
-                build_options,
                 other: other.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+                ..KernelOptions::default()
+            };
+            // SAFETY: the kernels are printed and read, and not run.
+            unsafe {
+                options.set_check_bounds(check_bounds);
+                options.set_planned_order(planned_order);
+                options.set_build_options(build_options);
             }
+            options
         },
     )
 }

@@ -164,8 +164,8 @@ fn particle(text: &str) -> Type {
     let x = ClassField { dtype: DType::F64, axes, getter: "P_get_x".into(), setter: "P_set_x".into() };
     let w = ClassField { axes: Vec::new(), getter: "P_get_w".into(), setter: "P_set_w".into(), ..x.clone() };
     // SAFETY: the code is not run.
-    let sources = vec![unsafe { ClassSource::new("P", text) }];
-    Type::Class(Arc::new(ClassType { name: "P".into(), fields: [("x".into(), x), ("w".into(), w)].into(), sources }))
+    let class = unsafe { ClassType::new("P", [("x".into(), x), ("w".into(), w)].into(), vec![ClassSource::new("P", text)]) };
+    Type::Class(Arc::new(class))
 }
 
 fn kick(class: Type, instructions: &str) -> Program {
@@ -192,7 +192,7 @@ fn an_object_that_is_only_read_is_constant() {
 fn in_checked_mode_an_index_of_a_field_is_held_against_the_length_that_the_object_has() {
     let mut program = kick(particle(""), "p.x[i] = p.w");
     let mut kernel = program.kernel("kick").unwrap().clone();
-    kernel.options.checked = true;
+    kernel.options.checked = Some(true);
     program = program.with_kernel(kernel);
     let code = code(&program, Target::C);
     assert_eq!(code.check_sites, ["p.x[i], axis 0"]);

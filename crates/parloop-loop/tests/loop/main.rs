@@ -11,6 +11,7 @@ mod computes;
 mod create;
 mod data;
 mod dependencies;
+mod environment;
 mod expressions;
 mod fetched;
 mod files;

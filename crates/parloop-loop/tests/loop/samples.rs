@@ -104,7 +104,7 @@ fn arithmetic() -> Vec<(&'static str, Program)> {
 fn memory() -> Vec<(&'static str, Program)> {
     let over_n = "{[i]: 0<=i<n}";
     let tabled = Data::temporary("t").dtype("float64").shape("4").initializer(table(&[1.0, 2.5, -3.0, 1e300])).read_only(true);
-    let checked = KernelOptions { checked: true, ..KernelOptions::default() };
+    let checked = KernelOptions { checked: Some(true), ..KernelOptions::default() };
     vec![
         ("table", builder("table", over_n, "x[i] = t[i%4]").data(tabled).data(Data::global("x").dtype("float64")).rest().build().unwrap()),
         (

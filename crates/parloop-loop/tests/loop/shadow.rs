@@ -18,7 +18,7 @@ fn transformed(domain: &str, text: &str, data: &str, steps: &[&str], checked: bo
         let (names, shape) = each.split_once(':').unwrap();
         builder = builder.data(Data::global(names.trim()).dtype("int64").shape(shape.trim()));
     }
-    let options = KernelOptions { checked, ..KernelOptions::default() };
+    let options = KernelOptions { checked: Some(checked), ..KernelOptions::default() };
     let mut program = builder.rest().options(options).build().unwrap();
     for step in steps {
         program = apply(&program, &parse::step(step).unwrap()).unwrap();
@@ -339,7 +339,7 @@ fn what_a_called_kernel_is_passed_counts_as_touched() {
         .domain("{[i,j,m]: 0<=i<4 and 0<=j,m<2}")
         .instructions("x[i] = q[i] {id=own, inames=i, if=p[i] > 0}\n[j]: x[i + 2 + j] = g([m]: q[m]) {id=call, dep=own, inames=i}")
         .data(Data::global("x, p, q").dtype("int64").shape("64"))
-        .options(KernelOptions { checked: true, ..KernelOptions::default() })
+        .options(KernelOptions { checked: Some(true), ..KernelOptions::default() })
         .build()
         .unwrap();
     let program = merge([&caller, &callee]).unwrap();

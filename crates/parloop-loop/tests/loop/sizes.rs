@@ -154,7 +154,7 @@ fn not_run(program: &Program, length: usize) {
         for checked in [false, true] {
             let program = map(program, |kernel| {
                 let mut kernel = kernel.clone();
-                kernel.options.checked = checked;
+                kernel.options.checked = Some(checked);
                 kernel
             });
             let executable = executable(&program, &context);
@@ -213,7 +213,7 @@ fn a_condition_that_reads_memory_is_not_asked_where_one_in_front_of_it_is_false(
         for checked in [false, true] {
             let program = map(&program, |kernel| {
                 let mut kernel = kernel.clone();
-                kernel.options.checked = checked;
+                kernel.options.checked = Some(checked);
                 kernel
             });
             let executable = executable(&program, &context);
@@ -494,7 +494,7 @@ pub fn csr(checked: bool) -> Program {
         .unwrap_or_else(|error| panic!("{error}"));
     map(&program, |kernel| {
         let mut kernel = kernel.clone();
-        kernel.options.checked = checked;
+        kernel.options.checked = Some(checked);
         kernel
     })
 }

@@ -67,7 +67,7 @@ fn an_array_of_more_than_two_gibibytes_is_written_to_its_end() {
     let declared = rows(Some("int32")).tag_inames("i:g.0").unwrap();
     let checked = map(&plain, |kernel| {
         let mut kernel = kernel.clone();
-        kernel.options.checked = true;
+        kernel.options.checked = Some(true);
         kernel
     });
     let fixed = KernelBuilder::new()

@@ -253,8 +253,8 @@ impl Kernel {
                 kernel.name = CALLABLE.into();
                 let mut own = own.with_kernel(kernel);
                 let kernels: Vec<LoopKernel> = own.callables.values().filter_map(|callable| callable.kernel().cloned()).collect();
-                for mut kernel in kernels.into_iter().filter(|_| checked) {
-                    kernel.options.checked = true;
+                for mut kernel in kernels.into_iter().filter(|kernel| checked || kernel.options.checked.is_none()) {
+                    kernel.options.checked = Some(checked);
                     own = own.with_kernel(kernel);
                 }
                 own.entrypoints.clear();

@@ -132,7 +132,9 @@ pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, chec
     let around = std::mem::take(&mut frame.piece);
     let body = body(&Body { shape, form, machine, frame: &frame, axes: &kernel.axes(shape), checked });
     let piece = tables(shape, machine, checked).and(around).and(body);
-    let options = KernelOptions { checked, build_options: kernel.build_options().to_vec(), ..KernelOptions::default() };
+    let mut options = KernelOptions { checked: Some(checked), ..KernelOptions::default() };
+    // SAFETY: whoever made the kernel vouched for its options.
+    unsafe { options.set_build_options(kernel.build_options().to_vec()) };
     let (lowered, tags) = piece.build(format!("loop_{}", kernel.name()), shape.index, options)?;
     let program = kernel.register(&lowered.program, shape, checked)?;
     Ok(Lowered { program: tagged(program, &tags)?, ..lowered })

@@ -101,7 +101,13 @@ impl Piece {
     /// elements meet.
     pub fn build(self, name: String, index: DType, options: KernelOptions) -> Result<(Lowered, Tags), LoopError> {
         let silenced = self.planned.iter().map(|id| format!("write_race({id})").into()).collect();
-        let options = KernelOptions { check_bounds: false, planned_order: true, silenced, ..options };
+        let mut options = KernelOptions { silenced, ..options };
+        // SAFETY: maps and lists of plans lead to rows that tables have, which is checked when they are made, and the plan says that no two
+        // elements which run at the same time meet.
+        unsafe {
+            options.set_check_bounds(false);
+            options.set_planned_order(true);
+        }
         let mut builder = KernelBuilder::new().name(name).index_type(index).options(options).domains(self.domains);
         builder = self.instructions.into_iter().fold(builder, KernelBuilder::instruction);
         builder = self.data.into_iter().fold(builder, KernelBuilder::data);

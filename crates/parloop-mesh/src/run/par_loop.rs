@@ -95,7 +95,7 @@ impl ParLoop {
             }
         }
         let mut turns = tables.clone();
-        turns.sort_by_key(|table| args[table.arg].storage().address());
+        turns.sort_by_key(|table| args[table.arg].storage().rank());
         let (kernel, set) = (kernel.clone(), set.clone());
         Ok(ParLoop { kernel, set, args, options, maps, tables, turns, last: Lock::default() })
     }

@@ -3,35 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
+use parloop_forking::ends_well_in_a_child;
 use parloop_kernel::Context;
 use parloop_mesh::{Access, Dat, LoopOptions, ParLoop, Set};
 
 use crate::kernels::kernel_of;
-
-unsafe extern "C" {
-    fn fork() -> i32;
-    fn _exit(code: i32) -> !;
-}
-
-/// Whether `work` is true in a forked child, and ends there.
-fn ends_well_in_a_child(work: impl FnOnce() -> bool) -> bool {
-    use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-    // SAFETY: the child does `work` and ends here.
-    let child = match unsafe { fork() } {
-        // SAFETY: it ends the child.
-        0 => unsafe { _exit(i32::from(!work())) },
-        child => Pid::from_raw(child).unwrap(),
-    };
-    for _ in 0..3000 {
-        if let Some((_, status)) = waitpid(Some(child), WaitOptions::NOHANG).unwrap() {
-            return status.exit_status() == Some(0);
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    kill_process(child, Signal::KILL).unwrap();
-    waitpid(Some(child), WaitOptions::empty()).unwrap();
-    false
-}
 
 /// Runs one of the ignored tests of this file in a process of its own.
 fn in_own_process(test: &str) {

@@ -114,7 +114,7 @@ fn add_data(builder: KernelBuilder, item: &Bound<'_, PyDict>) -> Result<KernelBu
         let ty = type_given(&dtype)?;
         let reason = match (&ty, kind.as_str()) {
             (Type::Class(_), "object") => None,
-            (Type::Class(class), _) => Some(format!("{} is a class of objects; describe an object with ObjectArg", class.name)),
+            (Type::Class(class), _) => Some(format!("{} is a class of objects; describe an object with ObjectArg", class.name())),
             (_, "object") => {
                 Some(format!("ObjectArg takes a class of parloop.objects, such as a Struct, not {dtype}; a number is a ValueArg"))
             }

@@ -115,11 +115,11 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
 
     let mut values: Taken<'py> = kernel.arguments.iter().map(|_| Value::Missing).collect();
     let mut places: SmallVec<[usize; 8]> = SmallVec::new();
-    let mut checked = false;
+    let mut checked = None;
     for (name, value) in &said.values {
         let name = name.to_str()?;
         if name == "checked" && kernel.arguments.iter().all(|argument| argument.name != name) {
-            checked = value.is_truthy()?;
+            checked = if value.is_none() { None } else { Some(value.is_truthy()?) };
             continue;
         }
         let index = kernel.arguments.iter().position(|argument| argument.name == name).ok_or_else(|| unknown(kernel, name))?;
@@ -145,8 +145,8 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
 struct Wish<'a> {
     entry: &'a Name,
     context: &'a ker::Context,
-    /// Whether this call asks for checked mode.
-    checked: bool,
+    /// Whether this call is in checked mode, where it says so.
+    checked: Option<bool>,
 }
 
 /// What the program was compiled to for these values; it is compiled where it was not.
@@ -171,8 +171,8 @@ fn compiled_for(
         return Ok(known.clone());
     }
     let mut typed = with_types(&program.inner, kernel, &types);
-    if checked {
-        typed = with_checks(&typed);
+    if let Some(checked) = checked {
+        typed = with_checks(&typed, checked);
     }
     let (generated, made) = py.detach(|| {
         let generated = typed.generate_for(entry, context)?;

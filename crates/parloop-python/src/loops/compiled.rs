@@ -10,7 +10,7 @@ pub struct Compiled {
     pub context: ker::Context,
     pub entry: Name,
     /// Whether the call asked for checked mode.
-    pub checked: bool,
+    pub checked: Option<bool>,
     /// The types of arguments that have none in the program.
     pub types: Vec<(usize, Type)>,
     pub executable: Executable,
@@ -23,7 +23,7 @@ impl Compiled {
     }
 
     /// Whether it is that kernel on that context, in that mode.
-    pub fn is_for(&self, entry: &Name, context: &ker::Context, checked: bool) -> bool {
+    pub fn is_for(&self, entry: &Name, context: &ker::Context, checked: Option<bool>) -> bool {
         self.entry == *entry && self.checked == checked && self.context.is_same(context)
     }
 

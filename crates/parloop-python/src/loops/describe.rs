@@ -60,14 +60,14 @@ fn options<'py>(py: Python<'py>, options: &KernelOptions) -> PyResult<Bound<'py,
         all.set_item(name.as_str(), text)?;
     }
     all.set_item("checked", options.checked)?;
-    all.set_item("enforce_array_accesses_within_bounds", options.check_bounds)?;
+    all.set_item("enforce_array_accesses_within_bounds", options.check_bounds())?;
     all.set_item("insert_gbarriers", options.insert_global_barriers)?;
     all.set_item("annotate_inames", options.annotate)?;
     all.set_item("return_dict", options.return_dict)?;
     all.set_item("skip_arg_checks", options.skip_arg_checks)?;
-    all.set_item("planned_order", options.planned_order)?;
+    all.set_item("planned_order", options.planned_order())?;
     all.set_item("silenced_warnings", options.silenced.iter().map(|name| name.as_str()).collect::<Vec<_>>())?;
-    all.set_item("build_options", &options.build_options)?;
+    all.set_item("build_options", options.build_options())?;
     Ok(all)
 }
 

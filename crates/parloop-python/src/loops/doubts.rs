@@ -16,7 +16,7 @@ use super::compiled::lock;
 /// `frames` is the number of Python's own functions between the user and this call.
 pub fn warn(py: Python<'_>, warned: &Mutex<BTreeSet<Name>>, generated: &Generated, frames: i32) -> PyResult<()> {
     let Generated { kernel, target, doubts, .. } = generated;
-    if doubts.is_empty() || (kernel.options.checked && *target == Target::C) {
+    if doubts.is_empty() || (kernel.options.is_checked() && *target == Target::C) {
         return Ok(());
     }
     let name = format!("order({})", kernel.name);

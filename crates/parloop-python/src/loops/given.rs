@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::array::Array;
 use crate::error::Result;
 use crate::exceptions::Exception;
-use crate::layout::Layout;
+use crate::layout::{Layout, is_dense};
 use crate::ndarray::{NdArray, as_contiguous};
 use crate::number::{describe, plain_number};
 use crate::numpy_api;
@@ -117,7 +117,7 @@ fn take_object<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, v
 
 fn class_name(ty: &Type) -> String {
     match ty {
-        Type::Class(class) => class.name.to_string(),
+        Type::Class(class) => class.name().to_string(),
         other => other.to_string(),
     }
 }
@@ -196,7 +196,7 @@ pub fn make_output<'py>(
     let size = dtype.size() as i64;
     let wanted: Vec<isize> =
         strides.iter().zip(&dense.strides).map(|(stride, &own)| stride.map_or(own, |stride| (stride * size) as isize)).collect();
-    let is_dense = (0..shape.len()).all(|axis| shape[axis] < 2 || wanted[axis] == dense.strides[axis]);
+    let is_dense = is_dense(shape, &wanted, dtype.size(), ker::Order::C);
     if context.device().kind() == DeviceKind::Cpu && is_dense {
         return Ok(Value::Host(numpy_api::empty(py, shape, dtype)?));
     }

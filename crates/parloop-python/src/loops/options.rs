@@ -21,20 +21,29 @@ pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) ->
     for (key, value) in given.iter() {
         let key: String = key.extract()?;
         match key.as_str() {
-            "checked" => options.checked = value.is_truthy()?,
-            "enforce_array_accesses_within_bounds" => options.check_bounds = value.is_truthy()?,
+            "checked" => options.checked = if value.is_none() { None } else { Some(value.is_truthy()?) },
+            "enforce_array_accesses_within_bounds" => {
+                let check = value.is_truthy()?;
+                // SAFETY: Python code vouches for the kernels that it runs, as it does for C.
+                unsafe { options.set_check_bounds(check) }
+            }
             "insert_gbarriers" => options.insert_global_barriers = value.is_truthy()?,
             "annotate_inames" | "annotate" => options.annotate = value.is_truthy()?,
             "return_dict" => options.return_dict = value.is_truthy()?,
             "skip_arg_checks" => options.skip_arg_checks = value.is_truthy()?,
-            "planned_order" => options.planned_order = value.is_truthy()?,
+            "planned_order" => {
+                let planned = value.is_truthy()?;
+                // SAFETY: as above.
+                unsafe { options.set_planned_order(planned) }
+            }
             "silenced_warnings" => {
                 let names = value.try_iter()?.map(|name| Ok(name?.str()?.to_string().into()));
                 options.silenced = names.collect::<PyResult<_>>()?;
             }
             "build_options" => {
                 let flags = if let Ok(text) = value.cast::<PyString>() { vec![text.to_string()] } else { value.extract()? };
-                options.build_options = flags;
+                // SAFETY: as above.
+                unsafe { options.set_build_options(flags) }
             }
             _ => drop(options.other.insert(key.into(), value.str()?.to_string())),
         }

@@ -41,7 +41,9 @@ pub fn class_type(class: &obj::Type) -> Result<Type, obj::TypeError> {
     };
     let sources = obj::in_dependency_order(std::slice::from_ref(class))?.iter().map(source).collect();
     let fields = obj::number_fields(class).into_iter().map(|field| (field.path.as_str().into(), class_field(field))).collect();
-    Ok(Type::Class(Arc::new(ClassType { name: class.name().into(), fields, sources })))
+    // SAFETY: the fields and their functions are those of the class, whose sources define them.
+    let class = unsafe { ClassType::new(class.name(), fields, sources) };
+    Ok(Type::Class(Arc::new(class)))
 }
 
 fn class_field(field: obj::NumberField) -> ClassField {

@@ -21,7 +21,7 @@ const FORBIDDEN: [(&str, &str, &str); 1] =
     [("parloop-loop", "parloop-object", "the loop layer knows a class by its name, fields and C functions")];
 
 /// Where `unsafe` may stand: crates, folders and files.
-const UNSAFE: [&str; 21] = [
+const UNSAFE: [&str; 24] = [
     "crates/parloop-device/src",
     "crates/parloop-object/src",
     "crates/parloop-python/src",
@@ -37,11 +37,14 @@ const UNSAFE: [&str; 21] = [
     "crates/parloop-ir/src/callable",
     "crates/parloop-ir/src/functions",
     "crates/parloop-ir/src/syntax",
+    "crates/parloop-ir/src/text/options.rs",
     "crates/parloop-codegen/src/c_function",
     "crates/parloop-codegen/src/lower/launch.rs",
     "crates/parloop-loop/src/file",
     "crates/parloop-loop/src/run/executable.rs",
     "crates/parloop-mesh/src/kernel/mod.rs",
+    "crates/parloop-mesh/src/lower/piece.rs",
+    "crates/parloop-mesh/src/lower/mod.rs",
     "crates/parloop-mesh/src/run/job/tests.rs",
     "crates/parloop/src",
 ];

@@ -150,7 +150,7 @@ pub fn run(case: &Case, program: &Program, changes: &Changes, meaning: &[Numbers
         let Some((_, code)) = &generated else { continue };
         // What only the data decides is decided by a checked run first: where it finds a conflict, no numbers are promised.
         if !code.doubts.is_empty() && kind == DeviceKind::Cpu && !collides {
-            match with_checks(program).generate(target_of(kind)) {
+            match with_checks(program, true).generate(target_of(kind)) {
                 Ok(checked) => match run_on(place, &checked, case, changes, meaning) {
                     Outcome::Refused { stage, kind, message } if stage == CONFLICT => {
                         collides = true;

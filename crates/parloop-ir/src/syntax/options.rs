@@ -1,0 +1,201 @@
+//! Choices of the user's about the code of a kernel and about checks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parloop_isl::Name;
+
+/// Choices of the user's about code and checks.
+///
+/// Some of them take the place of a check, or are given to a compiler as they are. Only functions that are `unsafe` set these.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct KernelOptions {
+    /// Whether every index is checked while it runs; `None` leaves it to the environment.
+    pub checked: Option<bool>,
+    /// Missing global barriers are put in rather than reported.
+    pub insert_global_barriers: bool,
+    /// Comments of instruction ids in the code.
+    pub annotate: bool,
+    /// Results by name instead of by position.
+    pub return_dict: bool,
+    /// Arguments that are not given may have any value that fits.
+    pub skip_arg_checks: bool,
+    /// Warnings that are not given.
+    pub silenced: BTreeSet<Name>,
+    /// Options that say nothing to this compiler, kept as given.
+    pub other: BTreeMap<Name, String>,
+    /// What the functions of these options set.
+    pub promised: Promised,
+}
+
+/// Options for which somebody vouched: `unsafe` functions of [`KernelOptions`] set them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Promised {
+    pub(crate) bounds: bool,
+    pub(crate) order: bool,
+    pub(crate) build_options: Vec<String>,
+}
+
+impl KernelOptions {
+    /// Whether every index is checked while it runs.
+    pub fn is_checked(&self) -> bool {
+        self.checked == Some(true)
+    }
+
+    /// Whether bounds are proved before any code is made.
+    pub fn check_bounds(&self) -> bool {
+        !self.promised.bounds
+    }
+
+    /// Sets whether bounds are proved before any code is made. The default is that they are.
+    ///
+    /// # Safety
+    /// With `false`: in every kernel that gets these options, or a copy of them, each access is inside of its array for all arguments that
+    /// a call accepts.
+    pub unsafe fn set_check_bounds(&mut self, check_bounds: bool) {
+        self.promised.bounds = !check_bounds;
+    }
+
+    /// Whether the author of the kernel answers for the order of its instances.
+    pub fn planned_order(&self) -> bool {
+        self.promised.order
+    }
+
+    /// Sets whether the author of the kernel answers for the order of its instances, which is then not checked.
+    ///
+    /// # Safety
+    /// With `true`: in every kernel that gets these options, or a copy of them, no two instances that run at the same time use one place in
+    /// memory where one of them writes it, unless both are atomic.
+    pub unsafe fn set_planned_order(&mut self, planned_order: bool) {
+        self.promised.order = planned_order;
+    }
+
+    /// Further arguments for the target's compiler.
+    pub fn build_options(&self) -> &[String] {
+        &self.promised.build_options
+    }
+
+    /// Adds an argument for the target's compiler that cannot change what is in reach of the code: levels of optimisation, warnings,
+    /// debugging information, how floating-point numbers are rounded, and how loops are unrolled and vectorised.
+    ///
+    /// ```
+    /// # use parloop_ir as parloop_loop;
+    /// use parloop_loop::syntax::KernelOptions;
+    /// let mut options = KernelOptions::default();
+    /// options.add_build_option("-O2")?;
+    /// assert!(options.add_build_option("-include=other.h").is_err());
+    /// assert_eq!(options.build_options(), ["-O2"]);
+    /// # Ok::<(), parloop_loop::syntax::BuildOptionError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BuildOptionError`] for any other; [`set_build_options`](Self::set_build_options) takes it.
+    pub fn add_build_option(&mut self, option: &str) -> Result<(), BuildOptionError> {
+        if !is_harmless(option) {
+            return Err(BuildOptionError { option: option.to_owned() });
+        }
+        self.promised.build_options.push(option.to_owned());
+        Ok(())
+    }
+
+    /// Sets the further arguments for the target's compiler, whatever they are.
+    ///
+    /// # Safety
+    /// The compiler makes code of every kernel that gets these options, or a copy of them, which does what the kernel says, on the machine
+    /// where it runs. Libraries that are named run code of their own when they are loaded.
+    pub unsafe fn set_build_options(&mut self, options: Vec<String>) {
+        self.promised.build_options = options;
+    }
+
+    /// Whether an option of [`other`](Self::other) is there and false, as Python and JSON write it.
+    pub fn is_false(&self, option: &str) -> bool {
+        self.other.get(option).is_some_and(|value| matches!(value.as_str(), "False" | "false"))
+    }
+}
+
+impl Default for KernelOptions {
+    fn default() -> KernelOptions {
+        KernelOptions {
+            checked: None,
+            insert_global_barriers: true,
+            annotate: false,
+            return_dict: false,
+            skip_arg_checks: false,
+            silenced: BTreeSet::new(),
+            other: BTreeMap::new(),
+            promised: Promised::default(),
+        }
+    }
+}
+
+/// An argument for a compiler of which it is not known that it is harmless.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the compiler's argument `{option}` is not known to be harmless; set it with the unsafe function `set_build_options`")]
+pub struct BuildOptionError {
+    /// The argument.
+    pub option: String,
+}
+
+/// Arguments of compilers that change neither what code means, as far as memory goes, nor what is read and linked.
+const HARMLESS: &[&str] = &[
+    "-O0 -O1 -O2 -O3 -Os -Oz -Og -g -g0 -g1 -g2 -g3 -w -pedantic -pipe",
+    "-ffast-math -fno-fast-math -fmath-errno -fno-math-errno -ftrapping-math -fno-trapping-math -fsigned-zeros -fno-signed-zeros",
+    "-fassociative-math -fno-associative-math -freciprocal-math -fno-reciprocal-math -frounding-math -fno-rounding-math",
+    "-ffp-contract=off -ffp-contract=on -ffp-contract=fast",
+    "-funroll-loops -fno-unroll-loops -ftree-vectorize -fno-tree-vectorize -fvectorize -fno-vectorize -fslp-vectorize -fno-slp-vectorize",
+    "-finline-functions -fno-inline-functions -fno-inline -fomit-frame-pointer -fno-omit-frame-pointer",
+    "-cl-opt-disable -cl-mad-enable -cl-no-signed-zeros -cl-unsafe-math-optimizations -cl-finite-math-only -cl-fast-relaxed-math",
+    "-cl-single-precision-constant -cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt",
+    "-use_fast_math --use_fast_math --fmad=true --fmad=false -lineinfo --generate-line-info -G --device-debug",
+];
+
+fn is_harmless(option: &str) -> bool {
+    // Warnings; not `-Wl,…`, `-Wa,…` and `-Wp,…`, which speak to other programs.
+    let is_warning = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'=' | b'+'));
+    HARMLESS.iter().any(|line| line.split(' ').any(|known| known == option)) || option.strip_prefix("-W").is_some_and(is_warning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_arguments_that_are_known_to_be_harmless_need_no_promise() {
+        let mut options = KernelOptions::default();
+        for option in ["-O3", "-g", "-ffast-math", "-Wall", "-Wno-unused-variable", "-W", "-Werror=vla", "--use_fast_math"] {
+            options.add_build_option(option).unwrap();
+        }
+        let refused = [
+            "",
+            "-O2 -lm",
+            "-lm",
+            "a.o",
+            "-include",
+            "-I.",
+            "-Dn=1",
+            "-Un",
+            "-Wl,-init,f",
+            "-Wa,x",
+            "-Wp,-Dn=1",
+            "-fno-wrapv",
+            "-fplugin=p.so",
+            "-fstrict-overflow",
+            "-mavx512f",
+            "-specs=x",
+            "@file",
+            "-o",
+            "-x",
+            "-Ofast",
+            "-cl-uniform-work-group-size",
+        ];
+        for option in refused {
+            let error = options.add_build_option(option).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "the compiler's argument `{option}` is not known to be harmless; set it with the unsafe function `set_build_options`"
+                )
+            );
+        }
+        assert_eq!(options.build_options().len(), 8);
+    }
+}
