@@ -80,8 +80,12 @@ impl Targets for Flat<'_> {
     #[inline]
     fn each(&self, place: usize, mut with: impl FnMut(i32)) {
         let arity = self.table.arity;
-        for &value in &self.table.values[self.elements.at(place) * arity..][..arity] {
-            with(value);
+        let row = &self.table.values[self.elements.at(place) * arity..][..arity];
+        // Triangles and tetrahedra are worth loops of a known length.
+        match row {
+            &[a, b, c] => [a, b, c].into_iter().for_each(with),
+            &[a, b, c, d] => [a, b, c, d].into_iter().for_each(with),
+            row => row.iter().for_each(|&value| with(value)),
         }
     }
 }

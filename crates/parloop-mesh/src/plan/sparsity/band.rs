@@ -101,7 +101,7 @@ impl Plan<'_> {
                 sorted.pair.columns.collect(sorted.row(number), &mut found);
             }
             if row < self.diagonal {
-                found.insert(row as i32);
+                found.add(|adding| adding.insert(row as i32));
             }
             columns.extend_from_slice(found.sorted());
             starts.push(columns.len() as i64);

@@ -78,9 +78,11 @@ impl<T: Targets> Batches for T {
     }
 
     fn collect(&self, places: &[u32], found: &mut Distinct) {
-        for &place in places {
-            self.each(place as usize, |target| found.insert(target));
-        }
+        found.add(|adding| {
+            for &place in places {
+                self.each(place as usize, |target| adding.insert(target));
+            }
+        });
     }
 }
 
