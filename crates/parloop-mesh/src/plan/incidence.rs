@@ -230,10 +230,17 @@ impl Table<'_> {
         }
         // As unsigned numbers, negative values are too large as well.
         let limit = u32::try_from(targets).unwrap_or(u32::MAX).min(i32::MAX as u32 + 1);
+        let is_wrong = |value: i32| value as u32 >= limit && !(drops && value < 0);
+        if let Elements::Range(range) = elements {
+            // All values at once can be looked at in vectors; where one is wrong is found below.
+            if !values[range.start * arity..range.end * arity].iter().fold(false, |wrong, &value| wrong | is_wrong(value)) {
+                return Ok(());
+            }
+        }
         for position in 0..elements.len() {
             let row = elements.at(position);
             for (column, &value) in values[row * arity..][..arity].iter().enumerate() {
-                if value as u32 >= limit && !(drops && value < 0) {
+                if is_wrong(value) {
                     return Err(PlanError::OutOfRange { table, row, column, value, targets });
                 }
             }

@@ -92,7 +92,9 @@ impl Plan<'_> {
         let sorted: Vec<Sorted> = self.pairs.iter().zip(self.spans).map(|(pair, spans)| Sorted::new(pair, spans, &rows)).collect();
         let mut starts = Vec::with_capacity(rows.len() + 1);
         starts.push(0i64);
-        let mut columns = Vec::new();
+        // Most pairs of targets are met more than once. What is too much takes no memory until it is given back.
+        let met: usize = sorted.iter().map(|sorted| sorted.places.len() * sorted.pair.columns.size().arity).sum();
+        let mut columns = Vec::with_capacity(met / 2 + starts.capacity());
         let mut found = Distinct::new();
         for (number, row) in rows.enumerate() {
             let met: usize = sorted.iter().map(|sorted| sorted.row(number).len() * sorted.pair.columns.size().arity).sum();
@@ -106,6 +108,7 @@ impl Plan<'_> {
             columns.extend_from_slice(found.sorted());
             starts.push(columns.len() as i64);
         }
+        columns.shrink_to_fit();
         Band { starts, columns }
     }
 }

@@ -38,9 +38,15 @@ impl<T: Targets> Batches for T {
     }
 
     fn read(&self, places: Range<usize>, out: &mut Vec<i32>) {
-        out.reserve(places.len() * self.arity());
+        let known = out.len();
+        out.resize(known + places.len() * self.arity(), 0);
+        let mut free = out[known..].iter_mut();
         for place in places {
-            self.each(place, |target| out.push(target));
+            self.each(place, |target| {
+                if let Some(free) = free.next() {
+                    *free = target;
+                }
+            });
         }
     }
 

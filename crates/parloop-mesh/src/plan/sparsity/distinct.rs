@@ -21,7 +21,8 @@ impl Distinct {
 
     /// Empties it and makes room for `most` targets.
     pub(super) fn clear(&mut self, most: usize) {
-        self.bits = (2 * most).next_power_of_two().trailing_zeros().clamp(4, 32);
+        // At least a quarter of the slots stays free, so that searches are short.
+        self.bits = (most + most / 3 + 1).next_power_of_two().trailing_zeros().clamp(4, 32);
         if self.slots.len() < 1 << self.bits {
             self.slots.resize(1 << self.bits, -1);
         }
@@ -35,8 +36,7 @@ impl Distinct {
     /// Calls `with` with what adds a target, if it is not negative. There must be room for all that are different.
     #[inline]
     pub(super) fn add(&mut self, with: impl FnOnce(&mut Adding<'_>)) {
-        let mut adding =
-            Adding { slots: &mut self.slots[..1 << self.bits], shift: 32 - self.bits, found: &mut self.found, count: self.count };
+        let mut adding = Adding { slots: &mut self.slots[..1 << self.bits], found: &mut self.found, count: self.count };
         with(&mut adding);
         self.count = adding.count;
     }
@@ -64,7 +64,6 @@ impl Distinct {
 /// The table while targets are added, apart from its owner so that it can stay in registers.
 pub(super) struct Adding<'a> {
     slots: &'a mut [i32],
-    shift: u32,
     found: &'a mut [i32],
     count: usize,
 }
@@ -75,7 +74,9 @@ impl Adding<'_> {
         if target < 0 {
             return;
         }
-        let mut place = ((target as u32).wrapping_mul(0x9e37_79b9) >> self.shift) as usize;
+        // Rows that follow one another mostly have columns that do: they then collide in the same ways, which processors foresee. The
+        // higher bits keep columns apart whose distances are powers of two.
+        let mut place = target as usize + (target as usize >> 7) + (target as usize >> 14);
         loop {
             let last = self.slots.len() - 1;
             let slot = &mut self.slots[place & last];
