@@ -16,7 +16,7 @@ const SAMPLE: usize = 1 << 14;
 /// Cuts the rows into at most `count` bands of about equal work.
 pub(super) fn cut(pairs: &[Pair], rows: usize, count: usize) -> Vec<Range<usize>> {
     if count == 1 {
-        return vec![0..rows];
+        return std::iter::once(0..rows).collect();
     }
     // Work by cells of rows: rows themselves, and the pairs of targets in them.
     let cells = rows.min(1 << 12);
@@ -123,9 +123,9 @@ struct Sorted<'a> {
 
 impl<'a> Sorted<'a> {
     fn new(pair: &'a Pair<'a>, spans: &[Range<usize>], band: &Range<usize>) -> Self {
-        let whole = [0..pair.count()];
+        let whole = 0..pair.count();
         let near: Vec<Range<usize>> = match spans {
-            [] => whole.to_vec(),
+            [] => std::iter::once(whole).collect(),
             spans => {
                 let meets = |span: &Range<usize>| span.start < band.end && band.start < span.end;
                 let run = |number: usize| number * RUN..(number * RUN + RUN).min(pair.count());
