@@ -105,22 +105,10 @@ impl Pattern {
         let (start, stored) = (self.starts[row as usize], self.row(row as usize));
         for (&column, out) in columns.iter().zip(out) {
             *out = make(match column {
-                0.. => start + place(stored, column).ok_or(PlanError::NotStored { row, column })? as i64,
+                0.. => start + stored.binary_search(&column).map_err(|_| PlanError::NotStored { row, column })? as i64,
                 _ => -1,
             });
         }
         Ok(())
-    }
-}
-
-/// Rows up to this length are searched from their beginning.
-const SHORT: usize = 16;
-
-/// Where a column is among those of a row.
-#[inline]
-fn place(stored: &[i32], column: i32) -> Option<usize> {
-    match stored.len() <= SHORT {
-        true => stored.iter().position(|&found| found == column),
-        false => stored.binary_search(&column).ok(),
     }
 }
