@@ -119,7 +119,7 @@ impl From<MeshError> for Error {
             MeshError::Arity { .. } => Exception::ArityTypeError,
             MeshError::MapRange { .. } => Exception::MapValueError,
             MeshError::MapLength { .. } | MeshError::Length { .. } | MeshError::Shapes { .. } => Exception::DataValueError,
-            MeshError::Product { .. } => Exception::DataValueError,
+            MeshError::Product { .. } | MeshError::Solve { .. } => Exception::DataValueError,
             MeshError::TooLarge { .. } => Exception::OutOfMemoryError,
             MeshError::ElementType { .. } => Exception::DataTypeError,
             MeshError::Mode { .. } | MeshError::Conflict { .. } | MeshError::SharedMemory { .. } => Exception::ModeValueError,

@@ -29,6 +29,7 @@ from .._parloop import _Mat as Mat
 from .._parloop import _par_loop as par_loop
 from .._parloop import _ParLoop as ParLoop
 from .._parloop import _Set as Set
+from .._parloop import _Solution as Solution
 from .._parloop import _Sparsity as Sparsity
 from .._parloop import _Subset as Subset
 from .._parloop import _write_vtk as write_vtk
@@ -36,6 +37,7 @@ from ._box import box_mesh as box_mesh
 from ._mesh import Mesh as Mesh
 from ._read import read_mesh as read_mesh
 from ._series import TimeSeries as TimeSeries
+from ._solve import solve as solve
 from ._space import Space as Space
 
 READ, WRITE, RW = Access.READ, Access.WRITE, Access.RW
@@ -43,5 +45,5 @@ INC, MIN, MAX = Access.INC, Access.MIN, Access.MAX
 
 __all__ = [
     "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "Mat", "Mesh", "MeshError",
-    "ParLoop", "READ", "RW", "Set", "Space", "Sparsity", "Subset", "TimeSeries", "WRITE", "box_mesh", "par_loop", "read_mesh", "write_vtk",
+    "ParLoop", "READ", "RW", "Set", "Solution", "Space", "Sparsity", "Subset", "TimeSeries", "WRITE", "box_mesh", "par_loop", "read_mesh", "solve", "write_vtk",
 ]  # fmt: skip

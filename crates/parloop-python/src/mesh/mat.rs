@@ -192,6 +192,52 @@ impl Mat {
         Ok(slf.py().import("parloop.mesh._matrix")?.call_method1("dense", (slf,))?)
     }
 
+    /// Sets the numbers on the diagonal of some rows of blocks.
+    #[pyo3(signature = (rows, diag_val=1.0, idx=None))]
+    fn set_local_diagonal_entries<'py>(slf: &Bound<'py, Self>, rows: &Bound<'py, PyAny>, diag_val: f64, idx: Option<usize>) -> Result<()> {
+        slf.py().import("parloop.mesh._matrix")?.call_method1("set_diagonal", (slf, rows, diag_val, idx))?;
+        Ok(())
+    }
+
+    /// Adds to the numbers on the diagonal of some rows of blocks.
+    #[pyo3(signature = (rows, diag_val=1.0, idx=None))]
+    fn inc_local_diagonal_entries<'py>(slf: &Bound<'py, Self>, rows: &Bound<'py, PyAny>, diag_val: f64, idx: Option<usize>) -> Result<()> {
+        slf.py().import("parloop.mesh._matrix")?.call_method1("add_to_diagonal", (slf, rows, diag_val, idx))?;
+        Ok(())
+    }
+
+    /// Sets some rows of blocks to zero, but for their diagonal.
+    #[pyo3(signature = (rows, diag_val=1.0, idx=None))]
+    fn zero_rows<'py>(slf: &Bound<'py, Self>, rows: &Bound<'py, PyAny>, diag_val: f64, idx: Option<usize>) -> Result<()> {
+        slf.py().import("parloop.mesh._matrix")?.call_method1("zero_rows", (slf, rows, diag_val, idx))?;
+        Ok(())
+    }
+
+    /// Adds a dense part to these rows and columns; negative ones are left out. Every entry must be stored.
+    fn addto_values<'py>(
+        slf: &Bound<'py, Self>,
+        rows: &Bound<'py, PyAny>,
+        cols: &Bound<'py, PyAny>,
+        values: &Bound<'py, PyAny>,
+    ) -> Result<()> {
+        slf.py().import("parloop.mesh._matrix")?.call_method1("put", (slf, rows, cols, values, true))?;
+        Ok(())
+    }
+
+    /// Sets these rows and columns to a dense part; negative ones are left out. Every entry must be stored.
+    fn set_values<'py>(
+        slf: &Bound<'py, Self>,
+        rows: &Bound<'py, PyAny>,
+        cols: &Bound<'py, PyAny>,
+        values: &Bound<'py, PyAny>,
+    ) -> Result<()> {
+        slf.py().import("parloop.mesh._matrix")?.call_method1("put", (slf, rows, cols, values, false))?;
+        Ok(())
+    }
+
+    /// Does nothing: loops leave a matrix assembled.
+    fn assemble(&self) {}
+
     /// A matrix of SciPy's, `csr_matrix` or with blocks `bsr_matrix`, over the same numbers of the host.
     fn to_scipy<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Ok(slf.py().import("parloop.mesh._matrix")?.call_method1("to_scipy", (slf,))?)

@@ -13,6 +13,7 @@ mod map;
 mod mat;
 mod par_loop;
 mod set;
+mod solve;
 mod sparsity;
 mod values;
 mod view;
@@ -37,6 +38,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_Arg", py.get_type::<arg::Arg>())?;
     module.add("_Kernel", py.get_type::<kernel::Kernel>())?;
     module.add("_ParLoop", py.get_type::<par_loop::ParLoop>())?;
+    module.add("_Solution", py.get_type::<solve::Solution>())?;
+    module.add_function(wrap_pyfunction!(solve::solve, module)?)?;
     module.add_function(wrap_pyfunction!(par_loop::par_loop, module)?)?;
     module.add_function(wrap_pyfunction!(vtk::write_vtk, module)?)
 }

@@ -1,0 +1,68 @@
+"""Systems of equations with matrices on meshes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Literal
+
+from .._parloop import _Dat, _Mat, _solve, _Solution
+
+
+def solve(
+    mat: _Mat, x: _Dat, b: _Dat, method: Literal["cg", "gmres"] = "cg", preconditioner: Literal["jacobi", "none"] | None = "jacobi", *,
+    rtol: float = 1e-8, atol: float = 0.0, maxiter: int = 10_000, restart: int = 30, progress: bool | None = None,
+) -> _Solution:  # fmt: skip
+    """Solve ``mat @ x = b`` on the current context.
+
+    Parameters
+    ----------
+    mat, x, b
+        The matrix, where to begin and to put the solution, and the right-hand side.
+    method
+        ``"cg"`` for symmetric positive definite matrices, ``"gmres"`` for any.
+    preconditioner
+        ``"jacobi"``, one by the diagonal, or ``None``.
+    rtol, atol
+        The system is solved where the norm of the residual is at most `atol`, or at most `rtol` times the norm of `b`.
+    maxiter
+        At most so many iterations.
+    restart
+        Directions that GMRES keeps before it begins again.
+    progress
+        Whether a line on standard error shows the iteration and the residual. By default it does where that is a terminal and solving takes
+        longer than a second.
+
+    Returns
+    -------
+    Solution
+        ``converged``, ``iterations`` and ``residuals``, the norm before the first iteration and after each.
+
+    Examples
+    --------
+    >>> import numpy as np, parloop.mesh as op2
+    >>> springs, nodes = op2.Set(2, "springs"), op2.Set(3, "nodes")
+    >>> ends = op2.Map(springs, nodes, 2, [[0, 1], [1, 2]], "ends")
+    >>> mat = op2.Mat(op2.Sparsity(nodes ** 1, ends))
+    >>> spring = op2.Kernel("void spring(double k[2][2]) { k[0][0] += 2; k[0][1] -= 1; k[1][0] -= 1; k[1][1] += 2; }", "spring")
+    >>> op2.par_loop(spring, springs, mat(op2.INC, (ends, ends)))
+    >>> x, b = op2.Dat(nodes), op2.Dat(nodes, [1.0, 2.0, 1.0])
+    >>> op2.solve(mat, x, b).converged
+    True
+    >>> bool(np.allclose(mat.values @ x.data_ro, b.data_ro))
+    True
+    """
+    start = time.monotonic()
+    shown = False
+
+    def watch(iteration: int, residual: float) -> None:
+        nonlocal shown
+        if progress or (progress is None and sys.stderr.isatty() and time.monotonic() - start > 1):
+            print(f"\r{method}: iteration {iteration}, residual {residual:.3e} ", end="", file=sys.stderr, flush=True)
+            shown = True
+
+    try:
+        return _solve(mat, x, b, method, preconditioner, rtol, atol, maxiter, restart, watch)
+    finally:
+        if shown:
+            print(file=sys.stderr)
