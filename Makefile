@@ -1,4 +1,4 @@
-# make demo   build the package into .venv and show what it does on every device found, a flow around an airfoil last
+# make demo   build the package into .venv and show what it does on every device found, then a flow around an airfoil and Poisson's equation
 # make test   set up what the tests need and run the Rust and Python tests
 # make fuzz   random chains of transformations on random kernels: CASES=20000 FIRST=0 (the first seed) REFUSED=50 (print so many refused ones)
 # make bench  measure us and our peers in one run and print ratios
@@ -26,6 +26,7 @@ SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) 
 demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
 	$(BIN)/python examples/05_airfoil.py
+	$(BIN)/python examples/06_poisson.py
 
 test: drivers test-rust test-python test-examples
 	@echo "all tests passed"
@@ -39,7 +40,7 @@ test-rust: $(VENV)/.tests
 test-python: $(VENV)/.package $(VENV)/.tests
 	$(BIN)/python -m pytest --doctest-modules python/tests python/parloop
 
-test-examples: $(VENV)/.package
+test-examples: $(VENV)/.package $(VENV)/.pictures
 	set -e; for example in examples/[0-9]*.py; do echo "== $$example"; $(BIN)/python $$example; done
 	cargo build --examples --package parloop
 	set -e; for example in examples/[0-9]*.rs; do name=$$(basename $$example .rs); echo "== $$example"; target/debug/examples/$$name; done
@@ -77,11 +78,11 @@ $(VENV)/.tools:
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.tools
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py
 	touch $@
 
 $(VENV)/.pictures: $(VENV)/.tools
-	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib
+	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib meshio
 	touch $@
 
 # Python files are used where they are; the package is built again when Rust changes.
