@@ -288,3 +288,48 @@ fn stores_at_falling_indices_in_nested_loops_are_made() {
         assert_eq!(x.to_vec().unwrap(), expected, "{device}");
     }
 }
+
+#[test]
+fn a_value_that_goes_from_one_turn_to_the_next_gets_no_copies() {
+    let ways = [
+        "split_iname i 4 inner_tag=ilp",
+        "split_iname i 4 inner_tag=ilp.seq",
+        "split_iname i 4 inner_tag=vec",
+        "privatize_temporaries_with_inames [i] t",
+    ];
+    let texts = [
+        // Read before it is written.
+        "o[i] = t {id=get, dep=*, if=i>0}\n<>t = a[i] {id=set, dep=get}",
+        "o[i] = t if i > 0 else -1 {id=get, dep=*}\n<>t = a[i] {id=set, dep=get}",
+        // Written in some turns.
+        "<>t = a[i] {id=set, if=a[i]>5}\no[i] = t {id=get, dep=set}",
+        "<>t = a[i] {id=set, if=i%2 == 0}\no[i] = t {id=get, dep=set}",
+        // What decides changes in between.
+        "<>t = a[i] {id=set, dep=*, if=a[i]>5}\na[i] = 9 {id=change, dep=*set}\no[i] = t {id=get, dep=*set:change, if=a[i]>5}",
+    ];
+    for (text, way) in texts.iter().flat_map(|text| ways.iter().map(move |way| (text, way))) {
+        let found = refusal(&["{[i]: 0<=i<8}"], text, "a, o: 8", &[way]);
+        assert!(found.contains("temporary `t` cannot have one entry for each value of"), "{text}, {way}: {found}");
+        assert!(found.contains("`set` at") && found.contains("writes `t`, which `get` at"), "{text}, {way}: {found}");
+    }
+    let text = "<>t = a[i] {id=set}\nt = t + 1 {id=add, dep=set, if=a[i]>3}\no[i] = t + sum(j, a[j]) {id=get, dep=add}";
+    for way in ways {
+        assert_eq!(accepted(&["{[i]: 0<=i<8}", "{[j]: 0<=j<8}"], text, "a, o: 8", &[way]).len(), 0, "{way}");
+    }
+}
+
+#[test]
+fn a_value_under_a_condition_is_read_under_the_same_one_in_parallel() {
+    let text = "<>t = a[i]*2 {id=set, if=a[i]>5}\nb[i] = t {id=get, dep=set, if=a[i]>5}\nc[i] = sum(j, a[j]) {if=a[i]>3}";
+    for tag in ["g.0", "ilp"] {
+        assert_eq!(accepted(&["{[i]: 0<=i<8}", "{[j]: 0<=j<8}"], text, "a, b, c: 8", &[&format!("tag_inames i={tag}")]).len(), 0, "{tag}");
+    }
+    // The second condition may hold where the first did not.
+    let text = "<>t = a[i]*2 {id=set, dep=*, if=a[i]>5}\na[i] = 9 {id=change, dep=*set}\nb[i] = t {id=get, dep=*set:change, if=a[i]>5}";
+    let found = refusal(&["{[i]: 0<=i<8}"], text, "a, b: 8", &["tag_inames i=g.0"]);
+    assert!(found.contains("writes `t`"), "{found}");
+    let text = "<>t = 1 {id=set, dep=*, if=a[i]>5}\na[i] = 9 {id=change, dep=*set}\nt = 2 {id=again, dep=*change, if=not (a[i]>5)}\n\
+                b[i] = t {id=get, dep=*again}";
+    let found = refusal(&["{[i]: 0<=i<8}"], text, "a, b: 8", &["tag_inames i=g.0"]);
+    assert!(found.contains("`t`"), "{found}");
+}
