@@ -333,3 +333,36 @@ fn a_value_under_a_condition_is_read_under_the_same_one_in_parallel() {
     let found = refusal(&["{[i]: 0<=i<8}"], text, "a, b: 8", &["tag_inames i=g.0"]);
     assert!(found.contains("`t`"), "{found}");
 }
+
+/// What `o` is after a kernel with int64 arrays ran, of which `o` and `a` are as given.
+fn ran(program: &Program, a: &[i64], o: &[i64]) -> Vec<i64> {
+    let context = Context::open("cpu:1").unwrap();
+    let (a, mut o) = (context.array(a).unwrap(), context.array(o).unwrap());
+    program.compile(&context).unwrap_or_else(|error| panic!("{error}")).call(loop_args! { a: &a, o: &mut o }).unwrap();
+    o.to_vec().unwrap()
+}
+
+#[test]
+fn an_empty_sum_has_a_value_whatever_is_done_to_its_inames() {
+    let (domain, text, data) = (["{[i,j]: 0<=i<5 and 3<=j<=i}"], "o[i] = sum(j, a[j]) + 1", "a, o: 5");
+    let chains: [&[&str]; 6] = [
+        &[],
+        &["affine_map_inames [i] [r] [\"r = 4 - i\"]"],
+        &["affine_map_inames [j] [q] [\"q = j + 1\"]"],
+        &["map_domain \"{[j] -> [p]: p = 2*j}\""],
+        &["split_iname i 2", "affine_map_inames [i_outer] [q] [\"q = -i_outer\"]"],
+        &["realize_reduction force_scan=True"],
+    ];
+    for steps in chains {
+        let program = transformed(&domain, text, data, steps).unwrap();
+        assert_eq!(ran(&program, &[1, 2, 3, 4, 5], &[-7; 5]), [1, 1, 1, 5, 10], "{steps:?}");
+    }
+    // An exclusive scan, and one that adds two points at a time.
+    for (domain, expected) in [("{[i,j]: 0<=i<5 and 0<=j<i}", [0, 1, 3, 6, 10]), ("{[i,j]: 0<=i<5 and 0<=j<2*i - 3}", [0, 0, 1, 6, 15])] {
+        let program = transformed(&[domain], "o[i] = sum(j, a[j])", data, &["realize_reduction force_scan=True"]).unwrap();
+        assert_eq!(ran(&program, &[1, 2, 3, 4, 5], &[-7; 5]), expected);
+    }
+    let found =
+        refusal(&["{[i,j]: 0<=i<5 and 0<=j<i}"], "o[i] = sum(j, a[j])", data, &["tag_inames i=l.0", "realize_reduction force_scan=True"]);
+    assert!(found.contains("each value of `i` must add one point, from the first on"), "{found}");
+}

@@ -14,6 +14,7 @@ mod separate;
 mod sequential;
 
 pub use realize::{Realization, Scan, TypeOf, realize};
+pub use separate::{SeparateError, separate_reductions};
 
 /// Why a reduction cannot become instructions.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

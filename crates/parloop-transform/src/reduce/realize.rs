@@ -214,6 +214,8 @@ impl Realizer<'_> {
         // The guard of what is made for it; dependencies are the instruction's.
         let predicates = instruction.predicates.union(&place.conditions).cloned().collect();
         let like = Instruction { predicates, ..instruction.clone() };
+        let inner = separate::inames_of(reduction);
+        separate::separate(&mut self.kernel.domains, &inner, &instruction.within_inames, &|_, _| Ok(true))?;
         match self.how.scan {
             Scan::No => {}
             Scan::Always => return self.scan(reduction, &like),
@@ -223,9 +225,6 @@ impl Realizer<'_> {
             },
         }
         let (alone, shared) = self.by_tag(reduction, instruction)?;
-        let inside = reduction.operands.iter().flat_map(Expr::reduction_inames);
-        let inner: Vec<Name> = reduction.inames.iter().cloned().chain(inside).collect();
-        separate::separate(&mut self.kernel.domains, &inner, &instruction.within_inames)?;
         match shared {
             None => self.sequential(reduction, &alone, &like),
             Some(iname) => self.local(reduction, &alone, &iname, &like),
