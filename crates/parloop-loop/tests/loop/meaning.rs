@@ -366,3 +366,35 @@ fn an_empty_sum_has_a_value_whatever_is_done_to_its_inames() {
         refusal(&["{[i,j]: 0<=i<5 and 0<=j<i}"], "o[i] = sum(j, a[j])", data, &["tag_inames i=l.0", "realize_reduction force_scan=True"]);
     assert!(found.contains("each value of `i` must add one point, from the first on"), "{found}");
 }
+
+#[test]
+fn a_reduction_inside_another_one_has_an_iname_of_its_own() {
+    let nested = KernelBuilder::new().domain("{[i,j]: 0<=i,j<5}").instructions("o[i] = sum(j, sum(j, a[j])*a[j])").rest().build();
+    let message = nested.unwrap_err().to_string();
+    assert_eq!(message, "instruction `insn` reduces over `j`, but is within that iname too; reduce over another one");
+    let a = [1, 2, 3, 4, 5];
+    let data = "a, o: 5";
+    // A rule that reduces over what it is given, or is called in a reduction over the same iname.
+    let called = [
+        ("f(x) := sum(j, a[j]*x)\no[i] = sum(j, f(j)*a[i])", [150, 300, 450, 600, 750]),
+        ("f(x) := sum(j, a[j]) + x\no[i] = sum(j, f(1))", [80; 5]),
+        ("f(x) := sum(j, a[j]*x)\no[j] = f(j)", [0, 15, 30, 45, 60]),
+        ("f := sum(j, a[j])\ng(x) := sum(j, x*f)\no[i] = g(i)", [0, 75, 150, 225, 300]),
+    ];
+    for (text, expected) in called {
+        let program = transformed(&["{[i]: 0<=i<5}", "{[j]: 0<=j<5}"], text, data, &[]).unwrap();
+        assert_eq!(ran(&program, &a, &[-1; 5]), expected, "{text}");
+    }
+    let text = "<>t[j] = sum(k, a[k]*j) {id=t}\no[m] = sum(k, t[k]*m) {dep=t}";
+    let domains = ["{[j,k]: 0<=j,k<5}", "{[m]: 0<=m<5}"];
+    let program = transformed(&domains, text, data, &["assignment_to_subst t"]).unwrap();
+    assert_eq!(ran(&program, &a, &[-1; 5]), [0, 150, 300, 450, 600]);
+    let text = "<>t[j] = sum(k, a[k]*j) {id=t}\no[k] = t[k]*a[k] {dep=t}";
+    let program = transformed(&domains[..1], text, data, &["assignment_to_subst t"]).unwrap();
+    assert_eq!(ran(&program, &a, &[-1; 5]), [0, 30, 90, 180, 300]);
+    // Two calls of one rule, one inside of the other, cannot both have it.
+    let text = "f(x) := sum(j, a[j]*x)\no[i] = f(f(i))";
+    let twice = KernelBuilder::new().domain("{[i]: 0<=i<5}").domain("{[j]: 0<=j<5}").instructions(text).rest().build();
+    let message = twice.unwrap_err().to_string();
+    assert!(message.contains("but is within that iname too; reduce over another one"), "{message}");
+}
