@@ -57,6 +57,7 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
                 swept: &[],
                 write: false,
                 atomic: false,
+                update: None,
                 conditions: Vec::new(),
                 expr: None,
             };

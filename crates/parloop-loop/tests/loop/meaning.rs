@@ -398,3 +398,27 @@ fn a_reduction_inside_another_one_has_an_iname_of_its_own() {
     let message = twice.unwrap_err().to_string();
     assert!(message.contains("but is within that iname too; reduce over another one"), "{message}");
 }
+
+#[test]
+fn atomic_updates_that_do_not_commute_keep_their_order() {
+    let reversed = ["affine_map_inames [i] [r] [\"r = 9 - i\"]"];
+    let parallel = ["tag_inames i=g.0"];
+    let ordered = ["h[0] = w[i]", "h[0] = 2*h[0] + w[i]", "h[0] = w[i] - h[0]", "h[0] = h[0] + h[0]*w[i]", "h[0] = h[0] / w[i] * 2"];
+    for (update, steps) in ordered.iter().flat_map(|update| [(update, &reversed), (update, &parallel)]) {
+        let found = refusal(&["{[i]: 0<=i<10}"], &format!("{update} {{atomic}}"), "h: 1; w: 10", steps);
+        assert!(found.contains("`h[0]`"), "{update}: {found}");
+    }
+    let free = ["h[0] = h[0] + w[i]", "h[0] = w[i] + h[0] - 1", "h[0] = w[i]*h[0]", "h[0] = max(w[i], h[0])", "h[0] = h[0] | w[i]"];
+    for (update, steps) in free.iter().flat_map(|update| [(update, &reversed), (update, &parallel)]) {
+        assert_eq!(accepted(&["{[i]: 0<=i<10}"], &format!("{update} {{atomic}}"), "h: 1; w: 10", steps).len(), 0, "{update}");
+    }
+    // A sum and a product; a condition on what is changed; a scatter.
+    let both = "h[0] = h[0] + w[i] {id=add, atomic}\nh[0] = h[0]*w[i] {id=scale, atomic, dep=add}";
+    assert!(refusal(&["{[i]: 0<=i<10}"], both, "h: 1; w: 10", &reversed).contains("`h[0]`"));
+    let bounded = "h[0] = h[0] + w[i] {atomic, if=h[0] < 5}";
+    let found = refusal(&["{[i]: 0<=i<10}"], bounded, "h: 1; w: 10", &parallel);
+    assert!(found.contains("writes `h`, which its own condition uses"), "{found}");
+    let scatter = "h[p[i]] = 2*h[p[i]] + 1 {atomic}";
+    let found = refusal(&["{[i]: 0<=i<10}"], scatter, "h: 10; p: 10", &parallel);
+    assert!(found.contains("`h`"), "{found}");
+}
