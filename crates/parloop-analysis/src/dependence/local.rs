@@ -300,7 +300,7 @@ impl<'k> Dependences<'_, 'k> {
             return Ok(Some((known.into_iter().cloned().collect(), Set::universe(&[], &[]))));
         }
         let temporary = self.facts.kernel.temporaries.get(&touch.access.name);
-        let Some(lengths) = temporary.and_then(|temporary| temporary.layout.lengths()) else { return Ok(None) };
+        let Some(lengths) = temporary.and_then(|temporary| temporary.layout.lengths()).filter(|_| !touch.by_place) else { return Ok(None) };
         let mut indices = Vec::with_capacity(lengths.len());
         let (mut dims, mut bounds) = (Vec::new(), Vec::new());
         for (axis, length) in lengths.iter().enumerate() {

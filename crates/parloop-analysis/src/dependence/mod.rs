@@ -10,6 +10,7 @@ mod meet;
 mod moves;
 mod opaque;
 mod order;
+mod overlap;
 mod pair;
 mod path;
 mod private;

@@ -422,3 +422,57 @@ fn atomic_updates_that_do_not_commute_keep_their_order() {
     let found = refusal(&["{[i]: 0<=i<10}"], scatter, "h: 10; p: 10", &parallel);
     assert!(found.contains("`h`"), "{found}");
 }
+
+#[test]
+fn elements_that_share_memory_are_one_element() {
+    let kernel = |text: &str, data: [Data; 2], steps: &[&str]| -> Result<usize, String> {
+        let builder = KernelBuilder::new().domain("{[i,j]: 0<=i<3 and 0<=j<4}").instructions(text).data(data[0].clone());
+        let mut program = builder.data(data[1].clone()).rest().build().unwrap();
+        for step in steps {
+            program = apply(&program, &parse::step(step).unwrap()).map_err(|error| error.to_string())?;
+        }
+        program.generate(Target::C).map(|generated| generated.doubts.len()).map_err(|error| error.to_string())
+    };
+    let array = |name: &str, strides: &str| Data::global(name).dtype("int64").shape("3, 4").strides(strides);
+    let x = || Data::global("x").dtype("int64").shape("3, 4");
+    let (reversed, parallel) = (["affine_map_inames [i] [r] [\"r = 2 - i\"]"], ["tag_inames i=g.0"]);
+    let interchanged = ["prioritize_loops [j, i]"];
+    for strides in ["0, 1", "1, 1", "1, 2", "2, 1"] {
+        let steps = if strides == "0, 1" { &[&reversed, &parallel][..] } else { &[&reversed, &parallel, &interchanged] };
+        for steps in steps {
+            let found = kernel("b[i,j] = x[i,j] {id=s}", [array("b", strides), x()], *steps);
+            assert!(found.as_ref().is_err_and(|found| found.contains("writes `b`, which")), "{strides}, {steps:?}: {found:?}");
+        }
+    }
+    // Elements of their own: rows with room between them, columns, back to front, and steps that pass each other by.
+    for strides in ["4, 1", "5, 1", "1, 3", "-4, 1", "8, 2", "1, -3", "4, 3"] {
+        for steps in [&reversed, &parallel, &interchanged] {
+            assert_eq!(kernel("b[i,j] = x[i,j] {id=s}", [array("b", strides), x()], steps), Ok(0), "{strides}, {steps:?}");
+        }
+    }
+    // Reads as well.
+    let found = kernel("b[i,j] = b[i,3] + 1 {id=s}", [array("b", "3, 1"), x()], &parallel);
+    assert!(found.as_ref().is_err_and(|found| found.contains("writes `b`, which")), "{found:?}");
+    let temporary = Data::temporary("t").dtype("int64").shape("3, 4").strides("1, 1");
+    let text = "t[i,j] = x[i,j] {id=put}\ny[i,j] = t[i,j] {id=get, dep=put}";
+    let found = kernel(text, [temporary, x()], &["duplicate_inames [i, j] within=id:put"]);
+    assert!(found.as_ref().is_err_and(|found| found.contains("`put`") && found.contains("`get`")), "{found:?}");
+    // Strides that only a call knows.
+    let wide = |strides: &str| Data::global("b").dtype("int64").shape("n, m").strides(strides);
+    let sized = |strides: &str, assumptions: &str| {
+        let builder = KernelBuilder::new()
+            .domain("{[i,j]: 0<=i<n and 0<=j<m}")
+            .instructions("b[i,j] = 1")
+            .data(wide(strides))
+            .data(Data::value("ld").dtype("int32"))
+            .rest();
+        let program = builder.assumptions(assumptions).build().unwrap();
+        let program = apply(&program, &parse::step("tag_inames i=g.0").unwrap()).unwrap();
+        program.generate(Target::C).map(|generated| generated.doubts.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(sized("m, 1", ""), Ok(0));
+    assert_eq!(sized("2*m, 2", ""), Ok(0));
+    assert_eq!(sized("1, n", ""), Ok(0));
+    assert_eq!(sized("ld, 1", "ld >= m"), Ok(0));
+    assert_eq!(sized("ld, 1", ""), Ok(1));
+}
