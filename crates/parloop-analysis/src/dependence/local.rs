@@ -177,11 +177,8 @@ impl<'k> Dependences<'_, 'k> {
         }
         let mut times = Vec::with_capacity(touches.len());
         for touch in touches {
-            let known = self.facts.kernel.instructions[touch.at].origin.times_for(&touch.root);
-            match <[Time; 1]>::try_from(known) {
-                Ok([time]) if time.given.is_empty() => times.push(time.steps),
-                _ => return Ok(None),
-            }
+            let Some(steps) = self.time_for(touch.at, &touch.root) else { return Ok(None) };
+            times.push(steps);
         }
         let depth = times.iter().map(|steps| time::shared(&times[0], steps)).min().unwrap_or(0);
         let both: Vec<(&Touch<'k>, &[TimeStep])> = touches.iter().zip(times.iter().map(Vec::as_slice)).collect();
@@ -228,10 +225,8 @@ impl<'k> Dependences<'_, 'k> {
             if cover == Cover::Solved && !write.computed.iter().all(is_around) {
                 continue;
             }
-            let is_fixed = |condition: &Expr| {
-                let is_known = |name: &Name| cover == Cover::Plain || turn.contains(name) || !self.facts.kernel.inames.contains_key(name);
-                condition.variables().iter().all(is_known) && self.stays(condition, steps, shared)
-            };
+            let is_known = |name: &Name| cover == Cover::Plain || turn.contains(name) || !self.facts.kernel.inames.contains_key(name);
+            let is_fixed = |condition: &Expr| self.stays(condition, (write.at, read.at), &is_known);
             // What the read asks for too holds where it happens.
             let open: Vec<(&Expr, bool)> = write
                 .open
@@ -254,15 +249,35 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// Whether a condition has one value in each turn from an instruction with that time on: nothing in these turns, whose times agree in
-    /// that many steps, sets what it reads, unless it comes first.
-    fn stays(&self, condition: &Expr, from: &[TimeStep], depth: usize) -> bool {
-        let is_earlier = |writer: &usize| {
-            let [time] = &self.facts.kernel.instructions[*writer].origin.times[..] else { return false };
-            let shared = time::shared(&time.steps, from);
-            time.given.is_empty() && shared <= depth && is_before(&time.steps, from, shared)
+    /// Whether a condition has the same value for two instructions of a turn: inames have values that are known to be the same, and what else
+    /// it reads is set before both.
+    fn stays(&self, condition: &Expr, (first, second): (usize, usize), is_known: &dyn Fn(&Name) -> bool) -> bool {
+        let time = |at: usize, name: &Name| self.time_for(at, name);
+        let is_set_before = |name: &Name, writer: usize| {
+            let (Some(set), Some(one), Some(other)) = (time(writer, name), time(first, name), time(second, name)) else { return false };
+            let shared = time::shared(&set, &one);
+            let values = one[..shared].iter().filter_map(|step| match step {
+                TimeStep::At(_) => None,
+                TimeStep::Loop(value) => Some(value),
+            });
+            is_before(&set, &one, shared)
+                && is_before(&set, &other, shared)
+                && shared <= time::shared(&one, &other)
+                && values.flat_map(Expr::variables).all(|name| is_known(&name))
         };
-        condition.variables().iter().all(|name| self.facts.writers.get(name).is_none_or(|writers| writers.iter().all(is_earlier)))
+        condition.variables().iter().all(|name| {
+            let shares_memory = self.facts.kernel.temporaries.get(name).is_some_and(|temporary| temporary.base_storage.is_some());
+            let writers = self.facts.writers.get(name).map_or(&[][..], Vec::as_slice);
+            is_known(name) && !shares_memory && writers.iter().all(|&writer| is_set_before(name, writer))
+        })
+    }
+
+    /// When an instruction used a variable, if that was at one time of its own.
+    pub(super) fn time_for(&self, at: usize, variable: &Name) -> Option<Vec<TimeStep>> {
+        match <[Time; 1]>::try_from(self.facts.kernel.instructions[at].origin.times_for(variable)) {
+            Ok([time]) if time.given.is_empty() => Some(time.steps),
+            _ => None,
+        }
     }
 
     /// Whether each element that is read is written at the same values of some steps, conditions of the data aside.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use parloop_ir::syntax::{Time, TimeStep};
+use parloop_ir::syntax::TimeStep;
 use parloop_isl::{IslError, Name};
 
 use super::pair::{Pair, Side};
@@ -20,7 +20,7 @@ impl<'k> Dependences<'_, 'k> {
     pub fn carried(&self, temporary: &Name, inames: &BTreeSet<Name>) -> Result<Option<Violation>, IslError> {
         let Some(touches) = self.touches.get(&touch::storage(self.facts, temporary)) else { return Ok(None) };
         let own: Vec<&Touch<'k>> = touches.iter().filter(|touch| touch.access.name == *temporary).collect();
-        let times: Option<Vec<Vec<TimeStep>>> = own.iter().map(|touch| self.only_time(touch)).collect();
+        let times: Option<Vec<Vec<TimeStep>>> = own.iter().map(|touch| self.time_for(touch.at, &touch.root)).collect();
         let timed: Vec<(&Touch<'k>, &[TimeStep])> = own.iter().copied().zip(times.iter().flatten().map(Vec::as_slice)).collect();
         for (place, read) in own.iter().enumerate().filter(|(_, touch)| !touch.access.write) {
             if let Some(&(_, at)) = timed.get(place)
@@ -35,14 +35,6 @@ impl<'k> Dependences<'_, 'k> {
             }
         }
         Ok(None)
-    }
-
-    /// When an access happened, if that was at one time of its own.
-    fn only_time(&self, touch: &Touch<'k>) -> Option<Vec<TimeStep>> {
-        match <[Time; 1]>::try_from(self.facts.kernel.instructions[touch.at].origin.times_for(&touch.root)) {
-            Ok([time]) if time.given.is_empty() => Some(time.steps),
-            _ => None,
-        }
     }
 
     fn carries(&self, write: &Touch<'k>, read: &Touch<'k>, inames: &BTreeSet<Name>) -> Result<Option<Violation>, IslError> {

@@ -476,3 +476,23 @@ fn elements_that_share_memory_are_one_element() {
     assert_eq!(sized("ld, 1", "ld >= m"), Ok(0));
     assert_eq!(sized("ld, 1", ""), Ok(1));
 }
+
+#[test]
+fn a_reduction_in_a_condition_is_computed_before_it() {
+    let domains = ["{[i]: 0<=i<5}", "{[j]: 0<=j<5}"];
+    let a = [1, 2, 3, 4, 5];
+    let texts = [
+        ("o[i] = a[i] {if=sum(j, a[j]) > 14}", a),
+        ("o[i] = a[i] {if=sum(j, a[j]*i) > 31}", [-1, -1, -1, 4, 5]),
+        ("o[i] = sum(j, a[j]) {if=i > 1 and sum(j, a[j]*i) > 31}", [-1, -1, -1, 15, 15]),
+        ("f(x) := any(j, a[j] > x)\no[i] = a[i] {if=f(2*i)}", [1, 2, 3, -1, -1]),
+        ("if sum(j, a[j]) > 14\n  o[i] = a[i]\nend", a),
+        ("o[i] = sum(j, a[j]) if sum(j, a[j]*i) > 31 else max(j, a[j])", [5, 5, 5, 15, 15]),
+    ];
+    for (text, expected) in texts {
+        for steps in [&[][..], &["tag_inames i=g.0"], &["split_iname i 2 inner_tag=ilp"]] {
+            let program = transformed(&domains, text, "a, o: 5", steps).unwrap();
+            assert_eq!(ran(&program, &a, &[-1; 5]), expected, "{text}, {steps:?}");
+        }
+    }
+}
