@@ -496,3 +496,43 @@ fn a_reduction_in_a_condition_is_computed_before_it() {
         }
     }
 }
+
+#[test]
+fn the_first_of_equal_values_stays_the_first() {
+    let (domains, text) = (["{[i]: 0<=i<1}", "{[j]: 0<=j<8}"], "<>m, o[i] = argmax(j, a[j], j)");
+    let a = [1, 7, 2, 7, 0, 7, 7, 3];
+    let kept: [&[&str]; 6] = [
+        &[],
+        &["split_iname j 4"],
+        &["affine_map_inames [j] [q] [\"q = j + 1\"]"],
+        &["tag_inames j=l.0"],
+        &["split_iname j 2 outer_tag=l.0"],
+        &["split_iname j 4 inner_tag=unr"],
+    ];
+    for steps in kept {
+        let program = transformed(&domains, text, "a: 8; o: 1", steps).unwrap();
+        assert_eq!(ran(&program, &a, &[-1]), [1], "{steps:?}");
+        assert_eq!(ran(&program, &[7; 8], &[-1]), [0], "{steps:?}");
+        assert_eq!(ran(&program, &[0, 0, 0, 0, 7, 0, 0, 7], &[-1]), [4], "{steps:?}");
+    }
+    let lost: [&[&str]; 4] = [
+        &["affine_map_inames [j] [r] [\"r = 7 - j\"]"],
+        &["split_iname j 4", "prioritize_loops [j_inner, j_outer]"],
+        &["split_iname j 4 inner_tag=l.0"],
+        &["split_iname j 4", "map_domain \"{[j_outer, j_inner] -> [p, q]: p = j_inner and q = j_outer}\""],
+    ];
+    for steps in lost {
+        let found = refusal(&domains, text, "a: 8; o: 1", steps);
+        assert!(found.contains("takes the first of equal values") || found.contains("lost order"), "{steps:?}: {found}");
+    }
+    // A sum has no first.
+    let text = "o[i] = sum(j, a[j])";
+    for steps in lost {
+        let program = transformed(&domains, text, "a: 8; o: 1", steps).unwrap();
+        assert_eq!(ran(&program, &a, &[-1]), [34], "{steps:?}");
+    }
+    let text = "o[i] = sum(j, a[j]) + max(j, a[j]) + sum(k, a[k])";
+    let program =
+        transformed(&["{[i]: 0<=i<1}", "{[j]: 0<=j<8}", "{[k]: 0<=k<5}"], text, "a: 8; o: 1", &["tag_inames j=l.0 k=l.0"]).unwrap();
+    assert_eq!(ran(&program, &a, &[-1]), [58]);
+}

@@ -58,7 +58,13 @@ impl Realizer<'_> {
         self.kernel.inames.insert(track.clone(), Iname::default());
         let renamed = [(scan.clone(), Expr::Variable(track.clone()))].into();
         let operands = reduction.operands.iter().map(|operand| operand.substitute(&renamed)).collect();
-        let mut inner = order.updating(&order.at_step(1, &turn(0), like));
+        let mut inner = match reduction.op.has_order() {
+            true => {
+                let [value, place] = turn(0);
+                order.at_step(1, &[value, place, TimeStep::Loop(Expr::Variable(track.clone()))], like)
+            }
+            false => order.updating(&order.at_step(1, &turn(0), like)),
+        };
         inner.within_inames.insert(track);
         inner.depends_on.extend(started);
         // Guarded steps would be missing from all that follow.
