@@ -357,6 +357,11 @@ fn an_empty_sum_has_a_value_whatever_is_done_to_its_inames() {
         let program = transformed(&domain, text, data, steps).unwrap();
         assert_eq!(ran(&program, &[1, 2, 3, 4, 5], &[-7; 5]), [1, 1, 1, 5, 10], "{steps:?}");
     }
+    let pieces = ["{[i,j]: 0<=i<5 and 0<=j<5 and (j + 4 <= i or j > i + 2)}"];
+    for steps in [&[][..], &["affine_map_inames [i] [r] [\"r = 4 - i\"]"], &["affine_map_inames [j] [q] [\"q = j + 1\"]"]] {
+        let program = transformed(&pieces, text, data, steps).unwrap();
+        assert_eq!(ran(&program, &[1, 2, 3, 4, 5], &[-7; 5]), [10, 6, 1, 1, 2], "{steps:?}");
+    }
     // An exclusive scan, and one that adds two points at a time.
     for (domain, expected) in [("{[i,j]: 0<=i<5 and 0<=j<i}", [0, 1, 3, 6, 10]), ("{[i,j]: 0<=i<5 and 0<=j<2*i - 3}", [0, 0, 1, 6, 15])] {
         let program = transformed(&[domain], "o[i] = sum(j, a[j])", data, &["realize_reduction force_scan=True"]).unwrap();

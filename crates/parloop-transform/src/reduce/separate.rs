@@ -63,12 +63,17 @@ pub(super) fn separate(
         if !domain.dims().iter().any(is_inner) || domain.dims().iter().all(is_inner) {
             continue;
         }
-        let [constraints] = domain.pieces() else { continue };
         let about_inner = |constraint: &Constraint| inames.iter().any(|iname| constraint.affine.mentions(iname));
-        let (inside, outside): (Vec<Constraint>, Vec<Constraint>) = constraints.iter().cloned().partition(about_inner);
+        let parts = domain.pieces().iter().map(|piece| piece.iter().cloned().partition::<Vec<Constraint>, _>(about_inner));
+        let (inside, outsides): (Vec<Vec<Constraint>>, Vec<Vec<Constraint>>) = parts.unzip();
+        // What is around must be the same in all pieces.
+        let Some(outside) = outsides.first().cloned() else { continue };
+        if !outsides.iter().all(|other| other.len() == outside.len() && other.iter().all(|constraint| outside.contains(constraint))) {
+            continue;
+        }
         let (inner, outer): (Vec<Name>, Vec<Name>) = domain.dims().iter().cloned().partition(is_inner);
         let around = Set::bounded(&outer, outside);
-        let leans_on_inner = |dim: &&Name| inside.iter().any(|constraint| constraint.affine.mentions(dim));
+        let leans_on_inner = |dim: &&Name| inside.iter().flatten().any(|constraint| constraint.affine.mentions(dim));
         let mut is_outside = true;
         for dim in outer.iter().filter(leans_on_inner) {
             let limits = around.bounds(dim)?;
@@ -76,7 +81,8 @@ pub(super) fn separate(
         }
         if is_outside && is_needed(&around, domain)? {
             domains[index] = around;
-            domains.push(Set::bounded(&inner, inside));
+            let mut pieces = inside.into_iter().map(|piece| Set::bounded(&inner, piece));
+            domains.push(pieces.try_fold(Set::empty(&[], &inner), |all, piece| all.union(&piece))?);
         }
     }
     Ok(())
