@@ -530,6 +530,12 @@ fn the_first_of_equal_values_stays_the_first() {
         let found = refusal(&domains, text, "a: 8; o: 1", steps);
         assert!(found.contains("takes the first of equal values") || found.contains("lost order"), "{steps:?}: {found}");
     }
+    // Of several inames the first counts most.
+    for (inames, expected) in [("j, k", 1), ("k, j", 10)] {
+        let text = format!("<>m, o[i] = argmax(({inames}), a[3*j + k], 10*j + k)");
+        let program = transformed(&["{[i]: 0<=i<1}", "{[j,k]: 0<=j<2 and 0<=k<3}"], &text, "a: 8; o: 1", &[]).unwrap();
+        assert_eq!(ran(&program, &[0, 7, 0, 7, 0, 0, 0, 0], &[-1]), [expected], "{inames}");
+    }
     // A sum has no first.
     let text = "o[i] = sum(j, a[j])";
     for steps in lost {

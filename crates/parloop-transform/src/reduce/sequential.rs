@@ -20,6 +20,10 @@ impl Realizer<'_> {
 
         let mut inner = match reduction.op.has_order() {
             true => {
+                let has_said = |chain: &Vec<Name>| chain.iter().filter(|iname| alone.contains(iname)).count() > 1;
+                if alone.len() > 1 && !self.kernel.priorities.iter().any(has_said) {
+                    self.kernel.priorities.insert(alone.to_vec());
+                }
                 let points: Vec<TimeStep> = alone.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect();
                 order.at_step(1, &points, like)
             }
