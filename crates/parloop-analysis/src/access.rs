@@ -14,12 +14,70 @@ pub struct Access<'k> {
     pub swept: &'k [Name],
     /// Whether it is a write.
     pub write: bool,
-    /// Part of an indivisible update.
+    /// Part of an indivisible write.
     pub atomic: bool,
+    /// Part of an indivisible update that others of the kind may come before or after.
+    pub update: Option<Update>,
     /// What holds wherever it happens: `(condition, its value)`.
     pub conditions: Vec<(&'k Expr, bool)>,
     /// As it stands in the instruction; `None` where C text says so by name.
     pub expr: Option<&'k Expr>,
+}
+
+/// An update `x = x op e` that gives the same in any order with others of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// By `+`, `*`, `&`, `|`, `^`, `and` or `or`; `-` is a sum too.
+    By(BinaryOp),
+    /// By `min`.
+    Min,
+    /// By `max`.
+    Max,
+}
+
+impl Update {
+    /// What `lhs = rhs` is, and where it reads what it changes.
+    fn of<'k>(lhs: &Expr, rhs: &'k Expr) -> Option<(Update, &'k Expr)> {
+        let one_of = |operands: &'k [Expr]| operands.iter().find(|operand| *operand == lhs);
+        match rhs {
+            Expr::Min(operands) => Some((Update::Min, one_of(operands)?)),
+            Expr::Max(operands) => Some((Update::Max, one_of(operands)?)),
+            Expr::Binary(op, ..) => {
+                let op = if *op == BinaryOp::Subtract { BinaryOp::Add } else { *op };
+                use BinaryOp::{Add, And, BitAnd, BitOr, BitXor, Multiply, Or};
+                let is_any_order = matches!(op, Add | Multiply | BitAnd | BitOr | BitXor | And | Or);
+                Some((Update::By(op), is_any_order.then(|| operand_of(op, lhs, rhs))??))
+            }
+            Expr::Chain(chain) => {
+                let op =
+                    if matches!(chain.rest.first()?.0, BinaryOp::Add | BinaryOp::Subtract) { BinaryOp::Add } else { BinaryOp::Multiply };
+                Some((Update::By(op), operand_of(op, lhs, rhs)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether two accesses are of updates that may come in any order.
+    pub fn commute(one: &Access<'_>, other: &Access<'_>) -> bool {
+        one.update.is_some() && one.update == other.update
+    }
+}
+
+/// The operand of nested operations of one kind that is the left side; not one that is taken away, or divided by.
+fn operand_of<'k>(op: BinaryOp, lhs: &Expr, rhs: &'k Expr) -> Option<&'k Expr> {
+    let takes = |other: BinaryOp| other == op || (op, other) == (BinaryOp::Add, BinaryOp::Subtract);
+    match rhs {
+        rhs if rhs == lhs => Some(rhs),
+        Expr::Binary(other, left, right) if takes(*other) => {
+            let right = (*other == op).then(|| operand_of(op, lhs, right));
+            operand_of(op, lhs, left).or_else(|| right.flatten())
+        }
+        Expr::Chain(chain) if chain.rest.iter().all(|(other, _)| takes(*other)) => {
+            let rest = chain.rest.iter().filter(|(other, _)| *other == op).map(|(_, operand)| operand);
+            std::iter::once(&chain.first).chain(rest).find_map(|operand| operand_of(op, lhs, operand))
+        }
+        _ => None,
+    }
 }
 
 /// All accesses of an instruction, in no order. Inames and parameters are among the reads.
@@ -35,8 +93,9 @@ pub fn accesses(instruction: &Instruction) -> Vec<Access<'_>> {
     match &instruction.kind {
         InstructionKind::Assign(assignment) => {
             walk.reads(&assignment.rhs);
-            if assignment.atomic.is_some() {
-                walk.mark_atomic(&assignment.lhs, assignment.atomic == Some(Atomicity::Update));
+            if let Some(kind) = assignment.atomic {
+                let update = Update::of(&assignment.lhs, &assignment.rhs).filter(|_| kind == Atomicity::Update);
+                walk.mark_atomic(&assignment.lhs, kind == Atomicity::Update, update);
             }
         }
         InstructionKind::Call(call) => walk.reads(&call.rhs),
@@ -49,6 +108,7 @@ pub fn accesses(instruction: &Instruction) -> Vec<Access<'_>> {
                     swept: &[],
                     write: false,
                     atomic: false,
+                    update: None,
                     conditions: walk.conditions.clone(),
                     expr: None,
                 });
@@ -80,7 +140,16 @@ impl<'k> Walk<'k> {
             Expr::SubArray(part) => &part.inames,
             _ => &[],
         };
-        self.found.push(Access { name, indices, swept, write, atomic: false, conditions: self.conditions.clone(), expr: Some(expr) });
+        self.found.push(Access {
+            name,
+            indices,
+            swept,
+            write,
+            atomic: false,
+            update: None,
+            conditions: self.conditions.clone(),
+            expr: Some(expr),
+        });
     }
 
     fn write(&mut self, lhs: &'k Expr) {
@@ -158,9 +227,12 @@ impl<'k> Walk<'k> {
         }
     }
 
-    fn mark_atomic(&mut self, lhs: &'k Expr, update: bool) {
+    fn mark_atomic(&mut self, lhs: &'k Expr, update: bool, kind: Option<(Update, &'k Expr)>) {
         for access in &mut self.found {
             access.atomic |= access.expr == Some(lhs);
+            // What else is read of the variable is read by itself.
+            let is_part = |operand: &Expr| access.expr.is_some_and(|expr| std::ptr::eq(expr, operand) || (access.write && expr == lhs));
+            access.update = kind.filter(|(_, operand)| is_part(operand)).map(|(update, _)| update);
         }
         if update && !self.found.iter().any(|access| !access.write && access.expr == Some(lhs)) {
             let written = self.found.iter().find(|access| access.write).cloned();

@@ -151,6 +151,9 @@ pub(super) fn check_uses(making: &mut Making) -> Result<(), CreateError> {
         if let Some(iname) = instruction.reduction_inames().intersection(&instruction.within_inames).next() {
             return Err(CreateError::ReducesOverOwn { instruction: instruction.id.clone(), iname: iname.clone() });
         }
+        if let Some(iname) = instruction.exprs().into_iter().find_map(|expr| reduced_again(expr, &[])) {
+            return Err(CreateError::ReducesOverOwn { instruction: instruction.id.clone(), iname });
+        }
         let check = IndexCheck { axes: &axes, instruction };
         for expr in instruction.exprs() {
             let bare_is_fine = matches!(instruction.kind, InstructionKind::C(_) | InstructionKind::Call(_));
@@ -159,6 +162,14 @@ pub(super) fn check_uses(making: &mut Making) -> Result<(), CreateError> {
     }
     warn_of_unused_inames(making, &expanded);
     Ok(())
+}
+
+/// An iname over which a reduction inside another one over it runs too.
+fn reduced_again(expr: &Expr, around: &[Name]) -> Option<Name> {
+    let Expr::Reduction(reduction) = expr else { return expr.children().into_iter().find_map(|child| reduced_again(child, around)) };
+    let again = reduction.inames.iter().find(|iname| around.contains(iname)).cloned();
+    let inside = [around, &reduction.inames].concat();
+    again.or_else(|| expr.children().into_iter().find_map(|child| reduced_again(child, &inside)))
 }
 
 fn axis_count(layout: &Layout) -> Option<usize> {

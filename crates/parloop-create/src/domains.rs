@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use parloop_ir::syntax::Iname;
 use parloop_isl::{IslError, Name, Set};
 use parloop_transform as transform;
+use parloop_transform::reduce::SeparateError;
 
 use super::data::check_name;
 use super::error::CreateError;
@@ -66,5 +67,15 @@ pub(super) fn fix_parameters(making: &mut Making) -> Result<(), CreateError> {
     if !making.fixed.is_empty() {
         making.kernel = transform::fix_parameters(&making.kernel, &making.fixed).map_err(Box::new)?;
     }
+    Ok(())
+}
+
+/// Gives inames of reductions that may have no values domains of their own: what is around them runs all the same.
+pub(super) fn separate_reductions(making: &mut Making) -> Result<(), CreateError> {
+    let separated = transform::reduce::separate_reductions(&making.kernel);
+    making.kernel = separated.map_err(|error| match error {
+        SeparateError::Rule(error) => CreateError::Rule(error),
+        SeparateError::Isl(error) => CreateError::Solver { what: "whether reductions have points".into(), error },
+    })?;
     Ok(())
 }

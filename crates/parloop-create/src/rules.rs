@@ -1,5 +1,7 @@
 //! Substitution rules: collected under their names.
 
+use parloop_transform::separate_rule_inames;
+
 use super::data::check_name;
 use super::error::{CreateError, NameKind};
 use super::making::Making;
@@ -25,5 +27,7 @@ pub(super) fn collect_rules(making: &mut Making) -> Result<(), CreateError> {
             return Err(CreateError::BadDestination { instruction, name, kind });
         }
     }
+    making.kernel =
+        separate_rule_inames(&making.kernel).map_err(|error| CreateError::Solver { what: "inames of substitution rules".into(), error })?;
     Ok(())
 }

@@ -34,6 +34,8 @@ const STEPS: &[Step] = &[
     domains::fix_parameters,
     // An instruction must be within an iname to have a copy of it.
     duplicate::duplicate_inames,
+    // A reduction over nothing has a value too.
+    domains::separate_reductions,
     // Shapes are footprints over the inames of the instructions.
     shapes::find_shapes,
     arguments::apply_default_order,

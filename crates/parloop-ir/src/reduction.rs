@@ -36,6 +36,11 @@ impl ReductionOp {
         }
     }
 
+    /// Whether the order of its points makes a difference: of equal values the first keeps its index, and segments have a start.
+    pub fn has_order(&self) -> bool {
+        self.arity() == 2
+    }
+
     /// Whether what it starts from depends on the types of what it reduces.
     pub fn needs_types(&self) -> bool {
         use ReductionOp::{Product, SegmentedProduct, SegmentedSum, Sum};

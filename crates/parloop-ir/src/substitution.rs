@@ -33,6 +33,19 @@ pub enum ExpandSubstError {
         /// The rules in between, the first one first.
         through: Vec<Name>,
     },
+    /// An iname in an argument is another one in the rule.
+    #[error(
+        "substitution rule `{rule}` reduces over `{iname}`, on which an argument depends that `{instruction}` calls it with; reduce over \
+         another iname in one of them"
+    )]
+    Captures {
+        /// The rule.
+        rule: Name,
+        /// The iname.
+        iname: Name,
+        /// The instruction, or the rule, that calls it.
+        instruction: Name,
+    },
     /// Rules that call each other through too many others.
     #[error("substitution rules call each other more than {limit} deep in `{instruction}`; put values in between into temporaries")]
     TooDeep {
@@ -176,6 +189,15 @@ fn size_with(expr: &Expr, sizes: &BTreeMap<&Name, usize>) -> usize {
     size
 }
 
+/// Whether an expression depends on a name that it does not bind itself.
+fn is_free(expr: &Expr, name: &Name) -> bool {
+    match expr {
+        Expr::Variable(variable) => variable == name,
+        Expr::Reduction(reduction) if reduction.inames.contains(name) => false,
+        _ => expr.children().into_iter().any(|child| is_free(child, name)),
+    }
+}
+
 /// In how many levels an expression is nested.
 fn height(expr: &Expr) -> usize {
     1 + expr.children().into_iter().map(height).max().unwrap_or(0)
@@ -236,6 +258,11 @@ impl Expansion<'_> {
         open.pop();
         let body = body?;
         self.check_size(rule, &body, &args)?;
+        if !args.is_empty()
+            && let Some(iname) = body.reduction_inames().into_iter().find(|iname| args.iter().any(|arg| is_free(arg, iname)))
+        {
+            return Err(ExpandSubstError::Captures { rule: rule.name.clone(), iname, instruction: self.place.clone() });
+        }
         let by = rule.parameters.iter().cloned().zip(args).collect();
         Ok(body.substitute(&by))
     }

@@ -17,6 +17,7 @@ use super::extract_subst::call_of;
 use super::precompute::inames_that_bound;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
+use super::rule_inames::separate_rule_inames;
 
 /// Which assignment, and where its value is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,7 +219,8 @@ pub fn assignment_to_subst(kernel: &LoopKernel, what: &AssignmentToSubst) -> Res
         result.arguments.retain(|argument| what.force_retain_argument || argument.name != what.variable);
     }
     result.substitutions.extend(rules.into_values().map(|rule| (rule.name.clone(), rule)));
-    drop_lost_inames(&before, result)
+    // A reduction in the value may run over an iname that is around a use.
+    drop_lost_inames(&before, separate_rule_inames(&result)?)
 }
 
 /// Inames that only the assignment was within are gone with it.

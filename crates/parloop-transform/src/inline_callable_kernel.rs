@@ -298,7 +298,7 @@ impl<'a> Inlining<'a> {
     /// The caller with the callee's instructions in the place of the call.
     fn inline(mut self, call: &Instruction) -> Result<LoopKernel, InlineError> {
         let mut kernel = self.caller.clone();
-        self.add_names(&mut kernel)?;
+        self.add_names(&mut kernel, call)?;
         let prefix = self.callee.name.clone();
         let new_ids: BTreeMap<Name, Name> = self
             .callee
@@ -349,7 +349,7 @@ impl<'a> Inlining<'a> {
     }
 
     /// Adds the callee's domains, inames, temporaries, rules, assumptions, priorities and preambles.
-    fn add_names(&self, kernel: &mut LoopKernel) -> Result<(), InlineError> {
+    fn add_names(&self, kernel: &mut LoopKernel, call: &Instruction) -> Result<(), InlineError> {
         for domain in &self.callee.domains {
             kernel.domains.push(self.set(domain)?);
         }
@@ -357,7 +357,10 @@ impl<'a> Inlining<'a> {
         let assumed = self.set(&self.callee.assumptions)?;
         let inside: Vec<Name> = assumed.params().iter().filter(|name| !of_caller(name)).cloned().collect();
         let assumed = if inside.is_empty() { assumed } else { assumed.project_out(&inside)? };
-        kernel.assumptions = kernel.assumptions.join(&assumed)?;
+        // Where the call is not made, nothing is assumed.
+        if call.predicates.is_empty() {
+            kernel.assumptions = kernel.assumptions.join(&assumed)?;
+        }
         for (iname, facts) in &self.callee.inames {
             kernel.inames.insert(self.names[iname].clone(), facts.clone());
         }

@@ -133,7 +133,7 @@ pub fn join_inames(kernel: &LoopKernel, join: &Join) -> Result<LoopKernel, JoinE
         let overflow = || IslError::Overflow { what: home.to_string() };
         stride = length.map_or(Some(stride), |length| stride.checked_mul(length)).ok_or_else(overflow)?;
     }
-    let group = Group { old: join.inames.clone(), new: vec![name.clone()], values };
+    let group = Group { old: join.inames.clone(), new: vec![name.clone()], values, keeps_order: true };
     let mut result = replace::replace(kernel, &scope, &[group], &|domain, group| {
         let mut joined = replace::add_beside(domain, &group.old[0], &[&name]);
         for (iname, affine) in &affines {

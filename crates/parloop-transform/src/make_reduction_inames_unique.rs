@@ -61,7 +61,7 @@ pub fn make_reduction_inames_unique(kernel: &LoopKernel, inames: Option<&[Name]>
 }
 
 /// Adds an iname with the values and tags of another.
-fn copy_iname(kernel: &mut LoopKernel, iname: &Name, copy: &Name) -> Result<(), InameError> {
+pub(crate) fn copy_iname(kernel: &mut LoopKernel, iname: &Name, copy: &Name) -> Result<(), InameError> {
     if let Some(domain) = kernel.domains.iter().find(|domain| domain.params().contains(iname)) {
         let dim = domain.dims().first().cloned().unwrap_or_else(|| iname.clone());
         return Err(InameError::BoundsDepend { iname: iname.clone(), dim });

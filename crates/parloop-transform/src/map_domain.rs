@@ -99,7 +99,8 @@ pub fn map_domain(kernel: &LoopKernel, map: &Relation) -> Result<LoopKernel, Map
     let no_expression = || MapDomainError::NoExpression { map: map.to_string(), inputs: inputs.to_vec(), outputs: outputs.to_vec() };
     let affines = map.inputs_of_outputs()?.ok_or_else(no_expression)?;
     let values: BTreeMap<_, _> = inputs.iter().cloned().zip(affines.iter().map(from_affine)).collect();
-    let group = Group { old: inputs.to_vec(), new: outputs.to_vec(), values };
+    let keeps_order = matches!((&affines[..], outputs), ([value], [output]) if value.coefficient(output) > 0 && !value.has_floors());
+    let group = Group { old: inputs.to_vec(), new: outputs.to_vec(), values, keeps_order };
     Ok(replace::replace(kernel, &Scope::whole(kernel), &[group], &|domain, _| {
         if domain.has_dim(&inputs[0]) {
             return map.apply(domain);

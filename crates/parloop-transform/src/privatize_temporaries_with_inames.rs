@@ -1,14 +1,18 @@
 //! `privatize_temporaries_with_inames`: a temporary gets an entry of its own for each value of some inames. Inames whose values run at once
 //! (`ilp`, `vec`) need that for every temporary that is written inside of them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parloop_analysis::axis::axis_base;
-use parloop_analysis::facts::Placement;
+use parloop_analysis::dependence::{Dependences, Violation};
+use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::affine::from_affine;
 use parloop_ir::domain::Forest;
 use parloop_ir::fold;
+use parloop_ir::matching::Query;
+use parloop_ir::substitution::{ExpandSubstError, expand_subst};
 use parloop_ir::syntax::{Expr, Instruction, InstructionKind, Layout, LoopKernel, Shape, SubArray};
 use parloop_isl::{Affine, IslError, Name};
 
@@ -82,6 +86,27 @@ pub enum PrivatizeError {
         /// How.
         how: &'static str,
     },
+    /// A value goes from one value of an iname to another.
+    #[error("temporary `{temporary}` cannot have one entry for each value of {}: {violation}", names(.inames))]
+    Carried {
+        /// The temporary.
+        temporary: Name,
+        /// The inames.
+        inames: BTreeSet<Name>,
+        /// Two instances, of which one reads what the other writes.
+        violation: Box<Violation>,
+    },
+    /// Values to begin with are those of one entry.
+    #[error("temporary `{temporary}` cannot have one entry for each value of {}: it has an initializer", names(.inames))]
+    Initialized {
+        /// The temporary.
+        temporary: Name,
+        /// The inames.
+        inames: BTreeSet<Name>,
+    },
+    /// A rule that is called does not fit.
+    #[error(transparent)]
+    Rule(#[from] ExpandSubstError),
     /// The solver has no answer.
     #[error(transparent)]
     Isl(#[from] IslError),
@@ -142,7 +167,26 @@ pub fn privatize_temporaries_with_inames(
     for instruction in &mut result.instructions {
         *instruction = extended(instruction, &axes, &extents)?;
     }
+    check_values(kernel, &axes)?;
     Ok(result)
+}
+
+/// Values of a temporary must not go from one of its entries to another.
+fn check_values(kernel: &LoopKernel, axes: &BTreeMap<Name, BTreeSet<Name>>) -> Result<(), PrivatizeError> {
+    if let Some((temporary, inames)) = axes.iter().find(|(name, _)| kernel.temporaries[*name].initializer.is_some()) {
+        return Err(PrivatizeError::Initialized { temporary: temporary.clone(), inames: inames.clone() });
+    }
+    // What rules stand for is read too.
+    let expanded = if kernel.substitutions.is_empty() { Cow::Borrowed(kernel) } else { Cow::Owned(expand_subst(kernel, &Query::All)?) };
+    let facts = Facts::of(&expanded);
+    let dependences = Dependences::of(&facts);
+    for (temporary, inames) in axes {
+        if let Some(violation) = dependences.carried(temporary, inames)? {
+            let (temporary, inames, violation) = (temporary.clone(), inames.clone(), Box::new(violation));
+            return Err(PrivatizeError::Carried { temporary, inames, violation });
+        }
+    }
+    Ok(())
 }
 
 /// [`privatize_temporaries_with_inames`] for all inames whose values run at once without being different work items.

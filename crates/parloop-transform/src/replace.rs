@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parloop_ir::names::{Near, UniqueNames};
-use parloop_ir::syntax::{Expr, Iname, Instruction, LoopKernel, Reduction, SubArray};
+use parloop_ir::syntax::{Expr, Iname, Instruction, LoopKernel, Reduction, ReductionOp, SubArray};
 use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::rewrite::{self, Scope};
@@ -60,6 +60,17 @@ pub enum InameError {
         present: Name,
         /// One that it is not over.
         absent: Name,
+    },
+    /// The first of equal values would be another one.
+    #[error(
+        "a reduction `{op}` over `{iname}` takes the first of equal values, and would meet its points in another order; keep the order, or \
+         reduce with an operation that does not depend on it"
+    )]
+    Reordered {
+        /// The iname.
+        iname: Name,
+        /// The operation.
+        op: ReductionOp,
     },
     /// A domain depends on an iname that is replaced for some of its users.
     #[error(
@@ -128,13 +139,15 @@ pub(crate) struct Group {
     pub new: Vec<Name>,
     /// What each of those that go is in terms of those that come.
     pub values: BTreeMap<Name, Expr>,
+    /// Whether the points have the same order in those that come as in those that go, the first iname counting most.
+    pub keeps_order: bool,
 }
 
 impl Group {
     /// One iname under another name.
     pub fn rename(old: &Name, new: &Name) -> Group {
         let values = BTreeMap::from([(old.clone(), Expr::Variable(new.clone()))]);
-        Group { old: vec![old.clone()], new: vec![new.clone()], values }
+        Group { old: vec![old.clone()], new: vec![new.clone()], values, keeps_order: true }
     }
 
     fn is_rename(&self) -> bool {
@@ -209,7 +222,13 @@ fn in_reduction(reduction: &Arc<Reduction>, groups: &[Group], hidden: &[Name]) -
             (Some(present), Some(absent)) => {
                 return Err(InameError::PartlyReduced { present: present.clone(), absent: absent.clone() });
             }
-            (Some(_), None) => inames = in_list(&inames, group),
+            (Some(iname), None) => {
+                let is_kept = group.keeps_order && reduction.inames.windows(group.old.len()).any(|part| part == group.old);
+                if reduction.op.has_order() && !is_kept {
+                    return Err(InameError::Reordered { iname: iname.clone(), op: reduction.op.clone() });
+                }
+                inames = in_list(&inames, group);
+            }
         }
     }
     Ok(Expr::Reduction(if inames == reduction.inames {

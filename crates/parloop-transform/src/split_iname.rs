@@ -188,7 +188,7 @@ impl Parts<'_> {
         forward: &dyn Fn(&Set, &Name) -> Result<Set, IslError>,
     ) -> Result<LoopKernel, SplitError> {
         let values = BTreeMap::from([(self.iname.clone(), value)]);
-        let group = Group { old: vec![self.iname.clone()], new: vec![self.outer.clone(), self.inner.clone()], values };
+        let group = Group { old: vec![self.iname.clone()], new: vec![self.outer.clone(), self.inner.clone()], values, keeps_order: true };
         let mut result = replace::replace(kernel, scope, &[group], &|domain, _| forward(domain, &self.iname))?;
         let inherited: Vec<InameTag> = kernel.inames[&self.iname].tags.iter().filter(|tag| tag.is_placing()).cloned().collect();
         for (part, tags) in [(&self.outer, &self.split.outer_tags), (&self.inner, &self.split.inner_tags)] {

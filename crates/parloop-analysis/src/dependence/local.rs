@@ -177,65 +177,107 @@ impl<'k> Dependences<'_, 'k> {
         }
         let mut times = Vec::with_capacity(touches.len());
         for touch in touches {
-            let known = self.facts.kernel.instructions[touch.at].origin.times_for(&touch.root);
-            match <[Time; 1]>::try_from(known) {
-                Ok([time]) if time.given.is_empty() => times.push(time.steps),
-                _ => return Ok(None),
-            }
+            let Some(steps) = self.time_for(touch.at, &touch.root) else { return Ok(None) };
+            times.push(steps);
         }
         let depth = times.iter().map(|steps| time::shared(&times[0], steps)).min().unwrap_or(0);
         let both: Vec<(&Touch<'k>, &[TimeStep])> = touches.iter().zip(times.iter().map(Vec::as_slice)).collect();
         for &(read, steps) in both.iter().filter(|(touch, _)| !touch.access.write) {
-            if !self.is_covered(read, steps, &both, depth)? {
+            if !self.is_covered(read, steps, &both, (depth, &BTreeSet::new()))? {
                 return Ok(None);
             }
         }
         Ok(self.is_kept_apart(&both, depth, paths)?.then_some(depth))
     }
 
-    /// Whether whatever a read sees was written before, with the same values of the first steps.
-    fn is_covered(&self, read: &Touch<'k>, at: &[TimeStep], all: &[(&Touch<'k>, &[TimeStep])], depth: usize) -> Result<bool, IslError> {
+    /// Whether whatever a read sees was written before, with the same values of the first steps and of the inames.
+    pub(super) fn is_covered(
+        &self,
+        read: &Touch<'k>,
+        at: &[TimeStep],
+        all: &[(&Touch<'k>, &[TimeStep])],
+        (depth, inames): (usize, &BTreeSet<Name>),
+    ) -> Result<bool, IslError> {
+        let is_timed = |iname: &Name| {
+            let names =
+                |steps: &[TimeStep]| steps.iter().any(|step| matches!(step, TimeStep::Loop(value) if value.variables().contains(iname)));
+            all.iter().any(|(touch, steps)| touch.access.write && names(steps))
+        };
         let mut halves: Vec<(&Expr, bool)> = Vec::new();
         for &(write, steps) in all.iter().filter(|(touch, _)| touch.access.write && touch.at != read.at) {
             let shared = time::shared(steps, at);
-            let place = |steps: &[TimeStep]| match steps.get(shared) {
-                None => Some(0),
-                Some(TimeStep::At(place)) => Some(*place),
-                Some(TimeStep::Loop(_)) => None,
-            };
-            let is_before = matches!((place(steps), place(at)), (Some(one), Some(other)) if one < other);
-            if shared < depth || !is_before {
+            if shared < depth || !is_before(steps, at, shared) {
                 continue;
             }
-            let cover = self.covers(write, read, &at[..shared])?;
+            let turn = same_turn(self, at, at, shared);
+            // Another value of the iname must not write in between.
+            if inames.iter().any(|iname| !turn.contains(iname) && is_timed(iname)) {
+                continue;
+            }
+            let further = inames.iter().filter(|iname| !turn.contains(*iname)).map(|iname| TimeStep::Loop(Expr::Variable(iname.clone())));
+            let same: Vec<TimeStep> = at[..shared].iter().cloned().chain(further).collect();
+            let cover = self.covers(write, read, &same)?;
             if cover == Cover::No {
                 continue;
             }
             // Bounds that the kernel computes are the same for both where the loop is around both.
             let is_around = |iname: &Name| at[..shared].contains(&TimeStep::Loop(Expr::Variable(iname.clone())));
-            if write.open.is_empty() && (cover == Cover::Plain || write.computed.iter().all(is_around)) {
-                return Ok(true);
+            if cover == Cover::Solved && !write.computed.iter().all(is_around) {
+                continue;
             }
-            // A write where something holds and one where it does not are one without a condition.
-            if let [(condition, value)] = write.open[..]
-                && self.stays(condition, write.at)
-            {
-                if halves.contains(&(condition, !value)) {
-                    return Ok(true);
+            let is_known = |name: &Name| cover == Cover::Plain || turn.contains(name) || !self.facts.kernel.inames.contains_key(name);
+            let is_fixed = |condition: &Expr| self.stays(condition, (write.at, read.at), &is_known);
+            // What the read asks for too holds where it happens.
+            let open: Vec<(&Expr, bool)> = write
+                .open
+                .iter()
+                .filter(|&&(condition, value)| !read.open.contains(&(condition, value)) || !is_fixed(condition))
+                .copied()
+                .collect();
+            match open[..] {
+                [] => return Ok(true),
+                // A write where something holds and one where it does not are one without a condition.
+                [(condition, value)] if is_fixed(condition) => {
+                    if halves.contains(&(condition, !value)) {
+                        return Ok(true);
+                    }
+                    halves.push((condition, value));
                 }
-                halves.push((condition, value));
+                _ => {}
             }
         }
         Ok(false)
     }
 
-    /// Whether a condition has one value for all instructions of a turn: what it reads is set at most once, elsewhere.
-    fn stays(&self, condition: &Expr, user: usize) -> bool {
-        condition.variables().iter().all(|name| match self.facts.writers.get(name).map(Vec::as_slice) {
-            None => true,
-            Some(&[writer]) => writer != user,
-            Some(_) => false,
+    /// Whether a condition has the same value for two instructions of a turn: inames have values that are known to be the same, and what else
+    /// it reads is set before both.
+    fn stays(&self, condition: &Expr, (first, second): (usize, usize), is_known: &dyn Fn(&Name) -> bool) -> bool {
+        let time = |at: usize, name: &Name| self.time_for(at, name);
+        let is_set_before = |name: &Name, writer: usize| {
+            let (Some(set), Some(one), Some(other)) = (time(writer, name), time(first, name), time(second, name)) else { return false };
+            let shared = time::shared(&set, &one);
+            let values = one[..shared].iter().filter_map(|step| match step {
+                TimeStep::At(_) => None,
+                TimeStep::Loop(value) => Some(value),
+            });
+            is_before(&set, &one, shared)
+                && is_before(&set, &other, shared)
+                && shared <= time::shared(&one, &other)
+                && values.flat_map(Expr::variables).all(|name| is_known(&name))
+        };
+        condition.variables().iter().all(|name| {
+            let shares_memory = self.facts.kernel.temporaries.get(name).is_some_and(|temporary| temporary.base_storage.is_some());
+            let writers = self.facts.writers.get(name).map_or(&[][..], Vec::as_slice);
+            is_known(name) && !shares_memory && writers.iter().all(|&writer| is_set_before(name, writer))
         })
+    }
+
+    /// When an instruction used a variable, if that was at one time of its own.
+    pub(super) fn time_for(&self, at: usize, variable: &Name) -> Option<Vec<TimeStep>> {
+        match <[Time; 1]>::try_from(self.facts.kernel.instructions[at].origin.times_for(variable)) {
+            Ok([time]) if time.given.is_empty() => Some(time.steps),
+            _ => None,
+        }
     }
 
     /// Whether each element that is read is written at the same values of some steps, conditions of the data aside.
@@ -273,7 +315,7 @@ impl<'k> Dependences<'_, 'k> {
             return Ok(Some((known.into_iter().cloned().collect(), Set::universe(&[], &[]))));
         }
         let temporary = self.facts.kernel.temporaries.get(&touch.access.name);
-        let Some(lengths) = temporary.and_then(|temporary| temporary.layout.lengths()) else { return Ok(None) };
+        let Some(lengths) = temporary.and_then(|temporary| temporary.layout.lengths()).filter(|_| !touch.by_place) else { return Ok(None) };
         let mut indices = Vec::with_capacity(lengths.len());
         let (mut dims, mut bounds) = (Vec::new(), Vec::new());
         for (axis, length) in lengths.iter().enumerate() {
@@ -422,6 +464,16 @@ impl<'k> Dependences<'_, 'k> {
         }
         Ok(true)
     }
+}
+
+/// Whether the first of two times that share some steps has the earlier place in the body after them.
+fn is_before(first: &[TimeStep], second: &[TimeStep], shared: usize) -> bool {
+    let place = |steps: &[TimeStep]| match steps.get(shared) {
+        None => Some(0),
+        Some(TimeStep::At(place)) => Some(*place),
+        Some(TimeStep::Loop(_)) => None,
+    };
+    matches!((place(first), place(second)), (Some(one), Some(other)) if one < other)
 }
 
 fn is_never(pair: &Pair<'_, '_, '_>, known: &[Constraint], ways: Vec<super::ways::Way>) -> Result<bool, IslError> {

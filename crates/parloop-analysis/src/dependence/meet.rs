@@ -9,6 +9,7 @@ use super::pair::{Pair, Side};
 use super::touch::{self, Touch};
 use super::ways::push_equal;
 use super::{Dependences, Placement, time};
+use crate::access::Update;
 
 /// Two instructions in the order in which they run, and the loops that they are both in.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +54,7 @@ impl<'k> Dependences<'_, 'k> {
         }
         for first in self.touches_of(turn.first, storage) {
             for second in self.touches_of(turn.second, storage) {
-                let is_relevant = (first.access.write || second.access.write) && !(first.access.atomic && second.access.atomic);
+                let is_relevant = (first.access.write || second.access.write) && !Update::commute(&first.access, &second.access);
                 if is_relevant && self.can_meet(first, second, turn, scope)? {
                     return Ok(Some(second.access.name.clone()));
                 }
@@ -69,7 +70,7 @@ impl<'k> Dependences<'_, 'k> {
     pub fn overlapping(&self, first: usize, second: usize, storage: &Name) -> Result<Option<Name>, IslError> {
         for one in self.touches_of(first, storage) {
             for other in self.touches_of(second, storage) {
-                let is_relevant = (one.access.write || other.access.write) && !(one.access.atomic && other.access.atomic);
+                let is_relevant = (one.access.write || other.access.write) && !Update::commute(&one.access, &other.access);
                 let are_fields = one.access.name != other.access.name && one.access.name.contains('.') && other.access.name.contains('.');
                 if !is_relevant || are_fields {
                     continue;

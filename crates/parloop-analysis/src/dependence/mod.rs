@@ -3,15 +3,17 @@
 //! `touch` has the accesses of instructions as relations from instances to elements, `pair` puts two of them side by side, `time` compares
 //! when instances ran in the kernel as created, `path` when they run in a schedule. On these stand the questions: `order` (does a
 //! schedule keep the order of every two instances that depend on each other?), `meet` (where must a barrier stand?), `moves` (may a read
-//! be done elsewhere, may loops be fused?). What cannot be decided is said to be a doubt, never a yes or a no.
+//! be done elsewhere, may loops be fused?), `private` (may values of an iname have copies of a variable?). What cannot be decided is said to be a doubt, never a yes or a no.
 
 mod local;
 mod meet;
 mod moves;
 mod opaque;
 mod order;
+mod overlap;
 mod pair;
 mod path;
+mod private;
 mod time;
 mod touch;
 mod violation;

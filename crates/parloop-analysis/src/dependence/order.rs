@@ -12,6 +12,7 @@ use super::touch::{self, Touch};
 use super::violation::{Cause, Doubt, Violation};
 use super::ways::{Way, agree, difference, push_equal, push_if_possible};
 use super::{Dependences, Placement, time};
+use crate::access::Update;
 
 /// What was found out about a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +48,7 @@ impl<'k> Dependences<'_, 'k> {
             let mut reach: Option<Reach> = None;
             for (place, one) in own.iter().enumerate() {
                 for other in &related[place..] {
-                    let is_relevant = (one.access.write || other.access.write) && !(one.access.atomic && other.access.atomic);
+                    let is_relevant = (one.access.write || other.access.write) && !Update::commute(&one.access, &other.access);
                     if !is_relevant || (one.at == other.at && may_race(&self.facts.kernel.instructions[one.at].id)) {
                         continue;
                     }
@@ -78,7 +79,10 @@ impl<'k> Dependences<'_, 'k> {
         let (early, late) = (instructions[first.at].origin.times_for(&first.root), instructions[second.at].origin.times_for(&second.root));
         // What checked mode cannot decide at run time is decided here: copies of work items, and instances that stand for others.
         let is_shared = touch::space(self.facts, &first.root) != AddressSpace::Private;
-        let is_decidable = is_shared && [&early, &late].iter().all(|times| matches!(&times[..], [time] if time.is_own()));
+        // It takes all atomic updates for ones that may come in any order.
+        let is_decidable = is_shared
+            && !(first.access.atomic && second.access.atomic)
+            && [&early, &late].iter().all(|times| matches!(&times[..], [time] if time.is_own()));
         for (early, late) in early.iter().flat_map(|early| late.iter().map(move |late| (early, late))) {
             let mut pair = Pair::new(self, first, second);
             pair.times = Some((early, late));
@@ -145,7 +149,12 @@ impl<'k> Dependences<'_, 'k> {
     fn same_place(&self, pair: &Pair<'_, '_, '_>) -> Option<BTreeSet<Name>> {
         let (first, second) = (pair.first, pair.second);
         let (one, other) = (first.access.indices?, second.access.indices?);
-        if first.access.name != second.access.name || !first.open.is_empty() || !second.open.is_empty() || one.len() != other.len() {
+        if first.by_place
+            || first.access.name != second.access.name
+            || !first.open.is_empty()
+            || !second.open.is_empty()
+            || one.len() != other.len()
+        {
             return None;
         }
         let mut inames = BTreeSet::new();

@@ -4,10 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_ir::affine::to_affine;
+use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{AddressSpace, ArgumentKind, BinaryOp, CompareOp, Expr, MemoryKind, UnaryOp};
 use parloop_isl::{Affine, Constraint, Name};
 
 use super::opaque::Opaque;
+use super::overlap;
 use crate::access::{Access, accesses, constraints_of};
 use crate::facts::Facts;
 
@@ -20,6 +22,8 @@ pub struct Touch<'k> {
     pub access: Access<'k>,
     /// What each index is, `None` where only the data knows; `None` for a whole variable.
     pub indices: Option<Vec<Option<Affine>>>,
+    /// Whether the place in memory stands among the indices for those along strides: others may lead to the same place.
+    pub by_place: bool,
     /// What holds wherever it happens.
     pub constraints: Vec<Constraint>,
     /// Further conditions, which only the data knows: `(condition, its value)`.
@@ -36,6 +40,7 @@ pub struct Touch<'k> {
 pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, Vec<Touch<'k>>> {
     let written: BTreeSet<Name> = facts.writers.keys().map(|name| storage(facts, name)).collect();
     let mut found: BTreeMap<Name, Vec<Touch<'k>>> = BTreeMap::new();
+    let mut shared: BTreeMap<Name, Option<Vec<Axis>>> = BTreeMap::new();
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
         for access in accesses(instruction) {
             let root = root(&access.name);
@@ -44,7 +49,12 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
                 continue;
             }
             let key = if root == access.name { storage } else { access.name.clone() };
-            found.entry(key).or_default().push(Touch::of(facts, opaque, at, access, root));
+            let axes = shared.entry(access.name.clone()).or_insert_with(|| overlap::shared_axes(facts, &access.name));
+            let touch = Touch::of(facts, opaque, at, access, root);
+            found.entry(key).or_default().push(match axes {
+                Some(axes) => touch.by_place(axes),
+                None => touch,
+            });
         }
     }
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
@@ -57,6 +67,7 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
                 swept: &[],
                 write: false,
                 atomic: false,
+                update: None,
                 conditions: Vec::new(),
                 expr: None,
             };
@@ -86,7 +97,27 @@ impl<'k> Touch<'k> {
         let is_computed = |iname: &&Name| facts.bound_names(iname).iter().any(|name| facts.kernel.temporaries.contains_key(name));
         let computed: BTreeSet<Name> = facts.kernel.instructions[at].within_inames.iter().filter(is_computed).cloned().collect();
         let is_exact = is_known_place && computed.is_empty();
-        Touch { at, access, indices, constraints, open, computed, is_exact, root }
+        Touch { at, access, indices, by_place: false, constraints, open, computed, is_exact, root }
+    }
+
+    /// With the place in memory as an index.
+    fn by_place(self, axes: &[Axis]) -> Touch<'k> {
+        let Some(indices) = self.indices.filter(|indices| indices.len() == axes.len()) else { return Touch { indices: None, ..self } };
+        let mut place = Some(Affine::constant(0));
+        let mut others = Vec::new();
+        for (axis, index) in axes.iter().zip(indices) {
+            match axis {
+                Axis::Stride(stride) => {
+                    let stride = to_affine(stride).and_then(|stride| stride.as_constant());
+                    let step = index.zip(stride).and_then(|(index, stride)| index.scale(stride).ok());
+                    place = place.zip(step).and_then(|(place, step)| place.add(&step).ok());
+                }
+                Axis::Separate | Axis::Vector => others.push(index),
+            }
+        }
+        let is_exact = self.is_exact && place.is_some();
+        others.push(place);
+        Touch { indices: Some(others), by_place: true, is_exact, ..self }
     }
 
     /// The inames over whose points it happens: those around the instruction, and those that reductions and calls sweep.

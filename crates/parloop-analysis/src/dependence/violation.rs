@@ -100,7 +100,7 @@ pub(super) fn small(set: &Set) -> Result<Set, IslError> {
 }
 
 fn element(pair: &Pair<'_, '_, '_>, point: &BTreeMap<Name, i64>) -> Option<Vec<i64>> {
-    let indices = pair.first.known_indices()?;
+    let indices = pair.first.known_indices().filter(|_| !pair.first.by_place)?;
     indices.into_iter().map(|index| index.evaluate(&|name| point.get(&pair.marked(Side::First, name)).copied())).collect()
 }
 

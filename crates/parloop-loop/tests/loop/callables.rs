@@ -381,6 +381,17 @@ fn predicates_of_the_call_hold_for_all_that_is_inlined() {
 }
 
 #[test]
+fn what_a_callee_assumes_is_not_assumed_where_it_is_not_called() {
+    let fill = builder("{[i]: 0<=i<4}", "y[i] = n").name("fill").assumptions("n >= 1").build_function().unwrap();
+    for (text, is_assumed) in [("x[:] = fill(n)", true), ("if n > 0\n  x[:] = fill(n)\nend", false)] {
+        let caller = builder("{[i]: 0<=i<4}", text).data(Data::global("x").dtype("int32").shape("4")).data(Data::value("n").dtype("int32"));
+        let inlined = inline_callable_kernel(&merge([&caller.build().unwrap(), &fill]).unwrap(), "fill").unwrap();
+        let none = inlined.entry().unwrap().assumptions.join(&Set::parse("[n] -> {: n = 0}").unwrap()).unwrap();
+        assert_eq!(none.is_empty().unwrap(), is_assumed, "{text}");
+    }
+}
+
+#[test]
 fn kernels_that_need_a_launch_of_their_own_are_inlined() {
     let barrier = builder("{[i, j]: 0<=i<6 and 0<=j<3}", "x[i] = 0.0f\n... gbarrier\nx[j] = 1.0f")
         .name("ones")

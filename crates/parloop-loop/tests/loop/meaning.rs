@@ -288,3 +288,262 @@ fn stores_at_falling_indices_in_nested_loops_are_made() {
         assert_eq!(x.to_vec().unwrap(), expected, "{device}");
     }
 }
+
+#[test]
+fn a_value_that_goes_from_one_turn_to_the_next_gets_no_copies() {
+    let ways = [
+        "split_iname i 4 inner_tag=ilp",
+        "split_iname i 4 inner_tag=ilp.seq",
+        "split_iname i 4 inner_tag=vec",
+        "privatize_temporaries_with_inames [i] t",
+    ];
+    let texts = [
+        // Read before it is written.
+        "o[i] = t {id=get, dep=*, if=i>0}\n<>t = a[i] {id=set, dep=get}",
+        "o[i] = t if i > 0 else -1 {id=get, dep=*}\n<>t = a[i] {id=set, dep=get}",
+        // Written in some turns.
+        "<>t = a[i] {id=set, if=a[i]>5}\no[i] = t {id=get, dep=set}",
+        "<>t = a[i] {id=set, if=i%2 == 0}\no[i] = t {id=get, dep=set}",
+        // What decides changes in between.
+        "<>t = a[i] {id=set, dep=*, if=a[i]>5}\na[i] = 9 {id=change, dep=*set}\no[i] = t {id=get, dep=*set:change, if=a[i]>5}",
+    ];
+    for (text, way) in texts.iter().flat_map(|text| ways.iter().map(move |way| (text, way))) {
+        let found = refusal(&["{[i]: 0<=i<8}"], text, "a, o: 8", &[way]);
+        assert!(found.contains("temporary `t` cannot have one entry for each value of"), "{text}, {way}: {found}");
+        assert!(found.contains("`set` at") && found.contains("writes `t`, which `get` at"), "{text}, {way}: {found}");
+    }
+    let text = "<>t = a[i] {id=set}\nt = t + 1 {id=add, dep=set, if=a[i]>3}\no[i] = t + sum(j, a[j]) {id=get, dep=add}";
+    for way in ways {
+        assert_eq!(accepted(&["{[i]: 0<=i<8}", "{[j]: 0<=j<8}"], text, "a, o: 8", &[way]).len(), 0, "{way}");
+    }
+}
+
+#[test]
+fn a_value_under_a_condition_is_read_under_the_same_one_in_parallel() {
+    let text = "<>t = a[i]*2 {id=set, if=a[i]>5}\nb[i] = t {id=get, dep=set, if=a[i]>5}\nc[i] = sum(j, a[j]) {if=a[i]>3}";
+    for tag in ["g.0", "ilp"] {
+        assert_eq!(accepted(&["{[i]: 0<=i<8}", "{[j]: 0<=j<8}"], text, "a, b, c: 8", &[&format!("tag_inames i={tag}")]).len(), 0, "{tag}");
+    }
+    // The second condition may hold where the first did not.
+    let text = "<>t = a[i]*2 {id=set, dep=*, if=a[i]>5}\na[i] = 9 {id=change, dep=*set}\nb[i] = t {id=get, dep=*set:change, if=a[i]>5}";
+    let found = refusal(&["{[i]: 0<=i<8}"], text, "a, b: 8", &["tag_inames i=g.0"]);
+    assert!(found.contains("writes `t`"), "{found}");
+    let text = "<>t = 1 {id=set, dep=*, if=a[i]>5}\na[i] = 9 {id=change, dep=*set}\nt = 2 {id=again, dep=*change, if=not (a[i]>5)}\n\
+                b[i] = t {id=get, dep=*again}";
+    let found = refusal(&["{[i]: 0<=i<8}"], text, "a, b: 8", &["tag_inames i=g.0"]);
+    assert!(found.contains("`t`"), "{found}");
+}
+
+/// What `o` is after a kernel with int64 arrays ran, of which `o` and `a` are as given.
+fn ran(program: &Program, a: &[i64], o: &[i64]) -> Vec<i64> {
+    let context = Context::open("cpu:1").unwrap();
+    let (a, mut o) = (context.array(a).unwrap(), context.array(o).unwrap());
+    program.compile(&context).unwrap_or_else(|error| panic!("{error}")).call(loop_args! { a: &a, o: &mut o }).unwrap();
+    o.to_vec().unwrap()
+}
+
+#[test]
+fn an_empty_sum_has_a_value_whatever_is_done_to_its_inames() {
+    let (domain, text, data) = (["{[i,j]: 0<=i<5 and 3<=j<=i}"], "o[i] = sum(j, a[j]) + 1", "a, o: 5");
+    let chains: [&[&str]; 6] = [
+        &[],
+        &["affine_map_inames [i] [r] [\"r = 4 - i\"]"],
+        &["affine_map_inames [j] [q] [\"q = j + 1\"]"],
+        &["map_domain \"{[j] -> [p]: p = 2*j}\""],
+        &["split_iname i 2", "affine_map_inames [i_outer] [q] [\"q = -i_outer\"]"],
+        &["realize_reduction force_scan=True"],
+    ];
+    for steps in chains {
+        let program = transformed(&domain, text, data, steps).unwrap();
+        assert_eq!(ran(&program, &[1, 2, 3, 4, 5], &[-7; 5]), [1, 1, 1, 5, 10], "{steps:?}");
+    }
+    let pieces = ["{[i,j]: 0<=i<5 and 0<=j<5 and (j + 4 <= i or j > i + 2)}"];
+    for steps in [&[][..], &["affine_map_inames [i] [r] [\"r = 4 - i\"]"], &["affine_map_inames [j] [q] [\"q = j + 1\"]"]] {
+        let program = transformed(&pieces, text, data, steps).unwrap();
+        assert_eq!(ran(&program, &[1, 2, 3, 4, 5], &[-7; 5]), [10, 6, 1, 1, 2], "{steps:?}");
+    }
+    // An exclusive scan, and one that adds two points at a time.
+    for (domain, expected) in [("{[i,j]: 0<=i<5 and 0<=j<i}", [0, 1, 3, 6, 10]), ("{[i,j]: 0<=i<5 and 0<=j<2*i - 3}", [0, 0, 1, 6, 15])] {
+        let program = transformed(&[domain], "o[i] = sum(j, a[j])", data, &["realize_reduction force_scan=True"]).unwrap();
+        assert_eq!(ran(&program, &[1, 2, 3, 4, 5], &[-7; 5]), expected);
+    }
+    let found =
+        refusal(&["{[i,j]: 0<=i<5 and 0<=j<i}"], "o[i] = sum(j, a[j])", data, &["tag_inames i=l.0", "realize_reduction force_scan=True"]);
+    assert!(found.contains("each value of `i` must add one point, from the first on"), "{found}");
+}
+
+#[test]
+fn a_reduction_inside_another_one_has_an_iname_of_its_own() {
+    let nested = KernelBuilder::new().domain("{[i,j]: 0<=i,j<5}").instructions("o[i] = sum(j, sum(j, a[j])*a[j])").rest().build();
+    let message = nested.unwrap_err().to_string();
+    assert_eq!(message, "instruction `insn` reduces over `j`, but is within that iname too; reduce over another one");
+    let a = [1, 2, 3, 4, 5];
+    let data = "a, o: 5";
+    // A rule that reduces over what it is given, or is called in a reduction over the same iname.
+    let called = [
+        ("f(x) := sum(j, a[j]*x)\no[i] = sum(j, f(j)*a[i])", [150, 300, 450, 600, 750]),
+        ("f(x) := sum(j, a[j]) + x\no[i] = sum(j, f(1))", [80; 5]),
+        ("f(x) := sum(j, a[j]*x)\no[j] = f(j)", [0, 15, 30, 45, 60]),
+        ("f := sum(j, a[j])\ng(x) := sum(j, x*f)\no[i] = g(i)", [0, 75, 150, 225, 300]),
+    ];
+    for (text, expected) in called {
+        let program = transformed(&["{[i]: 0<=i<5}", "{[j]: 0<=j<5}"], text, data, &[]).unwrap();
+        assert_eq!(ran(&program, &a, &[-1; 5]), expected, "{text}");
+    }
+    let text = "<>t[j] = sum(k, a[k]*j) {id=t}\no[m] = sum(k, t[k]*m) {dep=t}";
+    let domains = ["{[j,k]: 0<=j,k<5}", "{[m]: 0<=m<5}"];
+    let program = transformed(&domains, text, data, &["assignment_to_subst t"]).unwrap();
+    assert_eq!(ran(&program, &a, &[-1; 5]), [0, 150, 300, 450, 600]);
+    let text = "<>t[j] = sum(k, a[k]*j) {id=t}\no[k] = t[k]*a[k] {dep=t}";
+    let program = transformed(&domains[..1], text, data, &["assignment_to_subst t"]).unwrap();
+    assert_eq!(ran(&program, &a, &[-1; 5]), [0, 30, 90, 180, 300]);
+    // Two calls of one rule, one inside of the other, cannot both have it.
+    let text = "f(x) := sum(j, a[j]*x)\no[i] = f(f(i))";
+    let twice = KernelBuilder::new().domain("{[i]: 0<=i<5}").domain("{[j]: 0<=j<5}").instructions(text).rest().build();
+    let message = twice.unwrap_err().to_string();
+    assert!(message.contains("but is within that iname too; reduce over another one"), "{message}");
+}
+
+#[test]
+fn atomic_updates_that_do_not_commute_keep_their_order() {
+    let reversed = ["affine_map_inames [i] [r] [\"r = 9 - i\"]"];
+    let parallel = ["tag_inames i=g.0"];
+    let ordered = ["h[0] = w[i]", "h[0] = 2*h[0] + w[i]", "h[0] = w[i] - h[0]", "h[0] = h[0] + h[0]*w[i]", "h[0] = h[0] / w[i] * 2"];
+    for (update, steps) in ordered.iter().flat_map(|update| [(update, &reversed), (update, &parallel)]) {
+        let found = refusal(&["{[i]: 0<=i<10}"], &format!("{update} {{atomic}}"), "h: 1; w: 10", steps);
+        assert!(found.contains("`h[0]`"), "{update}: {found}");
+    }
+    let free = ["h[0] = h[0] + w[i]", "h[0] = w[i] + h[0] - 1", "h[0] = w[i]*h[0]", "h[0] = max(w[i], h[0])", "h[0] = h[0] | w[i]"];
+    for (update, steps) in free.iter().flat_map(|update| [(update, &reversed), (update, &parallel)]) {
+        assert_eq!(accepted(&["{[i]: 0<=i<10}"], &format!("{update} {{atomic}}"), "h: 1; w: 10", steps).len(), 0, "{update}");
+    }
+    // A sum and a product; a condition on what is changed; a scatter.
+    let both = "h[0] = h[0] + w[i] {id=add, atomic}\nh[0] = h[0]*w[i] {id=scale, atomic, dep=add}";
+    assert!(refusal(&["{[i]: 0<=i<10}"], both, "h: 1; w: 10", &reversed).contains("`h[0]`"));
+    let bounded = "h[0] = h[0] + w[i] {atomic, if=h[0] < 5}";
+    let found = refusal(&["{[i]: 0<=i<10}"], bounded, "h: 1; w: 10", &parallel);
+    assert!(found.contains("writes `h`, which its own condition uses"), "{found}");
+    let scatter = "h[p[i]] = 2*h[p[i]] + 1 {atomic}";
+    let found = refusal(&["{[i]: 0<=i<10}"], scatter, "h: 10; p: 10", &parallel);
+    assert!(found.contains("`h`"), "{found}");
+}
+
+#[test]
+fn elements_that_share_memory_are_one_element() {
+    let kernel = |text: &str, data: [Data; 2], steps: &[&str]| -> Result<usize, String> {
+        let builder = KernelBuilder::new().domain("{[i,j]: 0<=i<3 and 0<=j<4}").instructions(text).data(data[0].clone());
+        let mut program = builder.data(data[1].clone()).rest().build().unwrap();
+        for step in steps {
+            program = apply(&program, &parse::step(step).unwrap()).map_err(|error| error.to_string())?;
+        }
+        program.generate(Target::C).map(|generated| generated.doubts.len()).map_err(|error| error.to_string())
+    };
+    let array = |name: &str, strides: &str| Data::global(name).dtype("int64").shape("3, 4").strides(strides);
+    let x = || Data::global("x").dtype("int64").shape("3, 4");
+    let (reversed, parallel) = (["affine_map_inames [i] [r] [\"r = 2 - i\"]"], ["tag_inames i=g.0"]);
+    let interchanged = ["prioritize_loops [j, i]"];
+    for strides in ["0, 1", "1, 1", "1, 2", "2, 1"] {
+        let steps = if strides == "0, 1" { &[&reversed, &parallel][..] } else { &[&reversed, &parallel, &interchanged] };
+        for steps in steps {
+            let found = kernel("b[i,j] = x[i,j] {id=s}", [array("b", strides), x()], *steps);
+            assert!(found.as_ref().is_err_and(|found| found.contains("writes `b`, which")), "{strides}, {steps:?}: {found:?}");
+        }
+    }
+    // Elements of their own: rows with room between them, columns, back to front, and steps that pass each other by.
+    for strides in ["4, 1", "5, 1", "1, 3", "-4, 1", "8, 2", "1, -3", "4, 3"] {
+        for steps in [&reversed, &parallel, &interchanged] {
+            assert_eq!(kernel("b[i,j] = x[i,j] {id=s}", [array("b", strides), x()], steps), Ok(0), "{strides}, {steps:?}");
+        }
+    }
+    // Reads as well.
+    let found = kernel("b[i,j] = b[i,3] + 1 {id=s}", [array("b", "3, 1"), x()], &parallel);
+    assert!(found.as_ref().is_err_and(|found| found.contains("writes `b`, which")), "{found:?}");
+    let temporary = Data::temporary("t").dtype("int64").shape("3, 4").strides("1, 1");
+    let text = "t[i,j] = x[i,j] {id=put}\ny[i,j] = t[i,j] {id=get, dep=put}";
+    let found = kernel(text, [temporary, x()], &["duplicate_inames [i, j] within=id:put"]);
+    assert!(found.as_ref().is_err_and(|found| found.contains("`put`") && found.contains("`get`")), "{found:?}");
+    // Strides that only a call knows.
+    let wide = |strides: &str| Data::global("b").dtype("int64").shape("n, m").strides(strides);
+    let sized = |strides: &str, assumptions: &str| {
+        let builder = KernelBuilder::new()
+            .domain("{[i,j]: 0<=i<n and 0<=j<m}")
+            .instructions("b[i,j] = 1")
+            .data(wide(strides))
+            .data(Data::value("ld").dtype("int32"))
+            .rest();
+        let program = builder.assumptions(assumptions).build().unwrap();
+        let program = apply(&program, &parse::step("tag_inames i=g.0").unwrap()).unwrap();
+        program.generate(Target::C).map(|generated| generated.doubts.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(sized("m, 1", ""), Ok(0));
+    assert_eq!(sized("2*m, 2", ""), Ok(0));
+    assert_eq!(sized("1, n", ""), Ok(0));
+    assert_eq!(sized("ld, 1", "ld >= m"), Ok(0));
+    assert_eq!(sized("ld, 1", ""), Ok(1));
+}
+
+#[test]
+fn a_reduction_in_a_condition_is_computed_before_it() {
+    let domains = ["{[i]: 0<=i<5}", "{[j]: 0<=j<5}"];
+    let a = [1, 2, 3, 4, 5];
+    let texts = [
+        ("o[i] = a[i] {if=sum(j, a[j]) > 14}", a),
+        ("o[i] = a[i] {if=sum(j, a[j]*i) > 31}", [-1, -1, -1, 4, 5]),
+        ("o[i] = sum(j, a[j]) {if=i > 1 and sum(j, a[j]*i) > 31}", [-1, -1, -1, 15, 15]),
+        ("f(x) := any(j, a[j] > x)\no[i] = a[i] {if=f(2*i)}", [1, 2, 3, -1, -1]),
+        ("if sum(j, a[j]) > 14\n  o[i] = a[i]\nend", a),
+        ("o[i] = sum(j, a[j]) if sum(j, a[j]*i) > 31 else max(j, a[j])", [5, 5, 5, 15, 15]),
+    ];
+    for (text, expected) in texts {
+        for steps in [&[][..], &["tag_inames i=g.0"], &["split_iname i 2 inner_tag=ilp"]] {
+            let program = transformed(&domains, text, "a, o: 5", steps).unwrap();
+            assert_eq!(ran(&program, &a, &[-1; 5]), expected, "{text}, {steps:?}");
+        }
+    }
+}
+
+#[test]
+fn the_first_of_equal_values_stays_the_first() {
+    let (domains, text) = (["{[i]: 0<=i<1}", "{[j]: 0<=j<8}"], "<>m, o[i] = argmax(j, a[j], j)");
+    let a = [1, 7, 2, 7, 0, 7, 7, 3];
+    let kept: [&[&str]; 6] = [
+        &[],
+        &["split_iname j 4"],
+        &["affine_map_inames [j] [q] [\"q = j + 1\"]"],
+        &["tag_inames j=l.0"],
+        &["split_iname j 2 outer_tag=l.0"],
+        &["split_iname j 4 inner_tag=unr"],
+    ];
+    for steps in kept {
+        let program = transformed(&domains, text, "a: 8; o: 1", steps).unwrap();
+        assert_eq!(ran(&program, &a, &[-1]), [1], "{steps:?}");
+        assert_eq!(ran(&program, &[7; 8], &[-1]), [0], "{steps:?}");
+        assert_eq!(ran(&program, &[0, 0, 0, 0, 7, 0, 0, 7], &[-1]), [4], "{steps:?}");
+    }
+    let lost: [&[&str]; 4] = [
+        &["affine_map_inames [j] [r] [\"r = 7 - j\"]"],
+        &["split_iname j 4", "prioritize_loops [j_inner, j_outer]"],
+        &["split_iname j 4 inner_tag=l.0"],
+        &["split_iname j 4", "map_domain \"{[j_outer, j_inner] -> [p, q]: p = j_inner and q = j_outer}\""],
+    ];
+    for steps in lost {
+        let found = refusal(&domains, text, "a: 8; o: 1", steps);
+        assert!(found.contains("takes the first of equal values") || found.contains("lost order"), "{steps:?}: {found}");
+    }
+    // Of several inames the first counts most.
+    for (inames, expected) in [("j, k", 1), ("k, j", 10)] {
+        let text = format!("<>m, o[i] = argmax(({inames}), a[3*j + k], 10*j + k)");
+        let program = transformed(&["{[i]: 0<=i<1}", "{[j,k]: 0<=j<2 and 0<=k<3}"], &text, "a: 8; o: 1", &[]).unwrap();
+        assert_eq!(ran(&program, &[0, 7, 0, 7, 0, 0, 0, 0], &[-1]), [expected], "{inames}");
+    }
+    // A sum has no first.
+    let text = "o[i] = sum(j, a[j])";
+    for steps in lost {
+        let program = transformed(&domains, text, "a: 8; o: 1", steps).unwrap();
+        assert_eq!(ran(&program, &a, &[-1]), [34], "{steps:?}");
+    }
+    let text = "o[i] = sum(j, a[j]) + max(j, a[j]) + sum(k, a[k])";
+    let program =
+        transformed(&["{[i]: 0<=i<1}", "{[j]: 0<=j<8}", "{[k]: 0<=k<5}"], text, "a: 8; o: 1", &["tag_inames j=l.0 k=l.0"]).unwrap();
+    assert_eq!(ran(&program, &a, &[-1]), [58]);
+}

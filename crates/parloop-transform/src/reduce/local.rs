@@ -1,5 +1,7 @@
 //! Reductions over the work items of a group: each puts its part into local memory, and half of them after half add up what is there.
 
+use std::sync::Arc;
+
 use parloop_device::DType;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
@@ -14,6 +16,34 @@ pub(super) struct LocalAxis {
     iname: Name,
     first: Affine,
     pub(super) length: i64,
+}
+
+/// Places `step*s` that take in what is `apart` places further, for each `s` of that many.
+struct Stage {
+    count: i64,
+    step: i64,
+    apart: i64,
+}
+
+/// The stages in which that many places become one: the lower half takes in the upper one, so that memory is read in rows; or, where order
+/// matters, each takes in its neighbour.
+fn stages(length: i64, has_order: bool) -> Vec<Stage> {
+    let mut stages = Vec::new();
+    if has_order {
+        let mut apart = 1;
+        while apart < length {
+            stages.push(Stage { count: (length - apart + 2 * apart - 1) / (2 * apart), step: 2 * apart, apart });
+            apart *= 2;
+        }
+        return stages;
+    }
+    let mut length = length;
+    while length > 1 {
+        let half = (length + 1) / 2;
+        stages.push(Stage { count: length - half, step: 1, apart: half });
+        length = half;
+    }
+    stages
 }
 
 impl LocalAxis {
@@ -32,6 +62,10 @@ impl Realizer<'_> {
         shared: &Name,
         like: &Instruction,
     ) -> Result<Realized, ReduceError> {
+        if reduction.op.has_order() && reduction.inames[0] != *shared {
+            let (instruction, op) = (like.id.clone(), reduction.op.clone());
+            return Err(ReduceError::Interleaved { instruction, op, shared: shared.clone(), around: reduction.inames[0].clone() });
+        }
         let tag = self.placement(shared).cloned().unwrap_or(InameTag::LocalAuto);
         let own = self.axis(shared, like)?;
         let outer = self.outer_axes(like, shared)?;
@@ -61,27 +95,27 @@ impl Realizer<'_> {
         if !alone.is_empty() {
             let inner = self.sequential(reduction, alone, &part)?;
             part.depends_on.extend(inner.after);
+            Arc::make_mut(&mut part.origin).of.extend(inner.times);
             reduced.operands = inner.results;
         }
         part.depends_on.extend(started);
         let mut after =
             self.assignments(&at(own.index()), &reduced.operands, &format!("{}_{shared}_transfer", like.id), &order.at(1, &part));
 
-        let mut length = own.length;
         let mut last = None;
         let mut stage = 0;
-        while length > 1 {
-            let half = (length + 1) / 2;
-            let iname = self.stage_iname(shared, &format!("s{stage}"), 0, length - half, &tag);
+        for Stage { count, step: by, apart } in stages(own.length, reduction.op.has_order()) {
+            let iname = self.stage_iname(shared, &format!("s{stage}"), 0, count, &tag);
             let mut step = like.clone();
             step.predicates.clear();
             step.within_inames.insert(iname.clone());
             step.depends_on.extend(after);
-            let (left, right) = (at(Expr::Variable(iname.clone())), at(fold::add(Expr::Variable(iname.clone()), Expr::int(half))));
+            let place = fold::multiply(Expr::int(by), Expr::Variable(iname.clone()));
+            let (left, right) = (at(place.clone()), at(fold::add(place, Expr::int(apart))));
             let pair = Reduction { operands: right, ..reduction.clone() };
             let step = order.at(2 + stage, &step);
             after = self.update(&pair, &left, &format!("{}_{shared}_stage_{stage}", like.id), &step)?;
-            (length, last, stage) = (half, Some(iname), stage + 1);
+            (last, stage) = (Some(iname), stage + 1);
         }
         // The first work item has the result.
         let within = match last {
@@ -117,7 +151,12 @@ impl Realizer<'_> {
 
     /// An iname from `first` up to `end`, which is not one of its values, with that tag.
     pub(super) fn stage_iname(&mut self, of: &Name, what: &str, first: i64, end: i64, tag: &InameTag) -> Name {
+        // Reductions of one instruction share them: an instruction is within one iname along each axis.
+        if let Some(known) = self.stages.get(&(tag.clone(), first, end)) {
+            return known.clone();
+        }
         let iname = self.names.make(&format!("red_{of}_{what}"));
+        self.stages.insert((tag.clone(), first, end), iname.clone());
         let (own, one) = (Affine::name(iname.clone()), Affine::constant(1));
         let bound = |affine: Result<Affine, _>| affine.map(Constraint::not_negative);
         let lower = bound(own.sub(&Affine::constant(first)));

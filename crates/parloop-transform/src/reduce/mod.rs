@@ -14,6 +14,7 @@ mod separate;
 mod sequential;
 
 pub use realize::{Realization, Scan, TypeOf, realize};
+pub use separate::{SeparateError, separate_reductions};
 
 /// Why a reduction cannot become instructions.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -77,6 +78,39 @@ pub enum ReduceError {
         first: Name,
         /// The other.
         second: Name,
+    },
+    /// Work items have points before and after those of others.
+    #[error(
+        "instruction `{instruction}`: `{op}` takes the first of equal values, but work items along `{shared}`, inside of `{around}`, have points \
+         before and after those of others; give the outer part to the work items instead"
+    )]
+    Interleaved {
+        /// The instruction.
+        instruction: Name,
+        /// The reduction.
+        op: ReductionOp,
+        /// The iname of the work items.
+        shared: Name,
+        /// The one around it.
+        around: Name,
+    },
+    /// Two loops over the iname would come one after the other.
+    #[error(
+        "instruction `{instruction}` reduces over `{iname}` in a condition, and again where it holds; reduce over another iname in one of them"
+    )]
+    AfterItsCondition {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
+    },
+    /// Another loop over the iname is around the reduction.
+    #[error("instruction `{instruction}` reduces over `{iname}`, but is within that iname too; reduce over another one")]
+    OverOwn {
+        /// The instruction.
+        instruction: Name,
+        /// The iname.
+        iname: Name,
     },
     /// Local memory needs a number.
     #[error(

@@ -1,9 +1,11 @@
 //! Goes through a kernel and realises its reductions, innermost last.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::{ReduceError, separate};
+use crate::make_reduction_inames_unique::copy_iname;
+use crate::rule_inames::rename_bound;
 use parloop_device::DType;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::syntax::{
@@ -50,6 +52,7 @@ pub fn realize(kernel: &LoopKernel, how: &Realization, type_of: &TypeOf<'_>) -> 
         kernel: kernel.clone(),
         how,
         type_of,
+        stages: BTreeMap::new(),
         added: Vec::new(),
     };
     let mut done = Vec::with_capacity(kernel.instructions.len());
@@ -86,6 +89,8 @@ pub(super) struct Realizer<'a> {
     pub(super) ids: UniqueNames,
     pub(super) how: &'a Realization,
     pub(super) type_of: &'a TypeOf<'a>,
+    /// Inames of work items that combine results, by tag and limits, for the instruction at hand.
+    pub(super) stages: BTreeMap<(InameTag, i64, i64), Name>,
     /// Instructions made for the one at hand.
     pub(super) added: Vec<Instruction>,
 }
@@ -150,6 +155,9 @@ impl Order {
 
 impl Realizer<'_> {
     fn instruction(&mut self, instruction: &Instruction) -> Result<Instruction, ReduceError> {
+        self.stages.clear();
+        let guarded = self.guards(instruction)?;
+        let instruction = &guarded;
         let mut uses = Uses::default();
         if let InstructionKind::Call(call) = &instruction.kind
             && let Expr::Reduction(reduction) = &call.rhs
@@ -167,6 +175,20 @@ impl Realizer<'_> {
             false => Ok(expr.clone()),
         })?;
         Ok(uses.applied(&realized))
+    }
+
+    /// The instruction with the reductions in its conditions realised, where the other conditions hold.
+    fn guards(&mut self, instruction: &Instruction) -> Result<Instruction, ReduceError> {
+        let (open, plain): (BTreeSet<Expr>, BTreeSet<Expr>) = instruction.predicates.iter().cloned().partition(has_reduction);
+        let mut guarded = Instruction { predicates: plain, ..instruction.clone() };
+        let like = guarded.clone();
+        for predicate in open {
+            let mut uses = Uses::default();
+            let value = self.expr(&predicate, &Place { instruction: &like, conditions: BTreeSet::new() }, &mut uses)?;
+            guarded = uses.applied(&guarded);
+            guarded.predicates.insert(value);
+        }
+        Ok(guarded)
     }
 
     /// `a, b = acc_a, acc_b`: one assignment for each result; the last keeps the instruction's id and waits for the others.
@@ -197,6 +219,10 @@ impl Realizer<'_> {
             }
             Expr::If(parts) => {
                 let condition = self.expr(&parts[0], place, uses)?;
+                // What the branches compute waits for the condition.
+                let own = uses.clone().applied(place.instruction);
+                let instruction = if has_reduction(&parts[0]) { &own } else { place.instruction };
+                let place = Place { instruction, conditions: place.conditions.clone() };
                 let yes = place.where_holds(condition.clone());
                 let no = place.where_holds(Expr::Unary(UnaryOp::Not, Arc::new(condition.clone())));
                 Ok(Expr::choose(condition, self.expr(&parts[1], &yes, uses)?, self.expr(&parts[2], &no, uses)?))
@@ -206,6 +232,7 @@ impl Realizer<'_> {
     }
 
     fn reduction(&mut self, reduction: &Reduction, place: &Place<'_>) -> Result<Realized, ReduceError> {
+        let reduction = &self.after_its_condition(reduction, place)?;
         let (instruction, op) = (place.instruction, &reduction.op);
         if reduction.operands.len() != op.arity() {
             let (expected, found) = (op.arity(), reduction.operands.len());
@@ -214,6 +241,11 @@ impl Realizer<'_> {
         // The guard of what is made for it; dependencies are the instruction's.
         let predicates = instruction.predicates.union(&place.conditions).cloned().collect();
         let like = Instruction { predicates, ..instruction.clone() };
+        if let Some(iname) = reduction.inames.iter().find(|iname| instruction.within_inames.contains(*iname)) {
+            return Err(ReduceError::OverOwn { instruction: instruction.id.clone(), iname: iname.clone() });
+        }
+        let inner = separate::inames_of(reduction);
+        separate::separate(&mut self.kernel.domains, &inner, &instruction.within_inames, &|_, _| Ok(true))?;
         match self.how.scan {
             Scan::No => {}
             Scan::Always => return self.scan(reduction, &like),
@@ -223,12 +255,28 @@ impl Realizer<'_> {
             },
         }
         let (alone, shared) = self.by_tag(reduction, instruction)?;
-        let inside = reduction.operands.iter().flat_map(Expr::reduction_inames);
-        let inner: Vec<Name> = reduction.inames.iter().cloned().chain(inside).collect();
-        separate::separate(&mut self.kernel.domains, &inner, &instruction.within_inames)?;
         match shared {
             None => self.sequential(reduction, &alone, &like),
             Some(iname) => self.local(reduction, &alone, &iname, &like),
+        }
+    }
+
+    /// A reduction that waits for another one over the same iname, in the condition under which it is needed, has a loop of its own.
+    fn after_its_condition(&mut self, reduction: &Reduction, place: &Place<'_>) -> Result<Reduction, ReduceError> {
+        let Instruction { id, depends_on, .. } = place.instruction;
+        let mut own = Expr::Reduction(Arc::new(reduction.clone()));
+        for iname in separate::inames_of(reduction) {
+            let is_over = |made: &Instruction| depends_on.contains(&made.id) && made.within_inames.contains(&iname);
+            if self.added.iter().any(is_over) {
+                let copy = self.names.make(&iname);
+                copy_iname(&mut self.kernel, &iname, &copy)
+                    .map_err(|_| ReduceError::AfterItsCondition { instruction: id.clone(), iname: iname.clone() })?;
+                own = rename_bound(&own, &iname, &copy);
+            }
+        }
+        match own {
+            Expr::Reduction(own) => Ok((*own).clone()),
+            _ => Ok(reduction.clone()),
         }
     }
 
@@ -320,7 +368,7 @@ impl Realizer<'_> {
 }
 
 /// What an instruction gains by the reductions that were in it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Uses {
     after: BTreeSet<Name>,
     within: BTreeSet<Name>,

@@ -11,13 +11,16 @@ use parloop_isl::{Affine, Bound, Constraint, Name, Set};
 use super::ReduceError;
 use super::realize::{Order, Realized, Realizer};
 
-/// `first_scan <= scan <= stride * (sweep - first_sweep) + first_scan` for each value of `sweep` from `first_sweep` on.
+/// `first_scan <= scan <= last_scan` for each value of `sweep`; `last_scan` grows by `stride`, and the first value of `sweep` has at most that
+/// many points.
 struct Triangle {
     scan: Name,
     sweep: Name,
     first_scan: Affine,
-    first_sweep: Affine,
+    last_scan: Affine,
     stride: i64,
+    /// How many points the first value of `sweep` has; fewer than none if more values have none.
+    first_length: i64,
 }
 
 impl Realizer<'_> {
@@ -55,7 +58,13 @@ impl Realizer<'_> {
         self.kernel.inames.insert(track.clone(), Iname::default());
         let renamed = [(scan.clone(), Expr::Variable(track.clone()))].into();
         let operands = reduction.operands.iter().map(|operand| operand.substitute(&renamed)).collect();
-        let mut inner = order.updating(&order.at_step(1, &turn(0), like));
+        let mut inner = match reduction.op.has_order() {
+            true => {
+                let [value, place] = turn(0);
+                order.at_step(1, &[value, place, TimeStep::Loop(Expr::Variable(track.clone()))], like)
+            }
+            false => order.updating(&order.at_step(1, &turn(0), like)),
+        };
         inner.within_inames.insert(track);
         inner.depends_on.extend(started);
         // Guarded steps would be missing from all that follow.
@@ -68,6 +77,9 @@ impl Realizer<'_> {
     /// Each work item has one point; in steps of 1, 2, 4 … each adds what stands so far before it.
     fn local_scan(&mut self, reduction: &Reduction, triangle: &Triangle, like: &Instruction) -> Result<Realized, ReduceError> {
         let Triangle { scan, sweep, stride, .. } = triangle;
+        if triangle.first_length != 1 {
+            return Err(triangle.misfit(like, format!("along a local axis each value of `{sweep}` must add one point, from the first on")));
+        }
         if *stride != 1 {
             return Err(triangle.misfit(like, format!("along a local axis it must grow by one point at a time, but it grows by {stride}")));
         }
@@ -159,7 +171,11 @@ impl Realizer<'_> {
         let domain = self.kernel.domain_of(&both.iter().cloned().collect())?;
         let others: Vec<Name> = domain.dims().iter().filter(|dim| !both.contains(dim)).cloned().collect();
         let domain = domain.to_params(&others);
-        let along = domain.project_out(std::slice::from_ref(scan))?;
+        // What is around it does not depend on its points, as far as domains of their own say so.
+        let along = self.kernel.domain_of(&std::iter::once(sweep.clone()).collect())?;
+        let inside: Vec<Name> = along.dims().iter().filter(|dim| *dim == scan).cloned().collect();
+        let outside: Vec<Name> = along.dims().iter().filter(|dim| !both.contains(dim)).cloned().collect();
+        let along = along.to_params(&outside).project_out(&inside)?;
         let only = |bounds: Vec<Bound>, what: &str| match <[Bound; 1]>::try_from(bounds) {
             Ok([Bound { affine, divisor: 1 }]) => Ok(affine),
             _ => Err(misfit(format!("{what} is no single affine expression"))),
@@ -174,16 +190,23 @@ impl Realizer<'_> {
         let first_scan = only(limits.lower, &format!("the first value of `{scan}`"))?;
         let last_scan = only(limits.upper, &format!("the last value of `{scan}`"))?;
         // Along one value nothing grows: any stride fits, if the domain is as long as that of a scan.
-        let stride = if is_one_value { last_scan.coefficient(&sweep).max(1) } else { last_scan.coefficient(&sweep) };
-        let triangle = Triangle { scan: scan.clone(), sweep: sweep.clone(), first_scan, first_sweep, stride };
-        let expected = triangle.last_point()?;
-        if stride < 1 || triangle.first_scan.mentions(&sweep) || (expected != last_scan && !is_one_value) {
+        let steps = Affine::name(sweep.clone()).sub(&first_sweep)?;
+        let last_scan = match is_one_value {
+            true => steps.scale(last_scan.coefficient(&sweep).max(1))?.add(&first_scan)?,
+            false => last_scan,
+        };
+        let stride = last_scan.coefficient(&sweep);
+        let first_length = last_scan.substitute(&sweep, &first_sweep)?.sub(&first_scan)?.add(&Affine::constant(1))?.as_constant();
+        let Some(first_length) = first_length.filter(|&length| stride >= 1 && length <= stride && !first_scan.mentions(&sweep)) else {
+            let expected = steps.scale(stride.max(1))?.add(&first_scan)?;
             return Err(misfit(format!("its last point is `{last_scan}`, where `{expected}` would make a scan along `{sweep}`")));
-        }
+        };
+        let triangle = Triangle { scan: scan.clone(), sweep: sweep.clone(), first_scan, last_scan, stride, first_length };
         let own = Affine::name(scan.clone());
-        let whole = along
-            .add_dims(std::slice::from_ref(scan))
-            .constrain(&[Constraint::not_negative(own.sub(&triangle.first_scan)?), Constraint::not_negative(expected.sub(&own)?)])?;
+        let whole = along.add_dims(std::slice::from_ref(scan)).constrain(&[
+            Constraint::not_negative(own.sub(&triangle.first_scan)?),
+            Constraint::not_negative(triangle.last_scan.sub(&own)?),
+        ])?;
         match domain.is_equal(&whole)? {
             true => Ok(triangle),
             false => Err(misfit(format!("its domain `{domain}` has further constraints"))),
@@ -204,15 +227,9 @@ fn has_gaps(domain: &Set, iname: &Name) -> Result<bool, ReduceError> {
 }
 
 impl Triangle {
-    /// The last point for a value of `sweep`.
-    fn last_point(&self) -> Result<Affine, ReduceError> {
-        let steps = Affine::name(self.sweep.clone()).sub(&self.first_sweep)?;
-        Ok(steps.scale(self.stride)?.add(&self.first_scan)?)
-    }
-
     /// The points that a value of `sweep` adds to those of the value before it.
     fn points_beyond_the_last(&self, iname: &Name) -> Result<Set, ReduceError> {
-        let (own, last) = (Affine::name(iname.clone()), self.last_point()?);
+        let (own, last) = (Affine::name(iname.clone()), &self.last_scan);
         let before = last.sub(&Affine::constant(self.stride))?;
         Ok(Set::bounded(
             std::slice::from_ref(iname),

@@ -2,31 +2,87 @@
 
 use std::collections::BTreeSet;
 
+use parloop_ir::matching::Query;
+use parloop_ir::substitution::{ExpandSubstError, expand_subst};
+use parloop_ir::syntax::{Expr, LoopKernel, Reduction};
 use parloop_isl::{Constraint, IslError, Name, Set};
 
+/// The kernel in which what is around a reduction does not depend on whether the reduction has points: its inames have a domain of their own
+/// wherever they may have no values.
+///
+/// # Errors
+/// When a call of a rule does not fit it, or the solver has no answer.
+pub fn separate_reductions(kernel: &LoopKernel) -> Result<LoopKernel, SeparateError> {
+    let mut result = kernel.clone();
+    for instruction in &expand_subst(kernel, &Query::All)?.instructions {
+        let mut open: Vec<(&Expr, BTreeSet<Name>)> =
+            instruction.exprs().into_iter().map(|expr| (expr, instruction.within_inames.clone())).collect();
+        while let Some((expr, mut around)) = open.pop() {
+            if let Expr::Reduction(reduction) = expr {
+                let inner = inames_of(reduction);
+                separate(&mut result.domains, &inner, &around, &|around, domain| {
+                    let outside = around.join(&kernel.assumptions)?;
+                    Ok(!outside.is_subset(&domain.project_out(&inner)?)?)
+                })?;
+                around.extend(reduction.inames.iter().cloned());
+            }
+            open.extend(expr.children().into_iter().map(|child| (child, around.clone())));
+        }
+    }
+    Ok(result)
+}
+
+/// Why reductions cannot have domains of their own.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum SeparateError {
+    #[error(transparent)]
+    Rule(#[from] ExpandSubstError),
+    #[error(transparent)]
+    Isl(#[from] IslError),
+}
+
+/// The inames of a reduction and of those inside of it.
+pub(super) fn inames_of(reduction: &Reduction) -> Vec<Name> {
+    let inside = reduction.operands.iter().flat_map(Expr::reduction_inames);
+    reduction.inames.iter().cloned().chain(inside).collect()
+}
+
 /// Gives the inames of a reduction, and of those inside of it, a domain of their own where they share one with others: conditions on them are theirs alone. Where the
-/// others are bounded through them only, or are not around the reduction, the domain stays as it is.
-pub(super) fn separate(domains: &mut Vec<Set>, inames: &[Name], around_it: &BTreeSet<Name>) -> Result<(), IslError> {
+/// others are bounded through them only, or are not around the reduction, the domain stays as it is; also where a
+/// test of what is around, and of the domain, says so.
+pub(super) fn separate(
+    domains: &mut Vec<Set>,
+    inames: &[Name],
+    around_it: &BTreeSet<Name>,
+    is_needed: &dyn Fn(&Set, &Set) -> Result<bool, IslError>,
+) -> Result<(), IslError> {
     for index in 0..domains.len() {
         let domain = &domains[index];
         let is_inner = |dim: &Name| inames.contains(dim);
         if !domain.dims().iter().any(is_inner) || domain.dims().iter().all(is_inner) {
             continue;
         }
-        let [constraints] = domain.pieces() else { continue };
         let about_inner = |constraint: &Constraint| inames.iter().any(|iname| constraint.affine.mentions(iname));
-        let (inside, outside): (Vec<Constraint>, Vec<Constraint>) = constraints.iter().cloned().partition(about_inner);
+        let parts = domain.pieces().iter().map(|piece| piece.iter().cloned().partition::<Vec<Constraint>, _>(about_inner));
+        let (inside, outsides): (Vec<Vec<Constraint>>, Vec<Vec<Constraint>>) = parts.unzip();
+        // What is around must be the same in all pieces.
+        let Some(outside) = outsides.first().cloned() else { continue };
+        if !outsides.iter().all(|other| other.len() == outside.len() && other.iter().all(|constraint| outside.contains(constraint))) {
+            continue;
+        }
         let (inner, outer): (Vec<Name>, Vec<Name>) = domain.dims().iter().cloned().partition(is_inner);
         let around = Set::bounded(&outer, outside);
-        let leans_on_inner = |dim: &&Name| inside.iter().any(|constraint| constraint.affine.mentions(dim));
+        let leans_on_inner = |dim: &&Name| inside.iter().flatten().any(|constraint| constraint.affine.mentions(dim));
         let mut is_outside = true;
         for dim in outer.iter().filter(leans_on_inner) {
             let limits = around.bounds(dim)?;
             is_outside &= around_it.contains(dim) && !limits.lower.is_empty() && !limits.upper.is_empty();
         }
-        if is_outside {
+        if is_outside && is_needed(&around, domain)? {
             domains[index] = around;
-            domains.push(Set::bounded(&inner, inside));
+            let mut pieces = inside.into_iter().map(|piece| Set::bounded(&inner, piece));
+            domains.push(pieces.try_fold(Set::empty(&[], &inner), |all, piece| all.union(&piece))?);
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Reductions that one work item does alone: `acc = start`, `acc = acc + e` for each point, then `acc` in the place of the reduction.
 
-use parloop_ir::syntax::{Expr, Instruction, Reduction};
+use parloop_ir::syntax::{Expr, Instruction, Reduction, TimeStep};
 use parloop_isl::Name;
 
 use super::ReduceError;
@@ -18,7 +18,17 @@ impl Realizer<'_> {
         let first = order.at(0, &self.before_loops(like, alone));
         let started = self.assignments(&accumulators, &start, &format!("{}_{label}_init", like.id), &first);
 
-        let mut inner = order.updating(&order.at(1, like));
+        let mut inner = match reduction.op.has_order() {
+            true => {
+                let has_said = |chain: &Vec<Name>| chain.iter().filter(|iname| alone.contains(iname)).count() > 1;
+                if alone.len() > 1 && !self.kernel.priorities.iter().any(has_said) {
+                    self.kernel.priorities.insert(alone.to_vec());
+                }
+                let points: Vec<TimeStep> = alone.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect();
+                order.at_step(1, &points, like)
+            }
+            false => order.updating(&order.at(1, like)),
+        };
         inner.within_inames.extend(alone.iter().cloned());
         inner.depends_on.extend(started);
         let after = self.update(reduction, &accumulators, &format!("{}_{label}_update", like.id), &inner)?;

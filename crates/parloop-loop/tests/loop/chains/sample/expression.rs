@@ -132,17 +132,27 @@ impl Maker<'_> {
         }
     }
 
-    fn reduction_iname(&mut self) -> String {
+    pub(super) fn reduction_iname(&mut self) -> String {
         let name = format!("r{}", self.number());
         let outer = self.draw.any(&self.inames);
-        let (limits, needs) = match (self.draw.below(5), outer) {
+        let (limits, needs) = match (self.draw.below(6), outer) {
             (0, Some(outer)) => (format!("0 <= {name} <= {outer}"), vec![outer]),
             (1, Some(outer)) => (format!("{outer} <= {name} < n"), vec![outer]),
             (2, _) => (format!("0 <= {name} < n"), Vec::new()),
+            (5, Some(outer)) => (format!("{outer} < {name} < n - 1"), vec![outer]),
             (3, _) => (format!("0 <= {name} < n and {name} mod 2 = 0"), Vec::new()),
             _ => (format!("0 <= {name} < {}", 2 + self.draw.below(4)), Vec::new()),
         };
-        self.domains.push(format!("{{[{name}]: {limits}}}"));
+        // In one domain with the iname that its limits depend on, or in its own.
+        let shared = needs.first().and_then(|outer| self.domains.iter().position(|domain| domain.starts_with(&format!("{{[{outer}]: "))));
+        match shared.filter(|_| self.draw.one_in(2)) {
+            Some(place) => {
+                let (dims, conditions) = self.domains[place].split_once("]: ").unwrap();
+                let conditions = conditions.trim_end_matches('}');
+                self.domains[place] = format!("{dims}, {name}]: {conditions} and {limits}}}");
+            }
+            None => self.domains.push(format!("{{[{name}]: {limits}}}")),
+        }
         self.reductions.push((name.clone(), needs));
         name
     }

@@ -3,7 +3,7 @@
 use super::{Maker, SHORT, Temporary};
 
 /// Kinds of instructions, and how often each is drawn.
-const KINDS: [(Kind, usize); 10] = [
+const KINDS: [(Kind, usize); 11] = [
     (Kind::Recurrence, 5),
     (Kind::Plain, 3),
     (Kind::Accumulation, 3),
@@ -14,6 +14,7 @@ const KINDS: [(Kind, usize); 10] = [
     (Kind::Dead, 1),
     (Kind::Called, 1),
     (Kind::Computed, 1),
+    (Kind::Chosen, 1),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -38,6 +39,8 @@ enum Kind {
     Called,
     /// A loop whose end the kernel computes.
     Computed,
+    /// Where the largest value is.
+    Chosen,
 }
 
 impl Maker<'_> {
@@ -138,6 +141,7 @@ impl Maker<'_> {
             Kind::Row => self.row(within),
             Kind::Called => self.called(within),
             Kind::Computed => self.computed(),
+            Kind::Chosen => self.chosen(),
         }
         // What was left in a temporary is used, mostly.
         if matches!(kind, Kind::Scalar | Kind::Carried | Kind::Row) && !self.draw.one_in(4) {
@@ -164,6 +168,12 @@ impl Maker<'_> {
             1 => format!("(3*{lhs} + {value}) % 97"),
             _ => format!("(2*{lhs} + {value}) % 89"),
         };
+        if lhs.contains('[') && !lhs.starts_with('t') && self.draw.one_in(6) {
+            let id = format!("s{}", self.made.len());
+            let options = self.options(&id, lhs, condition);
+            self.lines.push(format!("{lhs} = {rhs} {{{options}, atomic}}"));
+            return self.finish(id, lhs);
+        }
         self.assign(lhs, &rhs, condition);
     }
 
@@ -255,6 +265,20 @@ impl Maker<'_> {
             let indices: Vec<String> = (0..axes).map(|_| self.short_index()).collect();
             self.changed(&format!("{name}[{}]", indices.join(", ")));
         }
+    }
+
+    /// The first place of the largest of several values, of which many are the same.
+    fn chosen(&mut self) {
+        let (largest, over) = (format!("m{}", self.number()), self.reduction_iname());
+        self.data.insert(largest.clone(), format!("{largest}: temp float64"));
+        let lhs = self.target(self.inames.len());
+        self.inames.push(over.clone());
+        let value = self.value(1);
+        self.inames.pop();
+        let id = format!("s{}", self.made.len());
+        let options = self.options(&id, &lhs, None);
+        self.lines.push(format!("{largest}, {lhs} = argmax({over}, ({value}) % 2, {over}) {{{options}}}"));
+        self.finish(id, &lhs);
     }
 
     /// A loop that ends where a number in memory says.
