@@ -217,6 +217,18 @@ pub enum CheckError {
         /// Its type.
         found: String,
     },
+    /// A number of a domain or an assumption is no integer.
+    #[error(
+        "{place} uses `{name}`, which is of type {found}; domains and assumptions are about integers: declare it as int64, or make it a condition (`if=`)"
+    )]
+    NumberType {
+        /// The number.
+        name: Name,
+        /// `a domain` or `an assumption`.
+        place: &'static str,
+        /// Its type.
+        found: String,
+    },
     /// A bound of a parallel iname is computed inside the kernel.
     #[error("`{iname}` is run by different work items, but its bounds need `{bound}`, which is computed inside the kernel")]
     ParallelBound {

@@ -1,11 +1,17 @@
 //! Each check finds its mistake, says it in words, and lets right kernels pass.
 
+use parloop_kernel::Context;
 use parloop_loop::check::{CheckError, after_schedule, before_schedule};
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::error::LoopError;
 use parloop_loop::infer::address_spaces;
+use parloop_loop::prelude::*;
+use parloop_loop::run::{LoopArg, RunError};
 use parloop_loop::schedule::schedule;
-use parloop_loop::syntax::{AddressSpace, Expr, InameTag, Instruction, LoopKernel, Program};
+use parloop_loop::syntax::{AddressSpace, Expr, InameTag, Instruction, KernelOptions, LoopKernel, Program, Target};
 use parloop_loop::transform::{Tags, tag_inames};
+
+use super::run::contexts;
 
 fn tagged(kernel: &LoopKernel, tags: &str) -> LoopKernel {
     let mut all = Tags::default();
@@ -259,4 +265,50 @@ fn temporaries_are_private_local_or_global_by_their_indices() {
         "`t` writes temporary `t` at an index that uses local inames, but not `i`, over which it is spread too: work items would overwrite each other's \
          values; use `i` in the index, or say where it lives: set_temporary_address_space"
     );
+}
+
+/// A kernel with a number `x` that is no integer.
+fn with_fraction(instruction: &str, assumptions: &str) -> Program {
+    KernelBuilder::new()
+        .domain("{[i]: 0<=i<4}")
+        .instructions(instruction)
+        .data(Data::global("o").dtype("float64").shape("4"))
+        .data(Data::value("x").dtype("float64"))
+        .assumptions(assumptions)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn conditions_on_fractions_prove_nothing_about_integers() {
+    let program = with_fraction("o[i + 100] = 7 {if=0 < x and x < 1}", "");
+    assert_eq!(
+        program.generate(Target::C).unwrap_err().to_string(),
+        "`o[i + 100]` in `insn` is out of bounds: index 1 can be 103 (for i = 3), but the axis has 4 elements"
+    );
+    // Two values of i are within 1 of 1.25.
+    let program = with_fraction("o[0] = i {if=i < x + 1 and i > x - 1}", "");
+    program.generate(Target::C).unwrap();
+    let parallel = program.transform(|kernel| tag_inames(kernel, &Tags::default().with("i", InameTag::Group(0)))).unwrap();
+    assert!(!parallel.generate(Target::C).unwrap().doubts.is_empty(), "only the number decides");
+}
+
+#[test]
+fn assumptions_and_domains_are_about_integers() {
+    assert_eq!(
+        with_fraction("o[i] = x", "x >= 0").generate(Target::C).unwrap_err().to_string(),
+        "an assumption uses `x`, which is of type float64; domains and assumptions are about integers: declare it as int64, or make it a \
+         condition (`if=`)"
+    );
+    for dtype in ["float64", "uint64"] {
+        let program = KernelBuilder::new()
+            .domain("{[i]: 0<=i<4 and i<m}")
+            .instructions("o[i] = 1")
+            .data(Data::global("o").dtype("float64").shape("4"))
+            .data(Data::value("m").dtype(dtype))
+            .build()
+            .unwrap();
+        let message = program.generate(Target::C).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("a domain uses `m`, which is of type {dtype};")), "{message}");
+    }
 }
