@@ -339,9 +339,9 @@ fn all_indices(lengths: &[u64]) -> Vec<Vec<u64>> {
 }
 
 impl Scope<'_> {
-    /// Where indices are checked, arrays of unknown extent are as long as a call finds them.
+    /// Arrays of unknown extent are as long as a call finds them.
     pub(super) fn find_lengths(&mut self) {
-        for argument in self.kernel.arguments.iter().filter(|_| self.kernel.options.checked) {
+        for argument in &self.kernel.arguments {
             let ArgumentKind::Array { layout, .. } = &argument.kind else { continue };
             let lengths = layout.unknown_lengths(&argument.name);
             if let Some(array) = self.arrays.get_mut(&argument.name).filter(|_| !lengths.is_empty()) {
@@ -367,7 +367,7 @@ pub(super) fn hidden_params(kernel: &LoopKernel, body: &[Statement]) -> Vec<Para
             }
         }
         for (axis, name) in layout.unknown_lengths(&argument.name).into_iter().enumerate() {
-            if kernel.options.checked && body.iter().any(|statement| mentions(statement, &name)) {
+            if body.iter().any(|statement| mentions(statement, &name)) {
                 params.push(value_param(&name, DType::I64.into(), ParamSource::Length(argument.name.clone(), axis)));
             }
         }

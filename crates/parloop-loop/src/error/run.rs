@@ -1,5 +1,7 @@
 //! Why a call cannot be made.
 
+use std::fmt;
+
 use parloop_device::DType;
 use parloop_ir::layout::LayoutError;
 use parloop_isl::Name;
@@ -33,6 +35,12 @@ pub enum RunError {
     FieldTooShort { kernel: Name, argument: Name, field: Name, axis: usize, needed: i64, found: i64 },
     #[error("kernel `{kernel}`: field `{field}` of argument `{argument}` cannot be used: {reason}")]
     Field { kernel: Name, argument: Name, field: Name, reason: String },
+    #[error(
+        "kernel `{kernel}`: `{access}` in `{instruction}` is out of bounds: index {} is {index}{} with {numbers}",
+        axis + 1,
+        Elements(*length)
+    )]
+    OutOfBounds { kernel: Name, access: String, instruction: Name, axis: usize, index: i64, length: Option<i64>, numbers: String },
     #[error("kernel `{kernel}`: the value of `{name}` is not known; pass the arrays that it belongs to")]
     NoValue { kernel: Name, name: Name },
     #[error(
@@ -79,4 +87,17 @@ pub enum RunError {
     Layout(#[from] LayoutError),
     #[error(transparent)]
     Isl(#[from] parloop_isl::IslError),
+}
+
+/// `, but the axis has 4 elements`.
+struct Elements(Option<i64>);
+
+impl fmt::Display for Elements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(1) => f.write_str(", but the axis has 1 element"),
+            Some(length) => write!(f, ", but the axis has {length} elements"),
+            None => Ok(()),
+        }
+    }
 }

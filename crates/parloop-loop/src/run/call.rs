@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use parloop_codegen::check::CallBound;
 use parloop_device::DType;
 use parloop_ir::layout::{Axis, Hidden};
 use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Type};
@@ -13,6 +14,7 @@ use super::RunError;
 use super::assumption::{Assumption, assumptions_of};
 use super::fields::{PlannedField, fields_of};
 use super::formula::{Formula, Values};
+use super::reach::Reach;
 
 /// The arguments of a kernel, and how a call completes them.
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub struct CallPlan {
     sources: Vec<Source>,
     /// What must hold of the integers.
     assumptions: Vec<Assumption>,
+    /// Indices that are inside for some numbers only.
+    reaches: Vec<Reach>,
 }
 
 /// Where an integer comes from.
@@ -36,6 +40,8 @@ enum Source {
     Stride(usize, usize),
     /// The length of that argument's array along an axis, which the kernel does not say.
     Length(usize, usize),
+    /// How many elements that argument's array has, where the kernel does not say what axes it has.
+    Elements(usize),
     /// Where that argument's array begins in its memory; 0, since arrays are passed by where they begin.
     Offset,
 }
@@ -126,15 +132,21 @@ pub struct GivenArray {
 }
 
 impl CallPlan {
-    /// The plan of a kernel whose types are known.
+    /// The plan of a kernel whose types are known, with the indices that each call checks.
     ///
     /// # Errors
     /// [`RunError::NoFormula`] for a shape or stride that the host cannot compute, [`RunError::Untyped`].
-    pub fn of(kernel: &LoopKernel) -> Result<CallPlan, RunError> {
+    pub fn of(kernel: &LoopKernel, bounds: &[CallBound]) -> Result<CallPlan, RunError> {
         let written = kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect::<std::collections::BTreeSet<_>>();
         let read = kernel.instructions.iter().flat_map(|instruction| instruction.reads()).collect::<std::collections::BTreeSet<_>>();
-        let mut plan =
-            CallPlan { kernel: kernel.name.clone(), args: Vec::new(), names: Vec::new(), sources: Vec::new(), assumptions: Vec::new() };
+        let mut plan = CallPlan {
+            kernel: kernel.name.clone(),
+            args: Vec::new(),
+            names: Vec::new(),
+            sources: Vec::new(),
+            assumptions: Vec::new(),
+            reaches: Vec::new(),
+        };
         for (index, argument) in kernel.arguments.iter().enumerate() {
             if let (ArgumentKind::Value, Some(Type::Scalar(dtype))) = (&argument.kind, &argument.ty)
                 && dtype.is_integer()
@@ -150,14 +162,14 @@ impl CallPlan {
                         Hidden::Offset => Source::Offset,
                     });
                 }
-                let lengths = layout.unknown_lengths(&argument.name).into_iter().enumerate().filter(|_| kernel.options.checked);
-                for (axis, name) in lengths {
+                for (axis, name) in layout.unknown_lengths(&argument.name).into_iter().enumerate() {
                     plan.names.push(name);
-                    plan.sources.push(Source::Length(index, axis));
+                    plan.sources.push(if layout.axis_count().is_some() { Source::Length(index, axis) } else { Source::Elements(index) });
                 }
             }
         }
         plan.assumptions = assumptions_of(&kernel.assumptions, &|name| plan.place(name), &|expr| plan.formula(expr).ok());
+        plan.reaches = bounds.iter().map(|bound| Reach::of(bound, &plan)).collect::<Result<_, _>>()?;
         let mut fields = fields_of(kernel, &|expr| plan.formula(expr).ok())?;
         for argument in &kernel.arguments {
             let kind = match &argument.ty {
@@ -225,7 +237,7 @@ impl CallPlan {
     /// The argument of which an integer is the length along an axis that the kernel does not say.
     pub(super) fn length_at(&self, place: usize) -> Option<usize> {
         match self.sources.get(place) {
-            Some(Source::Length(argument, _)) => Some(*argument),
+            Some(Source::Length(argument, _) | Source::Elements(argument)) => Some(*argument),
             _ => None,
         }
     }
@@ -267,6 +279,7 @@ impl CallPlan {
         for (arg, given) in self.args.iter().zip(given) {
             self.check(arg, given, &values)?;
         }
+        self.reaches.iter().try_for_each(|reach| reach.check(self, &values))?;
         Ok(values)
     }
 
@@ -288,6 +301,10 @@ impl CallPlan {
                 },
                 Source::Length(index, axis) => match &given[index] {
                     Given::Array(array) => array.shape.get(axis).copied(),
+                    _ => None,
+                },
+                Source::Elements(index) => match &given[index] {
+                    Given::Array(array) => array.shape.iter().try_fold(1i64, |product, &length| product.checked_mul(length)),
                     _ => None,
                 },
                 Source::Offset => Some(0),

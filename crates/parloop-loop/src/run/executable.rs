@@ -145,7 +145,7 @@ impl Executable {
     /// [`LoopError::Kernel`] with the compiler's words; [`LoopError::Run`] for sizes that the host cannot compute.
     pub fn compile(generated: &Generated, context: &Context) -> Result<Executable, LoopError> {
         let Generated { kernel, schedule, lowered, code, .. } = generated;
-        let plan = CallPlan::of(kernel)?;
+        let plan = CallPlan::of(kernel, &generated.bounds)?;
         let widths = Widths::of(lowered, &plan, &host_limits(generated, &plan)?);
         let wider = (kernel.index_type.size() < 8).then(|| generated.wider());
         if let Some(wider) = &wider
@@ -155,7 +155,7 @@ impl Executable {
             return Executable::compile(&wider.generate()?, context);
         }
         let options = CompileOptions {
-            checked: kernel.options.checked,
+            checked: kernel.options.checked || !code.check_sites.is_empty(),
             check_sites: code.check_sites.clone(),
             arguments: own_flags(generated, context.device().kind())
                 .map(str::to_owned)

@@ -1,5 +1,5 @@
 //! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), what is assumed of them
-//! (`assumption`), how wide indices must be for them (`width`), compilation and launches.
+//! (`assumption`), how far indices go for them (`reach`), how wide indices must be for them (`width`), compilation and launches.
 
 mod args;
 mod assumption;
@@ -7,6 +7,7 @@ mod call;
 mod executable;
 mod fields;
 mod formula;
+mod reach;
 mod repeat;
 mod width;
 
