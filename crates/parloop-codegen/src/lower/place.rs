@@ -2,7 +2,7 @@
 
 use parloop_device::DType;
 use parloop_ir::layout::Axis;
-use parloop_ir::syntax::{ClassAxis, ClassType, Expr, Type};
+use parloop_ir::syntax::{BinaryOp, ClassAxis, ClassType, Expr, Type, UnaryOp};
 use parloop_ir::{affine, fold};
 use parloop_isl::Name;
 
@@ -113,13 +113,13 @@ impl Scope<'_> {
             let text = Expr::LinearSubscript(Expr::var(name.clone()).into(), index.clone().into());
             checks.extend(self.index_check(index, &span, || text.to_string())?);
         }
-        let index = self.index(&fold::add(array.offset.clone(), index.clone()))?;
+        let index = self.index(&fold::add(array.offset.clone(), self.wide_data(index)))?;
         Ok(Place { value: self.held(&array, Some(index)), checks })
     }
 
     /// The check that an index is inside; `None` where that is seen.
     pub(super) fn index_check(&mut self, index: &Expr, length: &Expr, text: impl Fn() -> String) -> Result<Option<Value>, LowerError> {
-        let (index, length) = (self.index(index)?, self.index(length)?);
+        let (index, length) = (self.index(&self.wide_data(index))?, self.index(length)?);
         if let (Some(index), Some(length)) = (index.as_int(), length.as_int())
             && (0..length).contains(&index)
         {
@@ -136,11 +136,39 @@ impl Scope<'_> {
         for (axis, index) in array.axes.iter().zip(indices) {
             sum = match axis {
                 Axis::Separate => sum,
-                Axis::Vector => fold::add(sum, index.clone()),
-                Axis::Stride(stride) => fold::add(sum, fold::multiply(stride.clone(), index.clone())),
+                Axis::Vector => fold::add(sum, self.wide_data(index)),
+                Axis::Stride(stride) => fold::add(sum, fold::multiply(stride.clone(), self.wide_data(index))),
             };
         }
         self.index(&sum)
+    }
+
+    /// An index in which numbers that are read from memory are 64 bits wide where something is computed with them: their own types may be too
+    /// narrow for it, and unlike those of inames and sizes nobody knows their ranges.
+    fn wide_data(&self, index: &Expr) -> Expr {
+        // Whoever answers for the indices answers for their types too.
+        if !self.kernel.options.check_bounds || !is_arithmetic(index) {
+            return index.clone();
+        }
+        index.rewrite(&mut |part| match part {
+            Expr::Literal(_) => Some(part.clone()),
+            Expr::Variable(name) if !self.arrays.contains_key(name) => Some(part.clone()),
+            Expr::If(parts) => {
+                let [condition, yes, no] = &**parts;
+                let wide = |part: &Expr| if is_arithmetic(part) { self.wide_data(part) } else { self.wide_leaf(part) };
+                Some(Expr::If(std::sync::Arc::new([condition.clone(), wide(yes), wide(no)])))
+            }
+            _ if is_arithmetic(part) => None,
+            _ => Some(self.wide_leaf(part)),
+        })
+    }
+
+    fn wide_leaf(&self, leaf: &Expr) -> Expr {
+        match leaf {
+            Expr::Literal(_) => leaf.clone(),
+            Expr::Variable(name) if !self.arrays.contains_key(name) => leaf.clone(),
+            _ => Expr::Cast(DType::I64.into(), leaf.clone().into()),
+        }
     }
 
     /// The element of held data: the copy of this work item where there are several.
@@ -206,7 +234,7 @@ impl Scope<'_> {
             }
             let mut args = vec![object];
             for index in indices {
-                let index = self.index(index)?;
+                let index = self.index(&self.wide_data(index))?;
                 args.push(number::Typed::strong(index).to(&DType::I64.into()));
             }
             let text = Expr::Subscript(std::sync::Arc::new(expr.clone()), indices.into());
@@ -248,6 +276,16 @@ impl Scope<'_> {
         let Some(Type::Class(class)) = self.numbers.get(name).cloned() else { return Ok(None) };
         path.reverse();
         Ok(Some((Value::name(Type::Class(class.clone()), name.clone()), class, path.join("."))))
+    }
+}
+
+/// Whether an expression computes with integers.
+fn is_arithmetic(expr: &Expr) -> bool {
+    match expr {
+        Expr::Binary(op, ..) => !matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Divide),
+        Expr::Chain(chain) => chain.rest.iter().all(|(op, _)| *op != BinaryOp::Divide),
+        Expr::Unary(UnaryOp::Negate, _) | Expr::Min(_) | Expr::Max(_) | Expr::If(_) => true,
+        _ => false,
     }
 }
 

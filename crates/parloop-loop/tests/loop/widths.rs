@@ -3,6 +3,7 @@
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_kernel::{Arg, Context};
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::loop_args;
 use parloop_loop::prelude::*;
 use parloop_loop::run::{Given, GivenArray, LoopArg};
 use parloop_loop::syntax::{AddressSpace, Program, Target};
@@ -312,4 +313,33 @@ fn the_index_of_hardware_is_widened_with_its_sign() {
         let code = program.generate(target).unwrap().code.text;
         assert!(code.contains(text), "{code}");
     }
+}
+
+#[test]
+fn indices_of_numbers_that_are_read_do_not_overflow_their_types() {
+    let gather = |index: &str, dtype: &str| {
+        KernelBuilder::new()
+            .domain("{[i]: 0<=i<1}")
+            .instructions(format!("o[i] = a[{index}]"))
+            .data(Data::global("o").dtype("int64").shape("1"))
+            .data(Data::global("a").dtype("int64").shape("600"))
+            .data(Data::global("q").dtype(dtype).shape("1"))
+            .build()
+            .unwrap()
+    };
+    let a: Vec<i64> = (0..600).collect();
+    for context in few_contexts() {
+        let (a, mut o) = (context.array(&a).unwrap(), context.zeros::<i64>(1).unwrap());
+        let q = context.array(&[255u8]).unwrap();
+        executable(&gather("q[i]*2", "uint8"), &context).call(loop_args! { o: &mut o, a: &a, q: &q }).unwrap();
+        assert_eq!(o.to_vec().unwrap(), [510]);
+        let q = context.array(&[100_000i32]).unwrap();
+        executable(&gather("(q[i]*q[i]) % 7", "int32"), &context).call(loop_args! { o: &mut o, a: &a, q: &q }).unwrap();
+        assert_eq!(o.to_vec().unwrap(), [10_000_000_000 % 7]);
+        let q = context.array(&[2_147_483_600i32]).unwrap();
+        executable(&gather("q[i] + q[i] - 4294967000", "int32"), &context).call(loop_args! { o: &mut o, a: &a, q: &q }).unwrap();
+        assert_eq!(o.to_vec().unwrap(), [200]);
+    }
+    let code = gather("q[i]", "int32").generate(Target::C).unwrap().code.text;
+    assert!(code.contains("a[q[0]]") || code.contains("a[q[i]]"), "{code}");
 }
