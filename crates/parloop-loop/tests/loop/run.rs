@@ -1,12 +1,12 @@
 //! Kernels run on every device that is here.
 
-use parloop_device::{Device, DeviceKind};
-use parloop_kernel::Context;
+use parloop_device::{DType, Device, DeviceKind};
+use parloop_kernel::{Arg, Context};
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, LoopArg, target_of};
 use parloop_loop::syntax::InameTag;
-use parloop_loop::syntax::{AddressSpace, Program};
+use parloop_loop::syntax::{AddressSpace, Initializer, Program, Target};
 use parloop_loop::transform::Split;
 
 /// One context for each device that is here, and CPUs with one thread and with more threads than cores.
@@ -160,6 +160,29 @@ fn a_private_value_that_all_work_items_share_is_the_same_for_each() {
             executable.call(&mut [("a", LoopArg::from(&a)), ("out", LoopArg::from(&mut out))]).unwrap();
             let expected: Vec<f64> = (0..37).map(|i| f64::from(expected[i % 4]) + 0.5).collect();
             assert_eq!(out.to_vec().unwrap(), expected, "on {:?}", context.device());
+        }
+    }
+}
+
+#[test]
+fn temporaries_that_are_written_start_with_their_values() {
+    for (shape, index, expected) in [("2", "[i]", [7, 8]), ("", "", [7, 7])] {
+        let (lengths, values) = if shape.is_empty() { (vec![], &[7i64][..]) } else { (vec![2], &[7, 8][..]) };
+        let bytes = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        let data = Data::temporary("t").dtype("int64").initializer(Initializer { dtype: DType::I64, shape: lengths, bytes });
+        let data = if shape.is_empty() { data.shape("()") } else { data.shape(shape) };
+        let program = KernelBuilder::new()
+            .domain("{[i]: 0<=i<2}")
+            .domain("{[j]: 0<=j<2}")
+            .instructions(format!("o[i] = t{index} {{id=o, dep=*}}\nt{} = 0 {{dep=o}}", index.replace('i', "j")))
+            .data(data)
+            .data(Data::global("o").dtype("int64").shape("2"))
+            .build()
+            .unwrap();
+        for context in contexts() {
+            let mut o = context.zeros::<i64>(2).unwrap();
+            executable(&program, &context).call(&mut [("o", LoopArg::from(&mut o))]).unwrap();
+            assert_eq!(o.to_vec().unwrap(), expected, "on {:?}", context.device());
         }
     }
 }
