@@ -17,7 +17,7 @@ use super::{GlobalTemporary, LowerError, tidy};
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
 const ALIGNMENT: u32 = 64;
 
-/// The most bytes of one temporary on the stack of a thread, which has two or more mebibytes.
+/// The most bytes of temporaries on the stack of a thread, which has two or more mebibytes.
 const MOST_ON_STACK: u64 = 1 << 20;
 
 /// The data of a function.
@@ -151,6 +151,7 @@ impl Data {
             }
         }
         let mut declarations: Vec<Declaration> = self.variables.values().cloned().collect();
+        let mut all = 0u64;
         for declaration in &mut declarations {
             if let Some(array) = scope.arrays.get(&declaration.name).filter(|array| !array.widened.is_empty()) {
                 let copies: Vec<u64> = array.widened.iter().map(|(_, length)| *length).collect();
@@ -159,8 +160,11 @@ impl Data {
             let elements = declaration.lengths.iter().fold(1u64, |product, &length| product.saturating_mul(length));
             let bytes = elements.saturating_mul(type_size(&declaration.ty));
             let on_stack = declaration.space == AddressSpace::Private || scope.target == Target::C;
-            if on_stack && bytes > MOST_ON_STACK && body.iter().any(|statement| mentions(statement, &declaration.name)) {
-                return Err(LowerError::TooMuchPrivate { name: declaration.name.clone(), bytes, most: MOST_ON_STACK });
+            if on_stack && body.iter().any(|statement| mentions(statement, &declaration.name)) {
+                all = all.saturating_add(bytes);
+                if all > MOST_ON_STACK {
+                    return Err(LowerError::TooMuchPrivate { name: declaration.name.clone(), bytes, all, most: MOST_ON_STACK });
+                }
             }
             let is_shared = declaration.space == AddressSpace::Local || declaration.lengths.len() > 1;
             if scope.target == Target::C && !declaration.lengths.is_empty() && is_shared {
@@ -169,6 +173,11 @@ impl Data {
         }
         tidy::declare(body, declarations);
         for (name, block) in self.blocks.iter().rev() {
+            let on_stack = block.space == AddressSpace::Private || scope.target == Target::C && block.space == AddressSpace::Local;
+            all = all.saturating_add(if on_stack { block.bytes } else { 0 });
+            if on_stack && all > MOST_ON_STACK {
+                return Err(LowerError::TooMuchPrivate { name: name.clone(), bytes: block.bytes, all, most: MOST_ON_STACK });
+            }
             declare_block(name, block, body);
         }
         Ok(())
