@@ -83,6 +83,18 @@ pub enum RunError {
         "kernel `{kernel}`: argument `{argument}` cannot have the shape {shape:?} with strides {strides:?}: lengths are not negative, each axis has one stride, and no element lies in front of the first"
     )]
     BadShape { kernel: Name, argument: Name, shape: Vec<i64>, strides: Vec<i64> },
+    #[error(
+        "kernel `{kernel}`: argument `{argument}` has an offset of {offset} elements, so that its memory must have {needed}, but has {found}; pass longer memory, or declare it without offset"
+    )]
+    Offset { kernel: Name, argument: Name, offset: i128, needed: i128, found: i128 },
+    #[error("kernel `{kernel}`: output `{argument}` has an offset, so that it cannot be made by the call; pass it")]
+    OutputOffset { kernel: Name, argument: Name },
+    #[error("kernel `{kernel}`: arguments `{written}` and `{other}` share memory, and `{written}` is written; pass a copy of one of them")]
+    SharedMemory { kernel: Name, written: Name, other: Name },
+    #[error(
+        "kernel `{kernel}`: argument `{argument}` is written, but with shape {shape:?} and strides {strides:?} some of its elements are the same memory; pass a copy"
+    )]
+    OverlapsItself { kernel: Name, argument: Name, shape: Vec<i64>, strides: Vec<i64> },
     #[error(transparent)]
     Layout(#[from] LayoutError),
     #[error(transparent)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parloop_codegen::check::CallBound;
 use parloop_device::DType;
 use parloop_ir::layout::{Axis, Hidden};
-use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Type};
+use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Offset, Type};
 use parloop_isl::Name;
 use smallvec::SmallVec;
 
@@ -14,6 +14,7 @@ use super::RunError;
 use super::assumption::{Assumption, assumptions_of};
 use super::fields::{PlannedField, fields_of};
 use super::formula::{Formula, Values};
+use super::overlap::{Apart, Location, overlaps_itself, pairs_apart};
 use super::reach::Reach;
 
 /// The arguments of a kernel, and how a call completes them.
@@ -29,6 +30,8 @@ pub struct CallPlan {
     assumptions: Vec<Assumption>,
     /// Indices that are inside for some numbers only.
     reaches: Vec<Reach>,
+    /// The arguments that may not share memory.
+    apart: Vec<Apart>,
 }
 
 /// Where an integer comes from.
@@ -57,6 +60,8 @@ pub struct PlannedArg {
     pub is_input: bool,
     /// Whether it is written.
     pub is_output: bool,
+    /// Whether an instruction of the kernel writes to it.
+    pub is_written: bool,
 }
 
 /// What an argument is.
@@ -79,6 +84,8 @@ pub enum PlannedKind {
         strides: Vec<Option<Formula>>,
         /// The axes whose indices are arrays of their own.
         separate: Vec<usize>,
+        /// How many elements behind what is passed it begins.
+        offset: Option<Formula>,
     },
     /// A typed object.
     Object {
@@ -129,6 +136,8 @@ pub struct GivenArray {
     pub shape: SmallVec<[i64; 4]>,
     /// Distances along its axes, in bytes.
     pub strides: SmallVec<[i64; 4]>,
+    /// How many elements its memory has from its beginning on, where that is more than its shape says.
+    pub room: Option<i64>,
 }
 
 impl CallPlan {
@@ -146,6 +155,7 @@ impl CallPlan {
             sources: Vec::new(),
             assumptions: Vec::new(),
             reaches: Vec::new(),
+            apart: Vec::new(),
         };
         for (index, argument) in kernel.arguments.iter().enumerate() {
             if let (ArgumentKind::Value, Some(Type::Scalar(dtype))) = (&argument.kind, &argument.ty)
@@ -180,8 +190,10 @@ impl CallPlan {
             };
             let is_output = argument.is_output.unwrap_or_else(|| written.contains(&argument.name));
             let is_input = argument.is_input.unwrap_or_else(|| !is_output || read.contains(&argument.name));
-            plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output });
+            let is_written = written.contains(&argument.name);
+            plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output, is_written });
         }
+        plan.apart = pairs_apart(kernel, &plan.args, &written);
         Ok(plan)
     }
 
@@ -208,7 +220,11 @@ impl CallPlan {
                 });
                 let strides = strides.collect::<Result<_, _>>()?;
                 let separate = (0..axes.len()).filter(|&axis| axes[axis] == Axis::Separate).collect();
-                Ok(PlannedKind::Array { dtype, shape, strides, separate })
+                let offset = match &layout.offset {
+                    Offset::Given(offset) => Some(formula(offset)?),
+                    Offset::Zero | Offset::Auto => None,
+                };
+                Ok(PlannedKind::Array { dtype, shape, strides, separate, offset })
             }
             ArgumentKind::Value => Ok(PlannedKind::Value { dtype, place: self.place(&argument.name) }),
             ArgumentKind::Object | ArgumentKind::Image(_) => Err(untyped()),
@@ -365,7 +381,7 @@ impl CallPlan {
 
     fn check(&self, arg: &PlannedArg, given: &Given, values: &Values) -> Result<(), RunError> {
         match (&arg.kind, given) {
-            (PlannedKind::Array { dtype, shape, strides, .. }, Given::Array(array)) => {
+            (PlannedKind::Array { dtype, shape, strides, offset, .. }, Given::Array(array)) => {
                 if array.dtype != *dtype {
                     let (expected, found) = (*dtype, array.dtype);
                     return Err(RunError::WrongType { kernel: self.kernel.clone(), argument: arg.name.clone(), expected, found });
@@ -385,7 +401,15 @@ impl CallPlan {
                         return Err(RunError::WrongShape { kernel, argument, expected: expected.to_vec(), found });
                     }
                 }
-                self.check_strides(arg, strides, array, values)
+                self.check_strides(arg, strides, array, values)?;
+                if arg.is_written && strides.contains(&None) && overlaps_itself(array) {
+                    let (shape, strides) = (array.shape.to_vec(), array.strides.to_vec());
+                    return Err(RunError::OverlapsItself { kernel: self.kernel.clone(), argument: arg.name.clone(), shape, strides });
+                }
+                match offset {
+                    Some(offset) => self.check_offset(arg, offset, array, values),
+                    None => Ok(()),
+                }
             }
             (PlannedKind::Array { .. }, Given::Missing) if arg.is_output && !arg.is_input => Ok(()),
             (PlannedKind::Value { place: Some(_), .. }, Given::Missing | Given::Int(_)) => Ok(()),
@@ -458,6 +482,45 @@ impl CallPlan {
         Ok(())
     }
 
+    /// That the memory of an array reaches as far as its offset asks for.
+    fn check_offset(&self, arg: &PlannedArg, offset: &Formula, array: &GivenArray, values: &Values) -> Result<(), RunError> {
+        let offset = i128::from(offset.evaluate(values).ok_or_else(|| self.overflow(arg))?);
+        if array.shape.contains(&0) {
+            return Ok(());
+        }
+        let size = array.dtype.size() as i128;
+        let steps = array.shape.iter().zip(&array.strides).map(|(&length, &stride)| i128::from(length - 1) * i128::from(stride) / size);
+        let last = steps.fold(0i128, |last, step| last + step.max(0));
+        let room = array.room.map_or(last + 1, i128::from);
+        if offset < 0 || offset + last >= room {
+            let (kernel, argument, needed) = (self.kernel.clone(), arg.name.clone(), offset + last + 1);
+            return Err(RunError::Offset { kernel, argument, offset, needed, found: room });
+        }
+        Ok(())
+    }
+
+    /// That no two arguments share memory, one of which is written: `locate` gives where each of them is.
+    ///
+    /// # Errors
+    /// [`RunError::SharedMemory`].
+    #[inline]
+    pub fn check_apart(&self, given: &[Given], locate: impl Fn(usize) -> Option<Location>) -> Result<(), RunError> {
+        for pair in &self.apart {
+            if let (Some(written), Some(other)) = (locate(pair.written), locate(pair.other))
+                && pair.is_violated(given, written, other)
+            {
+                let (written, other) = (self.args[pair.written].name.clone(), self.args[pair.other].name.clone());
+                return Err(RunError::SharedMemory { kernel: self.kernel.clone(), written, other });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether [`check_apart`](Self::check_apart) has anything to ask.
+    pub fn asks_apart(&self) -> bool {
+        !self.apart.is_empty()
+    }
+
     /// That the elements of an array lie side by side, the last axis fastest.
     fn check_contiguous(&self, arg: &PlannedArg, array: &GivenArray) -> Result<(), RunError> {
         if array.shape.contains(&0) {
@@ -489,9 +552,12 @@ impl CallPlan {
     /// # Errors
     /// [`RunError::Missing`] when its shape is not known, [`RunError::NegativeLength`].
     pub fn output_shape(&self, arg: &PlannedArg, values: &Values) -> Result<SmallVec<[i64; 4]>, RunError> {
-        let PlannedKind::Array { shape: Some(shape), .. } = &arg.kind else {
+        let PlannedKind::Array { shape: Some(shape), offset, .. } = &arg.kind else {
             return Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() });
         };
+        if offset.as_ref().is_some_and(|offset| offset.evaluate(values) != Some(0)) {
+            return Err(RunError::OutputOffset { kernel: self.kernel.clone(), argument: arg.name.clone() });
+        }
         let shape = self.evaluate(arg, shape, values)?;
         match shape.iter().position(|&length| length < 0) {
             Some(axis) => {

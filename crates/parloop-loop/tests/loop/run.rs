@@ -186,3 +186,57 @@ fn temporaries_that_are_written_start_with_their_values() {
         }
     }
 }
+
+/// `out[i + shift] = a[i] + 1` over 8 elements.
+fn shifted(shift: u8) -> Program {
+    KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions(format!("<> t = a[i] {{id=t}}\nout[i + {shift}] = t + 1 {{dep=t}}"))
+        .data(Data::global("a").dtype("int64").shape("n"))
+        .data(Data::global("out").dtype("int64").shape(format!("n + {shift}")))
+        .rest()
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn arguments_that_share_memory_are_an_error_where_one_is_written() {
+    for context in contexts() {
+        let memory = context.zeros::<i64>(32).unwrap();
+        let part = |shape: i64, stride: i64| LoopArg::Array {
+            arg: Arg::Memory { memory: memory.memory(), dtype: Some(DType::I64), writable: true },
+            shape: vec![shape],
+            strides: Some(vec![8 * stride]),
+        };
+        let made = executable(&shifted(1), &context);
+        assert_eq!(
+            made.call(&mut [("a", part(8, 1)), ("out", part(9, 1))]).unwrap_err().to_string(),
+            "kernel `loopy_kernel`: arguments `out` and `a` share memory, and `out` is written; pass a copy of one of them"
+        );
+        // Each instance reads the element that it writes.
+        executable(&shifted(0), &context).call(&mut [("a", part(8, 1)), ("out", part(8, 1))]).unwrap();
+        assert_eq!(memory.to_vec().unwrap()[..9], [1, 1, 1, 1, 1, 1, 1, 1, 0]);
+    }
+}
+
+#[test]
+fn an_offset_needs_memory_behind_what_is_passed() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("out[i] = 7")
+        .data(Data::global("out").dtype("float64").shape("n").offset_text("5"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in contexts() {
+        let made = executable(&program, &context);
+        let mut out = context.zeros::<f64>(8).unwrap();
+        assert_eq!(
+            made.call(&mut [("out", LoopArg::shaped(&mut out, &[4]))]).unwrap_err().to_string(),
+            "kernel `loopy_kernel`: argument `out` has an offset of 5 elements, so that its memory must have 9, but has 8; pass longer memory, \
+             or declare it without offset"
+        );
+        made.call(&mut [("out", LoopArg::shaped(&mut out, &[3]))]).unwrap();
+        assert_eq!(out.to_vec().unwrap(), [0.0, 0.0, 0.0, 0.0, 0.0, 7.0, 7.0, 7.0]);
+    }
+}
