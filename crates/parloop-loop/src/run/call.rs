@@ -49,6 +49,16 @@ enum Source {
     Offset,
 }
 
+impl Source {
+    /// What is given for the argument that it is of.
+    fn given(self, given: &[Given]) -> &Given {
+        match self {
+            Source::Argument(index) | Source::Stride(index, _) | Source::Length(index, _) | Source::Elements(index) => &given[index],
+            Source::Offset => &Given::Missing,
+        }
+    }
+}
+
 /// One argument.
 #[derive(Clone, Debug)]
 pub struct PlannedArg {
@@ -204,7 +214,7 @@ impl CallPlan {
             Some(Type::Class(_) | Type::Opaque(_)) | None => return Err(untyped()),
         };
         let formula = |expr: &parloop_ir::syntax::Expr| {
-            self.formula(expr).map_err(|part| RunError::NoFormula { argument: argument.name.clone(), part: format!("{part:?}") })
+            self.formula(expr).map_err(|part| RunError::NoFormula { argument: argument.name.clone(), part: part.to_string() })
         };
         match &argument.kind {
             ArgumentKind::Array { layout, .. } => {
@@ -328,6 +338,9 @@ impl CallPlan {
         }
         self.deduce(given, &mut values);
         for (place, source) in self.sources.iter().enumerate() {
+            if let (Source::Argument(index), Given::Number) = (source, source.given(given)) {
+                return Err(self.not_an_integer(&self.args[*index]));
+            }
             if let (Source::Argument(index), None) = (source, values[place]) {
                 return Err(RunError::Missing { kernel: self.kernel.clone(), argument: self.args[*index].name.clone() });
             }
@@ -418,6 +431,15 @@ impl CallPlan {
             (_, Given::Missing) => Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() }),
             _ => Err(self.wrong_kind(arg)),
         }
+    }
+
+    fn not_an_integer(&self, arg: &PlannedArg) -> RunError {
+        let dtype = match &arg.kind {
+            PlannedKind::Value { dtype, .. } => dtype.name(),
+            _ => "int64",
+        };
+        let expected = format!("an integer of type {dtype} within 64 bits and a sign: not a fraction, truth value or complex number");
+        RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected }
     }
 
     /// An error about an argument that is something else than what is asked for.

@@ -240,3 +240,24 @@ fn an_offset_needs_memory_behind_what_is_passed() {
         assert_eq!(out.to_vec().unwrap(), [0.0, 0.0, 0.0, 0.0, 0.0, 7.0, 7.0, 7.0]);
     }
 }
+
+#[test]
+fn a_number_that_is_no_integer_is_told_from_a_missing_one() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<2}")
+        .instructions("o[i] = m")
+        .data(Data::global("o").dtype("int64").shape("2"))
+        .data(Data::value("m").dtype("int32"))
+        .build()
+        .unwrap();
+    let context = Context::open("cpu:1").unwrap();
+    let made = executable(&program, &context);
+    let mut o = context.zeros::<i64>(2).unwrap();
+    for wrong in [LoopArg::from(1.5), LoopArg::from(true), LoopArg::from(u64::MAX)] {
+        assert_eq!(
+            made.call(&mut [("o", LoopArg::from(&mut o)), ("m", wrong)]).unwrap_err().to_string(),
+            "kernel `loopy_kernel`: argument `m` must be an integer of type int32 within 64 bits and a sign: not a fraction, truth value or \
+             complex number"
+        );
+    }
+}
