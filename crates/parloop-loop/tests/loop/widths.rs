@@ -343,3 +343,19 @@ fn indices_of_numbers_that_are_read_do_not_overflow_their_types() {
     let code = gather("q[i]", "int32").generate(Target::C).unwrap().code.text;
     assert!(code.contains("a[q[0]]") || code.contains("a[q[i]]"), "{code}");
 }
+
+#[test]
+fn a_sum_of_indices_is_as_wide_as_what_it_is_assigned_to() {
+    let program = KernelBuilder::new()
+        .domain("{[i, j]: 0<=i<1 and 0<=j<n}")
+        .instructions("o[i] = 1 + sum(j, j)")
+        .data(Data::global("o").dtype("int64").shape("1"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in few_contexts() {
+        let mut o = context.zeros::<i64>(1).unwrap();
+        executable(&program, &context).call(loop_args! { o: &mut o, n: 100_000i64 }).unwrap();
+        assert_eq!(o.to_vec().unwrap(), [4_999_950_001]);
+    }
+}
