@@ -90,7 +90,7 @@ pub enum CheckError {
     /// An instruction is run once more for each work item along an axis.
     #[error(
         "`{instruction}` writes to shared memory and does not use hardware axis {axis}, which other instructions of `{launch}` use; add an iname with \
-         that tag: add_inames_for_unused_hw_axes"
+         that tag: `inames=+NAME` in its options, or add_inames_to_insn"
     )]
     UnusedAxis {
         /// The instruction.

@@ -18,8 +18,8 @@ use super::scope::Scope;
 use super::shadow::Shadow;
 use super::shared::{Schedules, Shared};
 use super::tree::{Axis, Function, FunctionKind, Op, ParamSource, Statement, Value, ValueKind, constant, mentions, value_param};
-use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
-use crate::schedule::Launch;
+use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number, reserved};
+use crate::schedule::{Launch, Schedule};
 
 /// Makes the tree of an entry point and of all that it calls.
 ///
@@ -38,6 +38,7 @@ pub fn lower(
 ) -> Result<Lowered, LowerError> {
     let schedule = schedules.get(entry).ok_or_else(|| LowerError::NotScheduled { kernel: entry.clone() })?;
     let mut shared = Shared { shadow: Shadow::of(&schedule.kernel, doubts, target), ..Shared::default() };
+    reserved::check(&schedule.kernel, target)?;
     let mut launches = Vec::new();
     let mut globals: Vec<GlobalTemporary> = Vec::new();
     for launch in &schedule.launches {
@@ -143,6 +144,7 @@ pub(super) fn called_function(
         return Err(LowerError::Unsupported { target, what });
     };
     let kernel = &schedule.kernel;
+    reserved::check(kernel, target)?;
     if matches!(target, Target::C | Target::Ispc) && !launch.group_size.is_empty() {
         let what = format!("kernel `{callable}`, which is called, has parallel inames of its own; inline it, or untag them");
         return Err(LowerError::Unsupported { target, what });

@@ -245,7 +245,7 @@ fn an_instruction_beside_an_axis_may_not_write_to_shared_memory() {
     assert_eq!(
         found.to_string(),
         "`one` writes to shared memory and does not use hardware axis l.0, which other instructions of `loopy_kernel` use; add an iname with that tag: \
-         add_inames_for_unused_hw_axes"
+         `inames=+NAME` in its options, or add_inames_to_insn"
     );
 }
 

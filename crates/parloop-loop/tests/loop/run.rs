@@ -261,3 +261,25 @@ fn a_number_that_is_no_integer_is_told_from_a_missing_one() {
         );
     }
 }
+
+#[test]
+fn names_that_mean_something_else_in_the_target_are_refused() {
+    let named = |name: &str| {
+        KernelBuilder::new()
+            .domain("{[i]: 0<=i<4}")
+            .instructions(format!("o[i] = {name}[i]"))
+            .data(Data::global(format!("{name}, o")).dtype("int64").shape("4"))
+            .build()
+            .unwrap()
+    };
+    for name in ["int", "auto", "register", "restrict", "bool", "unix", "NULL", "EOF", "int32_t"] {
+        assert_eq!(
+            named(name).generate(Target::C).unwrap_err().to_string(),
+            format!("argument `{name}` cannot have that name, which means something else in c; rename it")
+        );
+    }
+    named("kernel").generate(Target::C).unwrap();
+    for name in ["kernel", "global", "float4", "half"] {
+        assert!(named(name).generate(Target::OpenCl).is_err(), "{name}");
+    }
+}
