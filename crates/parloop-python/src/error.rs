@@ -169,7 +169,8 @@ impl From<RegisterError> for Error {
 
 impl From<InlineError> for Error {
     fn from(error: InlineError) -> Error {
-        Error(Exception::LoopError.error(error.to_string()))
+        let class = if matches!(error, InlineError::ShortPart { .. }) { Exception::LoopIndexError } else { Exception::LoopError };
+        Error(class.error(error.to_string()))
     }
 }
 
