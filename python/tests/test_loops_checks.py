@@ -220,3 +220,64 @@ def test_an_array_with_another_number_of_axes_is_refused_where_only_its_strides_
     np.testing.assert_array_equal(out, a)
     with pytest.raises(pl.LoopError, match="^kernel `copy`: argument `a` has 1 axes, but the kernel was made for 2$"):
         knl(ctx, a=a.ravel(), n=4)
+
+
+def twice(index="i"):
+    data = [lp.GlobalArg("a,out", np.float64, shape="n", strides="auto"), ...]
+    return lp.make_kernel("{[i]: 0<=i<n}", f"out[i] = 2*a[{index}]", data, name="twice")
+
+
+def test_arguments_that_share_memory_are_refused_where_one_is_written(ctx):
+    x = np.arange(1, 17.0)
+    message = re.escape("kernel `twice`: arguments `out` and `a` share memory, and `out` is written; pass a copy of one of them")
+    with pytest.raises(pl.LoopError, match=message):
+        twice()(ctx, a=x[:-1], out=x[1:])
+    with pytest.raises(pl.LoopError, match=message):
+        twice("n - 1 - i")(ctx, a=x, out=x)
+    np.testing.assert_array_equal(x, np.arange(1, 17.0))
+    y = ctx.array(x.copy())
+    with pytest.raises(pl.LoopError, match=message):
+        twice("n - 1 - i")(ctx, a=y, out=y)
+    twice()(ctx, a=y, out=y)  # each instance reads the element that it writes
+    np.testing.assert_array_equal(y.numpy(), 2 * x)
+
+
+def test_parts_without_common_elements_do_not_share_memory():
+    ctx, x = pl.Context("cpu:1"), np.arange(16.0)
+    twice()(ctx, a=x[::2], out=x[1::2])
+    np.testing.assert_array_equal(x[1::2], 2 * x[::2])
+    x = np.arange(16.0)
+    with pytest.raises(pl.LoopError, match="share memory"):
+        twice()(ctx, a=x[:8], out=x[1::2])
+
+
+def test_a_view_that_repeats_elements_is_not_written():
+    with pytest.raises(pl.LoopError, match="some of its elements are the same memory"):
+        twice()(pl.Context("cpu:1"), a=np.arange(5.0), out=np.lib.stride_tricks.as_strided(np.zeros(1), (5,), (0,)))
+
+
+def test_lengths_are_compared_with_what_the_loops_reach_in_each_call(ctx):
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i]", [lp.GlobalArg("a", np.float64, shape="n"), lp.GlobalArg("out", np.float64, shape="m"), ...])
+    big = np.zeros(100)
+    with pytest.raises(pl.LoopIndexError, match=re.escape("index 1 is 49, but the axis has 4 elements with m = 4, n = 50")):
+        knl(ctx, a=np.ones(50), out=big[:4])
+    assert not big.any()
+    knl(ctx, a=np.ones(50), out=big[:60])
+    assert big.sum() == 50
+
+
+def test_an_output_with_an_offset_is_passed():
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 7", [lp.GlobalArg("out", np.float64, shape="n", offset=5), lp.ValueArg("n", np.int32)])
+    big = np.zeros(100)
+    with pytest.raises(pl.LoopError, match="cannot be made by the call; pass it"):
+        knl(pl.Context("cpu:1"), n=4)
+    with pytest.raises(pl.LoopError, match="its memory must have 9, but has 4"):
+        knl(pl.Context("cpu:1"), out=big[:4])
+    assert not big.any()
+
+
+@pytest.mark.parametrize("wrong", [1.5, float("nan"), True, 2 + 0j, 2**63])
+def test_a_number_that_is_no_integer_is_not_called_missing(wrong):
+    knl = lp.make_kernel("{[i]: 0<=i<2}", "o[i] = m", [lp.GlobalArg("o", np.int64, shape="2"), lp.ValueArg("m", np.int32)])
+    with pytest.raises(pl.LoopError, match="argument `m` must be an integer of type int32"):
+        knl(pl.Context("cpu:1"), m=wrong)

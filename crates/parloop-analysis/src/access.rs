@@ -1,6 +1,6 @@
 //! What instructions do to memory: every read and write of a variable, with its indices and the conditions under which it happens.
 
-use parloop_ir::syntax::{Atomicity, BinaryOp, Expr, Instruction, InstructionKind, LoopKernel, UnaryOp};
+use parloop_ir::syntax::{Atomicity, BinaryOp, Expr, Instruction, InstructionKind, UnaryOp};
 use parloop_isl::Name;
 
 /// One read or write in an instruction.
@@ -241,13 +241,9 @@ impl<'k> Walk<'k> {
     }
 }
 
-/// Whether the kernel writes nothing of that name and has no variable of it: a parameter.
-pub fn is_parameter(kernel: &LoopKernel, name: &Name) -> bool {
-    !kernel.inames.contains_key(name) && !kernel.temporaries.contains_key(name)
-}
-
 /// The two sides of a comparison, or what a condition consists of, as far as affine expressions go: the constraints that hold where the
-/// condition has the value; fewer where a part is not affine.
+/// condition has the value; fewer where a part is not affine. They hold only as far as their names are integers
+/// ([`Facts::is_integer`](crate::facts::Facts::is_integer)).
 pub fn constraints_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl::Constraint>) {
     use parloop_ir::syntax::CompareOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
     use parloop_isl::{Affine, Constraint};

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use parloop_device::DType;
 use parloop_ir::domain::Forest;
-use parloop_ir::syntax::{Argument, InameTag, LoopKernel};
+use parloop_ir::syntax::{Argument, ArgumentKind, InameTag, LoopKernel, Type};
 use parloop_isl::{IslError, Name, Set};
 
 /// How an iname becomes code.
@@ -102,6 +103,19 @@ impl<'k> Facts<'k> {
     /// The points of some inames and of all that their bounds need.
     pub fn domain<'n>(&self, inames: impl IntoIterator<Item = &'n Name>) -> Result<Set, IslError> {
         self.forest.domain_of(inames)
+    }
+
+    /// Whether the name is that of an integer that stays what it is while an instruction runs: an iname, or a parameter that has no other
+    /// type. Only such names may be reasoned about as integers: `0 < x and x < 1` holds for numbers that are none.
+    pub fn is_integer(&self, name: &Name) -> bool {
+        if self.kernel.inames.contains_key(name) {
+            return true;
+        }
+        let is_integer = |ty: &Type| ty.scalar().is_some_and(DType::is_integer);
+        match self.arguments.get(name) {
+            Some(argument) => argument.kind == ArgumentKind::Value && argument.ty.as_ref().is_none_or(is_integer),
+            None => !self.kernel.temporaries.contains_key(name),
+        }
     }
 
     /// How many values an iname has, if constraints on it alone say so.

@@ -318,7 +318,8 @@ impl Layout {
     pub fn unknown_lengths(&self, array: &Name) -> Vec<Name> {
         match self.lengths() {
             Some(_) => Vec::new(),
-            None => (0..self.axis_count().unwrap_or(0)).map(|axis| length_parameter(array, axis)).collect(),
+            // Where nobody knows the axes, one length is that of all there is.
+            None => (0..self.axis_count().unwrap_or(1)).map(|axis| length_parameter(array, axis)).collect(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ::parloop_transform as transform;
 use parloop_analysis::dependence::Doubt;
 use parloop_analysis::infer;
+use parloop_codegen::check::{Bounds, CallBound};
 use parloop_codegen::lower::{self, Code, Lowered};
 use parloop_codegen::schedule::{self, Schedule};
 use parloop_codegen::{check, target};
@@ -13,7 +14,9 @@ use parloop_device::DType;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::program::{Program, reachable};
-use parloop_ir::syntax::{Argument, ArgumentKind, Expr, LoopKernel, Target, Type};
+use parloop_ir::syntax::{
+    Argument, ArgumentKind, Assignment, Expr, Instruction, InstructionKind, LoopKernel, Reduction, ReductionOp, Target, Type,
+};
 use parloop_isl::{Bound, Name};
 use parloop_transform::reduce::{self, Realization};
 
@@ -36,6 +39,8 @@ pub struct Generated {
     pub target: Target,
     /// Orders of instances that may be lost: only the data knows.
     pub doubts: BTreeSet<Doubt>,
+    /// Indices that each call compares with the lengths of arrays.
+    pub bounds: Vec<CallBound>,
     /// The program that it was made of, with the kernel as its only entry point.
     source: Program,
 }
@@ -75,6 +80,7 @@ fn infer_types(program: &Program, target: Target) -> Result<Program, LoopError> 
 }
 
 fn realize_reductions(program: &Program, target: Target) -> Result<Program, LoopError> {
+    let program = &each_kernel(program, |kernel| Ok(widen_sums(program, kernel)))?;
     let realized = each_kernel(program, |kernel| {
         let type_of = |kernel: &LoopKernel, expr: &Expr| {
             let ty = infer::type_of(program, kernel, expr).map_err(|error| error.to_string())?;
@@ -85,6 +91,43 @@ fn realize_reductions(program: &Program, target: Target) -> Result<Program, Loop
     })?;
     // Accumulators, and calls that were inside of reductions, get their types.
     if realized == *program { Ok(realized) } else { infer_types(&realized, target) }
+}
+
+/// With sums and products of integers in the type of what they are assigned to, where that is a wider one: `sum(j, j)` of 32-bit indices
+/// does not fit them.
+fn widen_sums(program: &Program, kernel: &LoopKernel) -> Option<LoopKernel> {
+    let integer = |expr: &Expr| infer::type_of(program, kernel, expr).ok()?.scalar().filter(|dtype| dtype.is_integer());
+    let mut widened = kernel.clone();
+    let mut is_any = false;
+    for instruction in &mut widened.instructions {
+        let InstructionKind::Assign(assignment) = &instruction.kind else { continue };
+        if instruction.reduction_inames().is_empty() {
+            continue;
+        }
+        let Some(wide) = integer(&assignment.lhs).filter(|dtype| dtype.size() > 1) else { continue };
+        let rhs = widen_sums_in(&assignment.rhs, wide, &integer);
+        if rhs != assignment.rhs {
+            let assignment = Assignment { rhs, ..assignment.clone() };
+            *instruction = Arc::new(Instruction { kind: InstructionKind::Assign(assignment), ..(**instruction).clone() });
+            is_any = true;
+        }
+    }
+    is_any.then_some(widened)
+}
+
+fn widen_sums_in(expr: &Expr, wide: DType, integer: &dyn Fn(&Expr) -> Option<DType>) -> Expr {
+    expr.rewrite(&mut |part| match part {
+        // An index does not get wider by what is assigned.
+        Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::Compare(..) => Some(part.clone()),
+        Expr::Reduction(reduction) if matches!(reduction.op, ReductionOp::Sum | ReductionOp::Product) => {
+            let operands = reduction.operands.iter().map(|operand| match integer(operand) {
+                Some(narrow) if narrow.size() < wide.size() => Expr::Cast(wide.into(), Arc::new(widen_sums_in(operand, wide, integer))),
+                _ => operand.clone(),
+            });
+            Some(Expr::Reduction(Arc::new(Reduction { operands: operands.collect(), ..(**reduction).clone() })))
+        }
+        _ => None,
+    })
 }
 
 fn assign_local_axes(program: &Program, _: Target) -> Result<Program, LoopError> {
@@ -128,11 +171,13 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     }
     let program = prepare(&only, target)?;
     let mut schedules = BTreeMap::new();
-    let (mut doubts, mut own) = (BTreeSet::new(), BTreeSet::new());
+    let (mut doubts, mut own, mut bounds) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
     for name in reachable(&program)? {
         if let Some(kernel) = program.callables.get(&name).and_then(|callable| callable.kernel()) {
-            check::before_schedule(&program, kernel)?;
-            let scheduled = schedule::schedule(&program, kernel)?;
+            let Bounds { in_calls, in_kernel } = check::before_schedule(&program, kernel)?;
+            let mut scheduled = schedule::schedule(&program, kernel)?;
+            scheduled.guarded = in_kernel;
+            bounds.extend(in_calls);
             let found = check::after_schedule(&program, &scheduled)?;
             if name == *entry {
                 own.clone_from(&found);
@@ -145,7 +190,7 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     let lowered = lower::lower(&program, &entry, &schedules, &own, target)?;
     let code = target::write(&lowered)?;
     let schedule = schedules.remove(&entry).ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
-    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only, doubts })
+    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only, doubts, bounds })
 }
 
 /// A program that can be made with indices of 64 bits.

@@ -7,6 +7,7 @@ use parloop_loop::create::CreateError;
 use parloop_loop::error::LoopError;
 use parloop_loop::parse::ParseError;
 use parloop_loop::program::NoEntry;
+use parloop_loop::run::RunError;
 use parloop_loop::stats::StatsError;
 use parloop_loop::transform::{ApplyError, InlineError, RealizeReductionError, RegisterError};
 use parloop_mesh::MeshError;
@@ -150,7 +151,8 @@ impl From<VtkError> for Error {
 fn loop_class(error: &LoopError) -> Exception {
     match error {
         LoopError::Infer(_) | LoopError::Callable(_) => Exception::LoopTypeError,
-        LoopError::Check(CheckError::OutOfBounds { .. } | CheckError::WrongRank { .. }) => Exception::LoopIndexError,
+        LoopError::Check(CheckError::OutOfBounds { .. } | CheckError::NegativeIndex { .. } | CheckError::WrongRank { .. })
+        | LoopError::Run(RunError::OutOfBounds { .. }) => Exception::LoopIndexError,
         LoopError::Check(CheckError::Race { .. } | CheckError::Overwritten { .. }) => Exception::LoopRaceError,
         LoopError::Check(CheckError::VariableAccessNotOrdered { .. } | CheckError::Reordered { .. }) => Exception::LoopOrderError,
         LoopError::Check(CheckError::MissingDefinition { .. }) => Exception::LoopDefinitionError,
@@ -169,7 +171,8 @@ impl From<RegisterError> for Error {
 
 impl From<InlineError> for Error {
     fn from(error: InlineError) -> Error {
-        Error(Exception::LoopError.error(error.to_string()))
+        let class = if matches!(error, InlineError::ShortPart { .. }) { Exception::LoopIndexError } else { Exception::LoopError };
+        Error(class.error(error.to_string()))
     }
 }
 

@@ -52,6 +52,25 @@ pub enum InlineError {
         /// What is passed.
         part: String,
     },
+    /// The part of an array that is passed has fewer elements than the kernel declares.
+    #[error(
+        "argument `{argument}` of kernel `{kernel}` has {declared} elements along axis {axis}, but the part `{part}` that the caller passes has \
+         {found}; pass a longer part"
+    )]
+    ShortPart {
+        /// The kernel.
+        kernel: Name,
+        /// Its argument.
+        argument: Name,
+        /// The axis, counted from 0.
+        axis: usize,
+        /// How long it is declared.
+        declared: String,
+        /// What is passed.
+        part: String,
+        /// How long that is.
+        found: String,
+    },
     /// The call does not fit.
     #[error(transparent)]
     Callable(#[from] CallableError),
@@ -227,7 +246,33 @@ impl<'a> Inlining<'a> {
         for (place, passed) in given.chain(places.outputs.iter().zip(lhs)) {
             this.pass(*place, passed, &mut names)?;
         }
+        this.check_lengths()?;
         Ok(this)
+    }
+
+    /// That no part is shorter than the argument that it is passed for: in the callee's place, its accesses are to the whole array.
+    fn check_lengths(&self) -> Result<(), InlineError> {
+        for argument in &self.callee.arguments {
+            let ArgumentKind::Array { layout, .. } = &argument.kind else { continue };
+            let (Some(lengths), Some(passed)) = (layout.lengths(), self.arrays.get(&argument.name)) else { continue };
+            let Expr::SubArray(part) = &passed.whole else { continue };
+            for (axis, (declared, iname)) in lengths.iter().zip(&part.inames).enumerate() {
+                let found = extent(self.caller, iname, &part.array)?.length;
+                let needed = declared.substitute(&self.values);
+                let missing = to_affine(&needed).zip(to_affine(&found)).and_then(|(needed, found)| needed.sub(&found).ok());
+                if missing.and_then(|missing| missing.as_constant()).is_some_and(|missing| missing > 0) {
+                    return Err(InlineError::ShortPart {
+                        kernel: self.callee.name.clone(),
+                        argument: argument.name.clone(),
+                        axis,
+                        declared: declared.to_string(),
+                        part: passed.whole.to_string(),
+                        found: found.to_string(),
+                    });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Notes what stands for an argument.

@@ -80,7 +80,7 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
 
 impl<'k> Touch<'k> {
     fn of(facts: &Facts<'k>, opaque: &Opaque, at: usize, access: Access<'k>, root: Name) -> Touch<'k> {
-        let is_known = |affine: &Affine| affine.names().iter().all(|name| !facts.kernel.temporaries.contains_key(name));
+        let is_known = |affine: &Affine| affine.names().iter().all(|name| facts.is_integer(name));
         let indices: Option<Vec<Option<Affine>>> =
             access.indices.map(|indices| indices.iter().map(|index| opaque.affine(index).filter(is_known)).collect());
         let mut constraints = Vec::new();
@@ -138,8 +138,7 @@ impl<'k> Touch<'k> {
 
 /// Whether the constraints of a condition say all that it says.
 fn is_affine(facts: &Facts<'_>, condition: &Expr, value: bool) -> bool {
-    let is_known =
-        |expr: &Expr| to_affine(expr).is_some_and(|affine| affine.names().iter().all(|name| !facts.kernel.temporaries.contains_key(name)));
+    let is_known = |expr: &Expr| to_affine(expr).is_some_and(|affine| affine.names().iter().all(|name| facts.is_integer(name)));
     match (condition, value) {
         (Expr::Unary(UnaryOp::Not, operand), _) => is_affine(facts, operand, !value),
         (Expr::Binary(BinaryOp::And, left, right), true) | (Expr::Binary(BinaryOp::Or, left, right), false) => {

@@ -1,53 +1,113 @@
-//! Indices are inside of their arrays, proved on the domains.
+//! Indices are inside of their arrays: proved on the domains, or left to be checked.
 //!
-//! Most indices are compared with a constraint of the domain as it stands, or with constant limits; the solver is asked about the rest. What the
-//! solver cannot know (indices read from memory, bounds that data decide, lengths that nothing relates to the loops) is not checked here.
+//! Most indices are compared with a constraint of the domain as it stands, or with constant limits; the solver is asked about the rest. What
+//! is affine and depends on numbers that nothing relates to the loops is left to each call; what is not affine, to the kernel as it
+//! runs. An index that data decides (read from memory, or bounded by what is) is not checked here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use parloop_analysis::access::{Access, accesses, constraints_of};
 use parloop_analysis::facts::Facts;
-use parloop_ir::affine::to_affine;
-use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, Shape};
+use parloop_ir::fold;
+use parloop_ir::layout::{Axis, length_parameter};
+use parloop_ir::syntax::{Argument, ArgumentKind, Expr, Instruction, Layout};
 use parloop_isl::{Affine, Atom, Constraint, Name, Set};
 
 use super::CheckError;
+use super::linear::{Cases, is_whole};
 
-pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
-    let mut domains: HashMap<Vec<&Name>, Set> = HashMap::new();
+/// What is left to check of the indices of a kernel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds {
+    /// What each call checks, before anything runs.
+    pub in_calls: Vec<CallBound>,
+    /// The accesses that are checked as the kernel runs, with the axes along which they are.
+    pub in_kernel: BTreeMap<Expr, BTreeSet<usize>>,
+}
+
+/// An index that is inside for some numbers of a call and outside for others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallBound {
+    /// As it stands in the instruction.
+    pub access: String,
+    /// The instruction.
+    pub instruction: Name,
+    /// The axis, counted from 0.
+    pub axis: usize,
+    /// The index.
+    pub index: Affine,
+    /// The length of the axis; `None` where only negative indices are asked for.
+    pub length: Option<Affine>,
+    /// The numbers with which the index is outside somewhere: a set without dimensions.
+    pub outside: Set,
+    /// Where it is.
+    pub points: Set,
+}
+
+/// Proves what can be proved; `is_called` says that the host calls the kernel, so that it can check numbers before.
+pub(super) fn check(facts: &Facts<'_>, is_called: bool) -> Result<Bounds, CheckError> {
+    let mut found = Bounds::default();
+    let mut domains: HashMap<Vec<Name>, Set> = HashMap::new();
     for instruction in &facts.kernel.instructions {
         for access in accesses(instruction) {
-            let Some(indices) = access.indices.filter(|indices| !indices.is_empty() && access.expr.is_some()) else { continue };
-            let lengths = match lengths_of(facts, &access.name) {
-                // How long a field of an object is, each call knows.
-                None if is_field(facts, &access.name) => None,
-                None => continue,
-                lengths => lengths,
-            };
-            if let Some(lengths) = lengths.filter(|lengths| lengths.len() != indices.len()) {
-                return Err(CheckError::WrongRank {
-                    access: text(&access),
-                    instruction: instruction.id.clone(),
-                    array: access.name.clone(),
-                    found: indices.len(),
-                    expected: lengths.len(),
-                });
-            }
-            let inames: Vec<&Name> = instruction.within_inames.iter().chain(access.swept).collect();
-            let domain = match domains.get(&inames) {
-                Some(domain) => domain.clone(),
-                None => {
-                    let domain = facts.domain(inames.iter().copied())?;
-                    domains.insert(inames, domain.clone());
-                    domain
+            let Some(expr) = access.expr else { continue };
+            let Some(sides) = sides(facts, instruction, &access)? else { continue };
+            let mut inames: Vec<Name> = instruction.within_inames.iter().chain(access.swept).cloned().collect();
+            let mut domain = domain_of(facts, &mut domains, &inames)?;
+            if is_computed(facts, &domain) {
+                // Only the loops that the index uses count.
+                inames.retain(|iname| sides.iter().any(|(index, _)| index.variables().contains(iname)));
+                domain = domain_of(facts, &mut domains, &inames)?;
+                if is_computed(facts, &domain) {
+                    continue;
                 }
-            };
-            if !domain.params().iter().any(|param| facts.kernel.temporaries.contains_key(param)) {
-                check_access(facts, instruction, &access, domain, lengths)?;
+            }
+            let place = Place { facts, instruction, access: &access, is_called };
+            let axes = place.check(&domain, &sides, &mut found.in_calls)?;
+            if !axes.is_empty() {
+                found.in_kernel.entry(expr.clone()).or_default().extend(axes);
             }
         }
     }
-    Ok(())
+    Ok(found)
+}
+
+fn domain_of(facts: &Facts<'_>, known: &mut HashMap<Vec<Name>, Set>, inames: &[Name]) -> Result<Set, CheckError> {
+    if let Some(domain) = known.get(inames) {
+        return Ok(domain.clone());
+    }
+    let domain = facts.domain(inames)?;
+    known.insert(inames.to_vec(), domain.clone());
+    Ok(domain)
+}
+
+/// Whether bounds are computed in the kernel.
+fn is_computed(facts: &Facts<'_>, domain: &Set) -> bool {
+    domain.params().iter().any(|param| facts.kernel.temporaries.contains_key(param))
+}
+
+/// Each index of an access with the length that it must stay below; `None` where there is nothing to check.
+fn sides(facts: &Facts<'_>, instruction: &Instruction, access: &Access<'_>) -> Result<Option<Vec<(Expr, Option<Expr>)>>, CheckError> {
+    if let Some(Expr::LinearSubscript(_, index)) = access.expr {
+        let size = layout_of(facts, &access.name).and_then(|layout| span(layout, &access.name));
+        return Ok(size.map(|size| vec![((**index).clone(), Some(size))]));
+    }
+    let Some(indices) = access.indices.filter(|indices| !indices.is_empty()) else { return Ok(None) };
+    let Some(layout) = layout_of(facts, &access.name) else {
+        // How long a field of an object is, each call knows.
+        let field = is_field(facts, &access.name).then(|| indices.iter().map(|index| (index.clone(), None)).collect());
+        return Ok(field);
+    };
+    let lengths = lengths_of(layout, &access.name);
+    if lengths.len() != indices.len() {
+        return Err(wrong_rank(instruction, access, indices.len(), lengths.len()));
+    }
+    Ok(Some(indices.iter().cloned().zip(lengths.into_iter().map(Some)).collect()))
+}
+
+fn wrong_rank(instruction: &Instruction, access: &Access<'_>, found: usize, expected: usize) -> CheckError {
+    let (instruction, array) = (instruction.id.clone(), access.name.clone());
+    CheckError::WrongRank { access: text(access), instruction, array, found, expected }
 }
 
 fn text(access: &Access<'_>) -> String {
@@ -60,80 +120,152 @@ fn is_field(facts: &Facts<'_>, name: &Name) -> bool {
     object.is_some_and(|argument| argument.kind == ArgumentKind::Object)
 }
 
-fn lengths_of<'k>(facts: &Facts<'k>, name: &Name) -> Option<&'k [Expr]> {
-    let layout = match facts.kernel.temporaries.get(name) {
-        Some(temporary) => &temporary.layout,
+fn layout_of<'k>(facts: &Facts<'k>, name: &Name) -> Option<&'k Layout> {
+    match facts.kernel.temporaries.get(name) {
+        Some(temporary) => Some(&temporary.layout),
         None => match &facts.arguments.get(name)?.kind {
-            ArgumentKind::Array { layout, .. } => layout,
-            _ => return None,
+            ArgumentKind::Array { layout, .. } => Some(layout),
+            _ => None,
         },
-    };
-    match &layout.shape {
-        Shape::Known(lengths) => Some(lengths),
-        Shape::Auto | Shape::Unknown => None,
     }
 }
 
-fn check_access(
-    facts: &Facts<'_>,
-    instruction: &Instruction,
-    access: &Access<'_>,
-    domain: Set,
-    lengths: Option<&[Expr]>,
-) -> Result<(), CheckError> {
-    let mut conditions = Vec::new();
-    for (condition, value) in &access.conditions {
-        constraints_of(condition, *value, &mut conditions);
+/// The lengths of the axes; those that the kernel does not know are what each call finds.
+fn lengths_of(layout: &Layout, name: &Name) -> Vec<Expr> {
+    match layout.lengths() {
+        Some(lengths) => lengths.to_vec(),
+        None => layout.unknown_lengths(name).into_iter().map(Expr::var).collect(),
     }
-    let is_known = |name: &Name| domain.has_dim(name) || domain.params().contains(name) || facts.kernel.assumptions.params().contains(name);
-    conditions.retain(|constraint| constraint.affine.names().iter().all(|name| is_known(name) || is_plain_value(facts, name)));
-    let named: BTreeSet<Name> = conditions.iter().flat_map(|constraint| constraint.affine.names()).collect();
-    let known = Known { facts, domain: &domain, conditions: &conditions };
-    for (axis, index) in access.indices.into_iter().flatten().enumerate() {
-        let Some(index) = to_affine(index) else { continue };
-        let length = match lengths.map(|lengths| to_affine(&lengths[axis])) {
-            Some(None) => continue,
-            length => length.flatten(),
-        };
-        let names = length.iter().flat_map(Affine::names).chain(index.names()).collect::<BTreeSet<Name>>();
-        if !names.iter().all(|name| is_known(name) || named.contains(name)) {
-            continue;
+}
+
+/// How many elements an array takes, from its beginning to its last; `None` for what has no memory of its own.
+pub(crate) fn span(layout: &Layout, name: &Name) -> Option<Expr> {
+    if layout.lengths().is_some() {
+        return layout.size(name).ok();
+    }
+    let Ok(axes) = layout.axes(name) else { return Some(Expr::var(length_parameter(name, 0))) };
+    let mut size = Expr::int(1);
+    for (axis, length) in axes.into_iter().zip(layout.unknown_lengths(name)) {
+        let Axis::Stride(stride) = axis else { return None };
+        let last = fold::subtract(Expr::var(length), Expr::int(1));
+        size = fold::add(size, fold::multiply(stride, last));
+    }
+    Some(size)
+}
+
+/// Whether each call knows the number: an argument, or what it finds of an array.
+fn is_number_of_calls(facts: &Facts<'_>, name: &Name) -> bool {
+    let is_found = |argument: &Argument| match &argument.kind {
+        ArgumentKind::Array { layout, .. } => {
+            let lengths = layout.unknown_lengths(&argument.name);
+            lengths.contains(name) || layout.hidden_parameters(&argument.name).iter().any(|(hidden, _)| hidden == name)
         }
-        let room = match &length {
-            Some(length) => Some(length.sub(&index)?.sub(&Affine::constant(1))?),
-            None => None,
-        };
-        for inside in [Some(&index), room.as_ref()].into_iter().flatten() {
-            if known.proves(inside) {
+        _ => false,
+    };
+    facts.arguments.contains_key(name) || facts.kernel.arguments.iter().any(is_found)
+}
+
+/// One access in an instruction.
+struct Place<'a, 'k> {
+    facts: &'a Facts<'k>,
+    instruction: &'a Instruction,
+    access: &'a Access<'k>,
+    /// Whether the host calls the kernel.
+    is_called: bool,
+}
+
+impl Place<'_, '_> {
+    /// The axes whose indices the kernel has to check as it runs.
+    fn check(&self, domain: &Set, sides: &[(Expr, Option<Expr>)], in_calls: &mut Vec<CallBound>) -> Result<BTreeSet<usize>, CheckError> {
+        let facts = self.facts;
+        let is_known =
+            |name: &Name| domain.has_dim(name) || domain.params().contains(name) || facts.kernel.assumptions.params().contains(name);
+        let is_usable = |name: &Name| is_known(name) || facts.arguments.contains_key(name) && facts.is_integer(name);
+        let mut conditions = Vec::new();
+        for (condition, value) in &self.access.conditions {
+            constraints_of(condition, *value, &mut conditions);
+        }
+        conditions.retain(|constraint| constraint.affine.names().iter().all(|name| is_usable(name) && facts.is_integer(name)));
+        let named: BTreeSet<Name> = conditions.iter().flat_map(|constraint| constraint.affine.names()).collect();
+        let known = Known { facts, domain, conditions: &conditions };
+        let is_exact = self.access.conditions.iter().all(|(condition, value)| is_whole(facts, condition, *value));
+        let mut in_kernel = BTreeSet::new();
+        for (axis, (index, length)) in sides.iter().enumerate() {
+            if self.is_data(index) {
                 continue;
             }
-            if let Some(point) = known.counterexample(inside)? {
-                return Err(out_of_bounds(instruction, access, axis, (&index, length.as_ref()), &point));
+            let mut cases = Cases::new(facts);
+            let affine = cases.affine(index);
+            // The last index of a field, each call compares with the field's length, if it is affine.
+            if length.is_none() && !cases.is_plain() {
+                in_kernel.insert(axis);
+            }
+            let limit = length.as_ref().map(|length| cases.affine(length));
+            cases.relate(|expr, cases| known.follows(expr, cases))?;
+            let room = match &limit {
+                Some(limit) => Some(limit.sub(&affine)?.sub(&Affine::constant(1))?),
+                None => None,
+            };
+            for inside in [Some(&affine), room.as_ref()].into_iter().flatten() {
+                if known.proves(inside) {
+                    continue;
+                }
+                if !cases.is_plain() {
+                    if !known.follows(inside, &cases)? {
+                        in_kernel.insert(axis);
+                    }
+                    continue;
+                }
+                let Some(outside) = known.outside(inside)? else { continue };
+                let names = limit.iter().flat_map(Affine::names).chain(affine.names()).collect::<BTreeSet<Name>>();
+                if names.iter().all(|name| is_known(name) || named.contains(name)) {
+                    let point = outside.sample()?.unwrap_or_default();
+                    return Err(self.out_of_bounds(axis, (&affine, limit.as_ref()), &point));
+                }
+                match self.in_calls(&outside).filter(|_| is_exact) {
+                    Some(numbers) => in_calls.push(CallBound {
+                        access: text(self.access),
+                        instruction: self.instruction.id.clone(),
+                        axis,
+                        index: affine.clone(),
+                        length: limit.clone(),
+                        outside: numbers,
+                        points: outside,
+                    }),
+                    None => drop(in_kernel.insert(axis)),
+                }
             }
         }
+        Ok(in_kernel)
     }
-    Ok(())
-}
 
-/// An argument that nothing changes.
-fn is_plain_value(facts: &Facts<'_>, name: &Name) -> bool {
-    facts.arguments.get(name).is_some_and(|argument| argument.kind == ArgumentKind::Value)
-}
+    /// Whether an index is read from memory, or is what the kernel computes.
+    fn is_data(&self, index: &Expr) -> bool {
+        index.any(&mut |part| match part {
+            Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::Lookup(..) | Expr::SubArray(_) => true,
+            Expr::Variable(name) => self.facts.kernel.temporaries.contains_key(name),
+            _ => false,
+        })
+    }
 
-fn out_of_bounds(
-    instruction: &Instruction,
-    access: &Access<'_>,
-    axis: usize,
-    (index, length): (&Affine, Option<&Affine>),
-    point: &BTreeMap<Name, i64>,
-) -> CheckError {
-    let value = index.evaluate(&|name| point.get(name).copied()).unwrap_or_default();
-    let names: BTreeSet<Name> = length.into_iter().flat_map(Affine::names).chain(index.names()).collect();
-    let point = names.into_iter().filter_map(|name| point.get(&name).map(|&value| (name.clone(), value))).collect();
-    let (access, instruction) = (text(access), instruction.id.clone());
-    match length {
-        Some(length) => CheckError::OutOfBounds { access, instruction, axis, length: length.to_string(), value, point },
-        None => CheckError::NegativeIndex { access, instruction, axis, value, point },
+    /// The numbers of a call with which there is one of these points, if the host knows them all.
+    fn in_calls(&self, outside: &Set) -> Option<Set> {
+        if !self.is_called || self.facts.kernel.options.is_checked() {
+            return None;
+        }
+        let numbers = outside.project_onto(&[]).ok()?;
+        numbers.used_params().iter().all(|name| is_number_of_calls(self.facts, name)).then_some(numbers)
+    }
+
+    fn out_of_bounds(&self, axis: usize, (index, length): (&Affine, Option<&Affine>), point: &BTreeMap<Name, i64>) -> CheckError {
+        let value = index.evaluate(&|name| point.get(name).copied()).unwrap_or_default();
+        let names: BTreeSet<Name> = length.into_iter().flat_map(Affine::names).chain(index.names()).collect();
+        let point = names.into_iter().filter_map(|name| point.get(&name).map(|&value| (name.clone(), value))).collect();
+        let (access, instruction) = (text(self.access), self.instruction.id.clone());
+        match length {
+            Some(length) => CheckError::OutOfBounds { access, instruction, axis, length: length.to_string(), value, point },
+            None => CheckError::NegativeIndex { access, instruction, axis, value, point },
+        }
     }
 }
 
@@ -173,10 +305,21 @@ impl Known<'_, '_> {
         })
     }
 
-    /// A point at which the expression is negative.
-    fn counterexample(&self, expr: &Affine) -> Result<Option<BTreeMap<Name, i64>>, CheckError> {
+    /// The points at which the expression is negative, if there are any.
+    fn outside(&self, expr: &Affine) -> Result<Option<Set>, CheckError> {
         let negative = Constraint::not_negative(expr.scale(-1)?.sub(&Affine::constant(1))?);
         let set = self.domain.join(&self.facts.kernel.assumptions)?.constrain(self.conditions)?.constrain(&[negative])?;
-        Ok(if set.is_empty()? { None } else { Some(set.sample()?.unwrap_or_default()) })
+        Ok(if set.is_empty()? { None } else { Some(set) })
+    }
+
+    /// Whether the expression is not negative in any of the cases.
+    fn follows(&self, expr: &Affine, cases: &Cases<'_, '_>) -> Result<bool, CheckError> {
+        let Some(outside) = self.outside(expr)? else { return Ok(true) };
+        for case in &cases.all {
+            if !outside.constrain(case)?.is_empty()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

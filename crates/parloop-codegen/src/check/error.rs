@@ -90,7 +90,7 @@ pub enum CheckError {
     /// An instruction is run once more for each work item along an axis.
     #[error(
         "`{instruction}` writes to shared memory and does not use hardware axis {axis}, which other instructions of `{launch}` use; add an iname with \
-         that tag: add_inames_for_unused_hw_axes"
+         that tag: `inames=+NAME` in its options, or add_inames_to_insn"
     )]
     UnusedAxis {
         /// The instruction.
@@ -214,6 +214,18 @@ pub enum CheckError {
         index: String,
         /// The instruction.
         instruction: Name,
+        /// Its type.
+        found: String,
+    },
+    /// A number of a domain or an assumption is no integer.
+    #[error(
+        "{place} uses `{name}`, which is of type {found}; domains and assumptions are about integers: declare it as int64, or make it a condition (`if=`)"
+    )]
+    NumberType {
+        /// The number.
+        name: Name,
+        /// `a domain` or `an assumption`.
+        place: &'static str,
         /// Its type.
         found: String,
     },

@@ -1,7 +1,8 @@
-//! Indices are integers.
+//! Indices are integers, and so are the numbers of domains and assumptions.
 
 use parloop_analysis::facts::Facts;
 use parloop_analysis::infer::TypeReader;
+use parloop_device::DType;
 use parloop_ir::affine::to_affine;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Type};
@@ -9,6 +10,7 @@ use parloop_ir::syntax::{Expr, Type};
 use super::CheckError;
 
 pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckError> {
+    check_numbers(facts)?;
     let mut reader: Option<TypeReader<'_>> = None;
     for instruction in &facts.kernel.instructions {
         let mut indices: Vec<&Expr> = Vec::new();
@@ -28,6 +30,22 @@ pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckErr
                 let (index, instruction) = (index.to_string(), instruction.id.clone());
                 return Err(CheckError::IndexType { index, instruction, found: found.to_string() });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Domains and assumptions are about integers with a sign, or of less than 64 bits: whatever is computed with them is an integer.
+fn check_numbers(facts: &Facts<'_>) -> Result<(), CheckError> {
+    let in_domains = facts.kernel.domains.iter().flat_map(|domain| domain.params()).map(|name| (name, "a domain"));
+    let assumed = facts.kernel.assumptions.used_params();
+    for (name, place) in in_domains.chain(assumed.iter().map(|name| (name, "an assumption"))) {
+        let ty = match facts.kernel.temporaries.get(name) {
+            Some(temporary) => temporary.ty.as_ref(),
+            None => facts.arguments.get(name).and_then(|argument| argument.ty.as_ref()),
+        };
+        if let Some(ty) = ty.filter(|ty| !ty.scalar().is_some_and(|dtype| dtype.is_integer() && dtype != DType::U64)) {
+            return Err(CheckError::NumberType { name: name.clone(), place, found: ty.to_string() });
         }
     }
     Ok(())

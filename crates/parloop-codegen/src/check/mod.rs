@@ -7,10 +7,13 @@ mod destinations;
 mod error;
 mod inames;
 mod index_types;
+mod linear;
 mod order;
 mod ordering;
 mod placed;
 
+pub(crate) use bounds::span;
+pub use bounds::{Bounds, CallBound};
 pub use error::CheckError;
 
 use std::collections::BTreeSet;
@@ -22,11 +25,11 @@ use parloop_ir::syntax::LoopKernel;
 
 use crate::schedule::Schedule;
 
-/// Checks a kernel of the program that is typed and realised and has no schedule yet.
+/// Checks a kernel of the program that is typed and realised and has no schedule yet; gives what is left to check of its indices.
 ///
 /// # Errors
 /// The first mistake that is found.
-pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<(), CheckError> {
+pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds, CheckError> {
     let facts = Facts::of(kernel);
     inames::check(program, &facts)?;
     calls::check(program, &facts)?;
@@ -34,10 +37,10 @@ pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<(), Che
     definitions::check(&facts)?;
     index_types::check(program, &facts)?;
     ordering::check(&facts)?;
-    if kernel.options.check_bounds() {
-        bounds::check(&facts)?;
+    if !kernel.options.check_bounds() {
+        return Ok(Bounds::default());
     }
-    Ok(())
+    bounds::check(&facts, program.entrypoints.contains(&kernel.name))
 }
 
 /// Checks what only a schedule shows, of a kernel of the program; gives the orders that may be lost, which only the data knows.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parloop_analysis::infer;
 use parloop_ir::callable::{ArgId, CallSite, Callable, Emitted};
+use parloop_ir::fold;
 use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{AddressSpace, Call, CallInstruction, Expr, SubArray, Type};
 use parloop_isl::Name;
@@ -14,7 +15,7 @@ use super::launch::called_function;
 use super::number::{self, Typed};
 use super::place::Place;
 use super::scope::Scope;
-use super::tree::{Declaration, Statement, Value, ValueKind};
+use super::tree::{Declaration, Op, Statement, Value, ValueKind};
 
 /// A call with all that its code needs.
 struct CallCode<'c> {
@@ -171,7 +172,7 @@ impl Scope<'_> {
         match &expr {
             Expr::SubArray(part) => {
                 self.touch_part(part, matches!(id, ArgId::Position(place) if *place < 0))?;
-                self.part_of_array(part)
+                self.part_of_array(part, &expr)
             }
             Expr::Variable(name) if self.arrays.get(name).is_some_and(|array| !array.axes.is_empty()) => {
                 let array = self.array(name)?.clone();
@@ -188,14 +189,53 @@ impl Scope<'_> {
         }
     }
 
-    fn part_of_array(&mut self, part: &SubArray) -> Result<Value, LowerError> {
+    /// A pointer to the first element; to the first of the array where a check of the part fails.
+    fn part_of_array(&mut self, part: &SubArray, access: &Expr) -> Result<Value, LowerError> {
         let found = infer::part(self.kernel, part).map_err(|error| self.refused(error.to_string()))?;
         let array = self.array(&part.array)?.clone();
         if matches!(array.storage, Storage::Separate(_)) {
             return Err(self.refused(format!("a part of `{}`, whose arrays are separate,", part.array)));
         }
-        let begin = self.flat(&array, &found.begin)?;
+        let mut begin = self.flat(&array, &found.begin)?;
+        if let Some(ok) = number::join(Op::And, self.part_checks(part, access, &array)?) {
+            let first = self.index(&array.offset)?;
+            let (inside, first, _) = number::unify(Typed::strong(begin), Typed::strong(first));
+            begin = Value::new(inside.ty.clone(), ValueKind::Choose(Box::new([ok, inside, first])));
+        }
         Ok(self.pointer(&array, begin))
+    }
+
+    /// Checks that the first and the last element of a part are inside of its array.
+    fn part_checks(&mut self, part: &SubArray, access: &Expr, array: &Array) -> Result<Vec<Value>, LowerError> {
+        // In checked mode the callee checks what it does with the part.
+        let Some(axes) = self.guarded.get(access).cloned() else { return Ok(Vec::new()) };
+        let mut ends = Vec::new();
+        for iname in &part.inames {
+            let extent = infer::extent(self.kernel, iname, &part.array).map_err(|error| self.refused(error.to_string()))?;
+            let last = fold::subtract(fold::add(extent.start.clone(), extent.length), Expr::int(1));
+            ends.push((iname, extent.start, last));
+        }
+        let mut checks = Vec::new();
+        for (axis, (index, length)) in
+            part.indices.iter().zip(array.lengths.iter().flatten()).enumerate().filter(|(axis, _)| axes.contains(axis))
+        {
+            let text = || format!("{}, axis {axis}", Expr::SubArray(part.clone().into()));
+            for is_last in [false, true] {
+                let at = |expr: &Expr| match expr {
+                    Expr::Variable(name) => {
+                        let (_, first, last) = ends.iter().find(|(iname, ..)| *iname == name)?;
+                        Some(if is_last { last.clone() } else { first.clone() })
+                    }
+                    _ => None,
+                };
+                let at_end = index.rewrite(&mut |expr| at(expr));
+                if is_last && at_end == *index {
+                    continue;
+                }
+                checks.extend(self.index_check(&at_end, length, text)?);
+            }
+        }
+        Ok(checks)
     }
 
     fn pointer(&self, array: &Array, begin: Value) -> Value {
@@ -211,9 +251,9 @@ impl Scope<'_> {
     /// The address of a result that is a number; by way of a variable where the callee writes another type.
     fn address(&mut self, id: &ArgId, code: &mut CallCode<'_>) -> Result<Value, LowerError> {
         let expr = code.argument(id).cloned().ok_or_else(|| self.refused(format!("a call without {id}")))?;
-        let Place { value: place, .. } = self.place(&expr)?;
+        let Place { value: place, checks } = self.place(&expr)?;
         match code.ty(id) {
-            Some(ty) if ty != place.ty => {
+            Some(ty) if ty != place.ty || !checks.is_empty() => {
                 let name = self.names.make("result");
                 self.hoisted.push(Statement::Declare(Declaration {
                     name: name.clone(),
@@ -249,7 +289,7 @@ impl Scope<'_> {
         self.index(&place.index)
     }
 
-    fn layout(&self, name: &Name) -> Option<parloop_ir::syntax::Layout> {
+    pub(super) fn layout(&self, name: &Name) -> Option<parloop_ir::syntax::Layout> {
         if let Some(temporary) = self.kernel.temporaries.get(name) {
             return Some(temporary.layout.clone());
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use parloop_device::DType;
 use parloop_ir::layout::{Axis, Hidden, LayoutError};
-use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Target, Temporary, Type};
+use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layout, LoopKernel, Offset, Target, Temporary, Type};
 use parloop_isl::Name;
 
 use super::array::{Array, Storage};
@@ -17,7 +17,7 @@ use super::{GlobalTemporary, LowerError, tidy};
 /// Bytes to which arrays of a group on a CPU are aligned: a cache line, and the widest vectors.
 const ALIGNMENT: u32 = 64;
 
-/// The most bytes of one temporary on the stack of a thread, which has two or more mebibytes.
+/// The most bytes of temporaries on the stack of a thread, which has two or more mebibytes.
 const MOST_ON_STACK: u64 = 1 << 20;
 
 /// The data of a function.
@@ -88,6 +88,10 @@ impl Data {
     fn temporary(&mut self, kernel: &LoopKernel, temporary: &Temporary, target: Target, shared: &mut Shared) -> Result<(), LowerError> {
         let name = &temporary.name;
         let ty = typed(name, temporary.ty.as_ref())?;
+        if temporary.layout.offset != Offset::Zero {
+            let what = format!("temporary `{name}` has an offset; declare it without");
+            return Err(LowerError::Unsupported { target, what });
+        }
         let space = temporary.space.unwrap_or(AddressSpace::Private);
         if let Some(initializer) = temporary.initializer.as_ref().filter(|_| temporary.read_only) {
             let table = shared.table(kernel, name, initializer);
@@ -104,11 +108,20 @@ impl Data {
         self.arrays.insert(name.clone(), array(name, name, ty.clone(), space, &temporary.layout, storage)?);
         if matches!(space, AddressSpace::Global | AddressSpace::Constant) {
             if let Some(block) = &temporary.base_storage {
+                if temporary.initializer.is_some() {
+                    let what =
+                        format!("temporary `{name}`, which shares memory with others, has initial values; set them by an instruction");
+                    return Err(LowerError::Unsupported { target, what });
+                }
                 self.block(block, space).parts.push((name.clone(), ty));
             }
             return Ok(());
         }
         let size = static_size(name, &temporary.layout, space)?;
+        if temporary.initializer.is_some() && temporary.base_storage.is_some() {
+            let what = format!("temporary `{name}`, which shares memory with others, has initial values; set them by an instruction");
+            return Err(LowerError::Unsupported { target, what });
+        }
         if let Some(block) = &temporary.base_storage {
             let block = self.block(block, space);
             block.bytes = block.bytes.max(size * type_size(&ty));
@@ -120,7 +133,7 @@ impl Data {
                 let what = format!("temporary `{name}` in local memory has initial values; set them by an instruction");
                 return Err(LowerError::Unsupported { target, what });
             }
-            let table = shared.table(kernel, name, initializer);
+            let table = shared.table(kernel, &apart(kernel, format!("{name}_init")), initializer);
             self.copied.push((name.clone(), table, size));
         }
         let lengths = if is_number { Vec::new() } else { vec![size.max(1)] };
@@ -138,6 +151,7 @@ impl Data {
             }
         }
         let mut declarations: Vec<Declaration> = self.variables.values().cloned().collect();
+        let mut all = 0u64;
         for declaration in &mut declarations {
             if let Some(array) = scope.arrays.get(&declaration.name).filter(|array| !array.widened.is_empty()) {
                 let copies: Vec<u64> = array.widened.iter().map(|(_, length)| *length).collect();
@@ -146,8 +160,11 @@ impl Data {
             let elements = declaration.lengths.iter().fold(1u64, |product, &length| product.saturating_mul(length));
             let bytes = elements.saturating_mul(type_size(&declaration.ty));
             let on_stack = declaration.space == AddressSpace::Private || scope.target == Target::C;
-            if on_stack && bytes > MOST_ON_STACK && body.iter().any(|statement| mentions(statement, &declaration.name)) {
-                return Err(LowerError::TooMuchPrivate { name: declaration.name.clone(), bytes, most: MOST_ON_STACK });
+            if on_stack && body.iter().any(|statement| mentions(statement, &declaration.name)) {
+                all = all.saturating_add(bytes);
+                if all > MOST_ON_STACK {
+                    return Err(LowerError::TooMuchPrivate { name: declaration.name.clone(), bytes, all, most: MOST_ON_STACK });
+                }
             }
             let is_shared = declaration.space == AddressSpace::Local || declaration.lengths.len() > 1;
             if scope.target == Target::C && !declaration.lengths.is_empty() && is_shared {
@@ -156,6 +173,11 @@ impl Data {
         }
         tidy::declare(body, declarations);
         for (name, block) in self.blocks.iter().rev() {
+            let on_stack = block.space == AddressSpace::Private || scope.target == Target::C && block.space == AddressSpace::Local;
+            all = all.saturating_add(if on_stack { block.bytes } else { 0 });
+            if on_stack && all > MOST_ON_STACK {
+                return Err(LowerError::TooMuchPrivate { name: name.clone(), bytes: block.bytes, all, most: MOST_ON_STACK });
+            }
             declare_block(name, block, body);
         }
         Ok(())
@@ -165,29 +187,49 @@ impl Data {
         self.blocks.entry(name.clone()).or_insert(Block { space, bytes: 0, parts: Vec::new() })
     }
 
-    /// Gives a variable the values of a table.
+    /// Gives a variable, and each copy of it, the values of a table.
     fn copy(&self, scope: &mut Scope<'_>, name: &Name, table: &Name, size: u64) -> Result<Statement, LowerError> {
-        let ty = scope.array(name)?.ty.clone();
+        let array = scope.array(name)?.clone();
         let index_type: Type = scope.kernel.index_type.into();
-        let index = scope.names.make("at");
-        let at = Value::name(index_type.clone(), index.clone());
-        let from = Value::new(ty.clone(), ValueKind::Element(table.clone(), vec![at.clone()]));
         let is_number = self.variables.get(name).is_some_and(|declaration| declaration.lengths.is_empty());
-        if is_number {
-            let first = Value::new(ty.clone(), ValueKind::Element(table.clone(), vec![super::number::int(&index_type, 0)]));
-            return Ok(Statement::Assign(Value::name(ty, name.clone()), first));
+        let mut loops: Vec<(Name, u64)> = array.widened.iter().map(|(_, length)| (scope.names.make("copy"), *length)).collect();
+        if !is_number {
+            loops.push((scope.names.make("at"), size));
         }
-        let to = Value::new(ty, ValueKind::Element(name.clone(), vec![at]));
-        Ok(Statement::For(super::tree::For {
-            name: index,
-            first: super::number::int(&index_type, 0),
-            limit: super::number::int(&index_type, size.into()),
-            inclusive: false,
-            step: 1,
-            hint: super::tree::LoopHint::None,
-            body: vec![Statement::Assign(to, from)],
-        }))
+        let indices: Vec<Value> = loops.iter().map(|(name, _)| Value::name(index_type.clone(), name.clone())).collect();
+        let at = if is_number { super::number::int(&index_type, 0) } else { indices[indices.len() - 1].clone() };
+        let from = Value::new(array.ty.clone(), ValueKind::Element(table.clone(), vec![at]));
+        let to = match indices.is_empty() {
+            true => Value::name(array.ty.clone(), name.clone()),
+            false => Value::new(array.ty.clone(), ValueKind::Element(name.clone(), indices)),
+        };
+        let mut statement = Statement::Assign(to, from);
+        for (name, length) in loops.into_iter().rev() {
+            statement = Statement::For(super::tree::For {
+                name,
+                first: super::number::int(&index_type, 0),
+                limit: super::number::int(&index_type, length.into()),
+                inclusive: false,
+                step: 1,
+                hint: super::tree::LoopHint::None,
+                body: vec![statement],
+            });
+        }
+        Ok(statement)
     }
+}
+
+/// A name that no variable of the kernel has: one would hide what it is the name of.
+fn apart(kernel: &LoopKernel, name: String) -> Name {
+    let is_taken = |name: &Name| {
+        let is_argument = kernel.arguments.iter().any(|argument| argument.name == *name);
+        is_argument || kernel.temporaries.contains_key(name) || kernel.inames.contains_key(name)
+    };
+    let mut name = Name::from(name);
+    while is_taken(&name) {
+        name = format!("{name}_").into();
+    }
+    name
 }
 
 fn declare_block(name: &Name, block: &Block, body: &mut Vec<Statement>) {
@@ -339,9 +381,9 @@ fn all_indices(lengths: &[u64]) -> Vec<Vec<u64>> {
 }
 
 impl Scope<'_> {
-    /// Where indices are checked, arrays of unknown extent are as long as a call finds them.
+    /// Arrays of unknown extent are as long as a call finds them.
     pub(super) fn find_lengths(&mut self) {
-        for argument in self.kernel.arguments.iter().filter(|_| self.kernel.options.is_checked()) {
+        for argument in &self.kernel.arguments {
             let ArgumentKind::Array { layout, .. } = &argument.kind else { continue };
             let lengths = layout.unknown_lengths(&argument.name);
             if let Some(array) = self.arrays.get_mut(&argument.name).filter(|_| !lengths.is_empty()) {
@@ -367,7 +409,7 @@ pub(super) fn hidden_params(kernel: &LoopKernel, body: &[Statement]) -> Vec<Para
             }
         }
         for (axis, name) in layout.unknown_lengths(&argument.name).into_iter().enumerate() {
-            if kernel.options.is_checked() && body.iter().any(|statement| mentions(statement, &name)) {
+            if body.iter().any(|statement| mentions(statement, &name)) {
                 params.push(value_param(&name, DType::I64.into(), ParamSource::Length(argument.name.clone(), axis)));
             }
         }

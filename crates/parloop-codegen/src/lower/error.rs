@@ -36,16 +36,29 @@ pub enum LowerError {
         /// The most that are made.
         most: u64,
     },
+    /// A name that means something else in the target's language.
+    #[error("{what} `{name}` cannot have that name, which means something else in {target}; rename it")]
+    ReservedName {
+        /// The name.
+        name: Name,
+        /// `argument`, `temporary`, `iname` or `kernel`.
+        what: &'static str,
+        /// The target.
+        target: Target,
+    },
     /// A temporary that no stack has room for.
     #[error(
-        "temporary `{name}` takes {bytes} bytes of each thread's own memory, but at most {most} are there; make it smaller, by a split of the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space {name} global`"
+        "temporary `{name}` takes {bytes} bytes of each thread's own memory{}, but at most {most} are there; make it smaller, by a split of the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space {name} global`",
+        if all > bytes { format!(", which with others makes {all}") } else { String::new() }
     )]
     TooMuchPrivate {
         /// The temporary.
         name: Name,
         /// What it takes.
         bytes: u64,
-        /// The most that it may take.
+        /// What it takes together with those before it.
+        all: u64,
+        /// The most that they may take.
         most: u64,
     },
     /// The program has no kernel of that name, or no schedule for it.

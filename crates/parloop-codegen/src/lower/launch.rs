@@ -6,7 +6,7 @@ use parloop_analysis::dependence::Doubt;
 use parloop_ir::affine::to_affine;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::program::Program;
-use parloop_ir::syntax::{AddressSpace, ClassSource, Expr, LoopKernel, Preamble, Target, Type};
+use parloop_ir::syntax::{AddressSpace, ClassSource, Expr, Preamble, Target, Type};
 use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
 
 use super::array::Copies;
@@ -18,8 +18,8 @@ use super::scope::Scope;
 use super::shadow::Shadow;
 use super::shared::{Schedules, Shared};
 use super::tree::{Axis, Function, FunctionKind, Op, ParamSource, Statement, Value, ValueKind, constant, mentions, value_param};
-use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number};
-use crate::schedule::Launch;
+use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number, reserved};
+use crate::schedule::{Launch, Schedule};
 
 /// Makes the tree of an entry point and of all that it calls.
 ///
@@ -38,10 +38,11 @@ pub fn lower(
 ) -> Result<Lowered, LowerError> {
     let schedule = schedules.get(entry).ok_or_else(|| LowerError::NotScheduled { kernel: entry.clone() })?;
     let mut shared = Shared { shadow: Shadow::of(&schedule.kernel, doubts, target), ..Shared::default() };
+    reserved::check(&schedule.kernel, target)?;
     let mut launches = Vec::new();
     let mut globals: Vec<GlobalTemporary> = Vec::new();
     for launch in &schedule.launches {
-        let function = function(program, schedules, &schedule.kernel, launch, target, &mut shared)?;
+        let function = function(program, schedules, schedule, launch, target, &mut shared)?;
         for global in data::globals(&schedule.kernel, &function.params)? {
             if globals.iter().all(|known| known.name != global.name) {
                 globals.push(global);
@@ -54,7 +55,7 @@ pub fn lower(
             group_size: launch.group_size.clone(),
         });
         if target == Target::Ispc && !launch.groups.is_empty() {
-            shared.functions.extend(as_task(program, schedules, &schedule.kernel, launch, function)?);
+            shared.functions.extend(as_task(program, schedules, schedule, launch, function)?);
         } else {
             shared.functions.push(function);
         }
@@ -76,12 +77,13 @@ pub fn lower(
 fn as_task(
     program: &Program,
     schedules: &Schedules,
-    kernel: &LoopKernel,
+    schedule: &Schedule,
     launch: &Launch,
     function: Function,
 ) -> Result<[Function; 2], LowerError> {
     let mut none = Shared::default();
-    let mut scope = scope(program, schedules, kernel, Target::Ispc, &mut none);
+    let kernel = &schedule.kernel;
+    let mut scope = scope(program, schedules, schedule, Target::Ispc, &mut none);
     let data = Data::of(kernel, Target::Ispc, scope.shared)?;
     scope.numbers.extend(data.numbers);
     let groups = launch.groups.iter().map(|size| scope.index(size)).collect::<Result<Vec<_>, _>>()?;
@@ -97,12 +99,13 @@ fn as_task(
 fn function(
     program: &Program,
     schedules: &Schedules,
-    kernel: &LoopKernel,
+    schedule: &Schedule,
     launch: &Launch,
     target: Target,
     shared: &mut Shared,
 ) -> Result<Function, LowerError> {
-    let mut scope = scope(program, schedules, kernel, target, shared);
+    let kernel = &schedule.kernel;
+    let mut scope = scope(program, schedules, schedule, target, shared);
     scope.group_size.clone_from(&launch.group_size);
     let mut data = Data::of(kernel, target, scope.shared)?;
     scope.arrays.extend(std::mem::take(&mut data.arrays));
@@ -141,11 +144,12 @@ pub(super) fn called_function(
         return Err(LowerError::Unsupported { target, what });
     };
     let kernel = &schedule.kernel;
+    reserved::check(kernel, target)?;
     if matches!(target, Target::C | Target::Ispc) && !launch.group_size.is_empty() {
         let what = format!("kernel `{callable}`, which is called, has parallel inames of its own; inline it, or untag them");
         return Err(LowerError::Unsupported { target, what });
     }
-    let mut scope = scope(program, schedules, kernel, target, shared);
+    let mut scope = scope(program, schedules, schedule, target, shared);
     scope.group_size.clone_from(&launch.group_size);
     let mut data = Data::of(kernel, target, scope.shared)?;
     scope.arrays.extend(std::mem::take(&mut data.arrays));
@@ -158,7 +162,8 @@ pub(super) fn called_function(
     Ok(())
 }
 
-fn scope<'a>(program: &'a Program, schedules: &'a Schedules, kernel: &'a LoopKernel, target: Target, shared: &'a mut Shared) -> Scope<'a> {
+fn scope<'a>(program: &'a Program, schedules: &'a Schedules, schedule: &'a Schedule, target: Target, shared: &'a mut Shared) -> Scope<'a> {
+    let kernel = &schedule.kernel;
     let assumptions = match kernel.assumptions.pieces() {
         [piece] => piece.clone(),
         _ => Vec::new(),
@@ -184,6 +189,7 @@ fn scope<'a>(program: &'a Program, schedules: &'a Schedules, kernel: &'a LoopKer
         copies: 1,
         copied: None,
         instruction: kernel.name.clone(),
+        guarded: &schedule.guarded,
         shadow: None,
         group: None,
         shared,

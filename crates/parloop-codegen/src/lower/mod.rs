@@ -1,7 +1,7 @@
 //! From a scheduled kernel to a C-like tree: loops with bounds, conditions, places in memory, types of all values.
 //!
 //! `launch` makes functions; `nest` their statements; `bounds` asks the domains; `expr` and `place` make values; `cpu` turns the work
-//! items of a group into loops; `shadow` watches accesses; `tidy` puts declarations and conditions where they read well.
+//! items of a group into loops; `shadow` watches accesses; `reserved` knows names that are taken; `tidy` puts declarations and conditions where they read well.
 
 mod array;
 mod bounds;
@@ -16,6 +16,7 @@ mod launch;
 mod nest;
 mod number;
 mod place;
+mod reserved;
 mod scope;
 mod shadow;
 mod shared;

@@ -2,7 +2,7 @@
 
 use parloop_device::DType;
 use parloop_ir::layout::Axis;
-use parloop_ir::syntax::{ClassAxis, ClassType, Expr, Type};
+use parloop_ir::syntax::{BinaryOp, ClassAxis, ClassType, Expr, Type, UnaryOp};
 use parloop_ir::{affine, fold};
 use parloop_isl::Name;
 
@@ -10,11 +10,12 @@ use super::array::{Array, Copies, Storage};
 use super::scope::Scope;
 use super::tree::{Op, Value, ValueKind};
 use super::{LowerError, number};
+use crate::check::span;
 
 /// A place with what must hold of its indices.
 pub(super) struct Place {
     pub(super) value: Value,
-    /// Checks of its indices, in checked mode.
+    /// Checks of its indices.
     pub(super) checks: Vec<Value>,
 }
 
@@ -51,15 +52,21 @@ impl Scope<'_> {
         match expr {
             Expr::Variable(name) => Ok(Place { value: self.variable(name)?, checks: Vec::new() }),
             Expr::Subscript(aggregate, indices) => match &**aggregate {
-                Expr::Variable(name) if self.arrays.contains_key(name) => self.element(name, indices),
+                Expr::Variable(name) if self.arrays.contains_key(name) => self.element_of(name, indices, Some(expr)),
                 Expr::Variable(name) => Err(LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() }),
-                _ => self.field(aggregate, indices),
+                _ => {
+                    let is_checked = self.kernel.options.is_checked() || self.guarded.contains_key(expr);
+                    self.field(aggregate, indices, is_checked)
+                }
             },
             Expr::LinearSubscript(aggregate, index) => match &**aggregate {
-                Expr::Variable(name) if self.arrays.contains_key(name) => self.linear(name, index),
+                Expr::Variable(name) if self.arrays.contains_key(name) => {
+                    let is_checked = self.is_checked(expr, 0);
+                    self.linear(name, index, is_checked)
+                }
                 _ => Err(self.refused("a linear index of what is no array")),
             },
-            Expr::Lookup(..) => self.field(expr, &[]),
+            Expr::Lookup(..) => self.field(expr, &[], false),
             _ => Err(self.refused("an expression that is no place")),
         }
     }
@@ -69,8 +76,17 @@ impl Scope<'_> {
         self.arrays.get(name).ok_or_else(|| LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() })
     }
 
+    /// Whether an index of an access is checked as the kernel runs.
+    pub(super) fn is_checked(&self, access: &Expr, axis: usize) -> bool {
+        self.kernel.options.is_checked() || self.guarded.get(access).is_some_and(|axes| axes.contains(&axis))
+    }
+
     /// `name[indices]`.
     pub(super) fn element(&mut self, name: &Name, indices: &[Expr]) -> Result<Place, LowerError> {
+        self.element_of(name, indices, None)
+    }
+
+    fn element_of(&mut self, name: &Name, indices: &[Expr], access: Option<&Expr>) -> Result<Place, LowerError> {
         let array = self.array(name)?.clone();
         if array.storage == Storage::Number && indices.is_empty() {
             return Ok(Place { value: self.held(&array, None), checks: Vec::new() });
@@ -81,17 +97,37 @@ impl Scope<'_> {
             let (axes, indices) = (array.axes.len(), indices.len());
             return Err(parloop_ir::layout::LayoutError::WrongIndices { array: name.clone(), axes, indices }.into());
         }
-        let checks = self.checks(name, &array, indices)?;
+        let checks = self.checks(name, &array, indices, access)?;
         let separate = self.separate(name, &array, indices)?;
         let flat = self.flat(&array, indices)?;
         let array = Array { name: separate.unwrap_or_else(|| array.name.clone()), ..array };
         Ok(Place { value: self.held(&array, Some(flat)), checks })
     }
 
-    fn linear(&mut self, name: &Name, index: &Expr) -> Result<Place, LowerError> {
+    fn linear(&mut self, name: &Name, index: &Expr, is_checked: bool) -> Result<Place, LowerError> {
         let array = self.array(name)?.clone();
-        let index = self.index(&fold::add(array.offset.clone(), index.clone()))?;
-        Ok(Place { value: self.held(&array, Some(index)), checks: Vec::new() })
+        let mut checks = Vec::new();
+        // Of an array that a function is passed, nobody may know the length.
+        let layout = self.layout(name).filter(|layout| is_checked && (layout.lengths().is_some() || array.lengths.is_some()));
+        if let Some(span) = layout.and_then(|layout| span(&layout, name)) {
+            let text = Expr::LinearSubscript(Expr::var(name.clone()).into(), index.clone().into());
+            checks.extend(self.index_check(index, &span, || text.to_string())?);
+        }
+        let index = self.index(&fold::add(array.offset.clone(), self.wide_data(index)))?;
+        Ok(Place { value: self.held(&array, Some(index)), checks })
+    }
+
+    /// The check that an index is inside; `None` where that is seen.
+    pub(super) fn index_check(&mut self, index: &Expr, length: &Expr, text: impl Fn() -> String) -> Result<Option<Value>, LowerError> {
+        let (index, length) = (self.index(&self.wide_data(index))?, self.index(length)?);
+        if let (Some(index), Some(length)) = (index.as_int(), length.as_int())
+            && (0..length).contains(&index)
+        {
+            return Ok(None);
+        }
+        let site = self.shared.site(text());
+        let (index, length, _) = number::unify(number::Typed::strong(index), number::Typed::strong(length));
+        Ok(Some(Value::new(DType::Bool, ValueKind::Check { site, operands: Box::new([index, length]) })))
     }
 
     /// The place in memory of an element, counted from the beginning of its buffer.
@@ -100,11 +136,39 @@ impl Scope<'_> {
         for (axis, index) in array.axes.iter().zip(indices) {
             sum = match axis {
                 Axis::Separate => sum,
-                Axis::Vector => fold::add(sum, index.clone()),
-                Axis::Stride(stride) => fold::add(sum, fold::multiply(stride.clone(), index.clone())),
+                Axis::Vector => fold::add(sum, self.wide_data(index)),
+                Axis::Stride(stride) => fold::add(sum, fold::multiply(stride.clone(), self.wide_data(index))),
             };
         }
         self.index(&sum)
+    }
+
+    /// An index in which numbers that are read from memory are 64 bits wide where something is computed with them: their own types may be too
+    /// narrow for it, and unlike those of inames and sizes nobody knows their ranges.
+    fn wide_data(&self, index: &Expr) -> Expr {
+        // Whoever answers for the indices answers for their types too.
+        if !self.kernel.options.check_bounds() || !is_arithmetic(index) {
+            return index.clone();
+        }
+        index.rewrite(&mut |part| match part {
+            Expr::Literal(_) => Some(part.clone()),
+            Expr::Variable(name) if !self.arrays.contains_key(name) => Some(part.clone()),
+            Expr::If(parts) => {
+                let [condition, yes, no] = &**parts;
+                let wide = |part: &Expr| if is_arithmetic(part) { self.wide_data(part) } else { self.wide_leaf(part) };
+                Some(Expr::If(std::sync::Arc::new([condition.clone(), wide(yes), wide(no)])))
+            }
+            _ if is_arithmetic(part) => None,
+            _ => Some(self.wide_leaf(part)),
+        })
+    }
+
+    fn wide_leaf(&self, leaf: &Expr) -> Expr {
+        match leaf {
+            Expr::Literal(_) => leaf.clone(),
+            Expr::Variable(name) if !self.arrays.contains_key(name) => leaf.clone(),
+            _ => Expr::Cast(DType::I64.into(), leaf.clone().into()),
+        }
     }
 
     /// The element of held data: the copy of this work item where there are several.
@@ -142,27 +206,21 @@ impl Scope<'_> {
         Ok(Some(separate_name(&array.name, &chosen)))
     }
 
-    /// Checks of the indices, in checked mode.
-    fn checks(&mut self, name: &Name, array: &Array, indices: &[Expr]) -> Result<Vec<Value>, LowerError> {
-        let Some(lengths) = array.lengths.as_ref().filter(|_| self.kernel.options.is_checked()) else { return Ok(Vec::new()) };
+    /// Checks of the indices.
+    fn checks(&mut self, name: &Name, array: &Array, indices: &[Expr], access: Option<&Expr>) -> Result<Vec<Value>, LowerError> {
         let mut checks = Vec::new();
-        for (axis, (index, length)) in indices.iter().zip(lengths).enumerate() {
-            let (index, length) = (self.index(index)?, self.index(length)?);
-            if let (Some(index), Some(length)) = (index.as_int(), length.as_int())
-                && (0..length).contains(&index)
-            {
+        for (axis, (index, length)) in indices.iter().zip(array.lengths.iter().flatten()).enumerate() {
+            if !access.map_or(self.kernel.options.is_checked(), |access| self.is_checked(access, axis)) {
                 continue;
             }
-            let text = Expr::subscript(name.clone(), indices.iter().cloned());
-            let site = self.shared.site(format!("{text}, axis {axis}"));
-            let (index, length, _) = number::unify(number::Typed::strong(index), number::Typed::strong(length));
-            checks.push(Value::new(DType::Bool, ValueKind::Check { site, operands: Box::new([index, length]) }));
+            let text = || format!("{}, axis {axis}", Expr::subscript(name.clone(), indices.iter().cloned()));
+            checks.extend(self.index_check(index, length, text)?);
         }
         Ok(checks)
     }
 
     /// `p.x[i]`: a call of the field's getter; `v.s0` of a vector; `z.real` of a complex number.
-    fn field(&mut self, expr: &Expr, indices: &[Expr]) -> Result<Place, LowerError> {
+    fn field(&mut self, expr: &Expr, indices: &[Expr], is_checked: bool) -> Result<Place, LowerError> {
         let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of what is no array")) };
         if let Some((object, class, path)) = self.object(expr)? {
             let known = class.fields().get(path.as_str()).ok_or_else(|| LowerError::NoField {
@@ -176,11 +234,11 @@ impl Scope<'_> {
             }
             let mut args = vec![object];
             for index in indices {
-                let index = self.index(index)?;
+                let index = self.index(&self.wide_data(index))?;
                 args.push(number::Typed::strong(index).to(&DType::I64.into()));
             }
             let text = Expr::Subscript(std::sync::Arc::new(expr.clone()), indices.into());
-            let checks = if self.kernel.options.is_checked() { self.field_checks(&known.axes, &args, &text) } else { Vec::new() };
+            let checks = if is_checked { self.field_checks(&known.axes, &args, &text) } else { Vec::new() };
             let value = Value::new(known.dtype, ValueKind::Call(known.getter.clone(), args));
             return Ok(Place { value, checks });
         }
@@ -218,6 +276,16 @@ impl Scope<'_> {
         let Some(Type::Class(class)) = self.numbers.get(name).cloned() else { return Ok(None) };
         path.reverse();
         Ok(Some((Value::name(Type::Class(class.clone()), name.clone()), class, path.join("."))))
+    }
+}
+
+/// Whether an expression computes with integers.
+fn is_arithmetic(expr: &Expr) -> bool {
+    match expr {
+        Expr::Binary(op, ..) => !matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Divide),
+        Expr::Chain(chain) => chain.rest.iter().all(|(op, _)| *op != BinaryOp::Divide),
+        Expr::Unary(UnaryOp::Negate, _) | Expr::Min(_) | Expr::Max(_) | Expr::If(_) => true,
+        _ => false,
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parloop_ir::names::UniqueNames;
 use parloop_ir::program::Program;
-use parloop_ir::syntax::{Instruction, LoopKernel, Target, Type};
+use parloop_ir::syntax::{Expr, Instruction, LoopKernel, Target, Type};
 use parloop_isl::{Constraint, Name};
 
 use super::array::Array;
@@ -48,6 +48,8 @@ pub(super) struct Scope<'a> {
     pub(super) copied: Option<(Name, String, i128)>,
     /// The instruction that is lowered.
     pub(super) instruction: Name,
+    /// The accesses whose indices are checked, whatever the options say, with the axes along which they are.
+    pub(super) guarded: &'a BTreeMap<Expr, BTreeSet<usize>>,
     /// What is watched of accesses.
     pub(super) shadow: Option<Rc<Shadow>>,
     /// On a CPU, the number of the work-group.

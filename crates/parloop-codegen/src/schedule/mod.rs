@@ -10,7 +10,7 @@ mod launches;
 mod local_axes;
 mod sizes;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -40,6 +40,8 @@ pub struct Schedule {
     pub launches: Vec<Launch>,
     /// What the host does: each launch once, in loops where a global barrier was inside one.
     pub steps: Vec<Step>,
+    /// The accesses whose indices are checked as the kernel runs, whatever its options say, with the axes along which they are.
+    pub guarded: BTreeMap<Expr, BTreeSet<usize>>,
 }
 
 /// One function on the device, run by a grid of work items.
@@ -88,12 +90,12 @@ pub fn schedule(program: &Program, kernel: &LoopKernel) -> Result<Schedule, Sche
     match keep::keep(program, &facts, &mut launches, &steps)? {
         None => {
             finish_launches(program, &facts, &dependences, &mut launches)?;
-            Ok(Schedule { kernel: kernel.clone(), launches, steps })
+            Ok(Schedule { kernel: kernel.clone(), launches, steps, guarded: BTreeMap::new() })
         }
         Some(kernel) => {
             let facts = Facts::of(&kernel);
             finish_launches(program, &facts, &Dependences::of(&facts), &mut launches)?;
-            Ok(Schedule { kernel, launches, steps })
+            Ok(Schedule { kernel, launches, steps, guarded: BTreeMap::new() })
         }
     }
 }

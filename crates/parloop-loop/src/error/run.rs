@@ -1,5 +1,7 @@
 //! Why a call cannot be made.
 
+use std::fmt;
+
 use parloop_device::DType;
 use parloop_ir::layout::LayoutError;
 use parloop_isl::Name;
@@ -33,6 +35,12 @@ pub enum RunError {
     FieldTooShort { kernel: Name, argument: Name, field: Name, axis: usize, needed: i64, found: i64 },
     #[error("kernel `{kernel}`: field `{field}` of argument `{argument}` cannot be used: {reason}")]
     Field { kernel: Name, argument: Name, field: Name, reason: String },
+    #[error(
+        "kernel `{kernel}`: `{access}` in `{instruction}` is out of bounds: index {} is {index}{} with {numbers}",
+        axis + 1,
+        Elements(*length)
+    )]
+    OutOfBounds { kernel: Name, access: String, instruction: Name, axis: usize, index: i64, length: Option<i64>, numbers: String },
     #[error("kernel `{kernel}`: the value of `{name}` is not known; pass the arrays that it belongs to")]
     NoValue { kernel: Name, name: Name },
     #[error(
@@ -75,8 +83,33 @@ pub enum RunError {
         "kernel `{kernel}`: argument `{argument}` cannot have the shape {shape:?} with strides {strides:?}: lengths are not negative, each axis has one stride, and no element lies in front of the first"
     )]
     BadShape { kernel: Name, argument: Name, shape: Vec<i64>, strides: Vec<i64> },
+    #[error(
+        "kernel `{kernel}`: argument `{argument}` has an offset of {offset} elements, so that its memory must have {needed}, but has {found}; pass longer memory, or declare it without offset"
+    )]
+    Offset { kernel: Name, argument: Name, offset: i128, needed: i128, found: i128 },
+    #[error("kernel `{kernel}`: output `{argument}` has an offset, so that it cannot be made by the call; pass it")]
+    OutputOffset { kernel: Name, argument: Name },
+    #[error("kernel `{kernel}`: arguments `{written}` and `{other}` share memory, and `{written}` is written; pass a copy of one of them")]
+    SharedMemory { kernel: Name, written: Name, other: Name },
+    #[error(
+        "kernel `{kernel}`: argument `{argument}` is written, but with shape {shape:?} and strides {strides:?} some of its elements are the same memory; pass a copy"
+    )]
+    OverlapsItself { kernel: Name, argument: Name, shape: Vec<i64>, strides: Vec<i64> },
     #[error(transparent)]
     Layout(#[from] LayoutError),
     #[error(transparent)]
     Isl(#[from] parloop_isl::IslError),
+}
+
+/// `, but the axis has 4 elements`.
+struct Elements(Option<i64>);
+
+impl fmt::Display for Elements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(1) => f.write_str(", but the axis has 1 element"),
+            Some(length) => write!(f, ", but the axis has {length} elements"),
+            None => Ok(()),
+        }
+    }
 }

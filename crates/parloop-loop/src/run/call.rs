@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use parloop_codegen::check::CallBound;
 use parloop_device::DType;
 use parloop_ir::layout::{Axis, Hidden};
-use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Type};
+use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Offset, Type};
 use parloop_isl::Name;
 use parloop_kernel::{Gap, Order, first_gap};
 use smallvec::SmallVec;
@@ -14,6 +15,8 @@ use super::RunError;
 use super::assumption::{Assumption, assumptions_of};
 use super::fields::{PlannedField, fields_of};
 use super::formula::{Formula, Values};
+use super::overlap::{Apart, Location, overlaps_itself, pairs_apart};
+use super::reach::Reach;
 
 /// The arguments of a kernel, and how a call completes them.
 #[derive(Clone, Debug)]
@@ -26,6 +29,10 @@ pub struct CallPlan {
     sources: Vec<Source>,
     /// What must hold of the integers.
     assumptions: Vec<Assumption>,
+    /// Indices that are inside for some numbers only.
+    reaches: Vec<Reach>,
+    /// The arguments that may not share memory.
+    apart: Vec<Apart>,
 }
 
 /// Where an integer comes from.
@@ -37,8 +44,20 @@ enum Source {
     Stride(usize, usize),
     /// The length of that argument's array along an axis, which the kernel does not say.
     Length(usize, usize),
+    /// How many elements that argument's array has, where the kernel does not say what axes it has.
+    Elements(usize),
     /// Where that argument's array begins in its memory; 0, since arrays are passed by where they begin.
     Offset,
+}
+
+impl Source {
+    /// What is given for the argument that it is of.
+    fn given(self, given: &[Given]) -> &Given {
+        match self {
+            Source::Argument(index) | Source::Stride(index, _) | Source::Length(index, _) | Source::Elements(index) => &given[index],
+            Source::Offset => &Given::Missing,
+        }
+    }
 }
 
 /// One argument.
@@ -52,6 +71,8 @@ pub struct PlannedArg {
     pub is_input: bool,
     /// Whether it is written.
     pub is_output: bool,
+    /// Whether an instruction of the kernel writes to it.
+    pub is_written: bool,
 }
 
 /// What an argument is.
@@ -74,6 +95,8 @@ pub enum PlannedKind {
         strides: Vec<Option<Formula>>,
         /// The axes whose indices are arrays of their own.
         separate: Vec<usize>,
+        /// How many elements behind what is passed it begins.
+        offset: Option<Formula>,
     },
     /// A typed object.
     Object {
@@ -124,18 +147,27 @@ pub struct GivenArray {
     pub shape: SmallVec<[i64; 4]>,
     /// Distances along its axes, in bytes.
     pub strides: SmallVec<[i64; 4]>,
+    /// How many elements its memory has from its beginning on, where that is more than its shape says.
+    pub room: Option<i64>,
 }
 
 impl CallPlan {
-    /// The plan of a kernel whose types are known.
+    /// The plan of a kernel whose types are known, with the indices that each call checks.
     ///
     /// # Errors
     /// [`RunError::NoFormula`] for a shape or stride that the host cannot compute, [`RunError::Untyped`].
-    pub fn of(kernel: &LoopKernel) -> Result<CallPlan, RunError> {
+    pub fn of(kernel: &LoopKernel, bounds: &[CallBound]) -> Result<CallPlan, RunError> {
         let written = kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect::<std::collections::BTreeSet<_>>();
         let read = kernel.instructions.iter().flat_map(|instruction| instruction.reads()).collect::<std::collections::BTreeSet<_>>();
-        let mut plan =
-            CallPlan { kernel: kernel.name.clone(), args: Vec::new(), names: Vec::new(), sources: Vec::new(), assumptions: Vec::new() };
+        let mut plan = CallPlan {
+            kernel: kernel.name.clone(),
+            args: Vec::new(),
+            names: Vec::new(),
+            sources: Vec::new(),
+            assumptions: Vec::new(),
+            reaches: Vec::new(),
+            apart: Vec::new(),
+        };
         for (index, argument) in kernel.arguments.iter().enumerate() {
             if let (ArgumentKind::Value, Some(Type::Scalar(dtype))) = (&argument.kind, &argument.ty)
                 && dtype.is_integer()
@@ -151,14 +183,14 @@ impl CallPlan {
                         Hidden::Offset => Source::Offset,
                     });
                 }
-                let lengths = layout.unknown_lengths(&argument.name).into_iter().enumerate().filter(|_| kernel.options.is_checked());
-                for (axis, name) in lengths {
+                for (axis, name) in layout.unknown_lengths(&argument.name).into_iter().enumerate() {
                     plan.names.push(name);
-                    plan.sources.push(Source::Length(index, axis));
+                    plan.sources.push(if layout.axis_count().is_some() { Source::Length(index, axis) } else { Source::Elements(index) });
                 }
             }
         }
         plan.assumptions = assumptions_of(&kernel.assumptions, &|name| plan.place(name), &|expr| plan.formula(expr).ok());
+        plan.reaches = bounds.iter().map(|bound| Reach::of(bound, &plan)).collect::<Result<_, _>>()?;
         let mut fields = fields_of(kernel, &|expr| plan.formula(expr).ok())?;
         for argument in &kernel.arguments {
             let kind = match &argument.ty {
@@ -169,8 +201,10 @@ impl CallPlan {
             };
             let is_output = argument.is_output.unwrap_or_else(|| written.contains(&argument.name));
             let is_input = argument.is_input.unwrap_or_else(|| !is_output || read.contains(&argument.name));
-            plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output });
+            let is_written = written.contains(&argument.name);
+            plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output, is_written });
         }
+        plan.apart = pairs_apart(kernel, &plan.args, &written);
         Ok(plan)
     }
 
@@ -181,7 +215,7 @@ impl CallPlan {
             Some(Type::Class(_) | Type::Opaque(_)) | None => return Err(untyped()),
         };
         let formula = |expr: &parloop_ir::syntax::Expr| {
-            self.formula(expr).map_err(|part| RunError::NoFormula { argument: argument.name.clone(), part: format!("{part:?}") })
+            self.formula(expr).map_err(|part| RunError::NoFormula { argument: argument.name.clone(), part: part.to_string() })
         };
         match &argument.kind {
             ArgumentKind::Array { layout, .. } => {
@@ -197,7 +231,11 @@ impl CallPlan {
                 });
                 let strides = strides.collect::<Result<_, _>>()?;
                 let separate = (0..axes.len()).filter(|&axis| axes[axis] == Axis::Separate).collect();
-                Ok(PlannedKind::Array { dtype, shape, strides, separate })
+                let offset = match &layout.offset {
+                    Offset::Given(offset) => Some(formula(offset)?),
+                    Offset::Zero | Offset::Auto => None,
+                };
+                Ok(PlannedKind::Array { dtype, shape, strides, separate, offset })
             }
             ArgumentKind::Value => Ok(PlannedKind::Value { dtype, place: self.place(&argument.name) }),
             ArgumentKind::Object | ArgumentKind::Image(_) => Err(untyped()),
@@ -226,7 +264,7 @@ impl CallPlan {
     /// The argument of which an integer is the length along an axis that the kernel does not say.
     pub(super) fn length_at(&self, place: usize) -> Option<usize> {
         match self.sources.get(place) {
-            Some(Source::Length(argument, _)) => Some(*argument),
+            Some(Source::Length(argument, _) | Source::Elements(argument)) => Some(*argument),
             _ => None,
         }
     }
@@ -268,6 +306,7 @@ impl CallPlan {
         for (arg, given) in self.args.iter().zip(given) {
             self.check(arg, given, &values)?;
         }
+        self.reaches.iter().try_for_each(|reach| reach.check(self, &values))?;
         Ok(values)
     }
 
@@ -291,11 +330,18 @@ impl CallPlan {
                     Given::Array(array) => array.shape.get(axis).copied(),
                     _ => None,
                 },
+                Source::Elements(index) => match &given[index] {
+                    Given::Array(array) => array.shape.iter().try_fold(1i64, |product, &length| product.checked_mul(length)),
+                    _ => None,
+                },
                 Source::Offset => Some(0),
             };
         }
         self.deduce(given, &mut values);
         for (place, source) in self.sources.iter().enumerate() {
+            if let (Source::Argument(index), Given::Number) = (source, source.given(given)) {
+                return Err(self.not_an_integer(&self.args[*index]));
+            }
             if let (Source::Argument(index), None) = (source, values[place]) {
                 return Err(RunError::Missing { kernel: self.kernel.clone(), argument: self.args[*index].name.clone() });
             }
@@ -349,7 +395,7 @@ impl CallPlan {
 
     fn check(&self, arg: &PlannedArg, given: &Given, values: &Values) -> Result<(), RunError> {
         match (&arg.kind, given) {
-            (PlannedKind::Array { dtype, shape, strides, .. }, Given::Array(array)) => {
+            (PlannedKind::Array { dtype, shape, strides, offset, .. }, Given::Array(array)) => {
                 if array.dtype != *dtype {
                     let (expected, found) = (*dtype, array.dtype);
                     return Err(RunError::WrongType { kernel: self.kernel.clone(), argument: arg.name.clone(), expected, found });
@@ -369,7 +415,15 @@ impl CallPlan {
                         return Err(RunError::WrongShape { kernel, argument, expected: expected.to_vec(), found });
                     }
                 }
-                self.check_strides(arg, strides, array, values)
+                self.check_strides(arg, strides, array, values)?;
+                if arg.is_written && strides.contains(&None) && overlaps_itself(array) {
+                    let (shape, strides) = (array.shape.to_vec(), array.strides.to_vec());
+                    return Err(RunError::OverlapsItself { kernel: self.kernel.clone(), argument: arg.name.clone(), shape, strides });
+                }
+                match offset {
+                    Some(offset) => self.check_offset(arg, offset, array, values),
+                    None => Ok(()),
+                }
             }
             (PlannedKind::Array { .. }, Given::Missing) if arg.is_output && !arg.is_input => Ok(()),
             (PlannedKind::Value { place: Some(_), .. }, Given::Missing | Given::Int(_)) => Ok(()),
@@ -378,6 +432,15 @@ impl CallPlan {
             (_, Given::Missing) => Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() }),
             _ => Err(self.wrong_kind(arg)),
         }
+    }
+
+    fn not_an_integer(&self, arg: &PlannedArg) -> RunError {
+        let dtype = match &arg.kind {
+            PlannedKind::Value { dtype, .. } => dtype.name(),
+            _ => "int64",
+        };
+        let expected = format!("an integer of type {dtype} within 64 bits and a sign: not a fraction, truth value or complex number");
+        RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected }
     }
 
     /// An error about an argument that is something else than what is asked for.
@@ -442,6 +505,45 @@ impl CallPlan {
         Ok(())
     }
 
+    /// That the memory of an array reaches as far as its offset asks for.
+    fn check_offset(&self, arg: &PlannedArg, offset: &Formula, array: &GivenArray, values: &Values) -> Result<(), RunError> {
+        let offset = i128::from(offset.evaluate(values).ok_or_else(|| self.overflow(arg))?);
+        if array.shape.contains(&0) {
+            return Ok(());
+        }
+        let size = array.dtype.size() as i128;
+        let steps = array.shape.iter().zip(&array.strides).map(|(&length, &stride)| i128::from(length - 1) * i128::from(stride) / size);
+        let last = steps.fold(0i128, |last, step| last + step.max(0));
+        let room = array.room.map_or(last + 1, i128::from);
+        if offset < 0 || offset + last >= room {
+            let (kernel, argument, needed) = (self.kernel.clone(), arg.name.clone(), offset + last + 1);
+            return Err(RunError::Offset { kernel, argument, offset, needed, found: room });
+        }
+        Ok(())
+    }
+
+    /// That no two arguments share memory, one of which is written: `locate` gives where each of them is.
+    ///
+    /// # Errors
+    /// [`RunError::SharedMemory`].
+    #[inline]
+    pub fn check_apart(&self, given: &[Given], locate: impl Fn(usize) -> Option<Location>) -> Result<(), RunError> {
+        for pair in &self.apart {
+            if let (Some(written), Some(other)) = (locate(pair.written), locate(pair.other))
+                && pair.is_violated(given, written, other)
+            {
+                let (written, other) = (self.args[pair.written].name.clone(), self.args[pair.other].name.clone());
+                return Err(RunError::SharedMemory { kernel: self.kernel.clone(), written, other });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether [`check_apart`](Self::check_apart) has anything to ask.
+    pub fn asks_apart(&self) -> bool {
+        !self.apart.is_empty()
+    }
+
     /// That the elements of an array lie side by side, the last axis fastest.
     fn check_contiguous(&self, arg: &PlannedArg, array: &GivenArray) -> Result<(), RunError> {
         match first_gap(&array.shape, &array.strides, array.dtype.size(), Order::C) {
@@ -468,9 +570,12 @@ impl CallPlan {
     /// # Errors
     /// [`RunError::Missing`] when its shape is not known, [`RunError::NegativeLength`].
     pub fn output_shape(&self, arg: &PlannedArg, values: &Values) -> Result<SmallVec<[i64; 4]>, RunError> {
-        let PlannedKind::Array { shape: Some(shape), .. } = &arg.kind else {
+        let PlannedKind::Array { shape: Some(shape), offset, .. } = &arg.kind else {
             return Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() });
         };
+        if offset.as_ref().is_some_and(|offset| offset.evaluate(values) != Some(0)) {
+            return Err(RunError::OutputOffset { kernel: self.kernel.clone(), argument: arg.name.clone() });
+        }
         let shape = self.evaluate(arg, shape, values)?;
         match shape.iter().position(|&length| length < 0) {
             Some(axis) => {

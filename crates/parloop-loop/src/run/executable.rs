@@ -18,6 +18,7 @@ use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind};
 use super::fields::PlannedField;
 use super::formula::Formula;
 use super::formula::Values;
+use super::overlap::Location;
 use super::width::{TooNarrow, Widths, is_beyond};
 use crate::error::LoopError;
 use crate::prepare::{Generated, Wider};
@@ -145,7 +146,7 @@ impl Executable {
     /// [`LoopError::Kernel`] with the compiler's words; [`LoopError::Run`] for sizes that the host cannot compute.
     pub fn compile(generated: &Generated, context: &Context) -> Result<Executable, LoopError> {
         let Generated { kernel, schedule, lowered, code, .. } = generated;
-        let plan = CallPlan::of(kernel)?;
+        let plan = CallPlan::of(kernel, &generated.bounds)?;
         let widths = Widths::of(lowered, &plan, &host_limits(generated, &plan)?);
         let wider = (kernel.index_type.size() < 8).then(|| generated.wider());
         if let Some(wider) = &wider
@@ -155,7 +156,7 @@ impl Executable {
             return Executable::compile(&wider.generate()?, context);
         }
         let options = CompileOptions {
-            checked: kernel.options.is_checked(),
+            checked: kernel.options.is_checked() || !code.check_sites.is_empty(),
             check_sites: code.check_sites.clone(),
             arguments: own_flags(generated, context.device().kind())
                 .map(str::to_owned)
@@ -387,6 +388,10 @@ impl Executable {
         {
             return Err(super::RunError::Missing { kernel: plan.kernel().clone(), argument: missing.name.clone() }.into());
         }
+        if plan.asks_apart() {
+            let locate = |index: usize| self.locate(&args[places[index]?].1);
+            plan.check_apart(&given, locate)?;
+        }
         let ready = self.for_call(&values, &given)?;
         let plan = ready.plan();
         let temporaries = ready.temporaries(&values)?;
@@ -413,6 +418,27 @@ impl Executable {
     }
 }
 
+impl Executable {
+    /// Where an array is, as far as that is known before its kernel runs: memory of the device, or host memory that is used in place.
+    fn locate(&self, arg: &LoopArg<'_>) -> Option<Location> {
+        let LoopArg::Array { arg, .. } = arg else { return None };
+        match arg {
+            Arg::Memory { memory, .. } => self.pointer_slot(memory, 0).ok().map(|slot| self.location(slot, 0)),
+            Arg::Host { bytes, .. } => Some((0, bytes.as_ptr() as u64, 0)),
+            Arg::HostMut { bytes, .. } => Some((0, bytes.as_ptr() as u64, 0)),
+            _ => None,
+        }
+    }
+
+    /// What a slot of a pointer says of where it leads, to so many bytes.
+    pub fn location(&self, [address, offset]: Slot, bytes: u64) -> Location {
+        match self.inner.context.device().kind() {
+            DeviceKind::OpenCl => (address, offset, bytes),
+            _ => (0, address, bytes),
+        }
+    }
+}
+
 impl LoopArg<'_> {
     fn given(&self, plan: &CallPlan, planned: &PlannedArg) -> Result<Given, super::RunError> {
         Ok(match self {
@@ -427,7 +453,14 @@ impl LoopArg<'_> {
                 };
                 let Some(dtype) = dtype else { return Err(plan.wrong_kind(planned)) };
                 let strides = strides.clone().unwrap_or_else(|| dense_strides(shape, dtype.size(), Order::C));
-                Given::Array(GivenArray { dtype, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect() })
+                let held = match arg {
+                    Arg::Memory { memory, .. } => Some(memory.len()),
+                    Arg::Host { bytes, .. } => Some(bytes.len()),
+                    Arg::HostMut { bytes, .. } => Some(bytes.len()),
+                    _ => None,
+                };
+                let room = held.map(|bytes| (bytes / dtype.size()) as i64);
+                Given::Array(GivenArray { dtype, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect(), room })
             }
         })
     }

@@ -91,9 +91,9 @@ fn points(facts: &Facts<'_>, instruction: &Instruction, access: &Access<'_>) -> 
     Ok(domain.constrain(&conditions)?)
 }
 
-/// An argument that is a number.
+/// An argument that is an integer.
 fn is_number(facts: &Facts<'_>, name: &Name) -> bool {
-    facts.arguments.get(name).is_some_and(|argument| argument.kind == ArgumentKind::Value)
+    facts.arguments.contains_key(name) && facts.is_integer(name)
 }
 
 /// The first number beyond an upper limit.

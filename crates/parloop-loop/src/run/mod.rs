@@ -1,5 +1,5 @@
 //! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), what is assumed of them
-//! (`assumption`), how wide indices must be for them (`width`), compilation and launches.
+//! (`assumption`), how far indices go for them (`reach`), what shares memory (`overlap`), how wide indices must be for them (`width`), compilation and launches.
 
 mod args;
 mod assumption;
@@ -7,6 +7,8 @@ mod call;
 mod executable;
 mod fields;
 mod formula;
+mod overlap;
+mod reach;
 mod repeat;
 mod width;
 
@@ -15,6 +17,7 @@ pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind};
 pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
 pub use fields::PlannedField;
 pub use formula::{Formula, FormulaOp, Values};
+pub use overlap::Location;
 pub use repeat::Repeat;
 
 pub use crate::error::RunError;

@@ -667,3 +667,28 @@ fn blas_is_called_with_sizes_leading_dimension_and_beta() {
     assert_eq!(error.to_string(), "call of `gemv`: only float32 and float64 are supported");
     assert!(matches!(error, InferError::Callable(_)));
 }
+
+#[test]
+fn a_part_that_is_shorter_than_declared_is_not_inlined() {
+    let twice = KernelBuilder::new()
+        .name("twice")
+        .domain("{[j]: 0<=j<4}")
+        .instructions("y[j] = 2*x[3-j]")
+        .data(Data::global("x, y").shape("4"))
+        .build_function()
+        .unwrap();
+    let caller = |length: u8| {
+        KernelBuilder::new()
+            .domain("{[i]: 0<=i<2}")
+            .domain(format!("{{[j]: 0<=j<{length}}}"))
+            .instructions("[j]: b[i, j] = twice([j]: a[i, j])")
+            .data(Data::global("a, b").dtype("float64").shape("2, 4"))
+            .build()
+            .unwrap()
+    };
+    inline_callable_kernel(&merge([&caller(4), &twice]).unwrap(), "twice").unwrap();
+    assert_eq!(
+        inline_callable_kernel(&merge([&caller(3), &twice]).unwrap(), "twice").unwrap_err().to_string(),
+        "argument `x` of kernel `twice` has 4 elements along axis 0, but the part `[j]: a[i, j]` that the caller passes has 3; pass a longer part"
+    );
+}

@@ -1,11 +1,17 @@
 //! Each check finds its mistake, says it in words, and lets right kernels pass.
 
+use parloop_kernel::Context;
 use parloop_loop::check::{CheckError, after_schedule, before_schedule};
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::error::LoopError;
 use parloop_loop::infer::address_spaces;
+use parloop_loop::prelude::*;
+use parloop_loop::run::{LoopArg, RunError};
 use parloop_loop::schedule::schedule;
-use parloop_loop::syntax::{AddressSpace, Expr, InameTag, Instruction, LoopKernel, Program};
+use parloop_loop::syntax::{AddressSpace, Expr, InameTag, Instruction, KernelOptions, LoopKernel, Program, Target};
 use parloop_loop::transform::{Tags, tag_inames};
+
+use super::run::contexts;
 
 fn tagged(kernel: &LoopKernel, tags: &str) -> LoopKernel {
     let mut all = Tags::default();
@@ -241,7 +247,7 @@ fn an_instruction_beside_an_axis_may_not_write_to_shared_memory() {
     assert_eq!(
         found.to_string(),
         "`one` writes to shared memory and does not use hardware axis l.0, which other instructions of `loopy_kernel` use; add an iname with that tag: \
-         add_inames_for_unused_hw_axes"
+         `inames=+NAME` in its options, or add_inames_to_insn"
     );
 }
 
@@ -261,4 +267,195 @@ fn temporaries_are_private_local_or_global_by_their_indices() {
         "`t` writes temporary `t` at an index that uses local inames, but not `i`, over which it is spread too: work items would overwrite each other's \
          values; use `i` in the index, or say where it lives: set_temporary_address_space"
     );
+}
+
+/// A kernel over 0 <= i < n with an array `out` of a shape, and numbers `n` and `m`.
+fn reaching(instruction: &str, shape: &str) -> Program {
+    KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions(instruction)
+        .data(Data::global("out").dtype("float64").shape(shape))
+        .data(Data::value("n, m").dtype("int32"))
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn lengths_that_nothing_relates_to_the_loops_are_checked_in_each_call() {
+    let program = reaching("out[i] = 7", "m");
+    for context in contexts() {
+        let made = program.compile(&context).unwrap();
+        let mut out = context.zeros::<f64>(100).unwrap();
+        let call = |out: &mut _, n: i64, m: i64| made.call(&mut [("out", LoopArg::shaped(out, &[m])), ("n", n.into()), ("m", m.into())]);
+        call(&mut out, 4, 4).unwrap();
+        assert_eq!(
+            call(&mut out, 50, 4).unwrap_err().to_string(),
+            "kernel `loopy_kernel`: `out[i]` in `insn` is out of bounds: index 1 is 49, but the axis has 4 elements with m = 4, n = 50"
+        );
+        call(&mut out, 0, 4).unwrap();
+        assert_eq!(out.to_vec().unwrap()[..6], [7.0, 7.0, 7.0, 7.0, 0.0, 0.0]);
+    }
+    let program = reaching("out[m] = 7", "n");
+    let context = Context::open("cpu:1").unwrap();
+    let made = program.compile(&context).unwrap();
+    for (m, is_inside) in [(0, true), (3, true), (4, false), (-1, false)] {
+        let mut out = context.zeros::<f64>(100).unwrap();
+        let found = made.call(&mut [("out", LoopArg::shaped(&mut out, &[4])), ("m", LoopArg::from(m))]);
+        assert_eq!(found.is_ok(), is_inside, "{m}");
+        assert_eq!(out.to_vec().unwrap().iter().sum::<f64>(), if is_inside { 7.0 } else { 0.0 });
+    }
+}
+
+#[test]
+fn indices_that_are_not_affine_are_checked_as_the_kernel_runs() {
+    // The instruction, the shape, n and m with which it stays inside, and with which it does not.
+    let cases: [(&str, &str, (i64, i64), (i64, i64)); 9] = [
+        ("out[i*i] = 7", "10", (4, 0), (5, 0)),
+        ("out[i*m] = 7", "10", (4, 3), (5, 3)),
+        ("out[i % m] = 7", "n", (4, 3), (4, -3)),
+        ("out[i // m] = 7", "n", (4, 3), (4, -3)),
+        ("out[min(m, i)] = 7", "n", (4, 2), (4, -1)),
+        ("out[if(i > m, i, m)] = 7", "n", (4, 3), (4, 4)),
+        ("out[abs(i - m)] = 7", "n", (4, 2), (4, 9)),
+        ("out[i] = 7", "n*m", (4, 1), (4, 0)),
+        ("out[i] = 7", "n*n - n", (4, 0), (1, 0)),
+    ];
+    for context in contexts() {
+        for (instruction, shape, inside, outside) in cases {
+            let made = reaching(instruction, shape).compile(&context).unwrap_or_else(|error| panic!("{instruction}: {error}"));
+            for (is_inside, (n, m)) in [(true, inside), (false, outside)] {
+                let length = match shape {
+                    "10" => 10,
+                    "n*m" => n * m,
+                    "n*n - n" => n * n - n,
+                    _ => n,
+                };
+                let mut out = context.zeros::<f64>(200).unwrap();
+                let found = made.call(&mut [("out", LoopArg::shaped(&mut out, &[length])), ("n", n.into()), ("m", m.into())]);
+                assert_eq!(found.is_ok(), is_inside, "{instruction}, {shape}, n = {n}, m = {m}: {found:?}");
+                let beyond: f64 = out.to_vec().unwrap()[length as usize..].iter().sum();
+                assert_eq!(beyond, 0.0, "{instruction} wrote outside");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_proved_by_cases_is_not_checked_as_the_kernel_runs() {
+    for text in
+        ["out[i] = a[(i + 1) % n]", "out[i] = a[min(i + 1, n - 1)]", "out[i] = a[max(i - 1, 0)]", "out[i] = a[i - 1 if i > 0 else i]"]
+    {
+        let made = kernel("{[i]: 0<=i<n}", text, "");
+        let left = before_schedule(&Program::of(made.clone()), &made).unwrap();
+        assert!(left.in_calls.is_empty() && left.in_kernel.is_empty(), "{text}: {left:?}");
+    }
+    for (index, shape) in [("i*m + j", "n*m"), ("(i*m + j)*l + k", "n*m*l")] {
+        let made = KernelBuilder::new()
+            .domain("{[i, j, k]: 0<=i<n and 0<=j<m and 0<=k<l}")
+            .instructions(format!("out[{index}] = 7 {{inames=i:j:k}}"))
+            .data(Data::global("out").dtype("float64").shape(shape))
+            .rest()
+            .build_kernel()
+            .unwrap();
+        let left = before_schedule(&Program::of(made.clone()), &made).unwrap();
+        assert!(left.in_calls.is_empty() && left.in_kernel.is_empty(), "{index}: {left:?}");
+    }
+}
+
+#[test]
+fn linear_indices_are_inside_of_all_elements() {
+    let made = |instruction: &str, checked: bool| {
+        KernelBuilder::new()
+            .domain("{[i]: 0<=i<16}")
+            .instructions(instruction)
+            .data(Data::global("b").dtype("float64").shape("3, 4"))
+            .options(KernelOptions { checked: Some(checked), ..KernelOptions::default() })
+            .build()
+            .unwrap()
+    };
+    assert_eq!(
+        made("b[[i]] = 1", false).generate(Target::C).unwrap_err().to_string(),
+        "`b[[i]]` in `insn` is out of bounds: index 1 can be 15 (for i = 15), but the axis has 12 elements"
+    );
+    let context = Context::open("cpu:1").unwrap();
+    made("b[[i]] = 1 {if=i < 12}", false).generate(Target::C).unwrap();
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("b[[q[i]]] = 1")
+        .data(Data::global("b").dtype("float64").shape("3, 4"))
+        .data(Data::global("q").dtype("int32").shape("n"))
+        .rest()
+        .options(KernelOptions { checked: Some(true), ..KernelOptions::default() })
+        .build()
+        .unwrap();
+    let made = program.compile(&context).unwrap();
+    let mut b = context.zeros::<f64>(20).unwrap();
+    let q = context.array(&[3, 11, 12]).unwrap();
+    let found = made.call(&mut [("b", LoopArg::shaped(&mut b, &[3, 4])), ("q", LoopArg::from(&q))]);
+    assert_eq!(found.unwrap_err().to_string(), "kernel `loopy_kernel`: index 12 is outside 0..12 of b[[q[i]]]");
+    assert_eq!(b.to_vec().unwrap().iter().sum::<f64>(), 2.0);
+}
+
+#[test]
+fn arrays_of_unknown_shape_are_as_long_as_each_call_finds_them() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("out[i + 1] = 7")
+        .data(Data::global("out").dtype("float64").unknown_shape())
+        .data(Data::value("n").dtype("int32"))
+        .build()
+        .unwrap();
+    for context in contexts() {
+        let made = program.compile(&context).unwrap();
+        let mut out = context.zeros::<f64>(100).unwrap();
+        made.call(&mut [("out", LoopArg::shaped(&mut out, &[5])), ("n", 4i64.into())]).unwrap();
+        let found = made.call(&mut [("out", LoopArg::shaped(&mut out, &[5])), ("n", 5i64.into())]);
+        assert!(matches!(found, Err(LoopError::Run(RunError::OutOfBounds { index: 5, length: Some(5), .. }))), "{found:?}");
+    }
+}
+
+/// A kernel with a number `x` that is no integer.
+fn with_fraction(instruction: &str, assumptions: &str) -> Program {
+    KernelBuilder::new()
+        .domain("{[i]: 0<=i<4}")
+        .instructions(instruction)
+        .data(Data::global("o").dtype("float64").shape("4"))
+        .data(Data::value("x").dtype("float64"))
+        .assumptions(assumptions)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn conditions_on_fractions_prove_nothing_about_integers() {
+    let program = with_fraction("o[i + 100] = 7 {if=0 < x and x < 1}", "");
+    assert_eq!(
+        program.generate(Target::C).unwrap_err().to_string(),
+        "`o[i + 100]` in `insn` is out of bounds: index 1 can be 103 (for i = 3), but the axis has 4 elements"
+    );
+    // Two values of i are within 1 of 1.25.
+    let program = with_fraction("o[0] = i {if=i < x + 1 and i > x - 1}", "");
+    program.generate(Target::C).unwrap();
+    let parallel = program.transform(|kernel| tag_inames(kernel, &Tags::default().with("i", InameTag::Group(0)))).unwrap();
+    assert!(!parallel.generate(Target::C).unwrap().doubts.is_empty(), "only the number decides");
+}
+
+#[test]
+fn assumptions_and_domains_are_about_integers() {
+    assert_eq!(
+        with_fraction("o[i] = x", "x >= 0").generate(Target::C).unwrap_err().to_string(),
+        "an assumption uses `x`, which is of type float64; domains and assumptions are about integers: declare it as int64, or make it a \
+         condition (`if=`)"
+    );
+    for dtype in ["float64", "uint64"] {
+        let program = KernelBuilder::new()
+            .domain("{[i]: 0<=i<4 and i<m}")
+            .instructions("o[i] = 1")
+            .data(Data::global("o").dtype("float64").shape("4"))
+            .data(Data::value("m").dtype(dtype))
+            .build()
+            .unwrap();
+        let message = program.generate(Target::C).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("a domain uses `m`, which is of type {dtype};")), "{message}");
+    }
 }

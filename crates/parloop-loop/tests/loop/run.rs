@@ -1,12 +1,12 @@
 //! Kernels run on every device that is here.
 
-use parloop_device::{Device, DeviceKind};
-use parloop_kernel::Context;
+use parloop_device::{DType, Device, DeviceKind};
+use parloop_kernel::{Arg, Context};
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, LoopArg, target_of};
 use parloop_loop::syntax::InameTag;
-use parloop_loop::syntax::{AddressSpace, Program};
+use parloop_loop::syntax::{AddressSpace, Initializer, Program, Target};
 use parloop_loop::transform::Split;
 
 /// One context for each device that is here, and CPUs with one thread and with more threads than cores.
@@ -161,5 +161,125 @@ fn a_private_value_that_all_work_items_share_is_the_same_for_each() {
             let expected: Vec<f64> = (0..37).map(|i| f64::from(expected[i % 4]) + 0.5).collect();
             assert_eq!(out.to_vec().unwrap(), expected, "on {:?}", context.device());
         }
+    }
+}
+
+#[test]
+fn temporaries_that_are_written_start_with_their_values() {
+    for (shape, index, expected) in [("2", "[i]", [7, 8]), ("", "", [7, 7])] {
+        let (lengths, values) = if shape.is_empty() { (vec![], &[7i64][..]) } else { (vec![2], &[7, 8][..]) };
+        let bytes = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        let data = Data::temporary("t").dtype("int64").initializer(Initializer { dtype: DType::I64, shape: lengths, bytes });
+        let data = if shape.is_empty() { data.shape("()") } else { data.shape(shape) };
+        let program = KernelBuilder::new()
+            .domain("{[i]: 0<=i<2}")
+            .domain("{[j]: 0<=j<2}")
+            .instructions(format!("o[i] = t{index} {{id=o, dep=*}}\nt{} = 0 {{dep=o}}", index.replace('i', "j")))
+            .data(data)
+            .data(Data::global("o").dtype("int64").shape("2"))
+            .build()
+            .unwrap();
+        for context in contexts() {
+            let mut o = context.zeros::<i64>(2).unwrap();
+            executable(&program, &context).call(&mut [("o", LoopArg::from(&mut o))]).unwrap();
+            assert_eq!(o.to_vec().unwrap(), expected, "on {:?}", context.device());
+        }
+    }
+}
+
+/// `out[i + shift] = a[i] + 1` over 8 elements.
+fn shifted(shift: u8) -> Program {
+    KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions(format!("<> t = a[i] {{id=t}}\nout[i + {shift}] = t + 1 {{dep=t}}"))
+        .data(Data::global("a").dtype("int64").shape("n"))
+        .data(Data::global("out").dtype("int64").shape(format!("n + {shift}")))
+        .rest()
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn arguments_that_share_memory_are_an_error_where_one_is_written() {
+    for context in contexts() {
+        let memory = context.zeros::<i64>(32).unwrap();
+        let part = |shape: i64, stride: i64| LoopArg::Array {
+            arg: Arg::Memory { memory: memory.memory(), dtype: Some(DType::I64), writable: true },
+            shape: vec![shape],
+            strides: Some(vec![8 * stride]),
+        };
+        let made = executable(&shifted(1), &context);
+        assert_eq!(
+            made.call(&mut [("a", part(8, 1)), ("out", part(9, 1))]).unwrap_err().to_string(),
+            "kernel `loopy_kernel`: arguments `out` and `a` share memory, and `out` is written; pass a copy of one of them"
+        );
+        // Each instance reads the element that it writes.
+        executable(&shifted(0), &context).call(&mut [("a", part(8, 1)), ("out", part(8, 1))]).unwrap();
+        assert_eq!(memory.to_vec().unwrap()[..9], [1, 1, 1, 1, 1, 1, 1, 1, 0]);
+    }
+}
+
+#[test]
+fn an_offset_needs_memory_behind_what_is_passed() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<n}")
+        .instructions("out[i] = 7")
+        .data(Data::global("out").dtype("float64").shape("n").offset_text("5"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in contexts() {
+        let made = executable(&program, &context);
+        let mut out = context.zeros::<f64>(8).unwrap();
+        assert_eq!(
+            made.call(&mut [("out", LoopArg::shaped(&mut out, &[4]))]).unwrap_err().to_string(),
+            "kernel `loopy_kernel`: argument `out` has an offset of 5 elements, so that its memory must have 9, but has 8; pass longer memory, \
+             or declare it without offset"
+        );
+        made.call(&mut [("out", LoopArg::shaped(&mut out, &[3]))]).unwrap();
+        assert_eq!(out.to_vec().unwrap(), [0.0, 0.0, 0.0, 0.0, 0.0, 7.0, 7.0, 7.0]);
+    }
+}
+
+#[test]
+fn a_number_that_is_no_integer_is_told_from_a_missing_one() {
+    let program = KernelBuilder::new()
+        .domain("{[i]: 0<=i<2}")
+        .instructions("o[i] = m")
+        .data(Data::global("o").dtype("int64").shape("2"))
+        .data(Data::value("m").dtype("int32"))
+        .build()
+        .unwrap();
+    let context = Context::open("cpu:1").unwrap();
+    let made = executable(&program, &context);
+    let mut o = context.zeros::<i64>(2).unwrap();
+    for wrong in [LoopArg::from(1.5), LoopArg::from(true), LoopArg::from(u64::MAX)] {
+        assert_eq!(
+            made.call(&mut [("o", LoopArg::from(&mut o)), ("m", wrong)]).unwrap_err().to_string(),
+            "kernel `loopy_kernel`: argument `m` must be an integer of type int32 within 64 bits and a sign: not a fraction, truth value or \
+             complex number"
+        );
+    }
+}
+
+#[test]
+fn names_that_mean_something_else_in_the_target_are_refused() {
+    let named = |name: &str| {
+        KernelBuilder::new()
+            .domain("{[i]: 0<=i<4}")
+            .instructions(format!("o[i] = {name}[i]"))
+            .data(Data::global(format!("{name}, o")).dtype("int64").shape("4"))
+            .build()
+            .unwrap()
+    };
+    for name in ["int", "auto", "register", "restrict", "bool", "unix", "NULL", "EOF", "int32_t"] {
+        assert_eq!(
+            named(name).generate(Target::C).unwrap_err().to_string(),
+            format!("argument `{name}` cannot have that name, which means something else in c; rename it")
+        );
+    }
+    named("kernel").generate(Target::C).unwrap();
+    for name in ["kernel", "global", "float4", "half"] {
+        assert!(named(name).generate(Target::OpenCl).is_err(), "{name}");
     }
 }

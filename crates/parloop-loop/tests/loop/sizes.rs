@@ -586,3 +586,23 @@ fn unknown_extents_that_strides_need_are_asked_for() {
     let refused = ready.call(&mut [("a", a_arg), ("at", LoopArg::from(&at)), ("out", LoopArg::from(&mut out))]).unwrap_err();
     assert!(refused.to_string().contains("pass a contiguous copy"), "{refused}");
 }
+
+#[test]
+fn private_temporaries_have_room_together() {
+    let mut builder = KernelBuilder::new().domain("{[j]: 0<=j<100000}");
+    let (mut text, mut sum) = (String::new(), String::new());
+    for number in 0..2 {
+        builder = builder.domain(format!("{{[i{number}]: 0<=i{number}<100000}}"));
+        builder = builder.data(Data::temporary(format!("t{number}")).dtype("int64").shape("100000"));
+        text += &format!("t{number}[i{number}] = i{number} {{id=w{number}}}\n");
+        sum += &format!(" + t{number}[99999 - j]");
+    }
+    let program = builder.instructions(format!("{text}o[j] = 0{sum} {{dep=w*}}"));
+    let program = program.data(Data::global("o").dtype("int64").shape("100000")).build().unwrap();
+    assert_eq!(
+        program.generate(Target::C).unwrap_err().to_string(),
+        "temporary `t1` takes 800000 bytes of each thread's own memory, which with others makes 1600000, but at most 1048576 are there; make it \
+         smaller, by a split of the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space t1 \
+         global`"
+    );
+}

@@ -3,6 +3,7 @@
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_kernel::{Arg, Context};
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::loop_args;
 use parloop_loop::prelude::*;
 use parloop_loop::run::{Given, GivenArray, LoopArg};
 use parloop_loop::syntax::{AddressSpace, Program, Target};
@@ -222,7 +223,7 @@ fn small_arrays_have_indices_of_32_bits() {
     let context = Context::open("cpu:1").unwrap();
     let ready = executable(&rows(None), &context);
     let text = |n: i64, m: i64| {
-        let array = GivenArray { dtype: DType::U8, shape: [n, m].into_iter().collect(), strides: [m, 1].into_iter().collect() };
+        let array = GivenArray { dtype: DType::U8, shape: [n, m].into_iter().collect(), strides: [m, 1].into_iter().collect(), room: None };
         let given = [Given::Array(array), Given::Int(0), Given::Missing, Given::Missing];
         let values = ready.plan().resolve(&given).unwrap();
         ready.for_call(&values, &given).unwrap().code().text.clone()
@@ -311,5 +312,50 @@ fn the_index_of_hardware_is_widened_with_its_sign() {
     for (target, text) in [(Target::Cuda, "(long)blockIdx.x - 3ll"), (Target::OpenCl, "(long)get_group_id(0) - 3l")] {
         let code = program.generate(target).unwrap().code.text;
         assert!(code.contains(text), "{code}");
+    }
+}
+
+#[test]
+fn indices_of_numbers_that_are_read_do_not_overflow_their_types() {
+    let gather = |index: &str, dtype: &str| {
+        KernelBuilder::new()
+            .domain("{[i]: 0<=i<1}")
+            .instructions(format!("o[i] = a[{index}]"))
+            .data(Data::global("o").dtype("int64").shape("1"))
+            .data(Data::global("a").dtype("int64").shape("600"))
+            .data(Data::global("q").dtype(dtype).shape("1"))
+            .build()
+            .unwrap()
+    };
+    let a: Vec<i64> = (0..600).collect();
+    for context in few_contexts() {
+        let (a, mut o) = (context.array(&a).unwrap(), context.zeros::<i64>(1).unwrap());
+        let q = context.array(&[255u8]).unwrap();
+        executable(&gather("q[i]*2", "uint8"), &context).call(loop_args! { o: &mut o, a: &a, q: &q }).unwrap();
+        assert_eq!(o.to_vec().unwrap(), [510]);
+        let q = context.array(&[100_000i32]).unwrap();
+        executable(&gather("(q[i]*q[i]) % 7", "int32"), &context).call(loop_args! { o: &mut o, a: &a, q: &q }).unwrap();
+        assert_eq!(o.to_vec().unwrap(), [10_000_000_000 % 7]);
+        let q = context.array(&[2_147_483_600i32]).unwrap();
+        executable(&gather("q[i] + q[i] - 4294967000", "int32"), &context).call(loop_args! { o: &mut o, a: &a, q: &q }).unwrap();
+        assert_eq!(o.to_vec().unwrap(), [200]);
+    }
+    let code = gather("q[i]", "int32").generate(Target::C).unwrap().code.text;
+    assert!(code.contains("a[q[0]]") || code.contains("a[q[i]]"), "{code}");
+}
+
+#[test]
+fn a_sum_of_indices_is_as_wide_as_what_it_is_assigned_to() {
+    let program = KernelBuilder::new()
+        .domain("{[i, j]: 0<=i<1 and 0<=j<n}")
+        .instructions("o[i] = 1 + sum(j, j)")
+        .data(Data::global("o").dtype("int64").shape("1"))
+        .rest()
+        .build()
+        .unwrap();
+    for context in few_contexts() {
+        let mut o = context.zeros::<i64>(1).unwrap();
+        executable(&program, &context).call(loop_args! { o: &mut o, n: 100_000i64 }).unwrap();
+        assert_eq!(o.to_vec().unwrap(), [4_999_950_001]);
     }
 }

@@ -170,6 +170,7 @@ pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<Given> {
                 dtype: array.dtype,
                 shape: array.layout.shape.iter().map(|&length| length as i64).collect(),
                 strides: array.layout.strides.iter().map(|&stride| stride as i64).collect(),
+                room: Some((array.memory.len().saturating_sub(array.layout.offset) / array.dtype.size()) as i64),
             })
         }
         Value::Host(object) => {
@@ -179,6 +180,7 @@ pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<Given> {
                 dtype,
                 shape: array.shape().iter().map(|&length| length as i64).collect(),
                 strides: array.strides().iter().map(|&stride| stride as i64).collect(),
+                room: None,
             })
         }
     })

@@ -1,5 +1,6 @@
 //! The launches of a call, with what each parameter is passed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use parloop_device::{DType, DeviceKind, Memory};
@@ -29,13 +30,17 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
         arguments.push(argument_slot(py, executable, index, value)?);
     }
     let kept = if is_recorded { Some(keep(py, executable, values, &temporaries)?) } else { None };
-    let (placed, parts) = (placed_objects(values)?, parts_of_buffers(values));
+    let (placed, parts) = (placed_objects(executable, values)?, parts_of_buffers(values));
+    let staged = staged_arrays(values)?;
     let work = || {
         // Held while Python is not, which may have to wait for a buffer that grows, and let go before Python is held again.
         let mut holds = hold_objects(executable, &placed, &mut arguments);
         for (index, buffer, memory, offset) in &parts {
             holds.push(buffer.hold());
             arguments[*index] = executable.pointer_slot(memory, *offset)?;
+        }
+        if executable.plan().asks_apart() {
+            check_apart(executable, given, &arguments, &placed, &staged)?;
         }
         let passed = Passed { executable, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
         executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed))
@@ -44,13 +49,61 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
     Ok(py.detach(work)?)
 }
 
-/// The arguments that are objects, with their buffers and where they begin in them.
-fn placed_objects(values: &[Value<'_>]) -> Result<SmallVec<[(usize, Buffer, u64); 2]>> {
+/// That no two arguments share memory, one of which is written.
+fn check_apart(
+    executable: &Executable,
+    given: &[Given],
+    arguments: &[Slot],
+    placed: &[(usize, Buffer, u64, u64)],
+    staged: &[Staged],
+) -> std::result::Result<(), LoopError> {
+    let mut given = Cow::Borrowed(given);
+    for (index, _, strides) in staged {
+        if let Given::Array(array) = &mut given.to_mut()[*index] {
+            array.strides.clone_from(strides);
+        }
+    }
+    let locate = |index: usize| match &given[index] {
+        // Host arrays that are copied to the device are apart there, but not when they are copied back.
+        Given::Array(_) => Some(match staged.iter().find(|(at, ..)| *at == index) {
+            Some(&(_, address, _)) => (0, address, 0),
+            None => executable.location(arguments[index], 0),
+        }),
+        Given::Object(_) => {
+            let (.., bytes) = placed.iter().find(|(at, ..)| *at == index)?;
+            Some(executable.location(arguments[index], *bytes))
+        }
+        _ => None,
+    };
+    Ok(executable.plan().check_apart(&given, locate)?)
+}
+
+/// An argument that is the copy of a host array, with where that begins and its strides.
+type Staged = (usize, u64, SmallVec<[i64; 4]>);
+
+fn staged_arrays(values: &[Value<'_>]) -> Result<SmallVec<[Staged; 1]>> {
+    let mut staged = SmallVec::new();
+    for (index, value) in values.iter().enumerate() {
+        if let Value::Device(device) = value
+            && let Some(host) = &device.1
+            && let Some(array) = NdArray::of(host)?
+        {
+            staged.push((index, array.pointer() as u64, array.strides().iter().map(|&stride| stride as i64).collect()));
+        }
+    }
+    Ok(staged)
+}
+
+/// The arguments that are objects, with their buffers, where they begin in them, and their bytes.
+fn placed_objects(executable: &Executable, values: &[Value<'_>]) -> Result<SmallVec<[(usize, Buffer, u64, u64); 2]>> {
     let mut placed = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
         let Value::Object(object, _) = value else { continue };
         let view = &object.get().body()?.view;
-        placed.push((index, view.buffer().clone(), view.offset() as u64));
+        // On a GPU its size may be in the memory there, which a call does not wait for.
+        let is_asked = executable.plan().asks_apart() && executable.context().device().kind() == DeviceKind::Cpu;
+        let size = if is_asked { view.size()? as u64 } else { 1 };
+        placed.push((index, view.buffer().clone(), view.offset() as u64, size));
     }
     Ok(placed)
 }
@@ -67,9 +120,9 @@ fn parts_of_buffers(values: &[Value<'_>]) -> SmallVec<[(usize, Buffer, Memory, u
 
 /// Puts the addresses of objects into their slots and keeps their memory there. No code of Python may run until they are let go: it could
 /// grow the buffers, which waits for them.
-fn hold_objects(executable: &Executable, placed: &[(usize, Buffer, u64)], slots: &mut [Slot]) -> SmallVec<[Hold; 2]> {
+fn hold_objects(executable: &Executable, placed: &[(usize, Buffer, u64, u64)], slots: &mut [Slot]) -> SmallVec<[Hold; 2]> {
     let context = executable.context();
-    let hold = |(index, buffer, offset): &(usize, Buffer, u64)| {
+    let hold = |(index, buffer, offset, _): &(usize, Buffer, u64, u64)| {
         if context.stream().is_foreign() {
             buffer.note_foreign_use();
         }

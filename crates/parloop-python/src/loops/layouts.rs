@@ -33,7 +33,7 @@ impl LoopProgram {
         let plan = py.detach(|| {
             let prepared = prepare(&only, only.target.unwrap_or(Target::C))?;
             let kernel = prepared.kernel(entry).ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
-            Ok::<_, LoopError>(CallPlan::of(kernel)?)
+            Ok::<_, LoopError>(CallPlan::of(kernel, &[])?)
         })?;
         let values = plan.values(|name| sizes.get(name.as_str()).copied());
         for arg in plan.args() {

@@ -1,0 +1,63 @@
+//! Names that mean something else in the language of a target.
+
+use parloop_ir::syntax::{LoopKernel, Target};
+use parloop_isl::Name;
+
+use super::LowerError;
+
+/// Keywords of C, which all targets have.
+const C: &str = "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict \
+    return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false asm typeof NULL NAN INFINITY \
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ptrdiff_t intptr_t uintptr_t";
+/// What headers and compilers of C define besides.
+const HOST: &str = "unix linux i386 EOF errno stdin stdout stderr";
+const CPP: &str = "alignas alignof and and_eq bitand bitor catch class compl concept const_cast constexpr decltype delete dynamic_cast explicit \
+    export friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires \
+    static_assert static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq blockIdx threadIdx \
+    blockDim gridDim warpSize";
+const OPENCL: &str = "kernel global local constant private half uchar ushort uint ulong event_t sampler_t image1d_t image2d_t image3d_t \
+    read_only write_only read_write";
+const ISPC: &str = "uniform varying foreach foreach_active foreach_tiled foreach_unique launch sync task export soa unmasked new delete cif cfor \
+    cwhile cdo cbreak ccontinue creturn programIndex programCount taskIndex taskCount int8 int16 int32 int64 uint8 uint16 uint32 uint64 \
+    float16 half reference";
+/// Functions of C's library, of which a function on the host cannot have the name.
+const FUNCTIONS: &str = "main abs labs div exit abort atexit malloc calloc realloc free rand srand qsort exp exp2 expm1 log log2 log10 log1p pow sqrt \
+    cbrt hypot sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma ceil floor trunc rint fabs fmin \
+    fmax fmod fma ldexp frexp modf j0 j1 jn y0 y1 yn copysign nan signbit isnan isinf isfinite memcpy memset memmove";
+/// Types of OpenCL that have vectors, which have a number behind.
+const VECTORS: [&str; 11] = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half"];
+
+/// That no name of the kernel means something else.
+pub(super) fn check(kernel: &LoopKernel, target: Target) -> Result<(), LowerError> {
+    let arguments = kernel.arguments.iter().map(|argument| (&argument.name, "argument"));
+    let temporaries = kernel.temporaries.keys().map(|name| (name, "temporary"));
+    let inames = kernel.inames.keys().map(|name| (name, "iname"));
+    for (name, what) in arguments.chain(temporaries).chain(inames) {
+        if is_reserved(name, target) {
+            return Err(LowerError::ReservedName { name: name.clone(), what, target });
+        }
+    }
+    let name = &kernel.name;
+    let is_function = target == Target::C && FUNCTIONS.split_whitespace().any(|word| name == word);
+    if is_function || is_reserved(name, target) || target == Target::OpenCl && name.starts_with("convert_") {
+        return Err(LowerError::ReservedName { name: name.clone(), what: "kernel", target });
+    }
+    Ok(())
+}
+
+fn is_reserved(name: &Name, target: Target) -> bool {
+    let further = match target {
+        Target::C => HOST,
+        Target::Cuda | Target::Hip => CPP,
+        Target::OpenCl => OPENCL,
+        Target::Ispc => ISPC,
+    };
+    let is_vector = || {
+        let digits = name.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+        let ty = &name[..name.len() - digits.len()];
+        matches!(digits, "2" | "3" | "4" | "8" | "16") && VECTORS.contains(&ty)
+    };
+    name.starts_with("__")
+        || C.split_whitespace().chain(further.split_whitespace()).any(|word| name == word)
+        || target == Target::OpenCl && is_vector()
+}
