@@ -86,8 +86,11 @@ fn is_computed(facts: &Facts<'_>, domain: &Set) -> bool {
     domain.params().iter().any(|param| facts.kernel.temporaries.contains_key(param))
 }
 
+/// An index, and the length that it must stay below; of a field each call knows it.
+type Side = (Expr, Option<Expr>);
+
 /// Each index of an access with the length that it must stay below; `None` where there is nothing to check.
-fn sides(facts: &Facts<'_>, instruction: &Instruction, access: &Access<'_>) -> Result<Option<Vec<(Expr, Option<Expr>)>>, CheckError> {
+fn sides(facts: &Facts<'_>, instruction: &Instruction, access: &Access<'_>) -> Result<Option<Vec<Side>>, CheckError> {
     if let Some(Expr::LinearSubscript(_, index)) = access.expr {
         let size = layout_of(facts, &access.name).and_then(|layout| span(layout, &access.name));
         return Ok(size.map(|size| vec![((**index).clone(), Some(size))]));
@@ -176,7 +179,7 @@ struct Place<'a, 'k> {
 
 impl Place<'_, '_> {
     /// The axes whose indices the kernel has to check as it runs.
-    fn check(&self, domain: &Set, sides: &[(Expr, Option<Expr>)], in_calls: &mut Vec<CallBound>) -> Result<BTreeSet<usize>, CheckError> {
+    fn check(&self, domain: &Set, sides: &[Side], in_calls: &mut Vec<CallBound>) -> Result<BTreeSet<usize>, CheckError> {
         let facts = self.facts;
         let is_known =
             |name: &Name| domain.has_dim(name) || domain.params().contains(name) || facts.kernel.assumptions.params().contains(name);

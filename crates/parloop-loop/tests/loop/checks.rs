@@ -309,8 +309,8 @@ fn lengths_that_nothing_relates_to_the_loops_are_checked_in_each_call() {
 #[test]
 fn indices_that_are_not_affine_are_checked_as_the_kernel_runs() {
     // The instruction, the shape, n and m with which it stays inside, and with which it does not.
-    let cases: [(&str, &str, (i64, i64), (i64, i64)); 9] = [
-        ("out[i*i] = 7", "10", (4, 0), (5, 0)),
+    let cases = [
+        ("out[i*i] = 7", "10", (4i64, 0i64), (5, 0)),
         ("out[i*m] = 7", "10", (4, 3), (5, 3)),
         ("out[i % m] = 7", "n", (4, 3), (4, -3)),
         ("out[i // m] = 7", "n", (4, 3), (4, -3)),
