@@ -187,7 +187,14 @@ fn pointee(scalar: Option<Scalar>, inner: &[Layer], specifiers: &[String]) -> Po
         (Some(Scalar::Void), []) => Pointee::Void,
         (Some(Scalar::Value(dtype)), [Layer::Pointer]) => Pointee::Pointers(dtype),
         (Some(Scalar::Value(dtype)), _) if let Some(lengths) = lengths() => Pointee::Rows(dtype, lengths),
-        _ => Pointee::Other(specifiers.iter().filter(|word| *word != "const").cloned().collect::<Vec<_>>().join(" ")),
+        _ => {
+            let mut name = specifiers.iter().filter(|word| *word != "const").cloned().collect::<Vec<_>>().join(" ");
+            if !inner.is_empty() {
+                name.push(' ');
+                name.extend(inner.iter().map(|_| '*'));
+            }
+            Pointee::Other(name)
+        }
     }
 }
 
