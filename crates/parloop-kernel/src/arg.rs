@@ -7,6 +7,7 @@ use std::fmt;
 use parloop_device::{Complex32, Complex64, DType, Element, Memory, as_bytes, as_bytes_mut};
 
 use crate::array::Array;
+use crate::ctype::{self, TypeNames, words};
 use crate::error::{KernelError, Result};
 use crate::signature::{Param, ParamType, Pointee, Signature};
 
@@ -331,6 +332,10 @@ impl Checker<'_> {
         };
         let fits = match (to, dtype) {
             (_, None) | (Pointee::Void, _) => true,
+            (Pointee::Other(name), Some(given)) if let Some(row) = TypeNames::default().scalar(&words(name)) => match row {
+                ctype::Scalar::Value(declared) => declared == given,
+                _ => given.size() == 1,
+            },
             (Pointee::Other(name), Some(_)) if may_be_struct(name) => true,
             (Pointee::Other(_) | Pointee::Pointers(_), Some(_)) => {
                 return Err(self.wrong_type(array_of(dtype), "no array has elements of that type; pass memory, as `array.memory`"));
@@ -367,10 +372,28 @@ impl Checker<'_> {
 /// Whether a C type may be a struct, whose fields lie in an array of numbers: it has a name of its own.
 fn may_be_struct(name: &str) -> bool {
     const OF_C: [&str; 20] = [
-        "long", "double", "float", "int", "short", "char", "signed", "unsigned", "void", "bool", "_Bool", "_Complex", "_Atomic", "wchar_t",
-        "char16_t", "char32_t", "_Float16", "_Float128", "__float128", "__int128",
+        "long",
+        "double",
+        "float",
+        "int",
+        "short",
+        "char",
+        "signed",
+        "unsigned",
+        "void",
+        "bool",
+        "_Bool",
+        "_Complex",
+        "_Atomic",
+        "wchar_t",
+        "char16_t",
+        "char32_t",
+        "_Float16",
+        "_Float128",
+        "__float128",
+        "__int128",
     ];
-    !name.ends_with('*') && !crate::ctype::words(name).iter().any(|word| OF_C.contains(&word.as_str()))
+    !name.ends_with('*') && !words(name).iter().any(|word| OF_C.contains(&word.as_str()))
 }
 
 fn array_of(dtype: Option<DType>) -> String {

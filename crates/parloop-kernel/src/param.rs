@@ -189,7 +189,8 @@ fn pointee(scalar: Option<Scalar>, inner: &[Layer], specifiers: &[String]) -> Po
         (Some(Scalar::Value(dtype)), _) if let Some(lengths) = lengths() => Pointee::Rows(dtype, lengths),
         _ => {
             let mut name = specifiers.iter().filter(|word| *word != "const").cloned().collect::<Vec<_>>().join(" ");
-            if !inner.is_empty() {
+            // Rows of a length that the source leaves open lie one after the other, as the numbers of an array.
+            if inner.contains(&Layer::Pointer) {
                 name.push(' ');
                 name.extend(inner.iter().map(|_| '*'));
             }
