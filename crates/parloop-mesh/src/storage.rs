@@ -174,7 +174,8 @@ impl Storage {
         if neighbours.iter().all(|inner| Arc::ptr_eq(inner, &self.inner)) {
             return Ok(());
         }
-        let what = "this data shares memory with other data of another shape or type, and each would have its own numbers there; copy one of them";
+        let what =
+            "this data shares memory with other data of another shape or type, and each would have its own numbers there; copy one of them";
         Err(DeviceError::Unsupported { device: context.device().id().to_string(), what: what.into() }.into())
     }
 
