@@ -218,7 +218,7 @@ impl Dat {
     /// # Errors
     /// When a device fails.
     pub fn norm(&self, context: &Context) -> Result<f64> {
-        let dtype = if self.dtype().is_integer() { DType::F64 } else { self.dtype() };
+        let dtype = if rank(self.dtype()) < rank(DType::F32) { DType::F64 } else { self.dtype() };
         let square = self.inner_in(self, dtype, context)?;
         Ok(match dtype {
             DType::F32 => f64::from(square.storage().to_vec::<f32>()?[0]),
@@ -300,7 +300,7 @@ impl Dat {
     /// Fails where integers of a type that has larger ones do not all fit into that of the data.
     fn check_numbers(&self, numbers: &Storage) -> Result<()> {
         let (own, found) = (self.dtype(), numbers.dtype());
-        let (Some(limits), Some((least, most))) = (integer_limits(own), integer_limits(found)) else { return Ok(()) };
+        let (Some(limits), Some((least, most))) = (own.integer_range(), found.integer_range()) else { return Ok(()) };
         let holds = |number: i128| (limits.0..=limits.1).contains(&number);
         // Those without a sign cannot be combined with others, which is said elsewhere.
         if (holds(least) && holds(most)) || rank(found) > rank(own) {
@@ -338,17 +338,6 @@ fn rank(dtype: DType) -> u8 {
         DType::I8 | DType::I16 | DType::I32 | DType::I64 => 2,
         DType::F32 | DType::F64 => 3,
         DType::C64 | DType::C128 => 4,
-    }
-}
-
-/// The least and the largest number of a type of integers.
-fn integer_limits(dtype: DType) -> Option<(i128, i128)> {
-    let bits = 8 * dtype.size() as u32;
-    match rank(dtype) {
-        0 => Some((0, 1)),
-        1 => Some((0, (1 << bits) - 1)),
-        2 => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
-        _ => None,
     }
 }
 
