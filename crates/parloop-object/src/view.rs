@@ -312,26 +312,31 @@ impl View {
     }
 
     /// Checks what a kernel relies on, its size, offsets and shapes, as reading does: bytes that were overwritten lead a kernel anywhere.
-    /// Fields that are at known offsets cost nothing; items of arrays that have headers of their own are looked at where `items` says so.
+    /// Fields that are at known offsets cost nothing; items of arrays, and what references refer to, are looked at where `whole` says so.
     ///
     /// # Errors
     /// [`ObjectError::Freed`], [`ObjectError::Corrupt`], or when the device fails.
-    pub fn check_headers(&self, items: bool) -> Result<()> {
+    pub fn check_headers(&self, whole: bool) -> Result<()> {
         self.check_alive()?;
+        let is_looked_at = |ty: &Type| ty.is_dynamic() || whole && ty.has_refs();
+        if !is_looked_at(&self.ty) {
+            return Ok(());
+        }
         match &self.ty {
-            Type::Scalar(_) | Type::Ref(_) | Type::Union(_) => Ok(()),
-            _ if !self.ty.is_dynamic() => Ok(()),
+            Type::Scalar(_) => Ok(()),
             Type::String(_) => self.size().map(drop),
+            Type::Ref(_) | Type::Union(_) => self.target()?.map_or(Ok(()), |target| target.check_headers(whole)),
             Type::Struct(ty) => {
                 self.size()?;
-                ty.dynamic_fields().try_for_each(|(index, _)| self.field_at(index)?.check_headers(items))
+                let mut fields = ty.fields.iter().enumerate().filter(|(_, field)| is_looked_at(&field.ty));
+                fields.try_for_each(|(index, _)| self.field_at(index)?.check_headers(whole))
             }
             Type::Array(ty) => {
                 let shape = self.array_shape()?;
-                if !items || !ty.item.is_dynamic() {
+                if !whole || !is_looked_at(&ty.item) {
                     return Ok(());
                 }
-                indices(&shape.shape).try_for_each(|index| self.item_in(&shape, &index)?.check_headers(items))
+                indices(&shape.shape).try_for_each(|index| self.item_in(&shape, &index)?.check_headers(whole))
             }
         }
     }

@@ -57,7 +57,9 @@ impl Allocation {
     /// Whether the reference at this offset of the buffer was made to refer to the object at `target`, which was freed by hand since.
     pub(crate) fn refers_to_freed(&self, slot: usize, target: usize) -> bool {
         let Ok(referred) = self.referred.lock() else { return false };
-        referred.get(&slot).is_some_and(|referred| referred.is_freed() && (referred.offset..referred.offset + referred.size).contains(&target))
+        referred
+            .get(&slot)
+            .is_some_and(|referred| referred.is_freed() && (referred.offset..referred.offset + referred.size).contains(&target))
     }
 
     /// What the reference at this offset of the buffer refers to is kept, and what it referred to is let go.

@@ -116,16 +116,13 @@ impl Kernel {
     }
 
     /// Fails where the bytes that a kernel relies on were overwritten: the size of an object on the host, and in checked mode also the shapes
-    /// and offsets of its parts.
+    /// and offsets of its parts, and on the host those of what it refers to.
     #[inline]
     fn check_headers(&self, py: Python<'_>, view: &View) -> Result<()> {
-        if !view.ty().is_dynamic() {
-            return Ok(());
-        }
-        let is_host = view.buffer().context().device().kind() == DeviceKind::Cpu;
+        let is_host = || view.buffer().context().device().kind() == DeviceKind::Cpu;
         if self.inner.is_checked() {
-            py.detach(|| view.check_headers(is_host))?;
-        } else if is_host {
+            py.detach(|| view.check_headers(is_host()))?;
+        } else if view.ty().is_dynamic() && is_host() {
             view.size()?;
         }
         Ok(())
