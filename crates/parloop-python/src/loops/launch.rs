@@ -26,6 +26,7 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
     }
     let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
+        check_shape(executable, index, value, &given[index])?;
         arguments.push(argument_slot(py, executable, index, value)?);
     }
     let kept = if is_recorded { Some(keep(py, executable, values, &temporaries)?) } else { None };
@@ -158,6 +159,21 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
         }
     }
     Ok(())
+}
+
+/// Fails where an array has another shape than the sizes of the call were found from: code of Python's ran since.
+fn check_shape(executable: &Executable, index: usize, value: &Value<'_>, given: &Given) -> Result<()> {
+    let (Value::Host(object), Given::Array(known)) = (value, given) else { return Ok(()) };
+    let same = |found: &[isize], known: &[i64]| found.len() == known.len() && found.iter().zip(known).all(|(&a, &b)| a as i64 == b);
+    match NdArray::with_any_mask(object)? {
+        Some(array) if array.dtype() == Some(known.dtype) && same(array.shape(), &known.shape) && same(array.strides(), &known.strides) => {
+            Ok(())
+        }
+        _ => {
+            let name = &executable.plan().args()[index].name;
+            Err(PyValueError::new_err(format!("argument `{name}` was resized while the call was prepared; call again")).into())
+        }
+    }
 }
 
 fn argument_slot(py: Python<'_>, executable: &Executable, index: usize, value: &Value<'_>) -> Result<Slot> {
