@@ -262,18 +262,16 @@ def test_kept_calls_notice_that_an_array_has_fewer_bytes_or_is_a_view_of_other_m
     """)
 
 
-def test_arrays_are_looked_at_after_the_code_of_all_arguments_has_run():
+def test_an_array_that_another_arguments_code_resizes_is_an_error():
     run_python(f"""
         import numpy as np, parloop as pl
 
         ctx = pl.Context("cpu:1")
-        prog = ctx.compile("{FILL.replace('const double a', 'const double a, const double *y')}")
-        x = np.ones(5_000_000)
+        prog = ctx.compile("{FILL.replace("const double a", "const double a, const double *y")}")
 
         class Hook:
             def change(self):
-                # Elements are used where they are by then.
-                x.__setstate__((1, (3,), np.dtype(float), False, bytes(24)))
+                x.__setstate__((1, (1,), np.dtype(float), False, bytes(8)))
 
         class Float(Hook):
             def __float__(self):
@@ -284,7 +282,7 @@ def test_arrays_are_looked_at_after_the_code_of_all_arguments_has_run():
             @property
             def __array_interface__(self):
                 self.change()
-                return np.zeros(3).__array_interface__ | {{"data": (KEPT.ctypes.data, False)}}
+                return KEPT.__array_interface__
 
         class Pack(Hook):
             def __dlpack__(self, **options):
@@ -294,20 +292,28 @@ def test_arrays_are_looked_at_after_the_code_of_all_arguments_has_run():
             def __dlpack_device__(self):
                 return (1, 0)
 
-        KEPT = np.zeros(3)
-        for a, y in ((Float(), KEPT), (2.0, Array()), (2.0, Pack())):
-            x = np.ones(5_000_000)
-            prog.fill(x, a, y, 3)
-            assert x.tolist() == [2.0, 2.0, 2.0]
-
         class Offers:
-            def __array__(self, dtype=None, copy=None):
-                return x
-            __array_interface__ = property(lambda self: x.__array_interface__)
+            @property
+            def __array_interface__(self):
+                return x.__array_interface__
 
-        x = np.ones(5_000_000)
-        prog.fill(Offers(), 2.0, KEPT, 3)
-        assert x[:4].tolist() == [2, 2, 2, 1]
+        class Sub(np.ndarray):
+            pass
+
+        KEPT = np.zeros(3)
+        for view in (lambda x: x, lambda x: x[:], lambda x: x.view(Sub)):
+            for a, y in ((Float(), KEPT), (2.0, Array()), (2.0, Pack())):
+                for call in (prog.fill, prog.fill.bind):
+                    x = np.ones(5_000_000)
+                    try:
+                        call(view(x), a, y, 5_000_000)
+                    except ValueError as error:
+                        assert "was resized" in str(error), error
+                    else:
+                        raise AssertionError((view, a, y, call))
+        x = np.ones(5)
+        prog.fill(Offers(), np.float32(2), KEPT, 3)
+        assert x.tolist() == [2, 2, 2, 1, 1]
     """)
 
 

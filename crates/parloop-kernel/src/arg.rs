@@ -332,7 +332,7 @@ impl Checker<'_> {
         };
         let fits = match (to, dtype) {
             (_, None) | (Pointee::Void, _) => true,
-            (Pointee::Other(name), Some(given)) if let Some(row) = TypeNames::default().scalar(&words(name)) => match row {
+            (Pointee::Other(name), Some(given)) if let Some(row) = row_of(name) => match row {
                 ctype::Scalar::Value(declared) => declared == given,
                 _ => given.size() == 1,
             },
@@ -367,6 +367,11 @@ impl Checker<'_> {
         }
         if !writable && !constant { Err(self.read_only("object")) } else { Ok(()) }
     }
+}
+
+/// The numbers of rows whose length the source leaves open.
+fn row_of(name: &str) -> Option<ctype::Scalar> {
+    if name.ends_with('*') { None } else { TypeNames::default().scalar(&words(name)) }
 }
 
 /// Whether a C type may be a struct, whose fields lie in an array of numbers: it has a name of its own.

@@ -45,7 +45,7 @@ pub struct Call<'py> {
     pub objects: Objects,
     /// The objects inside of hybrids, with the arguments that these are.
     pub inside: SmallVec<[(usize, Bound<'py, Object>); 1]>,
-    /// Arrays that other objects offered, as they were then, with the arguments that these are.
+    /// Arrays that were given, or that other objects offered, as they were before code of Python's ran, with the arguments that these are.
     pub offered: SmallVec<[(usize, Seen); 1]>,
 }
 
@@ -165,12 +165,19 @@ impl Kernel {
         Ok(true)
     }
 
-    /// The slots of arguments of any kind. Those that run code of Python's come first: it could give arrays other memory, and free objects,
-    /// that others were found in.
+    /// The slots of arguments of any kind. Those that run code of Python's come first: it could free objects that others were found in.
+    /// Arrays that have other memory after it are an error: sizes among the arguments are those of before.
     fn fill_any<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
         let params = &self.inner.signature().params;
         call.slots.resize(params.len(), [0, 0]);
         let mut plain: SmallVec<[usize; 20]> = SmallVec::new();
+        for (index, value) in given.iter().enumerate() {
+            if let Some(value) = value
+                && NdArray::exactly(value)?.is_some()
+            {
+                call.offered.push((index, Seen::of(value)?));
+            }
+        }
         for (index, value) in given.iter().enumerate() {
             let Some(value) = value else { return Err(self.missing(index)) };
             match &params[index].ty {
@@ -178,7 +185,10 @@ impl Kernel {
                 ParamType::Pointer { .. } if is_plain(value)? => plain.push(index),
                 ParamType::Pointer { to, constant } => match self.other_pointer(index, to, *constant, value, call)? {
                     Found::Slot(slot) => call.slots[index] = slot,
-                    Found::Array => plain.push(index),
+                    Found::Array => {
+                        call.offered.push((index, Seen::of(value)?));
+                        plain.push(index);
+                    }
                     Found::Object(object) => call.inside.push((index, object)),
                 },
             }
