@@ -169,9 +169,10 @@ impl<'a, 'py> NdArray<'a, 'py> {
             5 | 6 | 11 => 4,
             7..=10 | 12 | 14 => 8,
             15 => 16,
-            // SAFETY: as above.
             _ => {
-                unsafe { pyo3::Borrowed::from_ptr(self.object.py(), descr.cast_mut().cast::<PyObject>()) }.getattr("itemsize")?.extract()?
+                // SAFETY: as above.
+                let descr = unsafe { pyo3::Borrowed::from_ptr(self.object.py(), descr.cast_mut().cast::<PyObject>()) };
+                descr.getattr("itemsize")?.extract()?
             }
         };
         Ok((self.pointer() as usize, self.size().wrapping_mul(itemsize)))
