@@ -117,7 +117,8 @@ impl Type {
     /// # Errors
     /// [`TypeError::TooDeep`].
     pub fn of_fair_depth(self) -> Result<Type, TypeError> {
-        if self.depth() <= MAX_DEPTH { Ok(self) } else { Err(TypeError::TooDeep { name: self.name().into(), depth: self.depth() }) }
+        let (depth, most) = (self.depth(), MAX_DEPTH);
+        if depth <= most { Ok(self) } else { Err(TypeError::TooDeep { name: self.name().into(), depth, most }) }
     }
 
     /// The type of texts that all take just `size` bytes: 8 for the size itself, the text, and its closing NUL.
