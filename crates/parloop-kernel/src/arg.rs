@@ -7,6 +7,7 @@ use std::fmt;
 use parloop_device::{Complex32, Complex64, DType, Element, Memory, as_bytes, as_bytes_mut};
 
 use crate::array::Array;
+use crate::ctype::{self, TypeNames, words};
 use crate::error::{KernelError, Result};
 use crate::signature::{Param, ParamType, Pointee, Signature};
 
@@ -330,7 +331,15 @@ impl Checker<'_> {
             return Err(self.wrong_type(array_of(dtype), "pass a single value"));
         };
         let fits = match (to, dtype) {
-            (_, None) | (Pointee::Void | Pointee::Other(_) | Pointee::Pointers(_), _) => true,
+            (_, None) | (Pointee::Void, _) => true,
+            (Pointee::Other(name), Some(given)) if let Some(row) = row_of(name) => match row {
+                ctype::Scalar::Value(declared) => declared == given,
+                _ => given.size() == 1,
+            },
+            (Pointee::Other(name), Some(_)) if may_be_struct(name) => true,
+            (Pointee::Other(_) | Pointee::Pointers(_), Some(_)) => {
+                return Err(self.wrong_type(array_of(dtype), "no array has elements of that type; pass memory, as `array.memory`"));
+            }
             (Pointee::Scalar(declared) | Pointee::Rows(declared, _), Some(given)) => *declared == given,
             (Pointee::Char, Some(given)) => given.size() == 1,
             (Pointee::Class(_), Some(_)) => return Err(self.wrong_type(array_of(dtype), self.pointer_hint())),
@@ -358,6 +367,38 @@ impl Checker<'_> {
         }
         if !writable && !constant { Err(self.read_only("object")) } else { Ok(()) }
     }
+}
+
+/// The numbers of rows whose length the source leaves open.
+fn row_of(name: &str) -> Option<ctype::Scalar> {
+    if name.ends_with('*') { None } else { TypeNames::default().scalar(&words(name)) }
+}
+
+/// Whether a C type may be a struct, whose fields lie in an array of numbers: it has a name of its own.
+fn may_be_struct(name: &str) -> bool {
+    const OF_C: [&str; 20] = [
+        "long",
+        "double",
+        "float",
+        "int",
+        "short",
+        "char",
+        "signed",
+        "unsigned",
+        "void",
+        "bool",
+        "_Bool",
+        "_Complex",
+        "_Atomic",
+        "wchar_t",
+        "char16_t",
+        "char32_t",
+        "_Float16",
+        "_Float128",
+        "__float128",
+        "__int128",
+    ];
+    !name.ends_with('*') && !words(name).iter().any(|word| OF_C.contains(&word.as_str()))
 }
 
 fn array_of(dtype: Option<DType>) -> String {

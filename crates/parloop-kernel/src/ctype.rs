@@ -34,6 +34,13 @@ impl TypeNames {
         if names.is_empty() {
             return specifiers.iter().any(|word| word == "int").then_some(Scalar::Value(DType::I32));
         }
+        // The source's own meaning of a word goes before that of C, as in `#define double float`.
+        if let [name] = *names
+            && steps > 0
+            && let Some(found) = self.0.get(name).and_then(|words| self.scalar_within(words, steps - 1))
+        {
+            return Some(found);
+        }
         names.sort_unstable();
         let dtype = match *names {
             ["void"] => return Some(Scalar::Void),
@@ -53,7 +60,6 @@ impl TypeNames {
             ["double"] => DType::F64,
             [name] if is_complex(name, "float") => DType::C64,
             [name] if is_complex(name, "double") => DType::C128,
-            [name] if steps > 0 => return self.scalar_within(self.0.get(name)?, steps - 1),
             _ => return None,
         };
         Some(Scalar::Value(dtype))

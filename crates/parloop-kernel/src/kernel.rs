@@ -321,6 +321,11 @@ impl Kernel {
         self.inner.is_cpu
     }
 
+    /// Whether it was compiled in checked mode.
+    pub fn is_checked(&self) -> bool {
+        self.inner.compiled.check.is_some()
+    }
+
     /// Launches with slots that were checked, over the kernel's own grid.
     ///
     /// # Errors

@@ -187,7 +187,15 @@ fn pointee(scalar: Option<Scalar>, inner: &[Layer], specifiers: &[String]) -> Po
         (Some(Scalar::Void), []) => Pointee::Void,
         (Some(Scalar::Value(dtype)), [Layer::Pointer]) => Pointee::Pointers(dtype),
         (Some(Scalar::Value(dtype)), _) if let Some(lengths) = lengths() => Pointee::Rows(dtype, lengths),
-        _ => Pointee::Other(specifiers.iter().filter(|word| *word != "const").cloned().collect::<Vec<_>>().join(" ")),
+        _ => {
+            let mut name = specifiers.iter().filter(|word| *word != "const").cloned().collect::<Vec<_>>().join(" ");
+            // Rows of a length that the source leaves open lie one after the other, as the numbers of an array.
+            if inner.contains(&Layer::Pointer) {
+                name.push(' ');
+                name.extend(inner.iter().map(|_| '*'));
+            }
+            Pointee::Other(name)
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 mod kernels;
 mod number;
 
-use parloop_device::{DType, Device};
+use parloop_device::{Complex32, Complex64, DType, Device, Element, refuse_recording};
 use parloop_kernel::{Context, KernelError, Scalar};
 
 use self::kernels::{Form, Kind, Operator, kernel};
@@ -210,11 +210,30 @@ impl Dat {
     /// # Errors
     /// [`MeshError::Shapes`], [`MeshError::WrongSet`], or when a device fails.
     pub fn inner(&self, other: &Dat, context: &Context) -> Result<Global> {
+        self.inner_in(other, summed(wider(self.dtype(), other.dtype())), context)
+    }
+
+    /// The square root of the inner product with itself. Integers are squared and added up in double precision.
+    ///
+    /// # Errors
+    /// When a device fails.
+    pub fn norm(&self, context: &Context) -> Result<f64> {
+        let dtype = if rank(self.dtype()) < rank(DType::F32) { DType::F64 } else { self.dtype() };
+        let square = self.inner_in(self, dtype, context)?;
+        Ok(match dtype {
+            DType::F32 => f64::from(square.storage().to_vec::<f32>()?[0]),
+            DType::C64 => f64::from(square.storage().to_vec::<Complex32>()?[0].re),
+            DType::C128 => square.storage().to_vec::<Complex64>()?[0].re,
+            _ => square.storage().to_vec::<f64>()?[0],
+        }
+        .sqrt())
+    }
+
+    fn inner_in(&self, other: &Dat, dtype: DType, context: &Context) -> Result<Global> {
         if self.dataset().axes() != other.dataset().axes() {
             return Err(shapes(self, other));
         }
         let is_self = self.storage().is_same(other.storage());
-        let dtype = summed(wider(self.dtype(), other.dtype()));
         let result = Global::around(1, Storage::zeros(dtype, 1, 1)?, "inner", false)?;
         let kernel = kernel(&Form::Inner { is_self, result: dtype }, self.dtype(), other.dtype(), self.dataset().count())?;
         let mut args = vec![result.arg(Access::Inc), self.arg(Access::Read, None)];
@@ -246,6 +265,7 @@ impl Dat {
                 if other.dataset().axes() != self.dataset().axes() {
                     return Err(shapes(self, other));
                 }
+                self.check_numbers(other.storage())?;
                 (Kind::Each, other.dtype(), Some(other.arg(Access::Read, None)))
             }
             Operand::Global(global) => {
@@ -255,6 +275,7 @@ impl Dat {
                     found if found == count => Kind::Each,
                     found => return Err(MeshError::Length { asked: count, found }),
                 };
+                self.check_numbers(global.storage())?;
                 (kind, global.dtype(), Some(global.arg(Access::Read)))
             }
             Operand::Number(number) => {
@@ -274,6 +295,22 @@ impl Dat {
             truncates(format!("results with {dtype}"))?;
         }
         Ok(Side { kind, dtype, arg })
+    }
+
+    /// Fails where integers of a type that has larger ones do not all fit into that of the data.
+    fn check_numbers(&self, numbers: &Storage) -> Result<()> {
+        let (own, found) = (self.dtype(), numbers.dtype());
+        let (Some(limits), Some((least, most))) = (own.integer_range(), found.integer_range()) else { return Ok(()) };
+        let holds = |number: i128| (limits.0..=limits.1).contains(&number);
+        // Those without a sign cannot be combined with others, which is said elsewhere.
+        if (holds(least) && holds(most)) || rank(found) > rank(own) {
+            return Ok(());
+        }
+        refuse_recording(|| format!("arithmetic of {own} with {found}, whose numbers are looked at,")).map_err(KernelError::from)?;
+        match outlier(numbers, &holds)? {
+            None => Ok(()),
+            Some(number) => Err(MeshError::NumberRange { number: number.to_string(), name: self.name().to_owned(), dtype: own }),
+        }
     }
 }
 
@@ -301,6 +338,24 @@ fn rank(dtype: DType) -> u8 {
         DType::I8 | DType::I16 | DType::I32 | DType::I64 => 2,
         DType::F32 | DType::F64 => 3,
         DType::C64 | DType::C128 => 4,
+    }
+}
+
+/// The first integer of a table that does not hold what is asked of it.
+fn outlier(numbers: &Storage, holds: &dyn Fn(i128) -> bool) -> Result<Option<i128>> {
+    fn first<T: Element + Into<i128>>(numbers: &Storage, holds: &dyn Fn(i128) -> bool) -> Result<Option<i128>> {
+        Ok(numbers.to_vec::<T>()?.into_iter().map(Into::into).find(|&number| !holds(number)))
+    }
+    match numbers.dtype() {
+        DType::U8 => first::<u8>(numbers, holds),
+        DType::U16 => first::<u16>(numbers, holds),
+        DType::U32 => first::<u32>(numbers, holds),
+        DType::U64 => first::<u64>(numbers, holds),
+        DType::I8 => first::<i8>(numbers, holds),
+        DType::I16 => first::<i16>(numbers, holds),
+        DType::I32 => first::<i32>(numbers, holds),
+        DType::I64 => first::<i64>(numbers, holds),
+        _ => Ok(None),
     }
 }
 

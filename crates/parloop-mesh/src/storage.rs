@@ -1,9 +1,10 @@
 //! Where numbers are: on the host, on devices, and which of the copies are up to date.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Deref;
-use std::sync::Arc;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, Weak};
 
 use parloop_device::forked::{Guard, LeftLocked, Lock, Turn, Turns};
 use parloop_device::{DType, Device, DeviceError, Element, Memory, as_bytes, as_bytes_mut, refuse_recording};
@@ -23,6 +24,9 @@ pub enum Layout {
     Columns,
 }
 
+/// What owns host memory that a table shares.
+type Owner = Box<dyn Any + Send + Sync>;
+
 /// A table of numbers: rows of `count` numbers each. The host has a copy of it row by row; each context that used it may have another.
 /// Every write makes the other copies old; they are renewed when they are needed, and not before. Clones are the same table.
 #[derive(Clone)]
@@ -36,7 +40,7 @@ struct Inner {
     count: usize,
     host: Memory,
     /// What owns the host's memory, when it is not ours.
-    _owner: Option<Box<dyn Any + Send + Sync>>,
+    owner: Option<Owner>,
     state: Lock<State>,
     /// Who reads and who writes take turns.
     turns: Arc<Turns>,
@@ -108,20 +112,71 @@ impl Storage {
         Ok(storage)
     }
 
-    /// Numbers in the host memory of someone else, which `owner` keeps alive. They are shared, not copied.
+    /// Numbers in the host memory of someone else, which `owner` keeps alive. They are shared, not copied. Tables of the same numbers in the
+    /// same memory are one table, so that a device which has memory of its own has one copy of them.
     ///
     /// # Errors
     /// [`MeshError::Length`] when it is too small.
     pub fn shared(dtype: DType, rows: usize, count: usize, host: Memory, owner: Box<dyn Any + Send + Sync>) -> Result<Storage> {
+        Storage::shared_where(dtype, rows, count, host, owner, &|_| true)
+    }
+
+    /// As [`shared`](Self::shared), but a table whose owner has other memory by now, as `is_there` says, is not taken for one of the same
+    /// numbers.
+    ///
+    /// # Errors
+    /// As [`shared`](Self::shared).
+    pub fn shared_where(
+        dtype: DType,
+        rows: usize,
+        count: usize,
+        host: Memory,
+        owner: Box<dyn Any + Send + Sync>,
+        is_there: &dyn Fn(&(dyn Any + Send + Sync)) -> bool,
+    ) -> Result<Storage> {
         let asked = rows.saturating_mul(count);
         if host.len() != asked.saturating_mul(dtype.size()) {
             return Err(MeshError::Length { asked, found: host.len() / dtype.size() });
         }
-        Ok(Storage::around(dtype, rows, count, host, Some(owner)))
+        let bytes = bytes_of(&host);
+        // Dropped last: a table that goes takes the lock.
+        let neighbours;
+        let mut known = SHARED.lock_or(Known::default);
+        neighbours = known.overlapping(&bytes);
+        let is_it = |inner: &&Arc<Inner>| {
+            let is_alike = (inner.dtype, inner.rows, inner.count) == (dtype, rows, count) && bytes_of(&inner.host) == bytes;
+            is_alike && inner.owner.as_ref().is_some_and(|owner| is_there(&**owner))
+        };
+        if let Some(inner) = neighbours.iter().find(is_it) {
+            return Ok(Storage { inner: inner.clone() });
+        }
+        let storage = Storage::around(dtype, rows, count, host, Some(owner));
+        known.add(bytes, &storage.inner);
+        Ok(storage)
     }
 
-    fn around(dtype: DType, rows: usize, count: usize, host: Memory, owner: Option<Box<dyn Any + Send + Sync>>) -> Storage {
-        Storage { inner: Arc::new(Inner { dtype, rows, count, host, _owner: owner, state: Lock::default(), turns: Arc::default() }) }
+    fn around(dtype: DType, rows: usize, count: usize, host: Memory, owner: Option<Owner>) -> Storage {
+        Storage { inner: Arc::new(Inner { dtype, rows, count, host, owner, state: Lock::default(), turns: Arc::default() }) }
+    }
+
+    /// What owns the host's memory, when it is shared.
+    pub fn owner(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.inner.owner.as_deref()
+    }
+
+    /// Fails where other tables have a part of this one's memory: on a device with memory of its own each would have a copy, and changes of
+    /// one would not reach the other.
+    fn check_apart(&self, context: &Context) -> Result<(), KernelError> {
+        if self.inner.owner.is_none() {
+            return Ok(());
+        }
+        let neighbours = SHARED.lock_or(Known::default).overlapping(&bytes_of(&self.inner.host));
+        if neighbours.iter().all(|inner| Arc::ptr_eq(inner, &self.inner)) {
+            return Ok(());
+        }
+        let what =
+            "this data shares memory with other data of another shape or type, and each would have its own numbers there; copy one of them";
+        Err(DeviceError::Unsupported { device: context.device().id().to_string(), what: what.into() }.into())
     }
 
     /// The type of the numbers.
@@ -156,11 +211,7 @@ impl Storage {
 
     /// Whether both have bytes of the host's memory in common.
     pub fn overlaps(&self, other: &Storage) -> bool {
-        let bytes = |storage: &Storage| {
-            let memory = &storage.inner.host;
-            memory.host_pointer().map_or(0..0, |first| first.addr()..first.addr() + memory.len())
-        };
-        let (here, there) = (bytes(self), bytes(other));
+        let (here, there) = (bytes_of(&self.inner.host), bytes_of(&other.inner.host));
         here.start.max(there.start) < here.end.min(there.end)
     }
 
@@ -303,6 +354,9 @@ impl Storage {
     /// # Errors
     /// When there is no room, or a device fails.
     pub(crate) fn place(&self, context: &Context, reads: bool, writes: bool) -> Result<Memory, KernelError> {
+        if !is_host(context) {
+            self.check_apart(context)?;
+        }
         let mut state = self.state()?;
         if context.is_recording() {
             let (storage, on) = (self.clone(), context.clone());
@@ -387,6 +441,53 @@ impl Storage {
     pub(crate) fn rank(&self) -> usize {
         self.inner.turns.rank()
     }
+}
+
+/// The tables in memory of others.
+static SHARED: Lock<Known> = Lock::new(Known { tables: BTreeMap::new(), longest: 0 });
+
+/// Tables in memory of others, by where it begins.
+#[derive(Default)]
+struct Known {
+    tables: BTreeMap<usize, Vec<(usize, Weak<Inner>)>>,
+    /// The bytes of the longest that there was.
+    longest: usize,
+}
+
+impl Known {
+    fn add(&mut self, bytes: Range<usize>, table: &Arc<Inner>) {
+        self.longest = self.longest.max(bytes.len());
+        self.tables.entry(bytes.start).or_default().push((bytes.end, Arc::downgrade(table)));
+    }
+
+    /// Those that have some of these bytes. They are dropped after the lock is: one that goes takes it.
+    fn overlapping(&self, bytes: &Range<usize>) -> Vec<Arc<Inner>> {
+        let starts = bytes.start.saturating_sub(self.longest)..bytes.end;
+        let tables = self.tables.range(starts).flat_map(|(_, tables)| tables);
+        tables.filter(|(end, _)| *end > bytes.start).filter_map(|(_, table)| table.upgrade()).collect()
+    }
+
+    fn remove(&mut self, start: usize, table: *const Inner) {
+        if let Some(tables) = self.tables.get_mut(&start) {
+            tables.retain(|(_, known)| !std::ptr::eq(known.as_ptr(), table));
+            if tables.is_empty() {
+                self.tables.remove(&start);
+            }
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.owner.is_some() {
+            SHARED.lock_or(Known::default).remove(bytes_of(&self.host).start, self);
+        }
+    }
+}
+
+/// The addresses of host memory.
+fn bytes_of(memory: &Memory) -> Range<usize> {
+    memory.host_pointer().map_or(0..0, |first| first.addr()..first.addr() + memory.len())
 }
 
 /// The host's memory of a [`Storage`], which loops do not change as long as this lives.

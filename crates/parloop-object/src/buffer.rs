@@ -1,7 +1,8 @@
 //! Buffers: memory of a device in which objects are placed. `buffer/allocation.rs` is what keeps objects alive, `buffer/transfer.rs`
-//! the copies between a buffer and the host or another buffer.
+//! the copies between a buffer and the host or another buffer, `buffer/gate.rs` keeps single numbers and moves of the memory apart.
 
 mod allocation;
+mod gate;
 mod transfer;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use crate::types::SLOT;
 
 pub use allocation::Allocation;
 use allocation::Owner;
+use gate::Gate;
 
 /// The capacity of a buffer for which none is asked.
 pub const DEFAULT_CAPACITY: usize = 1 << 20;
@@ -52,6 +54,8 @@ struct Inner {
     state: Lock<State>,
     /// Sent when nobody holds the memory any more.
     let_go: Signal,
+    /// Shut while the memory moves.
+    gate: Gate,
 }
 
 struct State {
@@ -69,7 +73,7 @@ struct State {
 impl Inner {
     fn new(context: &Context, memory: GrowableMemory, alignment: usize, grow_step: Option<usize>, allocator: Allocator<Owner>) -> Inner {
         let state = Lock::new(State { allocator, holds: 0, waiting: 0, generation: forked::generation(), next_number: 1 });
-        Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Signal::default() }
+        Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Signal::default(), gate: Gate::default() }
     }
 
     fn state(&self) -> Result<Guard<'_, State>> {
@@ -210,6 +214,16 @@ impl Buffer {
         self.inner.memory.host_pointer()
     }
 
+    /// Uses the memory by its address for a moment, without a lock: `work` runs if the host can use the memory directly, nobody moves it
+    /// and no other thread is here. Who gets `None` takes the long way, through [`read`](Self::read) and [`write`](Self::write).
+    ///
+    /// `work` is short and comes back: who moves the memory waits for it.
+    #[inline]
+    pub fn touch<T>(&self, work: impl FnOnce(*mut u8) -> T) -> Option<T> {
+        let _open = self.inner.gate.pass()?;
+        self.host_pointer().map(work)
+    }
+
     fn state(&self) -> Result<Guard<'_, State>> {
         self.inner.state()
     }
@@ -277,7 +291,9 @@ impl Buffer {
         }
         let old = state.allocator.capacity();
         let capacity = longer(old)?;
+        let shut = (!self.inner.memory.grows_in_place(capacity)).then(|| self.inner.gate.shut());
         self.inner.memory.grow(self.stream(), capacity)?;
+        drop(shut);
         self.stream().fill_at_once(&self.own_memory(), old, bytes, 0)?;
         state.allocator.grow(capacity);
         Ok(state)
@@ -299,10 +315,13 @@ impl Buffer {
     /// [`BufferError::LeftLocked`] in a forked child.
     pub fn export(&self) -> Result<Export> {
         let mut state = self.state()?;
+        let mut shut = None;
         if self.inner.memory.export_moves() {
             state = self.wait_for_holds(state)?;
+            shut = Some(self.inner.gate.shut());
         }
         let export = self.inner.memory.export()?;
+        drop(shut);
         drop(state);
         Ok(export)
     }

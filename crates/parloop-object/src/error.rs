@@ -18,6 +18,8 @@ pub enum TypeError {
     Order { name: String, order: Vec<usize>, axes: usize },
     #[error("{kind} `{name}` has more bytes than can be addressed")]
     TooLarge { kind: &'static str, name: String },
+    #[error("type `{name}` is nested {depth} types deep; {most} are possible")]
+    TooDeep { name: String, depth: usize, most: usize },
     #[error("a string of {size} bytes was asked for; 1 to 2^60 are possible")]
     StringSize { size: usize },
     #[error("union reference `{name}` has two members `{member}`")]

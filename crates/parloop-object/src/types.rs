@@ -18,6 +18,9 @@ pub const NULL_TYPEID: i64 = -1;
 /// Array types have at most so many axes.
 pub const MAX_AXES: usize = 16;
 
+/// Types are nested at most so deep, so that whoever walks through one does not run out of stack.
+pub const MAX_DEPTH: usize = 256;
+
 /// No object has so many bytes, so that sums of a few sizes never overflow.
 pub const MAX_BYTES: usize = 1 << 60;
 
@@ -96,6 +99,26 @@ impl Type {
             Type::Array(ty) => ty.item.has_refs(),
             Type::Ref(_) | Type::Union(_) => true,
         }
+    }
+
+    /// How deep types are nested in it, references among them; a number or a text is 0 deep.
+    pub fn depth(&self) -> usize {
+        match self {
+            Type::Scalar(_) | Type::String(_) => 0,
+            Type::Struct(ty) => ty.depth,
+            Type::Array(ty) => ty.depth,
+            Type::Ref(ty) => ty.depth,
+            Type::Union(ty) => ty.depth,
+        }
+    }
+
+    /// Itself, unless it is nested too deep.
+    ///
+    /// # Errors
+    /// [`TypeError::TooDeep`].
+    pub fn of_fair_depth(self) -> Result<Type, TypeError> {
+        let (depth, most) = (self.depth(), MAX_DEPTH);
+        if depth <= most { Ok(self) } else { Err(TypeError::TooDeep { name: self.name().into(), depth, most }) }
     }
 
     /// The type of texts that all take just `size` bytes: 8 for the size itself, the text, and its closing NUL.
@@ -217,6 +240,8 @@ pub struct StructType {
     pub least: usize,
     /// Whether it holds references.
     pub has_refs: bool,
+    /// See [`Type::depth`].
+    pub depth: usize,
 }
 
 /// A field of a struct.
@@ -243,7 +268,7 @@ impl StructType {
     /// A struct with these fields.
     ///
     /// # Errors
-    /// A name that C does not allow or that appears twice.
+    /// A name that C does not allow or that appears twice; [`TypeError::TooDeep`].
     pub fn with_fields(name: &str, fields: Vec<(String, Type)>) -> Result<Type, TypeError> {
         check_name("struct", name)?;
         for (index, (field, _)) in fields.iter().enumerate() {
@@ -279,9 +304,10 @@ impl StructType {
         let least_dynamic: usize =
             fields.iter().filter(|(_, ty)| ty.is_dynamic()).map(|(_, ty)| ty.least_size()).fold(0, usize::saturating_add);
         let least = next.checked_add(least_dynamic).filter(|&least| least < MAX_BYTES).ok_or_else(too_large)?;
+        let depth = depth_around(fields.iter().map(|(_, ty)| ty));
         let fields = fields.into_iter().zip(places).map(|((name, ty), place)| Field { name, ty, place }).collect();
         let size = (dynamic == 0).then_some(next);
-        Ok(Type::Struct(Arc::new(StructType { name: name.into(), fields, size, head: next, least, has_refs })))
+        Type::Struct(Arc::new(StructType { name: name.into(), fields, size, head: next, least, has_refs, depth })).of_fair_depth()
     }
 
     /// The field of that name and its position.
@@ -317,6 +343,8 @@ pub struct ArrayType {
     pub data_offset: usize,
     /// The distance between items along each axis, where it is the same for every instance.
     pub strides: Option<Vec<usize>>,
+    /// See [`Type::depth`].
+    pub depth: usize,
 }
 
 impl ArrayType {
@@ -341,7 +369,7 @@ impl ArrayType {
     /// An array of `item` under a name of its own.
     ///
     /// # Errors
-    /// No axes or too many, an order that is no permutation of the axes, or more bytes than can be addressed.
+    /// No axes or too many, an order that is no permutation of the axes, more bytes than can be addressed; [`TypeError::TooDeep`].
     pub fn named(name: &str, item: Type, shape: Vec<Option<usize>>, order: Vec<usize>) -> Result<Type, TypeError> {
         check_name("array", name)?;
         let axes = shape.len();
@@ -370,7 +398,9 @@ impl ArrayType {
         let data_offset = words * SLOT;
         let table = fixed.as_ref().map_or(0, |shape| count_of(shape).saturating_mul(SLOT));
         let least = size.or_else(|| table.checked_add(data_offset)).filter(|&least| least < MAX_BYTES).ok_or_else(too_large)?;
-        Ok(Type::Array(Arc::new(ArrayType { name: name.into(), item, shape, order, size, least, data_offset, strides })))
+        let depth = depth_around([&item]);
+        let ty = ArrayType { name: name.into(), item, shape, order, size, least, data_offset, strides, depth };
+        Type::Array(Arc::new(ty)).of_fair_depth()
     }
 
     /// Whether every instance has the same shape.
@@ -432,12 +462,14 @@ pub struct RefType {
     pub name: String,
     /// The type of what it refers to.
     pub target: Type,
+    /// See [`Type::depth`].
+    pub depth: usize,
 }
 
 impl RefType {
     /// A reference to objects of this type.
     pub fn to(target: Type) -> Type {
-        Type::Ref(Arc::new(RefType { name: format!("Ref{}", target.name()), target }))
+        Type::Ref(Arc::new(RefType { name: format!("Ref{}", target.name()), depth: depth_around([&target]), target }))
     }
 }
 
@@ -448,13 +480,15 @@ pub struct UnionType {
     pub name: String,
     /// The types, by their ids.
     pub members: Vec<Type>,
+    /// See [`Type::depth`].
+    pub depth: usize,
 }
 
 impl UnionType {
     /// A reference to objects of these types.
     ///
     /// # Errors
-    /// A name that C does not allow, or members of the same name.
+    /// A name that C does not allow, or members of the same name; [`TypeError::TooDeep`].
     pub fn with_members(name: &str, members: Vec<Type>) -> Result<Type, TypeError> {
         check_name("union reference", name)?;
         for (index, member) in members.iter().enumerate() {
@@ -465,13 +499,18 @@ impl UnionType {
                 return Err(TypeError::Member { name: name.into(), member: member.name().into() });
             }
         }
-        Ok(Type::Union(Arc::new(UnionType { name: name.into(), members })))
+        let depth = depth_around(&members);
+        Type::Union(Arc::new(UnionType { name: name.into(), members, depth })).of_fair_depth()
     }
 
     /// The id of a member type.
     pub fn typeid(&self, ty: &Type) -> Option<usize> {
         self.members.iter().position(|member| member == ty)
     }
+}
+
+fn depth_around<'a>(parts: impl IntoIterator<Item = &'a Type>) -> usize {
+    1 + parts.into_iter().map(Type::depth).max().unwrap_or(0)
 }
 
 fn check_name(kind: &'static str, name: &str) -> Result<(), TypeError> {

@@ -284,7 +284,8 @@ impl View {
     /// What a reference refers to; `None` for null.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is no reference; bytes that make no sense.
+    /// [`ObjectError::WrongType`] for what is no reference; [`ObjectError::Freed`] where what it refers to was freed by hand; bytes that
+    /// make no sense.
     pub fn target(&self) -> Result<Option<View>> {
         let (distance, ty) = match &self.ty {
             Type::Ref(ty) => (self.word(0)?, &ty.target),
@@ -303,7 +304,41 @@ impl View {
         }
         let offset = (self.offset as i64).checked_add(distance).and_then(|offset| usize::try_from(offset).ok());
         let offset = offset.ok_or_else(|| self.corrupt("its distance"))?;
+        // Another object may be there by now.
+        if self.owner.as_ref().is_some_and(|owner| owner.refers_to_freed(self.offset, offset)) {
+            return Err(ObjectError::Freed { ty: ty.name().into() });
+        }
         View::at(&self.buffer, offset, ty).map(Some)
+    }
+
+    /// Checks what a kernel relies on, its size, offsets and shapes, as reading does: bytes that were overwritten lead a kernel anywhere.
+    /// Fields that are at known offsets cost nothing; items of arrays, and what references refer to, are looked at where `whole` says so.
+    ///
+    /// # Errors
+    /// [`ObjectError::Freed`], [`ObjectError::Corrupt`], or when the device fails.
+    pub fn check_headers(&self, whole: bool) -> Result<()> {
+        self.check_alive()?;
+        let is_looked_at = |ty: &Type| ty.is_dynamic() || whole && ty.has_refs();
+        if !is_looked_at(&self.ty) {
+            return Ok(());
+        }
+        match &self.ty {
+            Type::Scalar(_) => Ok(()),
+            Type::String(_) => self.size().map(drop),
+            Type::Ref(_) | Type::Union(_) => self.target()?.map_or(Ok(()), |target| target.check_headers(whole)),
+            Type::Struct(ty) => {
+                self.size()?;
+                let mut fields = ty.fields.iter().enumerate().filter(|(_, field)| is_looked_at(&field.ty));
+                fields.try_for_each(|(index, _)| self.field_at(index)?.check_headers(whole))
+            }
+            Type::Array(ty) => {
+                let shape = self.array_shape()?;
+                if !whole || !is_looked_at(&ty.item) {
+                    return Ok(());
+                }
+                indices(&shape.shape).try_for_each(|index| self.item_in(&shape, &index)?.check_headers(whole))
+            }
+        }
     }
 
     /// The type id of a union reference, -1 for null.

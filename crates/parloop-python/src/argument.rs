@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyString};
 use smallvec::SmallVec;
 
-use crate::array::{Array, check_shared};
+use crate::array::Array;
 use crate::error::Result;
 use crate::foreign::Foreign;
 use crate::kernel::Kernel;
@@ -21,6 +21,7 @@ use crate::ndarray::NdArray;
 use crate::number::{describe, plain_number};
 use crate::objects::argument::{Objects, object_of};
 use crate::objects::object::Object;
+use crate::owner::Seen;
 use crate::runtime_class::Arguments;
 
 /// One borrowed argument for each parameter.
@@ -42,6 +43,34 @@ pub struct Call<'py> {
     pub staging: Staging,
     pub kept: Kept<'py>,
     pub objects: Objects,
+    /// The objects inside of hybrids, with the arguments that these are.
+    pub inside: SmallVec<[(usize, Bound<'py, Object>); 1]>,
+    /// Arrays that were given, or that other objects offered, as they were before code of Python's ran, with the arguments that these are.
+    pub offered: SmallVec<[(usize, Seen); 1]>,
+}
+
+/// What an argument turned out to be.
+enum Found<'py> {
+    Slot(Slot),
+    /// A NumPy array, of a class that was made from it.
+    Array,
+    /// The object inside a hybrid.
+    Object(Bound<'py, Object>),
+}
+
+/// Whether it is a number of Python's own.
+#[inline]
+fn is_number(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyInt>() || value.is_exact_instance_of::<PyBool>()
+}
+
+/// Whether it is an argument for a pointer that is looked at without running code of Python's.
+fn is_plain(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(NdArray::exactly(value)?.is_some()
+        || value.is_exact_instance_of::<Array>()
+        || value.is_none()
+        || value.is_exact_instance_of::<Memory>()
+        || value.is_instance_of::<Object>())
 }
 
 impl Kernel {
@@ -110,14 +139,81 @@ impl Kernel {
 
     /// Checks every argument and makes its slot.
     pub fn fill<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
+        if self.fill_plain(given, call)? {
+            return Ok(());
+        }
+        *call = Call::default();
+        self.fill_any(given, call)
+    }
+
+    /// The slots of arguments that are looked at without running code of Python's; whether all are such.
+    #[inline]
+    fn fill_plain<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<bool> {
         let signature = self.inner.signature();
         for (index, value) in given.iter().enumerate() {
             let Some(value) = value else { return Err(self.missing(index)) };
             let slot = match &signature.params[index].ty {
-                ParamType::Scalar(dtype) => self.scalar(index, *dtype, value)?,
-                ParamType::Pointer { to, constant } => self.pointer(index, to, *constant, value, call)?,
+                ParamType::Scalar(dtype) if is_number(value) => self.scalar(index, *dtype, value)?,
+                ParamType::Scalar(_) => return Ok(false),
+                ParamType::Pointer { to, constant } => match self.pointer(index, to, *constant, value, call)? {
+                    Some(slot) => slot,
+                    None => return Ok(false),
+                },
             };
             call.slots.push(slot);
+        }
+        Ok(true)
+    }
+
+    /// The slots of arguments of any kind. Those that run code of Python's come first: it could free objects that others were found in.
+    /// Arrays that have other memory after it are an error: sizes among the arguments are those of before.
+    fn fill_any<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
+        let params = &self.inner.signature().params;
+        call.slots.resize(params.len(), [0, 0]);
+        let mut plain: SmallVec<[usize; 20]> = SmallVec::new();
+        for (index, value) in given.iter().enumerate() {
+            if let Some(value) = value
+                && NdArray::exactly(value)?.is_some()
+            {
+                call.offered.push((index, Seen::of(value)?));
+            }
+        }
+        for (index, value) in given.iter().enumerate() {
+            let Some(value) = value else { return Err(self.missing(index)) };
+            match &params[index].ty {
+                ParamType::Scalar(dtype) => call.slots[index] = self.scalar(index, *dtype, value)?,
+                ParamType::Pointer { .. } if is_plain(value)? => plain.push(index),
+                ParamType::Pointer { to, constant } => match self.other_pointer(index, to, *constant, value, call)? {
+                    Found::Slot(slot) => call.slots[index] = slot,
+                    Found::Array => {
+                        call.offered.push((index, Seen::of(value)?));
+                        plain.push(index);
+                    }
+                    Found::Object(object) => call.inside.push((index, object)),
+                },
+            }
+        }
+        for index in plain {
+            let (Some(value), ParamType::Pointer { to, constant }) = (&given[index], &params[index].ty) else { continue };
+            call.slots[index] = match self.pointer(index, to, *constant, value, call)? {
+                Some(slot) => slot,
+                // What is masked was looked at before.
+                None => match NdArray::with_any_mask(value)? {
+                    Some(array) => self.ndarray_slot(index, to, *constant, array, &mut call.staging)?,
+                    None => return Err(self.checker(index).wrong_type(describe(value), self.checker(index).pointer_hint()).into()),
+                },
+            };
+        }
+        for (index, object) in &call.inside {
+            if let ParamType::Pointer { to, constant } = &params[*index].ty {
+                call.slots[*index] = self.object_slot(*index, to, *constant, object, &mut call.objects)?;
+            }
+        }
+        for (index, seen) in &call.offered {
+            let reason = || format!("the array for `{}` was resized while the call was prepared; call again", params[*index].name);
+            if let Some(Some(value)) = given.first() {
+                seen.check(value.py(), reason)?;
+            }
         }
         Ok(())
     }
@@ -177,27 +273,40 @@ impl Kernel {
         ker::KernelError::OutOfRange { kernel, name, declared, value: value.to_string(), dtype }.into()
     }
 
-    fn pointer<'py>(&self, index: usize, to: &Pointee, constant: bool, value: &Bound<'py, PyAny>, call: &mut Call<'py>) -> Result<Slot> {
-        if let Pointee::Class(_) = to
-            && let Ok(object) = value.cast::<Object>()
-        {
-            return self.object_slot(index, to, constant, object, &mut call.objects);
-        }
+    /// The slot of an argument that is looked at without running code of Python's; none of others, see [`is_plain`].
+    #[inline]
+    fn pointer<'py>(
+        &self,
+        index: usize,
+        to: &Pointee,
+        constant: bool,
+        value: &Bound<'py, PyAny>,
+        call: &mut Call<'py>,
+    ) -> Result<Option<Slot>> {
         // Each kind by its very class first: asking whether it is a subclass costs more than all the rest.
         if let Some(array) = NdArray::exactly(value)? {
-            return self.ndarray_slot(index, to, constant, array, &mut call.staging);
+            return self.ndarray_slot(index, to, constant, array, &mut call.staging).map(Some);
         }
-        if let Ok(array) = value.cast::<Array>() {
+        if value.is_exact_instance_of::<Array>()
+            && let Ok(array) = value.cast::<Array>()
+        {
             array.get().check_shared(value.py())?;
-            return self.array_slot(index, to, constant, array.get(), &mut call.objects);
+            return self.array_slot(index, to, constant, array.get(), &mut call.objects).map(Some);
         }
-        if let Some(array) = NdArray::of(value)? {
-            return self.ndarray_slot(index, to, constant, array, &mut call.staging);
+        if let Ok(object) = value.cast::<Object>() {
+            return self.object_slot(index, to, constant, object, &mut call.objects).map(Some);
         }
         if value.is_none() {
-            return Ok([0, 0]);
+            return Ok(Some([0, 0]));
         }
-        self.other_pointer(index, to, constant, value, call)
+        let Ok(memory) = value.cast::<Memory>() else { return Ok(None) };
+        let memory = memory.get();
+        memory.check_shared(value.py())?;
+        self.checker(index).elements(None, memory.writeable)?;
+        if let Some(buffer) = &memory.buffer {
+            call.objects.add_part(index, buffer, &memory.inner, 0);
+        }
+        Ok(Some(self.inner.pointer_slot(&memory.inner, 0)?))
     }
 
     fn ndarray_slot(&self, index: usize, to: &Pointee, constant: bool, array: NdArray<'_, '_>, staging: &mut Staging) -> Result<Slot> {
@@ -238,6 +347,7 @@ impl Kernel {
         Ok(slot)
     }
 
+    /// What an argument is whose kind only Python's code can tell.
     fn other_pointer<'py>(
         &self,
         index: usize,
@@ -245,15 +355,9 @@ impl Kernel {
         constant: bool,
         value: &Bound<'py, PyAny>,
         call: &mut Call<'py>,
-    ) -> Result<Slot> {
-        if let Ok(memory) = value.cast::<Memory>() {
-            check_shared(value.py(), memory.get().owner.as_deref(), &memory.get().inner)?;
-            self.checker(index).elements(None, memory.get().writeable)?;
-            let memory = memory.get();
-            if let Some(buffer) = &memory.buffer {
-                call.objects.add_part(index, buffer, &memory.inner, 0);
-            }
-            return Ok(self.inner.pointer_slot(&memory.inner, 0)?);
+    ) -> Result<Found<'py>> {
+        if NdArray::of(value)?.is_some() {
+            return Ok(Found::Array);
         }
         let is_text = matches!(to, Pointee::Char | Pointee::Void | Pointee::Scalar(DType::I8 | DType::U8));
         if let Ok(text) = value.cast::<PyString>() {
@@ -267,7 +371,7 @@ impl Kernel {
             let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false) };
             let slot = self.inner.host_slot(index, host, &mut call.staging)?;
             call.kept.push(Keep::Text(text));
-            return Ok(slot);
+            return Ok(Found::Slot(slot));
         }
         if let Ok(bytes) = value.cast::<PyBytes>()
             && is_text
@@ -277,12 +381,10 @@ impl Kernel {
             let bytes = bytes.as_bytes();
             // SAFETY: the object is held by the caller's arguments, and its NUL is part of it.
             let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false) };
-            return Ok(self.inner.host_slot(index, host, &mut call.staging)?);
+            return Ok(Found::Slot(self.inner.host_slot(index, host, &mut call.staging)?));
         }
         if let Some(object) = object_of(value)? {
-            let slot = self.object_slot(index, to, constant, &object, &mut call.objects)?;
-            call.kept.push(Keep::Object(object.into_any()));
-            return Ok(slot);
+            return Ok(Found::Object(object));
         }
         let Some(foreign) = Foreign::of(value, self.inner.stream())? else {
             let checker = self.checker(index);
@@ -308,7 +410,8 @@ impl Kernel {
                     .into());
             }
         };
+        call.offered.push((index, Seen::of(&foreign.owner)?));
         call.kept.push(Keep::Object(foreign.owner));
-        Ok(slot)
+        Ok(Found::Slot(slot))
     }
 }

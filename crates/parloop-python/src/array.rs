@@ -19,7 +19,7 @@ use crate::foreign::{Foreign, stream_by_number};
 use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of, empty, numpy_dtype, typestr};
-use crate::owner::Owner;
+use crate::owner::{Owner, check_shared};
 
 /// An array in the memory of a context's device. Slices share its memory.
 ///
@@ -67,26 +67,6 @@ pub fn shape_of(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
         .map_err(|_| PyTypeError::new_err(format!("a shape is an integer or a tuple of them, none negative, not {object}")))
 }
 
-/// Fails when the NumPy array whose memory this is has other memory: `__setstate__` gives it some, though not `resize` (see [`Owner`]).
-#[inline]
-pub fn check_shared(py: Python<'_>, owner: Option<&Owner>, memory: &dev::Memory) -> Result<()> {
-    let Some(owner) = owner else { return Ok(()) };
-    let Some(array) = NdArray::with_any_mask(owner.bind(py))? else { return Ok(()) };
-    let ends = array.shape().iter().zip(array.strides());
-    let (low, high) = ends.fold((0, 0), |(low, high), (&len, &stride)| {
-        let last = (len - 1).max(0) * stride;
-        (low + last.min(0), high + last.max(0))
-    });
-    let first = array.pointer() as isize;
-    let end = if array.size() == 0 { first } else { first + high + array.dtype().map_or(1, DType::size) as isize };
-    let start = memory.handle() as isize;
-    if memory.is_empty() || (first + low <= start && start + memory.len() as isize <= end) {
-        return Ok(());
-    }
-    let reason = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)";
-    Err(PyValueError::new_err(reason).into())
-}
-
 /// `parloop._indexing`.
 pub fn indexing(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
@@ -108,7 +88,10 @@ impl Array {
     }
 
     pub fn zero(&self, py: Python<'_>, context: &ker::Context) -> Result<()> {
-        Ok(py.detach(|| context.stream().fill(&self.memory, 0, self.memory.len(), 0))?)
+        Ok(py.detach(|| {
+            let _still = self.still();
+            context.stream().fill(&self.memory, 0, self.memory.len(), 0)
+        })?)
     }
 
     /// Elements of any object: shared where the device can use them in place, copied otherwise.
@@ -136,13 +119,14 @@ impl Array {
                 }
             }
         }
-        let host = as_contiguous(&as_array(values, dtype)?)?;
+        let found = as_array(values, dtype)?;
+        // `ascontiguousarray` makes an array of one element from a scalar; the shape is that of the values.
+        let shape: Vec<usize> = found.getattr("shape")?.extract()?;
+        let host = as_contiguous(&found)?;
         let Some(array) = NdArray::of(&host)? else { return Err(PyTypeError::new_err("numpy.asarray gave no array").into()) };
         let Some(dtype) = array.dtype() else {
             return Err(PyTypeError::new_err(format!("dtype {} is not supported", array.dtype_name())).into());
         };
-        // `ascontiguousarray` makes an array of one element from a scalar; the shape is that of the values.
-        let shape: Vec<usize> = as_array(values, None)?.getattr("shape")?.extract()?;
         let out = Array::empty(context, &shape, dtype)?;
         out.write_dense(values.py(), &array)?;
         Ok(out)
@@ -172,7 +156,7 @@ impl Array {
     /// As [`check_shared`].
     #[inline]
     pub fn check_shared(&self, py: Python<'_>) -> Result<()> {
-        check_shared(py, self.owner.as_deref(), &self.memory)
+        check_shared(py, self.owner.as_deref())
     }
 
     fn write_dense(&self, py: Python<'_>, values: &NdArray<'_, '_>) -> Result<()> {
@@ -180,9 +164,17 @@ impl Array {
         if len > 0 {
             // SAFETY: a contiguous array of that many bytes, borrowed by the caller.
             let bytes = unsafe { std::slice::from_raw_parts(values.pointer(), len) };
-            py.detach(|| self.context.stream().write(&self.memory, self.layout.offset, bytes))?;
+            py.detach(|| {
+                let _still = self.still();
+                self.context.stream().write(&self.memory, self.layout.offset, bytes)
+            })?;
         }
         Ok(())
+    }
+
+    /// Keeps the memory of a buffer where it is as long as the result lives. Python is not held meanwhile: who grows the buffer may have it.
+    fn still(&self) -> Option<obj::Hold> {
+        self.buffer.as_ref().map(obj::Buffer::hold)
     }
 
     /// The array on another context: itself on the same device, a copy on another.
@@ -224,7 +216,10 @@ impl Array {
         }
         // SAFETY: `host` was just made with at least `len` bytes and is not shared yet.
         let bytes = unsafe { std::slice::from_raw_parts_mut(array.pointer(), len) };
-        Ok(host.py().detach(|| self.context.stream().read(&self.memory, offset, bytes))?)
+        Ok(host.py().detach(|| {
+            let _still = self.still();
+            self.context.stream().read(&self.memory, offset, bytes)
+        })?)
     }
 
     /// The elements as a view of host bytes that begin at byte `low` of the memory.
@@ -258,9 +253,14 @@ impl Array {
 
     /// From here on the address stays good as long as the array lives.
     pub fn hold(&self, py: Python<'_>) -> Result<()> {
-        if self.held.get().is_none()
-            && let Some(export) = py.detach(|| self.memory.export())?
-        {
+        if self.held.get().is_some() {
+            return Ok(());
+        }
+        let export = match &self.buffer {
+            Some(buffer) => Some(py.detach(|| buffer.export())?),
+            None => py.detach(|| self.memory.export())?,
+        };
+        if let Some(export) = export {
             let _ = self.held.set(export);
         }
         Ok(())
@@ -382,7 +382,10 @@ impl Array {
         if self.layout.is_dense() {
             let bytes = self.layout.size() * self.dtype.size();
             self.keep_recorded(self.context.stream());
-            py.detach(|| self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes))?;
+            py.detach(|| {
+                let _still = self.still();
+                self.context.stream().copy(&out.memory, 0, &self.memory, self.layout.offset, bytes)
+            })?;
         } else {
             assign(py, &out, &Bound::new(py, self.clone())?.into_any())?;
         }

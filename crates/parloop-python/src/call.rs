@@ -19,7 +19,8 @@ use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
 use crate::kernel::Kernel;
 use crate::memory::Memory;
-use crate::objects::argument::{Objects, object_of};
+use crate::objects::argument::Objects;
+use crate::objects::object::Object;
 use crate::recording::{Kind, Watched};
 use crate::runtime_class::{Arguments, Handoff, RuntimeClass, Slot, run};
 use crate::stream::Stream;
@@ -111,20 +112,25 @@ impl Kernel {
         let items = this.items(py, &given)?;
         let mut held = Held::default();
         let mut watched = Watched::default();
-        for value in given.iter().flatten() {
+        for (value, param) in given.iter().zip(&this.inner.signature().params) {
+            let Some(value) = value else { continue };
+            // As they are before their addresses are taken.
+            watched.add_array(&param.name, value)?;
             // The addresses in the slots must stay good.
             if let Ok(array) = value.cast::<Array>() {
                 array.get().hold(py)?;
             } else if let Ok(memory) = value.cast::<Memory>() {
                 let memory = &memory.get().inner;
                 held._exports.extend(py.detach(|| memory.export())?);
-            } else if let Some(object) = object_of(value)? {
-                let view = &object.get().body()?.view;
-                held._exports.push(py.detach(|| view.buffer().export())?);
-                watched.views.push(view.clone());
             }
         }
         this.fill(&given, &mut call)?;
+        let direct = given.iter().flatten().filter_map(|value| value.cast::<Object>().ok().map(|object| Bound::clone(&object)));
+        for object in direct.chain(call.inside.iter().map(|(_, object)| object.clone())) {
+            let view = &object.get().body()?.view;
+            held._exports.push(py.detach(|| view.buffer().export())?);
+            watched.views.push(view.clone());
+        }
         if call.objects.has_copies() {
             return Err(PyValueError::new_err("objects of another device cannot be bound, since each call would copy them").into());
         }
@@ -134,11 +140,11 @@ impl Kernel {
         }
         // The exports keep the addresses from here on.
         py.detach(|| call.objects.hold(&mut call.slots, &this.inner).map(drop))?;
-        for (value, param) in given.iter().zip(&this.inner.signature().params) {
-            if let Some(value) = value {
-                watched.add_array(&param.name, value)?;
-            }
+        for (index, seen) in call.offered {
+            watched.add_seen(&this.inner.signature().params[index].name, seen);
         }
+        watched.check(py, Kind::Bound)?;
+        held.owners.extend(call.inside.into_iter().map(|(_, object)| object.into_any().unbind()));
         let objects = given.iter().flatten().map(|value| Bound::clone(value).unbind()).collect();
         for keep in call.kept {
             match keep {

@@ -221,10 +221,15 @@ impl Context {
         Ok(slf)
     }
 
-    fn __exit__(&self, py: Python<'_>, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _trace: &Bound<'_, PyAny>) -> Result<()> {
-        let stack = stack(py)?;
+    /// Takes itself away, also where others were entered later and are still open.
+    fn __exit__(slf: &Bound<'_, Self>, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _trace: &Bound<'_, PyAny>) -> Result<()> {
+        let stack = stack(slf.py())?;
         let open = stack.call_method0("get")?.cast_into::<PyTuple>()?;
-        stack.call_method1("set", (open.get_slice(0, open.len().saturating_sub(1)),))?;
+        let mut left: Vec<Bound<'_, PyAny>> = open.iter().collect();
+        if let Some(own) = left.iter().rposition(|context| context.is(slf)) {
+            left.remove(own);
+        }
+        stack.call_method1("set", (PyTuple::new(slf.py(), left)?,))?;
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::foreign::{Foreign, stream_number};
 use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_array};
+use crate::number::describe;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -68,6 +69,9 @@ struct DlManagedTensorVersioned {
 
 const NAME: &CStr = c"dltensor";
 const NAME_VERSIONED: &CStr = c"dltensor_versioned";
+/// The names of capsules whose tensors were taken.
+const USED: &CStr = c"used_dltensor";
+const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
 const VERSION: DlVersion = DlVersion { major: 1, minor: 0 };
 const READ_ONLY: u64 = 1;
 const IS_COPIED: u64 = 2;
@@ -187,30 +191,85 @@ unsafe extern "C" fn delete_capsule(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// The elements behind an object with `__dlpack__`, ready for work on `stream`. The capsule is kept unconsumed, so that dropping it
-/// frees them.
-pub fn import<'py>(object: &Bound<'py, PyAny>, stream: &Stream) -> PyResult<Foreign<'py>> {
-    let capsule = ask(object, stream)?;
-    // SAFETY: a capsule of one of these names holds that structure, by the protocol; it lives as long as the capsule. Later versions
-    // begin with the version and the deleter, so that the version may be read before anything else.
-    let (tensor, flags) = unsafe {
-        if ffi::PyCapsule_IsValid(capsule.as_ptr(), NAME_VERSIONED.as_ptr()) == 1 {
-            let managed = ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME_VERSIONED.as_ptr()).cast::<DlManagedTensorVersioned>();
-            let DlVersion { major, minor } = (*managed).version;
-            if major != VERSION.major {
-                let reason = format!("DLPack 1.0 was asked for, but the array came in version {major}.{minor}; pass a NumPy array of it");
-                return Err(PyBufferError::new_err(reason));
+/// A tensor that was taken out of its capsule, whose deleter is called when this goes.
+#[pyclass(frozen, module = "parloop._parloop", name = "_Tensor")]
+struct Taken {
+    managed: Managed,
+}
+
+enum Managed {
+    Old(*mut DlManagedTensor),
+    Versioned(*mut DlManagedTensorVersioned),
+}
+
+// SAFETY: a deleter may be called by any thread, and here it is called by one that holds Python; nothing else is done with the pointer
+// after the tensor was read.
+unsafe impl Send for Taken {}
+// SAFETY: as above.
+unsafe impl Sync for Taken {}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        // SAFETY: the tensor was taken by the protocol, which says that its consumer calls its deleter once.
+        unsafe {
+            match self.managed {
+                Managed::Old(managed) => (*managed).deleter.into_iter().for_each(|delete| delete(managed)),
+                Managed::Versioned(managed) => (*managed).deleter.into_iter().for_each(|delete| delete(managed)),
             }
-            (&(*managed).tensor, Some((*managed).flags))
-        } else {
-            let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME.as_ptr());
-            if pointer.is_null() {
-                return Err(PyErr::fetch(object.py()));
-            }
-            (&(*pointer.cast::<DlManagedTensor>()).tensor, None)
         }
-    };
-    let mut found = elements(tensor, &capsule)?;
+    }
+}
+
+impl Taken {
+    /// Takes the tensor out of a capsule, which from then on says by its name that it was used.
+    fn of(capsule: &Bound<'_, PyAny>) -> PyResult<Taken> {
+        // SAFETY: a capsule of one of these names holds that structure, by the protocol, and was not used before. Later versions begin
+        // with the version and the deleter, so that the version may be read before anything else.
+        unsafe {
+            let is_named = |name: &CStr| ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) == 1;
+            let pointer = |name: &CStr| ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr());
+            let (managed, used) = if is_named(NAME_VERSIONED) {
+                let managed = pointer(NAME_VERSIONED).cast::<DlManagedTensorVersioned>();
+                let DlVersion { major, minor } = (*managed).version;
+                if major != VERSION.major {
+                    let reason =
+                        format!("DLPack 1.0 was asked for, but the array came in version {major}.{minor}; pass a NumPy array of it");
+                    return Err(PyBufferError::new_err(reason));
+                }
+                (Managed::Versioned(managed), USED_VERSIONED)
+            } else if is_named(NAME) {
+                (Managed::Old(pointer(NAME).cast()), USED)
+            } else if is_named(USED) || is_named(USED_VERSIONED) {
+                let reason = "the DLPack capsule was used before; a capsule can be used once, so ask its maker for another";
+                return Err(PyBufferError::new_err(reason));
+            } else {
+                return Err(PyTypeError::new_err(format!("__dlpack__ gave {}, not a DLPack capsule", describe(capsule))));
+            };
+            if ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) != 0 {
+                return Err(PyErr::fetch(capsule.py()));
+            }
+            Ok(Taken { managed })
+        }
+    }
+
+    /// The tensor, and the flags where it has some.
+    fn tensor(&self) -> (&DlTensor, Option<u64>) {
+        // SAFETY: the structure lives until its deleter is called.
+        unsafe {
+            match self.managed {
+                Managed::Old(managed) => (&(*managed).tensor, None),
+                Managed::Versioned(managed) => (&(*managed).tensor, Some((*managed).flags)),
+            }
+        }
+    }
+}
+
+/// The elements behind an object with `__dlpack__`, ready for work on `stream`. The capsule is used up, and the elements live as long as
+/// their owner.
+pub fn import<'py>(object: &Bound<'py, PyAny>, stream: &Stream) -> PyResult<Foreign<'py>> {
+    let taken = Bound::new(object.py(), Taken::of(&ask(object, stream)?)?)?;
+    let (tensor, flags) = taken.get().tensor();
+    let mut found = elements(tensor, taken.as_any())?;
     found.writeable = match flags {
         Some(flags) => flags & READ_ONLY == 0,
         None => found.size() == 0 || numpy_may_write(object, found.pointer)?,
@@ -261,7 +320,7 @@ fn open_device(kind: i32, id: i32) -> PyResult<Option<Device>> {
 }
 
 /// Where the elements of a tensor are.
-fn elements<'py>(tensor: &DlTensor, capsule: &Bound<'py, PyAny>) -> PyResult<Foreign<'py>> {
+fn elements<'py>(tensor: &DlTensor, owner: &Bound<'py, PyAny>) -> PyResult<Foreign<'py>> {
     let dtype = dtype_from(tensor.dtype).ok_or_else(|| {
         let DlDataType { code, bits, lanes } = tensor.dtype;
         PyTypeError::new_err(format!("the DLPack type with code {code}, {bits} bits and {lanes} lanes is not supported"))
@@ -287,7 +346,7 @@ fn elements<'py>(tensor: &DlTensor, capsule: &Bound<'py, PyAny>) -> PyResult<For
     }
     let strides = strides.unwrap_or_else(|| Layout::dense(&shape, dtype.size()).strides);
     let pointer = (tensor.data as u64).checked_add(tensor.byte_offset).ok_or_else(impossible)?;
-    Foreign { device, pointer, dtype, shape, strides, writeable: false, owner: capsule.clone() }.checked()
+    Foreign { device, pointer, dtype, shape, strides, writeable: false, owner: owner.clone() }.checked()
 }
 
 /// Whether NumPy sees the same elements and may write them: the old form cannot say whether they are immutable, as those of Arrow are.

@@ -224,7 +224,8 @@ impl<'py> From<pyo3::CastIntoError<'py>> for Error {
 
 fn device_class(error: &DeviceError) -> Exception {
     match error {
-        DeviceError::UnknownName { .. } | DeviceError::NotFound { .. } | DeviceError::Variable { .. } => Exception::DeviceNotFoundError,
+        DeviceError::UnknownName { .. } | DeviceError::NotFound { .. } => Exception::DeviceNotFoundError,
+        DeviceError::Variable { .. } => Exception::SettingError,
         DeviceError::DriverMissing { .. } | DeviceError::LibraryMissing { .. } => Exception::DriverMissingError,
         DeviceError::OutOfMemory { .. } => Exception::OutOfMemoryError,
         DeviceError::OutOfBounds { .. } | DeviceError::Misaligned { .. } => Exception::MemoryRangeError,

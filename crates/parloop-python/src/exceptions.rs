@@ -24,6 +24,7 @@ macro_rules! exceptions {
 }
 exceptions! {
     ParloopError: ParloopError, "", "Everything that parloop raises.";
+    SettingError: ParloopError, "ValueError", "An environment variable of parloop's has a value that it cannot have.";
     DeviceError: ParloopError, "RuntimeError", "A device or its driver failed.";
     DeviceNotFoundError: DeviceError, "ValueError", "No device has that name, or it is not here.";
     DriverMissingError: DeviceError, "OSError", "A driver's library is not installed; the message says how to get it.";

@@ -14,6 +14,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::layout::is_dense;
 use crate::ndarray::NdArray;
+use crate::owner::Owner;
 use crate::runtime_class::make_class;
 
 /// `Py_buffer`, the same from Python 3.10 on.
@@ -45,7 +46,7 @@ const ANY_CONTIGUOUS: c_int = 0x80 | STRIDES;
 /// The memory that is lent. It never changes, so that pointers into it are good for as long as the object lives.
 struct Lent {
     /// Keeps the memory alive.
-    _owner: Py<PyAny>,
+    owner: Owner,
     address: usize,
     shape: Vec<Py_ssize_t>,
     strides: Vec<Py_ssize_t>,
@@ -113,7 +114,7 @@ impl HostBuffer {
     fn _lend(&self, array: &Bound<'_, PyAny>, format: &str) -> PyResult<()> {
         let found = NdArray::of(array)?.ok_or_else(|| PyTypeError::new_err("only the memory of a numpy array can be lent"))?;
         let lent = Lent {
-            _owner: array.clone().unbind(),
+            owner: Owner::of(array)?,
             address: found.pointer() as usize,
             shape: found.shape().to_vec(),
             strides: found.strides().to_vec(),
@@ -151,6 +152,9 @@ unsafe extern "C" fn get_buffer(exporter: *mut PyObject, view: *mut Buffer, flag
 fn fill(exporter: &Bound<'_, PyAny>, view: &mut Buffer, flags: c_int) -> PyResult<()> {
     let object = exporter.cast::<HostBuffer>()?;
     let lent = object.get().lent.get().ok_or_else(|| PyBufferError::new_err("the object has no host memory"))?;
+    if !lent.owner.seen().is_there(exporter.py())? {
+        return Err(PyBufferError::new_err("the NumPy array whose memory is lent was resized; make the object again"));
+    }
     if let Some(reason) = lent.refusal(flags) {
         return Err(PyBufferError::new_err(reason));
     }

@@ -3,7 +3,7 @@
 use parloop_kernel::{Order, dense_strides, first_gap};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use smallvec::SmallVec;
 
 /// Which elements of a memory an array has.
@@ -142,6 +142,9 @@ impl Layout {
         }
         let integer = if item.is_instance_of::<PyBool>() { None } else { item.extract::<isize>().ok() };
         let index = integer.ok_or_else(|| {
+            if item.is_exact_instance_of::<PyInt>() {
+                return PyIndexError::new_err(format!("index {item} is out of range for axis {axis} with {len} elements"));
+            }
             PyTypeError::new_err(format!(
                 "an index is an integer, a slice, `...`, None, or an array of integers or truth values, not {}",
                 type_name(item)

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::device::Device;
 use crate::error::Result;
 use crate::exceptions::Exception;
-use crate::owner::Owner;
+use crate::owner::{Owner, check_shared};
 
 /// Bytes of a device.
 #[pyclass(frozen, module = "parloop")]
@@ -38,6 +38,16 @@ impl Memory {
 
     pub fn adopted(inner: dev::Memory, owner: Option<Py<PyAny>>) -> Memory {
         Memory { inner, owner: owner.map(|owner| Arc::new(Owner::steady(owner))), buffer: None, writeable: true }
+    }
+
+    /// Fails when the NumPy array whose memory this is has other memory.
+    pub fn check_shared(&self, py: Python<'_>) -> Result<()> {
+        check_shared(py, self.owner.as_deref())
+    }
+
+    /// Keeps the memory of a buffer where it is as long as the result lives, while Python is not held.
+    pub fn still(&self) -> Option<obj::Hold> {
+        self.buffer.as_ref().map(obj::Buffer::hold)
     }
 
     /// Fails when the memory is read-only.

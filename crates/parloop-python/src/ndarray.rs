@@ -153,6 +153,31 @@ impl<'a, 'py> NdArray<'a, 'py> {
         self.shape().iter().product::<isize>() as usize
     }
 
+    /// The array, or other object, whose memory it is a view of: what it was made with, not what a subclass calls `base`.
+    pub fn base(&self) -> Option<Bound<'py, PyAny>> {
+        // SAFETY: null, or a live object that the array holds.
+        unsafe { Bound::from_borrowed_ptr_or_opt(self.object.py(), self.fields().base) }
+    }
+
+    /// Where its memory begins, and the bytes of all elements.
+    pub fn extent(&self) -> PyResult<(usize, usize)> {
+        let descr = self.fields().descr;
+        // SAFETY: an array always has a descr, which begins with these fields and is a live object.
+        let itemsize = match unsafe { (*descr).type_num } {
+            0..=2 => 1,
+            3 | 4 => 2,
+            5 | 6 | 11 => 4,
+            7..=10 | 12 | 14 => 8,
+            15 => 16,
+            _ => {
+                // SAFETY: as above.
+                let descr = unsafe { pyo3::Borrowed::from_ptr(self.object.py(), descr.cast_mut().cast::<PyObject>()) };
+                descr.getattr("itemsize")?.extract()?
+            }
+        };
+        Ok((self.pointer() as usize, self.size().wrapping_mul(itemsize)))
+    }
+
     /// Whether the elements follow each other without gaps, in C or Fortran order.
     pub fn is_contiguous(&self) -> bool {
         self.fields().flags & CONTIGUOUS != 0

@@ -1,15 +1,81 @@
-//! Python objects whose memory is used here.
+//! Python objects whose memory is used here, and whether NumPy arrays still have the memory that they had.
 
 use std::ops::Deref;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyWeakrefReference;
+use smallvec::SmallVec;
 
+use crate::error::Result;
 use crate::ndarray::NdArray;
+
+/// NumPy makes a view of a view a view of the first array; only subclasses make chains.
+const LONGEST_CHAIN: usize = 64;
+
+/// The memory of a NumPy array, and of the arrays that it is a view of, as it was at one time. `__setstate__`, and `resize` with
+/// `refcheck=False`, give an array other memory and free what it had.
+///
+/// Before memory that was taken earlier is used, whoever took it asks whether it is still there. Another thread that gives the array other
+/// memory while a kernel runs cannot be noticed.
+#[derive(Default)]
+pub struct Seen {
+    arrays: SmallVec<[SeenArray; 1]>,
+}
+
+struct SeenArray {
+    array: Py<PyAny>,
+    /// Where it was, and how many bytes.
+    extent: (usize, usize),
+}
+
+impl Seen {
+    /// The memory of an object, as far as it is NumPy's.
+    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Seen> {
+        let mut arrays = SmallVec::new();
+        let mut next = Some(object.clone());
+        while let Some(object) = next.take()
+            && let Some(array) = NdArray::with_any_mask(&object)?
+        {
+            if arrays.len() == LONGEST_CHAIN {
+                let reason = format!("the array is a view of a view, and so on {LONGEST_CHAIN} times; pass a copy");
+                return Err(PyValueError::new_err(reason));
+            }
+            let extent = array.extent()?;
+            next = array.base();
+            arrays.push(SeenArray { array: object.unbind(), extent });
+        }
+        Ok(Seen { arrays })
+    }
+
+    /// Whether the arrays have the memory that they had.
+    #[inline]
+    pub fn is_there(&self, py: Python<'_>) -> PyResult<bool> {
+        for seen in &self.arrays {
+            match NdArray::with_any_mask(seen.array.bind(py))? {
+                Some(array) if array.extent()? == seen.extent => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Fails with what `reason` says where an array has other memory.
+    #[inline]
+    pub fn check(&self, py: Python<'_>, reason: impl FnOnce() -> String) -> PyResult<()> {
+        if self.is_there(py)? { Ok(()) } else { Err(PyValueError::new_err(reason())) }
+    }
+
+    /// Whether nothing of it is NumPy's.
+    pub fn is_empty(&self) -> bool {
+        self.arrays.is_empty()
+    }
+}
 
 /// An object that owns memory, which it keeps as long as this lives.
 pub struct Owner {
     object: Py<PyAny>,
+    seen: Seen,
     /// NumPy resizes no array to which there is a weak reference, not even with `refcheck=False`.
     _references: Vec<Py<PyWeakrefReference>>,
 }
@@ -17,18 +83,20 @@ pub struct Owner {
 impl Owner {
     /// An object that keeps its memory by itself.
     pub fn steady(object: Py<PyAny>) -> Owner {
-        Owner { object, _references: Vec::new() }
+        Owner { object, seen: Seen::default(), _references: Vec::new() }
     }
 
     /// An object that may be a NumPy array, or a view of one.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Owner> {
-        let mut references = Vec::new();
-        let mut array = object.clone();
-        while NdArray::with_any_mask(&array)?.is_some() {
-            references.push(PyWeakrefReference::new(&array)?.unbind());
-            array = array.getattr(pyo3::intern!(object.py(), "base"))?;
-        }
-        Ok(Owner { object: object.clone().unbind(), _references: references })
+        let (py, seen) = (object.py(), Seen::of(object)?);
+        let reference = |seen: &SeenArray| Ok::<_, PyErr>(PyWeakrefReference::new(seen.array.bind(py))?.unbind());
+        let references = seen.arrays.iter().map(reference).collect::<PyResult<_>>()?;
+        Ok(Owner { object: object.clone().unbind(), seen, _references: references })
+    }
+
+    /// The memory, as it was when this was made.
+    pub fn seen(&self) -> &Seen {
+        &self.seen
     }
 }
 
@@ -37,4 +105,12 @@ impl Deref for Owner {
     fn deref(&self) -> &Py<PyAny> {
         &self.object
     }
+}
+
+/// Fails when the NumPy array whose memory this is has other memory: `__setstate__` gives it some, though not `resize` (see [`Owner`]).
+#[inline]
+pub fn check_shared(py: Python<'_>, owner: Option<&Owner>) -> Result<()> {
+    let Some(owner) = owner else { return Ok(()) };
+    let reason = || "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)".to_owned();
+    Ok(owner.seen().check(py, reason)?)
 }

@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
@@ -233,6 +233,11 @@ fn source_of(item: &Bound<'_, PyAny>) -> Result<ker::Source> {
     if let Ok(text) = item.extract::<String>() {
         let looks_like_file = !text.contains(['\n', ';', '{']) && [".c", ".h", ".cl", ".cu", ".hip"].iter().any(|end| text.ends_with(end));
         return if looks_like_file { Ok(ker::Source::file(text)?) } else { Ok(ker::Source::text(text)) };
+    }
+    if let Ok(text) = item.cast::<PyString>() {
+        // It was no text for Rust: Python says which character has no place in UTF-8.
+        let reason = text.to_str().err().map_or_else(String::new, |error| error.value(item.py()).to_string());
+        return Err(PyValueError::new_err(format!("a source is text in UTF-8, but this one is not: {reason}")).into());
     }
     if let Some(inner) = item.getattr_opt("source")? {
         let text = inner.extract::<String>()?;

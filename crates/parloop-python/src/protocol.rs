@@ -17,7 +17,7 @@ impl<'py> Foreign<'py> {
         if let Some(array) = NdArray::of(object)? {
             return Foreign::from_numpy(array, object).map(Some);
         }
-        if let Ok(interface) = object.getattr("__cuda_array_interface__") {
+        if let Some(interface) = object.getattr_opt("__cuda_array_interface__")? {
             return Foreign::from_cuda_interface(&interface, object, stream).map(Some);
         }
         if object.hasattr("__dlpack__")? {

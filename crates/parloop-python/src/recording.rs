@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use parloop_kernel as ker;
+use parloop_mesh as mesh;
 use parloop_object as obj;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +12,8 @@ use crate::array::Array;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exceptions::Exception;
-use crate::ndarray::NdArray;
+use crate::memory::Memory;
+use crate::owner::{Owner, Seen};
 
 /// What the kept arguments of a call must still be when it is repeated.
 #[derive(Default)]
@@ -24,9 +26,7 @@ pub struct Watched {
 /// A NumPy array as it was when the call was made.
 struct WatchedArray {
     name: String,
-    array: Py<PyAny>,
-    address: usize,
-    size: usize,
+    seen: Seen,
 }
 
 /// How a call was kept.
@@ -40,14 +40,27 @@ impl Watched {
     /// Adds the argument of that name if it is a NumPy array, or shares the memory of one.
     pub fn add_array(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(array) = value.cast::<Array>() {
-            let owner = array.get().owner.as_ref().map(|owner| owner.bind(value.py()).clone());
-            return owner.map_or(Ok(()), |owner| if owner.is_instance_of::<Array>() { Ok(()) } else { self.add_array(name, &owner) });
+            return self.add_owner(name, value.py(), array.get().owner.as_deref());
         }
-        if let Some(array) = NdArray::of(value)? {
-            let (address, size) = (array.pointer() as usize, array.size());
-            self.arrays.push(WatchedArray { name: name.to_owned(), array: value.clone().unbind(), address, size });
+        if let Ok(memory) = value.cast::<Memory>() {
+            return self.add_owner(name, value.py(), memory.get().owner.as_deref());
+        }
+        self.add_seen(name, Seen::of(value)?);
+        Ok(())
+    }
+
+    fn add_owner(&mut self, name: &str, py: Python<'_>, owner: Option<&Owner>) -> PyResult<()> {
+        if let Some(owner) = owner {
+            self.add_seen(name, Seen::of(owner.bind(py))?);
         }
         Ok(())
+    }
+
+    /// Adds memory as it was seen.
+    pub fn add_seen(&mut self, name: &str, seen: Seen) {
+        if !seen.is_empty() {
+            self.arrays.push(WatchedArray { name: name.to_owned(), seen });
+        }
     }
 
     /// Whether there is nothing to look at.
@@ -58,8 +71,7 @@ impl Watched {
     /// Fails when an array was resized or an object freed.
     pub fn check(&self, py: Python<'_>, kind: Kind) -> Result<()> {
         for watched in &self.arrays {
-            let is_same = |array: NdArray<'_, '_>| array.pointer() as usize == watched.address && array.size() == watched.size;
-            if !NdArray::of(watched.array.bind(py))?.is_some_and(is_same) {
+            if !watched.seen.is_there(py)? {
                 let (done, advice) = match kind {
                     Kind::Bound => ("bound", "bind it again"),
                     Kind::Recorded => ("recorded", "record it again"),
@@ -71,6 +83,41 @@ impl Watched {
             view.check_alive()?;
         }
         Ok(())
+    }
+}
+
+/// Whether what a replay keeps may have other memory when it is repeated.
+fn is_looked_at(kept: &ker::Kept) -> bool {
+    kept.downcast_ref::<Watched>().is_some_and(|watched| !watched.is_empty())
+        || owner_in(kept).is_some_and(|owner| !owner.seen().is_empty())
+        || kept.downcast_ref::<mesh::Storage>().is_some()
+}
+
+/// The owner of memory that a copy, a fill or a launch uses.
+fn owner_in(kept: &ker::Kept) -> Option<&Owner> {
+    let of_array = || kept.downcast_ref::<Array>().and_then(|array| array.owner.as_deref());
+    kept.downcast_ref::<Owner>().or_else(of_array)
+}
+
+fn check_kept(py: Python<'_>, kept: &ker::Kept) -> Result<()> {
+    if let Some(watched) = kept.downcast_ref::<Watched>() {
+        return watched.check(py, Kind::Recorded);
+    }
+    if let Some(storage) = kept.downcast_ref::<mesh::Storage>() {
+        return check_storage(py, storage);
+    }
+    match owner_in(kept) {
+        Some(owner) => Ok(owner.seen().check(py, || "an array was resized after it was recorded; record it again".to_owned())?),
+        None => Ok(()),
+    }
+}
+
+/// Fails when the NumPy array whose memory a `Dat` or `Global` shares has other memory.
+pub fn check_storage(py: Python<'_>, storage: &mesh::Storage) -> Result<()> {
+    let reason = || "the NumPy array whose memory this data shares was resized; make the Dat or Global again".to_owned();
+    match storage.owner().and_then(|owner| owner.downcast_ref::<Owner>()) {
+        Some(owner) => Ok(owner.seen().check(py, reason)?),
+        None => Ok(()),
     }
 }
 
@@ -135,8 +182,7 @@ impl Recording {
         match taken {
             State::UnderWay(recording) if kind.is_none() => {
                 let replay = recording.finish()?;
-                let is_looked_at = |kept: &&ker::Kept| kept.downcast_ref::<Watched>().is_some_and(|watched| !watched.is_empty());
-                let watched = replay.kept().iter().filter(is_looked_at).cloned().collect();
+                let watched = replay.kept().iter().filter(|kept| is_looked_at(kept)).cloned().collect();
                 *self.state() = State::Finished(Arc::new(Finished { replay, watched }));
             }
             State::UnderWay(_) => {}
@@ -148,9 +194,7 @@ impl Recording {
     /// Does all that was recorded, in its order; on a GPU it is queued, as a call of a kernel is.
     fn __call__(&self, py: Python<'_>) -> Result<()> {
         let finished = self.finished()?;
-        for watched in finished.watched.iter().filter_map(|kept| kept.downcast_ref::<Watched>()) {
-            watched.check(py, Kind::Recorded)?;
-        }
+        finished.watched.iter().try_for_each(|kept| check_kept(py, kept))?;
         Ok(py.detach(|| finished.replay.run())?)
     }
 

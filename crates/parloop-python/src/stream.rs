@@ -112,8 +112,12 @@ impl Stream {
         memory.check_writeable("a copy into the memory")?;
         let (_array, pointer, len) = bytes_of(array, false)?;
         let lent = Lent(pointer, len);
-        // SAFETY: `array` is borrowed for the whole call.
-        Ok(py.detach(|| self.inner.write(&memory.inner, offset, unsafe { lent.read() }))?)
+        memory.check_shared(py)?;
+        Ok(py.detach(|| {
+            let _still = memory.still();
+            // SAFETY: `array` is borrowed for the whole call.
+            self.inner.write(&memory.inner, offset, unsafe { lent.read() })
+        })?)
     }
 
     /// Fills a contiguous array from memory, from `offset` bytes on.
@@ -121,24 +125,37 @@ impl Stream {
     fn read(&self, py: Python<'_>, memory: &Memory, array: &Bound<'_, PyAny>, offset: usize) -> Result<()> {
         let (_array, pointer, len) = bytes_of(array, true)?;
         let lent = Lent(pointer, len);
-        // SAFETY: `array` is borrowed for the whole call; Python programs share arrays between threads at their own risk.
-        Ok(py.detach(|| self.inner.read(&memory.inner, offset, unsafe { lent.write() }))?)
+        memory.check_shared(py)?;
+        Ok(py.detach(|| {
+            let _still = memory.still();
+            // SAFETY: `array` is borrowed for the whole call; Python programs share arrays between threads at their own risk.
+            self.inner.read(&memory.inner, offset, unsafe { lent.write() })
+        })?)
     }
 
     /// Queues a copy of all of `pinned` to memory and returns at once.
     #[pyo3(signature = (memory, pinned, offset=0))]
-    fn write_pinned(&self, memory: &Memory, pinned: &PinnedMemory, offset: usize) -> Result<()> {
+    fn write_pinned(&self, py: Python<'_>, memory: &Memory, pinned: &PinnedMemory, offset: usize) -> Result<()> {
         memory.check_writeable("a copy into the memory")?;
-        Ok(self.inner.write_pinned(&memory.inner, offset, &pinned.inner)?)
+        memory.check_shared(py)?;
+        Ok(py.detach(|| {
+            let _still = memory.still();
+            self.inner.write_pinned(&memory.inner, offset, &pinned.inner)
+        })?)
     }
 
     /// Copies bytes between memory of one device.
     #[pyo3(signature = (dst, src, nbytes, dst_offset=0, src_offset=0))]
     fn copy(&self, py: Python<'_>, dst: &Memory, src: &Memory, nbytes: usize, dst_offset: usize, src_offset: usize) -> Result<()> {
         dst.check_writeable("a copy into the memory")?;
+        dst.check_shared(py)?;
+        src.check_shared(py)?;
         dst.keep_recorded(&self.inner);
         src.keep_recorded(&self.inner);
-        Ok(py.detach(|| self.inner.copy(&dst.inner, dst_offset, &src.inner, src_offset, nbytes))?)
+        Ok(py.detach(|| {
+            let _still = (dst.still(), src.still());
+            self.inner.copy(&dst.inner, dst_offset, &src.inner, src_offset, nbytes)
+        })?)
     }
 
     /// Sets bytes to one value.
@@ -146,8 +163,12 @@ impl Stream {
     fn fill(&self, py: Python<'_>, memory: &Memory, value: u8, offset: usize, nbytes: Option<usize>) -> Result<()> {
         memory.check_writeable("a fill of the memory")?;
         let nbytes = nbytes.unwrap_or_else(|| memory.inner.len().saturating_sub(offset));
+        memory.check_shared(py)?;
         memory.keep_recorded(&self.inner);
-        Ok(py.detach(|| self.inner.fill(&memory.inner, offset, nbytes, value))?)
+        Ok(py.detach(|| {
+            let _still = memory.still();
+            self.inner.fill(&memory.inner, offset, nbytes, value)
+        })?)
     }
 
     fn __repr__(&self) -> String {

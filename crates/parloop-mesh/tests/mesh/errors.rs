@@ -186,14 +186,19 @@ fn data_in_common_memory_of_which_some_is_written_is_refused() {
         )
     };
     let (a, inc, read, write, map) = (on_nodes(2, "a"), Access::Inc, Access::Read, Access::Write, Some(&corners));
-    // The same bytes, and the first or last of them.
-    for first in [0, 1, 2, 4, 5] {
+    // The first or last of the bytes.
+    for first in [0, 1, 4, 5] {
         let b = on_nodes(first, "b");
         assert_eq!(refused(&kernel, &cells, vec![a.arg(write, map), b.arg(read, map)]), shared(write, read));
         assert_eq!(refused(&kernel, &cells, vec![a.arg(read, map), b.arg(inc, map)]), shared(read, inc));
         assert_eq!(refused(&kernel, &cells, vec![a.arg(inc, map), b.arg(inc, map)]), shared(inc, inc));
         assert_eq!(refused(&kernel, &nodes, vec![a.arg(write, None), b.arg(read, None)]), shared(write, read));
     }
+    // The same bytes are the same data.
+    let b = on_nodes(2, "b");
+    assert!(a.storage().is_same(b.storage()));
+    let conflict = "`b` is argument 0 with WRITE and argument 1 with READ: what one element reads another may have written; copy it first, or use one argument";
+    assert_eq!(refused(&kernel, &cells, vec![a.arg(write, map), b.arg(read, map)]), conflict);
     assert_eq!(refused(&kernel, &cells, vec![a.arg(inc, map), on_cells(5, "b").arg(read, None)]), shared(inc, read));
     assert_eq!(refused(&kernel, &cells, vec![a.arg(read, map), on_cells(1, "b").arg(write, None)]), shared(read, write));
     assert_eq!(refused(&kernel, &cells, vec![a.arg(inc, map), global(3, "b").arg(read)]), shared(inc, read));

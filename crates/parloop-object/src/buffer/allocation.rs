@@ -54,6 +54,14 @@ impl Allocation {
         self.freed.load(Ordering::Acquire)
     }
 
+    /// Whether the reference at this offset of the buffer was made to refer to the object at `target`, which was freed by hand since.
+    pub(crate) fn refers_to_freed(&self, slot: usize, target: usize) -> bool {
+        let Ok(referred) = self.referred.lock() else { return false };
+        referred
+            .get(&slot)
+            .is_some_and(|referred| referred.is_freed() && (referred.offset..referred.offset + referred.size).contains(&target))
+    }
+
     /// What the reference at this offset of the buffer refers to is kept, and what it referred to is let go.
     pub(crate) fn refer(&self, slot: usize, target: Option<Arc<Allocation>>) {
         // A forked child that cannot know what is referred to keeps all of it.

@@ -148,3 +148,28 @@ fn who_grows_a_buffer_waits_until_it_is_let_go() {
     });
     assert_eq!(buffer.capacity(), 64 + 4096);
 }
+
+#[test]
+fn a_number_is_written_by_its_address_while_another_thread_makes_the_memory_move() {
+    let buffer = Buffer::new(&host(), 1000).unwrap();
+    let offset = buffer.allocate(8).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            (0..200).for_each(|_| buffer.grow(1000).unwrap());
+            drop(buffer.export().unwrap());
+            done.store(true, Ordering::Relaxed);
+        });
+        let mut number = 0u64;
+        while !done.load(Ordering::Relaxed) {
+            number += 1;
+            // SAFETY: the bytes are inside the buffer, which is not moved meanwhile, and no other thread uses them.
+            if buffer.touch(|base| unsafe { base.add(offset).cast::<u64>().write_unaligned(number) }).is_none() {
+                buffer.write(offset, &number.to_le_bytes()).unwrap();
+            }
+            let mut found = [0; 8];
+            buffer.read(offset, &mut found).unwrap();
+            assert_eq!(u64::from_le_bytes(found), number);
+        }
+    });
+}

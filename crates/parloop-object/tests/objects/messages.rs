@@ -37,6 +37,12 @@ fn types_that_cannot_be_are_told() {
         message(UnionType::with_members("U", vec![reference(&drift)])),
         "union reference `U` cannot have the reference `RefDrift` as a member"
     );
+    let deep = (1..256).fold(structure("S0", &[]), |inner, i| structure(&format!("S{i}"), &[("inner", &inner)]));
+    assert_eq!(
+        message(StructType::with_fields("T", vec![("inner".to_owned(), deep.clone())])),
+        "type `T` is nested 257 types deep; 256 are possible"
+    );
+    assert_eq!(message(reference(&deep).of_fair_depth()), "type `RefS255` is nested 257 types deep; 256 are possible");
 }
 
 #[test]

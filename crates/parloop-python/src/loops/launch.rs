@@ -27,6 +27,7 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
     }
     let mut arguments: SmallVec<[Slot; 16]> = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
+        check_shape(executable, index, value, &given[index])?;
         arguments.push(argument_slot(py, executable, index, value)?);
     }
     let kept = if is_recorded { Some(keep(py, executable, values, &temporaries)?) } else { None };
@@ -54,7 +55,7 @@ fn check_apart(
     executable: &Executable,
     given: &[Given],
     arguments: &[Slot],
-    placed: &[(usize, Buffer, u64, u64)],
+    placed: &[Placed],
     staged: &[Staged],
 ) -> std::result::Result<(), LoopError> {
     let mut given = Cow::Borrowed(given);
@@ -94,8 +95,11 @@ fn staged_arrays(values: &[Value<'_>]) -> Result<SmallVec<[Staged; 1]>> {
     Ok(staged)
 }
 
-/// The arguments that are objects, with their buffers, where they begin in them, and their bytes.
-fn placed_objects(executable: &Executable, values: &[Value<'_>]) -> Result<SmallVec<[(usize, Buffer, u64, u64); 2]>> {
+/// An argument that is an object: which, its buffer, where it begins there, and its bytes.
+type Placed = (usize, Buffer, u64, u64);
+
+/// The arguments that are objects.
+fn placed_objects(executable: &Executable, values: &[Value<'_>]) -> Result<SmallVec<[Placed; 2]>> {
     let mut placed = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
         let Value::Object(object, _) = value else { continue };
@@ -120,7 +124,7 @@ fn parts_of_buffers(values: &[Value<'_>]) -> SmallVec<[(usize, Buffer, Memory, u
 
 /// Puts the addresses of objects into their slots and keeps their memory there. No code of Python may run until they are let go: it could
 /// grow the buffers, which waits for them.
-fn hold_objects(executable: &Executable, placed: &[(usize, Buffer, u64, u64)], slots: &mut [Slot]) -> SmallVec<[Hold; 2]> {
+fn hold_objects(executable: &Executable, placed: &[Placed], slots: &mut [Slot]) -> SmallVec<[Hold; 2]> {
     let context = executable.context();
     let hold = |(index, buffer, offset, _): &(usize, Buffer, u64, u64)| {
         if context.stream().is_foreign() {
@@ -211,6 +215,21 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
         }
     }
     Ok(())
+}
+
+/// Fails where an array has another shape than the sizes of the call were found from: code of Python's ran since.
+fn check_shape(executable: &Executable, index: usize, value: &Value<'_>, given: &Given) -> Result<()> {
+    let (Value::Host(object), Given::Array(known)) = (value, given) else { return Ok(()) };
+    let same = |found: &[isize], known: &[i64]| found.len() == known.len() && found.iter().zip(known).all(|(&a, &b)| a as i64 == b);
+    match NdArray::with_any_mask(object)? {
+        Some(array) if array.dtype() == Some(known.dtype) && same(array.shape(), &known.shape) && same(array.strides(), &known.strides) => {
+            Ok(())
+        }
+        _ => {
+            let name = &executable.plan().args()[index].name;
+            Err(PyValueError::new_err(format!("argument `{name}` was resized while the call was prepared; call again")).into())
+        }
+    }
 }
 
 fn argument_slot(py: Python<'_>, executable: &Executable, index: usize, value: &Value<'_>) -> Result<Slot> {

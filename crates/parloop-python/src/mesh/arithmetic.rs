@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::loops::number;
 use crate::number::describe;
+use crate::recording::check_storage;
 
 /// The other side of an operator.
 enum Other<'a, 'py> {
@@ -32,6 +33,14 @@ impl<'a, 'py> Other<'a, 'py> {
             return Ok(Some(Other::Global(global)));
         }
         Ok(number(object)?.map(Other::Number))
+    }
+
+    fn check_shared(&self, py: Python<'_>) -> Result<()> {
+        match self {
+            Other::Dat(dat) => dat.get().check_shared(py),
+            Other::Global(global) => check_storage(py, global.get().inner.storage()),
+            Other::Number(_) => Ok(()),
+        }
     }
 
     fn operand(&self) -> Operand<'_> {
@@ -86,6 +95,8 @@ impl Dat {
         let Some(other) = Other::of(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
         let sides = Sides { other: other.operand(), is_turned, rounding };
         let result = Dat::alike(slf)?;
+        this.check_shared(py)?;
+        other.check_shared(py)?;
         let into = &result.get().inner;
         this.compute(py, |context| this.inner.combine_into(into, operation, sides, context))?;
         Ok(result.into_any())
@@ -96,6 +107,8 @@ impl Dat {
         let wrong = || PyTypeError::new_err(format!("a Dat is changed by a number, a Global or a Dat, not by {}", describe(other)));
         let found = Other::of(other)?.ok_or_else(wrong)?;
         let operand = found.operand();
+        this.check_shared(slf.py())?;
+        found.check_shared(slf.py())?;
         this.compute(slf.py(), |context| this.inner.update(operation, operand, rounding, context))
     }
 }
@@ -117,6 +130,7 @@ impl Dat {
     #[pyo3(signature = (subset=None))]
     fn zero<'py>(slf: &Bound<'py, Self>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
         let this = slf.get();
+        this.check_shared(slf.py())?;
         match subset.filter(|subset| !subset.is_none()) {
             None => {
                 slf.py().detach(|| this.inner.zero())?;
@@ -134,6 +148,8 @@ impl Dat {
     #[pyo3(signature = (other, subset=None))]
     fn copy<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
         let (this, other) = (slf.get(), Dat::of(other)?.get());
+        this.check_shared(slf.py())?;
+        other.check_shared(slf.py())?;
         match subset.filter(|subset| !subset.is_none()) {
             None => {
                 slf.py().detach(|| this.inner.copy_to(&other.inner))?;
@@ -150,6 +166,8 @@ impl Dat {
     /// The sum of the products with the numbers of another, whose conjugates are taken.
     fn inner<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let (py, this, other) = (slf.py(), slf.get(), Dat::of(other)?.get());
+        this.check_shared(py)?;
+        other.check_shared(py)?;
         let sum = this.compute(py, |context| this.inner.inner(&other.inner, context))?;
         let memory = to_host(py, sum.storage(), Purpose::Look)?.clone();
         let (dtype, owner) = (sum.dtype(), Bound::new(py, Global { inner: sum })?);
@@ -159,8 +177,9 @@ impl Dat {
 
     /// The square root of the inner product with itself.
     #[getter]
-    fn norm(slf: &Bound<'_, Self>) -> Result<f64> {
-        Ok(Dat::inner(slf, slf.as_any())?.getattr("real")?.extract::<f64>()?.sqrt())
+    fn norm(&self, py: Python<'_>) -> Result<f64> {
+        self.check_shared(py)?;
+        self.compute(py, |context| self.inner.norm(context))
     }
 
     /// Adds a multiple of another: ``self += alpha * other``.
@@ -169,6 +188,9 @@ impl Dat {
         let wrong = || PyTypeError::new_err(format!("a factor is a number or a Global, not {}", describe(alpha)));
         let alpha = Other::of(alpha)?.ok_or_else(wrong)?;
         let factor = alpha.operand();
+        this.check_shared(slf.py())?;
+        other.check_shared(slf.py())?;
+        alpha.check_shared(slf.py())?;
         this.compute(slf.py(), |context| this.inner.axpy(factor, &other.inner, context))
     }
 
@@ -212,6 +234,7 @@ impl Dat {
         let (py, this) = (slf.py(), slf.get());
         let result = Dat::alike(slf)?;
         let into = &result.get().inner;
+        this.check_shared(py)?;
         this.compute(py, |context| this.inner.negate_into(into, context))?;
         Ok(result.into_any())
     }

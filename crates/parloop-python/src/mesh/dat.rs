@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::ndarray::numpy_dtype;
 use crate::number::describe;
+use crate::recording::check_storage;
 
 /// Numbers on each element of a set.
 ///
@@ -94,6 +95,11 @@ impl Dat {
         self.ghosts_valid_at.store(version, Ordering::Relaxed);
     }
 
+    /// Fails when the NumPy array whose memory it shares has other memory.
+    pub fn check_shared(&self, py: Python<'_>) -> Result<()> {
+        check_storage(py, self.inner.storage())
+    }
+
     /// Checks what a loop is to do with it.
     pub fn check_access(&self, access: Access) -> Result<()> {
         let frozen = *self.frozen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,6 +144,7 @@ impl Dat {
             let other = other.get();
             let name = name.map_or_else(|| Ok(format!("copy_of_{}", other.inner.name())), |name| name_of(Some(name), "dat"))?;
             let copy = mesh::Dat::zeros(other.inner.dataset(), other.inner.dtype(), name)?;
+            other.check_shared(py)?;
             py.detach(|| other.inner.copy_to(&copy))?;
             let copy = other.like(py, copy);
             copy.set_ghosts_valid(py, other.are_ghosts_valid(py));

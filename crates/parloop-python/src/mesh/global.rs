@@ -12,6 +12,7 @@ use crate::context::current_context;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::ndarray::{NdArray, numpy_dtype};
+use crate::recording::check_storage;
 
 /// Numbers that all elements of a loop share: read by each, or summed up, or their extremes.
 ///
@@ -211,6 +212,7 @@ impl Global {
     fn zero(&self, py: Python<'_>) -> Result<()> {
         let context = current_context(py)?;
         let context = &context.get().inner;
+        check_storage(py, self.inner.storage())?;
         Ok(py.detach(|| self.inner.storage().zero(context))?)
     }
 

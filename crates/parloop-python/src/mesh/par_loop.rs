@@ -13,6 +13,7 @@ use crate::context::{Context, current_context};
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::number::describe;
+use crate::recording::check_storage;
 
 /// How a loop is run, as Python says it.
 struct Said<'a, 'py> {
@@ -97,16 +98,19 @@ pub fn par_loop<'py>(
     let options = options(&Said { plan, deterministic, checked, lanes, context })?;
     let made = mesh::ParLoop::new(&Kernel::of(kernel)?.get().inner, &Set::of(iterset)?.get().inner, arguments(args)?, options)?;
     match context.filter(|context| !context.is_none()) {
-        None => {
-            let context = current_context(py)?;
-            let context = &context.get().inner;
-            Ok(py.detach(|| made.run(context))?)
-        }
-        Some(context) => {
-            let context = Context::of(Some(context), py)?.inner;
-            Ok(py.detach(|| made.run(&context))?)
-        }
+        None => run(py, &made, &current_context(py)?.get().inner),
+        Some(context) => run(py, &made, &Context::of(Some(context), py)?.inner),
     }
+}
+
+/// Runs a loop while the data has the memory that it shares with NumPy's arrays.
+fn run(py: Python<'_>, made: &mesh::ParLoop, context: &ker::Context) -> Result<()> {
+    for storage in made.args().iter().map(mesh::Arg::storage).filter(|storage| storage.owner().is_some()) {
+        check_storage(py, storage)?;
+        // Looked at again before each replay.
+        context.stream().keep_recorded(|| std::sync::Arc::new(storage.clone()));
+    }
+    Ok(py.detach(|| made.run(context))?)
 }
 
 /// A kernel over a set with its arguments, checked once and run as often as it is called.
@@ -160,14 +164,9 @@ impl ParLoop {
 
     /// Runs it.
     fn __call__(&self, py: Python<'_>) -> Result<()> {
-        let inner = &self.inner;
         match &self.context {
-            Some(context) => Ok(py.detach(|| inner.run(context))?),
-            None => {
-                let context = current_context(py)?;
-                let context = &context.get().inner;
-                Ok(py.detach(|| inner.run(context))?)
-            }
+            Some(context) => run(py, &self.inner, context),
+            None => run(py, &self.inner, &current_context(py)?.get().inner),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_array, dtype_of, numpy_dtype};
 use crate::numpy_api;
 use crate::owner::Owner;
+use crate::recording::check_storage;
 
 /// The type that was given.
 pub fn dtype_given(dtype: Option<&Bound<'_, PyAny>>) -> Result<Option<DType>> {
@@ -44,8 +45,10 @@ pub fn storage<'py>(
     let owner = Box::new(Owner::of(&array)?);
     // SAFETY: the array has that many bytes, and `owner` keeps it as long as the storage lives.
     let memory = unsafe { Device::open("cpu")?.adopt_memory(address, asked * dtype.size())? };
-    let _ = py;
-    Ok(mesh::Storage::shared(dtype, rows, count, memory, owner)?)
+    let is_there = |owner: &(dyn std::any::Any + Send + Sync)| {
+        owner.downcast_ref::<Owner>().is_some_and(|owner| owner.seen().is_there(py).unwrap_or(false))
+    };
+    Ok(mesh::Storage::shared_where(dtype, rows, count, memory, owner, &is_there)?)
 }
 
 /// An array of these values in that type. Numbers that the type cannot hold are an error.
@@ -155,6 +158,7 @@ impl Purpose {
 
 /// Brings the numbers to the host unless they are to be replaced, without holding Python.
 pub fn to_host<'a>(py: Python<'_>, storage: &'a mesh::Storage, purpose: Purpose) -> Result<&'a Memory> {
+    check_storage(py, storage)?;
     Ok(py.detach(|| {
         let numbers = match purpose {
             Purpose::Look => storage.host(),

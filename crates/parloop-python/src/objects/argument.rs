@@ -97,6 +97,7 @@ impl Kernel {
     ) -> Result<Slot> {
         let (py, body) = (object.py(), object.get().body()?);
         body.view.check_alive()?;
+        self.check_headers(py, &body.view)?;
         let at = self.object_part(index, to, body)?;
         let device = body.view.buffer().context().device();
         let own = self.inner.function().device();
@@ -112,6 +113,19 @@ impl Kernel {
         }
         objects.placed.push(placed);
         Ok([0, 0])
+    }
+
+    /// Fails where the bytes that a kernel relies on were overwritten: the size of an object on the host, and in checked mode also the shapes
+    /// and offsets of its parts, and on the host those of what it refers to.
+    #[inline]
+    fn check_headers(&self, py: Python<'_>, view: &View) -> Result<()> {
+        let is_host = || view.buffer().context().device().kind() == DeviceKind::Cpu;
+        if self.inner.is_checked() {
+            py.detach(|| view.check_headers(is_host()))?;
+        } else if view.ty().is_dynamic() && is_host() {
+            view.size()?;
+        }
+        Ok(())
     }
 
     /// Checks that the object may be passed; where what is passed begins in it.

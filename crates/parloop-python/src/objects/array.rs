@@ -7,7 +7,6 @@ use pyo3::types::{PyBool, PyTuple};
 use smallvec::SmallVec;
 
 use super::edit::set;
-use super::number::{load, store};
 use super::object::{ArrayObject, Body};
 use super::types::Parts;
 use super::wrap::wrap;
@@ -98,9 +97,11 @@ impl ArrayObject {
             return Err(PyTypeError::new_err("this is no array").into());
         };
         let shape = body.shape()?;
-        if let (Some(dtype), Some(base), Some(at)) = (ty.item.scalar(), body.host(), shape.position(&index)) {
+        if let (Some(dtype), Some(at)) = (ty.item.scalar(), shape.position(&index)) {
             // SAFETY: the item lies inside the array.
-            return Ok(unsafe { load(slf.py(), base.add(at), dtype)? });
+            if let Some(number) = unsafe { body.load(slf.py(), at, dtype) } {
+                return Ok(number?);
+            }
         }
         body.view.check_alive()?;
         wrap(slf.py(), body.view.item_in(shape, &index)?, item, &body.buffer)
@@ -119,9 +120,9 @@ impl ArrayObject {
             return Err(PyTypeError::new_err("this is no array").into());
         };
         let shape = body.shape()?;
-        if let (Some(dtype), Some(base), Some(at)) = (ty.item.scalar(), body.host(), shape.position(&index)) {
+        if let (Some(dtype), Some(at)) = (ty.item.scalar(), shape.position(&index)) {
             // SAFETY: the item lies inside the array.
-            if unsafe { store(base.add(at), dtype, value) } {
+            if unsafe { body.store(at, dtype, value) } {
                 return Ok(());
             }
         }

@@ -20,9 +20,34 @@ use crate::error::{Error, Result};
 use crate::exceptions::Exception;
 use crate::ndarray::NdArray;
 use crate::number::describe;
+use crate::owner::Seen;
 
 /// Objects whose memory values borrow. They must be kept until the values are used up.
-pub type Keep<'py> = Vec<Bound<'py, PyAny>>;
+#[derive(Default)]
+pub struct Keep<'py> {
+    objects: Vec<Bound<'py, PyAny>>,
+    /// Memory of NumPy's that values borrow, as it was.
+    lent: Vec<Seen>,
+}
+
+impl<'py> Keep<'py> {
+    pub fn push(&mut self, object: Bound<'py, PyAny>) {
+        self.objects.push(object);
+    }
+
+    /// Keeps an array whose memory a value borrows.
+    fn lend(&mut self, array: &Bound<'py, PyAny>) -> PyResult<()> {
+        self.lent.push(Seen::of(array)?);
+        Ok(())
+    }
+
+    /// Fails where an array has other memory than values borrow: code of Python's ran after the value was taken. The values are used
+    /// right after this, and nothing of Python's runs meanwhile.
+    pub fn check(&self, py: Python<'_>) -> Result<()> {
+        let reason = || "an array was resized while the object was made of it; make the object again".to_owned();
+        Ok(self.lent.iter().try_for_each(|seen| seen.check(py, reason))?)
+    }
+}
 
 type Shape = SmallVec<[usize; 4]>;
 
@@ -398,10 +423,10 @@ fn from_numpy<'a, 'py>(
             if reach < 0 { low += reach } else { high += reach }
         }
         let len = if shape.contains(&0) { 0 } else { (high - low) as usize + dtype.size() };
-        // SAFETY: all elements of the array lie between the lowest and the highest of them; the array is kept in `keep`, and NumPy
-        // does not move or free its memory while it is referred to and Python is held.
+        // SAFETY: all elements of the array lie between the lowest and the highest of them; the array is kept in `keep`, where it is looked
+        // at again before the bytes are used.
         let bytes = if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(found.pointer().offset(low), len) } };
-        keep.push(object.clone());
+        keep.lend(object)?;
         let start = if len == 0 { 0 } else { (-low) as usize };
         return Ok(Value::Elements(Elements { bytes: Cow::Borrowed(bytes), start, dtype, shape, strides }));
     }

@@ -38,7 +38,7 @@ fn given_fields<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut 
 
 /// Changes a part to what Python gives.
 pub fn set(view: &View, ty: &ObjectType, value: &Bound<'_, PyAny>) -> Result<()> {
-    let mut keep = Keep::new();
+    let mut keep = Keep::default();
     if let obj::Type::Scalar(_) = ty.ty
         && let Some(scalar) = scalar_of(value)?
     {
@@ -49,6 +49,7 @@ pub fn set(view: &View, ty: &ObjectType, value: &Bound<'_, PyAny>) -> Result<()>
         (obj::Type::Struct(_), Ok(dict)) => given_fields(ty, dict, &mut keep)?,
         _ => value_of(ty, value, &mut keep)?,
     };
+    keep.check(py)?;
     // Where its buffer must grow it may have to wait for launches.
     Ok(py.detach(|| view.set(value))?)
 }

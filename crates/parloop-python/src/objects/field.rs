@@ -10,7 +10,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::edit::set;
-use super::number::{load, store};
 use super::object::Object;
 use super::types::ObjectType;
 use super::wrap::wrap;
@@ -119,9 +118,9 @@ impl Field {
             let name = bound.name.bind(instance.py());
             return Err(PyAttributeError::new_err(format!("Field {name} is read-only")).into());
         }
-        if let (Some((dtype, at)), Some(base)) = (bound.scalar, body.host()) {
+        if let Some((dtype, at)) = bound.scalar {
             // SAFETY: the field lies inside the object.
-            if unsafe { store(base.add(at), dtype, value) } {
+            if unsafe { body.store(at, dtype, value) } {
                 return Ok(());
             }
         }
@@ -176,9 +175,11 @@ impl Field {
     fn get<'py>(&self, instance: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let (object, bound) = self.of(instance)?;
         let body = object.body()?;
-        if let (Some((dtype, at)), Some(base)) = (bound.scalar, body.host()) {
+        if let Some((dtype, at)) = bound.scalar {
             // SAFETY: the field lies inside the object.
-            return Ok(unsafe { load(instance.py(), base.add(at), dtype)? });
+            if let Some(number) = unsafe { body.load(instance.py(), at, dtype) } {
+                return Ok(number?);
+            }
         }
         wrap(instance.py(), body.view.field_at(bound.index)?, &bound.ty, &body.buffer)
     }

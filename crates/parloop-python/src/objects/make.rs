@@ -76,6 +76,7 @@ impl<'py> Wanted<'py> {
     fn place(
         &self,
         py: Python<'py>,
+        keep: &Keep<'_>,
         make: impl FnOnce(Home<'_>) -> std::result::Result<View, obj::ObjectError> + Send,
     ) -> Result<(View, Py<Buffer>)> {
         let Some(buffer) = &self.buffer else {
@@ -83,6 +84,7 @@ impl<'py> Wanted<'py> {
                 return Err(PyValueError::new_err("Cannot set `_offset` without `_buffer`").into());
             }
             let (context, kernel) = Context::object_of(self.context.as_ref(), py)?;
+            keep.check(py)?;
             let view = match kernel.device().kind() {
                 DeviceKind::Cpu => make(Home::Own(&kernel))?,
                 _ => py.detach(|| make(Home::Own(&kernel)))?,
@@ -99,6 +101,7 @@ impl<'py> Wanted<'py> {
         }
         // Where the buffer must grow it may have to wait for launches.
         let (home, placement) = (&buffer.get().inner, self.placement()?);
+        keep.check(py)?;
         let view = py.detach(|| make(Home::In(home, placement)))?;
         Ok((view, buffer.clone().unbind()))
     }
@@ -147,17 +150,17 @@ impl Object {
         let (view, buffer) = match (by_name, &ty.get().plain, &ty.get().ty) {
             (Some(named), Some(defaults), _) => {
                 let bytes = plain_fields(ty.get(), defaults, named, |name, value| Ok(wanted.offer(name, value)?))?;
-                wanted.place(py, |home| of.make_of_bytes(&bytes, home))?
+                wanted.place(py, &Keep::default(), |home| of.make_of_bytes(&bytes, home))?
             }
             (Some(named), None, obj::Type::Struct(_)) => {
-                let mut keep = Keep::new();
+                let mut keep = Keep::default();
                 let value = fields_and_more(ty.get(), named, &mut keep, |name, value| Ok(wanted.offer(name, value)?))?;
-                wanted.place(py, |home| of.make(value, home))?
+                wanted.place(py, &keep, |home| of.make(value, home))?
             }
             _ => {
-                let mut keep = Keep::new();
+                let mut keep = Keep::default();
                 let (wanted, value) = Object::value_of_arguments(&class, ty.get(), args, named, &mut keep)?;
-                wanted.place(py, |home| of.make(value, home))?
+                wanted.place(py, &keep, |home| of.make(value, home))?
             }
         };
         if slf.get().body.set(Body::new(view, ty.clone().unbind(), buffer)).is_err() {

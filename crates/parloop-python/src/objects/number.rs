@@ -24,50 +24,32 @@ pub fn number(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
     })
 }
 
-/// The number at an address.
-///
-/// # Safety
-/// `dtype.size()` readable bytes at `at`.
+/// The number whose bytes these are.
 #[inline]
-pub unsafe fn load(py: Python<'_>, at: *const u8, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
-    // SAFETY: the caller's promise is the one asked for.
-    unsafe {
-        Ok(match dtype {
-            DType::F64 => PyFloat::new(py, at.cast::<f64>().read_unaligned()).into_any(),
-            DType::I64 => at.cast::<i64>().read_unaligned().into_pyobject(py)?.into_any(),
-            DType::I32 => at.cast::<i32>().read_unaligned().into_pyobject(py)?.into_any(),
-            DType::F32 => PyFloat::new(py, at.cast::<f32>().read_unaligned().into()).into_any(),
-            _ => {
-                let mut bytes = [0u64; 2];
-                std::ptr::copy_nonoverlapping(at, bytes.as_mut_ptr().cast::<u8>(), dtype.size());
-                number(py, parloop_kernel::decode(bytes, dtype))?
-            }
-        })
-    }
+pub fn decoded(py: Python<'_>, bytes: [u64; 2], dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match dtype {
+        DType::F64 => PyFloat::new(py, f64::from_bits(bytes[0])).into_any(),
+        DType::I64 => (bytes[0] as i64).into_pyobject(py)?.into_any(),
+        DType::I32 => (bytes[0] as i32).into_pyobject(py)?.into_any(),
+        DType::F32 => PyFloat::new(py, f32::from_bits(bytes[0] as u32).into()).into_any(),
+        _ => number(py, parloop_kernel::decode(bytes, dtype))?,
+    })
 }
 
-/// Writes a number at an address if it is plainly of the right kind; whether it was.
-///
-/// # Safety
-/// `dtype.size()` writable bytes at `at`.
+/// The bytes of a number of eight bytes if it is plainly of the right kind.
 #[inline]
-pub unsafe fn store(at: *mut u8, dtype: DType, value: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the caller's promise is the one asked for; the exact types were looked at.
-    unsafe {
-        if dtype == DType::F64 && value.is_exact_instance_of::<PyFloat>() {
-            at.cast::<f64>().write_unaligned(ffi::PyFloat_AsDouble(value.as_ptr()));
-            return true;
-        }
-        if dtype == DType::I64 && value.is_exact_instance_of::<PyInt>() {
-            let mut overflow = 0;
-            let found = ffi::PyLong_AsLongLongAndOverflow(value.as_ptr(), &mut overflow);
-            if overflow == 0 {
-                at.cast::<i64>().write_unaligned(found);
-                return true;
-            }
-        }
-        false
+pub fn encoded(dtype: DType, value: &Bound<'_, PyAny>) -> Option<u64> {
+    if dtype == DType::F64 && value.is_exact_instance_of::<PyFloat>() {
+        // SAFETY: it is a float.
+        return Some(unsafe { ffi::PyFloat_AsDouble(value.as_ptr()) }.to_bits());
     }
+    if dtype == DType::I64 && value.is_exact_instance_of::<PyInt>() {
+        let mut overflow = 0;
+        // SAFETY: it is an int.
+        let found = unsafe { ffi::PyLong_AsLongLongAndOverflow(value.as_ptr(), &mut overflow) };
+        return (overflow == 0).then_some(found as u64);
+    }
+    None
 }
 
 /// The number that an object is; None if it is none.

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, OnceLock};
 
+use parloop_device::DType;
 use parloop_object as obj;
 use parloop_object::{ArrayShape, KnownLengths, View};
 use pyo3::exceptions::PyRuntimeError;
@@ -10,6 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::buffer::Buffer;
+use super::number::{decoded, encoded};
 use super::types::ObjectType;
 use crate::error::Result;
 
@@ -50,14 +52,44 @@ impl Body {
         Ok(self.lengths.of(&self.view, path)?)
     }
 
-    /// Where it is in host memory now, if it is there and alive.
+    /// The number at this place of it, by its address; `None` where that needs the long way.
+    ///
+    /// # Safety
+    /// The number lies inside the object.
     #[inline]
-    pub fn host(&self) -> Option<*mut u8> {
-        match self.view.owner() {
-            Some(owner) if owner.is_freed() => None,
-            // SAFETY: the object lies inside the buffer.
-            _ => self.view.buffer().host_pointer().map(|base| unsafe { base.add(self.view.offset()) }),
+    pub unsafe fn load<'py>(&self, py: Python<'py>, at: usize, dtype: DType) -> Option<PyResult<Bound<'py, PyAny>>> {
+        // SAFETY: the object lies inside the buffer, the number inside the object, and two words hold the longest number.
+        let bytes = self.touch(|base| unsafe {
+            let (at, mut bytes) = (base.add(at), [0u64; 2]);
+            match dtype.size() {
+                8 => bytes[0] = at.cast::<u64>().read_unaligned(),
+                4 => bytes[0] = at.cast::<u32>().read_unaligned().into(),
+                size => at.copy_to_nonoverlapping(bytes.as_mut_ptr().cast(), size),
+            }
+            bytes
+        });
+        bytes.map(|bytes| decoded(py, bytes, dtype))
+    }
+
+    /// Writes a number at this place of it, by its address; whether that was done, or needs the long way.
+    ///
+    /// # Safety
+    /// As [`load`](Self::load).
+    #[inline]
+    pub unsafe fn store(&self, at: usize, dtype: DType, value: &Bound<'_, PyAny>) -> bool {
+        let Some(bytes) = encoded(dtype, value) else { return false };
+        // SAFETY: as in `load`; `encoded` gives bytes for numbers of eight bytes alone.
+        self.touch(|base| unsafe { base.add(at).cast::<u64>().write_unaligned(bytes) }).is_some()
+    }
+
+    /// Uses the bytes of a living object in host memory, where nobody moves them.
+    #[inline]
+    fn touch<T>(&self, work: impl FnOnce(*mut u8) -> T) -> Option<T> {
+        if self.view.owner().is_some_and(|owner| owner.is_freed()) {
+            return None;
         }
+        // SAFETY: the object lies inside the buffer.
+        self.view.buffer().touch(|base| work(unsafe { base.add(self.view.offset()) }))
     }
 }
 

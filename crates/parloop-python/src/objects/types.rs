@@ -172,8 +172,9 @@ impl ObjectType {
 
     /// The type of a reference.
     #[staticmethod]
-    fn reference(target: &Bound<'_, ObjectType>) -> ObjectType {
-        ObjectType::of(obj::RefType::to(target.get().ty.clone()), Parts::Target(target.clone().unbind()))
+    fn reference(target: &Bound<'_, ObjectType>) -> Result<ObjectType> {
+        let ty = obj::RefType::to(target.get().ty.clone()).of_fair_depth()?;
+        Ok(ObjectType::of(ty, Parts::Target(target.clone().unbind())))
     }
 
     /// The type of a reference to objects of several types.
