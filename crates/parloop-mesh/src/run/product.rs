@@ -39,10 +39,13 @@ struct Key {
     what: Product,
 }
 
-/// The products with the matrices of each sparsity, by the set of its blocks; they are forgotten with it.
-static KNOWN: Lock<Option<HashMap<Id, HashMap<Key, Arc<Ready>>>>> = Lock::new(None);
+/// The products with the matrices of each sparsity, by the set of its blocks.
+type Products = HashMap<Id, HashMap<Key, Arc<Ready>>>;
 
-fn known<R>(with: impl FnOnce(&mut HashMap<Id, HashMap<Key, Arc<Ready>>>) -> R) -> R {
+/// They are forgotten with the set.
+static KNOWN: Lock<Option<Products>> = Lock::new(None);
+
+fn known<R>(with: impl FnOnce(&mut Products) -> R) -> R {
     with(KNOWN.lock_or(|| None).get_or_insert_default())
 }
 
