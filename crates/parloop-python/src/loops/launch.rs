@@ -126,7 +126,7 @@ fn parts_of_buffers(values: &[Value<'_>]) -> SmallVec<[(usize, Buffer, Memory, u
 /// grow the buffers, which waits for them.
 fn hold_objects(executable: &Executable, placed: &[Placed], slots: &mut [Slot]) -> SmallVec<[Hold; 2]> {
     let context = executable.context();
-    let hold = |(index, buffer, offset, _): &(usize, Buffer, u64, u64)| {
+    let hold = |(index, buffer, offset, _): &Placed| {
         if context.stream().is_foreign() {
             buffer.note_foreign_use();
         }
