@@ -12,7 +12,7 @@ from .._parloop import IndexValueError
 def dense(mat: Any) -> Any:
     """All numbers of a matrix, zeros and all."""
     sparsity = mat.sparsity
-    (height, width), (rows, columns) = sparsity.dims, (sparsity.nrows, sparsity.ncols)
+    (height, width), (rows, columns) = sparsity.block_shape, (sparsity.nrows, sparsity.ncols)
     values = np.zeros((rows, height, columns, width), mat.dtype)
     row_of = np.repeat(np.arange(rows), np.diff(sparsity.rowptr))
     values[row_of, :, sparsity.colidx, :] = mat.data_ro.reshape(-1, height, width)
@@ -26,9 +26,9 @@ def to_scipy(mat: Any) -> Any:
     except ImportError:
         raise ImportError("SciPy is not installed; install it with `pip install scipy`") from None
     parts = (mat.data, mat.sparsity.colidx, mat.sparsity.rowptr)
-    if mat.sparsity.dims == (1, 1):
+    if mat.sparsity.block_shape == (1, 1):
         return sparse.csr_matrix(parts, shape=mat.shape, copy=False)
-    return sparse.bsr_matrix(parts, shape=mat.shape, blocksize=mat.sparsity.dims, copy=False)
+    return sparse.bsr_matrix(parts, shape=mat.shape, blocksize=mat.sparsity.block_shape, copy=False)
 
 
 def _blocks(mat: Any, rows: Any, columns: Any) -> Any:
@@ -56,7 +56,7 @@ def _rows_of(rows: Any) -> Any:
 
 def _diagonal(mat: Any, rows: Any, index: int | None) -> tuple[Any, Any]:
     """The numbers of all blocks, and where those on the diagonal of some rows of blocks are."""
-    height, width = mat.sparsity.dims
+    height, width = mat.sparsity.block_shape
     places = _blocks(mat, rows, rows)
     lines = np.arange(min(height, width)) if index is None else np.array([index])
     if lines.size and not 0 <= lines.min() <= lines.max() < min(height, width):
@@ -87,7 +87,7 @@ def zero_rows(mat: Any, rows: Any, value: float, index: int | None) -> None:
 
 def put(mat: Any, rows: Any, columns: Any, values: Any, adds: bool) -> None:
     """Adds a dense part to rows and columns of numbers, or sets them."""
-    (height, width), rows, columns = mat.sparsity.dims, np.asarray(rows).ravel(), np.asarray(columns).ravel()
+    (height, width), rows, columns = mat.sparsity.block_shape, np.asarray(rows).ravel(), np.asarray(columns).ravel()
     values = np.asarray(values, mat.dtype).reshape(rows.size, columns.size)[np.ix_(rows >= 0, columns >= 0)]
     rows, columns = np.meshgrid(rows[rows >= 0], columns[columns >= 0], indexing="ij")
     where = (_blocks(mat, rows // height, columns // width), rows % height, columns % width)

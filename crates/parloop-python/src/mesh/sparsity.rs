@@ -131,7 +131,7 @@ impl Sparsity {
 
     /// How many rows and columns a block has.
     #[getter]
-    fn dims(&self) -> (usize, usize) {
+    fn block_shape(&self) -> (usize, usize) {
         (self.inner.rows().count(), self.inner.columns().count())
     }
 
@@ -168,7 +168,7 @@ impl Sparsity {
 
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let name = PyString::new(py, self.name()).repr()?;
-        let (rows, columns) = self.dims();
+        let (rows, columns) = self.block_shape();
         Ok(format!("<Sparsity {name}: {} of {} × {} blocks of {rows} × {columns}>", self.nz(), self.nrows(), self.ncols()))
     }
 }

@@ -18,12 +18,13 @@ from .kernels import (
     parloop as parloop,
 )
 from .maps import ComposedMap as ComposedMap, Map as Map, PermutedMap as PermutedMap
+from .matrices import Mat as Mat, Sparsity as Sparsity
 from .mpi import COMM_WORLD as COMM_WORLD, MPI as MPI
 from .sets import DataSet as DataSet, Set as Set, Subset as Subset
 
 __all__ = [
-    "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "MPI", "Map", "ParLoop", "Parloop",
-    "PermutedMap", "READ", "RW", "Set", "Subset", "WRITE", "configuration", "critical", "debug", "error", "exit", "info", "init",
+    "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "MPI", "Map", "Mat", "ParLoop", "Parloop",
+    "PermutedMap", "READ", "RW", "Set", "Sparsity", "Subset", "WRITE", "configuration", "critical", "debug", "error", "exit", "info", "init",
     "initialised", "par_loop", "parloop", "set_log_level", "warning",
 ]  # fmt: skip
 
@@ -56,7 +57,7 @@ def exit() -> None:
 _MISSING = {
     "extruded sets": ("ExtrudedSet", "ON_BOTTOM", "ON_TOP", "ON_INTERIOR_FACETS", "ALL"),
     "mixed sets and data": ("MixedSet", "MixedDataSet", "MixedDat", "MixedMap", "GlobalDataSet"),
-    "matrices": ("Sparsity", "Mat", "PassthroughArg", "OpaqueType"),
+    "arguments that are passed on as they are": ("PassthroughArg", "OpaqueType"),
     "halos of other processes": ("Halo",),
     "loops made of their parts": ("GlobalKernel", "GlobalKernelArg", "DatKernelArg", "MapKernelArg", "MatKernelArg", "DatParloopArg", "GlobalParloopArg"),
 }
