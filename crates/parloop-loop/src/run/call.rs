@@ -1,12 +1,9 @@
 //! What a call of a kernel needs: which arguments, of which types and shapes, and how the sizes follow from the arrays that are given.
 //! Nothing here touches a device.
 
-use std::sync::Arc;
-
 use parloop_codegen::check::CallBound;
-use parloop_device::DType;
 use parloop_ir::layout::{Axis, Hidden};
-use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Offset, Type};
+use parloop_ir::syntax::{ArgumentKind, LoopKernel, Offset, Type};
 use parloop_isl::Name;
 use parloop_kernel::{Gap, Order, first_gap};
 use smallvec::SmallVec;
@@ -16,6 +13,7 @@ use super::assumption::{Assumption, assumptions_of};
 use super::fields::{PlannedField, fields_of};
 use super::formula::{Formula, Values};
 use super::overlap::{Apart, Location, overlaps_itself, pairs_apart};
+use super::planned::{Given, GivenArray, PlannedArg, PlannedKind};
 use super::reach::Reach;
 
 /// The arguments of a kernel, and how a call completes them.
@@ -60,97 +58,6 @@ impl Source {
     }
 }
 
-/// One argument.
-#[derive(Clone, Debug)]
-pub struct PlannedArg {
-    /// Its name.
-    pub name: Name,
-    /// What it is.
-    pub kind: PlannedKind,
-    /// Whether its value on entry matters.
-    pub is_input: bool,
-    /// Whether it is written.
-    pub is_output: bool,
-    /// Whether an instruction of the kernel writes to it.
-    pub is_written: bool,
-}
-
-/// What an argument is.
-#[derive(Clone, Debug)]
-pub enum PlannedKind {
-    /// A number; the place of its value among the integers, if formulas use it.
-    Value {
-        /// Its type.
-        dtype: DType,
-        /// Its place.
-        place: Option<usize>,
-    },
-    /// An array.
-    Array {
-        /// The type of its elements.
-        dtype: DType,
-        /// Elements side by side that are one index apart along no axis: the lanes of its vector axis.
-        shape: Option<Vec<Formula>>,
-        /// For each axis the stride it must have, in elements; `None` is any, which the call passes along.
-        strides: Vec<Option<Formula>>,
-        /// The axes whose indices are arrays of their own.
-        separate: Vec<usize>,
-        /// How many elements behind what is passed it begins.
-        offset: Option<Formula>,
-    },
-    /// A typed object.
-    Object {
-        /// Its class.
-        class: Arc<ClassType>,
-        /// What the kernel uses of it.
-        fields: Vec<PlannedField>,
-    },
-}
-
-impl PlannedKind {
-    /// Whether it is an array.
-    pub fn is_array(&self) -> bool {
-        matches!(self, PlannedKind::Array { .. })
-    }
-
-    /// The class whose object it is.
-    pub fn class(&self) -> Option<&Arc<ClassType>> {
-        match self {
-            PlannedKind::Object { class, .. } => Some(class),
-            _ => None,
-        }
-    }
-}
-
-/// What a caller gives for an argument.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Given {
-    /// Nothing: a size that shapes tell, or an output to be made.
-    Missing,
-    /// An integer.
-    Int(i64),
-    /// Another number, which no formula uses.
-    Number,
-    /// An array.
-    Array(GivenArray),
-    /// A typed object of the class that is asked for: the lengths of the fields that the kernel uses, in the order of
-    /// [`PlannedKind::Object`]. An axis whose length is not the same everywhere, and those behind it, are left out.
-    Object(Vec<SmallVec<[i64; 4]>>),
-}
-
-/// The shape of an array that is given.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GivenArray {
-    /// The type of its elements.
-    pub dtype: DType,
-    /// The lengths of its axes.
-    pub shape: SmallVec<[i64; 4]>,
-    /// Distances along its axes, in bytes.
-    pub strides: SmallVec<[i64; 4]>,
-    /// How many elements its memory has from its beginning on, where that is more than its shape says.
-    pub room: Option<i64>,
-}
-
 impl CallPlan {
     /// The plan of a kernel whose types are known, with the indices that each call checks.
     ///
@@ -190,7 +97,7 @@ impl CallPlan {
             }
         }
         plan.assumptions = assumptions_of(&kernel.assumptions, &|name| plan.place(name), &|expr| plan.formula(expr).ok());
-        plan.reaches = bounds.iter().map(|bound| Reach::of(bound, &plan)).collect::<Result<_, _>>()?;
+        plan.reaches = bounds.iter().map(|bound| Reach::of(bound, |name| plan.place(name))).collect::<Result<_, _>>()?;
         let mut fields = fields_of(kernel, &|expr| plan.formula(expr).ok())?;
         for argument in &kernel.arguments {
             let kind = match &argument.ty {
@@ -306,7 +213,7 @@ impl CallPlan {
         for (arg, given) in self.args.iter().zip(given) {
             self.check(arg, given, &values)?;
         }
-        self.reaches.iter().try_for_each(|reach| reach.check(self, &values))?;
+        self.reaches.iter().try_for_each(|reach| reach.check(&self.kernel, &values))?;
         Ok(values)
     }
 

@@ -14,11 +14,12 @@ use parloop_isl::Name;
 use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Order, Scalar, Slot, Source, dense_strides};
 use smallvec::SmallVec;
 
-use super::call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind};
+use super::call::CallPlan;
 use super::fields::PlannedField;
 use super::formula::Formula;
 use super::formula::Values;
 use super::overlap::Location;
+use super::planned::{Given, GivenArray, PlannedArg, PlannedKind};
 use super::width::{TooNarrow, Widths, is_beyond};
 use crate::error::LoopError;
 use crate::prepare::{Generated, Wider};

@@ -8,16 +8,18 @@ mod executable;
 mod fields;
 mod formula;
 mod overlap;
+mod planned;
 mod reach;
 mod repeat;
 mod width;
 
 pub use args::{Compile, with_checks};
-pub use call::{CallPlan, Given, GivenArray, PlannedArg, PlannedKind};
+pub use call::CallPlan;
 pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_of};
 pub use fields::PlannedField;
 pub use formula::{Formula, FormulaOp, Values};
 pub use overlap::Location;
+pub use planned::{Given, GivenArray, PlannedArg, PlannedKind};
 pub use repeat::Repeat;
 
 pub use crate::error::RunError;

@@ -9,7 +9,7 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Instruction, LoopKernel};
 use parloop_isl::{Affine, Constraint, Name};
 
-use super::call::{Given, GivenArray, PlannedArg};
+use super::planned::{Given, GivenArray, PlannedArg};
 
 /// Two arguments that may not share memory.
 #[derive(Clone, Debug)]

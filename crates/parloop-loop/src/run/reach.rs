@@ -8,7 +8,6 @@ use parloop_ir::affine::from_affine;
 use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
 
 use super::RunError;
-use super::call::CallPlan;
 use super::formula::{Formula, Values};
 
 /// An index that is outside of its array for some numbers of a call.
@@ -22,21 +21,20 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    pub(super) fn of(bound: &CallBound, plan: &CallPlan) -> Result<Reach, RunError> {
+    pub(super) fn of(bound: &CallBound, place: impl Fn(&Name) -> Option<usize>) -> Result<Reach, RunError> {
         let condition = |constraint: &Constraint| {
-            let formula = plan
-                .formula(&from_affine(&constraint.affine))
+            let formula = Formula::of(&from_affine(&constraint.affine), &mut |name| place(name))
                 .map_err(|part| RunError::NoFormula { argument: bound.access.as_str().into(), part: part.to_string() })?;
             Ok((formula, constraint.kind))
         };
         let piece = |piece: &Vec<Constraint>| piece.iter().map(condition).collect::<Result<Vec<_>, RunError>>();
         let outside = bound.outside.pieces().iter().map(piece).collect::<Result<_, _>>()?;
-        let numbers = bound.points.params().iter().filter_map(|name| Some((name.clone(), plan.place(name)?))).collect();
+        let numbers = bound.points.params().iter().filter_map(|name| Some((name.clone(), place(name)?))).collect();
         Ok(Reach { bound: bound.clone(), outside, numbers })
     }
 
     /// That the index is inside for those numbers.
-    pub(super) fn check(&self, plan: &CallPlan, values: &Values) -> Result<(), RunError> {
+    pub(super) fn check(&self, kernel: &Name, values: &Values) -> Result<(), RunError> {
         for piece in &self.outside {
             let mut all = true;
             for (formula, kind) in piece {
@@ -46,20 +44,20 @@ impl Reach {
                     // A number that nobody knows yet is missing for other reasons.
                     (None, _) if self.numbers.iter().any(|(_, place)| values[*place].is_none()) => return Ok(()),
                     (None, _) => {
-                        let (kernel, argument) = (plan.kernel().clone(), self.bound.access.as_str().into());
+                        let (kernel, argument) = (kernel.clone(), self.bound.access.as_str().into());
                         return Err(RunError::Overflow { kernel, argument });
                     }
                 };
                 all &= holds;
             }
             if all {
-                return Err(self.out_of_bounds(plan, values));
+                return Err(self.out_of_bounds(kernel, values));
             }
         }
         Ok(())
     }
 
-    fn out_of_bounds(&self, plan: &CallPlan, values: &Values) -> RunError {
+    fn out_of_bounds(&self, kernel: &Name, values: &Values) -> RunError {
         let known: BTreeMap<&Name, i64> = self.numbers.iter().filter_map(|(name, place)| Some((name, values[*place]?))).collect();
         let CallBound { access, instruction, axis, index, length, points, .. } = &self.bound;
         let fixed: Vec<Constraint> = known
@@ -74,7 +72,7 @@ impl Reach {
             let _ = write!(numbers, "{comma}{name} = {value}");
         }
         RunError::OutOfBounds {
-            kernel: plan.kernel().clone(),
+            kernel: kernel.clone(),
             access: access.clone(),
             instruction: instruction.clone(),
             axis: *axis,

@@ -8,10 +8,10 @@ use parloop_kernel::{Arg, Items, Kernel, Scalar};
 use smallvec::SmallVec;
 
 use super::RunError;
-use super::call::{Given, PlannedArg, PlannedKind};
 use super::executable::{Executable, Feed};
 use super::formula::Formula;
 use super::formula::Values;
+use super::planned::{Given, PlannedArg, PlannedKind};
 use crate::error::LoopError;
 
 /// A kernel compiled for one context with all its integers known.

@@ -13,9 +13,10 @@ use parloop_device::DType;
 use parloop_ir::syntax::{Type, UnaryOp};
 use parloop_isl::Name;
 
-use super::call::{CallPlan, Given};
+use super::call::CallPlan;
 use super::formula::Values;
 use super::formula::{Formula, FormulaOp};
+use super::planned::Given;
 
 /// The integers of code whose width sizes decide.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,102 @@
+//! The arguments of a kernel as calls see them, and what a caller gives for them.
+
+use std::sync::Arc;
+
+use parloop_device::DType;
+use parloop_ir::syntax::ClassType;
+use parloop_isl::Name;
+use smallvec::SmallVec;
+
+use super::fields::PlannedField;
+use super::formula::Formula;
+
+/// One argument.
+#[derive(Clone, Debug)]
+pub struct PlannedArg {
+    /// Its name.
+    pub name: Name,
+    /// What it is.
+    pub kind: PlannedKind,
+    /// Whether its value on entry matters.
+    pub is_input: bool,
+    /// Whether it is written.
+    pub is_output: bool,
+    /// Whether an instruction of the kernel writes to it.
+    pub is_written: bool,
+}
+
+/// What an argument is.
+#[derive(Clone, Debug)]
+pub enum PlannedKind {
+    /// A number; the place of its value among the integers, if formulas use it.
+    Value {
+        /// Its type.
+        dtype: DType,
+        /// Its place.
+        place: Option<usize>,
+    },
+    /// An array.
+    Array {
+        /// The type of its elements.
+        dtype: DType,
+        /// Elements side by side that are one index apart along no axis: the lanes of its vector axis.
+        shape: Option<Vec<Formula>>,
+        /// For each axis the stride it must have, in elements; `None` is any, which the call passes along.
+        strides: Vec<Option<Formula>>,
+        /// The axes whose indices are arrays of their own.
+        separate: Vec<usize>,
+        /// How many elements behind what is passed it begins.
+        offset: Option<Formula>,
+    },
+    /// A typed object.
+    Object {
+        /// Its class.
+        class: Arc<ClassType>,
+        /// What the kernel uses of it.
+        fields: Vec<PlannedField>,
+    },
+}
+
+impl PlannedKind {
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
+        matches!(self, PlannedKind::Array { .. })
+    }
+
+    /// The class whose object it is.
+    pub fn class(&self) -> Option<&Arc<ClassType>> {
+        match self {
+            PlannedKind::Object { class, .. } => Some(class),
+            _ => None,
+        }
+    }
+}
+
+/// What a caller gives for an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// Nothing: a size that shapes tell, or an output to be made.
+    Missing,
+    /// An integer.
+    Int(i64),
+    /// Another number, which no formula uses.
+    Number,
+    /// An array.
+    Array(GivenArray),
+    /// A typed object of the class that is asked for: the lengths of the fields that the kernel uses, in the order of
+    /// [`PlannedKind::Object`]. An axis whose length is not the same everywhere, and those behind it, are left out.
+    Object(Vec<SmallVec<[i64; 4]>>),
+}
+
+/// The shape of an array that is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenArray {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// The lengths of its axes.
+    pub shape: SmallVec<[i64; 4]>,
+    /// Distances along its axes, in bytes.
+    pub strides: SmallVec<[i64; 4]>,
+    /// How many elements its memory has from its beginning on, where that is more than its shape says.
+    pub room: Option<i64>,
+}
