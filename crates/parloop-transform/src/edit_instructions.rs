@@ -9,7 +9,7 @@ use parloop_analysis::access::accesses;
 use parloop_ir::affine::from_affine;
 use parloop_ir::matching::Query;
 use parloop_ir::substitution::ExpandSubstError;
-use parloop_ir::syntax::{Expr, Instruction, LoopKernel, Origin, primed};
+use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, Origin, primed};
 use parloop_isl::Name;
 
 use super::replace::{self, InameError};
@@ -65,7 +65,9 @@ pub enum AddInamesError {
         point: BTreeMap<Name, i64>,
     },
     /// Doing the instruction again may give something else, which only the data knows.
-    #[error("instruction `{instruction}` changes what it reads under a condition, so it cannot be done again for each value of `{iname}`")]
+    #[error(
+        "instruction `{instruction}` changes what it reads, under a condition or atomically, so it cannot be done again for each value of `{iname}`"
+    )]
     NotRepeatable {
         /// The instruction.
         instruction: Name,
@@ -118,10 +120,12 @@ pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -
     Ok(LoopKernel { instructions, ..kernel.clone() })
 }
 
-/// Whether an instruction reads nothing that it writes, or does so always: then the order of its instances says what it is done again for.
+/// Whether an instruction reads nothing that it writes, or does so always and in an order: then the order of its instances says what it is
+/// done again for. Atomic updates have none.
 fn is_repeatable(instruction: &Instruction) -> bool {
     let is_conditional = accesses(instruction).iter().any(|access| !access.conditions.is_empty());
-    !is_conditional || instruction.reads().is_disjoint(&instruction.writes())
+    let is_atomic = matches!(&instruction.kind, InstructionKind::Assign(assignment) if assignment.atomic.is_some());
+    !(is_conditional || is_atomic) || instruction.reads().is_disjoint(&instruction.writes())
 }
 
 /// An instruction that is done for each value of an iname must still be done.

@@ -547,3 +547,13 @@ fn the_first_of_equal_values_stays_the_first() {
         transformed(&["{[i]: 0<=i<1}", "{[j]: 0<=j<8}", "{[k]: 0<=k<5}"], text, "a: 8; o: 1", &["tag_inames j=l.0 k=l.0"]).unwrap();
     assert_eq!(ran(&program, &a, &[-1]), [58]);
 }
+
+#[test]
+fn an_atomic_update_is_not_done_again_for_each_value_of_an_iname() {
+    let domains = ["{[i]: 0<=i<8}", "{[j]: 0<=j<3}"];
+    let found = refusal(&domains, "a[2] = a[2] + 1 {id=s, atomic, inames=i}\nb[j] = 1", "a, b: 8", &["add_inames_to_insn j s"]);
+    assert_eq!(
+        found,
+        "add_inames_to_insn: instruction `s` changes what it reads, under a condition or atomically, so it cannot be done again for each value of `j`"
+    );
+}
