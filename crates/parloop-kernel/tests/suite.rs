@@ -400,7 +400,8 @@ fn kernels_find_growable_memory_where_it_is() {
         let before = growable.memory();
         let mut expected = vec![0.0; 10];
         let read = |memory: &Memory| {
-            let mut values = vec![0.0; memory.len() / 8];
+            // The rest of what grew was never written.
+            let mut values = vec![0.0; 10];
             stream.read(memory, 0, as_bytes_mut(&mut values)).unwrap();
             values
         };
@@ -409,7 +410,7 @@ fn kernels_find_growable_memory_where_it_is() {
             axpy.call(args![0.5, &x, &before, 10]).unwrap();
             expected.iter_mut().zip(ramp(10)).for_each(|(y, x)| *y += x);
             assert_eq!(read(&before), expected);
-            assert_eq!(read(&growable.memory())[..10], expected);
+            assert_eq!(read(&growable.memory()), expected);
         }
         // What is bound has its address for ever: a CPU keeps it, other devices say who holds it.
         let mut bound = axpy.bind(args![0.5, &x, &before, 10]).unwrap();
@@ -421,7 +422,7 @@ fn kernels_find_growable_memory_where_it_is() {
         }
         bound.call().unwrap();
         expected.iter_mut().zip(ramp(10)).for_each(|(y, x)| *y += x);
-        assert_eq!(read(&growable.memory())[..10], expected);
+        assert_eq!(read(&growable.memory()), expected);
         drop(bound);
         growable.grow(stream, 2 << 20).unwrap();
         assert_eq!(read(&before), expected);
