@@ -278,7 +278,7 @@ def merge(programs: Iterable[Program]) -> Program:
     >>> import numpy as np, parloop.loops as lp
     >>> twice = lp.make_function("{[j]: 0<=j<4}", "y[j] = 2*x[j]", name="twice")
     >>> knl = lp.make_kernel(
-    ...     "{[i,k]: 0<=i,k<4}", "[i]: out[i] = twice([k]: a[k])", [lp.GlobalArg("a,out", np.float64, shape="4"), ...], name="main"
+    ...     "{[i,k]: 0<=i,k<4}", "[i]: out[i] = twice([k]: a[k])", [lp.GlobalArg("a,out", np.float64, shape="4"), ...], name="doubled"
     ... )
     >>> lp.merge([knl, twice])(a=np.arange(4.0))[1][0]
     array([0., 2., 4., 6.])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def dense(mat: Any) -> Any:
 def to_scipy(mat: Any) -> Any:
     """The matrix in SciPy's form, over the same numbers."""
     try:
-        from scipy import sparse
+        sparse = importlib.import_module("scipy.sparse")
     except ImportError:
         raise ImportError("SciPy is not installed; install it with `pip install scipy`") from None
     parts = (mat.data, mat.sparsity.colidx, mat.sparsity.rowptr)

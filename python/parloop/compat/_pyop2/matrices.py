@@ -47,7 +47,7 @@ class Sparsity(mesh.Sparsity):
             raise
 
     def __init__(self, dsets: Any, maps_and_regions: Any, name: Any = None, nest: Any = None, block_sparse: Any = None) -> None:
-        self.comm = internal_comm(self.dsets[0].comm, self)
+        self.comm = internal_comm(getattr(self.dsets[0], "comm", None), self)
 
     @property
     def dims(self) -> tuple[tuple[tuple[int, int], ...], ...]:
