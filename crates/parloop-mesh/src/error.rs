@@ -70,6 +70,8 @@ pub enum MeshError {
     Parameter { kernel: String, index: usize, name: String, declared: String, given: String, advice: &'static str },
     #[error("argument {index} (`{name}`): {data} set `{found}`, but {through} `{wanted}`")]
     WrongSet { index: usize, name: String, data: String, found: String, through: String, wanted: String },
+    #[error("arguments cannot be the parts of one: {reason}")]
+    Parts { reason: String },
     #[error("argument {index} (`{name}`): a global has no map; leave out `{map}`")]
     MapOfGlobal { index: usize, name: String, map: String },
     #[error("argument {index} (`{name}`): there is no component {component}; an element has {count} numbers")]

@@ -45,7 +45,7 @@ mod storage;
 pub use access::Access;
 pub use arithmetic::{Operand, Operation, Rounding, Sides};
 pub use block::Block;
-pub use declare::arg::{Arg, ArgData};
+pub use declare::arg::{Arg, ArgData, Part};
 pub use declare::dat::Dat;
 pub use declare::dataset::DataSet;
 pub use declare::global::Global;

@@ -5,14 +5,16 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::access::Access;
 use crate::block::Block;
-use crate::declare::arg::{Arg, ArgData};
+use crate::declare::arg::{ArgData, Param, Part, axes};
 use crate::storage::Layout;
 
 /// The arguments of a loop, in the order of the kernel's parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Each argument.
-    pub args: Vec<ArgShape>,
+    /// What the kernel gets for each of its parameters.
+    pub params: Vec<ParamShape>,
+    /// The parts of all of them, one after another.
+    pub parts: Vec<PartShape>,
     /// How many tables of numbers there are; arguments of the same data share one.
     pub tables: usize,
     /// The arity of each map; arguments of the same map share one.
@@ -21,9 +23,28 @@ pub struct Shape {
     pub index: DType,
 }
 
-/// One argument.
+/// What the kernel gets for a parameter: the numbers of its parts, as one array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ArgShape {
+pub struct ParamShape {
+    /// The lengths of its axes.
+    pub axes: Vec<usize>,
+    /// How many parts are beside each other.
+    pub across: usize,
+    /// How many numbers it has.
+    pub size: usize,
+    /// What the kernel does with it.
+    pub access: Access,
+    /// Whether the kernel gets the table itself, which it only reads, and not a copy for each element.
+    pub in_place: bool,
+}
+
+/// One part of what the kernel gets for a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PartShape {
+    /// The parameter.
+    pub param: usize,
+    /// Where its numbers begin in what the kernel gets for the parameter.
+    pub start: usize,
     /// Which table of numbers.
     pub table: usize,
     /// The type of the numbers.
@@ -42,8 +63,6 @@ pub struct ArgShape {
     pub block: Option<Block>,
     /// What the kernel does with it.
     pub access: Access,
-    /// Whether the kernel gets the table itself, which it only reads, and not a copy for each element.
-    pub in_place: bool,
 }
 
 /// How elements lead to rows of a table.
@@ -70,24 +89,16 @@ pub struct Axis {
     pub place: usize,
 }
 
-impl ArgShape {
+impl PartShape {
     /// The loops of a walk through the numbers that the kernel gets, outer first.
     pub fn walk(&self, shape: &Shape) -> SmallVec<[Axis; 4]> {
         if let Some(block) = self.block {
-            return block_walk(block);
+            return block_walk(block, shape.params[self.param].axes[1]);
         }
         let numbers = Axis { length: self.count, slot: 0, number: 1, place: 1 };
         match self.map() {
             Some(map) => smallvec![Axis { length: shape.maps[map], slot: 1, number: 0, place: self.count }, numbers],
             None => smallvec![numbers],
-        }
-    }
-
-    /// The lengths of the axes of what the kernel gets.
-    pub fn axes(&self, shape: &Shape) -> Vec<usize> {
-        match self.block {
-            Some(block) => block.shape().to_vec(),
-            None => self.map().map(|map| shape.maps[map]).into_iter().chain([self.count]).collect(),
         }
     }
 
@@ -115,12 +126,12 @@ impl ArgShape {
     }
 
     /// Whether both have numbers of a row in common.
-    pub fn overlaps(&self, other: &ArgShape) -> bool {
+    pub fn overlaps(&self, other: &PartShape) -> bool {
         self.table == other.table && self.first < other.first + other.count && other.first < self.first + self.count
     }
 
     /// Whether both are the same numbers of a row.
-    pub fn is_alike(&self, other: &ArgShape) -> bool {
+    pub fn is_alike(&self, other: &PartShape) -> bool {
         (self.table, self.first, self.count) == (other.table, other.first, other.count)
     }
 
@@ -130,10 +141,9 @@ impl ArgShape {
     }
 }
 
-/// Row by row through all blocks together, as the kernel has them; what has length one needs no loop.
-fn block_walk(block: Block) -> SmallVec<[Axis; 4]> {
+/// Row by row through all blocks together, as the kernel has them in rows of so many numbers; what has length one needs no loop.
+fn block_walk(block: Block, width: usize) -> SmallVec<[Axis; 4]> {
     let Block { below, beside, rows, columns } = block;
-    let width = beside * columns;
     let axes = [
         Axis { length: below, slot: beside, number: 0, place: rows * width },
         Axis { length: rows, slot: 0, number: columns, place: width },
@@ -143,59 +153,102 @@ fn block_walk(block: Block) -> SmallVec<[Axis; 4]> {
     axes.into_iter().filter(|axis| axis.length > 1).collect()
 }
 
+/// Where the numbers of each part begin in an array with these axes.
+fn starts(parts: &[Part], across: usize, axes: &[usize]) -> SmallVec<[usize; 4]> {
+    let (mut starts, mut row, mut next) = (SmallVec::new(), 0, 0);
+    for (place, part) in parts.iter().enumerate() {
+        starts.push(next);
+        match part.block().map(Block::shape) {
+            None => next += part.axes().iter().product::<usize>(),
+            Some([_, columns]) if (place + 1) % across != 0 => next += columns,
+            Some([rows, _]) => {
+                row += rows * axes[1];
+                next = row;
+            }
+        }
+    }
+    starts
+}
+
 impl Shape {
-    /// The shape of these arguments; `layout` says how the numbers of each lie in memory, `in_place` which are not copied.
-    pub fn of(args: &[Arg], layout: impl Fn(&Arg) -> Layout, in_place: impl Fn(usize, &Arg) -> bool) -> Shape {
-        let mut tables: Vec<&Arg> = Vec::new();
+    /// The shape of these arguments; `layout` says how the numbers of each part lie in memory, `in_place` which parameters are not copied.
+    pub fn of(params: &[Param], parts: &[Part], layout: impl Fn(&Part) -> Layout, in_place: impl Fn(usize) -> bool) -> Shape {
+        let mut tables: Vec<&Part> = Vec::new();
         let mut maps = Vec::new();
-        let mut shapes = Vec::with_capacity(args.len());
-        for (index, arg) in args.iter().enumerate() {
-            let known = tables.iter().position(|known| known.storage().is_same(arg.storage()));
-            let table = known.unwrap_or_else(|| {
-                tables.push(arg);
-                tables.len() - 1
-            });
-            let reach = match (&arg.data, &arg.map) {
-                (ArgData::Global(_), _) => Reach::Global,
-                (_, None) => Reach::Direct,
-                (_, Some(map)) => Reach::Through(maps.iter().position(|known| *known == map).unwrap_or_else(|| {
-                    maps.push(map);
-                    maps.len() - 1
-                })),
-            };
-            let first = if let ArgData::Component(_, component) = arg.data { component } else { 0 };
-            shapes.push(ArgShape {
-                table,
-                dtype: arg.dtype(),
-                row: arg.storage().count(),
-                first,
-                count: arg.count(),
-                layout: layout(arg),
-                reach,
-                block: arg.block(),
-                access: arg.access,
-                in_place: in_place(index, arg),
+        let mut param_shapes = Vec::with_capacity(params.len());
+        let mut part_shapes = Vec::with_capacity(parts.len());
+        for (number, param) in params.iter().enumerate() {
+            let parts = &parts[param.parts.clone()];
+            let axes = axes(parts.iter().map(Part::axes), param.across, parts[0].block().is_some());
+            let starts = starts(parts, param.across, &axes);
+            for (part, start) in parts.iter().zip(starts) {
+                let known = tables.iter().position(|known| known.storage().is_same(part.storage()));
+                let table = known.unwrap_or_else(|| {
+                    tables.push(part);
+                    tables.len() - 1
+                });
+                let reach = match (&part.data, &part.map) {
+                    (ArgData::Global(_), _) => Reach::Global,
+                    (_, None) => Reach::Direct,
+                    (_, Some(map)) => Reach::Through(maps.iter().position(|known| *known == map).unwrap_or_else(|| {
+                        maps.push(map);
+                        maps.len() - 1
+                    })),
+                };
+                part_shapes.push(PartShape {
+                    param: number,
+                    start,
+                    table,
+                    dtype: part.dtype(),
+                    row: part.storage().count(),
+                    first: if let ArgData::Component(_, component) = part.data { component } else { 0 },
+                    count: part.count(),
+                    layout: layout(part),
+                    reach,
+                    block: part.block(),
+                    access: part.access,
+                });
+            }
+            param_shapes.push(ParamShape {
+                size: axes.iter().product(),
+                axes,
+                across: param.across,
+                access: parts[0].access,
+                in_place: in_place(number),
             });
         }
-        let tables_are_small = args.iter().all(|arg| arg.storage().len() <= i32::MAX as usize);
+        let tables_are_small = parts.iter().all(|part| part.storage().len() <= i32::MAX as usize);
         let maps_are_small = maps.iter().all(|map| map.storage().len() <= i32::MAX as usize);
         let index = if tables_are_small && maps_are_small { DType::I32 } else { DType::I64 };
-        Shape { args: shapes, tables: tables.len(), maps: maps.iter().map(|map| map.arity()).collect(), index }
+        let maps = maps.iter().map(|map| map.arity()).collect();
+        Shape { params: param_shapes, parts: part_shapes, tables: tables.len(), maps, index }
+    }
+
+    /// The parts of a parameter.
+    pub fn parts_of(&self, param: usize) -> &[PartShape] {
+        let first = self.parts.partition_point(|part| part.param < param);
+        let end = self.parts.partition_point(|part| part.param <= param);
+        &self.parts[first..end]
+    }
+
+    /// The type of the numbers of a parameter.
+    pub fn dtype(&self, param: usize) -> DType {
+        self.parts_of(param)[0].dtype
     }
 
     /// The maps through which different elements may write the same rows, in the order of the plan's slots.
     pub fn meeting_maps(&self) -> Vec<usize> {
-        self.maps_of(ArgShape::can_meet)
+        self.maps_of(PartShape::can_meet)
     }
 
     /// Those of them through which data is only written, so that the last element decides.
     pub fn last_deciding_maps(&self) -> Vec<usize> {
-        self.maps_of(ArgShape::last_decides)
+        self.maps_of(PartShape::last_decides)
     }
 
-    fn maps_of(&self, which: impl Fn(&ArgShape) -> bool) -> Vec<usize> {
+    fn maps_of(&self, which: impl Fn(&PartShape) -> bool) -> Vec<usize> {
         let mut maps = Vec::new();
-        for map in self.args.iter().filter(|arg| which(arg)).filter_map(ArgShape::map) {
+        for map in self.parts.iter().filter(|arg| which(arg)).filter_map(PartShape::map) {
             if !maps.contains(&map) {
                 maps.push(map);
             }

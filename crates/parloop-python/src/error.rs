@@ -127,6 +127,7 @@ impl From<MeshError> for Error {
             MeshError::WrongSet { .. } | MeshError::MapOfGlobal { .. } => Exception::MapValueError,
             MeshError::SparsityMaps { .. } | MeshError::SparsityFrom { .. } => Exception::MapValueError,
             MeshError::Component { .. } => Exception::IndexValueError,
+            MeshError::Parts { .. } => Exception::DatTypeError,
             MeshError::Returns { .. } | MeshError::NoLoopKernel { .. } => Exception::KernelTypeError,
             MeshError::Count { .. } | MeshError::Parameter { .. } => Exception::KernelTypeError,
             MeshError::Truncates { .. } | MeshError::NoNumber { .. } => Exception::DataTypeError,

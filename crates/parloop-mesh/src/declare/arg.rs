@@ -1,6 +1,9 @@
 //! Arguments of loops: which data, how it is reached, and what is done with it.
 
+use std::ops::Range;
+
 use parloop_device::DType;
+use smallvec::{SmallVec, smallvec};
 
 use super::dat::Dat;
 use super::global::Global;
@@ -10,6 +13,7 @@ use super::sparsity::Dropped;
 use crate::Result;
 use crate::access::Access;
 use crate::block::Block;
+use crate::error::MeshError;
 use crate::storage::Storage;
 
 /// The data of an argument.
@@ -25,9 +29,17 @@ pub enum ArgData {
     Mat(Mat, Block),
 }
 
-/// An argument of a loop.
+/// An argument of a loop: what the kernel gets for one parameter, the numbers of one or of several parts as one array.
 #[derive(Clone, Debug)]
 pub struct Arg {
+    parts: SmallVec<[Part; 1]>,
+    /// How many parts are beside each other: the parts of a matrix are a grid, row by row; others are one after another.
+    across: usize,
+}
+
+/// Data, how it is reached, and what is done with it.
+#[derive(Clone, Debug)]
+pub struct Part {
     /// The data.
     pub data: ArgData,
     /// What the kernel does with it.
@@ -36,22 +48,169 @@ pub struct Arg {
     pub map: Option<Map>,
 }
 
+/// The parts of a loop that the kernel gets as one parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    pub parts: Range<usize>,
+    /// See [`Arg::across`].
+    pub across: usize,
+}
+
+/// The parts of all arguments, one after another, and which of them are for each parameter.
+pub(crate) fn flattened(args: Vec<Arg>) -> (Vec<Param>, Vec<Part>) {
+    let (mut params, mut parts) = (Vec::with_capacity(args.len()), Vec::with_capacity(args.len()));
+    for arg in args {
+        let first = parts.len();
+        parts.extend(arg.parts);
+        params.push(Param { parts: first..parts.len(), across: arg.across });
+    }
+    (params, parts)
+}
+
+impl From<Part> for Arg {
+    fn from(part: Part) -> Arg {
+        Arg { parts: smallvec![part], across: 1 }
+    }
+}
+
 impl Arg {
     /// Data on a set.
     pub fn dat(dat: &Dat, access: Access, map: Option<&Map>) -> Arg {
-        Arg { data: ArgData::Dat(dat.clone()), access, map: map.cloned() }
+        Part { data: ArgData::Dat(dat.clone()), access, map: map.cloned() }.into()
     }
 
     /// One component of data on a set.
     pub fn component(dat: &Dat, component: usize, access: Access, map: Option<&Map>) -> Arg {
-        Arg { data: ArgData::Component(dat.clone(), component), access, map: map.cloned() }
+        Part { data: ArgData::Component(dat.clone(), component), access, map: map.cloned() }.into()
     }
 
     /// What all elements share.
     pub fn global(global: &Global, access: Access) -> Arg {
-        Arg { data: ArgData::Global(global.clone()), access, map: None }
+        Part { data: ArgData::Global(global.clone()), access, map: None }.into()
     }
 
+    /// Several arguments as one: the kernel gets the numbers of one after those of another.
+    ///
+    /// ```
+    /// use parloop_kernel::Context;
+    /// use parloop_mesh::{Access, Arg, Dat, Kernel, Set, par_loop};
+    /// let cells = Set::new(2, "cells")?;
+    /// let (velocity, pressure) = (Dat::new(&cells.data(2)?, &[0.0; 4], "velocity")?, Dat::new(&cells.data(1)?, &[0.0; 2], "pressure")?);
+    /// // SAFETY: a cell has two numbers and one.
+    /// let number = unsafe { Kernel::new("void number(double *x) { x[0] = 1; x[1] = 2; x[2] = 3; }", "number")? };
+    /// let both = Arg::mixed([velocity.arg(Access::Write, None), pressure.arg(Access::Write, None)])?;
+    /// par_loop(&number, &cells, vec![both], &Context::open("cpu")?)?;
+    /// assert_eq!((velocity.to_vec::<f64>()?, pressure.to_vec::<f64>()?), (vec![1.0, 2.0, 1.0, 2.0], vec![3.0, 3.0]));
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MeshError::Parts`]: no parts, a matrix among them, or parts with different accesses or types.
+    pub fn mixed(args: impl IntoIterator<Item = Arg>) -> Result<Arg> {
+        let arg = Arg { parts: args.into_iter().flat_map(|arg| arg.parts).collect(), across: 1 };
+        if arg.parts.iter().any(|part| matches!(part.data, ArgData::Mat(..))) {
+            return Err(MeshError::Parts { reason: "a matrix is no part of a vector".to_owned() });
+        }
+        arg.alike()
+    }
+
+    /// Several arguments of matrices as one, row by row: the kernel gets them as one matrix, beside and below each other.
+    ///
+    /// # Errors
+    /// [`MeshError::Parts`]: rows of different lengths, parts that are not matrices or do not line up, or with different accesses or types.
+    pub fn grid(rows: impl IntoIterator<Item = Vec<Arg>>) -> Result<Arg> {
+        let wrong = |reason: String| Err(MeshError::Parts { reason });
+        let rows: Vec<Vec<Part>> = rows.into_iter().map(|row| row.into_iter().flat_map(|arg| arg.parts).collect()).collect();
+        let across = rows.first().map_or(0, Vec::len);
+        if rows.iter().any(|row| row.len() != across) {
+            return wrong("each row of a grid has as many parts".to_owned());
+        }
+        let first: Vec<[usize; 2]> = rows.iter().flatten().take(across).filter_map(|part| part.block().map(Block::shape)).collect();
+        for row in &rows {
+            for (column, part) in row.iter().enumerate() {
+                let Some(block) = part.block() else {
+                    return wrong(format!("a part of a grid is a matrix, and `{}` is none", part.name()));
+                };
+                let wanted = [row[0].block().map_or(0, |block| block.shape()[0]), first.get(column).map_or(0, |shape| shape[1])];
+                if block.shape() != wanted {
+                    let [[rows, columns], [below, beside]] = [block.shape(), wanted];
+                    return wrong(format!(
+                        "`{}` has {rows} × {columns} numbers for an element, but beside and below its neighbours there is room for {below} × {beside}",
+                        part.name()
+                    ));
+                }
+            }
+        }
+        Arg { parts: rows.into_iter().flatten().collect(), across }.alike()
+    }
+
+    /// Refuses parts that are not alike.
+    fn alike(self) -> Result<Arg> {
+        let Some(first) = self.parts.first() else {
+            return Err(MeshError::Parts { reason: "there are none".to_owned() });
+        };
+        for part in &self.parts {
+            if (part.access, part.dtype()) != (first.access, first.dtype()) {
+                let told = |part: &Part| format!("`{}` is passed with {} and holds numbers of type {}", part.name(), part.access, part.dtype());
+                return Err(MeshError::Parts { reason: format!("{}, but {}", told(first), told(part)) });
+            }
+        }
+        Ok(self)
+    }
+
+    /// Its parts: one, unless it is [`mixed`](Self::mixed) or a [`grid`](Self::grid), row by row.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// How many parts are beside each other in a [`grid`](Self::grid).
+    pub fn across(&self) -> usize {
+        self.across
+    }
+
+    /// The only part, if there is only one.
+    pub fn only(&self) -> Option<&Part> {
+        if let [only] = &self.parts[..] { Some(only) } else { None }
+    }
+
+    /// The names of the data.
+    pub fn name(&self) -> String {
+        self.parts.iter().map(Part::name).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// What the kernel does with it.
+    pub fn access(&self) -> Access {
+        self.parts[0].access
+    }
+
+    /// The type of the numbers.
+    pub fn dtype(&self) -> DType {
+        self.parts[0].dtype()
+    }
+
+    /// The lengths of the axes of what the kernel gets.
+    pub fn axes(&self) -> Vec<usize> {
+        axes(self.parts.iter().map(Part::axes), self.across, self.parts[0].block().is_some())
+    }
+}
+
+/// The lengths of the axes of parts together: of matrices in a grid, or of one after another.
+pub(crate) fn axes(parts: impl ExactSizeIterator<Item = Vec<usize>>, across: usize, is_grid: bool) -> Vec<usize> {
+    let parts: Vec<Vec<usize>> = parts.collect();
+    if let [only] = &parts[..] {
+        return only.clone();
+    }
+    if is_grid {
+        return vec![parts.iter().step_by(across).map(|part| part[0]).sum(), parts.iter().take(across).map(|part| part[1]).sum()];
+    }
+    let rows: Option<Vec<usize>> = parts.iter().map(|part| if let [rows, _] = part[..] { Some(rows) } else { None }).collect();
+    match (rows, parts.iter().all(|part| part.last() == parts[0].last())) {
+        (Some(rows), true) => vec![rows.into_iter().sum(), parts[0][1]],
+        _ => vec![parts.iter().map(|part| part.iter().product::<usize>()).sum()],
+    }
+}
+
+impl Part {
     /// The name of the data.
     pub fn name(&self) -> &str {
         match &self.data {
@@ -113,7 +272,7 @@ impl Dat {
     /// let ends = Map::new(&edges, &nodes, 2, &[0, 1], "ends")?;
     /// let (length, x) = (Dat::new(&edges.data(1)?, &[0.0], "length")?, Dat::new(&nodes.data(1)?, &[0.0, 1.0], "x")?);
     /// let args = vec![length.arg(Access::Write, None), x.arg(Access::Read, &ends)];
-    /// assert_eq!(args[1].arity(), 2);
+    /// assert_eq!(args[1].axes(), [2, 1]);
     /// # Ok::<(), parloop_mesh::MeshError>(())
     /// ```
     pub fn arg<'a>(&self, access: Access, map: impl Into<Option<&'a Map>>) -> Arg {
@@ -145,7 +304,7 @@ impl Mat {
         let block =
             Block { below: rows.arity(), beside: columns.arity(), rows: sparsity.rows().count(), columns: sparsity.columns().count() };
         let map = Some(sparsity.positions(rows, columns, dropped)?);
-        Ok(Arg { data: ArgData::Mat(self.clone(), block), access, map })
+        Ok(Part { data: ArgData::Mat(self.clone(), block), access, map }.into())
     }
 }
 

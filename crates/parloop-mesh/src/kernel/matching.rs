@@ -4,7 +4,7 @@ use parloop_device::DType;
 use parloop_kernel::{ParamType, Pointee, Signature};
 
 use crate::Result;
-use crate::declare::arg::{Arg, ArgData};
+use crate::declare::arg::{Arg, ArgData, Part};
 use crate::error::MeshError;
 
 /// Compares each parameter with its argument: indirection, type, and what may be written.
@@ -30,25 +30,32 @@ pub fn check(signature: &Signature, args: &[Arg]) -> Result<()> {
         let declared = match to {
             Pointee::Scalar(dtype) => *dtype,
             Pointee::Char => DType::I8,
-            Pointee::Pointers(dtype) => match arg.map {
-                Some(_) => *dtype,
-                None => return wrong("only an argument through a map has pointers to rows; declare one pointer"),
+            Pointee::Pointers(dtype) => match has_rows(arg) {
+                true => *dtype,
+                false if arg.only().is_none() => return wrong("its parts have rows of different lengths; declare one pointer"),
+                false => return wrong("only an argument through a map has pointers to rows; declare one pointer"),
             },
-            Pointee::Rows(dtype, lengths) => match arg.map {
-                Some(_) if numbers(lengths) == arg.axes().last().map(|&length| length as u64) => *dtype,
-                Some(_) => return wrong("the length of a row must be the number of values of an element"),
-                None => return wrong("only an argument through a map has rows; declare one pointer"),
+            Pointee::Rows(dtype, lengths) => match has_rows(arg) {
+                true if numbers(lengths) == arg.axes().last().map(|&length| length as u64) => *dtype,
+                true => return wrong("the length of a row must be the number of values of an element"),
+                false if arg.only().is_none() => return wrong("its parts have rows of different lengths; declare one pointer"),
+                false => return wrong("only an argument through a map has rows; declare one pointer"),
             },
             Pointee::Void | Pointee::Class(_) | Pointee::Other(_) => return wrong("declare a pointer to numbers of the type of the data"),
         };
         if declared != arg.dtype() {
             return wrong("both must have the same type of numbers");
         }
-        if *constant && arg.access.writes() {
+        if *constant && arg.access().writes() {
             return wrong("leave out `const`, or pass it with READ");
         }
     }
     Ok(())
+}
+
+/// Whether the kernel can get a pointer to each row.
+fn has_rows(arg: &Arg) -> bool {
+    arg.axes().len() == 2
 }
 
 /// How many numbers rows of these lengths hold.
@@ -58,12 +65,17 @@ fn numbers(lengths: &[u64]) -> Option<u64> {
 
 /// What an argument is, in a few words.
 pub fn described(arg: &Arg) -> String {
-    let kind = match &arg.data {
+    let parts: Vec<String> = arg.parts().iter().map(described_part).collect();
+    parts.join(" and ")
+}
+
+fn described_part(part: &Part) -> String {
+    let kind = match &part.data {
         ArgData::Dat(_) => "Dat".to_owned(),
         ArgData::Component(_, component) => format!("component {component} of Dat"),
         ArgData::Global(_) => "Global".to_owned(),
         ArgData::Mat(..) => "Mat".to_owned(),
     };
-    let map = arg.map.as_ref().map(|map| format!(" through map `{}`", map.name())).unwrap_or_default();
-    format!("{kind} `{}` of {} with {}{map}", arg.name(), arg.dtype(), arg.access)
+    let map = part.map.as_ref().map(|map| format!(" through map `{}`", map.name())).unwrap_or_default();
+    format!("{kind} `{}` of {} with {}{map}", part.name(), part.dtype(), part.access)
 }

@@ -20,7 +20,7 @@ use crate::Result;
 use crate::declare::arg::Arg;
 use crate::declare::identity::{self, Id};
 use crate::error::MeshError;
-use crate::shape::{ArgShape, Shape};
+use crate::shape::Shape;
 
 /// What loop kernels call the user's kernel by: its own name may mean something in their language.
 pub(crate) const CALLABLE: &str = "pl_kernel";
@@ -214,14 +214,14 @@ impl Kernel {
 
     /// The lengths of the axes along which it takes each argument.
     pub(crate) fn axes(&self, shape: &Shape) -> Vec<Vec<usize>> {
-        let plain = |arg: &ArgShape| arg.axes(shape);
+        let plain = shape.params.iter().map(|param| param.axes.clone());
         match &self.inner.body {
-            Body::C(_) => shape.args.iter().map(plain).collect(),
+            Body::C(_) => plain.collect(),
             Body::Loop(program) => {
-                let arguments = self.own(program).arguments.iter().zip(&shape.args);
-                let along = |(argument, arg): (&Argument, &ArgShape)| match &argument.kind {
-                    ArgumentKind::Array { layout, .. } => passing::axes(layout, &plain(arg)).unwrap_or_else(|| plain(arg)),
-                    _ => plain(arg),
+                let arguments = self.own(program).arguments.iter().zip(plain);
+                let along = |(argument, plain): (&Argument, Vec<usize>)| match &argument.kind {
+                    ArgumentKind::Array { layout, .. } => passing::axes(layout, &plain).unwrap_or(plain),
+                    _ => plain,
                 };
                 arguments.map(along).collect()
             }
@@ -234,12 +234,12 @@ impl Kernel {
 
     /// The program with this kernel as a callable that does with its arguments what the shape says. `checked`: so are its own indices.
     pub(crate) fn register(&self, program: &Program, shape: &Shape, checked: bool) -> Result<Program, LoopError> {
-        let writes = shape.args.iter().map(|arg| arg.access.writes());
+        let writes = shape.params.iter().map(|param| param.access.writes());
         match &self.inner.body {
             Body::C(function) => {
                 let access = writes.map(|writes| if writes { callable::Access::ReadWrite } else { callable::Access::Read });
                 let mut function = (**function).clone().with_access(access);
-                if shape.args.iter().any(|arg| arg.in_place) {
+                if shape.params.iter().any(|param| param.in_place) {
                     function = function.keeping_const();
                 }
                 Ok(register_callable(program, CALLABLE, Arc::new(function), false).map_err(TransformError::from)?)

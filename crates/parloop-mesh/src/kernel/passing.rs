@@ -27,7 +27,7 @@ pub fn check(kernel: &LoopKernel, args: &[Arg]) -> Result<()> {
         if argument.ty.as_ref().is_some_and(|ty| *ty != Type::Scalar(arg.dtype())) {
             return wrong("both must have the same type of numbers");
         }
-        if !arg.access.writes() && is_written(kernel, argument) {
+        if !arg.access().writes() && is_written(kernel, argument) {
             return wrong("the kernel writes it; pass it with an access that writes");
         }
     }

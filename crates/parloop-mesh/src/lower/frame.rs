@@ -77,7 +77,7 @@ pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine, lane_writes: &
             let groups = Groups { shape, listed: visits.is_listed(), masked: *apart == Apart::Mask };
             if *lanes { groups.batches(lane_writes) } else { groups.frame() }
         }
-        (Form::Elements { visits, .. }, Machine::Gpu) => match shape.args.iter().any(|arg| arg.is_reduced()) {
+        (Form::Elements { visits, .. }, Machine::Gpu) => match shape.parts.iter().any(|part| part.is_reduced()) {
             true => several_each(shape, visits.is_listed()),
             false => items(shape, visits.is_listed()),
         },

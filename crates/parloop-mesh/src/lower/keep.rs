@@ -6,19 +6,19 @@ use parloop_loop::syntax::{Atomicity, Expr, Instruction, ReductionOp, SyncScope}
 
 use super::frame::{Spot, Target};
 use super::names::{Array, Number};
-use super::piece::Piece;
+use super::piece::{Piece, linear};
 use super::stage::{Body, Call, UNROLLED, Walk};
 use super::{Apart, Form, Machine, unwritten};
 use crate::access::Access;
-use crate::shape::{ArgShape, Shape};
+use crate::shape::{PartShape, Shape};
 
 impl Body<'_> {
     /// Where a number was not written, an index that tells which is outside of an array of one number.
-    pub fn look(&self, index: usize, arg: &ArgShape) -> Piece {
+    pub fn look(&self, index: usize, part: &PartShape) -> Piece {
         let (trial, real) = (Call::trial(&self.frame.body), Call::real(&self.frame.body));
-        let walk = self.walk(index, arg, "x");
-        let left_alone = trial.number(index, &walk).equals(trial.unwritten()).and(real.number(index, &walk).equals(real.unwritten()));
-        let which = Expr::from(arg.size(self.shape)) * self.frame.body.element.clone() + walk.place.clone() + 1;
+        let walk = self.walk(index, part, "x");
+        let left_alone = trial.number(part.param, walk.place.clone()).equals(trial.unwritten()).and(real.number(part.param, walk.place.clone()).equals(real.unwritten()));
+        let which = Expr::from(self.shape.params[part.param].size) * self.frame.body.element.clone() + walk.place.clone() + 1;
         let marks = unwritten(index);
         let mark = Expr::from(&marks).at([Expr::choose(left_alone, which, Expr::int(0))]);
         let instruction = Instruction::assign(format!("pl_x{index}"), mark, Expr::int(0))
@@ -28,33 +28,33 @@ impl Body<'_> {
     }
 
     /// Keeps what the kernel left in an argument.
-    pub fn keep(&self, index: usize, arg: &ArgShape) -> Piece {
-        if arg.is_reduced() {
-            return self.reduce(index, arg);
+    pub fn keep(&self, index: usize, part: &PartShape) -> Piece {
+        if part.is_reduced() {
+            return self.reduce(index, part);
         }
-        let own = |condition: Option<Expr>, atomic: bool| self.put(index, arg, condition, atomic);
+        let own = |condition: Option<Expr>, atomic: bool| self.put(index, part, condition, atomic);
         match (self.form, &self.frame.target) {
-            (Form::Targets { maps, writes_direct, .. }, Some(target)) => match arg.map() {
-                Some(map) if maps.contains(&map) => self.collect(index, arg, maps, target),
+            (Form::Targets { maps, writes_direct, .. }, Some(target)) => match part.map() {
+                Some(map) if maps.contains(&map) => self.collect(index, part, maps, target),
                 None if *writes_direct => own(Some(target.slot.clone().equals(0)), false),
                 _ => Piece::default(),
             },
             (Form::Elements { apart, .. }, _) => {
-                let walk = self.walk(index, arg, "s");
-                let condition = match (apart, arg.map()) {
-                    (Apart::Mask, _) => self.is_own(&self.frame.body, arg, &walk),
-                    (Apart::Last, Some(map)) if arg.last_decides() => Some(self.is_last(map, &walk)),
+                let walk = self.walk(index, part, "s");
+                let condition = match (apart, part.map()) {
+                    (Apart::Mask, _) => self.is_own(&self.frame.body, part, &walk),
+                    (Apart::Last, Some(map)) if part.last_decides() => Some(self.is_last(map, &walk)),
                     _ => None,
                 };
-                own(condition, *apart == Apart::Atomic && arg.can_meet())
+                own(condition, *apart == Apart::Atomic && part.can_meet())
             }
             (Form::Targets { .. }, None) => unreachable!("invariant: the frame of targets has one"),
         }
     }
 
     /// Whether the part that runs an element owns what it writes there.
-    pub fn is_own(&self, spot: &Spot, arg: &ArgShape, walk: &Walk) -> Option<Expr> {
-        let slot = match arg.map() {
+    pub fn is_own(&self, spot: &Spot, part: &PartShape, walk: &Walk) -> Option<Expr> {
+        let slot = match part.map() {
             Some(map) => match self.shape.first_slot(&self.shape.meeting_maps(), map) {
                 0 => walk.slot.clone(),
                 first => walk.slot.clone() + first,
@@ -72,14 +72,14 @@ impl Body<'_> {
     }
 
     /// Writes the private array to the table.
-    fn put(&self, index: usize, arg: &ArgShape, condition: Option<Expr>, atomic: bool) -> Piece {
-        let walk = self.walk(index, arg, "s");
+    fn put(&self, index: usize, part: &PartShape, condition: Option<Expr>, atomic: bool) -> Piece {
+        let walk = self.walk(index, part, "s");
         let spot = &self.frame.body;
         let real = Call::real(spot);
-        let public = self.public(spot, arg, &walk);
-        let value = combined(arg.access, public.clone(), real.number(index, &walk));
-        let condition = and(self.leads_somewhere(spot, arg, &walk), condition);
-        let earlier = self.earlier(index, |other| other.overlaps(arg)).map(written);
+        let public = self.public(spot, part, &walk);
+        let value = combined(part.access, public.clone(), real.number(part.param, walk.place.clone()));
+        let condition = and(self.leads_somewhere(spot, part, &walk), condition);
+        let earlier = self.earlier(index, |other| other.overlaps(part)).map(written);
         let instruction = Instruction::assign(written(index), public, value)
             .after(std::iter::once(real.id()).chain(earlier))
             .within(spot.inames.iter().chain(&walk.inames).cloned())
@@ -90,28 +90,28 @@ impl Body<'_> {
     }
 
     /// Whether the block at hand is stored, where it may not be.
-    pub fn leads_somewhere(&self, spot: &Spot, arg: &ArgShape, walk: &Walk) -> Option<Expr> {
-        let map = arg.map().filter(|_| arg.block.is_some())?;
+    pub fn leads_somewhere(&self, spot: &Spot, part: &PartShape, walk: &Walk) -> Option<Expr> {
+        let map = part.map().filter(|_| part.block.is_some())?;
         Some(self.target(spot, map, walk).at_least(0))
     }
 
     /// Earlier arguments that are written, of a kind: what is written twice is written in order.
-    pub fn earlier(&self, index: usize, which: impl Fn(&ArgShape) -> bool) -> impl Iterator<Item = usize> {
-        let before = self.shape.args[..index].iter().enumerate();
+    pub fn earlier(&self, index: usize, which: impl Fn(&PartShape) -> bool) -> impl Iterator<Item = usize> {
+        let before = self.shape.parts[..index].iter().enumerate();
         before.filter(move |(_, other)| other.access.writes() && which(other)).map(|(other, _)| other)
     }
 
     /// The row at hand takes what the element has for it.
-    fn collect(&self, index: usize, arg: &ArgShape, maps: &[usize], target: &Target) -> Piece {
-        let Some(map) = arg.map() else { return Piece::default() };
+    fn collect(&self, index: usize, part: &PartShape, maps: &[usize], target: &Target) -> Piece {
+        let Some(map) = part.map() else { return Piece::default() };
         let first = self.shape.first_slot(maps, map);
         let alike: Vec<usize> =
-            (0..self.shape.args.len()).filter(|&other| self.shape.args[other].is_alike(arg) && self.shape.args[other].can_meet()).collect();
+            (0..self.shape.parts.len()).filter(|&other| self.shape.parts[other].is_alike(part) && self.shape.parts[other].can_meet()).collect();
         // Arguments of the same numbers share what is collected: the first has it.
         let to = alike[0];
-        let walk = self.walk(index, arg, "s");
-        let sum = Expr::from(&sum_of(to)).at([numbers_alone(&walk, arg)]);
-        let value = combined(arg.access, sum.clone(), Call::real(&self.frame.body).number(index, &walk));
+        let walk = self.walk(index, part, "s");
+        let sum = Expr::from(&sum_of(to)).at([numbers_alone(&walk, part)]);
+        let value = combined(part.access, sum.clone(), Call::real(&self.frame.body).number(part.param, walk.place.clone()));
         let is_here = target.slot.clone().equals(Expr::from(first) + walk.slot.clone());
         let before = alike.iter().filter(|&&other| other < index).map(|&other| taken(other));
         let take = Instruction::assign(taken(index), sum.clone(), Expr::choose(is_here, value, sum))
@@ -123,15 +123,15 @@ impl Body<'_> {
         }
         let [start, end] = ["a", "z"].map(|purpose| Name::from(format!("pl_d{index}{purpose}")));
         let entry = |iname: &Name| {
-            let number = if arg.first == 0 { Expr::from(iname) } else { Expr::from(iname) + arg.first };
-            Expr::from(&Array::Table(arg.table).name()).at([target.row.clone(), number])
+            let number = if part.first == 0 { Expr::from(iname) } else { Expr::from(iname) + part.first };
+            Expr::from(&Array::Table(part.table).name()).at([target.row.clone(), number])
         };
         let around = |iname: &Name| self.frame.outer.iter().cloned().chain([iname.clone()]).collect::<Vec<_>>();
-        let unroll = arg.count <= UNROLLED;
+        let unroll = part.count <= UNROLLED;
         let begin = Piece::default()
-            .loop_over(&start, arg.count, unroll)
-            .loop_over(&end, arg.count, unroll)
-            .private(&sum_of(index), arg.dtype, &[arg.count])
+            .loop_over(&start, part.count, unroll)
+            .loop_over(&end, part.count, unroll)
+            .private(&sum_of(index), part.dtype, &[part.count])
             .then(
                 Instruction::assign(sum_of(index), Expr::from(&sum_of(index)).at([Expr::from(&start)]), entry(&start))
                     .after([target.ready.clone()])
@@ -147,36 +147,36 @@ impl Body<'_> {
     }
 
     /// What a group has of a number that is combined over all elements.
-    fn reduce(&self, index: usize, arg: &ArgShape) -> Piece {
+    fn reduce(&self, index: usize, part: &PartShape) -> Piece {
         let [start, turn, end] = ["a", "s", "z"].map(|purpose| Name::from(format!("pl_d{index}{purpose}")));
-        let unroll = arg.count <= UNROLLED;
+        let unroll = part.count <= UNROLLED;
         // A sum over work items has barriers, which need a loop.
         let unroll_end = unroll && self.machine == Machine::Threads;
         let sum = |iname: &Name| Expr::from(&sum_of(index)).at([Expr::from(iname)]);
         let within = |around: &[Name], iname: &Name| around.iter().cloned().chain([iname.clone()]).collect::<Vec<_>>();
-        let there = Expr::from(&Array::Table(arg.table).name()).at([Expr::from(&start)]);
-        let begin = if arg.access == Access::Inc { Expr::int(0) } else { there };
-        let left = Expr::from(&Name::from(format!("pl_t{index}"))).at([Expr::from(&turn)]);
+        let there = Expr::from(&Array::Table(part.table).name()).at([Expr::from(&start)]);
+        let begin = if part.access == Access::Inc { Expr::int(0) } else { there };
+        let left = Call::real(&self.frame.body).number(part.param, linear(part.start, &[(1, &turn)]));
         let masked = self.frame.body.mask.as_ref().map(|mask| mask.has(Expr::int(0)));
         let (all, whose) = match self.machine {
             Machine::Threads => (sum(&end), self.frame.outer.clone()),
-            Machine::Gpu => (sum(&end).reduced(operation(arg.access), "pl_l"), vec!["pl_g".into()]),
+            Machine::Gpu => (sum(&end).reduced(operation(part.access), "pl_l"), vec!["pl_g".into()]),
         };
-        let part = Expr::from(&Array::Partial(index).name()).at([Expr::from(&Number::First.name()) + "pl_g", Expr::from(&end)]);
+        let here = Expr::from(&Array::Partial(index).name()).at([Expr::from(&Number::First.name()) + "pl_g", Expr::from(&end)]);
         Piece::default()
-            .take(Array::Partial(index), arg.dtype, Some(arg.count))
-            .loop_over(&start, arg.count, unroll)
-            .loop_over(&turn, arg.count, unroll)
-            .loop_over(&end, arg.count, unroll_end)
-            .private(&sum_of(index), arg.dtype, &[arg.count])
+            .take(Array::Partial(index), part.dtype, Some(part.count))
+            .loop_over(&start, part.count, unroll)
+            .loop_over(&turn, part.count, unroll)
+            .loop_over(&end, part.count, unroll_end)
+            .private(&sum_of(index), part.dtype, &[part.count])
             .then(Instruction::assign(sum_of(index), sum(&start), begin).after(NONE).within(within(&self.frame.outer, &start)))
             .then(
-                Instruction::assign(taken(index), sum(&turn), combined(arg.access, sum(&turn), left))
+                Instruction::assign(taken(index), sum(&turn), combined(part.access, sum(&turn), left))
                     .after([Call::real(&self.frame.body).id(), sum_of(index)])
                     .within(within(&self.frame.body.inames, &turn))
                     .when(masked),
             )
-            .then_planned(Instruction::assign(written(index), part, all).after([taken(index)]).within(within(&whose, &end)))
+            .then_planned(Instruction::assign(written(index), here, all).after([taken(index)]).within(within(&whose, &end)))
     }
 }
 
@@ -206,8 +206,8 @@ pub(super) fn sum_of(index: usize) -> Name {
 }
 
 /// Which number of a row, without the first of the argument.
-fn numbers_alone(walk: &Walk, arg: &ArgShape) -> Expr {
-    if arg.first == 0 { walk.number.clone() } else { walk.number.clone() - arg.first }
+fn numbers_alone(walk: &Walk, part: &PartShape) -> Expr {
+    if part.first == 0 { walk.number.clone() } else { walk.number.clone() - part.first }
 }
 
 /// Arrays that say who writes last.

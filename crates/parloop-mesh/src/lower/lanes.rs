@@ -9,11 +9,11 @@ use super::frame::Spot;
 use super::keep::{and, combined, sum_of};
 use super::piece::Piece;
 use super::stage::{Body, Call, Walk};
-use crate::shape::{ArgShape, Shape};
+use crate::shape::{PartShape, Shape};
 
 /// The instructions that keep what batches leave.
 pub(super) fn lane_writes(shape: &Shape) -> Vec<Name> {
-    let written = shape.args.iter().enumerate().filter(|(_, arg)| arg.access.writes());
+    let written = shape.parts.iter().enumerate().filter(|(_, part)| part.access.writes());
     written.map(|(index, _)| kept(index)).collect()
 }
 
@@ -21,46 +21,54 @@ fn kept(index: usize) -> Name {
     format!("pl_y{index}").into()
 }
 
+/// The instruction that holds a part.
 fn held(index: usize) -> Name {
     format!("pl_h{index}").into()
+}
+
+/// The array of the batch for a parameter.
+fn batch(param: usize) -> Name {
+    format!("pl_b{param}").into()
 }
 
 impl Body<'_> {
     /// Runs whole batches.
     pub fn in_lanes(&self, compute: &Spot, keep: &Spot) -> Piece {
-        let written = self.shape.args.iter().enumerate().filter(|(_, arg)| arg.access.writes());
-        let kept = written.map(|(index, arg)| self.hold(index, arg, compute).and(self.keep_lane(index, arg, keep)));
-        self.stage(Call::lane(compute)).and(Piece::all(kept))
+        let params = self.shape.params.iter().enumerate().filter(|(_, param)| param.access.writes());
+        let arrays = params.map(|(number, param)| Piece::default().private(&batch(number), self.shape.dtype(number), &[param.size, LANES]));
+        let written = self.shape.parts.iter().enumerate().filter(|(_, part)| part.access.writes());
+        let kept = written.map(|(index, part)| self.hold(index, part, compute).and(self.keep_lane(index, part, keep)));
+        self.stage(Call::lane(compute)).and(Piece::all(arrays.chain(kept)))
     }
 
     /// One number of the array of the batch.
-    fn held(&self, index: usize, walk: &Walk, lane: &str) -> Expr {
-        Expr::from(&held(index)).at([walk.place.clone(), Expr::var(lane)])
+    fn held(&self, param: usize, walk: &Walk, lane: &str) -> Expr {
+        Expr::from(&batch(param)).at([walk.place.clone(), Expr::var(lane)])
     }
 
     /// Puts what the kernel left in a lane into the array of the batch.
-    fn hold(&self, index: usize, arg: &ArgShape, compute: &Spot) -> Piece {
-        let walk = self.walk(index, arg, "h");
+    fn hold(&self, index: usize, part: &PartShape, compute: &Spot) -> Piece {
+        let walk = self.walk(index, part, "h");
         let call = Call::lane(compute);
-        let instruction = Instruction::assign(held(index), self.held(index, &walk, "pl_v"), call.number(index, &walk))
+        let instruction = Instruction::assign(held(index), self.held(part.param, &walk, "pl_v"), call.number(part.param, walk.place.clone()))
             .after([call.id()])
             .within(compute.inames.iter().chain(&walk.inames).cloned());
-        walk.loops.private(&held(index), arg.dtype, &[arg.size(self.shape), LANES]).then(instruction)
+        walk.loops.then(instruction)
     }
 
     /// Keeps what the batch has of a lane.
-    fn keep_lane(&self, index: usize, arg: &ArgShape, keep: &Spot) -> Piece {
-        let walk = self.walk(index, arg, "y");
-        let (there, before): (Expr, Vec<Name>) = match arg.is_reduced() {
+    fn keep_lane(&self, index: usize, part: &PartShape, keep: &Spot) -> Piece {
+        let walk = self.walk(index, part, "y");
+        let (there, before): (Expr, Vec<Name>) = match part.is_reduced() {
             true => (Expr::from(&sum_of(index)).at([walk.number.clone()]), vec![sum_of(index)]),
-            false => (self.public(keep, arg, &walk), self.earlier(index, |other| other.overlaps(arg)).map(kept).collect()),
+            false => (self.public(keep, part, &walk), self.earlier(index, |other| other.overlaps(part)).map(kept).collect()),
         };
-        let value = combined(arg.access, there.clone(), self.held(index, &walk, "pl_u"));
+        let value = combined(part.access, there.clone(), self.held(part.param, &walk, "pl_u"));
         let instruction = Instruction::assign(kept(index), there, value)
             .after([held(index)].into_iter().chain(keep.ready.iter().cloned()).chain(before))
             .within(keep.inames.iter().chain(&walk.inames).cloned())
             .without_barriers("pl_*", SyncScope::Global)
-            .when(and(self.leads_somewhere(keep, arg, &walk), self.is_own(keep, arg, &walk)));
+            .when(and(self.leads_somewhere(keep, part, &walk), self.is_own(keep, part, &walk)));
         walk.loops.then_planned(instruction)
     }
 }

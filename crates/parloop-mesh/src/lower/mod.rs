@@ -108,15 +108,15 @@ pub const LANES: usize = 8;
 /// Elements of each work item where sums over all elements are made.
 pub const EACH: usize = 8;
 
-/// What is written outside of its only number where the kernel left a number of an argument unwritten.
-fn unwritten(arg: usize) -> Name {
-    format!("{UNWRITTEN}{arg}").into()
+/// What is written outside of its only number where the kernel left a number of a part unwritten.
+fn unwritten(part: usize) -> Name {
+    format!("{UNWRITTEN}{part}").into()
 }
 
 const UNWRITTEN: &str = "pl_unwritten";
 
-/// The argument of which an array that a failed check names says that a number of it was left unwritten.
-pub fn unwritten_argument(array: &str) -> Option<usize> {
+/// The part of which an array that a failed check names says that a number of it was left unwritten.
+pub fn unwritten_part(array: &str) -> Option<usize> {
     array.strip_prefix(UNWRITTEN)?.parse().ok()
 }
 
@@ -156,11 +156,11 @@ fn body(body: &Body<'_>) -> Piece {
     if matches!(form, Form::Elements { apart: Apart::Last, .. }) {
         piece = piece.and(keep::last_writers(shape));
     }
-    for (index, arg) in shape.args.iter().enumerate().filter(|(_, arg)| arg.access.writes()) {
-        if arg.access == Access::Write && body.is_tried() {
-            piece = piece.and(body.look(index, arg));
+    for (index, part) in shape.parts.iter().enumerate().filter(|(_, part)| part.access.writes()) {
+        if part.access == Access::Write && body.is_tried() {
+            piece = piece.and(body.look(index, part));
         }
-        piece = piece.and(body.keep(index, arg));
+        piece = piece.and(body.keep(index, part));
     }
     piece
 }
@@ -176,18 +176,18 @@ fn tables(shape: &Shape, machine: Machine, checked: bool) -> Piece {
     };
     let one = || Expr::int(1);
     for table in 0..shape.tables {
-        let arg = shape.args.iter().find(|arg| arg.table == table).expect("invariant: every table has an argument");
-        let (array, rows, row) = (Array::Table(table), Expr::from(&Number::Rows(table).name()), Expr::from(arg.row));
-        let global = Data::global(array.name().as_str()).dtype(arg.dtype);
-        piece = match (arg.reach, arg.layout) {
+        let part = shape.parts.iter().find(|part| part.table == table).expect("invariant: every table has an argument");
+        let (array, rows, row) = (Array::Table(table), Expr::from(&Number::Rows(table).name()), Expr::from(part.row));
+        let global = Data::global(array.name().as_str()).dtype(part.dtype);
+        piece = match (part.reach, part.layout) {
             (Reach::Global, _) => piece.take_data(array, of_shape(global, vec![row]), [one()]),
             (_, Layout::Rows) => {
-                let data = aligned(of_shape(global, vec![rows, row.clone()]), arg.row * arg.dtype.size());
+                let data = aligned(of_shape(global, vec![rows, row.clone()]), part.row * part.dtype.size());
                 piece.take_data(array, data, [row, one()])
             }
             (_, Layout::Columns) => piece.take_data(array, of_shape(global, vec![rows.clone(), row]), [one(), rows]),
         };
-        if arg.reach != Reach::Global && (checked || arg.layout == Layout::Columns) {
+        if part.reach != Reach::Global && (checked || part.layout == Layout::Columns) {
             piece = piece.take_number(Number::Rows(table), shape.index);
         }
     }

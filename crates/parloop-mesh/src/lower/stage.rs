@@ -12,7 +12,7 @@ use super::piece::{Piece, linear};
 use super::{Form, Machine, Visits};
 use crate::access::Access;
 use crate::kernel::CALLABLE;
-use crate::shape::{ArgShape, Reach, Shape};
+use crate::shape::{PartShape, Reach, Shape};
 
 /// Arrays of up to so many numbers are fetched and kept without loops, so that compilers can hold them in registers.
 pub(super) const UNROLLED: usize = 64;
@@ -71,17 +71,18 @@ impl<'a> Call<'a> {
         self.names.unwritten
     }
 
-    fn private(self, index: usize) -> Name {
-        format!("{}{index}", self.names.private).into()
+    /// The private array of a parameter.
+    fn private(self, param: usize) -> Name {
+        format!("{}{param}", self.names.private).into()
     }
 
     fn fetch(self, index: usize) -> Name {
         format!("{}{index}", self.names.fetch).into()
     }
 
-    /// One number of the private array of an argument.
-    pub fn number(self, index: usize, walk: &Walk) -> Expr {
-        Expr::from(&self.private(index)).at([walk.place.clone()])
+    /// One number of the private array of a parameter.
+    pub fn number(self, param: usize, place: Expr) -> Expr {
+        Expr::from(&self.private(param)).at([place])
     }
 }
 
@@ -100,22 +101,22 @@ pub(super) struct Walk {
 
 impl Body<'_> {
     /// A walk for one purpose.
-    pub fn walk(&self, index: usize, arg: &ArgShape, purpose: &str) -> Walk {
-        let axes = arg.walk(self.shape);
+    pub fn walk(&self, index: usize, part: &PartShape, purpose: &str) -> Walk {
+        let axes = part.walk(self.shape);
         let inames: Vec<Name> = (0..axes.len()).map(|axis| format!("pl_d{index}{purpose}_{axis}").into()).collect();
-        let unroll = arg.size(self.shape) <= UNROLLED;
+        let unroll = part.size(self.shape) <= UNROLLED;
         let loops = inames.iter().zip(&axes).fold(Piece::default(), |loops, (iname, axis)| loops.loop_over(iname, axis.length, unroll));
         let along = |constant: usize, step: fn(&crate::shape::Axis) -> usize| {
             linear(constant, &axes.iter().map(step).zip(&inames).collect::<Vec<_>>())
         };
-        let (slot, number, place) = (along(0, |axis| axis.slot), along(arg.first, |axis| axis.number), along(0, |axis| axis.place));
+        let (slot, number, place) = (along(0, |axis| axis.slot), along(part.first, |axis| axis.number), along(part.start, |axis| axis.place));
         Walk { loops, inames, slot, number, place }
     }
 
     /// One number of the table, for the element at hand.
-    pub fn public(&self, spot: &Spot, arg: &ArgShape, walk: &Walk) -> Expr {
-        let table = Expr::from(&Array::Table(arg.table).name());
-        match arg.reach {
+    pub fn public(&self, spot: &Spot, part: &PartShape, walk: &Walk) -> Expr {
+        let table = Expr::from(&Array::Table(part.table).name());
+        match part.reach {
             Reach::Direct => table.at([spot.element.clone(), walk.number.clone()]),
             Reach::Through(map) => table.at([self.target(spot, map, walk), walk.number.clone()]),
             Reach::Global => table.at([walk.number.clone()]),
@@ -131,63 +132,68 @@ impl Body<'_> {
 
     /// Whether it is looked at what the kernel leaves unwritten.
     pub fn is_tried(&self) -> bool {
-        self.checked && self.shape.args.iter().any(|arg| arg.access == Access::Write)
+        self.checked && self.shape.parts.iter().any(|part| part.access == Access::Write)
     }
 
     /// Fetches what the kernel gets copies of, and calls it.
     pub fn stage(&self, call: Call<'_>) -> Piece {
-        let copied = self.shape.args.iter().enumerate().filter(|(_, arg)| !arg.in_place);
-        Piece::all(copied.map(|(index, arg)| self.fetch(index, arg, call)).chain(iter::once_with(|| self.call(call))))
+        let params = self.shape.params.iter().enumerate().filter(|(_, param)| !param.in_place);
+        let parts = self.shape.parts.iter().enumerate().filter(|(_, part)| !self.shape.params[part.param].in_place);
+        let arrays = params.map(|(number, param)| Piece::default().private(&call.private(number), self.shape.dtype(number), &[param.size]));
+        let fetched = parts.map(|(index, part)| self.fetch(index, part, call));
+        Piece::all(arrays.chain(fetched).chain(iter::once_with(|| self.call(call))))
     }
 
-    /// Declares the private array and fills it: sums start at zero, all else from what is there.
-    fn fetch(&self, index: usize, arg: &ArgShape, call: Call<'_>) -> Piece {
-        let walk = self.walk(index, arg, call.names.purpose);
-        let value = match arg.access {
-            Access::Inc => neutral(arg.dtype),
+    /// Fills what a part has of the private array: sums start at zero, all else from what is there.
+    fn fetch(&self, index: usize, part: &PartShape, call: Call<'_>) -> Piece {
+        let walk = self.walk(index, part, call.names.purpose);
+        let value = match part.access {
+            Access::Inc => neutral(part.dtype),
             Access::Write if self.is_tried() => call.unwritten().into(),
             // Blocks of a matrix may lead nowhere.
-            Access::Write if arg.block.is_some() => Expr::int(0),
-            _ => self.public(call.spot, arg, &walk),
+            Access::Write if part.block.is_some() => Expr::int(0),
+            _ => self.public(call.spot, part, &walk),
         };
         let inames = call.spot.inames.iter().chain(&walk.inames).cloned();
-        let fetched = Instruction::assign(call.fetch(index), call.number(index, &walk), value)
+        let fetched = Instruction::assign(call.fetch(index), call.number(part.param, walk.place.clone()), value)
             .after(call.spot.ready.clone())
             .within(inames)
             .without_barriers("pl_*", SyncScope::Global);
-        walk.loops.private(&call.private(index), arg.dtype, &[arg.size(self.shape)]).then(fetched)
+        walk.loops.then(fetched)
     }
 
     /// A call of the user's kernel.
     fn call(&self, call: Call<'_>) -> Piece {
-        let (mut piece, mut given, mut results, mut after) = (Piece::default(), Vec::new(), Vec::new(), call.spot.ready.clone());
-        for (index, arg) in self.shape.args.iter().enumerate() {
-            let (loops, whole) = self.whole(index, arg, call);
+        let (mut piece, mut given, mut results) = (Piece::default(), Vec::new(), Vec::new());
+        for (number, param) in self.shape.params.iter().enumerate() {
+            let (loops, whole) = self.whole(number, call);
             piece = piece.and(loops);
-            if arg.access.writes() {
+            if param.access.writes() {
                 results.push(whole.clone());
-            }
-            if !arg.in_place {
-                after.push(call.fetch(index));
             }
             given.push(whole);
         }
+        let fetched = self.shape.parts.iter().enumerate().filter(|(_, part)| !self.shape.params[part.param].in_place);
+        let after = call.spot.ready.iter().cloned().chain(fetched.map(|(index, _)| call.fetch(index)));
         let declares = vec![None; results.len()];
         let kind = InstructionKind::Call(CallInstruction { lhs: results, rhs: Expr::call(CALLABLE, given), declares });
         piece.then(Instruction::bare(call.id(), kind).after(after).within(call.spot.inames.clone()))
     }
 
     /// A whole private array, or a table that is read in place, along the axes that the kernel has for it.
-    fn whole(&self, index: usize, arg: &ArgShape, call: Call<'_>) -> (Piece, Expr) {
-        let lengths = &self.axes[index];
-        let inames: Vec<Name> = (0..lengths.len()).map(|axis| format!("pl_z{index}{}_{axis}", call.names.purpose).into()).collect();
+    fn whole(&self, number: usize, call: Call<'_>) -> (Piece, Expr) {
+        let lengths = &self.axes[number];
+        let inames: Vec<Name> = (0..lengths.len()).map(|axis| format!("pl_z{number}{}_{axis}", call.names.purpose).into()).collect();
         let loops = inames.iter().zip(lengths).fold(Piece::default(), |loops, (iname, &length)| loops.loop_over(iname, length, false));
         let mut steps = vec![1; lengths.len()];
         for axis in (1..lengths.len()).rev() {
             steps[axis - 1] = steps[axis] * lengths[axis];
         }
         let place = linear(0, &steps.into_iter().zip(&inames).collect::<Vec<_>>());
-        let array = if arg.in_place { Array::Table(arg.table).name() } else { call.private(index) };
+        let array = match self.shape.params[number].in_place {
+            true => Array::Table(self.shape.parts_of(number)[0].table).name(),
+            false => call.private(number),
+        };
         (loops, Expr::sub_array(inames, array, [place]))
     }
 }

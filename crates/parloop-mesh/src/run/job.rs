@@ -19,14 +19,14 @@ use smallvec::SmallVec;
 
 use super::scheme::{Order, Scheme, Way};
 use crate::Result;
-use crate::declare::arg::Arg;
+use crate::declare::arg::Part;
 use crate::declare::identity::Id;
 use crate::declare::map::Map;
 use crate::declare::set::Set;
 use crate::kernel::Kernel;
 use crate::lower::{self, Apart, Array, Form, Lowered, Machine, Number};
 use crate::plan::{Elements, Incidence, Table, element_order, last_writers};
-use crate::shape::{ArgShape, Shape};
+use crate::shape::{PartShape, Shape};
 use packed::Packed;
 
 /// On what kind of machine a context runs elements.
@@ -109,7 +109,7 @@ impl Job {
 pub struct Making<'a> {
     pub kernel: &'a Kernel,
     pub set: &'a Set,
-    pub args: &'a [Arg],
+    pub parts: &'a [Part],
     pub shape: &'a Shape,
     pub context: &'a Context,
     pub checked: bool,
@@ -164,7 +164,7 @@ impl Making<'_> {
     /// The maps of the loop, by their numbers in the shape.
     fn maps(&self) -> Vec<&Map> {
         let mut maps: Vec<&Map> = Vec::new();
-        for map in self.args.iter().filter_map(|arg| arg.map.as_ref()) {
+        for map in self.parts.iter().filter_map(|part| part.map.as_ref()) {
             if !maps.contains(&map) {
                 maps.push(map);
             }
@@ -279,8 +279,8 @@ impl Maker<'_> {
         match number {
             Number::Elements => self.making.set.base().sizes().total as i64,
             Number::Rows(table) => {
-                let args = self.making.args.iter().zip(&self.making.shape.args);
-                let mut of_table = args.filter(|(_, shape)| shape.table == table).map(|(arg, _)| arg.storage().rows() as i64);
+                let parts = self.making.parts.iter().zip(&self.making.shape.parts);
+                let mut of_table = parts.filter(|(_, shape)| shape.table == table).map(|(part, _)| part.storage().rows() as i64);
                 of_table.next().expect("invariant: every table has an argument")
             }
             Number::First | Number::Groups | Number::Begin | Number::Count => unreachable!("invariant: launches say it"),
@@ -295,14 +295,14 @@ impl Maker<'_> {
                 Some(values) => self.upload(&values),
                 None => Ok(Source::Map(map)),
             },
-            Array::Partial(arg) => {
-                if let Some(&own) = self.partials.get(&arg) {
+            Array::Partial(part) => {
+                if let Some(&own) = self.partials.get(&part) {
                     return Ok(Source::Own(own));
                 }
-                let shape = &self.making.shape.args[arg];
+                let shape = &self.making.shape.parts[part];
                 let bytes = self.groups.max(1) * shape.count * shape.dtype.size();
                 let own = self.allocate_scratch(bytes)?;
-                self.partials.insert(arg, own);
+                self.partials.insert(part, own);
                 Ok(Source::Own(own))
             }
             Array::Last(_) | Array::Bounds | Array::List | Array::Masks | Array::Starts | Array::Entries => {
@@ -340,7 +340,7 @@ impl Maker<'_> {
 
     /// How writes are kept apart by colours, which are not in the order of the elements.
     fn apart_by_order(&self) -> Apart {
-        if self.making.shape.args.iter().any(ArgShape::last_decides) { Apart::Last } else { Apart::Order }
+        if self.making.shape.parts.iter().any(PartShape::last_decides) { Apart::Last } else { Apart::Order }
     }
 
     /// For each map through which data is only written, who writes each row last.
@@ -355,11 +355,11 @@ impl Maker<'_> {
 
     /// The second step of sums and extremes over all elements.
     fn combine(&mut self) -> Result<()> {
-        let reduced: Vec<(usize, ArgShape)> =
-            self.making.shape.args.iter().cloned().enumerate().filter(|(_, arg)| arg.is_reduced()).collect();
-        for (index, arg) in reduced {
-            let ready = self.compiled(lower::combine(&arg, machine_of(self.making.context))?)?;
-            let arrays = [(Array::Table(0), Source::Table(arg.table)), (Array::Partial(0), Source::Own(self.partials[&index]))];
+        let reduced: Vec<(usize, PartShape)> =
+            self.making.shape.parts.iter().cloned().enumerate().filter(|(_, part)| part.is_reduced()).collect();
+        for (index, part) in reduced {
+            let ready = self.compiled(lower::combine(&part, machine_of(self.making.context))?)?;
+            let arrays = [(Array::Table(0), Source::Table(part.table)), (Array::Partial(0), Source::Own(self.partials[&index]))];
             self.step(&ready, &[(Number::Count, self.groups as i64)], &arrays)?;
         }
         Ok(())

@@ -17,12 +17,12 @@ use super::scheme::{Situation, Way, ways};
 use super::tune::{Run, Tuned};
 use crate::Result;
 use crate::access::Access;
-use crate::declare::arg::{Arg, ArgData};
+use crate::declare::arg::{Arg, ArgData, Param, Part, axes, flattened};
 use crate::declare::map::Map;
 use crate::declare::set::Set;
 use crate::error::MeshError;
 use crate::kernel::Kernel;
-use crate::lower::{Machine, unwritten_argument};
+use crate::lower::{Machine, unwritten_part};
 use crate::shape::Shape;
 use crate::storage::Layout;
 
@@ -45,13 +45,15 @@ use crate::storage::Layout;
 pub struct ParLoop {
     kernel: Kernel,
     set: Set,
-    args: Vec<Arg>,
+    /// What the kernel gets for each of its parameters.
+    params: Vec<Param>,
+    parts: Vec<Part>,
     options: LoopOptions,
     /// The maps, by their numbers in the shape.
     maps: SmallVec<[Map; 4]>,
-    /// The tables: which argument has each, whether the loop reads and writes it.
+    /// The tables: which part has each, whether the loop reads and writes it.
     tables: SmallVec<[Table; 8]>,
-    /// Arguments whose tables the loop takes turns at, sorted so that no two loops wait for each other, and whether it writes them.
+    /// Parts whose tables the loop takes turns at, sorted so that no two loops wait for each other, and whether it writes them.
     turns: SmallVec<[Table; 8]>,
     /// What is known about it on the context where it ran last. The layouts of its tables there are settled.
     last: Lock<Option<(Context, Arc<Tuned>)>>,
@@ -59,7 +61,7 @@ pub struct ParLoop {
 
 #[derive(Clone, Copy, Debug)]
 struct Table {
-    arg: usize,
+    part: usize,
     writes: bool,
 }
 
@@ -78,26 +80,28 @@ impl ParLoop {
     /// Which argument does not fit, and why.
     pub fn new(kernel: &Kernel, set: &Set, args: Vec<Arg>, options: LoopOptions) -> Result<ParLoop> {
         for (index, arg) in args.iter().enumerate() {
-            check_arg(index, arg, set)?;
+            arg.parts().iter().try_for_each(|part| check_part(index, part, set))?;
         }
         check_conflicts(&args)?;
         kernel.check(&args)?;
-        // On other devices there may be less of it.
-        check_room(kernel, &args, DeviceKind::Cpu)?;
+        let (params, parts) = flattened(args);
         let (mut maps, mut tables): (SmallVec<[Map; 4]>, SmallVec<[Table; 8]>) = Default::default();
-        for (index, arg) in args.iter().enumerate() {
-            if let Some(map) = arg.map.as_ref().filter(|map| !maps.contains(map)) {
+        for (index, part) in parts.iter().enumerate() {
+            if let Some(map) = part.map.as_ref().filter(|map| !maps.contains(map)) {
                 maps.push(map.clone());
             }
-            match tables.iter_mut().find(|table| args[table.arg].storage().is_same(arg.storage())) {
-                Some(table) => table.writes |= arg.access.writes(),
-                None => tables.push(Table { arg: index, writes: arg.access.writes() }),
+            match tables.iter_mut().find(|table| parts[table.part].storage().is_same(part.storage())) {
+                Some(table) => table.writes |= part.access.writes(),
+                None => tables.push(Table { part: index, writes: part.access.writes() }),
             }
         }
         let mut turns = tables.clone();
-        turns.sort_by_key(|table| args[table.arg].storage().rank());
+        turns.sort_by_key(|table| parts[table.part].storage().rank());
         let (kernel, set) = (kernel.clone(), set.clone());
-        Ok(ParLoop { kernel, set, args, options, maps, tables, turns, last: Lock::default() })
+        let made = ParLoop { kernel, set, params, parts, options, maps, tables, turns, last: Lock::default() };
+        // On other devices there may be less of it.
+        made.check_room(DeviceKind::Cpu)?;
+        Ok(made)
     }
 
     /// The kernel.
@@ -110,9 +114,9 @@ impl ParLoop {
         &self.set
     }
 
-    /// The arguments.
-    pub fn args(&self) -> &[Arg] {
-        &self.args
+    /// The parts of its arguments, one after another.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
     /// Runs the kernel for each element. Data moves to the context's device when it is not there.
@@ -124,9 +128,9 @@ impl ParLoop {
             return Ok(());
         }
         let tuned = self.tuned(context)?;
-        let turns = self.turns.iter().map(|table| self.args[table.arg].storage().turn(table.writes));
+        let turns = self.turns.iter().map(|table| self.parts[table.part].storage().turn(table.writes));
         let _turns: SmallVec<[Turn<'_>; 8]> = turns.collect::<Result<_, _>>()?;
-        let tables = self.tables.iter().map(|table| self.args[table.arg].storage().place(context, true, table.writes));
+        let tables = self.tables.iter().map(|table| self.parts[table.part].storage().place(context, true, table.writes));
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
         let maps = self.maps.iter().map(|map| map.storage().place(context, true, false));
         let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
@@ -141,7 +145,7 @@ impl ParLoop {
         Making {
             kernel: &self.kernel,
             set: &self.set,
-            args: &self.args,
+            parts: &self.parts,
             shape,
             context,
             checked,
@@ -172,8 +176,8 @@ impl ParLoop {
 
     fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
         let kind = context.device().kind();
-        check_room(&self.kernel, &self.args, kind)?;
-        let shape = Shape::of(&self.args, |arg| layout(arg, context), |index, arg| is_in_place(&self.kernel, index, arg, kind));
+        self.check_room(kind)?;
+        let shape = Shape::of(&self.params, &self.parts, |part| layout(part, context), |param| self.is_in_place(param, kind));
         let key = Key {
             kernel: self.kernel.id(),
             device: context.device().id(),
@@ -208,91 +212,98 @@ impl ParLoop {
     }
 }
 
-/// How the numbers of an argument lie in the memory of a context: as was settled, or as suits this loop.
-fn layout(arg: &Arg, context: &Context) -> Layout {
-    if matches!(arg.data, ArgData::Global(_)) {
+/// How the numbers of a part lie in the memory of a context: as was settled, or as suits this loop.
+fn layout(part: &Part, context: &Context) -> Layout {
+    if matches!(part.data, ArgData::Global(_)) {
         return Layout::Rows;
     }
-    let row = arg.storage().count() * arg.dtype().size();
+    let row = part.storage().count() * part.dtype().size();
     // Rows that one or two wide loads fetch are as good as columns where neighbours are visited in turn, and better where they are not.
     let fits = row.is_power_of_two() && row <= 64;
-    let preferred = match arg.map.is_none() && machine_of(context) == Machine::Gpu && !fits {
+    let preferred = match part.map.is_none() && machine_of(context) == Machine::Gpu && !fits {
         true => Layout::Columns,
         false => Layout::Rows,
     };
-    arg.storage().settle_layout(context, preferred)
+    part.storage().settle_layout(context, preferred)
 }
 
 /// The failed check of what a kernel must write, if the error is one.
 fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
     let MeshError::Loop(error) = error else { return None };
     let LoopError::Kernel(KernelError::Check { what, index: place, .. }) = &**error else { return None };
-    let index = unwritten_argument(what.split('[').next()?)?;
-    let (arg, place) = (of.args.get(index)?, usize::try_from(place - 1).ok()?);
-    let (axes, all) = (arg.axes(), arg.arity() * arg.count());
+    let part = unwritten_part(what.split('[').next()?)?;
+    let (index, param) = of.params.iter().enumerate().find(|(_, param)| param.parts.contains(&part))?;
+    let (parts, place) = (&of.parts[param.parts.clone()], usize::try_from(place - 1).ok()?);
+    let axes = axes(parts.iter().map(Part::axes), param.across, parts[0].block().is_some());
+    let all = axes.iter().product::<usize>();
     let mut rest = place % all;
     let mut entry: Vec<usize> = axes.iter().rev().map(|&length| (rest % length, rest /= length).0).collect();
     entry.reverse();
-    let (kernel, name) = (of.kernel.name().to_owned(), arg.name().to_owned());
+    let (kernel, name) = (of.kernel.name().to_owned(), of.parts[part].name().to_owned());
     Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry })
 }
 
 /// More numbers than this that all elements read are read where they are; fewer are copied, since compilers can hold them in registers.
 const MOST_COPIED: usize = 64;
 
-/// Whether an argument has so many numbers, the same for all elements, that copies would be a waste.
-fn is_large_table(arg: &Arg) -> bool {
-    matches!(arg.data, ArgData::Global(_)) && arg.access == Access::Read && arg.count() > MOST_COPIED
-}
-
-fn is_in_place(kernel: &Kernel, index: usize, arg: &Arg, device: DeviceKind) -> bool {
-    is_large_table(arg) && kernel.reads_in_place(index, device)
-}
-
 /// Bytes of an element's data that fit on the stack of a thread, twice, next to what the kernel has there.
 const MOST_BYTES: usize = 512 << 10;
 
-/// Refuses more data for each element than copies of it can be made of.
-fn check_room(kernel: &Kernel, args: &[Arg], device: DeviceKind) -> Result<()> {
-    let copied = || args.iter().enumerate().filter(|(index, arg)| !is_in_place(kernel, *index, arg, device));
-    let bytes = |(_, arg): (usize, &Arg)| arg.arity().saturating_mul(arg.count()).saturating_mul(arg.dtype().size());
-    let bytes = copied().map(bytes).fold(0, usize::saturating_add);
-    if bytes <= MOST_BYTES {
-        return Ok(());
+impl ParLoop {
+    /// The only part of a parameter that has so many numbers, the same for all elements, that copies would be a waste.
+    fn large_table(&self, param: usize) -> Option<&Part> {
+        let [part] = &self.parts[self.params[param].parts.clone()] else { return None };
+        let is_large = matches!(part.data, ArgData::Global(_)) && part.access == Access::Read && part.count() > MOST_COPIED;
+        is_large.then_some(part)
     }
-    let advice = match copied().find(|(_, arg)| is_large_table(arg)) {
-        None => "pass less data for each element".to_owned(),
-        Some((index, arg)) if kernel.reads_in_place(index, DeviceKind::Cpu) => {
-            format!("on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `{}`", arg.name())
+
+    fn is_in_place(&self, param: usize, device: DeviceKind) -> bool {
+        self.large_table(param).is_some() && self.kernel.reads_in_place(param, device)
+    }
+
+    /// Refuses more data for each element than copies of it can be made of.
+    fn check_room(&self, device: DeviceKind) -> Result<()> {
+        let copied = || (0..self.params.len()).filter(|&param| !self.is_in_place(param, device));
+        let bytes_of = |part: &Part| part.arity().saturating_mul(part.count()).saturating_mul(part.dtype().size());
+        let parts = copied().flat_map(|param| &self.parts[self.params[param].parts.clone()]);
+        let bytes = parts.map(bytes_of).fold(0, usize::saturating_add);
+        if bytes <= MOST_BYTES {
+            return Ok(());
         }
-        Some((index, arg)) => format!("declare argument {index} (`{}`) const, so that it is read where it is", arg.name()),
-    };
-    Err(MeshError::TooMuchForElement { kernel: kernel.name().to_owned(), bytes, most: MOST_BYTES, advice })
+        let advice = match copied().find_map(|param| Some((param, self.large_table(param)?.name()))) {
+            None => "pass less data for each element".to_owned(),
+            Some((param, name)) if self.kernel.reads_in_place(param, DeviceKind::Cpu) => {
+                format!("on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `{name}`")
+            }
+            Some((param, name)) => format!("declare argument {param} (`{name}`) const, so that it is read where it is"),
+        };
+        Err(MeshError::TooMuchForElement { kernel: self.kernel.name().to_owned(), bytes, most: MOST_BYTES, advice })
+    }
 }
 
-/// Whether an argument makes sense for elements of the set.
-fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
-    let name = || arg.name().to_owned();
-    let dat = match &arg.data {
+/// Whether a part of an argument makes sense for elements of the set.
+fn check_part(index: usize, part: &Part, set: &Set) -> Result<()> {
+    let name = || part.name().to_owned();
+    let dat = match &part.data {
         ArgData::Global(global) => {
-            if let Some(map) = &arg.map {
+            if let Some(map) = &part.map {
                 return Err(MeshError::MapOfGlobal { index, name: name(), map: map.name().to_owned() });
             }
             let (kind, allowed): (_, &'static [Access]) = match global.is_constant() {
                 true => ("a constant", &[Access::Read]),
                 false => ("a global", &[Access::Read, Access::Inc, Access::Min, Access::Max]),
             };
-            return match allowed.contains(&arg.access) {
+            return match allowed.contains(&part.access) {
                 true => Ok(()),
-                false => Err(MeshError::Mode { index, name: name(), access: arg.access, kind, allowed }),
+                false => Err(MeshError::Mode { index, name: name(), access: part.access, kind, allowed }),
             };
         }
         ArgData::Mat(..) => {
             const ALLOWED: &[Access] = &[Access::Write, Access::Inc];
-            if !ALLOWED.contains(&arg.access) {
-                return Err(MeshError::Mode { index, name: name(), access: arg.access, kind: "a matrix", allowed: ALLOWED });
+            if !ALLOWED.contains(&part.access) {
+                return Err(MeshError::Mode { index, name: name(), access: part.access, kind: "a matrix", allowed: ALLOWED });
             }
-            let from = arg.map.as_ref().expect("invariant: a matrix is reached through maps").from();
+            let from = part.map.as_ref().expect("invariant: a matrix is reached through maps").from();
             return match from == set.base() {
                 true => Ok(()),
                 false => Err(MeshError::WrongSet {
@@ -320,7 +331,7 @@ fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
         Err(MeshError::WrongSet { index, name: name(), data, found, through, wanted })
     };
     let (data, over) = (|| "the data is on".to_owned(), || "the loop is over".to_owned());
-    match &arg.map {
+    match &part.map {
         None if on != set.base() => wrong(data(), on, over(), set.base()),
         Some(map) if map.from() != set.base() => wrong(format!("the map `{}` begins at", map.name()), map.from(), over(), set.base()),
         Some(map) if map.to() != on => wrong(data(), on, format!("the map `{}` leads to", map.name()), map.to()),
@@ -330,39 +341,40 @@ fn check_arg(index: usize, arg: &Arg, set: &Set) -> Result<()> {
 
 /// Refuses the same data as two arguments when one element could read what another writes.
 fn check_conflicts(args: &[Arg]) -> Result<()> {
-    for (second, arg) in args.iter().enumerate() {
-        for (first, other) in args[..second].iter().enumerate() {
-            if !arg.access.writes() && !other.access.writes() {
+    let numbered = || args.iter().enumerate().flat_map(|(number, arg)| arg.parts().iter().map(move |part| (number, part)));
+    for (place, (second, part)) in numbered().enumerate() {
+        for (first, other) in numbered().take(place) {
+            if !part.access.writes() && !other.access.writes() {
                 continue;
             }
-            if !other.storage().is_same(arg.storage()) {
+            if !other.storage().is_same(part.storage()) {
                 // A plan knows tables, not their bytes, and on a GPU each has a copy of its own.
-                if other.storage().overlaps(arg.storage()) {
+                if other.storage().overlaps(part.storage()) {
                     return Err(MeshError::SharedMemory {
                         first_name: other.name().to_owned(),
                         first,
                         first_access: other.access,
-                        second_name: arg.name().to_owned(),
+                        second_name: part.name().to_owned(),
                         second,
-                        second_access: arg.access,
+                        second_access: part.access,
                     });
                 }
                 continue;
             }
-            let both_direct = arg.map.is_none() && other.map.is_none() && !matches!(arg.data, ArgData::Global(_));
+            let both_direct = part.map.is_none() && other.map.is_none() && !matches!(part.data, ArgData::Global(_));
             // The plan keeps apart what goes through maps.
-            let both_combine = arg.access == other.access && arg.access.is_reduction() && arg.map.is_some() == other.map.is_some();
-            let apart = match (&arg.data, &other.data) {
+            let both_combine = part.access == other.access && part.access.is_reduction() && part.map.is_some() == other.map.is_some();
+            let apart = match (&part.data, &other.data) {
                 (ArgData::Component(_, here), ArgData::Component(_, there)) => here != there,
                 _ => false,
             };
             if !(both_direct || both_combine || apart) {
                 return Err(MeshError::Conflict {
-                    name: arg.name().to_owned(),
+                    name: part.name().to_owned(),
                     first,
                     first_access: other.access,
                     second,
-                    second_access: arg.access,
+                    second_access: part.access,
                 });
             }
         }

@@ -3,7 +3,7 @@
 use super::options::{Lanes, LoopOptions, PlanChoice};
 use crate::access::Access;
 use crate::lower::Machine;
-use crate::shape::{ArgShape, Reach, Shape};
+use crate::shape::{PartShape, Reach, Shape};
 
 /// How writes that can meet are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,9 +85,9 @@ pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
 fn orders(shape: &Shape, scheme: Scheme, at: Situation) -> &'static [Order] {
     // Copies are in order, the tables themselves are not.
     let both_ways =
-        |arg: &ArgShape| arg.reach == Reach::Direct && shape.args.iter().any(|other| other.table == arg.table && other.map().is_some());
+        |part: &PartShape| part.reach == Reach::Direct && shape.parts.iter().any(|other| other.table == part.table && other.map().is_some());
     // A copy of a matrix would be read and written once more than its blocks.
-    let can_pack = at.whole && !shape.args.iter().any(|arg| both_ways(arg) || arg.block.is_some());
+    let can_pack = at.whole && !shape.parts.iter().any(|part| both_ways(part) || part.block.is_some());
     match scheme {
         Scheme::Free => &[Order::Near],
         Scheme::Sequential if at.threads > 1 => &[],
@@ -102,25 +102,25 @@ fn orders(shape: &Shape, scheme: Scheme, at: Situation) -> &'static [Order] {
 fn gains_from_order(shape: &Shape, at: Situation) -> bool {
     let may = at.options.plan == PlanChoice::Auto && !at.options.deterministic && !at.options.checked;
     // What the last of several elements leaves depends on their order.
-    let combines = shape.args.iter().all(|arg| !arg.can_meet() || arg.access.is_reduction());
+    let combines = shape.parts.iter().all(|part| !part.can_meet() || part.access.is_reduction());
     at.scattered && at.machine == Machine::Threads && may && combines
 }
 
 /// Why elements cannot be run in the lanes of vectors: those of a batch are all run before any of them is kept.
 fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str> {
-    let numbers = |arg: &ArgShape| arg.count * arg.map().map_or(1, |map| shape.maps[map]);
-    let kept = shape.args.iter().filter(|arg| arg.access.writes()).map(numbers).sum::<usize>();
+    let numbers = |part: &PartShape| part.count * part.map().map_or(1, |map| shape.maps[map]);
+    let kept = shape.parts.iter().filter(|part| part.access.writes()).map(numbers).sum::<usize>();
     if at.machine != Machine::Threads {
         Some("elements are run in the lanes of vectors on a CPU")
     } else if at.options.checked {
         Some("elements in the lanes of vectors cannot be checked")
     } else if scheme == Scheme::Colour {
         Some("blocks of one colour are not run in the lanes of vectors")
-    } else if shape.args.iter().any(|arg| arg.can_meet() && arg.access == Access::Rw) {
+    } else if shape.parts.iter().any(|part| part.can_meet() && part.access == Access::Rw) {
         Some("elements in the lanes of vectors are run at once, but the kernel reads and writes data in place through a map")
     } else if kept == 0 {
         Some("elements in the lanes of vectors must write something")
-    } else if kept > 64 || shape.args.iter().any(|arg| numbers(arg) > 64 && !arg.in_place) {
+    } else if kept > 64 || shape.params.iter().any(|param| param.size > 64 && !param.in_place) {
         Some("elements in the lanes of vectors may have 64 numbers for each argument and write 64")
     } else {
         None
@@ -148,7 +148,7 @@ pub struct Situation {
 
 /// The schemes to try.
 fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str> {
-    let meets = shape.args.iter().any(|arg| arg.can_meet());
+    let meets = shape.parts.iter().any(|part| part.can_meet());
     let possible = |scheme: Scheme| refusal(shape, scheme, at.machine).is_none();
     let chosen = match at.options.plan {
         PlanChoice::Auto => {
@@ -190,7 +190,7 @@ fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
 
 fn gpu(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
     // An element has many blocks of a matrix, and would be run for each.
-    let has_matrix = shape.args.iter().any(|arg| arg.block.is_some());
+    let has_matrix = shape.parts.iter().any(|part| part.block.is_some());
     let order: &[Scheme] = match (at.options.deterministic, has_matrix) {
         (true, _) => &[Scheme::Gather, Scheme::Colour],
         (false, true) => &[Scheme::Atomic, Scheme::Gather],
@@ -208,11 +208,11 @@ fn gpu(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<S
 
 /// Why a loop cannot be run that way.
 fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static str> {
-    let writes = || shape.args.iter().filter(|arg| arg.access.writes());
-    let met = || writes().filter(|arg| arg.can_meet());
+    let writes = || shape.parts.iter().filter(|part| part.access.writes());
+    let met = || writes().filter(|part| part.can_meet());
     // An element is run more than once, so that what it changes of its own must not be read by its other runs.
-    let is_read = |arg: &ArgShape| shape.args.iter().any(|other| other.access.reads() && other.overlaps(arg));
-    let repeats_safely = writes().all(|arg| arg.reach != Reach::Direct || !is_read(arg)) && met().all(|arg| arg.access != Access::Rw);
+    let is_read = |part: &PartShape| shape.parts.iter().any(|other| other.access.reads() && other.overlaps(part));
+    let repeats_safely = writes().all(|part| part.reach != Reach::Direct || !is_read(part)) && met().all(|part| part.access != Access::Rw);
     match (scheme, machine) {
         (Scheme::Free | Scheme::Colour, _) => None,
         (Scheme::Sequential, Machine::Gpu) => Some("a GPU does not run elements in order"),
@@ -223,13 +223,13 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
         (Scheme::Owner, _) | (Scheme::Gather, _) if !repeats_safely => {
             Some("elements would be run more than once, but the kernel reads and writes data in place")
         }
-        (Scheme::Gather, _) if shape.args.iter().any(|arg| arg.is_reduced()) => {
+        (Scheme::Gather, _) if shape.parts.iter().any(|part| part.is_reduced()) => {
             Some("elements would be run more than once, but the kernel has sums or extremes over all elements")
         }
-        (Scheme::Gather, _) if met().any(|arg| met().any(|other| arg.overlaps(other) && !arg.is_alike(other))) => {
+        (Scheme::Gather, _) if met().any(|part| met().any(|other| part.overlaps(other) && !part.is_alike(other))) => {
             Some("one argument is a component of another, so that a target would be gathered twice")
         }
-        (Scheme::Atomic, _) if met().any(|arg| arg.access != Access::Inc || !can_add(arg.dtype)) => {
+        (Scheme::Atomic, _) if met().any(|part| part.access != Access::Inc || !can_add(part.dtype)) => {
             Some("only additions of 32-bit and 64-bit numbers are indivisible")
         }
         _ => None,

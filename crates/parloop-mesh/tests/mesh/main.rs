@@ -11,6 +11,7 @@ mod layouts;
 mod loop_kernels;
 mod loops;
 mod matrices;
+mod mixed;
 mod plan;
 mod random;
 mod tables;

@@ -32,6 +32,19 @@ impl From<Access> for mesh::Access {
     }
 }
 
+impl From<mesh::Access> for Access {
+    fn from(access: mesh::Access) -> Access {
+        match access {
+            mesh::Access::Read => Access::READ,
+            mesh::Access::Write => Access::WRITE,
+            mesh::Access::Rw => Access::RW,
+            mesh::Access::Inc => Access::INC,
+            mesh::Access::Min => Access::MIN,
+            mesh::Access::Max => Access::MAX,
+        }
+    }
+}
+
 impl Access {
     /// The access that was given.
     pub fn of(object: &Bound<'_, PyAny>) -> Result<Access> {

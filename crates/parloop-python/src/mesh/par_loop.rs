@@ -105,7 +105,7 @@ pub fn par_loop<'py>(
 
 /// Runs a loop while the data has the memory that it shares with NumPy's arrays.
 fn run(py: Python<'_>, made: &mesh::ParLoop, context: &ker::Context) -> Result<()> {
-    for storage in made.args().iter().map(mesh::Arg::storage).filter(|storage| storage.owner().is_some()) {
+    for storage in made.parts().iter().map(mesh::Part::storage).filter(|storage| storage.owner().is_some()) {
         check_storage(py, storage)?;
         // Looked at again before each replay.
         context.stream().keep_recorded(|| std::sync::Arc::new(storage.clone()));

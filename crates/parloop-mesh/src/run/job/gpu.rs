@@ -5,7 +5,7 @@ use crate::Result;
 use crate::declare::set::Set;
 use crate::lower::{Apart, Array, BLOCK, EACH, Form, Number};
 use crate::plan::{Coloured, Inverse};
-use crate::shape::ArgShape;
+use crate::shape::PartShape;
 
 impl Maker<'_> {
     /// A work item for each element.
@@ -22,7 +22,7 @@ impl Maker<'_> {
     }
 
     fn launches(&mut self, bounds: &[i32], list: Option<&[i32]>, apart: Apart) -> Result<()> {
-        let each = if self.making.shape.args.iter().any(ArgShape::is_reduced) { EACH } else { 1 };
+        let each = if self.making.shape.parts.iter().any(PartShape::is_reduced) { EACH } else { 1 };
         let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK * each);
         self.groups = bounds.windows(2).map(blocks).sum();
         let executable = self.executable(&Form::Elements { visits: list.is_some().into(), apart, lanes: self.lanes })?;

@@ -36,7 +36,7 @@ impl Maker<'_> {
     /// are these. Where there is little room nothing is done.
     pub(super) fn pack(&mut self) -> Result<()> {
         let making = self.making;
-        let bytes: usize = making.args.iter().map(|arg| arg.storage().len() * arg.dtype().size()).sum();
+        let bytes: usize = making.parts.iter().map(|part| part.storage().len() * part.dtype().size()).sum();
         if bytes as u64 > making.context.device().memory_info().map_err(KernelError::from)?.free / 4 {
             return Ok(());
         }
@@ -52,9 +52,9 @@ impl Maker<'_> {
                 self.renumbered.insert(number, values);
             }
         }
-        for index in 0..making.args.len() {
-            let (arg, shape) = (&making.args[index], &making.shape.args[index]);
-            let Some(map) = &arg.map else { continue };
+        for index in 0..making.parts.len() {
+            let (part, shape) = (&making.parts[index], &making.shape.parts[index]);
+            let Some(map) = &part.map else { continue };
             let Some(ranked) = ranked.iter_mut().find(|known| known.set == map.to().id()) else { continue };
             if !self.packed.iter().any(|packed| packed.table == shape.table) {
                 self.pack_table(index, ranked)?;
@@ -65,7 +65,7 @@ impl Maker<'_> {
 
     fn pack_table(&mut self, index: usize, ranked: &mut Ranked) -> Result<()> {
         let making = self.making;
-        let (storage, shape) = (making.args[index].storage(), &making.shape.args[index]);
+        let (storage, shape) = (making.parts[index].storage(), &making.shape.parts[index]);
         let (rows, bytes) = (storage.rows(), storage.len() * storage.dtype().size());
         let (places, elements) = match ranked.uploaded {
             Some(uploaded) => uploaded,
@@ -78,9 +78,9 @@ impl Maker<'_> {
             }
         };
         let own = Source::Own(self.allocate_scratch(bytes)?);
-        let uses = || making.shape.args.iter().filter(|arg| arg.table == shape.table);
-        let only_added = uses().all(|arg| arg.access == Access::Inc);
-        let (there, back) = match (only_added, uses().any(|arg| arg.access.writes())) {
+        let uses = || making.shape.parts.iter().filter(|part| part.table == shape.table);
+        let only_added = uses().all(|part| part.access == Access::Inc);
+        let (there, back) = match (only_added, uses().any(|part| part.access.writes())) {
             (true, _) => (Permute::Clear, Some(Permute::Add)),
             (false, true) => (Permute::Copy, Some(Permute::Copy)),
             (false, false) => (Permute::Copy, None),
@@ -94,7 +94,7 @@ impl Maker<'_> {
     /// Brings back what the loop wrote.
     pub(super) fn unpack(&mut self) -> Result<()> {
         for packed in std::mem::take(&mut self.packed) {
-            let index = self.making.shape.args.iter().position(|arg| arg.table == packed.table);
+            let index = self.making.shape.parts.iter().position(|part| part.table == packed.table);
             let index = index.expect("invariant: every table has an argument");
             if let Some(back) = packed.back {
                 self.permute(back, index, [Source::Table(packed.table), packed.own, packed.places], packed.rows)?;
@@ -105,8 +105,8 @@ impl Maker<'_> {
 
     /// One pass over the rows of the table of an argument.
     fn permute(&mut self, what: Permute, index: usize, [to, from, list]: [Source; 3], rows: usize) -> Result<()> {
-        let arg = &self.making.shape.args[index];
-        let executable = self.compiled(lower::permute(what, arg.dtype, arg.row, self.making.shape.index)?)?;
+        let part = &self.making.shape.parts[index];
+        let executable = self.compiled(lower::permute(what, part.dtype, part.row, self.making.shape.index)?)?;
         let arrays = [(Array::Table(0), to), (Array::Table(1), from), (Array::List, list)];
         self.step(&executable, &[(Number::Count, rows as i64)], &arrays)
     }

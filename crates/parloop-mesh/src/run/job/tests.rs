@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::access::Access;
+use crate::declare::arg::{Arg, flattened};
 use crate::declare::dat::Dat;
 use crate::declare::global::Global;
 use crate::kernel::KernelOptions;
@@ -42,14 +43,15 @@ impl Ring {
     }
 
     fn run(&self, kernel: &Kernel, over: &Set, args: &[Arg], context: &Context, way: Way) {
-        let shape = Shape::of(args, |_| Layout::Rows, |_, _| false);
+        let (params, parts) = flattened(args.to_vec());
+        let (parts, shape) = (&parts[..], Shape::of(&params, &parts, |_| Layout::Rows, |_| false));
         let making =
-            Making { kernel, set: over, args, shape: &shape, context, checked: false, deterministic: false, known_order: OnceCell::new() };
+            Making { kernel, set: over, parts, shape: &shape, context, checked: false, deterministic: false, known_order: OnceCell::new() };
         let job = making.make(way).unwrap();
         assert!(job.code.iter().any(|code| code.contains("pl_list")), "{way:?}\n{:?}", job.code);
         assert_eq!(job.code.iter().any(|code| code.contains("permute")), way.order == Order::Packed, "{way:?}");
         let place = |storage: &Storage, writes| storage.place(context, true, writes).unwrap();
-        let tables: Vec<Memory> = args.iter().map(|arg| place(arg.storage(), arg.access.writes())).collect();
+        let tables: Vec<Memory> = parts.iter().map(|part| place(part.storage(), part.access.writes())).collect();
         job.run(&tables, &[place(self.ends.storage(), false)], context).unwrap();
     }
 }

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::lower::{Apart, Array, Form, Number, Visits};
 use crate::plan::{Blocks, Elements, Owned, Rank};
 use crate::run::scheme::Order;
-use crate::shape::{ArgShape, MASK_BITS};
+use crate::shape::{PartShape, MASK_BITS};
 
 /// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.
 fn chunk(elements: usize) -> usize {
@@ -155,7 +155,7 @@ impl Maker<'_> {
             Ok(owned)
         })?;
         // Rounding and last writers depend on the order.
-        match making.deterministic || making.shape.args.iter().any(ArgShape::last_decides) {
+        match making.deterministic || making.shape.parts.iter().any(PartShape::last_decides) {
             true => self.groups(&owned.bounds, &[0, owned.parts() as i32], Visited::List(&owned.list), Apart::Mask, &owned.masks),
             false => self.inside_then_border(&owned),
         }
