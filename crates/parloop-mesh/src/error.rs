@@ -22,6 +22,18 @@ pub enum MeshError {
     DimTooLarge { of: String, dim: Vec<usize> },
     #[error("data cannot be put on a subset of `{set}`; put it on `{set}` and loop over the subset")]
     DataOnSubset { set: String },
+    #[error("set `{set}` cannot be extruded: {reason}")]
+    Layers { set: String, reason: String },
+    #[error("set `{set}` is not extruded, so that a loop over it has no regions; leave out the region")]
+    Region { set: String },
+    #[error("set `{set}` has columns of cells, which map `{map}` cannot end at; end at a plain set with an element for each target")]
+    MapToExtruded { map: String, set: String },
+    #[error("map `{map}`: {reason}")]
+    MapOffsets { map: String, reason: String },
+    #[error(
+        "map `{map}`: slot {slot} of element {row} leads to {value} in a column of {cells} cells, but set `{set}` has {size} elements"
+    )]
+    LayerRange { map: String, row: usize, slot: usize, value: i64, cells: i32, set: String, size: usize },
     #[error("index {index} is not in set `{set}`, which has {size} elements")]
     SubsetIndex { set: String, index: i64, size: usize },
     #[error("subsets of `{first}` and of `{second}` cannot be combined; both must be of one set")]
@@ -72,6 +84,10 @@ pub enum MeshError {
     WrongSet { index: usize, name: String, data: String, found: String, through: String, wanted: String },
     #[error("arguments cannot be the parts of one: {reason}")]
     Parts { reason: String },
+    #[error("argument {index} (`{name}`): a facet has a cell below and a cell above it; reach data on cells through a map with an offset")]
+    DirectOnFacets { index: usize, name: String },
+    #[error("set `{set}` is not extruded, so that there is no layer to pass to a kernel; leave out pass_layer")]
+    NoLayers { set: String },
     #[error("argument {index} (`{name}`): a global has no map; leave out `{map}`")]
     MapOfGlobal { index: usize, name: String, map: String },
     #[error("argument {index} (`{name}`): there is no component {component}; an element has {count} numbers")]

@@ -6,6 +6,9 @@ use smallvec::{SmallVec, smallvec};
 use crate::access::Access;
 use crate::block::Block;
 use crate::declare::arg::{ArgData, Param, Part, axes};
+use crate::declare::iteration::Iteration;
+use crate::declare::layers::Layers;
+use crate::declare::map::Map;
 use crate::storage::Layout;
 
 /// The arguments of a loop, in the order of the kernel's parameters.
@@ -17,8 +20,12 @@ pub struct Shape {
     pub parts: Vec<PartShape>,
     /// How many tables of numbers there are; arguments of the same data share one.
     pub tables: usize,
-    /// The arity of each map; arguments of the same map share one.
-    pub maps: Vec<usize>,
+    /// The maps; parts with the same map share one.
+    pub maps: Vec<MapShape>,
+    /// How many columns each table of map values has; maps share tables.
+    pub stored: Vec<usize>,
+    /// Of an extruded set: how its layers are visited.
+    pub layers: Option<LayerShape>,
     /// The type of indices: wide when a table has more numbers than 32 bits count.
     pub index: DType,
 }
@@ -65,6 +72,58 @@ pub struct PartShape {
     pub access: Access,
 }
 
+/// How a map leads from an element to its targets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MapShape {
+    /// How many targets a visit has.
+    pub slots: usize,
+    /// How many targets a cell has.
+    pub arity: usize,
+    /// Tables of one column that lead to the row, one after another.
+    pub through: SmallVec<[usize; 1]>,
+    /// The table that has the targets; none where the row itself is the target.
+    pub table: Option<usize>,
+    /// Whether there is a row for each visit, and not for each column of an extruded set.
+    pub by_visit: bool,
+    /// Whether the columns of the table are in another order than the slots.
+    pub is_permuted: bool,
+    /// How targets move from a layer to the next.
+    pub moves: MoveShape,
+    /// Whether they move around a periodic column, and there by a number of their own.
+    pub around: Option<Around>,
+}
+
+/// How targets move from a layer to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MoveShape {
+    /// Not at all.
+    Not,
+    /// All of them by so many.
+    By(i32),
+    /// Each by a number of a list.
+    Listed,
+}
+
+/// How targets move around a periodic column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Around {
+    /// They begin at their cell.
+    Plain,
+    /// They begin above their cell, by a number of a list.
+    Shifted,
+}
+
+/// How the layers of an extruded set are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LayerShape {
+    /// Whether columns differ.
+    pub varied: bool,
+    /// How many cells a visit sees.
+    pub height: usize,
+    /// Whether the kernel gets the number of the layer.
+    pub is_passed: bool,
+}
+
 /// How elements lead to rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reach {
@@ -80,11 +139,12 @@ pub enum Reach {
 pub const MASK_BITS: usize = 32;
 
 /// One loop of a walk through the numbers that a kernel gets of an argument, and how far a step moves: from one row that the element leads
-/// to to another, in the row, and in the array that the kernel gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// to to another, from a cell to the next above it, in the row, and in the array that the kernel gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Axis {
     pub length: usize,
     pub slot: usize,
+    pub cell: usize,
     pub number: usize,
     pub place: usize,
 }
@@ -95,16 +155,19 @@ impl PartShape {
         if let Some(block) = self.block {
             return block_walk(block, shape.params[self.param].axes[1]);
         }
-        let numbers = Axis { length: self.count, slot: 0, number: 1, place: 1 };
-        match self.map() {
-            Some(map) => smallvec![Axis { length: shape.maps[map], slot: 1, number: 0, place: self.count }, numbers],
-            None => smallvec![numbers],
+        let numbers = Axis { length: self.count, number: 1, place: 1, ..Axis::default() };
+        let Some(map) = self.map() else { return smallvec![numbers] };
+        let MapShape { arity, slots, .. } = shape.maps[map];
+        let rows = Axis { length: arity, slot: 1, place: self.count, ..Axis::default() };
+        match slots / arity {
+            1 => smallvec![rows, numbers],
+            cells => smallvec![Axis { length: cells, cell: 1, place: arity * self.count, ..Axis::default() }, rows, numbers],
         }
     }
 
     /// How many numbers the kernel gets.
     pub fn size(&self, shape: &Shape) -> usize {
-        self.count * self.map().map_or(1, |map| shape.maps[map])
+        self.count * self.map().map_or(1, |map| shape.maps[map].slots)
     }
 
     /// The map, if there is one.
@@ -145,12 +208,70 @@ impl PartShape {
 fn block_walk(block: Block, width: usize) -> SmallVec<[Axis; 4]> {
     let Block { below, beside, rows, columns } = block;
     let axes = [
-        Axis { length: below, slot: beside, number: 0, place: rows * width },
-        Axis { length: rows, slot: 0, number: columns, place: width },
-        Axis { length: beside, slot: 1, number: 0, place: columns },
-        Axis { length: columns, slot: 0, number: 1, place: 1 },
+        Axis { length: below, slot: beside, place: rows * width, ..Axis::default() },
+        Axis { length: rows, number: columns, place: width, ..Axis::default() },
+        Axis { length: beside, slot: 1, place: columns, ..Axis::default() },
+        Axis { length: columns, number: 1, place: 1, ..Axis::default() },
     ];
     axes.into_iter().filter(|axis| axis.length > 1).collect()
+}
+
+/// What the shape of a loop is made of.
+pub struct Loop<'a> {
+    pub iteration: &'a Iteration,
+    pub params: &'a [Param],
+    pub parts: &'a [Part],
+    /// Whether the kernel gets the number of the layer.
+    pub passes_layer: bool,
+}
+
+/// The maps of these parts, by their numbers in the shape.
+pub fn maps_of(parts: &[Part]) -> SmallVec<[Map; 4]> {
+    let mut maps: SmallVec<[Map; 4]> = SmallVec::new();
+    for map in parts.iter().filter_map(|part| part.map.as_ref()) {
+        if !maps.contains(map) {
+            maps.push(map.clone());
+        }
+    }
+    maps
+}
+
+/// The maps whose tables these maps are made of, by their numbers in the shape. Of plain maps it is themselves.
+pub fn stored_by(maps: &[Map]) -> SmallVec<[Map; 4]> {
+    let mut stored: SmallVec<[Map; 4]> = SmallVec::new();
+    for route in maps.iter().map(Map::route) {
+        for map in route.through.into_iter().chain(route.table) {
+            if !stored.contains(&map) {
+                stored.push(map);
+            }
+        }
+    }
+    stored
+}
+
+fn map_shape(map: &Map, stored: &[Map], iteration: &Iteration) -> MapShape {
+    let route = map.route();
+    let number = |map: &Map| stored.iter().position(|known| known == map).expect("invariant: it is one of them");
+    let layers = iteration.layers();
+    let moves = match map.moves().filter(|_| layers.is_some()) {
+        None => MoveShape::Not,
+        Some(moves) => match moves.offsets() {
+            [first, rest @ ..] if rest.iter().all(|offset| offset == first) => MoveShape::By(*first),
+            _ => MoveShape::Listed,
+        },
+    };
+    let is_around = layers.is_some_and(Layers::is_periodic) && moves != MoveShape::Not;
+    let shifted = map.moves().is_some_and(|moves| moves.quotients().is_some());
+    MapShape {
+        slots: map.slots(iteration.height()),
+        arity: if map.is_by_visit() { map.slots(1) } else { map.arity() },
+        through: route.through.iter().map(number).collect(),
+        table: route.table.as_ref().map(number),
+        by_visit: map.is_by_visit(),
+        is_permuted: route.order.is_some(),
+        moves,
+        around: is_around.then_some(if shifted { Around::Shifted } else { Around::Plain }),
+    }
 }
 
 /// Where the numbers of each part begin in an array with these axes.
@@ -171,10 +292,12 @@ fn starts(parts: &[Part], across: usize, axes: &[usize]) -> SmallVec<[usize; 4]>
 }
 
 impl Shape {
-    /// The shape of these arguments; `layout` says how the numbers of each part lie in memory, `in_place` which parameters are not copied.
-    pub fn of(params: &[Param], parts: &[Part], layout: impl Fn(&Part) -> Layout, in_place: impl Fn(usize) -> bool) -> Shape {
+    /// The shape of these arguments for what a loop visits; `layout` says how the numbers of each part lie in memory, `in_place` which
+    /// parameters are not copied.
+    pub fn of(of: &Loop<'_>, layout: impl Fn(&Part) -> Layout, in_place: impl Fn(usize) -> bool) -> Shape {
+        let &Loop { iteration, params, parts, passes_layer } = of;
+        let maps = maps_of(parts);
         let mut tables: Vec<&Part> = Vec::new();
-        let mut maps = Vec::new();
         let mut param_shapes = Vec::with_capacity(params.len());
         let mut part_shapes = Vec::with_capacity(parts.len());
         for (number, param) in params.iter().enumerate() {
@@ -190,10 +313,7 @@ impl Shape {
                 let reach = match (&part.data, &part.map) {
                     (ArgData::Global(_), _) => Reach::Global,
                     (_, None) => Reach::Direct,
-                    (_, Some(map)) => Reach::Through(maps.iter().position(|known| *known == map).unwrap_or_else(|| {
-                        maps.push(map);
-                        maps.len() - 1
-                    })),
+                    (_, Some(map)) => Reach::Through(maps.iter().position(|known| known == map).expect("invariant: it is one of them")),
                 };
                 part_shapes.push(PartShape {
                     param: number,
@@ -218,10 +338,25 @@ impl Shape {
             });
         }
         let tables_are_small = parts.iter().all(|part| part.storage().len() <= i32::MAX as usize);
-        let maps_are_small = maps.iter().all(|map| map.storage().len() <= i32::MAX as usize);
+        let stored = stored_by(&maps);
+        let maps_are_small = stored.iter().all(|map| map.storage().len() <= i32::MAX as usize);
         let index = if tables_are_small && maps_are_small { DType::I32 } else { DType::I64 };
-        let maps = maps.iter().map(|map| map.arity()).collect();
-        Shape { params: param_shapes, parts: part_shapes, tables: tables.len(), maps, index }
+        let layers =
+            iteration.layers().map(|layers| LayerShape { varied: layers.cells().is_none(), height: iteration.height(), is_passed: passes_layer });
+        Shape {
+            params: param_shapes,
+            parts: part_shapes,
+            tables: tables.len(),
+            maps: maps.iter().map(|map| map_shape(map, &stored, iteration)).collect(),
+            stored: stored.iter().map(Map::arity).collect(),
+            layers,
+            index,
+        }
+    }
+
+    /// Whether every map is a table with a row for each element, so that elements and rows can be taken in another order.
+    pub fn is_flat(&self) -> bool {
+        self.layers.is_none() && self.maps.iter().all(|map| map.table.is_some() && map.through.is_empty() && !map.is_permuted)
     }
 
     /// The parts of a parameter.
@@ -258,12 +393,12 @@ impl Shape {
 
     /// How many words a mask over the slots of the meeting maps has.
     pub fn mask_words(&self) -> usize {
-        let slots: usize = self.meeting_maps().iter().map(|&map| self.maps[map]).sum();
+        let slots: usize = self.meeting_maps().iter().map(|&map| self.maps[map].slots).sum();
         slots.div_ceil(MASK_BITS).max(1)
     }
 
     /// The first slot of a map among those of `maps`.
     pub fn first_slot(&self, maps: &[usize], map: usize) -> usize {
-        maps.iter().take_while(|&&known| known != map).map(|&known| self.maps[known]).sum()
+        maps.iter().take_while(|&&known| known != map).map(|&known| self.maps[known].slots).sum()
     }
 }

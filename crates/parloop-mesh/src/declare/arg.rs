@@ -7,9 +7,10 @@ use smallvec::{SmallVec, smallvec};
 
 use super::dat::Dat;
 use super::global::Global;
+use super::iteration::Iteration;
 use super::map::Map;
 use super::mat::Mat;
-use super::sparsity::Dropped;
+use super::meeting::{Dropped, Meeting};
 use crate::Result;
 use crate::access::Access;
 use crate::block::Block;
@@ -26,7 +27,7 @@ pub enum ArgData {
     /// The same for all elements.
     Global(Global),
     /// The blocks of a matrix where the targets of two maps meet.
-    Mat(Mat, Block),
+    Mat(Mat, Meeting),
 }
 
 /// An argument of a loop: what the kernel gets for one parameter, the numbers of one or of several parts as one array.
@@ -46,6 +47,8 @@ pub struct Part {
     pub access: Access,
     /// Through which map elements lead to the data; `None` is directly.
     pub map: Option<Map>,
+    /// How many cells of a column the kernel sees at a time.
+    height: usize,
 }
 
 /// The parts of a loop that the kernel gets as one parameter.
@@ -76,17 +79,17 @@ impl From<Part> for Arg {
 impl Arg {
     /// Data on a set.
     pub fn dat(dat: &Dat, access: Access, map: Option<&Map>) -> Arg {
-        Part { data: ArgData::Dat(dat.clone()), access, map: map.cloned() }.into()
+        Part::new(ArgData::Dat(dat.clone()), access, map.cloned()).into()
     }
 
     /// One component of data on a set.
     pub fn component(dat: &Dat, component: usize, access: Access, map: Option<&Map>) -> Arg {
-        Part { data: ArgData::Component(dat.clone(), component), access, map: map.cloned() }.into()
+        Part::new(ArgData::Component(dat.clone(), component), access, map.cloned()).into()
     }
 
     /// What all elements share.
     pub fn global(global: &Global, access: Access) -> Arg {
-        Part { data: ArgData::Global(global.clone()), access, map: None }.into()
+        Part::new(ArgData::Global(global.clone()), access, None).into()
     }
 
     /// Several arguments as one: the kernel gets the numbers of one after those of another.
@@ -158,6 +161,15 @@ impl Arg {
         Ok(self)
     }
 
+    /// As a loop gets it.
+    ///
+    /// # Errors
+    /// As [`Part::settle`].
+    pub(crate) fn on(mut self, iteration: &Iteration) -> Result<Arg> {
+        self.parts.iter_mut().try_for_each(|part| part.settle(iteration))?;
+        Ok(self)
+    }
+
     /// Its parts: one, unless it is [`mixed`](Self::mixed) or a [`grid`](Self::grid), row by row.
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -211,6 +223,32 @@ pub(crate) fn axes(parts: impl ExactSizeIterator<Item = Vec<usize>>, across: usi
 }
 
 impl Part {
+    /// Data that is reached through a map, or directly.
+    pub fn new(data: ArgData, access: Access, map: Option<Map>) -> Part {
+        Part { data, access, map, height: 1 }
+    }
+
+    /// As a loop gets it: for cells of columns data on the set below them is reached by its own number, and the blocks of a matrix are found.
+    ///
+    /// # Errors
+    /// Targets that meet in a block that is not stored; a map that leads outside in some layer.
+    fn settle(&mut self, iteration: &Iteration) -> Result<()> {
+        if let ArgData::Mat(mat, meeting) = &self.data {
+            self.map = Some(mat.sparsity().positions(meeting, iteration)?);
+        }
+        if iteration.layers().is_some() {
+            self.height = iteration.height();
+            match (&self.data, &self.map) {
+                (_, Some(map)) => iteration.check_map(map)?,
+                (ArgData::Dat(dat) | ArgData::Component(dat, _), None) if dat.dataset().set() == iteration.set().plain() => {
+                    self.map = Some(Map::identity(dat.dataset().set()));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The name of the data.
     pub fn name(&self) -> &str {
         match &self.data {
@@ -246,20 +284,22 @@ impl Part {
 
     /// The part of a matrix that belongs to an element.
     pub fn block(&self) -> Option<Block> {
-        if let ArgData::Mat(_, block) = self.data { Some(block) } else { None }
+        let ArgData::Mat(mat, Meeting { rows, columns, .. }) = &self.data else { return None };
+        let (below, beside) = (rows.slots(self.height), columns.slots(self.height));
+        Some(Block { below, beside, rows: mat.sparsity().rows().count(), columns: mat.sparsity().columns().count() })
     }
 
     /// The lengths of the axes of what the kernel gets.
     pub fn axes(&self) -> Vec<usize> {
         match self.block() {
             Some(block) => block.shape().to_vec(),
-            None => self.map.iter().map(Map::arity).chain([self.count()]).collect(),
+            None => self.map.iter().filter(|map| !map.is_identity()).map(|map| map.slots(self.height)).chain([self.count()]).collect(),
         }
     }
 
     /// How many entries of the data the kernel gets.
     pub fn arity(&self) -> usize {
-        self.map.as_ref().map_or(1, Map::arity)
+        self.map.as_ref().map_or(1, |map| map.slots(self.height))
     }
 }
 
@@ -290,7 +330,7 @@ impl Mat {
     /// rows by all columns, which is zero before the kernel adds to it or writes it.
     ///
     /// # Errors
-    /// [`MeshError::SparsityMaps`](crate::MeshError::SparsityMaps), or targets that meet in a block that is not stored.
+    /// [`MeshError::SparsityMaps`](crate::MeshError::SparsityMaps).
     pub fn arg(&self, access: Access, rows: &Map, columns: &Map) -> Result<Arg> {
         self.arg_without(access, rows, columns, &Dropped::default())
     }
@@ -300,11 +340,9 @@ impl Mat {
     /// # Errors
     /// As [`arg`](Self::arg).
     pub fn arg_without(&self, access: Access, rows: &Map, columns: &Map, dropped: &Dropped) -> Result<Arg> {
-        let sparsity = self.sparsity();
-        let block =
-            Block { below: rows.arity(), beside: columns.arity(), rows: sparsity.rows().count(), columns: sparsity.columns().count() };
-        let map = Some(sparsity.positions(rows, columns, dropped)?);
-        Ok(Part { data: ArgData::Mat(self.clone(), block), access, map }.into())
+        let meeting = Meeting { rows: rows.clone(), columns: columns.clone(), dropped: dropped.clone() };
+        self.sparsity().check(&meeting)?;
+        Ok(Part::new(ArgData::Mat(self.clone(), meeting), access, None).into())
     }
 }
 

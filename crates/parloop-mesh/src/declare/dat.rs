@@ -38,7 +38,7 @@ impl Dat {
     /// # Errors
     /// [`MeshError::Length`](crate::MeshError::Length) when there are too few or too many.
     pub fn new<T: Element>(dataset: &DataSet, values: &[T], name: impl Into<String>) -> Result<Dat> {
-        Dat::around(dataset, Storage::with_values(values, dataset.set().sizes().total, dataset.count())?, name)
+        Dat::around(dataset, Storage::with_values(values, dataset.set().rows(), dataset.count())?, name)
     }
 
     /// Zeros.
@@ -46,7 +46,7 @@ impl Dat {
     /// # Errors
     /// When there is no room.
     pub fn zeros(dataset: &DataSet, dtype: DType, name: impl Into<String>) -> Result<Dat> {
-        Dat::around(dataset, Storage::zeros(dtype, dataset.set().sizes().total, dataset.count())?, name)
+        Dat::around(dataset, Storage::zeros(dtype, dataset.set().rows(), dataset.count())?, name)
     }
 
     /// Data whose numbers are in that storage, which has a row for each element.
@@ -54,7 +54,7 @@ impl Dat {
     /// # Errors
     /// [`MeshError::Length`] when it has other rows.
     pub fn around(dataset: &DataSet, storage: Storage, name: impl Into<String>) -> Result<Dat> {
-        let (rows, count) = (dataset.set().sizes().total, dataset.count());
+        let (rows, count) = (dataset.set().rows(), dataset.count());
         if (storage.rows(), storage.count()) != (rows, count) {
             return Err(MeshError::Length { asked: rows.saturating_mul(count), found: storage.len() });
         }

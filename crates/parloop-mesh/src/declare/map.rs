@@ -3,9 +3,12 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use parloop_device::forked::Lock;
 use parloop_device::{DType, Memory};
+use smallvec::SmallVec;
 
 use super::identity::{self, Id};
+use super::moves::Moves;
 use super::set::Set;
 use crate::Result;
 use crate::error::MeshError;
@@ -34,13 +37,40 @@ struct Inner {
     from: Set,
     to: Set,
     arity: usize,
-    values: Storage,
-    /// Of a map to the stored blocks of a matrix.
-    blocks: Option<Blocks>,
+    kind: Kind,
+    /// How targets move from layer to layer of an extruded set, if they do.
+    moves: Option<Moves>,
+    /// The extruded sets on which all targets are known to be there.
+    checked_on: Lock<Vec<Id>>,
     /// Whether its numbers have an order, when someone wanted to know.
     is_local: OnceLock<bool>,
     /// Better numbers for what it leads to, when someone wanted them.
     rank: OnceLock<Arc<[i32]>>,
+}
+
+/// Where the values are.
+enum Kind {
+    /// In a table, row by row.
+    Table(Storage),
+    /// In a table with a row for each visit of a loop: positions of stored blocks.
+    Blocks(Storage, Blocks),
+    /// Every element leads to itself.
+    Identity,
+    /// Those of another map, with its slots in another order: slot `i` is slot `order[i]` there.
+    Permuted { of: Map, order: Arc<[i32]> },
+    /// Those of another map, for the element to which one of arity 1 leads.
+    Composed { of: Map, through: Map },
+}
+
+/// How a loop gets from an element to its targets.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    /// Maps of arity 1 that lead to the row, one after another. Each has a table.
+    pub through: SmallVec<[Map; 1]>,
+    /// The map whose table has the targets; none where the row itself is the target.
+    pub table: Option<Map>,
+    /// Which column of the table each slot is, where not its own.
+    pub order: Option<Arc<[i32]>>,
 }
 
 /// Of a map to the stored blocks of a matrix: their order is that of their rows. Negative values lead nowhere.
@@ -72,7 +102,44 @@ impl Map {
     /// # Errors
     /// [`MeshError::MapLength`], [`MeshError::MapRange`], [`MeshError::MapOnSubset`], [`MeshError::Arity`].
     pub fn new(from: &Set, to: &Set, arity: usize, values: &[i32], name: impl Into<String>) -> Result<Map> {
+        Map::made(from, to, arity, values, None, name.into())
+    }
+
+    /// A map for columns of cells: its values are those of the lowest cell of each column, and slot `i` moves by `offsets[i]` from a cell
+    /// to the next above it. Of periodic columns `quotients` say by how many cells the target of a slot is above its cell, if any is.
+    ///
+    /// ```
+    /// use parloop_mesh::{Map, Set};
+    /// // Two edges of a line, extruded to three cells each; the vertices over each node are numbered upwards.
+    /// let cells = Set::new(2, "edges")?.extruded(4, false)?;
+    /// let vertices = Set::new(12, "vertices")?;
+    /// let corners = Map::with_offsets(&cells, &vertices, 4, &[0, 1, 4, 5, 4, 5, 8, 9], &[1, 1, 1, 1], None, "corners")?;
+    /// assert_eq!(corners.moves().unwrap().offsets(), [1, 1, 1, 1]);
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); [`MeshError::MapOffsets`], [`MeshError::LayerRange`].
+    pub fn with_offsets(
+        from: &Set,
+        to: &Set,
+        arity: usize,
+        values: &[i32],
+        offsets: &[i32],
+        quotients: Option<&[i32]>,
+        name: impl Into<String>,
+    ) -> Result<Map> {
         let name = name.into();
+        for (list, what) in [(Some(offsets), "offsets"), (quotients, "quotients")] {
+            if let Some(list) = list.filter(|list| list.len() != arity) {
+                let reason = format!("{} {what} are given for {arity} slots", list.len());
+                return Err(MeshError::MapOffsets { map: name, reason });
+            }
+        }
+        Map::made(from, to, arity, values, Some(Moves::new(offsets, quotients)), name)
+    }
+
+    fn made(from: &Set, to: &Set, arity: usize, values: &[i32], moves: Option<Moves>, name: String) -> Result<Map> {
         if arity == 0 {
             return Err(MeshError::Arity { map: name });
         }
@@ -80,6 +147,9 @@ impl Map {
             if set.indices().is_some() {
                 return Err(MeshError::MapOnSubset { map: name, set: set.base().name().to_owned() });
             }
+        }
+        if to.layers().is_some() {
+            return Err(MeshError::MapToExtruded { map: name, set: to.name().to_owned() });
         }
         let rows = from.sizes().total;
         if values.len() != rows.saturating_mul(arity) {
@@ -90,41 +160,141 @@ impl Map {
             let (row, column, value) = (place / arity, place % arity, values[place].into());
             return Err(MeshError::MapRange { map: name, row, column, value, set: to.name().to_owned(), size: limit });
         }
-        let values = Storage::with_values(values, rows, arity)?;
-        let inner = Inner {
-            id: identity::fresh(),
-            name,
-            from: from.clone(),
-            to: to.clone(),
-            arity,
-            values,
-            blocks: None,
-            is_local: OnceLock::new(),
-            rank: OnceLock::new(),
-        };
-        Ok(Map { inner: Arc::new(inner) })
+        let kind = Kind::Table(Storage::with_values(values, rows, arity)?);
+        Ok(Map::of(identity::fresh(), name, (from, to), arity, kind, moves))
     }
 
-    /// Positions of stored blocks, row by row, which were checked when they were found; -1 is none.
+    fn of(id: Id, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
+        let (from, to) = (from.clone(), to.clone());
+        let (checked_on, is_local, rank) = (Lock::default(), OnceLock::new(), OnceLock::new());
+        Map { inner: Arc::new(Inner { id, name, from, to, arity, kind, moves, checked_on, is_local, rank }) }
+    }
+
+    /// Positions of stored blocks for each visit of a loop, which were checked when they were found; -1 is none.
     pub(super) fn to_blocks(rows: &Map, stored: (&Set, &Arc<Pattern>), arity: usize, values: &[i32], name: String) -> Result<Map> {
-        let (blocks, pattern) = stored;
-        let inner = Inner {
-            id: identity::fresh(),
-            name,
-            from: rows.from().clone(),
-            to: blocks.clone(),
-            arity,
-            values: Storage::with_values(values, rows.from().sizes().total, arity)?,
-            blocks: Some(Blocks { rows: rows.clone(), pattern: pattern.clone() }),
-            is_local: OnceLock::new(),
-            rank: OnceLock::new(),
-        };
-        Ok(Map { inner: Arc::new(inner) })
+        let (set, pattern) = stored;
+        let blocks = Blocks { rows: rows.clone(), pattern: pattern.clone() };
+        let kind = Kind::Blocks(Storage::with_values(values, values.len() / arity, arity)?, blocks);
+        Ok(Map::of(identity::fresh(), name, (rows.from(), set), arity, kind, None))
+    }
+
+    /// The map that leads from every element of a set to itself. It is known by the number of the set.
+    pub(crate) fn identity(set: &Set) -> Map {
+        Map::of(set.id(), set.name().to_owned(), (set, set), 1, Kind::Identity, None)
+    }
+
+    /// This map with its slots in another order: slot `i` is slot `order[i]` of this one. No table is copied.
+    ///
+    /// ```
+    /// use parloop_mesh::{Map, Set};
+    /// let (edges, nodes) = (Set::new(2, "edges")?, Set::new(3, "nodes")?);
+    /// let ends = Map::new(&edges, &nodes, 2, &[0, 1, 1, 2], "ends")?;
+    /// assert_eq!(ends.permuted(&[1, 0], "turned")?.values()?, [1, 0, 2, 1]);
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MeshError::MapOffsets`]: the order is not a permutation of the slots.
+    pub fn permuted(&self, order: &[i32], name: impl Into<String>) -> Result<Map> {
+        let name = name.into();
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        if !sorted.iter().copied().eq(0..self.arity() as i32) {
+            let reason = format!("{order:?} is no order of the {} slots of `{}`", self.arity(), self.name());
+            return Err(MeshError::MapOffsets { map: name, reason });
+        }
+        let moves = self.moves().map(|moves| moves.permuted(order));
+        let kind = Kind::Permuted { of: self.clone(), order: order.into() };
+        Ok(Map::of(identity::fresh(), name, (self.from(), self.to()), self.arity(), kind, moves))
+    }
+
+    /// The map that leads through another one, of arity 1, and then through this one. No table is copied.
+    ///
+    /// ```
+    /// use parloop_mesh::{Map, Set};
+    /// let (facets, cells, nodes) = (Set::new(3, "facets")?, Set::new(2, "cells")?, Set::new(4, "nodes")?);
+    /// let corners = Map::new(&cells, &nodes, 2, &[0, 1, 2, 3], "corners")?;
+    /// let inside = Map::new(&facets, &cells, 1, &[1, 1, 0], "inside")?;
+    /// assert_eq!(corners.after(&inside, "facet2node")?.values()?, [2, 3, 2, 3, 0, 1]);
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MeshError::MapOffsets`]: the other map has another arity or leads elsewhere.
+    pub fn after(&self, through: &Map, name: impl Into<String>) -> Result<Map> {
+        let name = name.into();
+        let wrong = |reason: String| Err(MeshError::MapOffsets { map: name.clone(), reason });
+        if through.arity() != 1 {
+            return wrong(format!("`{}` has arity {}, but a map in front of another has arity 1", through.name(), through.arity()));
+        }
+        if through.moves().is_some() {
+            return wrong(format!("`{}` has offsets; only the last of several maps may have them", through.name()));
+        }
+        if through.to().plain() != self.from().plain() {
+            let (first, to, from) = (through.name(), through.to().name(), self.from().name());
+            return wrong(format!("`{first}` leads to set `{to}`, but `{}` begins at `{from}`", self.name()));
+        }
+        let kind = Kind::Composed { of: self.clone(), through: through.clone() };
+        Ok(Map::of(identity::fresh(), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))
     }
 
     /// Whether values may be negative, which lead nowhere.
     pub(crate) fn drops(&self) -> bool {
-        self.inner.blocks.is_some()
+        matches!(self.inner.kind, Kind::Blocks(..))
+    }
+
+    /// Whether it has a row for each visit of a loop, and not for each column of an extruded set.
+    pub(crate) fn is_by_visit(&self) -> bool {
+        matches!(self.inner.kind, Kind::Blocks(..))
+    }
+
+    /// Whether every element leads to itself.
+    pub(crate) fn is_identity(&self) -> bool {
+        matches!(self.inner.kind, Kind::Identity)
+    }
+
+    /// How targets move from layer to layer of an extruded set, if they do.
+    pub fn moves(&self) -> Option<&Moves> {
+        self.inner.moves.as_ref()
+    }
+
+    /// How many targets it has for a visit that sees so many cells of a column.
+    pub(crate) fn slots(&self, height: usize) -> usize {
+        match self.inner.kind {
+            Kind::Blocks(..) | Kind::Identity => self.arity(),
+            Kind::Table(_) | Kind::Permuted { .. } | Kind::Composed { .. } => self.arity() * height,
+        }
+    }
+
+    pub(super) fn is_checked_on(&self, set: &Set) -> bool {
+        self.inner.checked_on.lock_or(Vec::new).contains(&set.id())
+    }
+
+    pub(super) fn remember_checked_on(&self, set: &Set) {
+        self.inner.checked_on.lock_or(Vec::new).push(set.id());
+    }
+
+    /// How a loop gets from an element to its targets.
+    pub(crate) fn route(&self) -> Route {
+        match &self.inner.kind {
+            Kind::Table(_) | Kind::Blocks(..) => Route { through: SmallVec::new(), table: Some(self.clone()), order: None },
+            Kind::Identity => Route { through: SmallVec::new(), table: None, order: None },
+            Kind::Permuted { of, order } => {
+                let route = of.route();
+                let order = match &route.order {
+                    Some(inner) => order.iter().map(|&slot| inner[slot as usize]).collect(),
+                    None => order.clone(),
+                };
+                Route { order: Some(order), ..route }
+            }
+            Kind::Composed { of, through } => {
+                let (before, mut route) = (through.route(), of.route());
+                let mut all = before.through;
+                all.extend(before.table);
+                all.append(&mut route.through);
+                Route { through: all, ..route }
+            }
+        }
     }
 
     /// The number by which this map is known.
@@ -152,12 +322,23 @@ impl Map {
         self.inner.arity
     }
 
-    /// Its values, row by row.
+    /// Its values, row by row; of an extruded set those of the lowest cell of each column.
     ///
     /// # Errors
     /// When the host cannot read them.
     pub fn values(&self) -> Result<Vec<i32>> {
-        self.inner.values.to_vec()
+        match &self.inner.kind {
+            Kind::Table(values) | Kind::Blocks(values, _) => values.to_vec(),
+            Kind::Identity => Ok((0..self.to().sizes().total as i32).collect()),
+            Kind::Permuted { of, order } => {
+                let values = of.values()?;
+                Ok(values.chunks(self.arity()).flat_map(|row| order.iter().map(|&slot| row[slot as usize])).collect())
+            }
+            Kind::Composed { of, through } => {
+                let (values, rows) = (of.values()?, through.values()?);
+                Ok(rows.iter().flat_map(|&row| &values[row as usize * self.arity()..][..self.arity()]).copied().collect())
+            }
+        }
     }
 
     /// Numbers for the elements it leads to, such that those of neighbours are close (the reverse Cuthill-McKee order): element `i` gets
@@ -181,7 +362,7 @@ impl Map {
         if let Some(rank) = self.inner.rank.get() {
             return Ok(rank.clone());
         }
-        if let Some(blocks) = &self.inner.blocks {
+        if let Kind::Blocks(_, blocks) = &self.inner.kind {
             let rank = blocks.rank()?;
             return Ok(self.inner.rank.get_or_init(|| rank.into()).clone());
         }
@@ -198,9 +379,10 @@ impl Map {
         if let Some(&known) = self.inner.is_local.get() {
             return Ok(known);
         }
-        let is_local = match &self.inner.blocks {
-            Some(blocks) => blocks.rows.is_local()?,
-            None => plan::locality(&self.table(&self.values()?)).is_local(),
+        let is_local = match &self.inner.kind {
+            Kind::Blocks(_, blocks) => blocks.rows.is_local()?,
+            Kind::Identity => true,
+            Kind::Table(_) | Kind::Permuted { .. } | Kind::Composed { .. } => plan::locality(&self.table(&self.values()?)).is_local(),
         };
         Ok(*self.inner.is_local.get_or_init(|| is_local))
     }
@@ -209,25 +391,37 @@ impl Map {
         Table { values, arity: self.arity(), set: 0, targets: self.to().sizes().total, drops: self.drops() }
     }
 
-    /// The host's memory of its values, numbers of type [`DType::I32`] row by row, to look at: they were checked when it was made.
+    /// The host's memory of its values, numbers of type [`DType::I32`] row by row, to look at, if it has a table of its own: they
+    /// were checked when it was made.
     ///
     /// # Errors
     /// When the host cannot read them.
-    pub fn host(&self) -> Result<&Memory> {
+    pub fn host(&self) -> Result<Option<&Memory>> {
         // No loop writes a map.
-        Ok(self.inner.values.host()?.unprotected())
+        match self.table_storage() {
+            Some(values) => Ok(Some(values.host()?.unprotected())),
+            None => Ok(None),
+        }
     }
 
-    /// Where its values are: numbers of type [`DType::I32`].
+    fn table_storage(&self) -> Option<&Storage> {
+        match &self.inner.kind {
+            Kind::Table(values) | Kind::Blocks(values, _) => Some(values),
+            Kind::Identity | Kind::Permuted { .. } | Kind::Composed { .. } => None,
+        }
+    }
+
+    /// Where the values of a map with a table are: numbers of type [`DType::I32`].
     pub(crate) fn storage(&self) -> &Storage {
-        debug_assert_eq!(self.inner.values.dtype(), DType::I32);
-        &self.inner.values
+        let values = self.table_storage().expect("invariant: routes are made of maps with tables");
+        debug_assert_eq!(values.dtype(), DType::I32);
+        values
     }
 }
 
 impl PartialEq for Map {
     fn eq(&self, other: &Map) -> bool {
-        Arc::ptr_eq(&self.inner, &other.inner)
+        self.id() == other.id()
     }
 }
 

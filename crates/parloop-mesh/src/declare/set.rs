@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::identity::{Id, Identity};
+use super::layers::Layers;
 use crate::Result;
 use crate::error::MeshError;
 use crate::sizes::Sizes;
@@ -41,6 +42,13 @@ pub enum SetKind {
         of: Set,
         /// Which, ascending.
         indices: Arc<[i32]>,
+    },
+    /// Columns of cells, one over each element of another set.
+    Extruded {
+        /// The set they stand on, which is plain.
+        of: Set,
+        /// How many cells are in each.
+        layers: Layers,
     },
 }
 
@@ -82,6 +90,87 @@ impl Set {
         &self.inner.name
     }
 
+    /// Columns of cells over the elements of this set: over each so many layers of vertices, and one layer of cells less. Where the set is
+    /// periodic, the cell above the highest of a column is its lowest.
+    ///
+    /// Sizes of such a set are numbers of columns. Its cells are reached through maps with offsets, and data on it has a row for each cell.
+    ///
+    /// ```
+    /// use parloop_mesh::Set;
+    /// let cells = Set::new(4, "cells")?.extruded(11, false)?;
+    /// assert_eq!((cells.size(), cells.rows()), (4, 40));
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MeshError::Layers`]: fewer than two layers, a set that is not plain, or more cells than can be counted.
+    pub fn extruded(&self, layers: usize, periodic: bool) -> Result<Set> {
+        let wrong = |reason: String| Err(MeshError::Layers { set: self.name().to_owned(), reason });
+        let cells = layers.saturating_sub(1);
+        if cells == 0 {
+            return wrong(format!("{layers} layers have no cells between them; give at least 2"));
+        }
+        match i32::try_from(cells.saturating_mul(self.sizes().total.max(1))) {
+            Ok(_) => self.with_layers(Layers::constant(cells as i32, periodic)),
+            Err(_) => wrong(format!("{cells} cells over each element are more than {} in all", i32::MAX)),
+        }
+    }
+
+    /// As [`extruded`](Self::extruded), where columns differ: for each element its lowest layer and one more than its highest.
+    ///
+    /// # Errors
+    /// [`MeshError::Layers`]: as there, or other than one pair for each element, or a pair that does not grow.
+    pub fn extruded_between(&self, bounds: &[[i32; 2]], periodic: bool) -> Result<Set> {
+        let wrong = |reason: String| Err(MeshError::Layers { set: self.name().to_owned(), reason });
+        if bounds.len() != self.sizes().total {
+            return wrong(format!("{} pairs of layers are given for {} elements", bounds.len(), self.sizes().total));
+        }
+        if let Some((column, [bottom, top])) = bounds.iter().enumerate().find(|(_, [bottom, top])| *bottom < 0 || top <= bottom) {
+            return wrong(format!("layers {bottom} to {top} of element {column} do not grow from 0 or more; the second is at least one more"));
+        }
+        match Layers::varied(bounds.to_vec(), periodic) {
+            Some(layers) => self.with_layers(layers),
+            None => wrong(format!("there are more than {} cells in all", i32::MAX)),
+        }
+    }
+
+    fn with_layers(&self, layers: Layers) -> Result<Set> {
+        if !matches!(self.kind(), SetKind::Plain) {
+            let reason = "only a plain set can be extruded; extrude the whole set and take the subset afterwards".to_owned();
+            return Err(MeshError::Layers { set: self.name().to_owned(), reason });
+        }
+        Ok(Set::of(format!("{}_extruded", self.name()), self.sizes(), SetKind::Extruded { of: self.clone(), layers }))
+    }
+
+    /// The layers, of an extruded set or of a subset of one.
+    pub fn layers(&self) -> Option<&Layers> {
+        match &self.inner.kind {
+            SetKind::Plain => None,
+            SetKind::Subset { of, .. } => of.layers(),
+            SetKind::Extruded { layers, .. } => Some(layers),
+        }
+    }
+
+    /// The plain set: of an extruded one that which its columns stand on.
+    pub fn plain(&self) -> &Set {
+        match &self.inner.kind {
+            SetKind::Plain => self,
+            SetKind::Subset { of, .. } | SetKind::Extruded { of, .. } => of.plain(),
+        }
+    }
+
+    /// How many rows data on it has, ghosts and all: one for each element, or for each cell of an extruded set.
+    pub fn rows(&self) -> usize {
+        let columns = self.sizes().total;
+        match &self.inner.kind {
+            SetKind::Extruded { layers, .. } => columns.checked_sub(1).map_or(0, |last| {
+                let last = layers.column(last);
+                (last.before + last.cells) as usize
+            }),
+            SetKind::Plain | SetKind::Subset { .. } => columns,
+        }
+    }
+
     /// How many elements are of this process.
     pub fn size(&self) -> usize {
         self.inner.sizes.owned
@@ -100,7 +189,7 @@ impl Set {
     /// The set whose elements these are: itself, unless it is a subset.
     pub fn base(&self) -> &Set {
         match &self.inner.kind {
-            SetKind::Plain => self,
+            SetKind::Plain | SetKind::Extruded { .. } => self,
             SetKind::Subset { of, .. } => of,
         }
     }
@@ -108,7 +197,7 @@ impl Set {
     /// Which elements of its [`base`](Self::base), when not all.
     pub fn indices(&self) -> Option<&[i32]> {
         match &self.inner.kind {
-            SetKind::Plain => None,
+            SetKind::Plain | SetKind::Extruded { .. } => None,
             SetKind::Subset { indices, .. } => Some(indices),
         }
     }
@@ -127,6 +216,7 @@ impl fmt::Debug for Set {
         match self.inner.kind {
             SetKind::Plain => write!(f, "<Set {}: {}>", self.name(), self.size()),
             SetKind::Subset { ref of, .. } => write!(f, "<Set {}: {} of {}>", self.name(), self.size(), of.name()),
+            SetKind::Extruded { .. } => write!(f, "<Set {}: {} columns>", self.name(), self.size()),
         }
     }
 }

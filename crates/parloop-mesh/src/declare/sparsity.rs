@@ -8,7 +8,10 @@ use parloop_device::forked::Lock;
 
 use super::dataset::DataSet;
 use super::identity::{self, Id};
+use super::iteration::Iteration;
+use super::layers::Region;
 use super::map::Map;
+use super::meeting::{Dropped, Meeting};
 use super::set::Set;
 use crate::Result;
 use crate::error::MeshError;
@@ -39,42 +42,61 @@ struct Inner {
     pattern: Arc<Pattern>,
     nonzeros: Set,
     /// Where the blocks of elements are, for each pair of maps that was asked for.
-    positions: Lock<HashMap<(Id, Id, Dropped), Map>>,
+    positions: Lock<HashMap<Known, Map>>,
 }
 
-/// Rows and columns that matrices do not get, by the elements of the row and of the column set: boundary conditions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Dropped {
-    /// Elements of the row set, ascending.
-    pub rows: Arc<[i32]>,
-    /// Elements of the column set, ascending.
-    pub columns: Arc<[i32]>,
-}
+/// What positions are known for: the maps, what is dropped, and of extruded sets which, and which cells of it.
+type Known = (Id, Id, Dropped, Id, Region);
+
+/// A map to rows, a map to columns, and where they begin at an extruded set, the regions whose targets meet.
+pub type MapPair<'a> = (&'a Map, &'a Map, &'a [Region]);
 
 impl Sparsity {
     /// The blocks where, for some element of some pair of maps, a target of the first and a target of the second meet. Where rows and columns
-    /// are data on one set, the diagonal is stored too.
+    /// are data on one set, the diagonal is stored too. Of extruded sets these are the targets of all cells.
     ///
     /// # Errors
     /// [`MeshError::SparsityMaps`] for maps that lead elsewhere, or from two sets; [`MeshError::SetTooLarge`] for too many blocks.
     pub fn new(rows: &DataSet, columns: &DataSet, pairs: &[(&Map, &Map)], name: impl Into<String>) -> Result<Sparsity> {
+        let pairs: Vec<MapPair<'_>> = pairs.iter().map(|&(row_map, column_map)| (row_map, column_map, &[Region::All][..])).collect();
+        Sparsity::in_regions(rows, columns, &pairs, name)
+    }
+
+    /// As [`new`](Self::new), of extruded sets the targets that meet in some regions.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn in_regions(rows: &DataSet, columns: &DataSet, pairs: &[MapPair<'_>], name: impl Into<String>) -> Result<Sparsity> {
         let name = name.into();
-        for (row_map, column_map) in pairs {
+        for (row_map, column_map, _) in pairs {
             check_maps(&name, rows, columns, row_map, column_map)?;
+            for map in [row_map, column_map] {
+                if map.moves().is_some() && map.from().layers().is_none() {
+                    let reason = "it has offsets; a sparsity needs to know of how many layers, so let it begin at the extruded set".to_owned();
+                    return Err(MeshError::MapOffsets { map: map.name().to_owned(), reason });
+                }
+            }
         }
-        let (row_count, column_count) = (rows.set().sizes().total, columns.set().sizes().total);
+        let (row_count, column_count) = (rows.set().rows(), columns.set().rows());
         let size = PatternSize { rows: row_count, columns: column_count, diagonal: rows.set() == columns.set() };
-        let values = pairs.iter().map(|(row_map, column_map)| Ok([row_map.values()?, column_map.values()?]));
-        let values = values.collect::<Result<Vec<_>>>()?;
-        let tables = pairs
-            .iter()
-            .zip(&values)
-            .map(|((row_map, column_map), [row_values, column_values])| Ok((flat(row_map, row_values)?, flat(column_map, column_values)?)));
+        let mut values = Vec::new();
+        for &(row_map, column_map, regions) in pairs {
+            let from = row_map.from();
+            let regions = if from.layers().is_some() { regions } else { &[Region::All] };
+            for &region in regions {
+                let iteration = Iteration::new(from, region)?;
+                let targets = [iteration.targets(row_map)?, iteration.targets(column_map)?];
+                values.push((iteration, row_map, column_map, targets));
+            }
+        }
+        let tables = values.iter().map(|(iteration, row_map, column_map, [row_values, column_values])| {
+            Ok((flat(row_map, row_values, iteration)?, flat(column_map, column_values, iteration)?))
+        });
         let tables = tables.collect::<Result<Vec<_>>>()?;
         let met = tables.iter().map(|(row_table, column_table)| Pair::new(row_table, column_table)).collect::<Result<Vec<_>, _>>()?;
         let pattern = Arc::new(Pattern::new(size, &met, threads())?);
         let nonzeros = Set::new(pattern.stored(), format!("{name}_blocks"))?;
-        let pairs = pairs.iter().map(|&(row_map, column_map)| (row_map.clone(), column_map.clone())).collect();
+        let pairs = pairs.iter().map(|&(row_map, column_map, _)| (row_map.clone(), column_map.clone())).collect();
         let inner = Inner {
             id: identity::fresh(),
             name,
@@ -128,35 +150,44 @@ impl Sparsity {
         self.inner.rows.count() * self.inner.columns.count()
     }
 
-    /// For each element the blocks that its row targets and its column targets have in common, row by row.
+    /// Refuses maps that do not lead to rows and columns.
     ///
     /// # Errors
-    /// [`MeshError::SparsityMaps`]; targets that meet in a block that is not stored.
-    pub(crate) fn positions(&self, rows: &Map, columns: &Map, dropped: &Dropped) -> Result<Map> {
-        let key = (rows.id(), columns.id(), dropped.clone());
+    /// [`MeshError::SparsityMaps`], [`MeshError::SparsityFrom`].
+    pub(super) fn check(&self, meeting: &Meeting) -> Result<()> {
+        check_maps(self.name(), self.rows(), self.columns(), &meeting.rows, &meeting.columns)
+    }
+
+    /// For each visit of a loop the blocks that its row targets and its column targets have in common, row by row.
+    ///
+    /// # Errors
+    /// Targets that meet in a block that is not stored.
+    pub(super) fn positions(&self, meeting: &Meeting, iteration: &Iteration) -> Result<Map> {
+        let Meeting { rows, columns, dropped } = meeting;
+        let key = (rows.id(), columns.id(), dropped.clone(), iteration.set().base().id(), iteration.region());
         if let Some(known) = self.inner.positions.lock_or(HashMap::new).get(&key) {
             return Ok(known.clone());
         }
-        let made = self.find_positions(rows, columns, dropped)?;
+        let made = self.find_positions(meeting, iteration)?;
         Ok(self.inner.positions.lock_or(HashMap::new).entry(key).or_insert(made).clone())
     }
 
-    fn find_positions(&self, rows: &Map, columns: &Map, dropped: &Dropped) -> Result<Map> {
-        check_maps(self.name(), self.rows(), self.columns(), rows, columns)?;
-        let (row_values, column_values) = (without(rows, &dropped.rows)?, without(columns, &dropped.columns)?);
-        let (row_table, column_table) = (flat(rows, &row_values)?, flat(columns, &column_values)?);
+    fn find_positions(&self, Meeting { rows, columns, dropped }: &Meeting, iteration: &Iteration) -> Result<Map> {
+        let row_values = without(iteration.targets(rows)?, rows, &dropped.rows);
+        let column_values = without(iteration.targets(columns)?, columns, &dropped.columns);
+        let (row_table, column_table) = (flat(rows, &row_values, iteration)?, flat(columns, &column_values, iteration)?);
         let positions = match self.pattern().positions(Pair::new(&row_table, &column_table)?, threads())? {
             Positions::Narrow(positions) => positions,
             Positions::Wide(_) => unreachable!("invariant: a set of blocks has numbers of 32 bits"),
         };
         let name = format!("{} × {} in {}", rows.name(), columns.name(), self.name());
-        Map::to_blocks(rows, (&self.inner.nonzeros, &self.inner.pattern), rows.arity() * columns.arity(), &positions, name)
+        let arity = rows.slots(iteration.height()) * columns.slots(iteration.height());
+        Map::to_blocks(rows, (&self.inner.nonzeros, &self.inner.pattern), arity, &positions, name)
     }
 }
 
-/// The values of a map, -1 where it leads to one of these elements.
-fn without(map: &Map, dropped: &[i32]) -> Result<Vec<i32>> {
-    let mut values = map.values()?;
+/// Targets of a map, -1 where they are among these elements.
+fn without(mut values: Vec<i32>, map: &Map, dropped: &[i32]) -> Vec<i32> {
     if !dropped.is_empty() {
         let mut is_dropped = vec![false; map.to().sizes().total];
         for &element in dropped {
@@ -166,12 +197,12 @@ fn without(map: &Map, dropped: &[i32]) -> Result<Vec<i32>> {
         }
         values.iter_mut().filter(|value| **value >= 0 && is_dropped[**value as usize]).for_each(|value| *value = -1);
     }
-    Ok(values)
+    values
 }
 
-fn flat<'a>(map: &Map, values: &'a [i32]) -> Result<Flat<'a>> {
-    let table = Table { values, arity: map.arity(), set: 0, targets: map.to().sizes().total, drops: true };
-    Ok(Flat::new(Elements::Range(0..map.from().sizes().total), table)?)
+fn flat<'a>(map: &Map, values: &'a [i32], iteration: &Iteration) -> Result<Flat<'a>> {
+    let table = Table { values, arity: map.slots(iteration.height()), set: 0, targets: map.to().sizes().total, drops: true };
+    Ok(Flat::new(Elements::Range(0..iteration.total()), table)?)
 }
 
 fn check_maps(name: &str, rows: &DataSet, columns: &DataSet, row_map: &Map, column_map: &Map) -> Result<()> {

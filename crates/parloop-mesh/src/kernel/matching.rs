@@ -8,10 +8,14 @@ use crate::declare::arg::{Arg, ArgData, Part};
 use crate::error::MeshError;
 
 /// Compares each parameter with its argument: indirection, type, and what may be written.
-pub fn check(signature: &Signature, args: &[Arg]) -> Result<()> {
-    let kernel = &signature.name;
-    if signature.params.len() != args.len() {
-        return Err(MeshError::Count { kernel: kernel.clone(), takes: signature.params.len(), given: args.len() });
+pub fn check(signature: &Signature, args: &[Arg], gets_layer: bool) -> Result<()> {
+    let (kernel, given) = (&signature.name, args.len() + usize::from(gets_layer));
+    if signature.params.len() != given {
+        return Err(MeshError::Count { kernel: kernel.clone(), takes: signature.params.len(), given });
+    }
+    if let Some(last) = signature.params.last().filter(|last| gets_layer && last.ty != ParamType::Scalar(DType::I32)) {
+        let (name, declared, given) = (last.name.clone(), last.declaration(), "the number of the layer".to_owned());
+        return Err(MeshError::Parameter { kernel: kernel.clone(), index: args.len(), name, declared, given, advice: "declare an int" });
     }
     for (index, (param, arg)) in signature.params.iter().zip(args).enumerate() {
         let wrong = |advice: &'static str| {

@@ -193,11 +193,11 @@ impl Kernel {
         &self.inner.options.arguments
     }
 
-    /// Refuses arguments that the kernel does not take.
-    pub(crate) fn check(&self, args: &[Arg]) -> Result<()> {
+    /// Refuses arguments that the kernel does not take; behind them it may get the number of the layer.
+    pub(crate) fn check(&self, args: &[Arg], gets_layer: bool) -> Result<()> {
         match &self.inner.body {
-            Body::C(function) => matching::check(function.signature(), args),
-            Body::Loop(program) => passing::check(self.own(program), args),
+            Body::C(function) => matching::check(function.signature(), args, gets_layer),
+            Body::Loop(program) => passing::check(self.own(program), args, gets_layer),
         }
     }
 

@@ -8,10 +8,15 @@ use crate::declare::arg::Arg;
 use crate::error::MeshError;
 
 /// Compares each array of a loop kernel with its argument: axes, type, and what is written.
-pub fn check(kernel: &LoopKernel, args: &[Arg]) -> Result<()> {
-    let name = || kernel.name.to_string();
-    if kernel.arguments.len() != args.len() {
-        return Err(MeshError::Count { kernel: name(), takes: kernel.arguments.len(), given: args.len() });
+pub fn check(kernel: &LoopKernel, args: &[Arg], gets_layer: bool) -> Result<()> {
+    let (name, given) = (|| kernel.name.to_string(), args.len() + usize::from(gets_layer));
+    if kernel.arguments.len() != given {
+        return Err(MeshError::Count { kernel: name(), takes: kernel.arguments.len(), given });
+    }
+    if let Some(last) = kernel.arguments.last().filter(|last| gets_layer && !matches!(last.kind, ArgumentKind::Value)) {
+        let (declared, name_of) = (last.to_string(), last.name.to_string());
+        let (given, advice) = ("the number of the layer".to_owned(), "declare a value");
+        return Err(MeshError::Parameter { kernel: name(), index: args.len(), name: name_of, declared, given, advice });
     }
     for (index, (argument, arg)) in kernel.arguments.iter().zip(args).enumerate() {
         let wrong = |advice: &'static str| {

@@ -4,6 +4,7 @@ use parloop_device::DType;
 use parloop_loop::syntax::{Expr, InameTag, Instruction};
 use parloop_loop::{Affine, Name, Set};
 
+use super::level::{self, Level};
 use super::names::{Array, Number};
 use super::piece::{Piece, affine, bounded, linear, range};
 use super::{Apart, BLOCK, EACH, Form, LANES, Machine};
@@ -22,6 +23,8 @@ pub(super) struct Spot {
     pub place: Expr,
     /// Which slots it writes, where not all.
     pub mask: Option<Mask>,
+    /// Where in an extruded set it is.
+    pub level: Option<Level>,
 }
 
 /// Which slots of the element at hand are written.
@@ -85,7 +88,7 @@ pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine, lane_writes: &
     }
 }
 
-fn name(name: &str) -> Name {
+pub(super) fn name(name: &str) -> Name {
     name.into()
 }
 
@@ -94,12 +97,12 @@ fn names<const N: usize>(names: [&str; N]) -> Vec<Name> {
 }
 
 /// `<type> name = value`, under the same id.
-fn known(name: &str, dtype: DType, value: Expr) -> Instruction {
+pub(super) fn known(name: &str, dtype: DType, value: Expr) -> Instruction {
     Instruction::assign(name, Expr::var(name), value).declaring(dtype)
 }
 
 /// What stands at a place of an array.
-fn entry(array: Array, place: Expr) -> Expr {
+pub(super) fn entry(array: Array, place: Expr) -> Expr {
     Expr::from(&array.name()).at([place])
 }
 
@@ -112,6 +115,10 @@ struct Groups<'a> {
 
 impl Groups<'_> {
     fn frame(&self) -> Frame {
+        if let Some(layers) = self.shape.layers.filter(|layers| !layers.varied && !self.listed) {
+            let (columns, body) = level::columns(self.shape, layers, &name("pl_g"), "pl_lo", "pl_hi");
+            return Frame { piece: self.bounds().and(columns), body, outer: names(["pl_g"]), lanes: None, target: None };
+        }
         let around = names(["pl_g", "pl_k"]);
         let loops = range(&around[1], Affine::name("pl_lo"), Affine::name("pl_hi"));
         let (visit, body) = self.visit("", Expr::var("pl_k"), &around, &names(["pl_lo", "pl_hi"]));
@@ -151,6 +158,7 @@ impl Groups<'_> {
             element: Expr::var(element.as_str()),
             place: place.clone(),
             mask: None,
+            level: None,
         };
         if self.masked {
             let words = self.shape.mask_words();
@@ -161,7 +169,8 @@ impl Groups<'_> {
             }
             spot.mask = Some(Mask { word: one.then(|| Expr::var(word.as_str())), place, words });
         }
-        (piece, spot)
+        let (level, spot) = level::found(self.shape, lane, spot);
+        (piece.and(level), spot)
     }
 
     /// Groups whose elements are run in batches, and those that are left one by one, after `lane_writes`.
@@ -249,7 +258,9 @@ fn on_items(shape: &Shape, listed: bool, place: Expr, inames: &[Name]) -> (Piece
         piece = piece.take(Array::List, DType::I32, None);
     }
     let piece = piece.then(known("pl_e", shape.index, element).after(NONE).within(inames.to_vec()));
-    (piece, Spot { inames: inames.to_vec(), ready: names(["pl_e"]), element: Expr::var("pl_e"), place, mask: None })
+    let spot = Spot { inames: inames.to_vec(), ready: names(["pl_e"]), element: Expr::var("pl_e"), place, mask: None, level: None };
+    let (level, spot) = level::found(shape, "", spot);
+    (piece.and(level), spot)
 }
 
 /// Blocks of work items.
@@ -259,7 +270,7 @@ fn on_blocks() -> Piece {
 
 /// A work item for each row; it goes through the elements that lead to the row.
 fn targets(shape: &Shape, maps: &[usize], listed: bool) -> Frame {
-    let slots: usize = maps.iter().map(|&map| shape.maps[map]).sum();
+    let slots: usize = maps.iter().map(|&map| shape.maps[map].slots).sum();
     let (group, item, turn, index) = (name("pl_g"), name("pl_l"), name("pl_j"), shape.index);
     let outer = vec![group.clone(), item.clone()];
     let inames = vec![group.clone(), item.clone(), turn.clone()];
@@ -281,9 +292,10 @@ fn targets(shape: &Shape, maps: &[usize], listed: bool) -> Frame {
         // Unsigned, so that the quotient needs no care for negative numbers.
         .then(of_entry(known("pl_e", index, Expr::var("pl_n").floor_divide(slots)), &["pl_n"]))
         .then(of_entry(known("pl_s", index, Expr::var("pl_n") % slots), &["pl_n"]));
-    let body = Spot { inames, ready: names(["pl_e", "pl_s"]), element: Expr::var("pl_e"), place: Expr::var("pl_e"), mask: None };
+    let (element, place) = (Expr::var("pl_e"), Expr::var("pl_e"));
+    let (level, body) = level::found(shape, "", Spot { inames, ready: names(["pl_e", "pl_s"]), element, place, mask: None, level: None });
     let target = Target { row: Expr::var("pl_r"), ready: name("pl_r"), slot: Expr::var("pl_s") };
-    Frame { piece, body, outer, lanes: None, target: Some(target) }
+    Frame { piece: piece.and(level), body, outer, lanes: None, target: Some(target) }
 }
 
 /// Blocks of work items for `pl_count` places.

@@ -67,7 +67,7 @@ impl Body<'_> {
     /// Whether no later element, and no later column of this one, leads to the same row.
     fn is_last(&self, map: usize, walk: &Walk) -> Expr {
         let spot = &self.frame.body;
-        let entry = Expr::from(self.shape.maps[map]) * spot.element.clone() + walk.slot.clone();
+        let entry = Expr::from(self.shape.maps[map].slots) * spot.element.clone() + walk.slot.clone();
         Expr::from(&Array::Last(map).name()).at([self.target(spot, map, walk)]).equals(entry)
     }
 

@@ -4,6 +4,7 @@
 mod frame;
 mod keep;
 mod lanes;
+mod level;
 mod names;
 mod permute;
 mod piece;
@@ -21,7 +22,7 @@ use self::piece::{Piece, tagged};
 use self::stage::{Body, Call};
 use crate::access::Access;
 use crate::kernel::Kernel;
-use crate::shape::{Reach, Shape};
+use crate::shape::{Around, MoveShape, Reach, Shape};
 use crate::storage::Layout;
 
 pub use names::{Array, Number};
@@ -131,7 +132,7 @@ pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, chec
     let mut frame = frame::frame(shape, form, machine, &lanes::lane_writes(shape));
     let around = std::mem::take(&mut frame.piece);
     let body = body(&Body { shape, form, machine, frame: &frame, axes: &kernel.axes(shape), checked });
-    let piece = tables(shape, machine, checked).and(around).and(body);
+    let piece = tables(shape, form, machine, checked).and(level::data(shape)).and(around).and(body);
     let mut options = KernelOptions { checked: Some(checked), ..KernelOptions::default() };
     // SAFETY: whoever made the kernel vouched for its options.
     unsafe { options.set_build_options(kernel.build_options().to_vec()) };
@@ -166,7 +167,7 @@ fn body(body: &Body<'_>) -> Piece {
 }
 
 /// The tables and maps, with the lengths of their axes where indices are checked.
-fn tables(shape: &Shape, machine: Machine, checked: bool) -> Piece {
+fn tables(shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Piece {
     let mut piece = Piece::default();
     let of_shape = |data: Data, lengths: Vec<Expr>| if checked { data.shape_of(lengths) } else { data.unknown_shape() };
     // Memory of a GPU is ours; that of a host may be the user's, of which nothing is known.
@@ -191,13 +192,30 @@ fn tables(shape: &Shape, machine: Machine, checked: bool) -> Piece {
             piece = piece.take_number(Number::Rows(table), shape.index);
         }
     }
-    for (map, &arity) in shape.maps.iter().enumerate() {
-        let global = Data::global(Array::Map(map).name().as_str()).dtype(DType::I32);
-        let lengths = vec![Expr::from(&Number::Elements.name()), Expr::from(arity)];
-        piece = piece.take_data(Array::Map(map), aligned(of_shape(global, lengths), arity * 4), [Expr::from(arity), one()]);
+    if matches!(form, Form::Elements { visits: Visits::ListWithMaps, .. }) {
+        for (number, map) in shape.maps.iter().enumerate() {
+            let global = Data::global(Array::Map(number).name().as_str()).dtype(DType::I32).unknown_shape();
+            piece = piece.take_data(Array::Map(number), aligned(global, map.slots * 4), [Expr::from(map.slots), one()]);
+        }
+        return piece;
     }
-    if checked && !shape.maps.is_empty() {
-        piece = piece.take_number(Number::Elements, shape.index);
+    for (table, &columns) in shape.stored.iter().enumerate() {
+        let global = Data::global(Array::Stored(table).name().as_str()).dtype(DType::I32);
+        let lengths = vec![Expr::from(&Number::StoredRows(table).name()), Expr::from(columns)];
+        piece = piece.take_data(Array::Stored(table), aligned(of_shape(global, lengths), columns * 4), [Expr::from(columns), one()]);
+        if checked {
+            piece = piece.take_number(Number::StoredRows(table), shape.index);
+        }
+    }
+    for (number, map) in shape.maps.iter().enumerate() {
+        let lists = [
+            (Array::Order(number), map.is_permuted),
+            (Array::Offsets(number), map.moves == MoveShape::Listed),
+            (Array::Quotients(number), map.around == Some(Around::Shifted)),
+        ];
+        for (array, _) in lists.into_iter().filter(|(_, is_read)| *is_read) {
+            piece = piece.take(array, DType::I32, None);
+        }
     }
     piece
 }

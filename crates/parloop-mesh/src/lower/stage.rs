@@ -7,12 +7,13 @@ use parloop_loop::Name;
 use parloop_loop::syntax::{CallInstruction, Expr, Instruction, InstructionKind, SyncScope};
 
 use super::frame::{Frame, Spot};
+use super::level;
 use super::names::Array;
 use super::piece::{Piece, linear};
 use super::{Form, Machine, Visits};
 use crate::access::Access;
 use crate::kernel::CALLABLE;
-use crate::shape::{PartShape, Reach, Shape};
+use crate::shape::{Around, MoveShape, PartShape, Reach, Shape};
 
 /// Arrays of up to so many numbers are fetched and kept without loops, so that compilers can hold them in registers.
 pub(super) const UNROLLED: usize = 64;
@@ -91,8 +92,11 @@ pub(super) struct Walk {
     /// Its loops.
     pub loops: Piece,
     pub inames: Vec<Name>,
-    /// The slot of the row at hand.
+    /// The slot of the row at hand, among those of all cells that a visit sees.
     pub slot: Expr,
+    /// The slot among those of a cell, and which cell.
+    of_cell: Expr,
+    cell: Expr,
     /// Which number of the row.
     pub number: Expr,
     /// Where it is in what the kernel gets.
@@ -109,25 +113,55 @@ impl Body<'_> {
         let along = |constant: usize, step: fn(&crate::shape::Axis) -> usize| {
             linear(constant, &axes.iter().map(step).zip(&inames).collect::<Vec<_>>())
         };
-        let (slot, number, place) = (along(0, |axis| axis.slot), along(part.first, |axis| axis.number), along(part.start, |axis| axis.place));
-        Walk { loops, inames, slot, number, place }
+        let (number, place) = (along(part.first, |axis| axis.number), along(part.start, |axis| axis.place));
+        let (of_cell, cell) = (along(0, |axis| axis.slot), along(0, |axis| axis.cell));
+        let arity = part.map().map_or(1, |map| self.shape.maps[map].arity);
+        let of_cells = axes.iter().map(|axis| axis.slot + arity * axis.cell);
+        let slot = linear(0, &of_cells.zip(&inames).collect::<Vec<_>>());
+        Walk { loops, inames, slot, of_cell, cell, number, place }
     }
 
     /// One number of the table, for the element at hand.
     pub fn public(&self, spot: &Spot, part: &PartShape, walk: &Walk) -> Expr {
         let table = Expr::from(&Array::Table(part.table).name());
         match part.reach {
-            Reach::Direct => table.at([spot.element.clone(), walk.number.clone()]),
+            Reach::Direct => {
+                let row = spot.level.as_ref().map_or(&spot.element, |level| &level.row);
+                table.at([row.clone(), walk.number.clone()])
+            }
             Reach::Through(map) => table.at([self.target(spot, map, walk), walk.number.clone()]),
             Reach::Global => table.at([walk.number.clone()]),
         }
     }
 
     /// The row that the slot at hand leads to.
-    pub fn target(&self, spot: &Spot, map: usize, walk: &Walk) -> Expr {
-        let in_order = matches!(self.form, Form::Elements { visits: Visits::ListWithMaps, .. });
-        let row = if in_order { &spot.place } else { &spot.element };
-        Expr::from(&Array::Map(map).name()).at([row.clone(), walk.slot.clone()])
+    pub fn target(&self, spot: &Spot, number: usize, walk: &Walk) -> Expr {
+        if matches!(self.form, Form::Elements { visits: Visits::ListWithMaps, .. }) {
+            return Expr::from(&Array::Map(number).name()).at([spot.place.clone(), walk.slot.clone()]);
+        }
+        let map = &self.shape.maps[number];
+        let Some(level) = spot.level.as_ref().filter(|_| !map.by_visit) else {
+            return level::fetch(map, number, spot.element.clone(), walk.slot.clone());
+        };
+        let lowest = match level.has_rows && level::has_row(map) {
+            true => Expr::from(&level::row_of(number)).at([walk.of_cell.clone()]),
+            false => level::fetch(map, number, level.column.clone(), walk.of_cell.clone()),
+        };
+        let offset = match map.moves {
+            MoveShape::Not => return lowest,
+            MoveShape::By(offset) => Expr::int(offset.into()),
+            MoveShape::Listed => Expr::from(&Array::Offsets(number).name()).at([walk.of_cell.clone()]),
+        };
+        let layer = level.layer.clone() + walk.cell.clone();
+        let moved = match map.around {
+            None => layer,
+            Some(Around::Plain) => layer % level.cells.clone(),
+            Some(Around::Shifted) => {
+                let quotient = Expr::from(&Array::Quotients(number).name()).at([walk.of_cell.clone()]);
+                (layer + quotient.clone()) % level.cells.clone() - quotient % level.cells.clone()
+            }
+        };
+        lowest + offset * moved
     }
 
     /// Whether it is looked at what the kernel leaves unwritten.
@@ -175,6 +209,8 @@ impl Body<'_> {
         }
         let fetched = self.shape.parts.iter().enumerate().filter(|(_, part)| !self.shape.params[part.param].in_place);
         let after = call.spot.ready.iter().cloned().chain(fetched.map(|(index, _)| call.fetch(index)));
+        let layer = call.spot.level.as_ref().filter(|_| self.shape.layers.is_some_and(|layers| layers.is_passed));
+        given.extend(layer.map(|level| level.number.clone()));
         let declares = vec![None; results.len()];
         let kind = InstructionKind::Call(CallInstruction { lhs: results, rhs: Expr::call(CALLABLE, given), declares });
         piece.then(Instruction::bare(call.id(), kind).after(after).within(call.spot.inames.clone()))

@@ -21,12 +21,13 @@ use super::scheme::{Order, Scheme, Way};
 use crate::Result;
 use crate::declare::arg::Part;
 use crate::declare::identity::Id;
+use crate::declare::iteration::{Iteration, Visited};
 use crate::declare::map::Map;
-use crate::declare::set::Set;
+use crate::declare::moves::Moves;
 use crate::kernel::Kernel;
 use crate::lower::{self, Apart, Array, Form, Lowered, Machine, Number};
 use crate::plan::{Elements, Incidence, Table, element_order, last_writers};
-use crate::shape::{PartShape, Shape};
+use crate::shape::{PartShape, Shape, maps_of, stored_by};
 use packed::Packed;
 
 /// On what kind of machine a context runs elements.
@@ -108,7 +109,7 @@ impl Job {
 /// What a job is made for.
 pub struct Making<'a> {
     pub kernel: &'a Kernel,
-    pub set: &'a Set,
+    pub iteration: &'a Iteration,
     pub parts: &'a [Part],
     pub shape: &'a Shape,
     pub context: &'a Context,
@@ -154,22 +155,12 @@ impl Making<'_> {
     }
 
     fn elements(&self) -> Elements<'_> {
-        let size = self.set.size();
-        match self.set.indices() {
-            Some(indices) => Elements::List(&indices[..size]),
-            None => Elements::Range(0..size),
-        }
+        self.iteration.elements()
     }
 
     /// The maps of the loop, by their numbers in the shape.
-    fn maps(&self) -> Vec<&Map> {
-        let mut maps: Vec<&Map> = Vec::new();
-        for map in self.parts.iter().filter_map(|part| part.map.as_ref()) {
-            if !maps.contains(&map) {
-                maps.push(map);
-            }
-        }
-        maps
+    fn maps(&self) -> SmallVec<[Map; 4]> {
+        maps_of(self.parts)
     }
 
     /// The elements such that those which lead to the same places follow one another, if their numbers do not have it so.
@@ -182,10 +173,13 @@ impl Making<'_> {
     }
 
     fn find_order(&self) -> Result<Option<Vec<i32>>> {
+        if !self.shape.is_flat() {
+            return Ok(None);
+        }
         let maps = self.maps();
         let first = self.shape.meeting_maps();
         for number in first.iter().copied().chain(0..maps.len()) {
-            let map = maps[number];
+            let map = &maps[number];
             // Rows of a matrix are ordered by the map that leads to them.
             if !map.drops() && !map.is_local()? {
                 let values = map.values()?;
@@ -277,7 +271,10 @@ impl Maker<'_> {
     /// What a number is that is the same in all launches.
     fn value(&self, number: Number) -> i64 {
         match number {
-            Number::Elements => self.making.set.base().sizes().total as i64,
+            Number::StoredRows(table) => stored_by(&self.making.maps())[table].storage().rows() as i64,
+            Number::Visits => self.making.iteration.each().map_or(0, i64::from),
+            Number::Bottom => self.lowest().map_or(0, |lowest| lowest.first.into()),
+            Number::Cells => self.lowest().map_or(0, |lowest| lowest.column.cells.into()),
             Number::Rows(table) => {
                 let parts = self.making.parts.iter().zip(&self.making.shape.parts);
                 let mut of_table = parts.filter(|(_, shape)| shape.table == table).map(|(part, _)| part.storage().rows() as i64);
@@ -291,9 +288,24 @@ impl Maker<'_> {
     fn source(&mut self, array: Array) -> Result<Source> {
         match array {
             Array::Table(table) => Ok(self.table(table)),
-            Array::Map(map) => match self.renumbered.get(&map).cloned() {
+            // Where maps are renumbered, each has a table of its own.
+            Array::Stored(table) => match self.renumbered.get(&table).cloned() {
                 Some(values) => self.upload(&values),
-                None => Ok(Source::Map(map)),
+                None => Ok(Source::Map(table)),
+            },
+            Array::Order(map) => {
+                let order = self.making.maps()[map].route().order;
+                self.upload(&order.expect("invariant: the map is permuted"))
+            }
+            Array::Offsets(map) => self.upload(self.moves(map).offsets()),
+            Array::Quotients(map) => self.upload(self.moves(map).quotients().unwrap_or(&[])),
+            Array::Columns => {
+                let columns = self.columns();
+                self.upload(&columns)
+            },
+            Array::Heights => {
+                let heights = self.heights();
+                self.upload(&heights)
             },
             Array::Partial(part) => {
                 if let Some(&own) = self.partials.get(&part) {
@@ -305,10 +317,37 @@ impl Maker<'_> {
                 self.partials.insert(part, own);
                 Ok(Source::Own(own))
             }
-            Array::Last(_) | Array::Bounds | Array::List | Array::Masks | Array::Starts | Array::Entries => {
+            Array::Map(_) | Array::Last(_) | Array::Bounds | Array::List | Array::Masks | Array::Starts | Array::Entries => {
                 unreachable!("invariant: launches say where it is")
             }
         }
+    }
+
+    /// What is visited of the first column, where all are alike.
+    fn lowest(&self) -> Option<Visited> {
+        self.making.iteration.each().map(|_| self.making.iteration.column(0))
+    }
+
+    fn moves(&self, map: usize) -> Moves {
+        self.making.maps()[map].moves().expect("invariant: its targets move").clone()
+    }
+
+    /// What is visited of each column.
+    fn visited_columns(&self) -> impl Iterator<Item = Visited> {
+        let iteration = self.making.iteration;
+        (0..iteration.set().base().sizes().total).map(|column| iteration.column(column))
+    }
+
+    /// The column of each visit.
+    fn columns(&self) -> Vec<i32> {
+        let numbered = self.visited_columns().enumerate();
+        numbered.flat_map(|(column, visited)| std::iter::repeat_n(column as i32, visited.count as usize)).collect()
+    }
+
+    /// What is known of each column, in the order of `Tall`.
+    fn heights(&self) -> Vec<i32> {
+        let known = |Visited { column, first, start, .. }: Visited| [first - start, column.bottom, column.cells, column.before];
+        self.visited_columns().flat_map(known).collect()
     }
 
     /// Memory that is written in each run.
@@ -329,7 +368,7 @@ impl Maker<'_> {
             .zip(&sets)
             .map(|((&number, values), set)| Table {
                 values,
-                arity: maps[number].arity(),
+                arity: maps[number].slots(self.making.iteration.height()),
                 set: sets.iter().position(|known| known == set).expect("invariant: it is in the list"),
                 targets: maps[number].to().sizes().total,
                 drops: maps[number].drops(),

@@ -4,6 +4,8 @@ use std::sync::OnceLock;
 
 use parloop_kernel::checked_by_environment;
 
+use crate::declare::layers::Region;
+
 /// How a loop is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoopOptions {
@@ -17,6 +19,10 @@ pub struct LoopOptions {
     pub checked: bool,
     /// Whether elements are run in the lanes of vectors on a CPU.
     pub lanes: Lanes,
+    /// Which cells of the columns of an extruded set.
+    pub region: Region,
+    /// Whether the kernel gets the number of the layer, an `int`, behind all arguments.
+    pub pass_layer: bool,
 }
 
 impl Default for LoopOptions {
@@ -24,7 +30,7 @@ impl Default for LoopOptions {
         // The environment is asked once: loops are short. What is wrong with the variable is told when a kernel is compiled.
         static CHECKED: OnceLock<bool> = OnceLock::new();
         let checked = *CHECKED.get_or_init(|| matches!(checked_by_environment(), Ok(true)));
-        LoopOptions { plan: PlanChoice::default(), deterministic: false, checked, lanes: Lanes::default() }
+        LoopOptions { plan: PlanChoice::default(), deterministic: false, checked, lanes: Lanes::default(), region: Region::default(), pass_layer: false }
     }
 }
 

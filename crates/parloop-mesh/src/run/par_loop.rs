@@ -18,12 +18,14 @@ use super::tune::{Run, Tuned};
 use crate::Result;
 use crate::access::Access;
 use crate::declare::arg::{Arg, ArgData, Param, Part, axes, flattened};
+use crate::declare::iteration::Iteration;
+use crate::declare::layers::Region;
 use crate::declare::map::Map;
 use crate::declare::set::Set;
 use crate::error::MeshError;
 use crate::kernel::Kernel;
 use crate::lower::{Machine, unwritten_part};
-use crate::shape::Shape;
+use crate::shape::{Loop, Shape, maps_of, stored_by};
 use crate::storage::Layout;
 
 /// A kernel over a set with its arguments, ready to be run often.
@@ -44,13 +46,15 @@ use crate::storage::Layout;
 /// ```
 pub struct ParLoop {
     kernel: Kernel,
-    set: Set,
+    iteration: Iteration,
     /// What the kernel gets for each of its parameters.
     params: Vec<Param>,
     parts: Vec<Part>,
     options: LoopOptions,
     /// The maps, by their numbers in the shape.
     maps: SmallVec<[Map; 4]>,
+    /// Those whose tables they are made of.
+    stored: SmallVec<[Map; 4]>,
     /// The tables: which part has each, whether the loop reads and writes it.
     tables: SmallVec<[Table; 8]>,
     /// Parts whose tables the loop takes turns at, sorted so that no two loops wait for each other, and whether it writes them.
@@ -80,16 +84,18 @@ impl ParLoop {
     /// Which argument does not fit, and why.
     pub fn new(kernel: &Kernel, set: &Set, args: Vec<Arg>, options: LoopOptions) -> Result<ParLoop> {
         for (index, arg) in args.iter().enumerate() {
-            arg.parts().iter().try_for_each(|part| check_part(index, part, set))?;
+            arg.parts().iter().try_for_each(|part| check_part(index, part, set, options.region))?;
         }
+        let iteration = Iteration::new(set, options.region)?;
+        let args = args.into_iter().map(|arg| arg.on(&iteration)).collect::<Result<Vec<_>>>()?;
         check_conflicts(&args)?;
-        kernel.check(&args)?;
+        kernel.check(&args, options.pass_layer)?;
+        if options.pass_layer && iteration.layers().is_none() {
+            return Err(MeshError::NoLayers { set: set.name().to_owned() });
+        }
         let (params, parts) = flattened(args);
-        let (mut maps, mut tables): (SmallVec<[Map; 4]>, SmallVec<[Table; 8]>) = Default::default();
+        let mut tables: SmallVec<[Table; 8]> = SmallVec::new();
         for (index, part) in parts.iter().enumerate() {
-            if let Some(map) = part.map.as_ref().filter(|map| !maps.contains(map)) {
-                maps.push(map.clone());
-            }
             match tables.iter_mut().find(|table| parts[table.part].storage().is_same(part.storage())) {
                 Some(table) => table.writes |= part.access.writes(),
                 None => tables.push(Table { part: index, writes: part.access.writes() }),
@@ -97,8 +103,9 @@ impl ParLoop {
         }
         let mut turns = tables.clone();
         turns.sort_by_key(|table| parts[table.part].storage().rank());
-        let (kernel, set) = (kernel.clone(), set.clone());
-        let made = ParLoop { kernel, set, params, parts, options, maps, tables, turns, last: Lock::default() };
+        let (kernel, maps) = (kernel.clone(), maps_of(&parts));
+        let stored = stored_by(&maps);
+        let made = ParLoop { kernel, iteration, params, parts, options, maps, stored, tables, turns, last: Lock::default() };
         // On other devices there may be less of it.
         made.check_room(DeviceKind::Cpu)?;
         Ok(made)
@@ -111,7 +118,7 @@ impl ParLoop {
 
     /// The set.
     pub fn set(&self) -> &Set {
-        &self.set
+        self.iteration.set()
     }
 
     /// The parts of its arguments, one after another.
@@ -124,7 +131,8 @@ impl ParLoop {
     /// # Errors
     /// A mistake in the kernel's source; a plan that cannot run this loop; no room; what the device says.
     pub fn run(&self, context: &Context) -> Result<()> {
-        if self.set.size() == 0 {
+        let count = self.iteration.count();
+        if count == 0 {
             return Ok(());
         }
         let tuned = self.tuned(context)?;
@@ -132,10 +140,10 @@ impl ParLoop {
         let _turns: SmallVec<[Turn<'_>; 8]> = turns.collect::<Result<_, _>>()?;
         let tables = self.tables.iter().map(|table| self.parts[table.part].storage().place(context, true, table.writes));
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
-        let maps = self.maps.iter().map(|map| map.storage().place(context, true, false));
+        let maps = self.stored.iter().map(|map| map.storage().place(context, true, false));
         let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
         let with = Run { tables: &tables, maps: &maps, context };
-        let run = tuned.run(&with, self.set.size(), |shape| self.making(shape, context));
+        let run = tuned.run(&with, count, |shape| self.making(shape, context));
         run.map_err(|error| unwritten(self, &error).unwrap_or(error))
     }
 
@@ -144,7 +152,7 @@ impl ParLoop {
         let LoopOptions { checked, deterministic, .. } = self.options;
         Making {
             kernel: &self.kernel,
-            set: &self.set,
+            iteration: &self.iteration,
             parts: &self.parts,
             shape,
             context,
@@ -177,7 +185,8 @@ impl ParLoop {
     fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
         let kind = context.device().kind();
         self.check_room(kind)?;
-        let shape = Shape::of(&self.params, &self.parts, |part| layout(part, context), |param| self.is_in_place(param, kind));
+        let of = Loop { iteration: &self.iteration, params: &self.params, parts: &self.parts, passes_layer: self.options.pass_layer };
+        let shape = Shape::of(&of, |part| layout(part, context), |param| self.is_in_place(param, kind));
         let key = Key {
             kernel: self.kernel.id(),
             device: context.device().id(),
@@ -186,7 +195,7 @@ impl ParLoop {
             maps: self.maps.iter().map(Map::id).collect(),
             options: self.options,
         };
-        known::get(&self.set, key, |key| Tuned::new(&self.making(&key.shape, context), &self.ways(&key.shape, context)?))
+        known::get(self.iteration.set(), key, |key| Tuned::new(&self.making(&key.shape, context), &self.ways(&key.shape, context)?))
     }
 
     /// The ways to run it, the most promising first.
@@ -198,9 +207,9 @@ impl ParLoop {
         let situation = Situation {
             machine: machine_of(context),
             threads: context.device().properties().compute_units as usize,
-            elements: self.set.size(),
+            elements: self.iteration.count(),
             scattered,
-            whole: self.set.indices().is_none(),
+            whole: self.iteration.set().indices().is_none(),
             options: self.options,
         };
         ways(shape, situation).map_err(|reason| MeshError::Plan {
@@ -282,7 +291,7 @@ impl ParLoop {
 }
 
 /// Whether a part of an argument makes sense for elements of the set.
-fn check_part(index: usize, part: &Part, set: &Set) -> Result<()> {
+fn check_part(index: usize, part: &Part, set: &Set, region: Region) -> Result<()> {
     let name = || part.name().to_owned();
     let dat = match &part.data {
         ArgData::Global(global) => {
@@ -298,13 +307,13 @@ fn check_part(index: usize, part: &Part, set: &Set) -> Result<()> {
                 false => Err(MeshError::Mode { index, name: name(), access: part.access, kind, allowed }),
             };
         }
-        ArgData::Mat(..) => {
+        ArgData::Mat(_, meeting) => {
             const ALLOWED: &[Access] = &[Access::Write, Access::Inc];
             if !ALLOWED.contains(&part.access) {
                 return Err(MeshError::Mode { index, name: name(), access: part.access, kind: "a matrix", allowed: ALLOWED });
             }
-            let from = part.map.as_ref().expect("invariant: a matrix is reached through maps").from();
-            return match from == set.base() {
+            let from = meeting.rows.from();
+            return match begins_at(from, set) {
                 true => Ok(()),
                 false => Err(MeshError::WrongSet {
                     index,
@@ -332,11 +341,18 @@ fn check_part(index: usize, part: &Part, set: &Set) -> Result<()> {
     };
     let (data, over) = (|| "the data is on".to_owned(), || "the loop is over".to_owned());
     match &part.map {
-        None if on != set.base() => wrong(data(), on, over(), set.base()),
-        Some(map) if map.from() != set.base() => wrong(format!("the map `{}` begins at", map.name()), map.from(), over(), set.base()),
+        // Data on the set that columns stand on is the same in all layers.
+        None if on != set.base() && on != set.plain() => wrong(data(), on, over(), set.base()),
+        None if on.layers().is_some() && region == Region::InteriorFacets => Err(MeshError::DirectOnFacets { index, name: name() }),
+        Some(map) if !begins_at(map.from(), set) => wrong(format!("the map `{}` begins at", map.name()), map.from(), over(), set.base()),
         Some(map) if map.to() != on => wrong(data(), on, format!("the map `{}` leads to", map.name()), map.to()),
         _ => Ok(()),
     }
+}
+
+/// Whether elements of a set have rows in maps that begin at another: itself, or the set that its columns stand on.
+fn begins_at(from: &Set, set: &Set) -> bool {
+    from == set.base() || (from == set.plain() && set.layers().is_some())
 }
 
 /// Refuses the same data as two arguments when one element could read what another writes.
@@ -384,6 +400,6 @@ fn check_conflicts(args: &[Arg]) -> Result<()> {
 
 impl fmt::Debug for ParLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<ParLoop {} over {}>", self.kernel.name(), self.set.name())
+        write!(f, "<ParLoop {} over {}>", self.kernel.name(), self.set().name())
     }
 }

@@ -103,12 +103,12 @@ fn gains_from_order(shape: &Shape, at: Situation) -> bool {
     let may = at.options.plan == PlanChoice::Auto && !at.options.deterministic && !at.options.checked;
     // What the last of several elements leaves depends on their order.
     let combines = shape.parts.iter().all(|part| !part.can_meet() || part.access.is_reduction());
-    at.scattered && at.machine == Machine::Threads && may && combines
+    at.scattered && at.machine == Machine::Threads && may && combines && shape.is_flat()
 }
 
 /// Why elements cannot be run in the lanes of vectors: those of a batch are all run before any of them is kept.
 fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str> {
-    let numbers = |part: &PartShape| part.count * part.map().map_or(1, |map| shape.maps[map]);
+    let numbers = |part: &PartShape| part.count * part.map().map_or(1, |map| shape.maps[map].slots);
     let kept = shape.parts.iter().filter(|part| part.access.writes()).map(numbers).sum::<usize>();
     if at.machine != Machine::Threads {
         Some("elements are run in the lanes of vectors on a CPU")

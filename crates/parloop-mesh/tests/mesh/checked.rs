@@ -3,12 +3,19 @@
 use parloop_device::Element;
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_mesh::{Access, Arg, Dat, Kernel, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Set};
+use parloop_mesh::{Access, Arg, Dat, Kernel, Lanes, LoopOptions, Map, MeshError, ParLoop, PlanChoice, Region, Set};
 
 use crate::devices::everywhere;
 use crate::kernels::kernel_of;
 
-const CHECKED: LoopOptions = LoopOptions { plan: PlanChoice::Auto, deterministic: false, checked: true, lanes: Lanes::Auto };
+const CHECKED: LoopOptions = LoopOptions {
+    plan: PlanChoice::Auto,
+    deterministic: false,
+    checked: true,
+    lanes: Lanes::Auto,
+    region: Region::All,
+    pass_layer: false,
+};
 
 fn contexts() -> Vec<Context> {
     everywhere(&[1, 2])

@@ -109,7 +109,7 @@ fn accesses_that_data_does_not_have_are_refused() {
         refused(&kernel, &mesh.cells, vec![gravity.arg(Access::Inc)]),
         "argument 0 (`gravity`): INC is not possible for a constant, only READ"
     );
-    let with_map = Arg::from(Part { data: ArgData::Global(mesh.factor.clone()), access: Access::Read, map: Some(mesh.corners.clone()) });
+    let with_map = Arg::from(Part::new(ArgData::Global(mesh.factor.clone()), Access::Read, Some(mesh.corners.clone())));
     assert_eq!(refused(&kernel, &mesh.cells, vec![with_map]), "argument 0 (`factor`): a global has no map; leave out `corners`");
     assert_eq!(
         refused(&kernel, &mesh.cells, vec![Arg::component(&mesh.at, 2, Access::Read, Some(&mesh.corners))]),

@@ -5,6 +5,7 @@ mod checked;
 mod deterministic;
 mod devices;
 mod errors;
+mod extruded;
 mod forked;
 mod kernels;
 mod layouts;

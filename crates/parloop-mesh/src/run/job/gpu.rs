@@ -10,8 +10,8 @@ use crate::shape::PartShape;
 impl Maker<'_> {
     /// A work item for each element.
     pub(super) fn items(&mut self, apart: Apart) -> Result<()> {
-        let size = self.making.set.size();
-        let list = self.making.set.indices().map(<[i32]>::to_vec);
+        let size = self.making.iteration.count();
+        let list = self.making.iteration.list().map(<[i32]>::to_vec);
         self.launches(&[0, size as i32], list.as_deref(), apart)
     }
 

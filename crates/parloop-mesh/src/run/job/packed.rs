@@ -120,7 +120,7 @@ impl Maker<'_> {
     pub(super) fn map_values(&self, number: usize) -> Result<Vec<i32>> {
         match self.renumbered.get(&number) {
             Some(values) => Ok(values.clone()),
-            None => self.making.maps()[number].values(),
+            None => self.making.iteration.targets(&self.making.maps()[number]),
         }
     }
 }

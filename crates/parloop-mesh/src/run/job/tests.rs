@@ -4,9 +4,12 @@ use super::*;
 use crate::access::Access;
 use crate::declare::arg::{Arg, flattened};
 use crate::declare::dat::Dat;
+use crate::declare::layers::Region;
+use crate::declare::set::Set;
 use crate::declare::global::Global;
 use crate::kernel::KernelOptions;
 use crate::run::scheme::Order;
+use crate::shape::Loop;
 use crate::storage::{Layout, Storage};
 
 /// A ring of nodes and edges whose numbers have no order: enough that their order is looked at.
@@ -43,10 +46,11 @@ impl Ring {
     }
 
     fn run(&self, kernel: &Kernel, over: &Set, args: &[Arg], context: &Context, way: Way) {
+        let iteration = Iteration::new(over, Region::All).unwrap();
         let (params, parts) = flattened(args.to_vec());
-        let (parts, shape) = (&parts[..], Shape::of(&params, &parts, |_| Layout::Rows, |_| false));
+        let (parts, shape) = (&parts[..], Shape::of(&Loop { iteration: &iteration, params: &params, parts: &parts, passes_layer: false }, |_| Layout::Rows, |_| false));
         let making =
-            Making { kernel, set: over, parts, shape: &shape, context, checked: false, deterministic: false, known_order: OnceCell::new() };
+            Making { kernel, iteration: &iteration, parts, shape: &shape, context, checked: false, deterministic: false, known_order: OnceCell::new() };
         let job = making.make(way).unwrap();
         assert!(job.code.iter().any(|code| code.contains("pl_list")), "{way:?}\n{:?}", job.code);
         assert_eq!(job.code.iter().any(|code| code.contains("permute")), way.order == Order::Packed, "{way:?}");

@@ -102,7 +102,7 @@ impl Maker<'_> {
         }
         if let Visited::ListWithMaps(list) = visited {
             for (number, map) in self.making.maps().into_iter().enumerate() {
-                let (values, arity) = (self.map_values(number)?, map.arity());
+                let (values, arity) = (self.map_values(number)?, map.slots(self.making.iteration.height()));
                 let rows: Vec<i32> = list.iter().flat_map(|&element| &values[element as usize * arity..][..arity]).copied().collect();
                 arrays.push((Array::Map(number), self.upload(&rows)?));
             }
@@ -111,19 +111,19 @@ impl Maker<'_> {
     }
 
     pub(super) fn chunks(&mut self, order: Order) -> Result<()> {
-        let size = self.making.set.size();
+        let size = self.making.iteration.count();
         let bounds: Vec<i32> = (0..size).step_by(chunk(size)).chain([size]).map(|bound| bound as i32).collect();
         self.all_elements(&bounds, order)
     }
 
     pub(super) fn one_group(&mut self, order: Order) -> Result<()> {
-        self.all_elements(&[0, self.making.set.size() as i32], order)
+        self.all_elements(&[0, self.making.iteration.count() as i32], order)
     }
 
     /// All elements, as they are numbered or in a better order.
     fn all_elements(&mut self, bounds: &[i32], order: Order) -> Result<()> {
         let order = if order == Order::Given { None } else { self.making.order()? };
-        let visited = match (&order, self.making.set.indices()) {
+        let visited = match (&order, self.making.iteration.list()) {
             (Some(order), _) => Visited::ListWithMaps(order),
             (None, Some(list)) => Visited::List(list),
             (None, None) => Visited::Range,
@@ -134,13 +134,14 @@ impl Maker<'_> {
     pub(super) fn owned(&mut self) -> Result<()> {
         let making = self.making;
         let threads = making.context.device().properties().compute_units as usize;
-        let parts = parts(making.set.size(), threads, making.deterministic);
+        let parts = parts(making.iteration.count(), threads, making.deterministic);
         let (maps, meeting) = (making.maps(), making.shape.meeting_maps());
         let owned = self.touched(&meeting, |incidence, tables| {
             // A numbering without locality would have every part run most elements.
             let mut places: Vec<(usize, Arc<[i32]>)> = Vec::new();
             for (table, &number) in tables.iter().zip(&meeting) {
-                if !maps[number].is_local()? && !self.renumbered.contains_key(&number) && !places.iter().any(|(set, _)| *set == table.set) {
+                let is_numbered_well = making.shape.layers.is_some() || maps[number].is_local()?;
+                if !is_numbered_well && !self.renumbered.contains_key(&number) && !places.iter().any(|(set, _)| *set == table.set) {
                     places.push((table.set, maps[number].reverse_cuthill_mckee()?));
                 }
             }
@@ -164,12 +165,12 @@ impl Maker<'_> {
     /// Runs first, part by part, elements whose targets the part owns all, which need no masks; then the others. Where nearly all of a part
     /// are elements one after another, they need no list either. Sums are not in the order of the elements any more.
     fn inside_then_border(&mut self, owned: &Owned) -> Result<()> {
-        let slots: usize = self.making.shape.meeting_maps().iter().map(|&map| self.making.shape.maps[map]).sum();
+        let slots: usize = self.making.shape.meeting_maps().iter().map(|&map| self.making.shape.maps[map].slots).sum();
         let whole: Vec<u32> = (0..owned.words).map(|word| word_of_slots(slots - (word * MASK_BITS).min(slots))).collect();
         let parts: Vec<Range<usize>> = owned.bounds.windows(2).map(|pair| pair[0] as usize..pair[1] as usize).collect();
         let runs: Vec<Range<usize>> = parts.iter().map(|part| longest_run(owned, part.clone(), &whole)).collect();
         let in_runs: usize = runs.iter().map(Range::len).sum();
-        let listed = self.making.set.indices().is_some() || 10 * in_runs < 9 * owned.list.len();
+        let listed = self.making.iteration.list().is_some() || 10 * in_runs < 9 * owned.list.len();
         let turns = if listed { self.turns()? } else { None };
         let has_border = match listed {
             true => owned.masks.chunks(owned.words).any(|mask| mask != whole),
@@ -216,7 +217,7 @@ impl Maker<'_> {
     /// For each element of the base set the turn in which it is best run, if that is not as they are numbered.
     fn turns(&self) -> Result<Option<Vec<u32>>> {
         Ok(self.making.order()?.map(|order| {
-            let mut turns = vec![0; self.making.set.base().sizes().total];
+            let mut turns = vec![0; self.making.iteration.total()];
             for (turn, &element) in order.iter().enumerate() {
                 turns[element as usize] = turn as u32;
             }

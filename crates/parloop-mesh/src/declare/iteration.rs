@@ -1,0 +1,219 @@
+//! What a loop visits: the elements of a set or, of an extruded one, the cells of its columns or the facets between them, numbered
+//! column by column.
+
+use std::sync::OnceLock;
+
+use super::layers::{Column, Layers, Region};
+use super::map::Map;
+use super::set::Set;
+use crate::Result;
+use crate::error::MeshError;
+use crate::plan::Elements;
+
+/// What a loop visits, numbered from 0; of a subset only some of these numbers are visited.
+#[derive(Clone, Debug)]
+pub struct Iteration {
+    set: Set,
+    region: Region,
+    tower: Option<Tower>,
+    /// The numbers that are visited, where not all are.
+    list: OnceLock<Vec<i32>>,
+}
+
+/// The layers of an extruded set.
+#[derive(Clone, Debug)]
+struct Tower {
+    layers: Layers,
+    /// How many are visited in each column, if as many in each.
+    count: Option<i32>,
+    /// The number of the first that is visited in each column, and behind the last, where columns differ.
+    starts: OnceLock<Vec<i32>>,
+}
+
+/// A column as a loop visits it.
+#[derive(Clone, Copy, Debug)]
+pub struct Visited {
+    pub column: Column,
+    /// The first layer that is visited, counted from the lowest.
+    pub first: i32,
+    pub count: i32,
+    /// The number of the first.
+    pub start: i32,
+}
+
+impl Iteration {
+    /// # Errors
+    /// [`MeshError::Region`]: only extruded sets have regions.
+    pub fn new(set: &Set, region: Region) -> Result<Iteration> {
+        let tower = set.layers().map(|layers| Tower {
+            layers: layers.clone(),
+            count: layers.cells().map(|cells| region.visited(cells as i32, layers.is_periodic()).1),
+            starts: OnceLock::new(),
+        });
+        if tower.is_none() && region != Region::All {
+            return Err(MeshError::Region { set: set.name().to_owned() });
+        }
+        Ok(Iteration { set: set.clone(), region, tower, list: OnceLock::new() })
+    }
+
+    /// The set.
+    pub fn set(&self) -> &Set {
+        &self.set
+    }
+
+    /// Which cells of each column.
+    pub fn region(&self) -> Region {
+        self.region
+    }
+
+    /// The layers, of an extruded set.
+    pub fn layers(&self) -> Option<&Layers> {
+        self.tower.as_ref().map(|tower| &tower.layers)
+    }
+
+    /// How many cells a visit sees.
+    pub fn height(&self) -> usize {
+        self.region.height()
+    }
+
+    /// How many are visited.
+    pub fn count(&self) -> usize {
+        let columns = self.set.size();
+        match (&self.tower, self.set.indices()) {
+            (None, _) => columns,
+            (Some(Tower { count: Some(count), .. }), _) => columns * *count as usize,
+            (Some(_), None) => self.starts()[columns] as usize,
+            (Some(_), Some(indices)) => indices[..columns].iter().map(|&column| self.column(column as usize).count as usize).sum(),
+        }
+    }
+
+    /// How many numbers there are, ghosts and all.
+    pub fn total(&self) -> usize {
+        let columns = self.set.base().sizes().total;
+        match &self.tower {
+            None => columns,
+            Some(Tower { count: Some(count), .. }) => columns * *count as usize,
+            Some(_) => self.starts()[columns] as usize,
+        }
+    }
+
+    /// How many are visited in each column, if as many in each.
+    pub fn each(&self) -> Option<i32> {
+        self.tower.as_ref().and_then(|tower| tower.count)
+    }
+
+    /// What is visited of a column of an extruded set.
+    ///
+    /// # Panics
+    /// The set is not extruded, or has no such column.
+    pub fn column(&self, column: usize) -> Visited {
+        let tower = self.tower.as_ref().expect("invariant: only extruded sets have columns");
+        let (start, number) = (self.start(column), column);
+        let column = tower.layers.column(number);
+        let (first, count) = self.region.visited(column.cells, tower.layers.is_periodic());
+        Visited { column, first, count, start }
+    }
+
+    fn start(&self, column: usize) -> i32 {
+        match self.each() {
+            Some(count) => column as i32 * count,
+            None => self.starts()[column],
+        }
+    }
+
+    /// The number of the first in each column, and behind the last.
+    fn starts(&self) -> &[i32] {
+        let tower = self.tower.as_ref().expect("invariant: only extruded sets have columns");
+        tower.starts.get_or_init(|| {
+            let mut next = 0;
+            let columns = (0..self.set.base().sizes().total).map(|column| tower.layers.column(column).cells);
+            let counts = columns.map(|cells| self.region.visited(cells, tower.layers.is_periodic()).1);
+            let behind = counts.map(|count| {
+                next += count;
+                next
+            });
+            std::iter::once(0).chain(behind).collect()
+        })
+    }
+
+    /// The numbers that are visited, where not all from 0 are.
+    pub fn list(&self) -> Option<&[i32]> {
+        let indices = &self.set.indices()?[..self.set.size()];
+        if self.tower.is_none() {
+            return Some(indices);
+        }
+        let numbers = |&column: &i32| {
+            let visited = self.column(column as usize);
+            visited.start..visited.start + visited.count
+        };
+        Some(self.list.get_or_init(|| indices.iter().flat_map(numbers).collect()))
+    }
+
+    /// The numbers that are visited, as plans want them.
+    pub fn elements(&self) -> Elements<'_> {
+        match self.list() {
+            Some(list) => Elements::List(list),
+            None => Elements::Range(0..self.count()),
+        }
+    }
+
+    /// For each number the targets of a map, which of an extruded set moves from layer to layer.
+    ///
+    /// # Errors
+    /// When the host cannot read the values; [`MeshError::LayerRange`].
+    pub fn targets(&self, map: &Map) -> Result<Vec<i32>> {
+        let values = map.values()?;
+        if self.tower.is_none() || map.is_by_visit() {
+            return Ok(values);
+        }
+        self.check(map, &values)?;
+        let (arity, moves, periodic) = (map.arity(), map.moves(), self.layers().is_some_and(Layers::is_periodic));
+        let seen = map.slots(self.height()) / arity;
+        let mut targets = Vec::with_capacity(self.total() * arity * seen);
+        for (column, row) in values.chunks(arity).enumerate() {
+            let Visited { column, first, count, .. } = self.column(column);
+            for layer in first..first + count {
+                for layer in layer..layer + seen as i32 {
+                    let moved = |(slot, &value): (usize, &i32)| value + moves.map_or(0, |moves| moves.at(slot, layer, column.cells, periodic));
+                    targets.extend(row.iter().enumerate().map(moved));
+                }
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Refuses a map that leaves the set that it leads to on its way up.
+    ///
+    /// # Errors
+    /// [`MeshError::LayerRange`].
+    pub fn check_map(&self, map: &Map) -> Result<()> {
+        if self.tower.is_none() || map.is_by_visit() || map.moves().is_none() || map.is_checked_on(self.set.base()) {
+            return Ok(());
+        }
+        self.check(map, &map.values()?)?;
+        map.remember_checked_on(self.set.base());
+        Ok(())
+    }
+
+    fn check(&self, map: &Map, values: &[i32]) -> Result<()> {
+        let (Some(tower), Some(moves)) = (&self.tower, map.moves()) else { return Ok(()) };
+        let limit = map.to().sizes().total as i64;
+        for (row, slots) in values.chunks(map.arity()).enumerate() {
+            let cells = tower.layers.column(row).cells;
+            if cells == 0 {
+                continue;
+            }
+            for (slot, &value) in slots.iter().enumerate() {
+                // Between the ends targets move in a straight line.
+                for factor in moves.range(slot, cells, tower.layers.is_periodic()) {
+                    let target = i64::from(value) + i64::from(moves.offset(slot)) * i64::from(factor);
+                    if !(0..limit).contains(&target) {
+                        let (map_name, set) = (map.name().to_owned(), map.to().name().to_owned());
+                        return Err(MeshError::LayerRange { map: map_name, row, slot, value: target, cells, set, size: limit as usize });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

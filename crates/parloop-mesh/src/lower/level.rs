@@ -1,0 +1,155 @@
+//! Where in an extruded set a visit is: its column and its layer, and what is known of the column.
+
+use parloop_device::DType;
+use parloop_loop::syntax::{Expr, Instruction};
+use parloop_loop::{Affine, Name};
+
+use super::frame::{Spot, entry, known, name};
+use super::names::{Array, Number, Tall};
+use super::piece::{Piece, range};
+use super::stage::UNROLLED;
+use crate::shape::{LayerShape, MapShape, Shape};
+
+/// The column and the layer at hand.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    pub column: Expr,
+    /// The layer, counted from the lowest of the column.
+    pub layer: Expr,
+    /// How many cells the column has.
+    pub cells: Expr,
+    /// The row of data on the cells.
+    pub row: Expr,
+    /// The number of the layer, as the kernel gets it.
+    pub number: Expr,
+    /// Whether the rows of maps were fetched when the column was entered.
+    pub has_rows: bool,
+}
+
+impl Level {
+    fn new(layers: LayerShape, column: Expr, layer: Expr, has_rows: bool) -> Level {
+        let (cells, row, number) = match layers.varied {
+            true => {
+                let of_column = |what: Tall| entry_of_column(column.clone(), what);
+                (of_column(Tall::Cells), of_column(Tall::Before) + layer.clone(), of_column(Tall::Bottom) + layer.clone())
+            }
+            false => {
+                let cells = Expr::from(&Number::Cells.name());
+                (cells.clone(), column.clone() * cells + layer.clone(), layer.clone())
+            }
+        };
+        Level { column, layer, cells, row, number, has_rows }
+    }
+}
+
+fn entry_of_column(column: Expr, what: Tall) -> Expr {
+    Expr::from(&Array::Heights.name()).at([column, Expr::from(what as usize)])
+}
+
+/// What a loop kernel takes to find columns and layers.
+pub(super) fn data(shape: &Shape) -> Piece {
+    let mut piece = Piece::default();
+    match shape.layers {
+        None => {}
+        Some(LayerShape { varied: true, .. }) => {
+            piece = piece.take(Array::Columns, DType::I32, None).take(Array::Heights, DType::I32, Some(Tall::COUNT));
+        }
+        Some(LayerShape { varied: false, .. }) => {
+            for number in [Number::Visits, Number::Bottom, Number::Cells] {
+                piece = piece.take_number(number, shape.index);
+            }
+        }
+    }
+    piece
+}
+
+/// Finds the column and the layer of a visit from its number. `lane` tells several visits apart.
+pub(super) fn found(shape: &Shape, lane: &str, spot: Spot) -> (Piece, Spot) {
+    let Some(layers) = shape.layers else { return (Piece::default(), spot) };
+    let [column, layer, number, each] = ["column", "layer", "number", "each"].map(|what| name(&format!("pl_{what}{lane}")));
+    let at = |instruction: Instruction, after: &[&Name]| {
+        instruction.after(spot.ready.iter().chain(after.iter().copied()).cloned()).within(spot.inames.clone())
+    };
+    let (here, index) = (spot.element.clone(), shape.index);
+    let piece = match layers.varied {
+        true => {
+            let shift = entry_of_column(Expr::from(&column), Tall::Shift);
+            Piece::default()
+                .then(at(known(column.as_str(), index, entry(Array::Columns, here.clone())), &[]))
+                .then(at(known(layer.as_str(), index, here + shift), &[&column]))
+        }
+        false => {
+            // Unsigned, so that the quotient needs no care for negative numbers.
+            let visits = Expr::from(&Number::Visits.name());
+            let above = here.clone() - Expr::from(&column) * visits.clone();
+            Piece::default()
+                .then(at(known(number.as_str(), DType::U32, here), &[]))
+                .then(at(known(each.as_str(), DType::U32, visits), &[]))
+                .then(at(known(column.as_str(), index, Expr::from(&number).floor_divide(Expr::from(&each))), &[&number, &each]))
+                .then(at(known(layer.as_str(), index, Expr::from(&Number::Bottom.name()) + above), &[&column]))
+        }
+    };
+    let ready = spot.ready.iter().cloned().chain([column.clone(), layer.clone()]).collect();
+    let level = Level::new(layers, Expr::from(&column), Expr::from(&layer), false);
+    (piece, Spot { ready, level: Some(level), ..spot })
+}
+
+/// Columns from that of one visit to that of another, and in each its layers, where all columns are alike: maps are read once for each
+/// column. `around` is the loop around all of it, and `from` and `to` are known in it.
+pub(super) fn columns(shape: &Shape, layers: LayerShape, around: &Name, from: &str, to: &str) -> (Piece, Spot) {
+    let [column, place] = ["pl_column", "pl_above"].map(Name::from);
+    let (index, visits) = (shape.index, Expr::from(&Number::Visits.name()));
+    let of_group = |instruction: Instruction| instruction.after([from, to]).within([around.clone()]);
+    let in_column = vec![around.clone(), column.clone()];
+    let of_column = |instruction: Instruction| instruction.after([from, to]).within(in_column.clone());
+    let before = Expr::from(&column) * visits.clone();
+    let mut piece = Piece::default()
+        .then(of_group(known("pl_left", index, Expr::var(from).floor_divide(visits.clone()))))
+        .then(of_group(known("pl_right", index, (Expr::var(to) + visits.clone() - 1).floor_divide(visits.clone()))))
+        .then(of_column(known("pl_low", index, (Expr::var(from) - before.clone()).max(Expr::int(0)))))
+        .then(of_column(known("pl_high", index, (Expr::var(to) - before.clone()).min(visits))));
+    piece.domains.push(range(&column, Affine::name("pl_left"), Affine::name("pl_right")));
+    piece.domains.push(range(&place, Affine::name("pl_low"), Affine::name("pl_high")));
+    let inames = vec![around.clone(), column.clone(), place.clone()];
+    let of_visit = |instruction: Instruction| instruction.after(["pl_low", "pl_high"]).within(inames.clone());
+    piece = piece
+        .then(of_visit(known("pl_e", index, before + Expr::from(&place))))
+        .then(of_visit(known("pl_layer", index, Expr::from(&Number::Bottom.name()) + Expr::from(&place))));
+    let mut ready = vec![name("pl_e"), name("pl_layer")];
+    for (number, map) in shape.maps.iter().enumerate().filter(|(_, map)| has_row(map)) {
+        let slot = Name::from(format!("pl_i{number}"));
+        let fetched = Instruction::assign(
+            row_of(number),
+            Expr::from(&row_of(number)).at([Expr::from(&slot)]),
+            fetch(map, number, Expr::from(&column), Expr::from(&slot)),
+        );
+        piece = piece
+            .loop_over(&slot, map.arity, map.arity <= UNROLLED)
+            .private(&row_of(number), DType::I32, &[map.arity])
+            .then(fetched.after([] as [Name; 0]).within(in_column.iter().cloned().chain([slot.clone()])));
+        ready.push(row_of(number));
+    }
+    let level = Level::new(layers, Expr::from(&column), Expr::var("pl_layer"), true);
+    (piece, Spot { inames, ready, element: Expr::var("pl_e"), place: Expr::var("pl_e"), mask: None, level: Some(level) })
+}
+
+/// Whether a map has a row for each column.
+pub(super) fn has_row(map: &MapShape) -> bool {
+    map.table.is_some() && !map.by_visit
+}
+
+/// The private array that holds the row of a map for the column at hand, and the instruction that fetches it.
+pub(super) fn row_of(map: usize) -> Name {
+    format!("pl_row{map}").into()
+}
+
+/// The value of a map for an element and a slot of a cell.
+pub(super) fn fetch(map: &MapShape, number: usize, element: Expr, slot: Expr) -> Expr {
+    let stored = |table: usize, row: Expr, column: Expr| Expr::from(&Array::Stored(table).name()).at([row, column]);
+    let row = map.through.iter().fold(element, |row, &table| stored(table, row, Expr::int(0)));
+    let column = if map.is_permuted { entry(Array::Order(number), slot) } else { slot };
+    match map.table {
+        Some(table) => stored(table, row, column),
+        None => row,
+    }
+}
