@@ -18,16 +18,20 @@
 from .._parloop import MeshError as MeshError
 from .._parloop import _Access as Access
 from .._parloop import _Arg as Arg
+from .._parloop import _ComposedMap as ComposedMap
 from .._parloop import _Constant as Constant
 from .._parloop import _Dat as Dat
 from .._parloop import _DataSet as DataSet
 from .._parloop import _DatView as DatView
+from .._parloop import _ExtrudedSet as ExtrudedSet
 from .._parloop import _Global as Global
 from .._parloop import _Kernel as Kernel
 from .._parloop import _Map as Map
 from .._parloop import _Mat as Mat
 from .._parloop import _par_loop as par_loop
 from .._parloop import _ParLoop as ParLoop
+from .._parloop import _PermutedMap as PermutedMap
+from .._parloop import _Region as Region
 from .._parloop import _Set as Set
 from .._parloop import _Solution as Solution
 from .._parloop import _Sparsity as Sparsity
@@ -42,8 +46,10 @@ from ._space import Space as Space
 
 READ, WRITE, RW = Access.READ, Access.WRITE, Access.RW
 INC, MIN, MAX = Access.INC, Access.MIN, Access.MAX
+ALL, ON_BOTTOM = Region.ALL, Region.ON_BOTTOM
+ON_TOP, ON_INTERIOR_FACETS = Region.ON_TOP, Region.ON_INTERIOR_FACETS
 
 __all__ = [
-    "Access", "Arg", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "Mat", "Mesh", "MeshError",
-    "ParLoop", "READ", "RW", "Set", "Solution", "Space", "Sparsity", "Subset", "TimeSeries", "WRITE", "box_mesh", "par_loop", "read_mesh", "solve", "write_vtk",
+    "ALL", "Access", "Arg", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "ExtrudedSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "Mat", "Mesh", "MeshError",
+    "ON_BOTTOM", "ON_INTERIOR_FACETS", "ON_TOP", "ParLoop", "PermutedMap", "READ", "RW", "Region", "Set", "Solution", "Space", "Sparsity", "Subset", "TimeSeries", "WRITE", "box_mesh", "par_loop", "read_mesh", "solve", "write_vtk",
 ]  # fmt: skip

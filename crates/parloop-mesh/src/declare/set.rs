@@ -161,7 +161,15 @@ impl Set {
 
     /// How many rows data on it has, ghosts and all: one for each element, or for each cell of an extruded set.
     pub fn rows(&self) -> usize {
-        let columns = self.sizes().total;
+        self.rows_of(self.sizes().total)
+    }
+
+    /// How many of these rows are of this process.
+    pub fn owned_rows(&self) -> usize {
+        self.rows_of(self.sizes().owned)
+    }
+
+    fn rows_of(&self, columns: usize) -> usize {
         match &self.inner.kind {
             SetKind::Extruded { layers, .. } => columns.checked_sub(1).map_or(0, |last| {
                 let last = layers.column(last);

@@ -77,10 +77,10 @@ impl Dat {
     /// The numbers as an array.
     pub fn shown<'py>(slf: &Bound<'py, Self>, what: Shown, purpose: Purpose) -> Result<Bound<'py, PyAny>> {
         let this = slf.get();
-        let sizes = this.inner.dataset().set().sizes();
-        let rows = if what == Shown::All { sizes.total } else { sizes.owned };
+        let set = this.inner.dataset().set();
+        let rows = if what == Shown::All { set.rows() } else { set.owned_rows() };
         // Ghosts that are not shown keep their numbers.
-        let needed = if purpose == Purpose::Replace && rows < sizes.total { Purpose::Change } else { purpose };
+        let needed = if purpose == Purpose::Replace && rows < set.rows() { Purpose::Change } else { purpose };
         let memory = to_host(slf.py(), this.inner.storage(), needed)?;
         // SAFETY: the object keeps its storage, which has a row for each element of the set.
         unsafe { host_view(slf.as_any().clone(), memory, this.inner.dtype(), &this.shape_of(rows), purpose.writes()) }
@@ -160,7 +160,7 @@ impl Dat {
             Exception::DataSetTypeError.error(format!("data is put on a Set or a DataSet, not on {found}"))
         })?;
         let on = &dataset.get().inner;
-        let storage = storage(py, data, dtype_given(dtype)?, on.set().sizes().total, on.count())?;
+        let storage = storage(py, data, dtype_given(dtype)?, on.set().rows(), on.count())?;
         Ok(Dat::around(mesh::Dat::around(on, storage, name)?, dataset.unbind()))
     }
 
@@ -212,7 +212,7 @@ impl Dat {
     /// The shape of all numbers, ghosts and all.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.shape_of(self.inner.dataset().set().sizes().total))
+        PyTuple::new(py, self.shape_of(self.inner.dataset().set().rows()))
     }
 
     /// The bytes of all numbers.
@@ -311,7 +311,7 @@ impl Dat {
         let path: String = py.import("os")?.call_method1("fspath", (filename,))?.extract()?;
         let path = if path.ends_with(".npy") { path } else { format!("{path}.npy") };
         let found = py.import("numpy")?.call_method1("load", (&path,))?;
-        let (asked, shape) = (slf.get().shape_of(slf.get().inner.dataset().set().size()), found.getattr("shape")?);
+        let (asked, shape) = (slf.get().shape_of(slf.get().inner.dataset().set().owned_rows()), found.getattr("shape")?);
         if shape.extract::<Vec<usize>>()? != asked {
             let asked = PyTuple::new(py, asked)?;
             let message = format!("`{}` has the shape {asked} without ghosts, but {path} has {shape}", slf.get().inner.name());

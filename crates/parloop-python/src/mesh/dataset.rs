@@ -67,16 +67,16 @@ impl DataSet {
         self.inner.set().sizes().core
     }
 
-    /// How many elements are of this process.
+    /// How many rows of the data are of this process: one for each element, or for each cell of an extruded set.
     #[getter]
     fn size(&self) -> usize {
-        self.inner.set().size()
+        self.inner.set().owned_rows()
     }
 
-    /// How many elements there are with the ghosts.
+    /// How many rows there are with the ghosts.
     #[getter]
     fn total_size(&self) -> usize {
-        self.inner.set().sizes().total
+        self.inner.set().rows()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

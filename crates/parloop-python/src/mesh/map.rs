@@ -15,7 +15,8 @@ use crate::number::describe;
 /// For each element of `iterset`, `arity` elements of `toset`.
 ///
 /// The values are integers of any type, row by row, ghosts and all; every one is checked. A map without values says only where it begins
-/// and ends; no loop can use it.
+/// and ends; no loop can use it. Where it begins at an extruded set, a row has the targets of the lowest cell of a column, and `offset` says
+/// how far each moves from a cell to the next above it.
 ///
 /// >>> import parloop.mesh as op2
 /// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")
@@ -55,20 +56,31 @@ impl Map {
     fn view<'py>(slf: &Bound<'py, Self>, rows: usize) -> Result<Bound<'py, PyAny>> {
         let this = slf.get();
         let inner = this.inner()?;
-        let memory = slf.py().detach(|| inner.host())?;
-        // SAFETY: the map keeps its storage, which has a row for each element.
-        unsafe { host_view(slf.as_any().clone(), memory, DType::I32, &[rows, this.arity], false) }
+        match slf.py().detach(|| inner.host())? {
+            // SAFETY: the map keeps its storage, which has a row for each element.
+            Some(memory) => unsafe { host_view(slf.as_any().clone(), memory, DType::I32, &[rows, this.arity], false) },
+            // It has no table of its own.
+            None => {
+                let values = slf.py().detach(|| inner.values())?;
+                Ok(integers_array(slf.py(), &values[..rows * this.arity])?.call_method1("reshape", (rows, this.arity))?)
+            }
+        }
     }
 }
 
 /// The values, checked to be integers that 32 bits can hold.
-fn made(from: &mesh::Set, to: &mesh::Set, arity: usize, values: &Bound<'_, PyAny>, name: &str) -> Result<mesh::Map> {
+fn made(ends: (&mesh::Set, &mesh::Set), arity: usize, values: &Bound<'_, PyAny>, moves: &Moves, name: &str) -> Result<mesh::Map> {
+    let (from, to) = ends;
+    let map = |values: &[i32]| match &moves.offsets {
+        None => mesh::Map::new(from, to, arity, values, name),
+        Some(offsets) => mesh::Map::with_offsets(from, to, arity, values, offsets, moves.quotients.as_deref(), name),
+    };
     let wrong = |found: String| -> Error {
         Exception::MapTypeError.error(format!("the values of map `{name}` are integers, not numbers of type {found}")).into()
     };
     let integers = Integers::of(values, wrong)?;
     if let Some(values) = integers.as_i32()? {
-        return Ok(mesh::Map::new(from, to, arity, values, name)?);
+        return Ok(map(values)?);
     }
     let mut narrow = Vec::with_capacity(integers.len()?);
     integers.each(&mut |place, value| {
@@ -82,19 +94,127 @@ fn made(from: &mesh::Set, to: &mesh::Set, arity: usize, values: &Bound<'_, PyAny
         })?);
         Ok(())
     })?;
-    Ok(mesh::Map::new(from, to, arity, &narrow, name)?)
+    Ok(map(&narrow)?)
+}
+
+/// How targets move from layer to layer of an extruded set, as they were given.
+struct Moves {
+    offsets: Option<Vec<i32>>,
+    quotients: Option<Vec<i32>>,
+}
+
+/// A number for each slot, if any are given.
+fn for_slots(object: Option<&Bound<'_, PyAny>>, what: &str) -> Result<Option<Vec<i32>>> {
+    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
+    let wrong = |found: String| -> Error { Exception::MapTypeError.error(format!("the {what} of a map are integers, not {found}")).into() };
+    let integers = Integers::of(object, wrong)?;
+    let mut found = Vec::with_capacity(integers.len()?);
+    integers.each(&mut |_, value| {
+        let narrow = i32::try_from(value).map_err(|_| Exception::MapValueError.error(format!("{value} is too large for the {what} of a map")))?;
+        found.push(narrow);
+        Ok(())
+    })?;
+    Ok(Some(found).filter(|found| !found.is_empty()))
+}
+
+/// A map with its slots in another order: slot `i` is slot `permutation[i]` of the other. No table is copied.
+///
+/// >>> import parloop.mesh as op2
+/// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")
+/// >>> ends = op2.Map(edges, nodes, 2, [[0, 1], [1, 2]], "ends")
+/// >>> op2.PermutedMap(ends, [1, 0]).values.tolist()
+/// [[1, 0], [2, 1]]
+#[pyclass(frozen, subclass, extends = Map, module = "parloop.mesh")]
+pub struct PermutedMap {
+    map: Py<Map>,
+    permutation: Vec<i32>,
+}
+
+#[pymethods]
+impl PermutedMap {
+    #[new]
+    #[pyo3(signature = (map_, permutation, name=None))]
+    fn new(
+        map_: &Bound<'_, PyAny>,
+        permutation: &Bound<'_, PyAny>,
+        name: Option<&Bound<'_, PyAny>>,
+    ) -> Result<PyClassInitializer<PermutedMap>> {
+        let (py, of, name) = (map_.py(), Map::of(map_)?, name_of(name, "map")?);
+        let permutation = for_slots(Some(permutation), "slots")?.unwrap_or_default();
+        let this = of.get();
+        let inner = Some(this.inner()?.permuted(&permutation, name.as_str())?);
+        let (iterset, toset) = (this.iterset.clone_ref(py), this.toset.clone_ref(py));
+        let base = Map { inner, iterset, toset, arity: this.arity, name };
+        Ok(PyClassInitializer::from(base).add_subclass(PermutedMap { map: of.clone().unbind(), permutation }))
+    }
+
+    /// The map whose slots are in another order.
+    #[getter]
+    fn map_<'py>(&self, py: Python<'py>) -> Bound<'py, Map> {
+        self.map.bind(py).clone()
+    }
+
+    /// Which slot of that map each slot is.
+    #[getter]
+    fn permutation<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        integers_array(py, &self.permutation)
+    }
+}
+
+/// A map that leads through others: `ComposedMap(a, b, c)` leads where `a` leads from where `b` leads from where `c` leads. All but the first
+/// have arity 1. No table is copied.
+///
+/// >>> import parloop.mesh as op2
+/// >>> facets, cells, nodes = op2.Set(3, "facets"), op2.Set(2, "cells"), op2.Set(4, "nodes")
+/// >>> corners = op2.Map(cells, nodes, 2, [[0, 1], [2, 3]], "corners")
+/// >>> inside = op2.Map(facets, cells, 1, [1, 1, 0], "inside")
+/// >>> op2.ComposedMap(corners, inside).values.tolist()
+/// [[2, 3], [2, 3], [0, 1]]
+#[pyclass(frozen, subclass, extends = Map, module = "parloop.mesh")]
+pub struct ComposedMap {
+    maps: Vec<Py<Map>>,
+}
+
+#[pymethods]
+impl ComposedMap {
+    #[new]
+    #[pyo3(signature = (*maps, name=None))]
+    fn new(maps: &Bound<'_, PyTuple>, name: Option<&Bound<'_, PyAny>>) -> Result<PyClassInitializer<ComposedMap>> {
+        let (py, name) = (maps.py(), name_of(name, "map")?);
+        let given: Vec<Bound<'_, PyAny>> = maps.iter().collect();
+        let maps = given.iter().map(|map| Ok(Map::of(map)?.clone())).collect::<Result<Vec<_>>>()?;
+        let [first, .., last] = &maps[..] else {
+            return Err(Exception::MapTypeError.error(format!("a composed map is made of at least two maps, not of {}", maps.len())).into());
+        };
+        let mut inner = first.get().inner()?.clone();
+        for map in &maps[1..] {
+            inner = inner.after(map.get().inner()?, name.as_str()).map_err(|error| Exception::MapTypeError.error(error.to_string()))?;
+        }
+        let (iterset, toset) = (last.get().iterset.clone_ref(py), first.get().toset.clone_ref(py));
+        let base = Map { inner: Some(inner), iterset, toset, arity: first.get().arity, name };
+        Ok(PyClassInitializer::from(base).add_subclass(ComposedMap { maps: maps.into_iter().map(Bound::unbind).collect() }))
+    }
+
+    /// The maps that it leads through, the last first.
+    #[getter]
+    fn maps_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.maps.iter().map(|map| map.bind(py)))
+    }
 }
 
 #[pymethods]
 impl Map {
     #[new]
-    #[pyo3(signature = (iterset, toset, arity, values=None, name=None))]
+    #[pyo3(signature = (iterset, toset, arity, values=None, name=None, offset=None, offset_quotient=None))]
+    #[allow(clippy::too_many_arguments)] // they are the parameters of Python's class
     fn new(
         iterset: &Bound<'_, PyAny>,
         toset: &Bound<'_, PyAny>,
         arity: &Bound<'_, PyAny>,
         values: Option<&Bound<'_, PyAny>>,
         name: Option<&Bound<'_, PyAny>>,
+        offset: Option<&Bound<'_, PyAny>>,
+        offset_quotient: Option<&Bound<'_, PyAny>>,
     ) -> Result<Map> {
         let (iterset, toset, name) = (Set::of(iterset)?, Set::of(toset)?, name_of(name, "map")?);
         let wrong = || -> Error {
@@ -103,7 +223,10 @@ impl Map {
         };
         let arity = integer(arity).and_then(|arity| usize::try_from(arity).ok()).filter(|&arity| arity > 0).ok_or_else(wrong)?;
         let inner = match values.filter(|values| !values.is_none()) {
-            Some(values) => Some(made(&iterset.get().inner, &toset.get().inner, arity, values, &name)?),
+            Some(values) => {
+                let moves = Moves { offsets: for_slots(offset, "offsets")?, quotients: for_slots(offset_quotient, "offset quotients")? };
+                Some(made((&iterset.get().inner, &toset.get().inner), arity, values, &moves, &name)?)
+            }
             None => None,
         };
         Ok(Map { inner, iterset: iterset.clone().unbind(), toset: toset.clone().unbind(), arity, name })
@@ -131,6 +254,20 @@ impl Map {
     #[getter]
     fn name(&self) -> &str {
         &self.name
+    }
+
+    /// How far the target of each slot moves from a cell of an extruded set to the next above it, if it does.
+    #[getter]
+    fn offset<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyAny>>> {
+        let moves = self.inner.as_ref().and_then(mesh::Map::moves);
+        moves.map(|moves| integers_array(py, moves.offsets())).transpose()
+    }
+
+    /// By how many cells of a periodic column the target of each slot is above its cell, if any is.
+    #[getter]
+    fn offset_quotient<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyAny>>> {
+        let quotients = self.inner.as_ref().and_then(mesh::Map::moves).and_then(mesh::Moves::quotients);
+        quotients.map(|quotients| integers_array(py, quotients)).transpose()
     }
 
     /// The number of elements of `iterset` with the ghosts, and the arity.

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::arg::Arg;
+use super::extruded::Region;
 use super::kernel::Kernel;
 use super::set::Set;
 use crate::context::{Context, current_context};
@@ -22,6 +23,8 @@ struct Said<'a, 'py> {
     checked: Option<bool>,
     lanes: Option<bool>,
     context: Option<&'a Bound<'py, PyAny>>,
+    iteration_region: Option<&'a Bound<'py, PyAny>>,
+    pass_layer_arg: bool,
 }
 
 fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
@@ -37,7 +40,8 @@ fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
         Some(false) => mesh::Lanes::Never,
         Some(true) => mesh::Lanes::Always,
     };
-    Ok(mesh::LoopOptions { plan, deterministic: said.deterministic, checked, lanes })
+    let region = Region::of(said.iteration_region)?;
+    Ok(mesh::LoopOptions { plan, deterministic: said.deterministic, checked, lanes, region, pass_layer: said.pass_layer_arg })
 }
 
 fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
@@ -70,6 +74,10 @@ fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
 ///     Whether a CPU runs several elements at a time, in the lanes of its vectors; by default where that is faster.
 /// context : Context or str, optional
 ///     Where it runs; by default the innermost ``with ctx:``.
+/// iteration_region : optional
+///     Which cells of the columns of an extruded set: ``ALL``, ``ON_BOTTOM``, ``ON_TOP`` or ``ON_INTERIOR_FACETS``.
+/// pass_layer_arg : bool
+///     Whether the kernel gets the number of the layer of an extruded set, an ``int``, behind all arguments.
 ///
 /// Examples
 /// --------
@@ -82,7 +90,7 @@ fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
 /// >>> count.data_ro
 /// array([1, 2, 2, 1], dtype=int32)
 #[pyfunction]
-#[pyo3(name = "_par_loop", signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, lanes=None, context=None))]
+#[pyo3(name = "_par_loop", signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, lanes=None, context=None, iteration_region=None, pass_layer_arg=false))]
 #[allow(clippy::too_many_arguments)] // they are the parameters of Python's function
 pub fn par_loop<'py>(
     py: Python<'py>,
@@ -94,13 +102,27 @@ pub fn par_loop<'py>(
     checked: Option<bool>,
     lanes: Option<bool>,
     context: Option<&Bound<'py, PyAny>>,
+    iteration_region: Option<&Bound<'py, PyAny>>,
+    pass_layer_arg: bool,
 ) -> Result<()> {
-    let options = options(&Said { plan, deterministic, checked, lanes, context })?;
-    let made = mesh::ParLoop::new(&Kernel::of(kernel)?.get().inner, &Set::of(iterset)?.get().inner, arguments(args)?, options)?;
+    let options = options(&Said { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg })?;
+    let made = made(py, kernel, iterset, args, options)?;
     match context.filter(|context| !context.is_none()) {
         None => run(py, &made, &current_context(py)?.get().inner),
         Some(context) => run(py, &made, &Context::of(Some(context), py)?.inner),
     }
+}
+
+/// The loop. Places in matrices may have to be found, which takes its time.
+fn made<'py>(
+    py: Python<'py>,
+    kernel: &Bound<'py, PyAny>,
+    iterset: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    options: mesh::LoopOptions,
+) -> Result<mesh::ParLoop> {
+    let (kernel, set, args) = (&Kernel::of(kernel)?.get().inner, &Set::of(iterset)?.get().inner, arguments(args)?);
+    Ok(py.detach(|| mesh::ParLoop::new(kernel, set, args, options))?)
 }
 
 /// Runs a loop while the data has the memory that it shares with NumPy's arrays.
@@ -138,7 +160,7 @@ pub struct ParLoop {
 #[pymethods]
 impl ParLoop {
     #[new]
-    #[pyo3(signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, lanes=None, context=None))]
+    #[pyo3(signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, lanes=None, context=None, iteration_region=None, pass_layer_arg=false))]
     #[allow(clippy::too_many_arguments)] // they are the parameters of Python's class
     fn new<'py>(
         py: Python<'py>,
@@ -150,10 +172,11 @@ impl ParLoop {
         checked: Option<bool>,
         lanes: Option<bool>,
         context: Option<&Bound<'py, PyAny>>,
+        iteration_region: Option<&Bound<'py, PyAny>>,
+        pass_layer_arg: bool,
     ) -> Result<ParLoop> {
-        let said = Said { plan, deterministic, checked, lanes, context };
-        let (set, options) = (&Set::of(iterset)?.get().inner, options(&said)?);
-        let inner = mesh::ParLoop::new(&Kernel::of(kernel)?.get().inner, set, arguments(args)?, options)?;
+        let said = Said { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg };
+        let inner = made(py, kernel, iterset, args, options(&said)?)?;
         let context = match said.context.filter(|context| !context.is_none()) {
             Some(context) => Some(Context::of(Some(context), py)?.inner),
             None => None,

@@ -27,7 +27,7 @@ use crate::number::describe;
 pub struct Set {
     pub inner: mesh::Set,
     /// The set that a subset is of.
-    superset: Option<Py<PyAny>>,
+    pub superset: Option<Py<PyAny>>,
 }
 
 /// Some elements of a set: each once, ascending.

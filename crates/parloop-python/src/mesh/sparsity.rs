@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use super::dataset::DataSet;
+use super::extruded::regions;
 use super::given::{integers_array, name_of};
 use super::map::Map;
 use super::set::Set;
@@ -15,7 +16,7 @@ use crate::number::describe;
 /// The stored blocks of matrices from data on one set to data on another: those where the targets of a pair of maps meet.
 ///
 /// `dsets` are two data sets, or one for rows and columns; `maps` are pairs of maps, or one map for both. Where rows and columns are on one
-/// set, the diagonal is stored too.
+/// set, the diagonal is stored too. Of extruded sets a pair may have a third entry: the regions whose targets meet, by default ``ALL``.
 ///
 /// >>> import parloop.mesh as op2
 /// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")
@@ -68,6 +69,14 @@ fn dataset<'py>(object: &Bound<'py, PyAny>) -> Result<Bound<'py, DataSet>> {
     })?)
 }
 
+/// The regions of an extruded set that a pair of maps is for: what is third in it.
+fn regions_of(object: &Bound<'_, PyAny>) -> Result<Vec<mesh::Region>> {
+    match object.cast::<PyTuple>() {
+        Ok(pair) if pair.len() == 3 => regions(&pair.get_item(2)?),
+        _ => Ok(vec![mesh::Region::All]),
+    }
+}
+
 /// Two maps, or one for both.
 pub fn pair<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, Map>, Bound<'py, Map>)> {
     if let Ok(map) = object.cast::<Map>() {
@@ -94,20 +103,22 @@ impl Sparsity {
             Ok(both) if both.len() == 2 => (dataset(&both.get_item(0)?)?, dataset(&both.get_item(1)?)?),
             _ => (dataset(dsets)?, dataset(dsets)?),
         };
-        // One map, one pair of maps, or several of either.
+        // One map, one pair of maps, or several of either; a pair may have regions behind it.
         let is_pair = |object: &Bound<'py, PyAny>| object.cast::<PyTuple>().is_ok() && pair(object).is_ok();
         let pairs = match maps.cast::<Map>().is_ok() || is_pair(maps) {
-            true => vec![pair(maps)?],
+            true => vec![(pair(maps)?, regions_of(maps)?)],
             false => {
                 let items =
                     maps.try_iter().map_err(|_| Exception::MapTypeError.error(format!("maps are needed, not {}", describe(maps))))?;
-                items.map(|item| pair(&item?)).collect::<Result<Vec<_>>>()?
+                let with_regions = |item: Bound<'py, PyAny>| Ok((pair(&item)?, regions_of(&item)?));
+                items.map(|item| with_regions(item?)).collect::<Result<Vec<_>>>()?
             }
         };
-        let given = pairs.iter().map(|(rows, columns)| Ok((rows.get().inner()?, columns.get().inner()?))).collect::<Result<Vec<_>>>()?;
+        let given = pairs.iter().map(|((rows, columns), regions)| Ok((rows.get().inner()?, columns.get().inner()?, &regions[..])));
+        let given = given.collect::<Result<Vec<mesh::MapPair<'_>>>>()?;
         let (name, row_data, column_data) = (name_of(name, "sparsity")?, &rows.get().inner, &columns.get().inner);
-        let inner = py.detach(|| mesh::Sparsity::new(row_data, column_data, &given, name))?;
-        let maps = pairs.into_iter().map(|(rows, columns)| (rows.unbind(), columns.unbind())).collect();
+        let inner = py.detach(|| mesh::Sparsity::in_regions(row_data, column_data, &given, name))?;
+        let maps = pairs.into_iter().map(|((rows, columns), _)| (rows.unbind(), columns.unbind())).collect();
         Ok(Sparsity { inner, dsets: (rows.unbind(), columns.unbind()), maps })
     }
 

@@ -144,7 +144,7 @@ impl DatView {
     /// The number of elements with the ghosts.
     #[getter]
     fn shape(&self) -> (usize,) {
-        (self.parent.get().inner.dataset().set().sizes().total,)
+        (self.parent.get().inner.dataset().set().rows(),)
     }
 
     /// The numbers of this process's elements, which may be changed through the array.
