@@ -122,6 +122,16 @@ impl Cache {
         result
     }
 
+    /// What is under `key`, if anything is.
+    pub fn get(&self, key: Key) -> Option<Arc<Vec<u8>>> {
+        self.look_up(key).map(|(bytes, _)| bytes)
+    }
+
+    /// Puts bytes under `key`, where nothing is yet; without a folder they are kept in memory.
+    pub fn put(&self, key: Key, bytes: Vec<u8>) {
+        let Ok(_) = self.get_or_make(key, || Ok::<_, std::convert::Infallible>(bytes));
+    }
+
     fn look_up(&self, key: Key) -> Option<(Arc<Vec<u8>>, Origin)> {
         if let Some(bytes) = lock(&self.in_memory).get(&key) {
             return Some((bytes.clone(), Origin::Memory));

@@ -30,9 +30,7 @@ pub enum MeshError {
     MapToExtruded { map: String, set: String },
     #[error("map `{map}`: {reason}")]
     MapOffsets { map: String, reason: String },
-    #[error(
-        "map `{map}`: slot {slot} of element {row} leads to {value} in a column of {cells} cells, but set `{set}` has {size} elements"
-    )]
+    #[error("map `{map}`: slot {slot} of element {row} leads to {value} in a column of {cells} cells, but set `{set}` has {size} elements")]
     LayerRange { map: String, row: usize, slot: usize, value: i64, cells: i32, set: String, size: usize },
     #[error("index {index} is not in set `{set}`, which has {size} elements")]
     SubsetIndex { set: String, index: i64, size: usize },

@@ -22,4 +22,4 @@ pub use last::last_writers;
 pub use order::{Locality, cuthill_mckee, element_order, locality};
 pub use owner::Owned;
 pub use sparsity::{Merged, Pair, Pattern, PatternSize, Positions, merge};
-pub use targets::{Flat, Layers, Targets};
+pub use targets::{Flat, Targets};

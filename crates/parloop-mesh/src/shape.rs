@@ -341,8 +341,11 @@ impl Shape {
         let stored = stored_by(&maps);
         let maps_are_small = stored.iter().all(|map| map.storage().len() <= i32::MAX as usize);
         let index = if tables_are_small && maps_are_small { DType::I32 } else { DType::I64 };
-        let layers =
-            iteration.layers().map(|layers| LayerShape { varied: layers.cells().is_none(), height: iteration.height(), is_passed: passes_layer });
+        let layers = iteration.layers().map(|layers| LayerShape {
+            varied: layers.cells().is_none(),
+            height: iteration.height(),
+            is_passed: passes_layer,
+        });
         Shape {
             params: param_shapes,
             parts: part_shapes,

@@ -154,7 +154,8 @@ impl Arg {
         };
         for part in &self.parts {
             if (part.access, part.dtype()) != (first.access, first.dtype()) {
-                let told = |part: &Part| format!("`{}` is passed with {} and holds numbers of type {}", part.name(), part.access, part.dtype());
+                let told =
+                    |part: &Part| format!("`{}` is passed with {} and holds numbers of type {}", part.name(), part.access, part.dtype());
                 return Err(MeshError::Parts { reason: format!("{}, but {}", told(first), told(part)) });
             }
         }

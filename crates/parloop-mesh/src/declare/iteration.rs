@@ -174,7 +174,8 @@ impl Iteration {
             let Visited { column, first, count, .. } = self.column(column);
             for layer in first..first + count {
                 for layer in layer..layer + seen as i32 {
-                    let moved = |(slot, &value): (usize, &i32)| value + moves.map_or(0, |moves| moves.at(slot, layer, column.cells, periodic));
+                    let moved =
+                        |(slot, &value): (usize, &i32)| value + moves.map_or(0, |moves| moves.at(slot, layer, column.cells, periodic));
                     targets.extend(row.iter().enumerate().map(moved));
                 }
             }

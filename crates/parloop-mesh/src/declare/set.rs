@@ -126,7 +126,9 @@ impl Set {
             return wrong(format!("{} pairs of layers are given for {} elements", bounds.len(), self.sizes().total));
         }
         if let Some((column, [bottom, top])) = bounds.iter().enumerate().find(|(_, [bottom, top])| *bottom < 0 || top <= bottom) {
-            return wrong(format!("layers {bottom} to {top} of element {column} do not grow from 0 or more; the second is at least one more"));
+            return wrong(format!(
+                "layers {bottom} to {top} of element {column} do not grow from 0 or more; the second is at least one more"
+            ));
         }
         match Layers::varied(bounds.to_vec(), periodic) {
             Some(layers) => self.with_layers(layers),

@@ -72,7 +72,8 @@ impl Sparsity {
             check_maps(&name, rows, columns, row_map, column_map)?;
             for map in [row_map, column_map] {
                 if map.moves().is_some() && map.from().layers().is_none() {
-                    let reason = "it has offsets; a sparsity needs to know of how many layers, so let it begin at the extruded set".to_owned();
+                    let reason =
+                        "it has offsets; a sparsity needs to know of how many layers, so let it begin at the extruded set".to_owned();
                     return Err(MeshError::MapOffsets { map: map.name().to_owned(), reason });
                 }
             }

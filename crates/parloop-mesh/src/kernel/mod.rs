@@ -188,6 +188,14 @@ impl Kernel {
         &self.inner.name
     }
 
+    /// All that it is made of, the same in every process.
+    pub(crate) fn text(&self) -> String {
+        match &self.inner.body {
+            Body::C(function) => format!("{function:?} {:?}", self.inner.options),
+            Body::Loop(program) => format!("{program:?}"),
+        }
+    }
+
     /// Further arguments for the compiler of a CPU.
     pub(crate) fn build_options(&self) -> &[String] {
         &self.inner.options.arguments

@@ -17,7 +17,10 @@ impl Body<'_> {
     pub fn look(&self, index: usize, part: &PartShape) -> Piece {
         let (trial, real) = (Call::trial(&self.frame.body), Call::real(&self.frame.body));
         let walk = self.walk(index, part, "x");
-        let left_alone = trial.number(part.param, walk.place.clone()).equals(trial.unwritten()).and(real.number(part.param, walk.place.clone()).equals(real.unwritten()));
+        let left_alone = trial
+            .number(part.param, walk.place.clone())
+            .equals(trial.unwritten())
+            .and(real.number(part.param, walk.place.clone()).equals(real.unwritten()));
         let which = Expr::from(self.shape.params[part.param].size) * self.frame.body.element.clone() + walk.place.clone() + 1;
         let marks = unwritten(index);
         let mark = Expr::from(&marks).at([Expr::choose(left_alone, which, Expr::int(0))]);
@@ -105,8 +108,9 @@ impl Body<'_> {
     fn collect(&self, index: usize, part: &PartShape, maps: &[usize], target: &Target) -> Piece {
         let Some(map) = part.map() else { return Piece::default() };
         let first = self.shape.first_slot(maps, map);
-        let alike: Vec<usize> =
-            (0..self.shape.parts.len()).filter(|&other| self.shape.parts[other].is_alike(part) && self.shape.parts[other].can_meet()).collect();
+        let alike: Vec<usize> = (0..self.shape.parts.len())
+            .filter(|&other| self.shape.parts[other].is_alike(part) && self.shape.parts[other].can_meet())
+            .collect();
         // Arguments of the same numbers share what is collected: the first has it.
         let to = alike[0];
         let walk = self.walk(index, part, "s");

@@ -50,9 +50,10 @@ impl Body<'_> {
     fn hold(&self, index: usize, part: &PartShape, compute: &Spot) -> Piece {
         let walk = self.walk(index, part, "h");
         let call = Call::lane(compute);
-        let instruction = Instruction::assign(held(index), self.held(part.param, &walk, "pl_v"), call.number(part.param, walk.place.clone()))
-            .after([call.id()])
-            .within(compute.inames.iter().chain(&walk.inames).cloned());
+        let instruction =
+            Instruction::assign(held(index), self.held(part.param, &walk, "pl_v"), call.number(part.param, walk.place.clone()))
+                .after([call.id()])
+                .within(compute.inames.iter().chain(&walk.inames).cloned());
         walk.loops.then(instruction)
     }
 

@@ -112,9 +112,11 @@ pub(super) fn columns(shape: &Shape, layers: LayerShape, around: &Name, from: &s
     piece.domains.push(range(&place, Affine::name("pl_low"), Affine::name("pl_high")));
     let inames = vec![around.clone(), column.clone(), place.clone()];
     let of_visit = |instruction: Instruction| instruction.after(["pl_low", "pl_high"]).within(inames.clone());
-    piece = piece
-        .then(of_visit(known("pl_e", index, before + Expr::from(&place))))
-        .then(of_visit(known("pl_layer", index, Expr::from(&Number::Bottom.name()) + Expr::from(&place))));
+    piece = piece.then(of_visit(known("pl_e", index, before + Expr::from(&place)))).then(of_visit(known(
+        "pl_layer",
+        index,
+        Expr::from(&Number::Bottom.name()) + Expr::from(&place),
+    )));
     let mut ready = vec![name("pl_e"), name("pl_layer")];
     for (number, map) in shape.maps.iter().enumerate().filter(|(_, map)| has_row(map)) {
         let slot = Name::from(format!("pl_i{number}"));

@@ -103,28 +103,6 @@ pub enum PlanError {
     /// Blocks of no elements.
     #[error("blocks of 0 elements were asked for; a block has at least 1")]
     EmptyBlocks,
-    /// Another number of offsets than a table has columns.
-    #[error("{found} offsets are given for a table of {arity} columns; give one for each")]
-    Offsets {
-        /// How many are given.
-        found: usize,
-        /// How many columns the table has.
-        arity: usize,
-    },
-    /// A value of a table leaves its target set on its way through the layers.
-    #[error("entry [{row}, {column}] is {value} in layer {layer}, but the target set has {targets} elements")]
-    LayerOutOfRange {
-        /// The element of the base set.
-        row: usize,
-        /// The column.
-        column: usize,
-        /// What it has become.
-        value: i64,
-        /// The layer.
-        layer: i32,
-        /// The size of the target set.
-        targets: usize,
-    },
     /// The two sides of a pair have different numbers of elements.
     #[error("the row targets of a pair have {rows} elements, but its column targets have {columns}; both must be of the same elements")]
     PairCounts {

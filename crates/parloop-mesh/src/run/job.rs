@@ -302,11 +302,11 @@ impl Maker<'_> {
             Array::Columns => {
                 let columns = self.columns();
                 self.upload(&columns)
-            },
+            }
             Array::Heights => {
                 let heights = self.heights();
                 self.upload(&heights)
-            },
+            }
             Array::Partial(part) => {
                 if let Some(&own) = self.partials.get(&part) {
                     return Ok(Source::Own(own));

@@ -5,5 +5,6 @@ mod known;
 pub mod options;
 pub mod par_loop;
 mod product;
+mod remembered;
 mod scheme;
 mod tune;

@@ -30,7 +30,14 @@ impl Default for LoopOptions {
         // The environment is asked once: loops are short. What is wrong with the variable is told when a kernel is compiled.
         static CHECKED: OnceLock<bool> = OnceLock::new();
         let checked = *CHECKED.get_or_init(|| matches!(checked_by_environment(), Ok(true)));
-        LoopOptions { plan: PlanChoice::default(), deterministic: false, checked, lanes: Lanes::default(), region: Region::default(), pass_layer: false }
+        LoopOptions {
+            plan: PlanChoice::default(),
+            deterministic: false,
+            checked,
+            lanes: Lanes::default(),
+            region: Region::default(),
+            pass_layer: false,
+        }
     }
 }
 

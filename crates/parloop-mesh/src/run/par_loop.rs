@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use super::job::{Making, machine_of};
 use super::known::{self, Key};
 use super::options::LoopOptions;
+use super::remembered::{Kept, Remembered};
 use super::scheme::{Situation, Way, ways};
 use super::tune::{Run, Tuned};
 use crate::Result;
@@ -195,15 +196,19 @@ impl ParLoop {
             maps: self.maps.iter().map(Map::id).collect(),
             options: self.options,
         };
-        known::get(self.iteration.set(), key, |key| Tuned::new(&self.making(&key.shape, context), &self.ways(&key.shape, context)?))
+        known::get(self.iteration.set(), key, |key| {
+            let (shape, scattered) = (&key.shape, self.is_scattered()?);
+            let ways = self.ways(shape, context, scattered)?;
+            let kept = || {
+                let (kernel, options, elements) = (&self.kernel, self.options, self.iteration.count());
+                Kept::of(&Remembered { kernel, shape, options, elements, scattered, context })
+            };
+            Tuned::new(&self.making(shape, context), &ways, kept)
+        })
     }
 
     /// The ways to run it, the most promising first.
-    fn ways(&self, shape: &Shape, context: &Context) -> Result<Vec<Way>> {
-        let mut scattered = false;
-        for map in &self.maps {
-            scattered |= !map.is_local()?;
-        }
+    fn ways(&self, shape: &Shape, context: &Context, scattered: bool) -> Result<Vec<Way>> {
         let situation = Situation {
             machine: machine_of(context),
             threads: context.device().properties().compute_units as usize,
@@ -218,6 +223,16 @@ impl ParLoop {
             device: context.device().id().to_string(),
             reason,
         })
+    }
+
+    /// Whether neighbouring elements lead to places far from each other.
+    fn is_scattered(&self) -> Result<bool> {
+        for map in &self.maps {
+            if !map.is_local()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -84,8 +84,9 @@ pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
 /// The other orders that promise something.
 fn orders(shape: &Shape, scheme: Scheme, at: Situation) -> &'static [Order] {
     // Copies are in order, the tables themselves are not.
-    let both_ways =
-        |part: &PartShape| part.reach == Reach::Direct && shape.parts.iter().any(|other| other.table == part.table && other.map().is_some());
+    let both_ways = |part: &PartShape| {
+        part.reach == Reach::Direct && shape.parts.iter().any(|other| other.table == part.table && other.map().is_some())
+    };
     // A copy of a matrix would be read and written once more than its blocks.
     let can_pack = at.whole && !shape.parts.iter().any(|part| both_ways(part) || part.block.is_some());
     match scheme {

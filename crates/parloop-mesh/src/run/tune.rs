@@ -1,4 +1,5 @@
-//! Which of several ways to run a loop is the fastest: a loop that has run for a while is timed in each, and the best is kept.
+//! Which of several ways to run a loop is the fastest: once a loop has run for a while the others are tried one after another, and the best
+//! is kept. What is spent on trying is never more than a tenth of what the loop has run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,22 +10,25 @@ use parloop_device::forked::Lock;
 use parloop_kernel::Context;
 
 use super::job::{Job, Making};
+use super::remembered::Kept;
 use super::scheme::Way;
 use crate::Result;
 use crate::shape::Shape;
 
-/// Nanoseconds that a loop runs before other ways to run it are tried, and for each element: about as long as it takes to compile and to
-/// plan them.
-const WORTH_TRYING: (u64, u64) = (100_000_000, 300);
+/// Trying may take one part of so many of the time that the loop has run.
+const SHARE: u32 = 10;
 
 /// Nanoseconds that an element takes at least, where loops are only queued and their time is not known.
 const LEAST_EACH: u64 = 10;
 
-/// How often each way is run at least before one is chosen; the first run of each is not counted.
-const TRIALS: usize = 5;
+/// How often each way is run at least before it is judged; the first run of each is not counted.
+const TRIALS: usize = 7;
 
-/// The time that ways are run before one is chosen, for short loops are hard to time, and how often that is at most.
-const ENOUGH: (Duration, usize) = (Duration::from_millis(1), 20);
+/// The time that a way is run before it is judged, for short loops are hard to time, and how often that is at most.
+const ENOUGH: (Duration, usize) = (Duration::from_millis(1), 30);
+
+/// Another way must be at least so much faster than the most promising one: machines are noisy.
+const MARGIN: f64 = 0.95;
 
 /// What is known about a loop: the ways to run it, and which is the best.
 #[derive(Debug)]
@@ -32,48 +36,63 @@ pub struct Tuned {
     shape: Shape,
     /// The most promising way.
     first: Arc<Job>,
+    /// A better one, if one was found.
+    better: Lock<Option<Arc<Job>>>,
     chosen: OnceLock<Arc<Job>>,
     /// Nanoseconds that it ran so far.
     spent: AtomicU64,
+    /// Nanoseconds that it must have run before a way is tried.
+    worth_trying: AtomicU64,
     search: Lock<Search>,
 }
 
 #[derive(Debug, Default)]
 struct Search {
-    /// Ways that are made when it is worth to try them.
+    kept: Option<Kept>,
+    /// Ways that were not tried, the most promising last.
     others: Vec<Way>,
+    /// The most promising way, the best of the others, and one that is being tried.
     trials: Vec<Trial>,
+    /// What was spent on trying: to make ways, and in runs that took longer than those of the first.
+    cost: Duration,
+    /// How long it takes to make a way.
+    making: Duration,
 }
 
 #[derive(Debug)]
 struct Trial {
+    way: Way,
     job: Arc<Job>,
     runs: usize,
-    total: Duration,
-    best: Duration,
+    times: Vec<Duration>,
 }
 
 impl Trial {
-    fn of(job: Arc<Job>) -> Trial {
-        Trial { job, runs: 0, total: Duration::ZERO, best: Duration::MAX }
+    fn of(way: Way, job: Arc<Job>) -> Trial {
+        Trial { way, job, runs: 0, times: Vec::new() }
     }
 
-    fn run(&mut self, with: &Run<'_>) -> Result<()> {
+    fn run(&mut self, with: &Run<'_>) -> Result<Duration> {
         with.context.synchronize()?;
         let start = Instant::now();
         self.job.run(with.tables, with.maps, with.context)?;
         with.context.synchronize()?;
         let time = start.elapsed();
         if self.runs > 0 {
-            self.best = self.best.min(time);
-            self.total += time;
+            self.times.push(time);
         }
         self.runs += 1;
-        Ok(())
+        Ok(time)
     }
 
     fn is_over(&self) -> bool {
-        self.runs >= TRIALS && (self.total >= ENOUGH.0 || self.runs >= ENOUGH.1)
+        self.runs > TRIALS && (self.times.iter().sum::<Duration>() >= ENOUGH.0 || self.runs > ENOUGH.1)
+    }
+
+    fn median(&self) -> Duration {
+        let mut times = self.times.clone();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied().unwrap_or(Duration::MAX)
     }
 }
 
@@ -85,73 +104,152 @@ pub struct Run<'a> {
 }
 
 impl Tuned {
-    /// Makes the first of the ways that can be made.
+    /// Makes the way that was kept by an earlier process, or the first of the ways that can be made.
     ///
     /// # Errors
     /// When none can be made: why the first cannot.
-    pub fn new(making: &Making<'_>, ways: &[Way]) -> Result<Tuned> {
+    pub fn new(making: &Making<'_>, ways: &[Way], kept: impl FnOnce() -> Kept) -> Result<Tuned> {
+        let kept = (ways.len() > 1).then(kept);
+        if let Some(way) = kept.and_then(|kept| kept.recall(ways))
+            && let Ok(job) = making.make(way)
+        {
+            return Ok(Tuned::with(making.shape.clone(), (way, job), Search::default()));
+        }
         let mut first_error = None;
         for (place, &way) in ways.iter().enumerate() {
+            let start = Instant::now();
             match making.make(way) {
-                Ok(job) => return Ok(Tuned::with(making.shape.clone(), Arc::new(job), ways[place + 1..].to_vec())),
+                Ok(job) => {
+                    let others = ways[place + 1..].iter().rev().copied().collect();
+                    let search = Search { kept, others, making: start.elapsed(), ..Search::default() };
+                    return Ok(Tuned::with(making.shape.clone(), (way, job), search));
+                }
                 Err(error) => first_error = first_error.or(Some(error)),
             }
         }
         Err(first_error.expect("invariant: there is at least one way"))
     }
 
-    fn with(shape: Shape, first: Arc<Job>, others: Vec<Way>) -> Tuned {
-        let chosen = OnceLock::new();
-        if others.is_empty() {
+    fn with(shape: Shape, (way, job): (Way, Job), mut search: Search) -> Tuned {
+        let (first, chosen) = (Arc::new(job), OnceLock::new());
+        if search.others.is_empty() {
             _ = chosen.set(first.clone());
         }
-        Tuned { shape, first, chosen, spent: AtomicU64::new(0), search: Lock::new(Search { others, trials: Vec::new() }) }
+        search.trials.push(Trial::of(way, first.clone()));
+        let worth_trying = AtomicU64::new(nanoseconds(search.needed()));
+        Tuned { shape, first, better: Lock::default(), chosen, spent: AtomicU64::new(0), worth_trying, search: Lock::new(search) }
     }
 
-    /// The job that was chosen, or the most promising one.
-    pub fn best_known(&self) -> &Arc<Job> {
-        self.chosen.get().unwrap_or(&self.first)
+    /// The job that was chosen, or the best so far.
+    pub fn best_known(&self) -> Arc<Job> {
+        let better = || self.better.lock_or(|| None).clone();
+        self.chosen.get().cloned().or_else(better).unwrap_or_else(|| self.first.clone())
     }
 
-    /// Runs it: by the most promising way at first, then by each way in turn, then by the best. `making` says what is made for a
-    /// shape.
+    /// Runs it: by the most promising way at first, then also by other ways, then by the best. `making` says what is made for a shape.
     ///
     /// # Errors
     /// What the device says.
     pub fn run<'a>(&'a self, with: &Run<'_>, elements: usize, making: impl FnOnce(&'a Shape) -> Making<'a>) -> Result<()> {
-        if self.chosen.get().is_some() || with.context.is_recording() {
+        if let Some(chosen) = self.chosen.get() {
+            return chosen.run(with.tables, with.maps, with.context);
+        }
+        if with.context.is_recording() {
             return self.best_known().run(with.tables, with.maps, with.context);
         }
-        let elements = elements as u64;
-        if self.spent.load(Ordering::Relaxed) < WORTH_TRYING.0 + WORTH_TRYING.1 * elements {
+        if self.spent.load(Ordering::Relaxed) < self.worth_trying.load(Ordering::Relaxed) {
             let start = Instant::now();
-            self.first.run(with.tables, with.maps, with.context)?;
-            let time = (start.elapsed().as_nanos() as u64).max(LEAST_EACH * elements);
+            self.best_known().run(with.tables, with.maps, with.context)?;
+            let time = nanoseconds(start.elapsed()).max(LEAST_EACH * elements as u64);
             self.spent.fetch_add(time, Ordering::Relaxed);
             return Ok(());
         }
         let mut search = self.search.lock_or(Search::default);
-        let others = std::mem::take(&mut search.others);
-        if !others.is_empty() {
-            let making = making(&self.shape);
-            let made = others.into_iter().filter_map(|way| making.make(way).ok());
-            search.trials = std::iter::once(self.first.clone()).chain(made.map(Arc::new)).map(Trial::of).collect();
-        }
-        let Some(next) = search.trials.iter_mut().filter(|trial| !trial.is_over()).min_by_key(|trial| trial.runs) else {
+        if self.chosen.get().is_some() || search.trials.is_empty() {
             return self.best_known().run(with.tables, with.maps, with.context);
-        };
-        next.run(with)?;
-        if search.trials.iter().all(Trial::is_over) {
-            _ = self.chosen.set(best(&search.trials).job.clone());
+        }
+        if search.trials.len() == 1 {
+            search.make_next(&making(&self.shape));
+        }
+        let time = search.step(with)?;
+        self.spent.fetch_add(nanoseconds(time), Ordering::Relaxed);
+        if search.is_over() {
+            let best = search.best();
+            if let Some(kept) = search.kept {
+                kept.keep(best.way);
+            }
+            _ = self.chosen.set(best.job.clone());
             search.trials.clear();
+        } else if let [best] = &search.trials[..] {
+            *self.better.lock_or(|| None) = Some(best.job.clone());
+            self.worth_trying.store(nanoseconds(search.needed()), Ordering::Relaxed);
         }
         Ok(())
     }
 }
 
-/// The first way, unless another was clearly faster: machines are noisy, and the first is the most promising.
-fn best(trials: &[Trial]) -> &Trial {
-    let first = trials.first().expect("invariant: there is at least one way");
-    let fastest = trials.iter().min_by_key(|trial| trial.best).unwrap_or(first);
-    if fastest.best.as_secs_f64() < 0.95 * first.best.as_secs_f64() { fastest } else { first }
+impl Search {
+    /// How long the loop must have run before the next way is tried.
+    fn needed(&self) -> Duration {
+        SHARE * (self.cost + self.making)
+    }
+
+    /// Makes the next of the other ways that can be made.
+    fn make_next(&mut self, making: &Making<'_>) {
+        let start = Instant::now();
+        while let Some(way) = self.others.pop() {
+            if let Ok(job) = making.make(way) {
+                self.trials.push(Trial::of(way, Arc::new(job)));
+                break;
+            }
+        }
+        self.cost += start.elapsed();
+    }
+
+    /// One run, of the way that ran the least often. Both ways run in turn, so that what disturbs the machine disturbs both.
+    fn step(&mut self, with: &Run<'_>) -> Result<Duration> {
+        let usual = self.trials[0].times.iter().min().copied();
+        let next = self.trials.iter_mut().enumerate().filter(|(_, trial)| !trial.is_over()).min_by_key(|(_, trial)| trial.runs);
+        let Some((place, next)) = next else {
+            return self.trials[0].run(with);
+        };
+        let time = next.run(with)?;
+        if place > 0 {
+            self.cost += usual.map_or(Duration::ZERO, |usual| time.saturating_sub(usual));
+        }
+        if self.trials.iter().all(Trial::is_over) && !self.others.is_empty() {
+            self.keep_better();
+        }
+        Ok(time)
+    }
+
+    /// Of the two ways that were tried the better one stays, and the next is tried against it.
+    fn keep_better(&mut self) {
+        let better = self.place_of_best();
+        let mut kept = self.trials.swap_remove(better);
+        self.trials.clear();
+        kept.runs = 1;
+        kept.times.clear();
+        self.trials.push(kept);
+    }
+
+    fn is_over(&self) -> bool {
+        self.others.is_empty() && self.trials.iter().all(Trial::is_over)
+    }
+
+    /// The way that was the best so far, unless another was clearly faster.
+    fn place_of_best(&self) -> usize {
+        match &self.trials[..] {
+            [known, new] if new.median().as_secs_f64() < MARGIN * known.median().as_secs_f64() => 1,
+            _ => 0,
+        }
+    }
+
+    fn best(&self) -> &Trial {
+        &self.trials[self.place_of_best()]
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

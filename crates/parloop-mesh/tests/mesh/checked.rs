@@ -8,14 +8,8 @@ use parloop_mesh::{Access, Arg, Dat, Kernel, Lanes, LoopOptions, Map, MeshError,
 use crate::devices::everywhere;
 use crate::kernels::kernel_of;
 
-const CHECKED: LoopOptions = LoopOptions {
-    plan: PlanChoice::Auto,
-    deterministic: false,
-    checked: true,
-    lanes: Lanes::Auto,
-    region: Region::All,
-    pass_layer: false,
-};
+const CHECKED: LoopOptions =
+    LoopOptions { plan: PlanChoice::Auto, deterministic: false, checked: true, lanes: Lanes::Auto, region: Region::All, pass_layer: false };
 
 fn contexts() -> Vec<Context> {
     everywhere(&[1, 2])

@@ -265,7 +265,8 @@ fn maps_that_are_permuted_and_composed_lead_where_their_values_do() {
     let inside = Map::new(&facets, &cells, 1, &values(90, 11, 40), "inside").unwrap();
     let turned = corners.permuted(&[2, 0, 1], "turned").unwrap();
     let both = turned.after(&inside, "both").unwrap().permuted(&[0, 2, 1], "twice").unwrap();
-    let kernel = kernel("void k(double *to[1], double *from[1]) { for (int i = 0; i < 3; i++) to[i][0] += (i + 1) * from[(i + 1) % 3][0]; }");
+    let kernel =
+        kernel("void k(double *to[1], double *from[1]) { for (int i = 0; i < 3; i++) to[i][0] += (i + 1) * from[(i + 1) % 3][0]; }");
     for (set, map) in [(&cells, &turned), (&facets, &both), (&facets, &corners.after(&inside, "composed").unwrap())] {
         let (from, values) = (numbers(33), map.values().unwrap());
         let mut expected = vec![0.0; 33];

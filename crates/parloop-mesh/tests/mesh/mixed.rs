@@ -63,7 +63,8 @@ fn everyhow(kernel: &Kernel, set: &Set, ways: &[(bool, Lanes)], make: impl Fn() 
 fn parts_of_an_argument_follow_one_another() {
     let mesh = Mesh::new();
     // Two numbers on each of three nodes, one on each of two edges, one of all cells and three of the cell.
-    let source = "void k(double *sum, const double *from) { for (int i = 0; i < 8; i++) sum[i] += (i + 1) * from[i] + from[8] + from[9 + i % 3]; }";
+    let source =
+        "void k(double *sum, const double *from) { for (int i = 0; i < 8; i++) sum[i] += (i + 1) * from[i] + from[8] + from[9 + i % 3]; }";
     let kernel = kernel(source);
     let (nodes, edges) = (mesh.nodes.to().data(2).unwrap(), mesh.edges.to().data(1).unwrap());
     let numbers = |count: usize| (0..count).map(|i| (i * 11 % 17) as f64).collect::<Vec<_>>();
@@ -147,7 +148,8 @@ fn what_is_left_unwritten_of_a_part_is_found() {
 fn matrices_are_beside_and_below_each_other() {
     let mesh = Mesh::new();
     // Rows: two numbers on an edge's two and one on a node's three; columns: the same.
-    let source = "void k(double *a, double *w) { for (int i = 0; i < 7; i++) for (int j = 0; j < 7; j++) a[7 * i + j] += w[0] + i + 10 * j; }";
+    let source =
+        "void k(double *a, double *w) { for (int i = 0; i < 7; i++) for (int j = 0; j < 7; j++) a[7 * i + j] += w[0] + i + 10 * j; }";
     let kernel = kernel(source);
     let sides = [(&mesh.edges, 2), (&mesh.nodes, 1)];
     let weight = |cell: usize| (cell % 7) as f64;

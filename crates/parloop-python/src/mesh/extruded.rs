@@ -94,7 +94,8 @@ fn bounds(parent: &mesh::Set, layers: &Bound<'_, PyAny>) -> Result<Vec<[i32; 2]>
     };
     let integers = Integers::of(layers, wrong)?;
     if integers.len()? != 2 * parent.sizes().total {
-        let message = format!("the layers over set `{}` are {} × 2 numbers, but {} were given", parent.name(), parent.sizes().total, integers.len()?);
+        let message =
+            format!("the layers over set `{}` are {} × 2 numbers, but {} were given", parent.name(), parent.sizes().total, integers.len()?);
         return Err(Exception::SizeTypeError.error(message).into());
     }
     let mut found = Vec::with_capacity(integers.len()?);

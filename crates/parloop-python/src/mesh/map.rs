@@ -110,7 +110,8 @@ fn for_slots(object: Option<&Bound<'_, PyAny>>, what: &str) -> Result<Option<Vec
     let integers = Integers::of(object, wrong)?;
     let mut found = Vec::with_capacity(integers.len()?);
     integers.each(&mut |_, value| {
-        let narrow = i32::try_from(value).map_err(|_| Exception::MapValueError.error(format!("{value} is too large for the {what} of a map")))?;
+        let narrow =
+            i32::try_from(value).map_err(|_| Exception::MapValueError.error(format!("{value} is too large for the {what} of a map")))?;
         found.push(narrow);
         Ok(())
     })?;
@@ -184,7 +185,9 @@ impl ComposedMap {
         let given: Vec<Bound<'_, PyAny>> = maps.iter().collect();
         let maps = given.iter().map(|map| Ok(Map::of(map)?.clone())).collect::<Result<Vec<_>>>()?;
         let [first, .., last] = &maps[..] else {
-            return Err(Exception::MapTypeError.error(format!("a composed map is made of at least two maps, not of {}", maps.len())).into());
+            return Err(Exception::MapTypeError
+                .error(format!("a composed map is made of at least two maps, not of {}", maps.len()))
+                .into());
         };
         let mut inner = first.get().inner()?.clone();
         for map in &maps[1..] {

@@ -4,11 +4,14 @@ use super::*;
 use crate::access::Access;
 use crate::declare::arg::{Arg, flattened};
 use crate::declare::dat::Dat;
+use crate::declare::global::Global;
 use crate::declare::layers::Region;
 use crate::declare::set::Set;
-use crate::declare::global::Global;
 use crate::kernel::KernelOptions;
+use crate::run::options::LoopOptions;
+use crate::run::remembered::{Kept, Remembered};
 use crate::run::scheme::Order;
+use crate::run::tune::{Run, Tuned};
 use crate::shape::Loop;
 use crate::storage::{Layout, Storage};
 
@@ -48,9 +51,20 @@ impl Ring {
     fn run(&self, kernel: &Kernel, over: &Set, args: &[Arg], context: &Context, way: Way) {
         let iteration = Iteration::new(over, Region::All).unwrap();
         let (params, parts) = flattened(args.to_vec());
-        let (parts, shape) = (&parts[..], Shape::of(&Loop { iteration: &iteration, params: &params, parts: &parts, passes_layer: false }, |_| Layout::Rows, |_| false));
-        let making =
-            Making { kernel, iteration: &iteration, parts, shape: &shape, context, checked: false, deterministic: false, known_order: OnceCell::new() };
+        let (parts, shape) = (
+            &parts[..],
+            Shape::of(&Loop { iteration: &iteration, params: &params, parts: &parts, passes_layer: false }, |_| Layout::Rows, |_| false),
+        );
+        let making = Making {
+            kernel,
+            iteration: &iteration,
+            parts,
+            shape: &shape,
+            context,
+            checked: false,
+            deterministic: false,
+            known_order: OnceCell::new(),
+        };
         let job = making.make(way).unwrap();
         assert!(job.code.iter().any(|code| code.contains("pl_list")), "{way:?}\n{:?}", job.code);
         assert_eq!(job.code.iter().any(|code| code.contains("permute")), way.order == Order::Packed, "{way:?}");
@@ -135,4 +149,54 @@ fn elements_that_never_meet_are_ordered_too() {
         ring.run(&kernel, &ring.edges, &args, &context, way);
         assert_eq!(m.to_vec::<f64>().unwrap(), expected, "lanes {lanes}");
     }
+}
+
+#[test]
+fn the_best_way_is_found_kept_and_known_to_the_next_process() {
+    let ring = Ring::new();
+    // Another kernel in each run of this test, so that nothing is kept for it.
+    let source = format!("void add(double *x[1], double *w) {{ x[0][0] += w[0]; x[1][0] += w[0]; /* {} */ }}", std::process::id());
+    let kernel = kernel_of(&source, "add");
+    let (context, iteration) = (Context::open("cpu:1").unwrap(), Iteration::new(&ring.edges, Region::All).unwrap());
+    let x = Dat::zeros(&ring.ends.to().data(1).unwrap(), parloop_device::DType::F64, "x").unwrap();
+    let w = Dat::new(&ring.edges.data(1).unwrap(), &ring.weight, "w").unwrap();
+    let (params, parts) = flattened(vec![x.arg(Access::Inc, &ring.ends), w.arg(Access::Read, None)]);
+    let shape =
+        Shape::of(&Loop { iteration: &iteration, params: &params, parts: &parts, passes_layer: false }, |_| Layout::Rows, |_| false);
+    let making = |shape| Making {
+        kernel: &kernel,
+        iteration: &iteration,
+        parts: &parts,
+        shape,
+        context: &context,
+        checked: false,
+        deterministic: false,
+        known_order: OnceCell::new(),
+    };
+    let ways = [Way::from(Scheme::Sequential), Way { lanes: true, ..Scheme::Sequential.into() }];
+    let kept = || {
+        let (options, elements) = (LoopOptions::default(), N);
+        Kept::of(&Remembered { kernel: &kernel, shape: &shape, options, elements, scattered: true, context: &context })
+    };
+    assert_eq!(kept().recall(&ways), None);
+    let tables = [x.storage(), w.storage()].map(|storage| storage.place(&context, true, true).unwrap());
+    let maps = [ring.ends.storage().place(&context, true, false).unwrap()];
+    let with = Run { tables: &tables, maps: &maps, context: &context };
+    let tuned = Tuned::new(&making(&shape), &ways, kept).unwrap();
+    let (mut runs, start) = (0, std::time::Instant::now());
+    while kept().recall(&ways).is_none() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(120), "no way was kept after {runs} runs");
+        for _ in 0..1000 {
+            tuned.run(&with, N, making).unwrap();
+        }
+        runs += 1000;
+    }
+    // Whatever ran, every run counted once.
+    let total: f64 = x.to_vec::<f64>().unwrap().iter().sum();
+    assert_eq!(total, 2.0 * f64::from(runs) * ring.weight.iter().sum::<f64>());
+    let way = kept().recall(&ways).unwrap();
+    assert_eq!(tuned.best_known().code, making(&shape).make(way).unwrap().code);
+    // The next process has it from the beginning.
+    assert_eq!(Tuned::new(&making(&shape), &ways, kept).unwrap().best_known().code, tuned.best_known().code);
+    assert_eq!(kept().recall(&ways[..0]), None);
 }

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::lower::{Apart, Array, Form, Number, Visits};
 use crate::plan::{Blocks, Elements, Owned, Rank};
 use crate::run::scheme::Order;
-use crate::shape::{PartShape, MASK_BITS};
+use crate::shape::{MASK_BITS, PartShape};
 
 /// Elements that a thread runs at a time, where any order will do. It depends on the number of elements alone, since sums are cut there.
 fn chunk(elements: usize) -> usize {

@@ -2,31 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use parloop_mesh::plan::{Elements, Flat, Layers, Merged, Pair, Pattern, PatternSize, PlanError, Positions, Table, Targets, merge};
+use parloop_mesh::plan::{Elements, Flat, Merged, Pair, Pattern, PatternSize, PlanError, Positions, Table, merge};
 use proptest::prelude::*;
 
 use super::Owning;
 
-/// Row targets and column targets of the same elements, in layers or not.
+/// Row targets and column targets of the same elements.
 #[derive(Debug, Clone)]
 struct OwningPair {
     elements: Option<Vec<i32>>,
     count: usize,
-    layers: Option<Extruded>,
-    sides: [Side; 2],
-}
-
-#[derive(Debug, Clone)]
-struct Extruded {
-    first: usize,
-    count: usize,
-    facets: bool,
-}
-
-#[derive(Debug, Clone)]
-struct Side {
-    table: Owning,
-    offsets: Vec<i32>,
+    sides: [Owning; 2],
 }
 
 impl OwningPair {
@@ -40,42 +26,15 @@ impl OwningPair {
 
     /// The targets of one side, element by element, by the definition.
     fn targets(&self, side: usize) -> Vec<Vec<i32>> {
-        let Side { table, offsets } = &self.sides[side];
-        let moved = |element: i32, layer: usize| -> Vec<i32> {
-            let row = table.values[element as usize * table.arity..][..table.arity].iter().zip(offsets);
-            row.map(|(&value, &offset)| if value < 0 { value } else { value + layer as i32 * offset }).collect()
-        };
-        let mut targets = Vec::new();
-        for element in self.list() {
-            match &self.layers {
-                None => targets.push(moved(element, 0)),
-                Some(Extruded { first, count, facets }) => {
-                    for layer in *first..first + count {
-                        let above = if *facets { moved(element, layer + 1) } else { Vec::new() };
-                        targets.push([moved(element, layer), above].concat());
-                    }
-                }
-            }
-        }
-        targets
+        let table = &self.sides[side];
+        self.list().into_iter().map(|element| table.values[element as usize * table.arity..][..table.arity].to_vec()).collect()
     }
 
     fn with_pair<R>(&self, with: impl FnOnce(Pair<'_>) -> R) -> R {
         let [rows, columns] = &self.sides;
-        match &self.layers {
-            None => {
-                let rows = Flat::new(self.elements(), rows.table.table()).expect("a sound table");
-                let columns = Flat::new(self.elements(), columns.table.table()).expect("a sound table");
-                with(Pair::new(&rows, &columns).expect("the same elements"))
-            }
-            Some(Extruded { first, count, facets }) => {
-                let new = if *facets { Layers::facets } else { Layers::cells };
-                let layers = *first..first + count;
-                let rows = new(self.elements(), rows.table.table(), &rows.offsets, layers.clone()).expect("sound layers");
-                let columns = new(self.elements(), columns.table.table(), &columns.offsets, layers).expect("sound layers");
-                with(Pair::new(&rows, &columns).expect("the same elements"))
-            }
-        }
+        let rows = Flat::new(self.elements(), rows.table()).expect("a sound table");
+        let columns = Flat::new(self.elements(), columns.table()).expect("a sound table");
+        with(Pair::new(&rows, &columns).expect("the same elements"))
     }
 }
 
@@ -117,36 +76,21 @@ fn rows_of(pattern: &Pattern) -> Vec<BTreeSet<i32>> {
     (0..pattern.rows()).map(|row| pattern.row(row).iter().copied().collect()).collect()
 }
 
-/// How far the targets of a table can be moved up: layer 0 uses only the lowest of them.
-const HIGHEST: usize = 5;
-
-/// A table with so many targets, of which those in layers move by its offsets.
-fn sides(targets: usize, count: usize, is_layered: bool) -> impl Strategy<Value = Side> {
+/// A table with so many targets.
+fn sides(targets: usize, count: usize) -> impl Strategy<Value = Owning> {
     (0usize..5, any::<bool>()).prop_flat_map(move |(arity, drops)| {
-        let most_offset = if is_layered { targets.saturating_sub(1) / (2 * HIGHEST) } else { 0 } as i32;
-        // Values in the middle can move down as well as up.
-        let margin = most_offset * HIGHEST as i32;
-        let column = (0..=2 * most_offset).prop_map(move |offset| offset - most_offset);
-        let value =
-            (margin..targets as i32 - margin, any::<u8>()).prop_map(move |(value, dropped)| if drops && dropped < 50 { -1 } else { value });
-        (prop::collection::vec(value, count * arity), prop::collection::vec(column, arity)).prop_map(move |(values, offsets)| {
-            let offsets = if is_layered { offsets } else { vec![0; arity] };
-            Side { table: Owning { values, arity, set: 0, targets, drops }, offsets }
-        })
+        let value = (0..targets as i32, any::<u8>()).prop_map(move |(value, dropped)| if drops && dropped < 50 { -1 } else { value });
+        prop::collection::vec(value, count * arity).prop_map(move |values| Owning { values, arity, set: 0, targets, drops })
     })
 }
 
 fn pairs(rows: usize, columns: usize) -> impl Strategy<Value = OwningPair> {
-    (0usize..20, any::<bool>()).prop_flat_map(move |(count, is_layered)| {
+    (0usize..20).prop_flat_map(move |count| {
         let listed = prop::option::of(prop::collection::vec(any::<bool>(), count));
-        let layers = (0usize..3, 0usize..3, any::<bool>());
-        (sides(rows, count, is_layered), sides(columns, count, is_layered), listed, layers).prop_map(
-            move |(row, column, listed, layers)| {
-                let elements = listed.map(|listed| (0..count as i32).filter(|&element| listed[element as usize]).collect());
-                let layers = is_layered.then_some(Extruded { first: layers.0, count: layers.1, facets: layers.2 });
-                OwningPair { elements, count, layers, sides: [row, column] }
-            },
-        )
+        (sides(rows, count), sides(columns, count), listed).prop_map(move |(row, column, listed)| {
+            let elements = listed.map(|listed| (0..count as i32).filter(|&element| listed[element as usize]).collect());
+            OwningPair { elements, count, sides: [row, column] }
+        })
     })
 }
 
@@ -304,28 +248,6 @@ fn sources_of_targets_are_checked() {
 }
 
 #[test]
-fn layers_are_checked() {
-    let one = table(&[1, 4], 2, 6);
-    let elements = Elements::Range(0..1);
-    says(Layers::cells(elements.clone(), one, &[1], 0..2), "1 offsets are given for a table of 2 columns; give one for each");
-    assert!(Layers::cells(elements.clone(), one, &[1, 1], 0..2).is_ok());
-    let message = "entry [0, 1] is 6 in layer 2, but the target set has 6 elements";
-    says(Layers::cells(elements.clone(), one, &[1, 1], 0..3), message);
-    says(Layers::facets(elements.clone(), one, &[1, 1], 0..2), message);
-    let message = "entry [0, 0] is -1 in layer 2, but the target set has 6 elements";
-    says(Layers::cells(elements.clone(), one, &[-1, 0], 1..3), message);
-    let message = "the number of layers would be 2147483648, but an index has 32 bits, up to 2147483647";
-    says(Layers::cells(elements.clone(), one, &[0, 0], 1 << 31..(1 << 31) + 1), &message.replace("48,", "49,"));
-    says(Layers::facets(elements.clone(), one, &[0, 0], (1 << 31) - 2..(1 << 31) - 1), message);
-    let message = "the number of elements would be 2147483648, but an index has 32 bits, up to 2147483647";
-    says(Layers::cells(elements, one, &[0, 0], 0..1 << 31), message);
-    // What leads nowhere stays there.
-    let dropping = Table { drops: true, ..table(&[-1], 1, 1) };
-    let layers = Layers::cells(Elements::Range(0..1), dropping, &[7], 0..3).expect("nothing leaves the set");
-    layers.each(2, |target| assert_eq!(target, -1));
-}
-
-#[test]
 fn pairs_must_fit_each_other_and_the_matrix() {
     let (two, three) = (flat(&[0, 1], 1, 2), flat(&[0, 1, 2], 1, 3));
     let message = "the row targets of a pair have 2 elements, but its column targets have 3; both must be of the same elements";
@@ -357,13 +279,6 @@ fn sizes_of_matrices_fit_in_32_bits() {
     let half = Pattern::new(size(0, 1 << 30), &[], 1).expect("a size");
     let message = "the number of columns would be 2147483648, but an index has 32 bits, up to 2147483647";
     says(merge(&[&[&half, &half]]), message);
-    // A million elements in layers have more targets than 32 bits can count.
-    let values = [0; 1000];
-    let layers = Layers::cells(Elements::Range(0..1), table(&values, 1000, 1), &[0; 1000][..], 0..3_000_000).expect("few elements");
-    let message = "the number of row targets of all elements would be 3000000000, but an index has 32 bits, up to 2147483647";
-    says(Pair::new(&layers, &layers), message);
-    let few = Layers::cells(Elements::Range(0..1), table(&[0], 1, 1), &[0], 0..3_000_000).expect("few elements");
-    says(Pair::new(&few, &layers), &message.replace("row", "column"));
 }
 
 #[test]

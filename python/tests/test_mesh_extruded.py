@@ -1,0 +1,124 @@
+"""Loops over columns of cells, against the same cells one by one in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parloop
+import parloop.mesh as op2
+
+DEVICES = ["cpu:1", "cpu:2", "opencl"]
+REGIONS = [op2.ALL, op2.ON_BOTTOM, op2.ON_TOP, op2.ON_INTERIOR_FACETS]
+
+
+def columns_of(seed: int, varied: bool) -> tuple[op2.Set, op2.ExtrudedSet, np.ndarray]:
+    """A set, columns over it, and for each its lowest layer and how many cells it has."""
+    random = np.random.default_rng(seed)
+    base = op2.Set(int(random.integers(1, 40)), "base")
+    if varied:
+        bottom, cells = random.integers(0, 3, base.size), random.integers(0, 6, base.size)
+        return base, op2.ExtrudedSet(base, np.stack([bottom, bottom + cells + 1], axis=1)), np.stack([bottom, cells], axis=1)
+    cells = int(random.integers(1, 7))
+    return base, op2.ExtrudedSet(base, cells + 1), np.array([[0, cells]] * base.size)
+
+
+def visited(cells: int, region: op2.Region) -> range:
+    if region == op2.ON_BOTTOM:
+        return range(min(cells, 1))
+    if region == op2.ON_TOP:
+        return range(max(cells - 1, 0), cells)
+    return range(cells - 1 if region == op2.ON_INTERIOR_FACETS else cells)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("varied", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_columns(device: str, varied: bool, seed: int) -> None:
+    random = np.random.default_rng(100 + seed)
+    base, extruded, columns = columns_of(seed, varied)
+    arity, to = int(random.integers(1, 5)), op2.Set(300, "to")
+    offset = random.integers(-3, 4, arity)
+    values = random.integers(30, 270, (base.size, arity))
+    corners = op2.Map(extruded, to, arity, values, offset=offset)
+    x = op2.Dat(to, random.integers(-9, 9, 300), dtype=float)
+    w = op2.Dat(base, random.integers(-9, 9, base.size), dtype=float)
+    for region in REGIONS:
+        slots = arity * (2 if region == op2.ON_INTERIOR_FACETS else 1)
+        kernel = op2.Kernel(
+            f"void k(double *y, double *x, double *w, double *s, int layer) {{ for (int i = 0; i < {slots}; i++) y[i] += w[0] * x[i] + layer * i; s[0] += layer; }}",
+            "k",
+        )
+        for chosen in (extruded, extruded(*range(0, base.size, 2))):
+            y, s = op2.Dat(to), op2.Dat(base)
+            op2.par_loop(kernel, chosen, y(op2.INC, corners), x(op2.READ, corners), w(op2.READ), s(op2.INC), iteration_region=region,
+                         pass_layer_arg=True, context=device)  # fmt: skip
+            expected, sums = np.zeros(300), np.zeros(base.size)
+            for column in range(base.size) if chosen is extruded else range(0, base.size, 2):
+                bottom, cells = columns[column]
+                for layer in visited(cells, region):
+                    for slot in range(slots):
+                        target = values[column, slot % arity] + offset[slot % arity] * (layer + slot // arity)
+                        expected[target] += w.data_ro[column] * x.data_ro[target] + (layer + bottom) * slot
+                    sums[column] += layer + bottom
+            np.testing.assert_array_equal(y.data_ro, expected)
+            np.testing.assert_array_equal(s.data_ro, sums)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_matrices_and_several_parts(device: str) -> None:
+    edges = op2.Set(6, "edges")
+    wall = op2.ExtrudedSet(edges, 4)
+    points, middles = op2.Set(7 * 4, "points"), op2.Set(6 * 3, "middles")
+    corners = op2.Map(wall, points, 4, [[4 * e, 4 * e + 1, 4 * e + 4, 4 * e + 5] for e in range(6)], offset=[1] * 4)
+    middle = op2.Map(wall, middles, 1, [3 * e for e in range(6)], offset=[1])
+    mat = op2.Mat(op2.Sparsity((points**1, points**1), [(corners, corners, [op2.ALL])]))
+    fill = op2.Kernel("void fill(double a[4][4]) { for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) a[i][j] += i + 10 * j; }", "fill")
+    op2.par_loop(fill, wall, mat(op2.INC, (corners, corners)), context=device)
+    x, m = op2.Dat(points), op2.Dat(middles)
+    number = op2.Kernel("void number(double *xm, int layer) { for (int i = 0; i < 5; i++) xm[i] += i + layer; }", "number")
+    both = op2.Arg.mixed([x(op2.INC, corners), m(op2.INC, middle)])
+    op2.par_loop(number, wall, both, pass_layer_arg=True, context=device)
+    dense, on_points, on_middles = np.zeros((28, 28)), np.zeros(28), np.zeros(18)
+    for edge in range(6):
+        for layer in range(3):
+            targets = corners.values[edge] + layer
+            dense[np.ix_(targets, targets)] += np.arange(4)[:, None] + 10 * np.arange(4)
+            on_points[targets] += np.arange(4) + layer
+            on_middles[3 * edge + layer] += 4 + layer
+    np.testing.assert_array_equal(mat.values, dense)
+    np.testing.assert_array_equal(x.data_ro, on_points)
+    np.testing.assert_array_equal(m.data_ro, on_middles)
+
+
+def test_what_a_set_says_of_itself() -> None:
+    edges = op2.Set(3, "edges")
+    wall = op2.ExtrudedSet(edges, 5)
+    assert (wall.size, wall.layers, wall.parent, wall.constant_layers, (wall**2).size) == (3, 5, edges, True, 12)
+    assert wall.layers_array.tolist() == [[0, 5]]
+    cliff = op2.ExtrudedSet(edges, [[0, 3], [1, 2], [2, 6]], extruded_periodic=True)
+    assert (cliff.constant_layers, cliff.extruded_periodic, op2.Dat(cliff).shape) == (False, True, (5,))
+    with pytest.raises(ValueError, match="columns differ"):
+        cliff.layers
+    assert repr(cliff) == "<ExtrudedSet over Set(3, 'edges'): 5 cells>"
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    edges, points = op2.Set(3, "edges"), op2.Set(6, "points")
+    with pytest.raises(parloop.SizeTypeError, match="give at least 2"):
+        op2.ExtrudedSet(edges, 1)
+    with pytest.raises(parloop.SizeTypeError, match="3 × 2 numbers, but 4 were given"):
+        op2.ExtrudedSet(edges, [[0, 1], [0, 1]])
+    wall = op2.ExtrudedSet(edges, 4)
+    with pytest.raises(parloop.MapValueError, match="2 offsets are given for 1 slots"):
+        op2.Map(wall, points, 1, [0, 1, 2], offset=[1, 1])
+    steep = op2.Map(wall, points, 1, [0, 1, 4], "steep", offset=[1])
+    x, add = op2.Dat(points), op2.Kernel("void add(double *x) { x[0] += 1; }", "add")
+    with pytest.raises(parloop.MapValueError, match="slot 0 of element 2 leads to 6 in a column of 3 cells"):
+        op2.par_loop(add, wall, x(op2.INC, steep))
+    with pytest.raises(parloop.SetTypeError, match="is not extruded"):
+        op2.par_loop(add, points, x(op2.INC), iteration_region=op2.ON_TOP)
+    with pytest.raises(parloop.MapTypeError, match="at least two maps"):
+        op2.ComposedMap(steep)
+    with pytest.raises(parloop.MapValueError, match="no order of the 1 slots"):
+        op2.PermutedMap(steep, [1])
