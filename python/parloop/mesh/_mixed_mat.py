@@ -150,10 +150,10 @@ class MixedSparsity:
         self._maps = _by_block(maps, *self._dsets)
         self._name = "mixed_sparsity" if name is None else name
         rows, columns = self._dsets
-        self._blocks = tuple(tuple(self._block((row, column), self._maps[i, j]) for j, column in enumerate(columns)) for i, row in enumerate(rows))
+        self._blocks = tuple(tuple(self._block((i, j), (row, column)) for j, column in enumerate(columns)) for i, row in enumerate(rows))
 
-    def _block(self, dsets: tuple[DataSet, DataSet], maps: list[tuple[Map, Map]]) -> Sparsity:
-        return Sparsity(dsets, maps)
+    def _block(self, place: tuple[int, int], dsets: tuple[DataSet, DataSet]) -> Sparsity:
+        return Sparsity(dsets, self._maps[place])
 
     @property
     def dsets(self) -> tuple[Side, Side]:
@@ -416,7 +416,7 @@ class MixedMat:
         rows, columns = self._sparsity.dsets
         to, grid = (columns, list(zip(*self._blocks))) if transposed else (rows, [list(row) for row in self._blocks])
         if y is None:
-            y = MixedDat(to, self.dtype) if isinstance(to, MixedDataSet) else Dat(to, dtype=self.dtype)
+            y = self._product(to)
         xs, ys = _vectors(x, len(grid[0])), _vectors(y, len(grid))
         if any(mine is theirs for mine in ys for theirs in xs):
             raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the factor is; give another y")
@@ -430,6 +430,10 @@ class MixedMat:
             if isinstance(result, Global):
                 result.data = sum_.data_ro
         return y
+
+    def _product(self, to: Side) -> MixedDat | Dat:
+        """Where to put a product."""
+        return MixedDat(to, self.dtype) if isinstance(to, MixedDataSet) else Dat(to, dtype=self.dtype)
 
     def __matmul__(self, x: MixedDat | Dat) -> Any:
         """``mat @ mixed``: the product as new data."""

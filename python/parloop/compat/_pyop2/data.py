@@ -11,8 +11,10 @@ import numpy as np
 from typing_extensions import Self
 
 from ... import DataValueError, IndexValueError, MapValueError, mesh
+from .arguments import Arg
 from .datatypes import as_cstr
 from .mpi import internal_comm
+from .sets import GlobalDataSet
 from .vector import Vec
 
 __all__ = ["Constant", "Dat", "DatView", "Global"]
@@ -52,7 +54,7 @@ class Dat(_Vectors, mesh.Dat):
         self.comm = internal_comm(getattr(dataset, "comm", None), self)
 
     def __call__(self, access: Any, path: Any = None) -> Any:
-        return super().__call__(access, path)
+        return Arg(super().__call__(access, path), self, access, path)
 
     @property
     def ctype(self) -> str:
@@ -146,6 +148,9 @@ class Dat(_Vectors, mesh.Dat):
 class DatView(mesh.DatView):
     """One component of data on a set."""
 
+    def __call__(self, access: Any, path: Any = None) -> Any:
+        return Arg(super().__call__(access, path), self, access, path)
+
     @property
     def cdim(self) -> int:
         """One number for each element."""
@@ -167,7 +172,12 @@ class Global(_Vectors, mesh.Global):
     def __call__(self, access: Any, map_: Any = None) -> Any:
         if map_ is not None:
             raise MapValueError(f"`{self.name}` is the same for all elements; leave out the map")
-        return super().__call__(access)
+        return Arg(super().__call__(access), self, access)
+
+    @property
+    def dataset(self) -> GlobalDataSet:
+        """The data set of these numbers, on a set of one element."""
+        return GlobalDataSet(self)
 
     @property
     def ctype(self) -> str:
@@ -189,9 +199,18 @@ class Global(_Vectors, mesh.Global):
         return self.data
 
     @property
+    def data_wo_with_halos(self) -> Any:
+        """As `data_wo`."""
+        return self.data_wo
+
+    @property
     def halo_valid(self) -> bool:
         """There are no ghosts."""
         return True
+
+    @halo_valid.setter
+    def halo_valid(self, valid: bool) -> None:
+        pass
 
     def increment_dat_version(self) -> None:
         """Says that the numbers were changed."""
@@ -255,6 +274,11 @@ class Global(_Vectors, mesh.Global):
 
 class Constant(mesh.Constant):
     """Numbers that all elements share and no loop changes."""
+
+    def __call__(self, access: Any, map_: Any = None) -> Any:
+        if map_ is not None:
+            raise MapValueError(f"`{self.name}` is the same for all elements; leave out the map")
+        return Arg(super().__call__(access), self, access)
 
     def __new__(cls, dim: Any, data: Any = None, dtype: Any = None, name: Any = None) -> Self:
         return mesh.Constant.__new__(cls, dim, _cut(data, dtype), dtype, name)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ... import KernelTypeError, mesh
 from ...loops._program import Program
+from .arguments import native_arguments
 from .exceptions import NameTypeError, SetTypeError
 
 __all__ = ["CStringLocalKernel", "Kernel", "LoopyLocalKernel", "ParLoop", "Parloop", "par_loop", "parloop"]
@@ -95,7 +96,7 @@ class ParLoop(mesh.ParLoop):
     """A kernel over a set with its arguments, ready to be called."""
 
     def __new__(cls, kernel: Any, iterset: Any, *args: Any, **options: Any) -> Any:
-        return mesh.ParLoop.__new__(cls, _native(kernel, iterset), iterset, *args)
+        return mesh.ParLoop.__new__(cls, _native(kernel, iterset), iterset, *native_arguments(args))
 
     def __init__(self, kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
         self.local_kernel = kernel
@@ -109,7 +110,7 @@ def par_loop(kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
     unknown = {name for name, value in options.items() if value} - {"iterate"}
     if unknown:
         raise TypeError(f"par_loop does not take {', '.join(sorted(unknown))}")
-    mesh.par_loop(_native(kernel, iterset), iterset, *args)
+    mesh.par_loop(_native(kernel, iterset), iterset, *native_arguments(args))
 
 
 parloop = par_loop
