@@ -10,6 +10,7 @@ from ... import KernelTypeError, mesh
 from ...loops._program import Program
 from .arguments import native_arguments
 from .exceptions import NameTypeError, SetTypeError
+from .libraries import load_libraries
 
 __all__ = ["CStringLocalKernel", "Kernel", "LoopyLocalKernel", "ParLoop", "Parloop", "par_loop", "parloop"]
 
@@ -41,9 +42,10 @@ class LocalKernel:
 
     @functools.cached_property
     def _made(self) -> mesh.Kernel:
-        unsupported = [name for name, value in (("cpp", self.cpp), ("ldargs", self.ldargs), ("user_code", self.user_code)) if value]
+        unsupported = [name for name, value in (("cpp", self.cpp), ("user_code", self.user_code)) if value]
         if unsupported:
             raise KernelTypeError(f"kernel `{self.name}` asks for {', '.join(unsupported)}, which is not supported; kernels are C")
+        load_libraries(self.ldargs)
         return mesh.Kernel(self.code, self.name, list(self.headers), list(self.include_dirs))
 
     @property
