@@ -52,27 +52,34 @@ def default_parallel_hashkey(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
     return (*(value for value in args if not _is_comm(value)), *named)
 
 
-def _described(value: Any) -> Iterator[bytes]:
+#: Types whose text tells their values apart.
+_PLAIN = (str, bytes, int, float, complex, np.generic, np.dtype, os.PathLike, type, type(None))
+
+
+def _described(value: Any, plain_only: bool) -> Iterator[bytes]:
     """Text that is the same for equal values only, in every process."""
-    kind = type(value).__qualname__.encode()
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".encode()
     if isinstance(value, (tuple, list, dict, set, frozenset)):
         items: Any = value.items() if isinstance(value, dict) else value
-        parts = [b"".join(_described(item)) for item in items]
+        parts = [b"".join(_described(item, plain_only)) for item in items]
         yield kind + b"(" + b",".join(sorted(parts) if isinstance(value, (set, frozenset)) else parts) + b")"
     elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
         yield f"ndarray:{value.dtype.str}:{value.shape}:".encode()
         yield hashlib.sha256(np.ascontiguousarray(value).tobytes()).digest()
-    elif _is_comm(value):
-        raise HashError("a communicator cannot be a part of a key; leave it out of the hashkey")
     else:
         text = repr(value)
-        if " at 0x" in text:
+        if " at 0x" in text or (plain_only and not isinstance(value, _PLAIN)):
             raise HashError(f"an object of type {type(value).__name__} has no text that tells it apart: {text}; give the cache a hashkey")
         yield kind + f":{len(text)}:{text}".encode()
 
 
-def _digest(value: Any) -> str:
-    return hashlib.sha256(b"".join(_described(value))).hexdigest()
+def _check_key(key: Any) -> None:
+    if any(map(_is_comm, key if isinstance(key, tuple) else (key,))):
+        raise HashError("a communicator cannot be a part of a key; leave it out of the hashkey")
+
+
+def _digest(value: Any, plain_only: bool = False) -> str:
+    return hashlib.sha256(b"".join(_described(value, plain_only))).hexdigest()
 
 
 class DictLikeDiskAccess(MutableMapping[Any, Any]):
@@ -177,6 +184,7 @@ def parallel_cache(
         @functools.wraps(function)
         def cached(*args: Any, **kwargs: Any) -> Any:
             key = hashkey(*args, **kwargs)
+            _check_key(key)
             with temp_internal_comm(comm_fetcher(*args, **kwargs)) as comm:
                 cache = _of_comm(comm, cache_factory)
             full = (place, key) if isinstance(cache, DictLikeDiskAccess) else (function, _memory_key(key))
@@ -192,12 +200,10 @@ def parallel_cache(
 
 
 def _memory_key(key: Any) -> Any:
-    """Text that tells keys apart, so that 1 and True differ and lists can be keys; where there is none, the key itself."""
+    """Text that tells keys of plain values apart, so that 1 and True differ and lists can be keys; of other values, the key itself."""
     try:
-        return _digest(key)
+        return _digest(key, plain_only=True)
     except HashError:
-        if any(map(_is_comm, key if isinstance(key, tuple) else (key,))):
-            raise
         return key
 
 

@@ -9,10 +9,18 @@ from typing import Any
 from ... import KernelTypeError, mesh
 from ...loops._program import Program
 from .arguments import native_arguments
+from .caching import memory_cache
 from .exceptions import NameTypeError, SetTypeError
 from .libraries import load_libraries
+from .mpi import COMM_WORLD
 
 __all__ = ["CStringLocalKernel", "Kernel", "LoopyLocalKernel", "ParLoop", "Parloop", "par_loop", "parloop"]
+
+
+@memory_cache()
+def _kernel_in_c(code: str, name: str, headers: tuple[str, ...], include_dirs: tuple[str, ...], comm: Any) -> mesh.Kernel:
+    """The kernel of some C. Programs make the same one again for each loop; it is read and compiled once."""
+    return mesh.Kernel(code, name, list(headers), list(include_dirs))
 
 
 class LocalKernel:
@@ -46,7 +54,9 @@ class LocalKernel:
         if unsupported:
             raise KernelTypeError(f"kernel `{self.name}` asks for {', '.join(unsupported)}, which is not supported; kernels are C")
         load_libraries(self.ldargs)
-        return mesh.Kernel(self.code, self.name, list(self.headers), list(self.include_dirs))
+        if not isinstance(self.code, str):
+            return mesh.Kernel(self.code, self.name, list(self.headers), list(self.include_dirs))
+        return _kernel_in_c(self.code, self.name, self.headers, tuple(map(str, self.include_dirs)), COMM_WORLD)
 
     @property
     def cache_key(self) -> str:
