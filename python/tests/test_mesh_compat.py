@@ -94,6 +94,7 @@ def test_matrices_of_several_parts_are_matrices(sets, maps):
     assert isinstance(product, op2.MixedDat) and product.data_ro[0].tolist() == [2, 4, 6]
     whole = op2.Mat(op2.Sparsity((mixed, mixed), blocks, nest=False))
     assert not whole.sparsity.nested and whole.values.shape == (7, 7)
+    assert whole.sparsity.nnz.tolist() == [3, 3, 3, 3, 5, 5, 3] and [nnz.tolist() for nnz in sparsity.nnz][3] == [2, 3, 3, 2]
     with pytest.raises(RuntimeError, match="maps are given for block .*, but there are 2 × 2 blocks"):
         op2.Sparsity((mixed, mixed), {(2, 0): []})
     with pytest.raises(exceptions.ModeValueError):

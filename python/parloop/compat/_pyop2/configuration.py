@@ -1,4 +1,4 @@
-"""PyOP2's settings. Their types are checked as PyOP2 does; apart from `log_level` they change nothing here."""
+"""PyOP2's settings. Their types are checked as PyOP2 does; most of them change nothing here."""
 
 from __future__ import annotations
 

@@ -22,10 +22,7 @@ class OneOfEqual(type):
         if key is None:
             return type.__call__(kind, *given)
         found = _MADE.get((kind, key))
-        if found is None:
-            found = type.__call__(kind, *given)
-            _MADE[kind, key] = found
-        return found
+        return _MADE.setdefault((kind, key), type.__call__(kind, *given)) if found is None else found
 
     def __instancecheck__(cls, instance: object) -> bool:
         return super().__instancecheck__(instance) or isinstance(instance, cls._others)

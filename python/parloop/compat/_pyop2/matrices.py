@@ -167,9 +167,12 @@ class MixedSparsity(mesh.MixedSparsity):
         return tuple(tuple(block.block_shape for block in row) for row in self.blocks)
 
     @property
-    def nnz(self) -> tuple[Any, ...]:
-        """How many blocks each row of each part has."""
-        return tuple(np.diff(block.rowptr) for block in self)
+    def nnz(self) -> Any:
+        """How many blocks each row of each part has; where it is not nested, how many numbers each row of the whole has."""
+        if self.nested:
+            return tuple(np.diff(block.rowptr) for block in self)
+        lengths = [sum(np.diff(block.rowptr) * block.block_shape[1] for block in row) for row in self.blocks]
+        return np.concatenate([np.repeat(length, row[0].block_shape[0]) for length, row in zip(lengths, self.blocks)])
 
     @property
     def nested(self) -> bool:
