@@ -41,6 +41,12 @@ def test_equal_sets_maps_and_sparsities_are_one_object(sets, maps):
     assert op2.Sparsity((one, one), [(ends, ends, None)]) is not op2.Sparsity((b**2, b**2), [(ends, ends, None)])
 
 
+def test_data_with_a_global_is_on_one_data_set(sets):
+    d = op2.MixedDat([op2.Dat(sets[0]), op2.Global(2, [0.0, 0.0])])
+    held = d.dataset
+    assert d.dataset is held and d[1].dataset is d[1].dataset and held.dim == ((1,), (2,))
+
+
 def test_objects_that_nobody_holds_are_made_again(sets):
     a, _ = sets
     name = (a**5).name
@@ -99,6 +105,16 @@ def test_matrices_of_several_parts_are_matrices(sets, maps):
         op2.Sparsity((mixed, mixed), {(2, 0): []})
     with pytest.raises(exceptions.ModeValueError):
         mat(op2.READ, (both, both))
+
+
+def test_rows_and_columns_of_a_matrix_can_be_globals(sets, maps):
+    (a, b), (own, ends), g = sets, maps, op2.Global(1, 0.0)
+    row = op2.Mat(op2.Sparsity((op2.GlobalDataSet(g), b**1), [(None, ends, None)]))
+    add = op2.Kernel("static void add(double *m) { m[0] += 1; m[1] += 2; }", "add")
+    op2.par_loop(add, a, row(op2.INC, (None, ends)))
+    assert row.values.tolist() == [[1, 3, 3, 2]]
+    one = op2.Mat(op2.Sparsity((op2.GlobalDataSet(g),) * 2, [(None, None, None)]))
+    assert one.values.tolist() == [[0]]
 
 
 def test_loops_take_mixed_arguments(sets, maps):

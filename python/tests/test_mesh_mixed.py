@@ -135,7 +135,7 @@ def test_arithmetic_is_that_of_the_parts(line):
 
     assert same(line.u + w, 2 * p + 1, v + v * v + 1) and same(line.u - w, -1, v - v * v - 1)
     assert same(line.u * w, p * (p + 1), v * (v * v + 1)) and same(line.u / w, p / (p + 1), v / (v * v + 1))
-    assert same(3 - line.u, 3 - p, 3 - v) and same(2 / w, 2 / (p + 1), 2 / (v * v + 1)) and same(line.u * np.float64(2), 2 * p, 2 * v)
+    assert same(3 - line.u, 3 - p, 3 - v) and same(2 / w, 2 / (p + 1), 2 / (v * v + 1)) and same(line.u * np.float64(2), 2 * p, 2 * v) and same(np.float64(2) * line.u, 2 * p, 2 * v)
     assert same(-line.u, -p, -v) and same(+line.u, p, v) and (+line.u)[0] is not line.p
     assert same(line.u + op2.Global(1, 2.0), p + 2, v + 2) and same(line.u + [w[0], w[1]], 2 * p + 1, v + v * v + 1)
     part = line.u
@@ -413,6 +413,21 @@ def test_rows_and_columns_can_be_globals(context, line):
     assert np.allclose(mat.values, expected)
     product = mat @ u
     assert np.allclose(product[0].data_ro, p * p + 2) and isinstance(product[1], op2.Global) and product[1].data_ro.tolist() == [2 * p.sum() + 30]
+
+
+def test_blocks_of_globals_need_no_maps(line):
+    r = op2.Global(2, [0.0, 0.0], name="r")
+    dataset = op2.MixedDataSet([line.cells, op2.GlobalDataSet(r)])
+    sparsity = op2.MixedSparsity(dataset, {(0, 1): [(line.own, None)], (1, 1): [(None, None)]})
+    assert [block.nz for block in sparsity] == [5, 5, 0, 1] and sparsity[1, 1].block_shape == (2, 2)
+    with pytest.raises(pl.MapValueError, match="a matrix argument needs at least one Map, since that says which set its elements are of"):
+        op2.MixedMat(op2.MixedSparsity(op2.MixedDataSet([op2.GlobalDataSet(r)]), {}))(op2.INC, (None, None))
+
+
+def test_solvers_say_that_they_take_one_part(line):
+    mat, _ = random_mat(line)
+    with pytest.raises(pl.DataTypeError, match="solve takes a Mat, but `a` is a MixedMat; solve with SciPy and mat.to_scipy\\(\\)"):
+        op2.solve(mat, line.u, line.u)
 
 
 def test_a_saddle_point_problem_is_solved_with_scipy(context, line):

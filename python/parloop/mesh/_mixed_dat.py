@@ -55,7 +55,10 @@ class MixedDat(Parts["Dat | Global"]):
     0.0
     """
 
-    def __init__(self, parts: Any, dtype: npt.DTypeLike | None = None) -> None:
+    #: NumPy's numbers leave arithmetic to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, parts: Iterable[Dat | Global | DataSet | Set], dtype: npt.DTypeLike | None = None) -> None:
         given = listed(parts, "a MixedDat", DataSetTypeError)
         made = [self._copied(part) if isinstance(parts, MixedDat) else self._made(part, number, dtype) for number, part in enumerate(given)]
         for part in made[1:]:

@@ -94,6 +94,9 @@ def _by_block(maps: Any, rows: Side, columns: Side) -> dict[tuple[int, int], lis
                 raise MapValueError(f"maps are given for block {place}, but there are {len(rows)} × {len(columns)} blocks")
             for pair in given:
                 row, column = _pair(pair)
+                if row is None and column is None:
+                    # Between Globals the only block is on the diagonal, which is stored.
+                    continue
                 (filled_row,), (filled_column,) = through_sets([row], [column])
                 pairs[place].append((filled_row, filled_column))
         return pairs
@@ -215,7 +218,7 @@ class MixedMat:
 
     Notes
     -----
-    ``mat(access, (rows, columns))`` with MixedMaps is an argument of a loop: the kernel gets one array, the rows of all parts by the columns of
+    `solve` takes ordinary matrices only; SciPy solves with ``mat.to_scipy()``. ``mat(access, (rows, columns))`` with MixedMaps is an argument of a loop: the kernel gets one array, the rows of all parts by the columns of
     all parts. Rows and columns of the whole are numbered part after part.
 
     Examples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -266,7 +267,7 @@ class Global(_Vectors, mesh.Global):
             raise MapValueError(f"`{self.name}` is the same for all elements; leave out the map")
         return Arg(super().__call__(access), self, access)
 
-    @property
+    @functools.cached_property
     def dataset(self) -> GlobalDataSet:
         """The data set of these numbers, on a set of one element."""
         return GlobalDataSet(self)

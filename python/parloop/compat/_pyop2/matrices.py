@@ -10,6 +10,7 @@ import numpy.typing as npt
 from typing_extensions import Self
 
 from ... import MapTypeError, MapValueError, ModeValueError, mesh
+from ...mesh._mixed_mat import through_sets
 from .arguments import Arg
 from .configuration import configuration
 from .data import Dat, Global
@@ -43,6 +44,12 @@ def _triples(given: Any, dsets: tuple[Any, Any]) -> dict[tuple[int, int], frozen
             found.add((rows, columns, None if regions is None else tuple(sorted(regions))))
         blocks[place] = frozenset(found)
     return blocks
+
+
+def _on_sets(rows: Any, columns: Any) -> tuple[Any, Any]:
+    """The maps, with one to the set of Globals where there was none."""
+    (row,), (column,) = through_sets([rows], [columns])
+    return row, column
 
 
 def _in_order(triples: frozenset[_Triple]) -> list[_Triple]:
@@ -82,7 +89,8 @@ class Sparsity(mesh.Sparsity, metaclass=OneOfEqual):
 
     def __new__(cls, dsets: Any, blocks: Any, name: Any, nest: bool, block_sparse: bool, diagonal_block: bool) -> Self:
         triples = blocks.get((0, 0), frozenset())
-        pairs = [(rows, columns) for rows, columns, _ in _in_order(triples)]
+        # A pair without maps is that of two Globals, whose only block is on the diagonal and always stored.
+        pairs = [_on_sets(rows, columns) for rows, columns, _ in _in_order(triples) if not rows is columns is None]
         return _made(lambda: mesh.Sparsity.__new__(cls, dsets, pairs, name), triples)  # type: ignore[no-any-return]
 
     def __init__(self, dsets: Any, blocks: Any, name: Any, nest: bool, block_sparse: bool, diagonal_block: bool) -> None:
@@ -223,7 +231,8 @@ class Mat(mesh.Mat, metaclass=OneOfEqual):
 
     def __call__(self, access: Any, path: Any, lgmaps: Any = None, unroll_map: bool = False) -> Any:
         _check_access(access)
-        return Arg(super().__call__(access, path, lgmaps, unroll_map), self, access, path, lgmaps)
+        given = _on_sets(*path) if isinstance(path, (tuple, list)) and None in path else path
+        return Arg(super().__call__(access, given, lgmaps, unroll_map), self, access, path, lgmaps)
 
     def mult(self, x: Any, y: Any = None, transposed: bool = False) -> Any:
         y = Dat(self.sparsity.dsets[1 if transposed else 0], dtype=self.dtype) if y is None else y

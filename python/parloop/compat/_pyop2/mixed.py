@@ -168,7 +168,7 @@ class MixedDat(mesh.MixedDat):
 
     @property
     def dataset(self) -> MixedDataSet:
-        return MixedDataSet([GlobalDataSet(part) if isinstance(part, mesh.Global) else part.dataset for part in self])
+        return MixedDataSet([part.dataset if isinstance(part, (mesh.Dat, Global)) else GlobalDataSet(part) for part in self])
 
     @property
     def ctype(self) -> str:
