@@ -231,7 +231,8 @@ def test_mypy_accepts_the_package_itself(cache):
 CLASSES = [getattr(xo, name) for name in ("Array", "CMethod", "HybridClass", "JEncoder", "LinkedArray", "Ref", "Scalar", "String", "Struct", "UnionRef")]
 
 MESH = [op2.Set, op2.Subset, op2.DataSet, op2.Map, op2.Map.reverse_cuthill_mckee, op2.Dat, op2.DatView, op2.Global, op2.Constant, op2.Kernel, op2.ParLoop, op2.par_loop, op2.write_vtk,
-        op2.Mesh, op2.Mesh.map, op2.Mesh.region, op2.Mesh.refine, op2.Mesh.write, op2.Space, op2.TimeSeries, op2.box_mesh, op2.read_mesh]
+        op2.Mesh, op2.Mesh.map, op2.Mesh.region, op2.Mesh.refine, op2.Mesh.write, op2.Space, op2.TimeSeries, op2.box_mesh, op2.read_mesh,
+        op2.GlobalDataSet, op2.MixedSet, op2.MixedDataSet, op2.MixedMap, op2.MixedDat, op2.MixedSparsity, op2.MixedMat]
 
 
 @pytest.mark.parametrize("owner", [pl, pl.Kernel, pl.Arg, pl.Pointer, pl.Context, pl.Context.plan_FFT, pl.Array, pl.Device, pl.devices, xo, xo.Buffer, *CLASSES, op2, *MESH], ids=lambda owner: getattr(owner, "__name__", ""))

@@ -39,6 +39,13 @@ from .._parloop import _Subset as Subset
 from .._parloop import _write_vtk as write_vtk
 from ._box import box_mesh as box_mesh
 from ._mesh import Mesh as Mesh
+from ._mixed import GlobalDataSet as GlobalDataSet
+from ._mixed import MixedDataSet as MixedDataSet
+from ._mixed import MixedMap as MixedMap
+from ._mixed import MixedSet as MixedSet
+from ._mixed_dat import MixedDat as MixedDat
+from ._mixed_mat import MixedMat as MixedMat
+from ._mixed_mat import MixedSparsity as MixedSparsity
 from ._read import read_mesh as read_mesh
 from ._series import TimeSeries as TimeSeries
 from ._solve import solve as solve
@@ -50,6 +57,8 @@ ALL, ON_BOTTOM = Region.ALL, Region.ON_BOTTOM
 ON_TOP, ON_INTERIOR_FACETS = Region.ON_TOP, Region.ON_INTERIOR_FACETS
 
 __all__ = [
-    "ALL", "Access", "Arg", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "ExtrudedSet", "Global", "INC", "Kernel", "MAX", "MIN", "Map", "Mat", "Mesh", "MeshError",
-    "ON_BOTTOM", "ON_INTERIOR_FACETS", "ON_TOP", "ParLoop", "PermutedMap", "READ", "RW", "Region", "Set", "Solution", "Space", "Sparsity", "Subset", "TimeSeries", "WRITE", "box_mesh", "par_loop", "read_mesh", "solve", "write_vtk",
+    "ALL", "Access", "Arg", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "ExtrudedSet", "Global", "GlobalDataSet", "INC", "Kernel", "MAX",
+    "MIN", "Map", "Mat", "Mesh", "MeshError", "MixedDat", "MixedDataSet", "MixedMap", "MixedMat", "MixedSet", "MixedSparsity", "ON_BOTTOM",
+    "ON_INTERIOR_FACETS", "ON_TOP", "ParLoop", "PermutedMap", "READ", "RW", "Region", "Set", "Solution", "Space", "Sparsity", "Subset", "TimeSeries",
+    "WRITE", "box_mesh", "par_loop", "read_mesh", "solve", "write_vtk",
 ]  # fmt: skip

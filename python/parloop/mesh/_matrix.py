@@ -79,11 +79,18 @@ def add_to_diagonal(mat: Any, rows: Any, value: float, index: int | None) -> Non
 
 def zero_rows(mat: Any, rows: Any, value: float, index: int | None) -> None:
     """Sets some rows of blocks to zero, but for the diagonal."""
-    rows, starts = _rows_of(rows), mat.sparsity.rowptr
+    rows = _rows_of(rows)
     blocks, where = _diagonal(mat, rows, index)
+    clear_rows(mat, rows, index)
+    blocks[where] = value
+
+
+def clear_rows(mat: Any, rows: Any, index: int | None) -> None:
+    """Sets some rows of blocks to zero, or of each the line with that number."""
+    (height, width), starts = mat.sparsity.block_shape, mat.sparsity.rowptr
+    blocks = mat.data.reshape(-1, height, width)
     for row in rows:
         blocks[starts[row] : starts[row + 1], slice(None) if index is None else index] = 0
-    blocks[where] = value
 
 
 def put(mat: Any, rows: Any, columns: Any, values: Any, adds: bool) -> None:

@@ -6,7 +6,8 @@ import sys
 import time
 from typing import Literal
 
-from .._parloop import _Dat, _Mat, _solve, _Solution
+from .._parloop import DataTypeError, _Dat, _Mat, _solve, _Solution
+from ._mixed_mat import MixedMat
 
 
 def solve(
@@ -52,6 +53,8 @@ def solve(
     >>> bool(np.allclose(mat.values @ x.data_ro, b.data_ro))
     True
     """
+    if isinstance(mat, MixedMat):
+        raise DataTypeError(f"solve takes a Mat, but `{mat.name}` is a MixedMat; solve with SciPy and mat.to_scipy()")
     start = time.monotonic()
     shown = False
 

@@ -1,12 +1,13 @@
-"""PyOP2's settings. Their types are checked as PyOP2 does; apart from `log_level` they change nothing here."""
+"""PyOP2's settings. Their types are checked as PyOP2 does; most of them change nothing here."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ...loops import CTarget
 from .exceptions import ConfigurationError
 
-__all__ = ["Configuration", "configuration"]
+__all__ = ["Configuration", "configuration", "target"]
 
 
 class Configuration(dict[str, Any]):
@@ -40,3 +41,6 @@ class Configuration(dict[str, Any]):
 
 
 configuration = Configuration()
+
+#: The target of loop kernels whose code becomes a kernel.
+target = CTarget()

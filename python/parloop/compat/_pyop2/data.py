@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -11,8 +12,10 @@ import numpy as np
 from typing_extensions import Self
 
 from ... import DataValueError, IndexValueError, MapValueError, mesh
+from .arguments import Arg
 from .datatypes import as_cstr
 from .mpi import internal_comm
+from .sets import GlobalDataSet
 from .vector import Vec
 
 __all__ = ["Constant", "Dat", "DatView", "Global"]
@@ -52,7 +55,7 @@ class Dat(_Vectors, mesh.Dat):
         self.comm = internal_comm(getattr(dataset, "comm", None), self)
 
     def __call__(self, access: Any, path: Any = None) -> Any:
-        return super().__call__(access, path)
+        return Arg(super().__call__(access, path), self, access, path)
 
     @property
     def ctype(self) -> str:
@@ -144,12 +147,107 @@ class Dat(_Vectors, mesh.Dat):
 
 
 class DatView(mesh.DatView):
-    """One component of data on a set."""
+    """One component of data on a set. Its arithmetic is done by the host."""
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of the data."""
+        return internal_comm(getattr(self.parent, "comm", None), self)
+
+    def __call__(self, access: Any, path: Any = None) -> Any:
+        return Arg(super().__call__(access, path), self, access, path)
 
     @property
     def cdim(self) -> int:
         """One number for each element."""
         return 1
+
+    @property
+    def ctype(self) -> str:
+        """The type of the numbers in C."""
+        return as_cstr(self.dtype)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of this component, ghosts and all."""
+        return int(self.shape[0] * self.dtype.itemsize)
+
+    @property
+    def split(self) -> tuple[Self, ...]:
+        """Itself, as its only part."""
+        return (self,)
+
+    def __getitem__(self, index: Any) -> Self:
+        if index != 0:
+            raise IndexValueError(f"a DatView has one part, not {index}")
+        return self
+
+    def __iter__(self) -> Iterator[Self]:
+        yield self
+
+    def __len__(self) -> int:
+        return 1
+
+    def increment_dat_version(self) -> None:
+        """Says that the numbers were changed."""
+        self.data  # noqa: B018 - asking for it counts
+
+    def zero(self, subset: Any = None) -> None:
+        if subset is None:
+            super().zero()
+        else:
+            self.data_with_halos[subset.indices] = 0
+
+    def copy(self, other: Any, subset: Any = None) -> None:
+        """Copies this component into other data with one number for each element."""
+        if other.cdim != 1:
+            self._one_number(other)
+        where = slice(None) if subset is None else subset.indices
+        other.data_with_halos[where] = self.data_ro_with_halos[where]
+
+    def _one_number(self, other: Any) -> Any:
+        raise DataValueError(f"a component has one number for each element, but `{other.name}` has {other.cdim}")
+
+    def _numbers(self, other: Any) -> Any:
+        """The numbers that stand beside those of this component."""
+        if isinstance(other, (mesh.Dat, mesh.DatView)):
+            return other.data_ro.reshape(-1) if other.cdim == 1 else self._one_number(other)
+        return other.data_ro if isinstance(other, mesh.Global) else other
+
+    def inner(self, other: Any) -> Any:
+        """The sum of the products with another's, whose conjugates are taken."""
+        return np.vdot(self._numbers(other), self.data_ro)
+
+    @property
+    def norm(self) -> float:
+        """The square root of the sum of squares."""
+        return float(np.linalg.norm(self.data_ro))
+
+    def save(self, filename: Any) -> None:
+        """Writes the numbers of this process's elements to a file of NumPy's."""
+        np.save(filename, self.data_ro)
+
+    def load(self, filename: Any) -> None:
+        """Reads what `save` wrote."""
+        path = str(filename)
+        self.data[:] = np.load(path if path.endswith(".npy") else f"{path}.npy")
+
+    def _change(self, other: Any, operation: Any) -> Self:
+        values = operation(self.data_ro, self._numbers(other))
+        self.data[:] = values.astype(self.dtype)
+        return self
+
+    def __iadd__(self, other: Any) -> Self:
+        return self._change(other, operator.add)
+
+    def __isub__(self, other: Any) -> Self:
+        return self._change(other, operator.sub)
+
+    def __imul__(self, other: Any) -> Self:
+        return self._change(other, operator.mul)
+
+    def __itruediv__(self, other: Any) -> Self:
+        return self._change(other, operator.truediv)
 
     def __repr__(self) -> str:
         return f"DatView({self.parent!r}, {self.index})"
@@ -167,7 +265,12 @@ class Global(_Vectors, mesh.Global):
     def __call__(self, access: Any, map_: Any = None) -> Any:
         if map_ is not None:
             raise MapValueError(f"`{self.name}` is the same for all elements; leave out the map")
-        return super().__call__(access)
+        return Arg(super().__call__(access), self, access)
+
+    @functools.cached_property
+    def dataset(self) -> GlobalDataSet:
+        """The data set of these numbers, on a set of one element."""
+        return GlobalDataSet(self)
 
     @property
     def ctype(self) -> str:
@@ -189,9 +292,18 @@ class Global(_Vectors, mesh.Global):
         return self.data
 
     @property
+    def data_wo_with_halos(self) -> Any:
+        """As `data_wo`."""
+        return self.data_wo
+
+    @property
     def halo_valid(self) -> bool:
         """There are no ghosts."""
         return True
+
+    @halo_valid.setter
+    def halo_valid(self, valid: bool) -> None:
+        pass
 
     def increment_dat_version(self) -> None:
         """Says that the numbers were changed."""
@@ -225,8 +337,9 @@ class Global(_Vectors, mesh.Global):
     def _made(self, values: Any) -> Any:
         return type(self)(self.dim, np.array(values, self.dtype), self.dtype, self.name)
 
-    def _with(self, other: Any, operation: Any) -> Any:
-        return self._made(operation(self.data_ro, other.data_ro if isinstance(other, mesh.Global) else other))
+    def _with(self, other: Any, operation: Any, turned: bool = False) -> Any:
+        theirs = other.data_ro if isinstance(other, mesh.Global) else other
+        return self._made(operation(theirs, self.data_ro) if turned else operation(self.data_ro, theirs))
 
     def __neg__(self) -> Any:
         return self._made(-self.data_ro)
@@ -246,6 +359,18 @@ class Global(_Vectors, mesh.Global):
     def __truediv__(self, other: Any) -> Any:
         return self._with(other, operator.truediv)
 
+    def __radd__(self, other: Any) -> Any:
+        return self._with(other, operator.add, True)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, operator.sub, True)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._with(other, operator.mul, True)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(other, operator.truediv, True)
+
     def __str__(self) -> str:
         return f"OP2 Global Argument: {self.name} with dim {self.dim} and value {self.data_ro}"
 
@@ -255,6 +380,11 @@ class Global(_Vectors, mesh.Global):
 
 class Constant(mesh.Constant):
     """Numbers that all elements share and no loop changes."""
+
+    def __call__(self, access: Any, map_: Any = None) -> Any:
+        if map_ is not None:
+            raise MapValueError(f"`{self.name}` is the same for all elements; leave out the map")
+        return Arg(super().__call__(access), self, access)
 
     def __new__(cls, dim: Any, data: Any = None, dtype: Any = None, name: Any = None) -> Self:
         return mesh.Constant.__new__(cls, dim, _cut(data, dtype), dtype, name)

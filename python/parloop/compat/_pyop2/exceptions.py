@@ -19,11 +19,20 @@ from ... import (
     SetTypeError as SetTypeError,
     SetValueError as SetValueError,
     SizeTypeError as SizeTypeError,
+    SparsityTypeError as SparsityTypeError,
     SubsetIndexOutOfBounds as SubsetIndexOutOfBounds,
 )
 
-__all__ = ["CompilationError", "ConfigurationError"]
+__all__ = ["CachingError", "CompilationError", "ConfigurationError", "HashError"]
 
 
 class ConfigurationError(MeshError, RuntimeError):
     """A configuration value of another type than its key takes."""
+
+
+class CachingError(MeshError, ValueError):
+    """A value that cannot be kept in a cache."""
+
+
+class HashError(CachingError):
+    """Arguments that cannot be the key of a cache."""

@@ -8,9 +8,19 @@ from typing import Any
 
 from ... import KernelTypeError, mesh
 from ...loops._program import Program
+from .arguments import native_arguments
+from .caching import memory_cache
 from .exceptions import NameTypeError, SetTypeError
+from .libraries import load_libraries
+from .mpi import COMM_WORLD
 
 __all__ = ["CStringLocalKernel", "Kernel", "LoopyLocalKernel", "ParLoop", "Parloop", "par_loop", "parloop"]
+
+
+@memory_cache()
+def _kernel_in_c(code: str, name: str, headers: tuple[str, ...], include_dirs: tuple[str, ...], comm: Any) -> mesh.Kernel:
+    """The kernel of some C. Programs make the same one again for each loop; it is read and compiled once."""
+    return mesh.Kernel(code, name, list(headers), list(include_dirs))
 
 
 class LocalKernel:
@@ -40,10 +50,13 @@ class LocalKernel:
 
     @functools.cached_property
     def _made(self) -> mesh.Kernel:
-        unsupported = [name for name, value in (("cpp", self.cpp), ("ldargs", self.ldargs), ("user_code", self.user_code)) if value]
+        unsupported = [name for name, value in (("cpp", self.cpp), ("user_code", self.user_code)) if value]
         if unsupported:
             raise KernelTypeError(f"kernel `{self.name}` asks for {', '.join(unsupported)}, which is not supported; kernels are C")
-        return mesh.Kernel(self.code, self.name, list(self.headers), list(self.include_dirs))
+        load_libraries(self.ldargs)
+        if not isinstance(self.code, str):
+            return mesh.Kernel(self.code, self.name, list(self.headers), list(self.include_dirs))
+        return _kernel_in_c(self.code, self.name, self.headers, tuple(map(str, self.include_dirs)), COMM_WORLD)
 
     @property
     def cache_key(self) -> str:
@@ -95,7 +108,7 @@ class ParLoop(mesh.ParLoop):
     """A kernel over a set with its arguments, ready to be called."""
 
     def __new__(cls, kernel: Any, iterset: Any, *args: Any, **options: Any) -> Any:
-        return mesh.ParLoop.__new__(cls, _native(kernel, iterset), iterset, *args)
+        return mesh.ParLoop.__new__(cls, _native(kernel, iterset), iterset, *native_arguments(args))
 
     def __init__(self, kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
         self.local_kernel = kernel
@@ -109,7 +122,7 @@ def par_loop(kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
     unknown = {name for name, value in options.items() if value} - {"iterate"}
     if unknown:
         raise TypeError(f"par_loop does not take {', '.join(sorted(unknown))}")
-    mesh.par_loop(_native(kernel, iterset), iterset, *args)
+    mesh.par_loop(_native(kernel, iterset), iterset, *native_arguments(args))
 
 
 parloop = par_loop

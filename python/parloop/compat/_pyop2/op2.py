@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from ...mesh import INC as INC, MAX as MAX, MIN as MIN, READ as READ, RW as RW, WRITE as WRITE, Access as Access
@@ -17,20 +16,18 @@ from .kernels import (
     par_loop as par_loop,
     parloop as parloop,
 )
+from .logger import critical as critical, debug as debug, error as error, info as info, set_log_level as set_log_level, warning as warning
 from .maps import ComposedMap as ComposedMap, Map as Map, PermutedMap as PermutedMap
 from .matrices import Mat as Mat, Sparsity as Sparsity
-from .mpi import COMM_WORLD as COMM_WORLD, MPI as MPI
-from .sets import DataSet as DataSet, Set as Set, Subset as Subset
+from .mixed import MixedDat as MixedDat, MixedDataSet as MixedDataSet, MixedMap as MixedMap, MixedSet as MixedSet
+from .mpi import COMM_WORLD as COMM_WORLD, MPI as MPI, collective as collective
+from .sets import DataSet as DataSet, GlobalDataSet as GlobalDataSet, Set as Set, Subset as Subset
 
 __all__ = [
-    "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "Global", "INC", "Kernel", "MAX", "MIN", "MPI", "Map", "Mat", "ParLoop", "Parloop",
-    "PermutedMap", "READ", "RW", "Set", "Sparsity", "Subset", "WRITE", "configuration", "critical", "debug", "error", "exit", "info", "init",
-    "initialised", "par_loop", "parloop", "set_log_level", "warning",
+    "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "Global", "GlobalDataSet", "INC", "Kernel", "MAX", "MIN", "MPI", "Map", "Mat", "MixedDat",
+    "MixedDataSet", "MixedMap", "MixedSet", "ParLoop", "Parloop", "PermutedMap", "READ", "RW", "Set", "Sparsity", "Subset", "WRITE", "configuration",
+    "critical", "debug", "error", "exit", "info", "init", "initialised", "par_loop", "parloop", "set_log_level", "warning",
 ]  # fmt: skip
-
-_logger = logging.getLogger("pyop2")
-debug, info, warning, error, critical = _logger.debug, _logger.info, _logger.warning, _logger.error, _logger.critical
-set_log_level = _logger.setLevel
 
 _state = {"initialised": False}
 
@@ -56,7 +53,6 @@ def exit() -> None:
 
 _MISSING = {
     "extruded sets": ("ExtrudedSet", "ON_BOTTOM", "ON_TOP", "ON_INTERIOR_FACETS", "ALL"),
-    "mixed sets and data": ("MixedSet", "MixedDataSet", "MixedDat", "MixedMap", "GlobalDataSet"),
     "arguments that are passed on as they are": ("PassthroughArg", "OpaqueType"),
     "halos of other processes": ("Halo",),
     "loops made of their parts": ("GlobalKernel", "GlobalKernelArg", "DatKernelArg", "MapKernelArg", "MatKernelArg", "DatParloopArg", "GlobalParloopArg"),

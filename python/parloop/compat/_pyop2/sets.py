@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from typing_extensions import Self
 
 from ... import mesh
+from .identity import OneOfEqual
 from .mpi import internal_comm
 
-__all__ = ["DataSet", "Set", "Subset"]
+__all__ = ["DataSet", "GlobalDataSet", "Set", "Subset"]
 
 
 class Set(mesh.Set):
@@ -99,8 +101,16 @@ class Subset(mesh.Subset, Set):
         return f"Subset({self.superset!r}, {self.indices!r})"
 
 
-class DataSet(mesh.DataSet):
-    """A set with the dimension of data on it."""
+class DataSet(mesh.DataSet, metaclass=OneOfEqual):
+    """A set with the dimension of data on it. That of a set and a dimension is one object as long as it lives, with the name it was first given."""
+
+    @classmethod
+    def _given(
+        cls, iter_set: Any, dim: Any = 1, name: Any = None, apply_local_global_filter: bool = False
+    ) -> tuple[type, tuple[Any, ...], Any]:
+        axes = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
+        is_plain = all(isinstance(axis, (int, np.integer)) for axis in axes) and (name is None or isinstance(name, str))
+        return cls, (iter_set, dim, name), (id(iter_set), tuple(map(int, axes))) if is_plain else None
 
     def __new__(cls, iter_set: Any, dim: Any = 1, name: Any = None, apply_local_global_filter: bool = False) -> Self:
         return super().__new__(cls, iter_set, dim, name)
@@ -120,6 +130,12 @@ class DataSet(mesh.DataSet):
             raise IndexError(f"a DataSet has one part, not {index}")
         return self
 
+    def __getattr__(self, name: str) -> Any:
+        # What a data set does not have, its set has.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.set, name)
+
     @property
     def split(self) -> tuple[Self, ...]:
         """Itself, as its only part."""
@@ -130,3 +146,25 @@ class DataSet(mesh.DataSet):
 
     def __repr__(self) -> str:
         return f"DataSet({self.set!r}, {self.dim!r}, {self.name!r})"
+
+
+class GlobalDataSet(mesh.GlobalDataSet, DataSet):
+    """The data set of a Global."""
+
+    def __init__(self, global_: Any) -> None:
+        self.comm = internal_comm(getattr(global_, "comm", None), self)
+        self.halo = None
+        self._global = global_
+
+    @classmethod
+    def _given(cls, global_: Any) -> tuple[type, tuple[Any, ...], Any]:  # type: ignore[override]
+        return cls, (global_,), None
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+    def __str__(self) -> str:
+        return f"OP2 GlobalDataSet: {self.name} on Global {self._global}"
+
+    def __repr__(self) -> str:
+        return f"GlobalDataSet({self._global!r})"

@@ -1,0 +1,1 @@
+"""What programs take from PyOP2's code generator."""

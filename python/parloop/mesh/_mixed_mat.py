@@ -1,0 +1,461 @@
+"""Matrices of blocks between data of several parts: a grid of ordinary matrices."""
+
+from __future__ import annotations
+
+import importlib
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .._parloop import DataSetTypeError, DataValueError, IndexValueError, MapTypeError, MapValueError, SparsityTypeError, _Access
+from .._parloop import _Arg as Arg
+from .._parloop import _Dat as Dat
+from .._parloop import _DataSet as DataSet
+from .._parloop import _Global as Global
+from .._parloop import _Map as Map
+from .._parloop import _Mat as Mat
+from .._parloop import _Set as Set
+from .._parloop import _Sparsity as Sparsity
+from .._parloop import _Subset as Subset
+from ._matrix import clear_rows
+from ._mixed import GLOBAL_SET, GlobalDataSet, MixedDataSet, MixedMap, MixedSet
+from ._mixed_dat import MixedDat
+from ._names import check_name
+from ._parts import kind
+
+Side = MixedDataSet | DataSet
+Maps = MixedMap | Map | Sequence["Map | None"] | None
+
+
+def _side(given: Any) -> Side:
+    """The data set of one side of a matrix."""
+    if isinstance(given, (DataSet, MixedDataSet)):
+        return given
+    if isinstance(given, Set):
+        return given**1
+    if isinstance(given, (MixedSet, list, tuple)):
+        return MixedDataSet(given)
+    raise DataSetTypeError(f"a MixedSparsity is between two data sets, not {kind(given)}; give a MixedDataSet or a DataSet")
+
+
+def _sides(given: Any) -> tuple[Side, Side]:
+    if not isinstance(given, (list, tuple)):
+        return (_side(given),) * 2
+    if len(given) != 2:
+        raise DataSetTypeError(f"a MixedSparsity is between two data sets, but {len(given)} were given")
+    return _side(given[0]), _side(given[1])
+
+
+def maps_of(given: Maps, side: Side) -> tuple[Map | None, ...]:
+    """One map for each part of a side."""
+    if given is None or isinstance(given, Map):
+        parts: tuple[Map | None, ...] = (given,)
+    else:
+        parts = (given if isinstance(given, MixedMap) else MixedMap(given)).split
+    if len(parts) != len(side):
+        raise MapValueError(f"a side of {len(side)} parts needs as many maps, not {len(parts)}")
+    return parts
+
+
+#: Maps to the set of Globals by the identity of the set that they begin at, which they keep alive.
+_TO_GLOBAL: weakref.WeakValueDictionary[int, Map] = weakref.WeakValueDictionary()
+
+
+def _to_global(iterset: Set) -> Map:
+    """The map by which every element leads to the Global."""
+    found = _TO_GLOBAL.get(id(iterset))
+    if found is None:
+        found = Map(iterset, GLOBAL_SET, 1, np.zeros((iterset.total_size, 1), np.int32), f"{iterset.name}_to_global")
+        _TO_GLOBAL[id(iterset)] = found
+    return found
+
+
+def through_sets(rows: Sequence[Map | None], columns: Sequence[Map | None]) -> tuple[list[Map], list[Map]]:
+    """The maps, with one to the set of Globals where there was none."""
+    found = next((map_ for map_ in (*rows, *columns) if map_ is not None), None)
+    if found is None:
+        raise MapValueError("a matrix argument needs at least one Map, since that says which set its elements are of")
+
+    def filled(maps: Sequence[Map | None]) -> list[Map]:
+        return [_to_global(found.iterset) if map_ is None else map_ for map_ in maps]
+
+    return filled(rows), filled(columns)
+
+
+def _by_block(maps: Any, rows: Side, columns: Side) -> dict[tuple[int, int], list[tuple[Map, Map]]]:
+    """The pairs of maps of each block."""
+    pairs: dict[tuple[int, int], list[tuple[Map, Map]]] = {(i, j): [] for i in range(len(rows)) for j in range(len(columns))}
+    if isinstance(maps, Mapping):
+        for place, given in maps.items():
+            if place not in pairs:
+                raise MapValueError(f"maps are given for block {place}, but there are {len(rows)} × {len(columns)} blocks")
+            for pair in given:
+                row, column = _pair(pair)
+                if row is None and column is None:
+                    # Between Globals the only block is on the diagonal, which is stored.
+                    continue
+                (filled_row,), (filled_column,) = through_sets([row], [column])
+                pairs[place].append((filled_row, filled_column))
+        return pairs
+    if isinstance(maps, (MixedMap, Map)):
+        maps = [(maps, maps)]
+    for pair in maps:
+        row, column = _pair(pair)
+        row_maps, column_maps = through_sets(maps_of(row, rows), maps_of(column, columns))
+        for i, row_map in enumerate(row_maps):
+            for j, column_map in enumerate(column_maps):
+                pairs[i, j].append((row_map, column_map))
+    return pairs
+
+
+def _pair(given: Any) -> tuple[Any, Any]:
+    if not isinstance(given, (list, tuple)) or len(given) != 2:
+        raise MapTypeError(f"maps of a MixedSparsity come in pairs for rows and columns, not as {kind(given)}")
+    for map_ in given:
+        if not (map_ is None or isinstance(map_, (Map, MixedMap, list, tuple))):
+            raise MapTypeError(f"a Map or a MixedMap is needed, not {kind(map_)}")
+    return given[0], given[1]
+
+
+class MixedSparsity:
+    """Which blocks of a matrix between data of several parts are stored: a grid of :class:`Sparsity`.
+
+    Parameters
+    ----------
+    dsets
+        A MixedDataSet for rows and columns, or one for each; one of them can be a DataSet.
+    maps
+        A MixedMap, pairs of MixedMaps for rows and columns, or for some blocks a list of pairs of maps by place: ``{(0, 1): [(rows, columns)]}``.
+        Blocks without maps store nothing but their diagonal, if they have one.
+    name
+        A name, if wanted.
+
+    Examples
+    --------
+    >>> import parloop.mesh as op2
+    >>> cells, nodes = op2.Set(2, "cells"), op2.Set(3, "nodes")
+    >>> own = op2.Map(cells, cells, 1, [0, 1], "own")
+    >>> ends = op2.Map(cells, nodes, 2, [0, 1, 1, 2], "ends")
+    >>> sparsity = op2.MixedSparsity(op2.MixedDataSet([cells, nodes]), op2.MixedMap([own, ends]), "saddle")
+    >>> sparsity
+    <MixedSparsity 'saddle': 2 × 2 parts, 17 blocks stored>
+    >>> sparsity[1, 1].nz
+    7
+    """
+
+    def __init__(self, dsets: Any, maps: Any, name: str | None = None) -> None:
+        if name is not None:
+            check_name("sparsity", name)
+        self._dsets = _sides(dsets)
+        self._maps = _by_block(maps, *self._dsets)
+        self._name = "mixed_sparsity" if name is None else name
+        rows, columns = self._dsets
+        self._blocks = tuple(tuple(self._block((i, j), (row, column)) for j, column in enumerate(columns)) for i, row in enumerate(rows))
+
+    def _block(self, place: tuple[int, int], dsets: tuple[DataSet, DataSet]) -> Sparsity:
+        return Sparsity(dsets, self._maps[place])
+
+    @property
+    def dsets(self) -> tuple[Side, Side]:
+        """The data sets of rows and columns."""
+        return self._dsets
+
+    @property
+    def maps(self) -> dict[tuple[int, int], list[tuple[Map, Map]]]:
+        """The pairs of maps of each block."""
+        return {place: list(pairs) for place, pairs in self._maps.items()}
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._name
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many parts rows and columns have."""
+        return len(self._dsets[0]), len(self._dsets[1])
+
+    @property
+    def blocks(self) -> tuple[tuple[Sparsity, ...], ...]:
+        """The sparsities of all parts, row by row."""
+        return self._blocks
+
+    @property
+    def nz(self) -> int:
+        """How many blocks are stored in all parts."""
+        return sum(block.nz for block in self)
+
+    def __iter__(self) -> Iterator[Sparsity]:
+        for row in self._blocks:
+            yield from row
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Sparsity, ...]: ...
+    @overload
+    def __getitem__(self, index: tuple[int, int]) -> Sparsity: ...
+    def __getitem__(self, index: int | tuple[int, int]) -> Sparsity | tuple[Sparsity, ...]:
+        return self._blocks[index[0]][index[1]] if isinstance(index, tuple) else self._blocks[index]
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"<MixedSparsity {self.name!r}: {rows} × {columns} parts, {self.nz} blocks stored>"
+
+
+class MixedMat:
+    """A matrix between data of several parts: a grid of :class:`Mat`, each with numbers of its own.
+
+    Parameters
+    ----------
+    sparsity
+        A MixedSparsity.
+    dtype
+        The type of the numbers; ``float64`` unless said otherwise.
+    name
+        A name, if wanted.
+
+    Notes
+    -----
+    `solve` takes ordinary matrices only; SciPy solves with ``mat.to_scipy()``. ``mat(access, (rows, columns))`` with MixedMaps is an argument of a loop: the kernel gets one array, the rows of all parts by the columns of
+    all parts. Rows and columns of the whole are numbered part after part.
+
+    Examples
+    --------
+    >>> import numpy as np, parloop.mesh as op2
+    >>> cells, nodes = op2.Set(1, "cells"), op2.Set(2, "nodes")
+    >>> own = op2.Map(cells, cells, 1, [0], "own")
+    >>> ends = op2.Map(cells, nodes, 2, [0, 1], "ends")
+    >>> both = op2.MixedMap([own, ends])
+    >>> mat = op2.MixedMat(op2.MixedSparsity(op2.MixedDataSet([cells, nodes]), both))
+    >>> mat[0, 1].set_values([0], [0, 1], [[1.0, -1.0]])
+    >>> mat.set_local_diagonal_entries(range(3))
+    >>> mat.values.tolist()
+    [[1.0, 1.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> x = op2.MixedDat([op2.Dat(cells, [1.0]), op2.Dat(nodes, [5.0, 2.0])])
+    >>> [values.tolist() for values in (mat @ x).data_ro]
+    [[4.0], [5.0, 2.0]]
+    """
+
+    def __init__(self, sparsity: MixedSparsity, dtype: npt.DTypeLike | None = None, name: str | None = None) -> None:
+        if not isinstance(sparsity, MixedSparsity):
+            raise SparsityTypeError(f"a MixedMat needs a MixedSparsity, not {kind(sparsity)}")
+        if name is not None:
+            check_name("matrix", name)
+        self._sparsity = sparsity
+        self._name = "mixed_mat" if name is None else name
+        self._blocks = tuple(
+            tuple(self._block(block, dtype, f"{self._name}[{i}, {j}]") for j, block in enumerate(row)) for i, row in enumerate(sparsity.blocks)
+        )
+
+    def _block(self, sparsity: Sparsity, dtype: npt.DTypeLike | None, name: str) -> Mat:
+        return Mat(sparsity, dtype, name)
+
+    def __call__(self, access: _Access, path: tuple[Maps, Maps], lgmaps: Any = None, unroll_map: bool = False) -> Arg:
+        """An argument of a loop: for each element the block where the targets of two MixedMaps meet.
+
+        `lgmaps` are pairs as those of :class:`Mat`, one for each block, row by row; ``None`` drops nothing.
+        """
+        rows, columns = through_sets(*(maps_of(given, side) for given, side in zip(_pair(path), self._sparsity.dsets)))
+        dropped = [None] * (len(rows) * len(columns)) if lgmaps is None else list(lgmaps)
+        if len(dropped) != len(rows) * len(columns):
+            raise MapValueError(f"lgmaps are needed for {len(rows) * len(columns)} blocks, but {len(dropped)} were given")
+        return Arg.grid(
+            [
+                [
+                    Mat.__call__(self._blocks[i][j], access, (row, column), dropped[i * len(columns) + j], unroll_map)
+                    for j, column in enumerate(columns)
+                ]
+                for i, row in enumerate(rows)
+            ]
+        )
+
+    @property
+    def sparsity(self) -> MixedSparsity:
+        """Which blocks are stored."""
+        return self._sparsity
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._name
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        return self._blocks[0][0].dtype
+
+    @property
+    def blocks(self) -> tuple[tuple[Mat, ...], ...]:
+        """The matrices of all parts, row by row."""
+        return self._blocks
+
+    def __iter__(self) -> Iterator[Mat]:
+        for row in self._blocks:
+            yield from row
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Mat, ...]: ...
+    @overload
+    def __getitem__(self, index: tuple[int, int]) -> Mat: ...
+    def __getitem__(self, index: int | tuple[int, int]) -> Mat | tuple[Mat, ...]:
+        return self._blocks[index[0]][index[1]] if isinstance(index, tuple) else self._blocks[index]
+
+    @property
+    def nrows(self) -> int:
+        """How many rows all parts have."""
+        return sum(row[0].nrows for row in self._blocks)
+
+    @property
+    def ncols(self) -> int:
+        """How many columns all parts have."""
+        return sum(block.ncols for block in self._blocks[0])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns all parts have."""
+        return self.nrows, self.ncols
+
+    @property
+    def nblock_rows(self) -> int:
+        """How many rows of blocks all parts have."""
+        return sum(row[0].nblock_rows for row in self._blocks)
+
+    @property
+    def nblock_cols(self) -> int:
+        """How many columns of blocks all parts have."""
+        return sum(block.nblock_cols for block in self._blocks[0])
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        """All numbers, zeros and all, as a dense array of the host."""
+        return np.block([[block.values for block in row] for row in self._blocks])
+
+    def to_scipy(self) -> Any:
+        """A ``csr_matrix`` of SciPy's with a copy of the numbers of all parts. Those of one part share them: ``mat[i, j].to_scipy()``."""
+        blocks = [[block.to_scipy() for block in row] for row in self._blocks]
+        return importlib.import_module("scipy.sparse").bmat(blocks, format="csr")
+
+    def assemble(self) -> None:
+        """Does nothing: loops leave a matrix assembled."""
+
+    def zero(self) -> None:
+        """Sets all numbers to zero."""
+        for block in self:
+            block.zero()
+
+    def _rows_of_parts(self, rows: Any) -> list[npt.NDArray[Any]]:
+        """Rows of blocks by part: of a subset of the set of one part, or numbers that count through all parts."""
+        sizes = [row[0].nblock_rows for row in self._blocks]
+        if isinstance(rows, Subset):
+            parts = [i for i, dataset in enumerate(self._sparsity.dsets[0]) if dataset.set == rows.superset]
+            if len(parts) != 1:
+                what = f"{len(parts)} parts of the rows of `{self.name}` are on the set `{rows.superset.name}` of the subset"
+                raise IndexValueError(f"{what}; give the numbers of the rows, counted through all parts")
+            return [rows.indices if i == parts[0] else np.zeros(0, np.int64) for i in range(len(sizes))]
+        numbers = np.unique(np.asarray(rows, np.int64).ravel())
+        outside = numbers[(numbers < 0) | (numbers >= sum(sizes))]
+        if outside.size:
+            raise IndexValueError(f"matrix `{self.name}` has {sum(sizes)} rows of blocks, not one with number {outside[0]}")
+        ends = np.cumsum(sizes)
+        return [numbers[(numbers >= end - size) & (numbers < end)] - (end - size) for end, size in zip(ends, sizes)]
+
+    def _diagonal(self, part: int) -> Mat:
+        if part >= len(self._blocks[0]):
+            rows, columns = self._sparsity.shape
+            raise IndexValueError(f"matrix `{self.name}` has {rows} × {columns} parts, so that the rows of part {part} have no diagonal")
+        return self._blocks[part][part]
+
+    def zero_rows(self, rows: Any, diag_val: float = 1.0, idx: int | None = None) -> None:
+        """Sets some rows of blocks to zero, but for their diagonal. `rows` are numbers through all parts, or a Subset of the set of one."""
+        by_part = self._rows_of_parts(rows)
+        for part, numbers in enumerate(by_part):
+            if numbers.size:
+                self._diagonal(part).zero_rows(numbers, diag_val, idx)
+                for other in self._blocks[part][:part] + self._blocks[part][part + 1 :]:
+                    clear_rows(other, numbers, idx)
+
+    def set_local_diagonal_entries(self, rows: Any, diag_val: float = 1.0, idx: int | None = None) -> None:
+        """Sets the numbers on the diagonal of some rows of blocks."""
+        for part, numbers in enumerate(self._rows_of_parts(rows)):
+            if numbers.size:
+                self._diagonal(part).set_local_diagonal_entries(numbers, diag_val, idx)
+
+    def inc_local_diagonal_entries(self, rows: Any, diag_val: float = 1.0, idx: int | None = None) -> None:
+        """Adds to the numbers on the diagonal of some rows of blocks."""
+        for part, numbers in enumerate(self._rows_of_parts(rows)):
+            if numbers.size:
+                self._diagonal(part).inc_local_diagonal_entries(numbers, diag_val, idx)
+
+    def addto_values(self, rows: Any, cols: Any, values: Any) -> None:
+        """Adds a dense part to these rows and columns of the whole; negative ones are left out. Every entry must be stored."""
+        for block, *given in self._cut(rows, cols, values):
+            block.addto_values(*given)
+
+    def set_values(self, rows: Any, cols: Any, values: Any) -> None:
+        """Sets these rows and columns of the whole to a dense part; negative ones are left out. Every entry must be stored."""
+        for block, *given in self._cut(rows, cols, values):
+            block.set_values(*given)
+
+    def _cut(self, rows: Any, cols: Any, values: Any) -> Iterator[tuple[Any, ...]]:
+        """A dense part of the whole, cut into those of the blocks."""
+        rows, cols = (np.asarray(numbers, np.int64).ravel() for numbers in (rows, cols))
+        values = np.asarray(values).reshape(rows.size, cols.size)
+        for numbers, size, what in ((rows, self.nrows, "row"), (cols, self.ncols, "column")):
+            if numbers.size and numbers.max() >= size:
+                raise IndexValueError(f"matrix `{self.name}` has {size} {what}s, not one with number {numbers.max()}")
+        row_ends = np.cumsum([0] + [row[0].nrows for row in self._blocks])
+        col_ends = np.cumsum([0] + [block.ncols for block in self._blocks[0]])
+        for i, row in enumerate(self._blocks):
+            here = (rows >= row_ends[i]) & (rows < row_ends[i + 1])
+            for j, block in enumerate(row):
+                there = (cols >= col_ends[j]) & (cols < col_ends[j + 1])
+                if here.any() and there.any():
+                    yield block, rows[here] - row_ends[i], cols[there] - col_ends[j], values[np.ix_(here, there)]
+
+    def mult(self, x: MixedDat | Dat, y: MixedDat | Dat | None = None, transposed: bool = False) -> Any:
+        """``y = A x`` on the current context, or with `transposed` ``y = Aᵀ x``; `y` is made when it is not given."""
+        rows, columns = self._sparsity.dsets
+        to, grid = (columns, list(zip(*self._blocks))) if transposed else (rows, [list(row) for row in self._blocks])
+        if y is None:
+            y = self._product(to)
+        xs, ys = _vectors(x, len(grid[0])), _vectors(y, len(grid))
+        if any(mine is theirs for mine in ys for theirs in xs):
+            raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the factor is; give another y")
+        for result, row in zip(ys, grid):
+            sum_ = _on_set(result)
+            for number, (block, factor) in enumerate(zip(row, xs)):
+                if number == 0:
+                    block.mult(_on_set(factor), sum_, transposed)
+                else:
+                    sum_ += block.mult(_on_set(factor), None, transposed)
+            if isinstance(result, Global):
+                result.data = sum_.data_ro
+        return y
+
+    def _product(self, to: Side) -> MixedDat | Dat:
+        """Where to put a product."""
+        return MixedDat(to, self.dtype) if isinstance(to, MixedDataSet) else Dat(to, dtype=self.dtype)
+
+    def __matmul__(self, x: MixedDat | Dat) -> Any:
+        """``mat @ mixed``: the product as new data."""
+        return self.mult(x)
+
+    def __repr__(self) -> str:
+        rows, columns = self._sparsity.shape
+        return f"<MixedMat {self.name!r}: {self.nrows} × {self.ncols} {self.dtype} in {rows} × {columns} parts, {self._sparsity.nz} blocks stored>"
+
+
+def _vectors(given: Any, parts: int) -> Sequence[Dat | Global]:
+    """The parts of a factor or a product."""
+    found: Sequence[Dat | Global] = given.split if isinstance(given, MixedDat) else [given] if isinstance(given, (Dat, Global)) else []
+    if len(found) != parts:
+        what = f"data of {len(found)} parts" if found else kind(given)
+        raise DataValueError(f"a product with {parts} parts of a matrix needs data of {parts} parts, not {what}")
+    return found
+
+
+def _on_set(part: Dat | Global) -> Dat:
+    """A part as a Dat; a Global's numbers are copied to the set of Globals."""
+    return Dat(GlobalDataSet(part), part.data_ro.copy(), part.dtype, part.name) if isinstance(part, Global) else part

@@ -1,0 +1,443 @@
+"""Sets, maps, data and matrices of several parts, against NumPy."""
+
+import os
+
+import numpy as np
+import pytest
+
+import parloop as pl
+import parloop.mesh as op2
+
+DEVICES = ["cpu:1", "cpu:2", "opencl"]
+
+
+@pytest.fixture(params=DEVICES)
+def context(request):
+    try:
+        context = pl.Context(request.param)
+    except pl.DeviceError as error:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(str(error))
+    with context:
+        yield context
+
+
+class Line:
+    """Cells in a row and the nodes between them: one number on each cell, two on each node."""
+
+    def __init__(self, n=5):
+        self.cells, self.nodes = op2.Set(n, "cells"), op2.Set(n + 1, "nodes")
+        self.own = op2.Map(self.cells, self.cells, 1, np.arange(n), "own")
+        self.ends = op2.Map(self.cells, self.nodes, 2, [[i, i + 1] for i in range(n)], "ends")
+        self.both = op2.MixedMap([self.own, self.ends])
+        self.dataset = op2.MixedDataSet([self.cells, self.nodes**2])
+        self.p = op2.Dat(self.cells, np.arange(1.0, n + 1), name="p")
+        self.v = op2.Dat(self.nodes**2, np.arange(2.0 * n + 2).reshape(n + 1, 2) - 3, name="v")
+        self.u = op2.MixedDat([self.p, self.v])
+
+    @property
+    def local(self):
+        """What a kernel gets of `u` for each cell: five numbers."""
+        v = self.v.data_ro[self.ends.values].reshape(self.cells.size, 4)
+        return np.column_stack([self.p.data_ro, v])
+
+    @property
+    def places(self):
+        """Where the five numbers of each cell are in the whole."""
+        nodes = self.cells.size + (2 * self.ends.values[:, :, None] + np.arange(2)).reshape(-1, 4)
+        return np.column_stack([np.arange(self.cells.size), nodes])
+
+
+@pytest.fixture
+def line():
+    return Line()
+
+
+# Sets, data sets and maps
+
+
+def test_a_mixed_set_is_the_tuple_of_its_sets():
+    a, b = op2.Set((1, 2, 4), "a"), op2.Set(3, "b")
+    mixed = op2.MixedSet(iter([a, b, a]))
+    assert mixed.split == (a, b, a) and list(mixed) == [a, b, a] and len(mixed) == 3 and mixed[1:] == (b, a)
+    assert mixed.sizes == (1 + 3 + 1, 2 + 3 + 2, 4 + 3 + 4) and mixed.name == ("a", "b", "a")
+    assert mixed == op2.MixedSet([a, b, a]) and hash(mixed) == hash(op2.MixedSet([a, b, a])) and mixed != op2.MixedSet([b, a, a]) and mixed != a
+    assert repr(op2.MixedSet([b])) == "MixedSet([Set(3, 'b')])"
+    assert mixed**2 == op2.MixedDataSet([a**2, b**2, a**2]) and (mixed ** (1, 2, (3, 4))).dim == ((1,), (2,), (3, 4))
+
+
+@pytest.mark.parametrize(
+    "make, error, text",
+    [
+        (lambda a: op2.MixedSet("ab"), pl.SetTypeError, "a MixedSet is made of several parts, not of 'ab'; give a list of them"),
+        (lambda a: op2.MixedSet([]), pl.SetTypeError, "a MixedSet needs at least one part; the list is empty"),
+        (lambda a: op2.MixedSet([a, 3]), pl.SetTypeError, "part 1 of a MixedSet is 3; give a Set"),
+        (lambda a: op2.MixedDataSet([a, None]), pl.DataSetTypeError, "part 1 of a MixedDataSet is None; give a Set or a DataSet"),
+        (lambda a: op2.MixedDataSet([a, a**1], 2), pl.DataSetTypeError, "part 1 of a MixedDataSet with dims is a DataSet, which has a dimension; leave out dims"),
+        (lambda a: op2.MixedDataSet([a, a], [1]), pl.SetValueError, "a MixedDataSet of 2 sets needs 2 dims, not 1; one integer is for all sets"),
+        (lambda a: op2.MixedDataSet([a, a], "2"), pl.DimTypeError, "the dims of a MixedDataSet are an integer or one dimension for each set, not '2'"),
+        (lambda a: op2.MixedMap([a]), pl.MapTypeError, "part 0 of a MixedMap is an object of type Set; give a Map, or None where the part of the data is a Global"),
+        (lambda a: op2.MixedMap([None]), pl.MapTypeError, "a MixedMap needs at least one Map, since that says which set its elements are of"),
+        (lambda a: op2.GlobalDataSet(a), pl.DataSetTypeError, "a GlobalDataSet is that of a Global, not of an object of type Set"),
+        (lambda a: op2.MixedDat([a, "b"]), pl.DataSetTypeError, "part 1 of a MixedDat is 'b'; give a Dat, a Global, a DataSet or a Set"),
+    ],
+)  # fmt: skip
+def test_what_is_not_a_part_is_refused(make, error, text):
+    with pytest.raises(error) as caught:
+        make(op2.Set(3, "a"))
+    assert str(caught.value) == text
+
+
+def test_a_mixed_map_leads_from_one_set(line):
+    assert line.both.iterset is line.cells and line.both.toset == op2.MixedSet([line.cells, line.nodes])
+    assert (line.both.arity, line.both.arities, line.both.arange) == (3, (1, 2), (0, 1, 3)) and line.both.name == ("own", "ends")
+    assert all((found == map_.values).all() for found, map_ in zip(line.both.values, (line.own, line.ends)))
+    assert line.both == op2.MixedMap((line.own, line.ends)) != op2.MixedMap((line.ends, line.own))
+    elsewhere = op2.Map(line.nodes, line.nodes, 1, np.arange(line.nodes.size), "elsewhere")
+    with pytest.raises(pl.MapValueError) as caught:
+        op2.MixedMap([line.own, elsewhere])
+    assert str(caught.value) == "the maps of a MixedMap must begin at one set: `own` begins at `cells`, but `elsewhere` at `nodes`"
+
+
+# Data
+
+
+def test_mixed_data_is_the_tuple_of_its_data(line):
+    assert line.u.split == (line.p, line.v) and line.u[1] is line.v and line.u[:1] == (line.p,) and len(line.u) == 2
+    assert line.u.dataset == line.dataset and line.u in line.dataset and line.u not in op2.MixedDataSet([line.cells, line.nodes])
+    assert (line.u.dim, line.u.cdim, line.u.shape, line.u.nbytes) == (((1,), (2,)), 3, ((5,), (6, 2)), 17 * 8)
+    assert line.u.name == ("p", "v") and line.u.dtype == np.float64 and line.u == op2.MixedDat([line.p, line.v])
+    assert repr(line.u) == f"MixedDat([{line.p!r}, {line.v!r}])"
+    line.u.data[0][:] = 7
+    assert (line.p.data_ro == 7).all() and not line.u.data_ro[1].flags.writeable
+
+
+def test_zeros_are_made_on_sets_and_copies_of_mixed_data(line):
+    zeros = op2.MixedDat(line.dataset, np.float32)
+    assert zeros.dtype == np.float32 and zeros.dataset == line.dataset and not any(values.any() for values in zeros.data_ro)
+    copy = op2.MixedDat(line.u)
+    assert copy != line.u and all((a == b).all() for a, b in zip(copy.data_ro, line.u.data_ro))
+    copy.zero()
+    assert line.u.norm > 0 == copy.norm
+    line.u.copy(copy)
+    assert copy.norm == line.u.norm
+    with pytest.raises(pl.DataValueError, match="the parts of a MixedDat must have one type: `p` has float64, but `k` has int32"):
+        op2.MixedDat([line.p, op2.Dat(line.nodes, dtype=np.int32, name="k")])
+
+
+def test_arithmetic_is_that_of_the_parts(line):
+    p, v = line.p.data_ro.copy(), line.v.data_ro.copy()
+    w = op2.MixedDat([op2.Dat(line.cells, p + 1), op2.Dat(line.nodes**2, v * v + 1)])
+
+    def same(mixed, first, second):
+        return np.allclose(mixed.data_ro[0], first) and np.allclose(mixed.data_ro[1], second)
+
+    assert same(line.u + w, 2 * p + 1, v + v * v + 1) and same(line.u - w, -1, v - v * v - 1)
+    assert same(line.u * w, p * (p + 1), v * (v * v + 1)) and same(line.u / w, p / (p + 1), v / (v * v + 1))
+    assert same(3 - line.u, 3 - p, 3 - v) and same(2 / w, 2 / (p + 1), 2 / (v * v + 1)) and same(line.u * np.float64(2), 2 * p, 2 * v) and same(np.float64(2) * line.u, 2 * p, 2 * v)
+    assert same(-line.u, -p, -v) and same(+line.u, p, v) and (+line.u)[0] is not line.p
+    assert same(line.u + op2.Global(1, 2.0), p + 2, v + 2) and same(line.u + [w[0], w[1]], 2 * p + 1, v + v * v + 1)
+    part = line.u
+    part += w
+    part -= 1
+    part *= 2
+    part /= w
+    assert part is line.u and same(part, 2 * (2 * p) / (p + 1), 2 * (v + v * v) / (v * v + 1))
+
+
+def test_inner_products_and_sums_are_those_of_all_numbers(line):
+    p, v = line.p.data_ro.copy(), line.v.data_ro.copy()
+    assert line.u.norm == pytest.approx(np.sqrt((p**2).sum() + (v**2).sum()))
+    w = 2 * line.u
+    assert w.inner(line.u) == pytest.approx(2 * line.u.norm**2)
+    w.axpy(-1, line.u)
+    w.maxpy([2.0, op2.Global(1, 3.0)], [line.u, line.u])
+    assert np.allclose(w.data_ro[0], 6 * p) and np.allclose(w.data_ro[1], 6 * v)
+    with pytest.raises(pl.DataValueError, match="maxpy needs a factor for each summand, but got 1 factors and 2 summands"):
+        w.maxpy([1.0], [line.u, line.u])
+
+
+def test_complex_inner_products_conjugate_as_those_of_one_part(line):
+    a = op2.MixedDat([op2.Dat(line.cells, np.arange(5) + 2j), op2.Global(2, [1 + 1j, 3 - 2j])])
+    b = op2.MixedDat([op2.Dat(line.cells, 1j - np.arange(5)), op2.Global(2, [2 - 5j, 1j])])
+    assert a.inner(b) == pytest.approx(a[0].inner(b[0]) + a[1].inner(b[1])) and a.inner(a) == pytest.approx(a.norm**2)
+
+
+def test_parts_can_be_globals(line, tmp_path):
+    r = op2.Global(2, [3.0, 4.0], name="r")
+    u = op2.MixedDat([line.p, r])
+    assert u.dataset == op2.MixedDataSet([line.cells**1, op2.GlobalDataSet(r)]) and u.dim == ((1,), (2,)) and u.halo_valid
+    assert u.norm == pytest.approx(np.sqrt(25 + 55)) and u.inner(u) == pytest.approx(80)
+    w = u + u
+    assert isinstance(w[1], op2.Global) and w[1].data_ro.tolist() == [6, 8] and op2.MixedDat(u.dataset)[1].data_ro.tolist() == [0, 0]
+    w.axpy(-1.0, u)
+    w *= 2
+    assert w[1].data_ro.tolist() == [6, 8] and r.data_ro.tolist() == [3, 4] and op2.MixedDat(u)[1].data_ro.tolist() == [3, 4]
+    w.save(tmp_path / "w")
+    u.load(tmp_path / "w")
+    assert r.data_ro.tolist() == [6, 8]
+    u.zero()
+    assert u.norm == 0
+    with pytest.raises(pl.DataValueError, match="part 1 is a Global, but stands beside an object of type Dat"):
+        u + line.u
+
+
+def test_parts_that_do_not_fit_are_refused(line):
+    with pytest.raises(pl.DataValueError, match="data of 2 parts is needed, not of 1"):
+        line.u + op2.MixedDat([line.p])
+    with pytest.raises(pl.DataValueError, match="data of 2 parts is needed, not an object of type Dat; give a MixedDat"):
+        line.u.inner(line.p)
+    with pytest.raises(TypeError):
+        line.u + "one"
+    with pytest.raises(pl.MapTypeError, match="data of 2 parts needs a MixedMap, not the Map `own`"):
+        line.u(op2.READ, line.own)
+    with pytest.raises(pl.MapValueError, match="data of 2 parts needs a MixedMap of as many maps, not of 1"):
+        line.u(op2.READ, [line.own])
+    with pytest.raises(pl.MapValueError, match="part `r` is a Global, which is the same for all elements; put None in place of map `ends`"):
+        op2.MixedDat([line.p, op2.Global(1, 0.0, name="r")])(op2.READ, line.both)
+
+
+def test_files_have_all_parts_one_after_the_other(line, tmp_path):
+    expected = line.u.data_ro
+    line.u.save(tmp_path / "u")
+    assert np.load(tmp_path / "u.npy").tolist() == [*expected[0], *expected[1].ravel()]
+    other = op2.MixedDat(line.dataset)
+    other.load(tmp_path / "u.npy")
+    assert all((a == b).all() for a, b in zip(other.data_ro, expected))
+    with pytest.raises(pl.DataValueError, match="have 5 numbers without ghosts, but .*u.npy has 17"):
+        op2.MixedDat([line.cells]).load(tmp_path / "u")
+    np.save(tmp_path / "f.npy", np.full(17, 0.5))
+    with pytest.raises(pl.DataValueError, match="numbers of type float64 do not all fit into int32"):
+        op2.MixedDat(line.dataset, np.int32).load(tmp_path / "f")
+
+
+def test_halos_are_those_of_the_parts(line):
+    assert line.u.halo_valid
+    line.p.halo_valid = False
+    assert not line.u.halo_valid
+    line.u.halo_valid = True
+    assert line.p.halo_valid and line.v.halo_valid
+    with line.u.frozen_halo(op2.INC):
+        with pytest.raises(pl.ModeValueError):
+            line.v(op2.READ, line.ends)
+    line.v(op2.READ, line.ends)
+    version = line.u.dat_version
+    line.u.data
+    assert line.u.dat_version == version + 2
+
+
+# Loops
+
+
+def test_a_kernel_gets_the_parts_one_after_the_other(context, line):
+    seen = op2.Dat(line.cells**5, name="seen")
+    look = op2.Kernel("void look(double *seen, const double *u) { for (int i = 0; i < 5; i++) seen[i] = u[i]; }", "look")
+    op2.par_loop(look, line.cells, seen(op2.WRITE), line.u(op2.READ, line.both))
+    assert np.array_equal(seen.data_ro, line.local)
+
+
+def test_increments_are_added_to_each_part(context, line):
+    result = op2.MixedDat(line.dataset)
+    add = op2.Kernel("void add(double *r, const double *u) { for (int i = 0; i < 5; i++) r[i] += (i + 1) * u[i]; }", "add")
+    op2.par_loop(add, line.cells, result(op2.INC, line.both), line.u(op2.READ, line.both))
+    expected = np.zeros(17)
+    np.add.at(expected, line.places, line.local * np.arange(1, 6))
+    assert np.allclose(np.concatenate([values.ravel() for values in result.data_ro]), expected)
+    assert result[0].dat_version == 1 == result[1].dat_version
+
+
+def test_parts_are_written_and_changed_in_place(context, line):
+    left = op2.MixedMap([line.own, op2.Map(line.cells, line.nodes, 1, np.arange(5), "left")])
+    expected = [line.p.data_ro + 1, line.v.data_ro * 2]
+    expected[1][-1] = line.v.data_ro[-1]
+    change = op2.Kernel("void change(double *u) { u[0] += 1; u[1] *= 2; u[2] *= 2; }", "change")
+    op2.par_loop(change, line.cells, line.u(op2.RW, left))
+    assert all(np.array_equal(a, b) for a, b in zip(line.u.data_ro, expected))
+
+
+def test_data_on_one_set_is_used_directly(context):
+    s = op2.Set(4, "s")
+    mixed = op2.MixedDat([op2.Dat(s, np.arange(4.0)), op2.Dat(s**2, np.ones((4, 2)))])
+    op2.par_loop(op2.Kernel("void sum(double *m) { m[0] += m[1] + m[2]; }", "sum"), s, mixed(op2.RW))
+    assert mixed[0].data_ro.tolist() == [2, 3, 4, 5]
+
+
+def test_a_global_among_the_parts_is_summed_up(context, line):
+    r = op2.Global(2, [1.0, 0.0], name="r")
+    mixed = op2.MixedDat([op2.Dat(line.nodes, name="n"), r])
+    count = op2.Kernel("void count(double *m, const double *p) { m[0] += 1; m[1] += 1; m[2] += p[0]; m[3] += 1; }", "count")
+    op2.par_loop(count, line.cells, mixed(op2.INC, op2.MixedMap([line.ends, None])), line.p(op2.READ))
+    assert mixed[0].data_ro.tolist() == [1, 2, 2, 2, 2, 1] and r.data_ro.tolist() == [16, 5]
+
+
+def test_several_mixed_arguments_stand_beside_others(context, line):
+    total = op2.Global(1, 0.0, name="total")
+    code = "void work(const double *u, double *total, const double *v[2], const double *w) { for (int i = 0; i < 5; i++) total[0] += u[i] * w[i]; total[0] += v[1][0]; }"
+    op2.par_loop(op2.Kernel(code, "work"), line.cells, line.u(op2.READ, line.both), total(op2.INC), line.v(op2.READ, line.ends), line.u(op2.READ, line.both))
+    assert total.data_ro[0] == pytest.approx((line.local**2).sum() + line.v.data_ro[line.ends.values[:, 1], 0].sum())
+
+
+# Matrices
+
+
+OUTER = "void outer(double a[5][5], const double *u) { for (int i = 0; i < 5; i++) for (int j = 0; j < 5; j++) a[i][j] += u[i] * (u[j] + j); }"
+
+
+def whole(line):
+    expected = np.zeros((17, 17))
+    for places, u in zip(line.places, line.local):
+        np.add.at(expected, np.ix_(places, places), np.outer(u, u + np.arange(5)))
+    return expected
+
+
+def random_mat(line, seed=0):
+    """A matrix with numbers in all stored places, and its dense form."""
+    mat = op2.MixedMat(op2.MixedSparsity(line.dataset, line.both), name="a")
+    generator = np.random.default_rng(seed)
+    for block in mat:
+        block.data[...] = generator.random(block.data_ro.shape)
+    return mat, mat.values
+
+
+def test_a_mixed_sparsity_is_a_grid_of_sparsities(line):
+    sparsity = op2.MixedSparsity(line.dataset, line.both, "grid")
+    assert sparsity.shape == (2, 2) and sparsity.dsets == (line.dataset, line.dataset) and sparsity.name == "grid"
+    assert [block.nz for block in sparsity] == [5, 10, 10, 16] and sparsity.nz == 41 and sparsity[0] == sparsity.blocks[0]
+    assert sparsity[1, 0].dsets == (line.nodes**2, line.cells**1) and sparsity.maps[1, 0] == [(line.ends, line.own)]
+    assert repr(sparsity) == "<MixedSparsity 'grid': 2 × 2 parts, 41 blocks stored>"
+    some = op2.MixedSparsity((line.dataset, line.dataset), {(0, 1): [(line.own, line.ends)]})
+    assert [block.nz for block in some] == [5, 10, 0, 6]
+    tall = op2.MixedSparsity((line.dataset, line.cells), [(line.both, line.own)])
+    assert tall.shape == (2, 1) and [block.block_shape for block in tall] == [(1, 1), (2, 1)]
+
+
+@pytest.mark.parametrize(
+    "make, error, text",
+    [
+        (lambda x: op2.MixedSparsity("x", x.both), pl.DataSetTypeError, "a MixedSparsity is between two data sets, not 'x'; give a MixedDataSet or a DataSet"),
+        (lambda x: op2.MixedSparsity((x.dataset,) * 3, x.both), pl.DataSetTypeError, "a MixedSparsity is between two data sets, but 3 were given"),
+        (lambda x: op2.MixedSparsity(x.dataset, {(0, 2): []}), pl.MapValueError, "maps are given for block (0, 2), but there are 2 × 2 blocks"),
+        (lambda x: op2.MixedSparsity(x.dataset, [(x.own, x.both)]), pl.MapValueError, "a side of 2 parts needs as many maps, not 1"),
+        (lambda x: op2.MixedSparsity(x.dataset, [("own", x.both)]), pl.MapTypeError, "a Map or a MixedMap is needed, not 'own'"),
+        (lambda x: op2.MixedMat(x.dataset), pl.SparsityTypeError, "a MixedMat needs a MixedSparsity, not an object of type MixedDataSet"),
+        (lambda x: random_mat(x)[0](op2.INC, (x.both, x.both), []), pl.MapValueError, "lgmaps are needed for 4 blocks, but 0 were given"),
+        (lambda x: random_mat(x)[0].mult(x.p), pl.DataValueError, "a product with 2 parts of a matrix needs data of 2 parts, not data of 1 parts"),
+        (lambda x: random_mat(x)[0].mult(x.u, x.u), pl.DataValueError, "the product with matrix `a` cannot be put where the factor is; give another y"),
+        (lambda x: random_mat(x)[0].zero_rows([11]), pl.IndexValueError, "matrix `a` has 11 rows of blocks, not one with number 11"),
+        (lambda x: random_mat(x)[0].set_values([0], [17], [1]), pl.IndexValueError, "matrix `a` has 17 columns, not one with number 17"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_a_mixed_matrix_is_refused(line, make, error, text):
+    with pytest.raises(error) as caught:
+        make(line)
+    assert str(caught.value) == text
+
+
+def test_products_are_those_of_the_whole(context, line):
+    mat, dense = random_mat(line)
+    assert mat.shape == dense.shape == (17, 17) and (mat.nblock_rows, mat.nblock_cols) == (11, 11)
+    u = np.concatenate([values.ravel() for values in line.u.data_ro])
+    for product, expected in ((mat @ line.u, dense @ u), (mat.mult(line.u, transposed=True), dense.T @ u)):
+        assert np.allclose(np.concatenate([values.ravel() for values in product.data_ro]), expected)
+    y = op2.MixedDat(line.dataset)
+    assert mat.mult(line.u, y) is y and np.allclose(y.data_ro[0], (dense @ u)[:5])
+    wide = op2.MixedMat(op2.MixedSparsity((line.cells, line.dataset), [(line.own, line.both)]))
+    wide[0, 0].set_local_diagonal_entries(range(5), 2.0)
+    assert (wide @ line.u).data_ro.tolist() == (2 * line.p.data_ro).tolist()
+    assert np.allclose(mat.to_scipy() @ u, dense @ u)
+
+
+def test_rows_and_entries_are_changed_by_their_numbers_in_the_whole(line):
+    mat, dense = random_mat(line)
+    mat.zero_rows([1, 6], 3.0)
+    dense[[1, 7, 8]] = 0
+    dense[[1, 7, 8], [1, 7, 8]] = 3
+    assert np.array_equal(mat.values, dense)
+    mat.zero_rows(line.nodes(0), 2.0, idx=1)
+    dense[6], dense[6, 6] = 0, 2
+    mat.set_local_diagonal_entries([0, 5], 9.0)
+    mat.inc_local_diagonal_entries([0], 1.0)
+    dense[[0, 5, 6], [0, 5, 6]] = [10, 9, 9]
+    mat.addto_values([2, 9, -1], [2, 9], [[1, 2], [3, 4], [5, 6]])
+    dense[np.ix_([2, 9], [2, 9])] += [[1, 2], [3, 4]]
+    mat.set_values([3], [3, 11], [[7, 8]])
+    dense[3, [3, 11]] = [7, 8]
+    assert np.allclose(mat.values, dense)
+    mat.zero()
+    assert not mat.values.any()
+    twice = op2.MixedDataSet([line.cells, line.cells])
+    with pytest.raises(pl.IndexValueError, match="2 parts of the rows of `b` are on the set `cells` of the subset; give the numbers of the rows"):
+        op2.MixedMat(op2.MixedSparsity(twice, [line.own] * 0), name="b").zero_rows(line.cells(0))
+
+
+def test_a_mixed_matrix_is_assembled_as_a_whole(context, line):
+    mat = op2.MixedMat(op2.MixedSparsity(line.dataset, line.both))
+    op2.par_loop(op2.Kernel(OUTER, "outer"), line.cells, mat(op2.INC, (line.both, line.both)), line.u(op2.READ, line.both))
+    mat.assemble()
+    assert np.allclose(mat.values, whole(line))
+    assert np.allclose(mat[1, 0].values, whole(line)[5:, :5])
+
+
+def test_rows_and_columns_that_are_dropped_get_nothing(context, line):
+    mat = op2.MixedMat(op2.MixedSparsity(line.dataset, line.both))
+    cells, nodes = np.arange(5), np.arange(6)
+    nodes[0] = -1
+    lgmaps = [(cells, cells), (cells, nodes), (nodes, cells), (nodes, nodes)]
+    op2.par_loop(op2.Kernel(OUTER, "outer"), line.cells, mat(op2.INC, (line.both, line.both), lgmaps), line.u(op2.READ, line.both))
+    expected = whole(line)
+    expected[5:7] = 0
+    expected[:, 5:7] = 0
+    assert np.allclose(mat.values, expected)
+
+
+def test_one_side_can_have_one_part(context, line):
+    mat = op2.MixedMat(op2.MixedSparsity((line.dataset, line.cells), [(line.both, line.own)]))
+    row = op2.Kernel("void column(double a[5][1], const double *u) { for (int i = 0; i < 5; i++) a[i][0] += u[i]; }", "column")
+    op2.par_loop(row, line.cells, mat(op2.INC, (line.both, line.own)), line.u(op2.READ, line.both))
+    expected = np.zeros((17, 5))
+    for cell, (places, u) in enumerate(zip(line.places, line.local)):
+        expected[places, cell] += u
+    assert np.allclose(mat.values, expected)
+
+
+def test_rows_and_columns_can_be_globals(context, line):
+    r = op2.Global(1, 2.0, name="r")
+    u = op2.MixedDat([line.p, r])
+    maps = op2.MixedMap([line.own, None])
+    mat = op2.MixedMat(op2.MixedSparsity(u.dataset, maps))
+    border = op2.Kernel("void border(double a[2][2], const double *p) { a[0][0] += p[0]; a[0][1] += 1; a[1][0] += 2; a[1][1] += 3; }", "border")
+    op2.par_loop(border, line.cells, mat(op2.INC, (maps, maps)), line.p(op2.READ))
+    p = line.p.data_ro
+    expected = np.block([[np.diag(p), np.ones((5, 1))], [np.full((1, 5), 2.0), np.full((1, 1), 15.0)]])
+    assert np.allclose(mat.values, expected)
+    product = mat @ u
+    assert np.allclose(product[0].data_ro, p * p + 2) and isinstance(product[1], op2.Global) and product[1].data_ro.tolist() == [2 * p.sum() + 30]
+
+
+def test_blocks_of_globals_need_no_maps(line):
+    r = op2.Global(2, [0.0, 0.0], name="r")
+    dataset = op2.MixedDataSet([line.cells, op2.GlobalDataSet(r)])
+    sparsity = op2.MixedSparsity(dataset, {(0, 1): [(line.own, None)], (1, 1): [(None, None)]})
+    assert [block.nz for block in sparsity] == [5, 5, 0, 1] and sparsity[1, 1].block_shape == (2, 2)
+    with pytest.raises(pl.MapValueError, match="a matrix argument needs at least one Map, since that says which set its elements are of"):
+        op2.MixedMat(op2.MixedSparsity(op2.MixedDataSet([op2.GlobalDataSet(r)]), {}))(op2.INC, (None, None))
+
+
+def test_solvers_say_that_they_take_one_part(line):
+    mat, _ = random_mat(line)
+    with pytest.raises(pl.DataTypeError, match="solve takes a Mat, but `a` is a MixedMat; solve with SciPy and mat.to_scipy\\(\\)"):
+        op2.solve(mat, line.u, line.u)
+
+
+def test_a_saddle_point_problem_is_solved_with_scipy(context, line):
+    """The means of neighbours under a constraint on their sum, against NumPy's dense solution."""
+    sparse = pytest.importorskip("scipy.sparse.linalg")
+    multiplier = op2.Global(1, 0.0, name="multiplier")
+    data = op2.MixedDataSet([line.nodes, op2.GlobalDataSet(multiplier)])
+    maps = op2.MixedMap([line.ends, None])
+    mat = op2.MixedMat(op2.MixedSparsity(data, maps))
+    code = "void local(double a[3][3]) { a[0][0] += 2; a[0][1] -= 1; a[1][0] -= 1; a[1][1] += 2; a[0][2] += 1; a[1][2] += 1; a[2][0] += 1; a[2][1] += 1; }"
+    op2.par_loop(op2.Kernel(code, "local"), line.cells, mat(op2.INC, (maps, maps)))
+    b = np.arange(7.0)
+    assert np.allclose(sparse.spsolve(mat.to_scipy().tocsc(), b), np.linalg.solve(mat.values, b))
