@@ -104,11 +104,20 @@ def _native(kernel: Any, iterset: Any) -> Any:
     raise KernelTypeError(f"a Kernel is needed, not {type(kernel).__name__}")
 
 
+def _columns(options: dict[str, Any]) -> dict[str, Any]:
+    """Which cells of the columns of an extruded set, and whether kernels get the number of the layer."""
+    unknown = {name for name, value in options.items() if value} - {"iterate", "iteration_region", "pass_layer_arg"}
+    if unknown:
+        raise TypeError(f"par_loop does not take {', '.join(sorted(unknown))}")
+    region = options.get("iteration_region") or options.get("iterate")
+    return {"iteration_region": region, "pass_layer_arg": bool(options.get("pass_layer_arg"))}
+
+
 class ParLoop(mesh.ParLoop):
     """A kernel over a set with its arguments, ready to be called."""
 
     def __new__(cls, kernel: Any, iterset: Any, *args: Any, **options: Any) -> Any:
-        return mesh.ParLoop.__new__(cls, _native(kernel, iterset), iterset, *native_arguments(args))
+        return mesh.ParLoop.__new__(cls, _native(kernel, iterset), iterset, *native_arguments(args), **_columns(options))
 
     def __init__(self, kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
         self.local_kernel = kernel
@@ -119,10 +128,7 @@ Parloop = ParLoop
 
 def par_loop(kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
     """Runs a kernel for each element of a set."""
-    unknown = {name for name, value in options.items() if value} - {"iterate"}
-    if unknown:
-        raise TypeError(f"par_loop does not take {', '.join(sorted(unknown))}")
-    mesh.par_loop(_native(kernel, iterset), iterset, *native_arguments(args))
+    mesh.par_loop(_native(kernel, iterset), iterset, *native_arguments(args), **_columns(options))
 
 
 parloop = par_loop

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...mesh import INC as INC, MAX as MAX, MIN as MIN, READ as READ, RW as RW, WRITE as WRITE, Access as Access
+from ...mesh import (
+    ALL as ALL,
+    INC as INC,
+    MAX as MAX,
+    MIN as MIN,
+    ON_BOTTOM as ON_BOTTOM,
+    ON_INTERIOR_FACETS as ON_INTERIOR_FACETS,
+    ON_TOP as ON_TOP,
+    READ as READ,
+    RW as RW,
+    WRITE as WRITE,
+    Access as Access,
+)
 from .configuration import configuration as configuration
 from .data import Constant as Constant, Dat as Dat, DatView as DatView, Global as Global
 from .kernels import (
@@ -21,11 +33,11 @@ from .maps import ComposedMap as ComposedMap, Map as Map, PermutedMap as Permute
 from .matrices import Mat as Mat, Sparsity as Sparsity
 from .mixed import MixedDat as MixedDat, MixedDataSet as MixedDataSet, MixedMap as MixedMap, MixedSet as MixedSet
 from .mpi import COMM_WORLD as COMM_WORLD, MPI as MPI, collective as collective
-from .sets import DataSet as DataSet, GlobalDataSet as GlobalDataSet, Set as Set, Subset as Subset
+from .sets import DataSet as DataSet, ExtrudedSet as ExtrudedSet, GlobalDataSet as GlobalDataSet, Set as Set, Subset as Subset
 
 __all__ = [
-    "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "Global", "GlobalDataSet", "INC", "Kernel", "MAX", "MIN", "MPI", "Map", "Mat", "MixedDat",
-    "MixedDataSet", "MixedMap", "MixedSet", "ParLoop", "Parloop", "PermutedMap", "READ", "RW", "Set", "Sparsity", "Subset", "WRITE", "configuration",
+    "ALL", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "ExtrudedSet", "Global", "GlobalDataSet", "INC", "Kernel", "MAX", "MIN", "MPI", "Map", "Mat", "MixedDat",
+    "MixedDataSet", "MixedMap", "MixedSet", "ON_BOTTOM", "ON_INTERIOR_FACETS", "ON_TOP", "ParLoop", "Parloop", "PermutedMap", "READ", "RW", "Set", "Sparsity", "Subset", "WRITE", "configuration",
     "critical", "debug", "error", "exit", "info", "init", "initialised", "par_loop", "parloop", "set_log_level", "warning",
 ]  # fmt: skip
 
@@ -52,7 +64,6 @@ def exit() -> None:
 
 
 _MISSING = {
-    "extruded sets": ("ExtrudedSet", "ON_BOTTOM", "ON_TOP", "ON_INTERIOR_FACETS", "ALL"),
     "arguments that are passed on as they are": ("PassthroughArg", "OpaqueType"),
     "halos of other processes": ("Halo",),
     "loops made of their parts": ("GlobalKernel", "GlobalKernelArg", "DatKernelArg", "MapKernelArg", "MatKernelArg", "DatParloopArg", "GlobalParloopArg"),

@@ -11,7 +11,7 @@ from ... import mesh
 from .identity import OneOfEqual
 from .mpi import internal_comm
 
-__all__ = ["DataSet", "GlobalDataSet", "Set", "Subset"]
+__all__ = ["DataSet", "ExtrudedSet", "GlobalDataSet", "Set", "Subset"]
 
 
 class Set(mesh.Set):
@@ -19,6 +19,8 @@ class Set(mesh.Set):
 
     layers = None
     partition_size = 1024
+    _extruded = False
+    _extruded_periodic = False
 
     def __new__(cls, size: Any, name: Any = None, halo: Any = None, comm: Any = None, constrained_size: int = 0) -> Self:
         return super().__new__(cls, size, name)
@@ -73,8 +75,60 @@ class Set(mesh.Set):
         return f"Set({self.sizes}, {self.name!r})"
 
 
+class ExtrudedSet(mesh.ExtrudedSet, Set):
+    """Columns of cells over the elements of a set. What it does not have itself, the set below it has."""
+
+    _extruded = True
+
+    def __new__(cls, parent: Any, layers: Any, extruded_periodic: bool = False) -> Self:
+        if not isinstance(parent, Set):
+            raise TypeError(f"an extruded set stands on a Set, not on {type(parent).__name__}")
+        return mesh.ExtrudedSet.__new__(cls, parent, layers, extruded_periodic)
+
+    def __init__(self, parent: Any, layers: Any, extruded_periodic: bool = False) -> None:
+        self.comm = parent.comm
+        self.halo = parent.halo
+        self.constrained_size = parent.constrained_size
+
+    # PyOP2's sets say here that they have none.
+    layers = mesh.ExtrudedSet.layers
+
+    @property
+    def _extruded_periodic(self) -> bool:
+        return self.extruded_periodic
+
+    def __contains__(self, other: object) -> bool:
+        return other is self.parent
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __pow__(self, dim: Any) -> DataSet:
+        raise NotImplementedError("PyOP2 puts no data on an ExtrudedSet; put it on a Set with an element for each entry")
+
+    def __str__(self) -> str:
+        return f"OP2 ExtrudedSet: {self.name} with size {self.size} ({self.layers_array} layers)"
+
+    def __repr__(self) -> str:
+        return f"ExtrudedSet({self.parent!r}, {self.layers_array!r})"
+
+
 class Subset(mesh.Subset, Set):
     """Some elements of a set."""
+
+    @property
+    def layers(self) -> Any:  # type: ignore[override]
+        """The layers of the set that it is a part of."""
+        return self.superset.layers  # type: ignore[attr-defined]
+
+    @property
+    def layers_array(self) -> Any:
+        """The layers of the columns that it has."""
+        superset: Any = self.superset
+        return superset.layers_array if superset.constant_layers else superset.layers_array[self.indices]
 
     def __new__(cls, superset: Any, indices: Any) -> Self:
         return mesh.Subset.__new__(cls, superset, indices)
