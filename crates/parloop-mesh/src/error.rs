@@ -26,7 +26,9 @@ pub enum MeshError {
     Layers { set: String, reason: String },
     #[error("set `{set}` is not extruded, so that a loop over it has no regions; leave out the region")]
     Region { set: String },
-    #[error("set `{set}` has columns of cells, which map `{map}` cannot end at; end at a plain set with an element for each target")]
+    #[error(
+        "map `{map}` leads to the columns of set `{set}`, and data has a row for each cell; lead to a plain set with an element for each row"
+    )]
     MapToExtruded { map: String, set: String },
     #[error("map `{map}`: {reason}")]
     MapOffsets { map: String, reason: String },

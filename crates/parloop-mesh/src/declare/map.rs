@@ -97,7 +97,7 @@ impl Blocks {
 }
 
 impl Map {
-    /// A map with these values, row by row. Every one is checked.
+    /// A map with these values, row by row. Every one is checked. A map to an extruded set leads to its columns: others can lead on from there.
     ///
     /// # Errors
     /// [`MeshError::MapLength`], [`MeshError::MapRange`], [`MeshError::MapOnSubset`], [`MeshError::Arity`].
@@ -147,9 +147,6 @@ impl Map {
             if set.indices().is_some() {
                 return Err(MeshError::MapOnSubset { map: name, set: set.base().name().to_owned() });
             }
-        }
-        if to.layers().is_some() {
-            return Err(MeshError::MapToExtruded { map: name, set: to.name().to_owned() });
         }
         let rows = from.sizes().total;
         if values.len() != rows.saturating_mul(arity) {

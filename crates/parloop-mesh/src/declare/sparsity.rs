@@ -215,6 +215,9 @@ fn check_maps(name: &str, rows: &DataSet, columns: &DataSet, row_map: &Map, colu
             wanted: wanted.name().to_owned(),
         })
     };
+    if let Some(map) = [row_map, column_map].into_iter().find(|map| map.to().layers().is_some()) {
+        return Err(MeshError::MapToExtruded { map: map.name().to_owned(), set: map.to().name().to_owned() });
+    }
     if row_map.to() != rows.set() {
         return wrong(row_map, rows.set());
     }

@@ -360,6 +360,9 @@ fn check_part(index: usize, part: &Part, set: &Set, region: Region) -> Result<()
         None if on != set.base() && on != set.plain() => wrong(data(), on, over(), set.base()),
         None if on.layers().is_some() && region == Region::InteriorFacets => Err(MeshError::DirectOnFacets { index, name: name() }),
         Some(map) if !begins_at(map.from(), set) => wrong(format!("the map `{}` begins at", map.name()), map.from(), over(), set.base()),
+        Some(map) if map.to().layers().is_some() => {
+            Err(MeshError::MapToExtruded { map: map.name().to_owned(), set: map.to().name().to_owned() })
+        }
         Some(map) if map.to() != on => wrong(data(), on, format!("the map `{}` leads to", map.name()), map.to()),
         _ => Ok(()),
     }
