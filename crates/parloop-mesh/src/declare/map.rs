@@ -7,7 +7,7 @@ use parloop_device::forked::Lock;
 use parloop_device::{DType, Memory};
 use smallvec::SmallVec;
 
-use super::identity::{self, Id};
+use super::identity::{Id, Identity};
 use super::moves::Moves;
 use super::set::Set;
 use crate::Result;
@@ -32,7 +32,7 @@ pub struct Map {
 }
 
 struct Inner {
-    id: Id,
+    id: Known,
     name: String,
     from: Set,
     to: Set,
@@ -46,6 +46,14 @@ struct Inner {
     is_local: OnceLock<bool>,
     /// Better numbers for what it leads to, when someone wanted them.
     rank: OnceLock<Arc<[i32]>>,
+}
+
+/// The number by which a map is known.
+enum Known {
+    /// Its own; what others keep about it is forgotten with it.
+    Own(Identity),
+    /// That of the set which it leads from and to.
+    OfSet(Id),
 }
 
 /// Where the values are.
@@ -158,10 +166,10 @@ impl Map {
             return Err(MeshError::MapRange { map: name, row, column, value, set: to.name().to_owned(), size: limit });
         }
         let kind = Kind::Table(Storage::with_values(values, rows, arity)?);
-        Ok(Map::of(identity::fresh(), name, (from, to), arity, kind, moves))
+        Ok(Map::of(Known::Own(Identity::fresh()), name, (from, to), arity, kind, moves))
     }
 
-    fn of(id: Id, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
+    fn of(id: Known, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
         let (from, to) = (from.clone(), to.clone());
         let (checked_on, is_local, rank) = (Lock::default(), OnceLock::new(), OnceLock::new());
         Map { inner: Arc::new(Inner { id, name, from, to, arity, kind, moves, checked_on, is_local, rank }) }
@@ -172,12 +180,12 @@ impl Map {
         let (set, pattern) = stored;
         let blocks = Blocks { rows: rows.clone(), pattern: pattern.clone() };
         let kind = Kind::Blocks(Storage::with_values(values, values.len() / arity, arity)?, blocks);
-        Ok(Map::of(identity::fresh(), name, (rows.from(), set), arity, kind, None))
+        Ok(Map::of(Known::Own(Identity::fresh()), name, (rows.from(), set), arity, kind, None))
     }
 
     /// The map that leads from every element of a set to itself. It is known by the number of the set.
     pub(crate) fn identity(set: &Set) -> Map {
-        Map::of(set.id(), set.name().to_owned(), (set, set), 1, Kind::Identity, None)
+        Map::of(Known::OfSet(set.id()), set.name().to_owned(), (set, set), 1, Kind::Identity, None)
     }
 
     /// This map with its slots in another order: slot `i` is slot `order[i]` of this one. No table is copied.
@@ -202,7 +210,7 @@ impl Map {
         }
         let moves = self.moves().map(|moves| moves.permuted(order));
         let kind = Kind::Permuted { of: self.clone(), order: order.into() };
-        Ok(Map::of(identity::fresh(), name, (self.from(), self.to()), self.arity(), kind, moves))
+        Ok(Map::of(Known::Own(Identity::fresh()), name, (self.from(), self.to()), self.arity(), kind, moves))
     }
 
     /// The map that leads through another one, of arity 1, and then through this one. No table is copied.
@@ -232,7 +240,7 @@ impl Map {
             return wrong(format!("`{first}` leads to set `{to}`, but `{}` begins at `{from}`", self.name()));
         }
         let kind = Kind::Composed { of: self.clone(), through: through.clone() };
-        Ok(Map::of(identity::fresh(), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))
+        Ok(Map::of(Known::Own(Identity::fresh()), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))
     }
 
     /// Whether values may be negative, which lead nowhere.
@@ -296,7 +304,10 @@ impl Map {
 
     /// The number by which this map is known.
     pub fn id(&self) -> Id {
-        self.inner.id
+        match &self.inner.id {
+            Known::Own(identity) => identity.number(),
+            Known::OfSet(id) => *id,
+        }
     }
 
     /// Its name.

@@ -51,6 +51,9 @@ type Known = (Id, Id, Dropped, Id, Region);
 /// A map to rows, a map to columns, and where they begin at an extruded set, the regions whose targets meet.
 pub type MapPair<'a> = (&'a Map, &'a Map, &'a [Region]);
 
+/// More positions than this are not kept.
+const MOST_POSITIONS: usize = 16;
+
 impl Sparsity {
     /// The blocks where, for some element of some pair of maps, a target of the first and a target of the second meet. Where rows and columns
     /// are data on one set, the diagonal is stored too. Of extruded sets these are the targets of all cells.
@@ -170,7 +173,14 @@ impl Sparsity {
             return Ok(known.clone());
         }
         let made = self.find_positions(meeting, iteration)?;
-        Ok(self.inner.positions.lock_or(HashMap::new).entry(key).or_insert(made).clone())
+        let mut known = self.inner.positions.lock_or(HashMap::new);
+        // Conditions that change with time drop other rows each time.
+        let forgotten = if known.len() >= MOST_POSITIONS { std::mem::take(&mut *known) } else { HashMap::new() };
+        let found = known.entry(key).or_insert(made).clone();
+        // Outside of the lock: others forget what they keep about these maps.
+        drop(known);
+        drop(forgotten);
+        Ok(found)
     }
 
     fn find_positions(&self, Meeting { rows, columns, dropped }: &Meeting, iteration: &Iteration) -> Result<Map> {

@@ -48,15 +48,22 @@ pub fn axes(layout: &Layout, plain: &[usize]) -> Option<Vec<usize>> {
     let all = plain.iter().fold(1usize, |all, &length| all.saturating_mul(length));
     let known = layout.lengths().map(|lengths| lengths.iter().map(constant).collect::<Option<Vec<usize>>>());
     match (known.flatten(), layout.axis_count()) {
-        (Some(lengths), _) => {
-            let numbers = lengths.iter().try_fold(1usize, |numbers, &length| numbers.checked_mul(length));
-            (!lengths.is_empty() && numbers == Some(all)).then_some(lengths)
-        }
+        (Some(lengths), _) => (!lengths.is_empty() && is_cut_alike(&lengths, plain)).then_some(lengths),
         (None, None) => Some(plain.to_vec()),
         (None, Some(axes)) if axes == plain.len() => Some(plain.to_vec()),
         (None, Some(1)) => Some(vec![all]),
         (None, Some(_)) => None,
     }
+}
+
+/// Whether both have as many numbers, and one has all borders between axes that the other has: then no number has another place.
+fn is_cut_alike(one: &[usize], other: &[usize]) -> bool {
+    let borders = |lengths: &[usize]| -> Option<Vec<usize>> {
+        lengths.iter().scan(1usize, |before, &length| Some((*before).checked_mul(length).inspect(|all| *before = *all))).collect()
+    };
+    let (Some(one), Some(other)) = (borders(one), borders(other)) else { return false };
+    let has = |all: &[usize], some: &[usize]| some.iter().all(|border| *border == 1 || all.contains(border));
+    one.last() == other.last() && (has(&one, &other) || has(&other, &one))
 }
 
 fn constant(length: &Expr) -> Option<usize> {

@@ -20,7 +20,6 @@ use parloop_loop::syntax::{Expr, KernelOptions};
 
 use self::piece::{Piece, tagged};
 use self::stage::{Body, Call};
-use crate::access::Access;
 use crate::kernel::Kernel;
 use crate::shape::{Around, MoveShape, Reach, Shape};
 use crate::storage::Layout;
@@ -158,7 +157,7 @@ fn body(body: &Body<'_>) -> Piece {
         piece = piece.and(keep::last_writers(shape));
     }
     for (index, part) in shape.parts.iter().enumerate().filter(|(_, part)| part.access.writes()) {
-        if part.access == Access::Write && body.is_tried() {
+        if stage::must_be_written(part) && body.is_tried() {
             piece = piece.and(body.look(index, part));
         }
         piece = piece.and(body.keep(index, part));

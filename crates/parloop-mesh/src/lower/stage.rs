@@ -166,7 +166,7 @@ impl Body<'_> {
 
     /// Whether it is looked at what the kernel leaves unwritten.
     pub fn is_tried(&self) -> bool {
-        self.checked && self.shape.parts.iter().any(|part| part.access == Access::Write)
+        self.checked && self.shape.parts.iter().any(must_be_written)
     }
 
     /// Fetches what the kernel gets copies of, and calls it.
@@ -183,9 +183,9 @@ impl Body<'_> {
         let walk = self.walk(index, part, call.names.purpose);
         let value = match part.access {
             Access::Inc => neutral(part.dtype),
-            Access::Write if self.is_tried() => call.unwritten().into(),
-            // Blocks of a matrix may lead nowhere.
+            // Blocks of a matrix may lead nowhere, and are zero at first.
             Access::Write if part.block.is_some() => Expr::int(0),
+            Access::Write if self.is_tried() => call.unwritten().into(),
             _ => self.public(call.spot, part, &walk),
         };
         let inames = call.spot.inames.iter().chain(&walk.inames).cloned();
@@ -232,6 +232,11 @@ impl Body<'_> {
         };
         (loops, Expr::sub_array(inames, array, [place]))
     }
+}
+
+/// Whether the kernel must write all of a part: what it leaves alone of a matrix is zero.
+pub(super) fn must_be_written(part: &PartShape) -> bool {
+    part.access == Access::Write && part.block.is_none()
 }
 
 /// What a kernel finds where it adds: compilers drop an addition to −0, but not one to +0, which changes −0.

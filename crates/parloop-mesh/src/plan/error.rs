@@ -155,6 +155,14 @@ pub enum PlanError {
         /// How many the first pattern of this row, or of this column, has.
         expected: usize,
     },
+    /// There is not enough memory.
+    #[error("there is no room for {count} {what}")]
+    NoRoom {
+        /// What was to be stored.
+        what: &'static str,
+        /// How many.
+        count: usize,
+    },
     /// The system starts no further thread.
     #[error("a thread could not be started ({reason}); ask for fewer threads")]
     NoThread {

@@ -1,4 +1,4 @@
-//! What is known about loops, by what they are; it is forgotten with the set that they run over.
+//! What is known about loops, by what they are; it is forgotten with the set that they run over, and with their maps.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Once};
@@ -45,9 +45,15 @@ pub fn get(set: &Set, key: Key, make: impl FnOnce(&Key) -> Result<Tuned>) -> Res
     Ok(with(|known| known.entry(set.id()).or_default().entry(key).or_insert(tuned).clone()))
 }
 
-fn forget(set: Id) {
+/// Forgets the loops over a set, or through a map.
+fn forget(id: Id) {
+    let forgotten = with(|known| {
+        let of_set = known.remove(&id);
+        let through_map: Vec<_> = known.values_mut().flat_map(|loops| loops.extract_if(|key, _| key.maps.contains(&id))).collect();
+        (of_set, through_map)
+    });
     // Dropped outside of the lock: memory of devices is given back.
-    drop(with(|known| known.remove(&set)));
+    drop(forgotten);
 }
 
 fn with<R>(what: impl FnOnce(&mut HashMap<Id, Loops>) -> R) -> R {

@@ -88,6 +88,12 @@ impl ParLoop {
             arg.parts().iter().try_for_each(|part| check_part(index, part, set, options.region))?;
         }
         let iteration = Iteration::new(set, options.region)?;
+        // Before places are found: an element cannot have so many.
+        let blocks = args
+            .iter()
+            .flat_map(Arg::parts)
+            .filter_map(|part| Some(part.block()?.shape().iter().fold(part.dtype().size(), |bytes, length| bytes.saturating_mul(*length))));
+        refuse_bytes(kernel, blocks.fold(0, usize::saturating_add), || "pass less data for each element".to_owned())?;
         let args = args.into_iter().map(|arg| arg.on(&iteration)).collect::<Result<Vec<_>>>()?;
         check_conflicts(&args)?;
         kernel.check(&args, options.pass_layer)?;
@@ -291,18 +297,23 @@ impl ParLoop {
         let bytes_of = |part: &Part| part.arity().saturating_mul(part.count()).saturating_mul(part.dtype().size());
         let parts = copied().flat_map(|param| &self.parts[self.params[param].parts.clone()]);
         let bytes = parts.map(bytes_of).fold(0, usize::saturating_add);
-        if bytes <= MOST_BYTES {
-            return Ok(());
-        }
-        let advice = match copied().find_map(|param| Some((param, self.large_table(param)?.name()))) {
+        let advice = || match copied().find_map(|param| Some((param, self.large_table(param)?.name()))) {
             None => "pass less data for each element".to_owned(),
             Some((param, name)) if self.kernel.reads_in_place(param, DeviceKind::Cpu) => {
                 format!("on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `{name}`")
             }
             Some((param, name)) => format!("declare argument {param} (`{name}`) const, so that it is read where it is"),
         };
-        Err(MeshError::TooMuchForElement { kernel: self.kernel.name().to_owned(), bytes, most: MOST_BYTES, advice })
+        refuse_bytes(&self.kernel, bytes, advice)
     }
+}
+
+/// Refuses more bytes for each element than have room.
+fn refuse_bytes(kernel: &Kernel, bytes: usize, advice: impl FnOnce() -> String) -> Result<()> {
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    Err(MeshError::TooMuchForElement { kernel: kernel.name().to_owned(), bytes, most: MOST_BYTES, advice: advice() })
 }
 
 /// Whether a part of an argument makes sense for elements of the set.

@@ -280,6 +280,10 @@ fn arrays_of_loop_kernels_that_do_not_take_an_argument_show_both_sides() {
         of("<> y = x[i, 0] {inames=i}", array("2, 2"), &at),
         "argument 0 (`x`) of kernel `k` is declared `x: global float64[2, 2]`, but Dat `at` of float64 with READ through map `corners` was given; its axes must be those of the map and of the data, or one for all numbers"
     );
+    for turned in ["2, 3", "3, 2, 2"] {
+        let error = of("<> y = 1 {inames=i}", array(turned), &at);
+        assert!(error.ends_with("its axes must be those of the map and of the data, or one for all numbers"), "{turned}: {error}");
+    }
     assert_eq!(
         of("<> y = x[i, 0] {inames=i}", array("3, 2").dtype("int32"), &at),
         "argument 0 (`x`) of kernel `k` is declared `x: global int32[3, 2]`, but Dat `at` of float64 with READ through map `corners` was given; both must have the same type of numbers"

@@ -163,16 +163,70 @@ fn rows_of_a_kernel_are_those_of_the_whole_block() {
 }
 
 #[test]
-fn entries_of_a_block_that_are_left_unwritten_are_named() {
-    let some = case(9, 6, (2, 2), (1, 1));
+fn a_block_is_zero_at_first_whether_it_is_checked_or_not() {
+    let (cells, nodes) = (Set::new(3, "cells").unwrap(), Set::new(6, "nodes").unwrap());
+    let corners = Map::new(&cells, &nodes, 2, &[0, 1, 2, 3, 4, 5], "corners").unwrap();
+    let data = nodes.data(1).unwrap();
+    let sparsity = Sparsity::new(&data, &data, &[(&corners, &corners)], "s").unwrap();
     // SAFETY: two by two numbers.
-    let kernel = unsafe { Kernel::new("void most(double *a) { a[0] = 1; a[1] = 2; a[3] = 4; }", "most").unwrap() };
-    let mat = Mat::zeros(&some.sparsity(), DType::F64, "a").unwrap();
-    let args = vec![mat.arg(Access::Write, &some.rows, &some.columns).unwrap()];
-    let options = LoopOptions { checked: true, ..LoopOptions::default() };
-    let error = ParLoop::new(&kernel, &some.cells, args, options).unwrap().run(&everywhere(&[1])[0]).unwrap_err();
-    let message = "kernel `most` leaves entry [1, 0] of argument 0 (`a`) unwritten for element 0; write every entry of what is passed with WRITE, or pass it with RW";
-    assert_eq!(error.to_string(), message);
+    let kernel = unsafe { Kernel::new("void some(double *a) { a[0] += 5; a[3] = 4; }", "some").unwrap() };
+    let mut expected = vec![0.0; 36];
+    (0..6).for_each(|node| expected[7 * node] = if node % 2 == 0 { 5.0 } else { 4.0 });
+    for context in everywhere(&[1]) {
+        for (access, checked) in [(Access::Write, false), (Access::Write, true), (Access::Inc, true)] {
+            let mat = Mat::zeros(&sparsity, DType::F64, "a").unwrap();
+            if access == Access::Write {
+                mat.storage().write(&[7.0; 12]).unwrap();
+            }
+            let options = LoopOptions { checked, ..LoopOptions::default() };
+            let args = vec![mat.arg(access, &corners, &corners).unwrap()];
+            ParLoop::new(&kernel, &cells, args, options).unwrap().run(&context).unwrap();
+            assert_eq!(mat.to_dense::<f64>().unwrap(), expected, "{access:?} {checked} on {context:?}");
+        }
+    }
+}
+
+#[test]
+fn elements_whose_blocks_are_dropped_write_their_own_data_all_the_same() {
+    let some = case(12, 300, (2, 2), (1, 1));
+    // SAFETY: two by two numbers, and one of the cell.
+    let kernel = unsafe { Kernel::new("void both(double *a, double *own) { a[0] += 1; a[3] += 2; own[0] = 3; }", "both").unwrap() };
+    let mut ran = 0;
+    for rows in
+        [(0..some.rows.to().size() as i32).filter(|row| row % 2 == 0).collect::<Vec<_>>(), (0..some.rows.to().size() as i32).collect()]
+    {
+        let dropped = Dropped { rows: rows.into(), columns: [].into() };
+        for context in everywhere(&[2]) {
+            for (plan, deterministic) in PLANS.into_iter().flat_map(|plan| [(plan, false), (plan, true)]) {
+                let mat = Mat::zeros(&some.sparsity(), DType::F64, "a").unwrap();
+                let own = parloop_mesh::Dat::zeros(&some.cells.data(1).unwrap(), DType::F64, "own").unwrap();
+                let options = LoopOptions { plan, deterministic, ..LoopOptions::default() };
+                let args = vec![mat.arg_without(Access::Inc, &some.rows, &some.columns, &dropped).unwrap(), own.arg(Access::Write, None)];
+                match ParLoop::new(&kernel, &some.cells, args, options).unwrap().run(&context) {
+                    Ok(()) => ran += 1,
+                    Err(MeshError::Plan { .. }) => continue,
+                    Err(error) => panic!("{error} by {options:?} on {context:?}"),
+                }
+                assert_eq!(own.to_vec::<f64>().unwrap(), [3.0; 300], "{options:?} on {context:?}");
+            }
+        }
+    }
+    assert!(ran >= 8, "{ran}");
+}
+
+#[test]
+fn conditions_that_change_with_time_do_not_fill_the_memory() {
+    let some = case(13, 40, (2, 2), (1, 1));
+    let (kernel, sparsity) = (some.kernel(false), some.sparsity());
+    let weight = parloop_mesh::Dat::new(&some.cells.data(1).unwrap(), &some.weights(), "weight").unwrap();
+    let context = &everywhere(&[1])[0];
+    for row in (0..some.rows.to().size() as i32).chain(0..3) {
+        let dropped = Dropped { rows: [row].into(), columns: [].into() };
+        let mat = Mat::zeros(&sparsity, DType::F64, "a").unwrap();
+        let args = vec![mat.arg_without(Access::Inc, &some.rows, &some.columns, &dropped).unwrap(), weight.arg(Access::Read, None)];
+        par_loop(&kernel, &some.cells, args, context).unwrap();
+        assert_eq!(mat.to_dense::<f64>().unwrap(), some.expected(false, &dropped), "{row}");
+    }
 }
 
 #[test]
@@ -200,8 +254,22 @@ fn matrices_that_do_not_fit_are_refused() {
     assert_eq!(loop_with(Access::Read), "argument 0 (`a`): READ is not possible for a matrix, only WRITE, INC");
     let narrow = Sparsity::new(&some.rows.to().data(1).unwrap(), &some.columns.to().data(1).unwrap(), &[], "none").unwrap();
     let empty = Mat::zeros(&narrow, DType::F64, "empty").unwrap();
-    let error = wrong(empty.arg(Access::Inc, &some.rows, &some.columns));
+    let args = vec![empty.arg(Access::Inc, &some.rows, &some.columns).unwrap(), weight.arg(Access::Read, None)];
+    let error = ParLoop::new(&kernel, &some.cells, args, LoopOptions::default()).map(drop).unwrap_err().to_string();
     assert!(error.contains("row") && error.contains("column"), "{error}");
+    // So many blocks of one element have no room, whatever the machine.
+    let (one, many) = (Set::new(1, "one").unwrap(), Set::new(2, "many").unwrap());
+    let wide = Map::new(&one, &many, 3_000_000, &vec![0; 3_000_000], "wide").unwrap();
+    let data = many.data(1).unwrap();
+    let mat = Mat::zeros(&Sparsity::new(&data, &data, &[], "s").unwrap(), DType::F64, "mat").unwrap();
+    // SAFETY: it touches nothing.
+    let kernel = unsafe { Kernel::new("void none(double *a) { (void)a; }", "none").unwrap() };
+    let args = vec![mat.arg(Access::Inc, &wide, &wide).unwrap()];
+    let error = ParLoop::new(&kernel, &one, args, LoopOptions::default()).map(drop).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "kernel `none` gets 72000000000000 bytes for each element, but at most 524288 are possible; pass less data for each element"
+    );
 }
 
 #[test]

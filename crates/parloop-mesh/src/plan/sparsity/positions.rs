@@ -52,7 +52,7 @@ impl Pattern {
     ///
     /// # Errors
     /// Two targets of an element meet in a block that is not stored, a source of targets leads to a set of another size than the matrix
-    /// has rows or columns, or a thread cannot be started.
+    /// has rows or columns, there is no room, or a thread cannot be started.
     pub fn positions(&self, pair: Pair, threads: usize) -> Result<Positions, PlanError> {
         pair.check(0, self.rows(), self.width())?;
         Ok(match are_narrow(self.stored()) {
@@ -62,8 +62,11 @@ impl Pattern {
     }
 
     fn find<P: Copy + Default + Send>(&self, pair: Pair, threads: usize, make: impl Fn(i64) -> P + Sync) -> Result<Vec<P>, PlanError> {
-        let each = pair.rows.size().arity * pair.columns.size().arity;
-        let mut positions = vec![P::default(); pair.count() * each];
+        let each = pair.rows.size().arity.saturating_mul(pair.columns.size().arity);
+        let count = pair.count().saturating_mul(each);
+        let mut positions = Vec::new();
+        positions.try_reserve_exact(count).map_err(|_| PlanError::NoRoom { what: "positions of blocks", count })?;
+        positions.resize(count, P::default());
         if positions.is_empty() {
             return Ok(positions);
         }
