@@ -746,7 +746,7 @@ try:
 except MapValueError:
     print(n.data_ro.tolist(), g.data_ro[0], (n / 2).dtype, str(nodes), op2.Dat(nodes) is op2.Dat(nodes)[0])
 try:
-    op2.ExtrudedSet
+    op2.PassthroughArg
 except AttributeError as error:
     print(error)
 """
@@ -755,7 +755,7 @@ except AttributeError as error:
 def test_a_program_written_for_pyop2_runs(tmp_path):
     (tmp_path / "program.py").write_text(DROP_IN)
     done = subprocess.run([sys.executable, "-m", "parloop.compat", "program.py"], capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout == "[1, 2, 2, 1] 6 int32 OP2 Set: nodes with size 4 False\nop2.ExtrudedSet is not there: extruded sets are not supported\n", done.stderr
+    assert done.stdout == "[1, 2, 2, 1] 6 int32 OP2 Set: nodes with size 4 False\nop2.PassthroughArg is not there: arguments that are passed on as they are are not supported\n", done.stderr
 
 
 def test_the_examples_of_the_guide_run():

@@ -441,3 +441,53 @@ def test_a_saddle_point_problem_is_solved_with_scipy(context, line):
     op2.par_loop(op2.Kernel(code, "local"), line.cells, mat(op2.INC, (maps, maps)))
     b = np.arange(7.0)
     assert np.allclose(sparse.spsolve(mat.to_scipy().tocsc(), b), np.linalg.solve(mat.values, b))
+
+
+# Extruded sets
+
+
+@pytest.fixture
+def columns():
+    """Two columns of three cells: four vertices of each, and one middle."""
+    cells = op2.ExtrudedSet(op2.Set(2, "edges"), 4)
+    vertices, middles = op2.Set(12, "vertices"), op2.Set(6, "middles")
+    corners = op2.Map(cells, vertices, 4, [[0, 1, 4, 5], [4, 5, 8, 9]], "corners", offset=[1, 1, 1, 1])
+    centre = op2.Map(cells, middles, 1, [[0], [3]], "centre", offset=[1])
+    return cells, op2.MixedDataSet([vertices, middles]), op2.MixedMap([corners, centre])
+
+
+def targets(column, layer):
+    """The rows of the five targets of a cell in the whole."""
+    return [4 * column + layer, 4 * column + layer + 1, 4 * column + layer + 4, 4 * column + layer + 5, 12 + 3 * column + layer]
+
+
+def test_mixed_arguments_are_those_of_each_cell_of_a_column(context, columns):
+    cells, dataset, maps = columns
+    x, mat = op2.MixedDat(dataset), op2.MixedMat(op2.MixedSparsity(dataset, maps))
+    code = "void add(double *x, double a[5][5]) { for (int i = 0; i < 5; i++) { x[i] += i + 1; for (int j = 0; j < 5; j++) a[i][j] += 10 * i + j; } }"
+    op2.par_loop(op2.Kernel(code, "add"), cells, x(op2.INC, maps), mat(op2.INC, (maps, maps)))
+    vector, matrix = np.zeros(18), np.zeros((18, 18))
+    for column in range(2):
+        for layer in range(3):
+            places = targets(column, layer)
+            vector[places] += np.arange(1, 6)
+            matrix[np.ix_(places, places)] += 10 * np.arange(5)[:, None] + np.arange(5)
+    assert np.array_equal(np.concatenate(x.data_ro), vector) and np.array_equal(mat.values, matrix)
+
+
+def test_a_mixed_sparsity_can_be_that_of_some_regions(columns):
+    _, dataset, maps = columns
+    bottom = op2.MixedSparsity(dataset, [(maps, maps, [op2.ON_BOTTOM])])
+    corners = maps[0]
+    assert bottom[0, 0].nz == op2.Sparsity(dataset[0], [(corners, corners, [op2.ON_BOTTOM])]).nz < op2.MixedSparsity(dataset, maps)[0, 0].nz
+    assert bottom[1, 0].nz == 8 and bottom.maps[0, 0] == [(corners, corners)]
+    some = op2.MixedSparsity(dataset, {(1, 0): [(maps[1], corners, [op2.ON_TOP])], (0, 1): [(corners, maps[1])]})
+    assert [block.nz for block in some] == [12, 24, 8, 6]
+
+
+def test_all_cells_of_a_column_lead_to_a_global(context, columns):
+    cells, dataset, maps = columns
+    dataset, maps = op2.MixedDataSet([dataset[1], op2.GlobalDataSet(op2.Global(1, 0.0))]), op2.MixedMap([maps[1], None])
+    mat = op2.MixedMat(op2.MixedSparsity(dataset, maps))
+    op2.par_loop(op2.Kernel("void one(double a[2][2]) { a[0][1] += 1; a[1][1] += 1; }", "one"), cells, mat(op2.INC, (maps, maps)))
+    assert mat[0, 1].values.ravel().tolist() == [1] * 6 and mat[1, 1].values.tolist() == [[6]]

@@ -14,6 +14,7 @@ from .._parloop import DataSetTypeError, DataValueError, IndexValueError, MapTyp
 from .._parloop import _Arg as Arg
 from .._parloop import _Dat as Dat
 from .._parloop import _DataSet as DataSet
+from .._parloop import _ExtrudedSet as ExtrudedSet
 from .._parloop import _Global as Global
 from .._parloop import _Map as Map
 from .._parloop import _Mat as Mat
@@ -27,6 +28,8 @@ from ._names import check_name
 from ._parts import kind
 
 Side = MixedDataSet | DataSet
+#: The maps of rows and columns of a block, and behind them the regions of an extruded set, if they are said.
+Entry = tuple[Any, ...]
 Maps = MixedMap | Map | Sequence["Map | None"] | None
 
 
@@ -68,7 +71,9 @@ def _to_global(iterset: Set) -> Map:
     """The map by which every element leads to the Global."""
     found = _TO_GLOBAL.get(id(iterset))
     if found is None:
-        found = Map(iterset, GLOBAL_SET, 1, np.zeros((iterset.total_size, 1), np.int32), f"{iterset.name}_to_global")
+        # All cells of a column of an extruded set lead to it.
+        offset = [0] if isinstance(iterset, ExtrudedSet) else None
+        found = Map(iterset, GLOBAL_SET, 1, np.zeros((iterset.total_size, 1), np.int32), f"{iterset.name}_to_global", offset)
         _TO_GLOBAL[id(iterset)] = found
     return found
 
@@ -85,35 +90,42 @@ def through_sets(rows: Sequence[Map | None], columns: Sequence[Map | None]) -> t
     return filled(rows), filled(columns)
 
 
-def _by_block(maps: Any, rows: Side, columns: Side) -> dict[tuple[int, int], list[tuple[Map, Map]]]:
-    """The pairs of maps of each block."""
-    pairs: dict[tuple[int, int], list[tuple[Map, Map]]] = {(i, j): [] for i in range(len(rows)) for j in range(len(columns))}
+def _by_block(maps: Any, rows: Side, columns: Side) -> dict[tuple[int, int], list[Entry]]:
+    """The maps of each block, and the regions of an extruded set for which they are."""
+    entries: dict[tuple[int, int], list[Entry]] = {(i, j): [] for i in range(len(rows)) for j in range(len(columns))}
     if isinstance(maps, Mapping):
         for place, given in maps.items():
-            if place not in pairs:
+            if place not in entries:
                 raise MapValueError(f"maps are given for block {place}, but there are {len(rows)} × {len(columns)} blocks")
-            for pair in given:
-                row, column = _pair(pair)
+            for entry in given:
+                row, column, *regions = _entry(entry)
                 if row is None and column is None:
                     # Between Globals the only block is on the diagonal, which is stored.
                     continue
                 (filled_row,), (filled_column,) = through_sets([row], [column])
-                pairs[place].append((filled_row, filled_column))
-        return pairs
+                entries[place].append((filled_row, filled_column, *regions))
+        return entries
     if isinstance(maps, (MixedMap, Map)):
         maps = [(maps, maps)]
-    for pair in maps:
-        row, column = _pair(pair)
+    for entry in maps:
+        row, column, *regions = _entry(entry)
         row_maps, column_maps = through_sets(maps_of(row, rows), maps_of(column, columns))
         for i, row_map in enumerate(row_maps):
             for j, column_map in enumerate(column_maps):
-                pairs[i, j].append((row_map, column_map))
-    return pairs
+                entries[i, j].append((row_map, column_map, *regions))
+    return entries
+
+
+def _entry(given: Any) -> tuple[Any, ...]:
+    """Maps for rows and columns, and behind them the regions, if they are said."""
+    if not isinstance(given, (list, tuple)) or len(given) not in (2, 3):
+        raise MapTypeError(f"maps of a MixedSparsity come in pairs for rows and columns, not as {kind(given)}")
+    return (*_pair(given[:2]), *(regions for regions in given[2:] if regions is not None))
 
 
 def _pair(given: Any) -> tuple[Any, Any]:
     if not isinstance(given, (list, tuple)) or len(given) != 2:
-        raise MapTypeError(f"maps of a MixedSparsity come in pairs for rows and columns, not as {kind(given)}")
+        raise MapTypeError(f"a matrix argument needs two maps, for rows and columns, not {kind(given)}")
     for map_ in given:
         if not (map_ is None or isinstance(map_, (Map, MixedMap, list, tuple))):
             raise MapTypeError(f"a Map or a MixedMap is needed, not {kind(map_)}")
@@ -129,7 +141,8 @@ class MixedSparsity:
         A MixedDataSet for rows and columns, or one for each; one of them can be a DataSet.
     maps
         A MixedMap, pairs of MixedMaps for rows and columns, or for some blocks a list of pairs of maps by place: ``{(0, 1): [(rows, columns)]}``.
-        Blocks without maps store nothing but their diagonal, if they have one.
+        Of extruded sets a pair may have a third entry, the regions whose targets meet. Blocks without maps store nothing but their
+        diagonal, if they have one.
     name
         A name, if wanted.
 
@@ -150,13 +163,13 @@ class MixedSparsity:
         if name is not None:
             check_name("sparsity", name)
         self._dsets = _sides(dsets)
-        self._maps = _by_block(maps, *self._dsets)
+        self._entries = _by_block(maps, *self._dsets)
         self._name = "mixed_sparsity" if name is None else name
         rows, columns = self._dsets
         self._blocks = tuple(tuple(self._block((i, j), (row, column)) for j, column in enumerate(columns)) for i, row in enumerate(rows))
 
     def _block(self, place: tuple[int, int], dsets: tuple[DataSet, DataSet]) -> Sparsity:
-        return Sparsity(dsets, self._maps[place])
+        return Sparsity(dsets, self._entries[place])
 
     @property
     def dsets(self) -> tuple[Side, Side]:
@@ -166,7 +179,7 @@ class MixedSparsity:
     @property
     def maps(self) -> dict[tuple[int, int], list[tuple[Map, Map]]]:
         """The pairs of maps of each block."""
-        return {place: list(pairs) for place, pairs in self._maps.items()}
+        return {place: [(entry[0], entry[1]) for entry in entries] for place, entries in self._entries.items()}
 
     @property
     def name(self) -> str:

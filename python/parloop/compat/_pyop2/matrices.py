@@ -41,7 +41,7 @@ def _triples(given: Any, dsets: tuple[Any, Any]) -> dict[tuple[int, int], frozen
             for map_ in (rows, columns):
                 if not (isinstance(map_, mesh.Map) or (map_ is None and has_global)):
                     raise MapTypeError(f"a Map is needed, not {type(map_).__name__}")
-            found.add((rows, columns, None if regions is None else tuple(sorted(regions))))
+            found.add((rows, columns, None if regions is None else tuple(sorted(regions, key=int))))
         blocks[place] = frozenset(found)
     return blocks
 
@@ -90,8 +90,12 @@ class Sparsity(mesh.Sparsity, metaclass=OneOfEqual):
     def __new__(cls, dsets: Any, blocks: Any, name: Any, nest: bool, block_sparse: bool, diagonal_block: bool) -> Self:
         triples = blocks.get((0, 0), frozenset())
         # A pair without maps is that of two Globals, whose only block is on the diagonal and always stored.
-        pairs = [_on_sets(rows, columns) for rows, columns, _ in _in_order(triples) if not rows is columns is None]
-        return _made(lambda: mesh.Sparsity.__new__(cls, dsets, pairs, name), triples)  # type: ignore[no-any-return]
+        entries = [
+            (*_on_sets(rows, columns), *(() if regions is None else (regions,)))
+            for rows, columns, regions in _in_order(triples)
+            if not rows is columns is None
+        ]
+        return _made(lambda: mesh.Sparsity.__new__(cls, dsets, entries, name), triples)  # type: ignore[no-any-return]
 
     def __init__(self, dsets: Any, blocks: Any, name: Any, nest: bool, block_sparse: bool, diagonal_block: bool) -> None:
         self.comm = internal_comm(getattr(self.dsets[0], "comm", None), self)
@@ -161,13 +165,12 @@ class MixedSparsity(mesh.MixedSparsity):
         self._maps_and_regions, self._nested = blocks, nest
         self._block_sparse, self._diagonal_block = block_sparse, diagonal_block
         self._ordered = {place: _in_order(triples) for place, triples in blocks.items()}
-        super().__init__(dsets, {place: [triple[:2] for triple in triples] for place, triples in self._ordered.items()}, name)
+        super().__init__(dsets, self._ordered, name)
         self.comm = internal_comm(getattr(dsets[0], "comm", None), self)
 
     def _block(self, place: tuple[int, int], dsets: tuple[Any, Any]) -> Any:
-        triples = [(rows, columns, triple[2]) for (rows, columns), triple in zip(self._maps[place], self._ordered[place])]
         is_diagonal = self._dsets[0] is self._dsets[1] and place[0] == place[1]
-        return Sparsity(dsets, triples, None, self._nested, self._block_sparse, is_diagonal)
+        return Sparsity(dsets, self._entries[place], None, self._nested, self._block_sparse, is_diagonal)
 
     @property
     def dims(self) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -198,7 +201,7 @@ class MixedSparsity(mesh.MixedSparsity):
         return {place: [regions for _, _, regions in triples] for place, triples in self._ordered.items()}
 
     def __contains__(self, pair: Any) -> bool:
-        return all((rows, columns) in self._maps[i, j] for i, rows in enumerate(pair[0]) for j, columns in enumerate(pair[1]))
+        return all((rows, columns) in self.maps[i, j] for i, rows in enumerate(pair[0]) for j, columns in enumerate(pair[1]))
 
 
 Sparsity._others = (MixedSparsity,)

@@ -17,7 +17,7 @@ __all__ = ["DataSet", "ExtrudedSet", "GlobalDataSet", "Set", "Subset"]
 class Set(mesh.Set):
     """Elements of one kind. A halo of PyOP2's is kept and not used."""
 
-    layers = None
+    layers: Any = None
     partition_size = 1024
     _extruded = False
     _extruded_periodic = False
@@ -94,7 +94,7 @@ class ExtrudedSet(mesh.ExtrudedSet, Set):
     layers = mesh.ExtrudedSet.layers
 
     @property
-    def _extruded_periodic(self) -> bool:
+    def _extruded_periodic(self) -> bool:  # type: ignore[override]
         return self.extruded_periodic
 
     def __contains__(self, other: object) -> bool:
@@ -120,7 +120,7 @@ class Subset(mesh.Subset, Set):
     """Some elements of a set."""
 
     @property
-    def layers(self) -> Any:  # type: ignore[override]
+    def layers(self) -> Any:
         """The layers of the set that it is a part of."""
         return self.superset.layers  # type: ignore[attr-defined]
 

@@ -5,4 +5,4 @@ from .data import Constant as Constant, Dat as Dat, DatView as DatView, Global a
 from .maps import ComposedMap as ComposedMap, Map as Map, PermutedMap as PermutedMap
 from .matrices import Mat as Mat, Sparsity as Sparsity
 from .mixed import MixedDat as MixedDat, MixedDataSet as MixedDataSet, MixedMap as MixedMap, MixedSet as MixedSet
-from .sets import DataSet as DataSet, GlobalDataSet as GlobalDataSet, Set as Set, Subset as Subset
+from .sets import DataSet as DataSet, ExtrudedSet as ExtrudedSet, GlobalDataSet as GlobalDataSet, Set as Set, Subset as Subset
