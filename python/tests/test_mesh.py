@@ -492,7 +492,7 @@ class TestLoops:
             loop()
             assert (sums.data_ro == 2 * expected).all()
             if lanes is not None:
-                assert any("pl_h1" in code for code in loop.code()) == lanes
+                assert any("pl_b1" in code for code in loop.code()) == lanes
 
     @pytest.mark.parametrize(
         ("options", "reason"),

@@ -104,6 +104,9 @@ impl Blocks {
     }
 }
 
+/// By how many cells a target may be above its own.
+const MOST_ABOVE: i32 = 1 << 16;
+
 impl Map {
     /// A map with these values, row by row. Every one is checked. A map to an extruded set leads to its columns: others can lead on from there.
     ///
@@ -143,6 +146,10 @@ impl Map {
                 let reason = format!("{} {what} are given for {arity} slots", list.len());
                 return Err(MeshError::MapOffsets { map: name, reason });
             }
+        }
+        if let Some(quotient) = quotients.into_iter().flatten().find(|quotient| !(0..=MOST_ABOVE).contains(*quotient)) {
+            let reason = format!("a target is 0 to {MOST_ABOVE} cells above its own, not {quotient}");
+            return Err(MeshError::MapOffsets { map: name, reason });
         }
         Map::made(from, to, arity, values, Some(Moves::new(offsets, quotients)), name)
     }
