@@ -132,7 +132,7 @@ fn run(square: &Square, context: &Context) -> Result<(f64, f64, usize, f64), Mes
     let [u, b] = ["u", "b"].map(|name| Dat::zeros(&on_nodes, DType::F64, name));
     let (u, b, stiffness, load) = (u?, b?, stiffness?, load?);
     let (cells, corners) = (&square.cells, || square.coordinates.arg(Read, &square.corners));
-    let dropped = Dropped { rows: square.boundary.clone().into(), columns: square.boundary.clone().into() };
+    let dropped = Dropped { rows: square.boundary.clone().into(), columns: square.boundary.clone().into(), ..Dropped::default() };
     let assemble = || -> Result<(), MeshError> {
         mat.storage().zero(context)?;
         let blocks = mat.arg_without(Inc, &square.element, &square.element, &dropped)?;

@@ -68,6 +68,8 @@ pub struct PartShape {
     pub reach: Reach,
     /// The blocks of a matrix that the kernel gets as one; then the map leads to stored blocks, or nowhere.
     pub block: Option<Block>,
+    /// Whether single rows or columns of blocks are dropped.
+    pub drops_singles: bool,
     /// What the kernel does with it.
     pub access: Access,
 }
@@ -145,6 +147,9 @@ pub struct Axis {
     pub length: usize,
     pub slot: usize,
     pub cell: usize,
+    /// Of a matrix: in the rows and in the columns that the kernel gets.
+    pub row: usize,
+    pub column: usize,
     pub number: usize,
     pub place: usize,
 }
@@ -208,10 +213,10 @@ impl PartShape {
 fn block_walk(block: Block, width: usize) -> SmallVec<[Axis; 4]> {
     let Block { below, beside, rows, columns } = block;
     let axes = [
-        Axis { length: below, slot: beside, place: rows * width, ..Axis::default() },
-        Axis { length: rows, number: columns, place: width, ..Axis::default() },
-        Axis { length: beside, slot: 1, place: columns, ..Axis::default() },
-        Axis { length: columns, number: 1, place: 1, ..Axis::default() },
+        Axis { length: below, slot: beside, place: rows * width, row: rows, ..Axis::default() },
+        Axis { length: rows, number: columns, place: width, row: 1, ..Axis::default() },
+        Axis { length: beside, slot: 1, place: columns, column: columns, ..Axis::default() },
+        Axis { length: columns, number: 1, place: 1, column: 1, ..Axis::default() },
     ];
     axes.into_iter().filter(|axis| axis.length > 1).collect()
 }
@@ -326,6 +331,7 @@ impl Shape {
                     layout: layout(part),
                     reach,
                     block: part.block(),
+                    drops_singles: part.meeting().is_some_and(|meeting| meeting.dropped.has_singles()),
                     access: part.access,
                 });
             }

@@ -283,6 +283,11 @@ impl Part {
         }
     }
 
+    /// Where the rows and columns of an element are, of a matrix.
+    pub(crate) fn meeting(&self) -> Option<&Meeting> {
+        if let ArgData::Mat(_, meeting) = &self.data { Some(meeting) } else { None }
+    }
+
     /// The part of a matrix that belongs to an element.
     pub fn block(&self) -> Option<Block> {
         let ArgData::Mat(mat, Meeting { rows, columns, .. }) = &self.data else { return None };

@@ -81,7 +81,7 @@ impl Body<'_> {
         let real = Call::real(spot);
         let public = self.public(spot, part, &walk);
         let value = combined(part.access, public.clone(), real.number(part.param, walk.place.clone()));
-        let condition = and(self.leads_somewhere(spot, part, &walk), condition);
+        let condition = and(self.leads_somewhere(spot, index, part, &walk), condition);
         let earlier = self.earlier(index, |other| other.overlaps(part)).map(written);
         let instruction = Instruction::assign(written(index), public, value)
             .after(std::iter::once(real.id()).chain(earlier))
@@ -92,10 +92,17 @@ impl Body<'_> {
         walk.loops.then_planned(instruction)
     }
 
-    /// Whether the block at hand is stored, where it may not be.
-    pub fn leads_somewhere(&self, spot: &Spot, part: &PartShape, walk: &Walk) -> Option<Expr> {
+    /// Whether the block at hand is stored, and has the row and the column at hand, where it may not.
+    pub fn leads_somewhere(&self, spot: &Spot, index: usize, part: &PartShape, walk: &Walk) -> Option<Expr> {
         let map = part.map().filter(|_| part.block.is_some())?;
-        Some(self.target(spot, map, walk).at_least(0))
+        and(Some(self.target(spot, map, walk).at_least(0)), self.is_kept(spot, index, part, walk))
+    }
+
+    /// Whether an element has the row and the column at hand of a matrix, where single ones are dropped.
+    fn is_kept(&self, spot: &Spot, index: usize, part: &PartShape, walk: &Walk) -> Option<Expr> {
+        let [rows, _] = part.block.filter(|_| part.drops_singles)?.shape();
+        let kept = |place: Expr| Expr::from(&Array::Kept(index).name()).at([spot.element.clone(), place]).equals(1);
+        Some(kept(walk.row.clone()).and(kept(Expr::from(rows) + walk.column.clone())))
     }
 
     /// Earlier arguments that are written, of a kind: what is written twice is written in order.
@@ -117,6 +124,7 @@ impl Body<'_> {
         let sum = Expr::from(&sum_of(to)).at([numbers_alone(&walk, part)]);
         let value = combined(part.access, sum.clone(), Call::real(&self.frame.body).number(part.param, walk.place.clone()));
         let is_here = target.slot.clone().equals(Expr::from(first) + walk.slot.clone());
+        let is_here = and(Some(is_here.clone()), self.is_kept(&self.frame.body, index, part, &walk)).unwrap_or(is_here);
         let before = alike.iter().filter(|&&other| other < index).map(|&other| taken(other));
         let take = Instruction::assign(taken(index), sum.clone(), Expr::choose(is_here, value, sum))
             .after([Call::real(&self.frame.body).id(), sum_of(to)].into_iter().chain(before))

@@ -69,7 +69,7 @@ impl Body<'_> {
             .after([held(index)].into_iter().chain(keep.ready.iter().cloned()).chain(before))
             .within(keep.inames.iter().chain(&walk.inames).cloned())
             .without_barriers("pl_*", SyncScope::Global)
-            .when(and(self.leads_somewhere(keep, part, &walk), self.is_own(keep, part, &walk)));
+            .when(and(self.leads_somewhere(keep, index, part, &walk), self.is_own(keep, part, &walk)));
         walk.loops.then_planned(instruction)
     }
 }

@@ -191,6 +191,10 @@ fn tables(shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Piece 
             piece = piece.take_number(Number::Rows(table), shape.index);
         }
     }
+    for (index, part) in shape.parts.iter().enumerate().filter(|(_, part)| part.drops_singles) {
+        let lines = part.block.map_or(0, |block| block.shape().iter().sum());
+        piece = piece.take(Array::Kept(index), DType::U8, Some(lines));
+    }
     if matches!(form, Form::Elements { visits: Visits::ListWithMaps, .. }) {
         for (number, map) in shape.maps.iter().enumerate() {
             let global = Data::global(Array::Map(number).name().as_str()).dtype(DType::I32).unknown_shape();

@@ -25,6 +25,8 @@ pub enum Array {
     Partial(usize),
     /// Which element and column of a map lead last to each row.
     Last(usize),
+    /// Which rows, and behind them which columns, each element has of a matrix, for a part.
+    Kept(usize),
     /// Where the elements of each group begin and end.
     Bounds,
     /// Elements, or rows, in the order of visits.
@@ -91,6 +93,7 @@ impl Array {
             Array::Heights => "pl_heights".into(),
             Array::Partial(arg) => format!("pl_partial{arg}").into(),
             Array::Last(map) => format!("pl_last{map}").into(),
+            Array::Kept(part) => format!("pl_kept{part}").into(),
             Array::Bounds => "pl_bounds".into(),
             Array::List => "pl_list".into(),
             Array::Masks => "pl_masks".into(),

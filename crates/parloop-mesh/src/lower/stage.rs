@@ -97,6 +97,9 @@ pub(super) struct Walk {
     /// The slot among those of a cell, and which cell.
     of_cell: Expr,
     cell: Expr,
+    /// The row and the column of what the kernel gets, of a matrix.
+    pub row: Expr,
+    pub column: Expr,
     /// Which number of the row.
     pub number: Expr,
     /// Where it is in what the kernel gets.
@@ -115,10 +118,11 @@ impl Body<'_> {
         };
         let (number, place) = (along(part.first, |axis| axis.number), along(part.start, |axis| axis.place));
         let (of_cell, cell) = (along(0, |axis| axis.slot), along(0, |axis| axis.cell));
+        let (row, column) = (along(0, |axis| axis.row), along(0, |axis| axis.column));
         let arity = part.map().map_or(1, |map| self.shape.maps[map].arity);
         let of_cells = axes.iter().map(|axis| axis.slot + arity * axis.cell);
         let slot = linear(0, &of_cells.zip(&inames).collect::<Vec<_>>());
-        Walk { loops, inames, slot, of_cell, cell, number, place }
+        Walk { loops, inames, slot, of_cell, cell, row, column, number, place }
     }
 
     /// One number of the table, for the element at hand.

@@ -23,6 +23,7 @@ use crate::declare::arg::Part;
 use crate::declare::identity::Id;
 use crate::declare::iteration::{Iteration, Visited};
 use crate::declare::map::Map;
+use crate::declare::meeting::Meeting;
 use crate::declare::moves::Moves;
 use crate::kernel::Kernel;
 use crate::lower::{self, Apart, Array, Form, Lowered, Machine, Number};
@@ -299,6 +300,10 @@ impl Maker<'_> {
             }
             Array::Offsets(map) => self.upload(self.moves(map).offsets()),
             Array::Quotients(map) => self.upload(self.moves(map).quotients().unwrap_or(&[])),
+            Array::Kept(part) => {
+                let kept = self.kept(part)?;
+                self.upload_bytes(&kept)
+            }
             Array::Columns => {
                 let columns = self.columns();
                 self.upload(&columns)
@@ -321,6 +326,27 @@ impl Maker<'_> {
                 unreachable!("invariant: launches say where it is")
             }
         }
+    }
+
+    /// Which rows, and behind them which columns, each visit has of a matrix: 1, or 0 where it is dropped.
+    fn kept(&self, part: usize) -> Result<Vec<u8>> {
+        let (iteration, part) = (self.making.iteration, &self.making.parts[part]);
+        let (Some(Meeting { rows, columns, dropped }), Some(block)) = (part.meeting(), part.block()) else { return Ok(Vec::new()) };
+        let sides = [(rows, block.rows, &dropped.single_rows), (columns, block.columns, &dropped.single_columns)];
+        let mut lines = Vec::new();
+        for (map, each, singles) in sides {
+            let mut is_dropped = vec![false; map.to().sizes().total * each];
+            for place in singles.iter().filter_map(|&single| usize::try_from(single).ok()) {
+                if let Some(mark) = is_dropped.get_mut(place) {
+                    *mark = true;
+                }
+            }
+            let of_target = |target: &i32| (0..each).map(|line| u8::from(!is_dropped[*target as usize * each + line])).collect::<Vec<_>>();
+            let kept: Vec<u8> = iteration.targets(map)?.iter().flat_map(of_target).collect();
+            lines.push((kept, map.slots(iteration.height()) * each));
+        }
+        let of_visit = |visit: usize| lines.iter().flat_map(move |(kept, count)| &kept[visit * count..][..*count]).copied();
+        Ok((0..iteration.total()).flat_map(of_visit).collect())
     }
 
     /// What is visited of the first column, where all are alike.

@@ -74,7 +74,13 @@ impl Case {
                 for j in 0..width_here {
                     let row = row_values[cell * self.rows.arity() + i / self.dims.0];
                     let column = column_values[cell * self.columns.arity() + j / self.dims.1];
-                    if dropped.rows.contains(&row) || dropped.columns.contains(&column) {
+                    let single_row = row * self.dims.0 as i32 + (i % self.dims.0) as i32;
+                    let single_column = column * self.dims.1 as i32 + (j % self.dims.1) as i32;
+                    if dropped.rows.contains(&row)
+                        || dropped.columns.contains(&column)
+                        || dropped.single_rows.contains(&single_row)
+                        || dropped.single_columns.contains(&single_column)
+                    {
                         continue;
                     }
                     let place = (row as usize * self.dims.0 + i % self.dims.0) * width + column as usize * self.dims.1 + j % self.dims.1;
@@ -128,10 +134,16 @@ fn the_last_cell_decides_what_is_written() {
 #[test]
 fn rows_and_columns_that_are_dropped_get_nothing() {
     let some = case(7, 100, (3, 2), (2, 1));
-    let dropped = Dropped { rows: [0, 5, 17, 30].into(), columns: [1, 8].into() };
+    let dropped = Dropped { rows: [0, 5, 17, 30].into(), columns: [1, 8].into(), ..Dropped::default() };
     some.check(false, &dropped);
     some.check(true, &dropped);
-    let all = Dropped { rows: (0..some.rows.to().size() as i32).collect(), columns: [].into() };
+    // Of some blocks a row or a column only.
+    let singles = Dropped { single_rows: [0, 3, 8, 9, 41].into(), single_columns: [2, 5].into(), ..Dropped::default() };
+    some.check(false, &singles);
+    some.check(true, &singles);
+    let wide = case(14, 100, (2, 2), (1, 3));
+    wide.check(false, &Dropped { columns: [4].into(), single_columns: [1, 2, 6, 33].into(), ..Dropped::default() });
+    let all = Dropped { rows: (0..some.rows.to().size() as i32).collect(), columns: [].into(), ..Dropped::default() };
     some.check(false, &all);
 }
 
@@ -195,7 +207,7 @@ fn elements_whose_blocks_are_dropped_write_their_own_data_all_the_same() {
     for rows in
         [(0..some.rows.to().size() as i32).filter(|row| row % 2 == 0).collect::<Vec<_>>(), (0..some.rows.to().size() as i32).collect()]
     {
-        let dropped = Dropped { rows: rows.into(), columns: [].into() };
+        let dropped = Dropped { rows: rows.into(), columns: [].into(), ..Dropped::default() };
         for context in everywhere(&[2]) {
             for (plan, deterministic) in PLANS.into_iter().flat_map(|plan| [(plan, false), (plan, true)]) {
                 let mat = Mat::zeros(&some.sparsity(), DType::F64, "a").unwrap();
@@ -221,7 +233,7 @@ fn conditions_that_change_with_time_do_not_fill_the_memory() {
     let weight = parloop_mesh::Dat::new(&some.cells.data(1).unwrap(), &some.weights(), "weight").unwrap();
     let context = &everywhere(&[1])[0];
     for row in (0..some.rows.to().size() as i32).chain(0..3) {
-        let dropped = Dropped { rows: [row].into(), columns: [].into() };
+        let dropped = Dropped { rows: [row].into(), columns: [].into(), ..Dropped::default() };
         let mat = Mat::zeros(&sparsity, DType::F64, "a").unwrap();
         let args = vec![mat.arg_without(Access::Inc, &some.rows, &some.columns, &dropped).unwrap(), weight.arg(Access::Read, None)];
         par_loop(&kernel, &some.cells, args, context).unwrap();

@@ -80,7 +80,8 @@ impl Mat {
             // One pair, or a list of one pair.
             let first = lgmaps.get_item(0)?;
             let both = if first.cast::<PyTuple>().is_ok() { first } else { lgmaps.clone() };
-            dropped = mesh::Dropped { rows: negative(&both.get_item(0)?)?, columns: negative(&both.get_item(1)?)? };
+            dropped =
+                mesh::Dropped { rows: negative(&both.get_item(0)?)?, columns: negative(&both.get_item(1)?)?, ..mesh::Dropped::default() };
         }
         let (mat, row_map, column_map) = (&slf.get().inner, rows.get().inner()?, columns.get().inner()?);
         let inner = slf.py().detach(|| mat.arg_without(access.into(), row_map, column_map, &dropped))?;
