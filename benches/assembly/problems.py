@@ -16,7 +16,7 @@ import parloop.mesh as op2
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-#: What kernels of the CPU devices are compiled with.
+#: As a careful program is compiled. Our own kernels have `-fwrapv` too.
 FLAGS = ["-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-fno-math-errno", "-fno-semantic-interposition"]
 
 #: Each adds to what it is given. `ELEMENT` says on a GPU that they run there, and is empty elsewhere.
@@ -231,5 +231,5 @@ class Hand:
 
 def short(count: int) -> str:
     """A count as people say it: 250000 is 2.5e5."""
-    power = len(str(count)) - 1
-    return f"{count / 10**power:.3g}e{power}"
+    digits, power = f"{count:.1e}".split("e")
+    return f"{float(digits):g}e{int(power)}"
