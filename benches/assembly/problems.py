@@ -132,7 +132,8 @@ class Ours:
 
     def __init__(self, problem: Problem) -> None:
         self.kernel = kernel(problem.kernel)
-        self.cells, self.nodes, corners = op2.Set(len(problem.nodes), "cells"), op2.Set(problem.node_count, "nodes"), op2.Set(len(problem.x), "corners")
+        self.cells, self.nodes = op2.Set(len(problem.nodes), "cells"), op2.Set(problem.node_count, "nodes")
+        corners = op2.Set(len(problem.x), "corners")
         self.map = op2.Map(self.cells, self.nodes, problem.nodes.shape[1], problem.nodes, "cell_nodes")
         self.corners = op2.Map(self.cells, corners, problem.corners.shape[1], problem.corners, "cell_corners")
         self.x = op2.Dat(corners ** problem.x.shape[1], problem.x, name="x")
