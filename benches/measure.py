@@ -38,3 +38,22 @@ def at_most(value, bound):
 
 def at_least(value, bound):
     return value >= bound
+
+
+class Comparison:
+    """One table of us and our peers: what, ours, theirs, how many times as fast we are, and what is asked."""
+
+    def __init__(self):
+        self.figures = {}
+        print(f"{'what':68s} {'ours':>10s} {'peer':>10s} {'':3s} {'peer/ours':>9s}   asked")
+
+    def row(self, what, ours, peer, unit, asked=None):
+        """`asked` is what the last column should be at least; without a peer, what ours should be at most."""
+        ratio = None if peer is None else peer / ours
+        verdict = ""
+        if asked is not None:
+            holds = ours <= asked if ratio is None else ratio >= asked
+            verdict = f"{'at most' if ratio is None else 'at least'} {asked:g}{'' if holds else ': DOES NOT HOLD'}"
+        numbers = f"{ours:10.3f} {'' if peer is None else f'{peer:.3f}':>10s} {unit:3s} {'' if ratio is None else f'{ratio:.2f}':>9s}"
+        print(f"{what:68s} {numbers}   {verdict}".rstrip(), flush=True)
+        self.figures[what] = {"ours": ours, "peer": peer, "unit": unit, "ratio": ratio}

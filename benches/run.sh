@@ -4,19 +4,21 @@
 set -eu
 cd "$(dirname "$0")/.."
 peers=.venv-peers
-if [ ! -e $peers/.ready ]; then
+if [ ! -e $peers/.with-scipy ]; then
     echo "installing the peers into $peers"
     .venv/bin/python -m venv $peers
-    $peers/bin/pip install --quiet --disable-pip-version-check numpy cffi numba xobjects loopy pyopencl setuptools
-    touch $peers/.ready
+    $peers/bin/pip install --quiet --disable-pip-version-check numpy scipy cffi numba xobjects loopy pyopencl setuptools
+    touch $peers/.with-scipy
 fi
 PYTHONPATH=$PWD/python $peers/bin/python benches/cpu.py
 PYTHONPATH=$PWD/python $peers/bin/python benches/objects.py
 PYTHONPATH=$PWD/python $peers/bin/python benches/loops.py
 PYTHONPATH=$PWD/python "${PYOP2_PYTHON:-$peers/bin/python}" benches/mesh.py
+PYTHONPATH=$PWD/python $peers/bin/python benches/assembly.py
 if .venv/bin/python -c 'import parloop as pl; pl.Device("cuda:0")' 2>/dev/null; then
     PYTHONPATH=$PWD/python $peers/bin/python benches/gpu.py
     PYTHONPATH=$PWD/python $peers/bin/python benches/objects_gpu.py
     PYTHONPATH=$PWD/python $peers/bin/python benches/loops_gpu.py
     PYTHONPATH=$PWD/python $peers/bin/python benches/airfoil_gpu.py
+    PYTHONPATH=$PWD/python $peers/bin/python benches/assembly_gpu.py
 fi
