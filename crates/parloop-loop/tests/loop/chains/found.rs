@@ -1,6 +1,7 @@
 //! Cases that random chains found, as small as they can be: each must be refused, or keep its numbers.
 
 use super::case::Case;
+use super::oracle::{length, meaning};
 use super::verify::{Outcome, Place, verify};
 
 /// What becomes of a case on every device.
@@ -28,4 +29,30 @@ split_iname i 3 inner_tag=l.0
 ",
     );
     assert_eq!(found, Outcome::Same);
+}
+
+#[test]
+fn an_instruction_runs_where_its_sum_is_empty_whatever_is_fixed() {
+    for step in ["", "fix_parameters n=5", "split_iname j 2"] {
+        let text = format!(
+            "; sizes 5
+kernel f
+domain {{[i, r]: 0 <= i < n and (i < 2 or i > 2) and i < r < n - 1}}
+domain {{[j]: i < j < n}}
+data
+  y: global int32[2*n + 16]
+  z: global int32[2*n + 16, 2*n + 16]
+  n: value int32
+instructions
+  z[n + 6 - i, j + 3] = 5 + sum(r, y[j + r]) {{id=set, dep=*, inames=i:j}}
+
+; chain
+{step}
+"
+        );
+        // `i = 3, j = 4` has no value of `r`.
+        let numbers = meaning(&Case::parse(&text).unwrap()).unwrap();
+        assert_eq!(numbers[0]["z"][8 * length(5) + 7], 5.0);
+        assert_eq!(outcome(&text), Outcome::Same, "{step}");
+    }
 }
