@@ -4,6 +4,14 @@ use super::case::Case;
 use super::oracle::{length, meaning};
 use super::verify::{Outcome, Place, verify};
 
+/// Why a case is refused on every device.
+fn refusal(text: &str) -> String {
+    match outcome(text) {
+        Outcome::Refused { message, .. } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// What becomes of a case on every device.
 fn outcome(text: &str) -> Outcome {
     verify(&Case::parse(text).unwrap(), &Place::all(), None)
@@ -55,4 +63,35 @@ instructions
         assert_eq!(numbers[0]["z"][8 * length(5) + 7], 5.0);
         assert_eq!(outcome(&text), Outcome::Same, "{step}");
     }
+}
+
+#[test]
+fn checked_runs_see_what_a_call_writes_to_a_part_that_it_reads() {
+    let message = refusal(
+        "; sizes 7
+kernel f
+domain {[i]: 0 <= i < n}
+domain {[from, to, l, m]: 0 <= from, to, l < 6 and 0 <= m < 5}
+data
+  b, z: global int32[2*n + 16, 2*n + 16]
+  y: global int32[2*n + 16]
+  n: value int32
+instructions
+;= z[i + 1, l + 1] = b[i, 5 - l] {id=reversed, dep=*, inames=i:l}
+;= z[i + 1, m + 2] = (z[i + 1, m + 1] + b[i, m + 1]) % 89 {id=call, dep=*reversed, inames=i:m}
+  [to]: z[i + 1, to + 1] = sums([from]: b[i, from], [to]: z[i + 1, to + 1]) {id=call, dep=*, inames=i}
+  y[i + 4] = z[i + 2, 2*i + 4] {id=get, dep=*call, inames=i, if=b[2*i, i % 3 + 2] % 2 == 1}
+function sums
+domain {[l, m]: 0 <= l < 6 and 0 <= m < 5}
+data
+  from, to: global int32[6]
+instructions
+  to[l] = from[5 - l] {id=reversed, inames=l}
+  to[m + 1] = (to[m] + from[m + 1]) % 89 {id=add, dep=*reversed, inames=m}
+
+; chain
+map_domain \"{[i] -> [h]: h = n - 1 - i}\"
+",
+    );
+    assert!(message.contains("`z[") && message.contains("`call`") && message.contains("`get`"), "{message}");
 }
