@@ -12,7 +12,7 @@ mod types;
 mod wide_sums;
 
 pub use descriptors::descriptors;
-pub use reader::{TypeReader, type_of};
+pub use reader::{TypeReader, strong_type_of, type_of};
 pub use spaces::{SpaceError, address_spaces};
 pub use types::{types, types_so_far};
 pub use wide_sums::wide_sums;

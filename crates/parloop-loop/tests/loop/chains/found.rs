@@ -95,3 +95,33 @@ map_domain \"{[i] -> [h]: h = n - 1 - i}\"
     );
     assert!(message.contains("`z[") && message.contains("`call`") && message.contains("`get`"), "{message}");
 }
+
+#[test]
+fn a_value_that_is_substituted_is_rounded_as_it_was_stored() {
+    let bodies = [
+        ("t: temp int32", "t = 0.5*i", "a[i] = y[i] + t"),
+        ("t: temp int32", "t = sum(r, y[i + r])", "a[i] = y[i] + t"),
+        ("t: temp float64", "t = y[i] // 2", "a[i] = t / 4"),
+    ];
+    for (data, set, get) in bodies {
+        let text = format!(
+            "; sizes 5
+kernel f
+domain {{[i]: 0 <= i < n}}
+domain {{[r]: 0 <= r < 3}}
+data
+  a: global float64[2*n + 16]
+  {data}
+  y: global int32[2*n + 16]
+  n: value int32
+instructions
+  {set} {{id=set, dep=*, inames=i}}
+  {get} {{id=get, dep=*set, inames=i}}
+
+; chain
+assignment_to_subst t
+"
+        );
+        assert_eq!(outcome(&text), Outcome::Same, "{set}");
+    }
+}
