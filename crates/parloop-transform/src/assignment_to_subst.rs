@@ -323,7 +323,8 @@ impl<'a> Change<'a> {
     /// The value as the variable holds it: converted to its type, unless it has that type anyway.
     fn as_stored(&self, definition: &Instruction, rhs: &Expr) -> Expr {
         let variable = &self.what.variable;
-        let argument = || self.kernel.arguments.iter().find(|argument| argument.name == *variable).and_then(|argument| argument.ty.as_ref());
+        let argument =
+            || self.kernel.arguments.iter().find(|argument| argument.name == *variable).and_then(|argument| argument.ty.as_ref());
         let declared = self.kernel.temporaries.get(variable).map_or_else(argument, |temporary| temporary.ty.as_ref());
         let Some(ty) = declared else { return rhs.clone() };
         let (program, only) = (Program::empty(), BTreeSet::from([definition.id.clone()]));

@@ -50,11 +50,8 @@ fn sums_and_scans_are_as_wide_as_what_they_are_assigned_to() {
     ];
     let a: Vec<i8> = vec![100, 100, 100, -50];
     let expected = vec![100, 200, 300, 250];
-    let given = [
-        ("n", vec![Number::Int(4)]),
-        ("a", a.iter().map(|&value| Number::Int(value.into())).collect()),
-        ("out", vec![Number::Int(0); 4]),
-    ];
+    let given =
+        [("n", vec![Number::Int(4)]), ("a", a.iter().map(|&value| Number::Int(value.into())).collect()), ("out", vec![Number::Int(0); 4])];
     for text in ["out[i] = sum(j, a[j])", "out[i] = sum(j, sum(k, a[j]))"] {
         let builder = KernelBuilder::new().domain("{[i,j]: 0<=i<n and 0<=j<=i}").domain("{[k]: 0<=k<1}").instructions(text);
         let builder = builder.data(Data::global("a").dtype("int8").shape("n")).data(Data::global("out").dtype("int32").shape("n"));
