@@ -125,3 +125,40 @@ assignment_to_subst t
         assert_eq!(outcome(&text), Outcome::Same, "{set}");
     }
 }
+
+#[test]
+fn elements_that_share_memory_go_on_to_do_so() {
+    let kernel = |strides: &str, step: &str| {
+        format!(
+            "; sizes 3
+kernel f
+domain {{[i, j]: 0 <= i, j < n}}
+data
+;= w: global int32[2*n + 16]
+  w: global int32[2*n + 16, 2*n + 16] {{dim_tags=[{strides}]}}
+  x: global int32[2*n + 16]
+  n: value int32
+instructions
+;= w[j + 1] = w[j] + x[i] {{id=set, dep=*, inames=i:j}}
+  w[i, j + 1] = w[i + 1, j] + x[i] {{id=set, dep=*, inames=i:j}}
+
+; chain
+{step}
+"
+        )
+    };
+    let rows = "stride(0), stride(1)";
+    for step in ["", "split_array_axis w 0 4", "tag_array_axes w \"stride:0, stride:1\"", "tag_array_axes x \"stride:1\""] {
+        assert_eq!(outcome(&kernel(rows, step)), Outcome::Same, "{step}");
+    }
+    for (strides, step, which) in
+        [(rows, "N1, N0", "now"), ("N1, N0", "stride:0, stride:1", "then"), ("N1, N0", "stride:1, stride:1", "then")]
+    {
+        let message = refusal(&kernel(strides, &format!("tag_array_axes w \"{step}\"")));
+        let expected = format!(
+            "tag_array_axes: elements of `w` share memory by the strides that it has {which}, and the kernel writes to it, so other axis tags \
+             would change its numbers; make another array with the layout and copy"
+        );
+        assert_eq!(message, expected);
+    }
+}
