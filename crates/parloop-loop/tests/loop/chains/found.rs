@@ -162,3 +162,24 @@ instructions
         assert_eq!(message, expected);
     }
 }
+
+#[test]
+fn an_atomic_update_of_an_integer_rounds_the_sum() {
+    for update in ["y[q[i]] + 0.5*i", "y[q[i]] - 0.5*i", "0.5 + y[q[i]] + 1", "y[q[i]] + 1 + q[i]"] {
+        let text = format!(
+            "; sizes 2 7
+kernel f
+domain {{[i]: 0 <= i < n}}
+data
+  q: global int32[2*n + 16]
+  y: global int32[2*n + 16]
+  n: value int32
+instructions
+  y[q[i]] = {update} {{id=set, dep=*, inames=i, atomic}}
+
+; chain
+"
+        );
+        assert_eq!(outcome(&text), Outcome::Same, "{update}");
+    }
+}
