@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_analysis::dependence::{Dependences, Mover};
+use parloop_analysis::dependence::{Dependences, Mover, elements_may_share_memory};
 use parloop_analysis::facts::Facts;
 use parloop_analysis::infer;
 use parloop_ir::affine::to_affine;
@@ -119,6 +119,14 @@ pub enum AssignmentToSubstError {
         /// The indices of the element, where they are known.
         index: ElementIndex,
     },
+    /// What was assigned to one element may be read in another.
+    #[error(
+        "elements of `{variable}` share memory by its strides, so an element may hold what was assigned to another one, which is no rule of its indices"
+    )]
+    SharedElements {
+        /// The variable.
+        variable: Name,
+    },
     /// What the value is made of may change before it is used.
     #[error("`{writer}` writes `{read}`, of which `{definition}` makes `{variable}`, between the assignment and its use")]
     Changes {
@@ -188,6 +196,9 @@ pub fn assignment_to_subst(kernel: &LoopKernel, what: &AssignmentToSubst) -> Res
     let change = Change { kernel: &before, what, by_id: before.instructions.iter().map(|known| (&known.id, known)).collect() };
     if !before.instructions.iter().any(|instruction| change.is_definition(instruction)) {
         return Err(AssignmentToSubstError::NotAssigned { kernel: kernel.name.clone(), variable: what.variable.clone() });
+    }
+    if elements_may_share_memory(&Facts::of(&before), &what.variable) {
+        return Err(AssignmentToSubstError::SharedElements { variable: what.variable.clone() });
     }
     let mut names = UniqueNames::of_variables(&before);
     let mut rules: BTreeMap<Name, SubstitutionRule> = BTreeMap::new();

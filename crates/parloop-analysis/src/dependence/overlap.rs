@@ -31,6 +31,11 @@ pub(super) fn shared_axes(facts: &Facts<'_>, name: &Name) -> Option<Vec<Axis>> {
     (!is_nested(facts, &strides)).then_some(axes)
 }
 
+/// Whether elements of a variable with different indices may share memory.
+pub fn elements_may_share_memory(facts: &Facts<'_>, name: &Name) -> bool {
+    shared_axes(facts, name).is_some()
+}
+
 /// Whether elements of a variable that some instruction writes share memory by strides that are numbers, so that a write to one is seen in
 /// another.
 pub fn elements_share_memory(facts: &Facts<'_>, name: &Name) -> bool {

@@ -183,3 +183,41 @@ instructions
         assert_eq!(outcome(&text), Outcome::Same, "{update}");
     }
 }
+
+#[test]
+fn temporaries_whose_elements_share_memory_get_no_copies_and_no_rule() {
+    let kernel = |step: &str| {
+        format!(
+            "; sizes 3 5
+kernel f
+domain {{[i]: 0 <= i < n}}
+domain {{[c, d]: 0 <= c, d < 6}}
+data
+  x: global int32[2*n + 16]
+  y: global int32[2*n + 16]
+;= t: temp int32[6]
+  t: temp int32[6, 6] {{dim_tags=[stride(0), stride(1)]}}
+  n: value int32
+instructions
+;= t[d] = 3*c + x[d + i] {{id=set, dep=*, inames=i:c:d}}
+  t[c, d] = 3*c + x[d + i] {{id=set, dep=*, inames=i:c:d}}
+;= y[i] = t[1] + t[i % 6] {{id=get, dep=*set, inames=i}}
+  y[i] = t[0, 1] + t[5, i % 6] {{id=get, dep=*set, inames=i}}
+
+; chain
+{step}
+"
+        )
+    };
+    for step in ["", "split_iname i 2 inner_tag=l.0", "tag_inames i=g.0"] {
+        assert_eq!(outcome(&kernel(step)), Outcome::Same, "{step}");
+    }
+    for step in ["privatize_temporaries_with_inames i", "split_iname i 2 inner_tag=ilp", "split_iname i 4 inner_tag=vec"] {
+        let message = refusal(&kernel(step));
+        let expected = "elements of temporary `t` share memory by its strides, so it cannot have an entry for each value of an iname; give it a layout of its own";
+        assert!(message.ends_with(expected), "{message}");
+    }
+    let expected = "assignment_to_subst: elements of `t` share memory by its strides, so an element may hold what was assigned to another one, \
+                    which is no rule of its indices";
+    assert_eq!(refusal(&kernel("assignment_to_subst t")), expected);
+}
