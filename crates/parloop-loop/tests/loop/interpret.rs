@@ -74,6 +74,24 @@ fn sums_and_scans_are_as_wide_as_what_they_are_assigned_to() {
 }
 
 #[test]
+fn a_sum_that_moves_is_as_wide_as_it_was() {
+    let moved = [
+        ("f(u) := sum(j, a[j]) + a[u]\nout[i] = f(i + 2)", "precompute f i", "int32", [350, 200]),
+        ("<int32>t[i] = sum(j, a[j]) {id=t}\nout[i] = t[i]//100 {dep=t}", "assignment_to_subst t", "int8", [2, 2]),
+    ];
+    for (text, step, dtype, expected) in moved {
+        let builder = KernelBuilder::new().domain("{[i]: 0<=i<2}").domain("{[j]: 0<=j<4}").instructions(text);
+        let builder = builder.data(Data::global("a").dtype("int8").shape("4")).data(Data::global("out").dtype(dtype).shape("2"));
+        let program = builder.rest().build().unwrap();
+        let given = [("a", [100, 100, 100, -50].map(Number::Int).to_vec()), ("out", vec![Number::Int(0); 2])];
+        let done = apply(&program, &parse::step(step).unwrap()).unwrap();
+        for program in [&program, &done] {
+            assert_eq!(meaning(program, &given).unwrap()["out"], expected.map(Number::Int), "{step}");
+        }
+    }
+}
+
+#[test]
 fn work_items_have_their_own_private_values_and_share_local_ones() {
     let text = "<> p = 2*a[4*g + l] {id=p}\ntmp[l] = p {id=put, dep=p}\nout[4*g + l] = tmp[3 - l] + p {dep=put:p}";
     let program = KernelBuilder::new()
