@@ -122,7 +122,7 @@ macro_rules! memory {
         }
     };
 }
-memory!(F64 f64, I64 i64, I32 i32);
+memory!(F64 f64, I64 i64, I32 i32, I16 i16, I8 i8);
 
 /// Behind each array, and in what padding leaves open, stand numbers that nothing may change.
 const UNTOUCHED: f64 = 77.0;

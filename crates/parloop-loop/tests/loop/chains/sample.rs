@@ -17,6 +17,9 @@ pub const LENGTH: &str = "2*n + 16";
 /// The length of the axis of a temporary.
 const SHORT: usize = 6;
 
+/// Types of arrays and temporaries, and how often each is drawn.
+const DTYPES: [(&str, usize); 5] = [("int32", 5), ("int64", 5), ("float64", 5), ("int8", 1), ("int16", 1)];
+
 /// A kernel as the text of a `.loop` file. Lines that begin with `;=` say what the line after them means, in instructions that the
 /// interpreter knows.
 #[derive(Clone, Debug)]
@@ -162,7 +165,7 @@ impl<'d> Maker<'d> {
     /// The type of an argument or temporary, declared when it is first used.
     fn declare(&mut self, name: &str, line: impl FnOnce(&str) -> String) -> &str {
         if !self.data.contains_key(name) {
-            let dtype = if "pq".contains(name) { "int32" } else { self.draw.of(&["int32", "int64", "float64"]) };
+            let dtype = if "pq".contains(name) { "int32" } else { DTYPES[self.draw.weighted(&DTYPES)].0 };
             self.data.insert(name.to_owned(), line(dtype));
         }
         &self.data[name]

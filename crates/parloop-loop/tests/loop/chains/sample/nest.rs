@@ -335,16 +335,8 @@ impl Maker<'_> {
         let (l, m) = (format!("l{}", self.number()), format!("m{}", self.number()));
         self.argument("b", 2);
         self.argument("z", 2);
-        let dtype = |line: &str| {
-            if line.contains("float64") {
-                "float64"
-            } else if line.contains("int64") {
-                "int64"
-            } else {
-                "int32"
-            }
-        };
-        let (of_from, of_to) = (dtype(&self.data["b"]).to_owned(), dtype(&self.data["z"]).to_owned());
+        let dtype = |line: &str| line.split(['[', ' ']).nth(2).unwrap_or_default().to_owned();
+        let (of_from, of_to) = (dtype(&self.data["b"]), dtype(&self.data["z"]));
         self.domains
             .push(format!("{{[from{from}, to{to}, {l}, {m}]: 0 <= from{from}, to{to}, {l} < {SHORT} and 0 <= {m} < {}}}", SHORT - 1));
         self.reads.insert("b".to_owned());
