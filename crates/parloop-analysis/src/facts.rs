@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use parloop_device::DType;
 use parloop_ir::domain::Forest;
+use parloop_ir::program::Program;
 use parloop_ir::syntax::{Argument, ArgumentKind, InameTag, LoopKernel, Type};
 use parloop_isl::{IslError, Name, Set};
 
@@ -61,6 +62,8 @@ pub struct Facts<'k> {
     pub arguments: HashMap<&'k Name, &'k Argument>,
     /// The instructions that write a variable, in order.
     pub writers: HashMap<Name, Vec<usize>>,
+    /// Where its calls have their types.
+    pub program: Option<&'k Program>,
 }
 
 impl<'k> Facts<'k> {
@@ -78,7 +81,12 @@ impl<'k> Facts<'k> {
             }
         }
         let arguments = kernel.arguments.iter().map(|argument| (&argument.name, argument)).collect();
-        Facts { kernel, position, placement, forest: Forest::of(kernel), declared, writes, reads, arguments, writers }
+        Facts { kernel, position, placement, forest: Forest::of(kernel), declared, writes, reads, arguments, writers, program: None }
+    }
+
+    /// Of a kernel of that program, whose calls have types.
+    pub fn of_typed(program: &'k Program, kernel: &'k LoopKernel) -> Facts<'k> {
+        Facts { program: Some(program), ..Facts::of(kernel) }
     }
 
     /// With every iname as a loop: the kernel as it would run in order.
@@ -100,6 +108,7 @@ impl<'k> Facts<'k> {
             None => &[],
         }
     }
+
     /// The points of some inames and of all that their bounds need.
     pub fn domain<'n>(&self, inames: impl IntoIterator<Item = &'n Name>) -> Result<Set, IslError> {
         self.forest.domain_of(inames)

@@ -35,7 +35,7 @@ pub enum IslError {
         set: String,
     },
     /// The set goes on for ever in that direction.
-    #[error("`{name}` has no {which} in `{set}`")]
+    #[error("`{name}` has no {which} in `{set}`; give it a limit there")]
     Unbounded {
         /// The dimension.
         name: String,
@@ -61,7 +61,7 @@ pub enum IslError {
         set: String,
     },
     /// Two sets that are taken together have different dimensions.
-    #[error("`{left}` and `{right}` have different dimensions")]
+    #[error("`{left}` and `{right}` have different dimensions; give both the same names in brackets")]
     DifferentDims {
         /// One set.
         left: String,
@@ -77,10 +77,12 @@ pub enum IslError {
         limit: usize,
     },
     /// isl gave up.
-    #[error("isl could not {what}: {message}")]
+    #[error(
+        "could not {what}: {message}; fix sizes with `fix_parameters`, or write the limits, indices and conditions that it is made of with fewer divisions, remainders and alternatives"
+    )]
     Isl {
         /// What was asked.
-        what: &'static str,
+        what: String,
         /// What isl says.
         message: String,
     },

@@ -339,7 +339,7 @@ impl Set {
     /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn sample(&self) -> Result<Option<BTreeMap<Name, i64>>> {
         let all = self.add_dims(self.params());
-        let point = ask(|solver| solver.load(&all)?.sample(all.dims().len()))?;
+        let point = ask(|solver| solver.load(&all)?.sample(all.dims().len())).map_err(|error| self.question("sample", &[]).about(error))?;
         Ok(point.map(|values| all.dims().iter().cloned().zip(values).collect()))
     }
 }

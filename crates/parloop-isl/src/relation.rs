@@ -51,6 +51,7 @@ impl Relation {
     /// [`IslError::Missing`], [`IslError::Isl`].
     pub fn is_bijective(&self) -> Result<bool> {
         ask(|solver| solver.load(&self.pairs)?.into_map(self.inputs.len()).is_bijective())
+            .map_err(|error| self.pairs.question("is_bijective", &[]).about(error))
     }
 
     /// The outputs that go with the points of a set over the inputs; further dimensions of the set stay, in front of the outputs.

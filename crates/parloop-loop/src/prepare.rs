@@ -14,9 +14,7 @@ use parloop_device::DType;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::program::{Program, reachable};
-use parloop_ir::syntax::{
-    Argument, ArgumentKind, Assignment, Expr, Instruction, InstructionKind, LoopKernel, Reduction, ReductionOp, Target, Type,
-};
+use parloop_ir::syntax::{Argument, ArgumentKind, Expr, LoopKernel, Target, Type};
 use parloop_isl::{Bound, Name};
 use parloop_transform::reduce::{self, Realization};
 
@@ -80,7 +78,7 @@ fn infer_types(program: &Program, target: Target) -> Result<Program, LoopError> 
 }
 
 fn realize_reductions(program: &Program, target: Target) -> Result<Program, LoopError> {
-    let program = &each_kernel(program, |kernel| Ok(widen_sums(program, kernel)))?;
+    let program = &each_kernel(program, |kernel| Ok(infer::wide_sums(program, kernel, None)))?;
     let realized = each_kernel(program, |kernel| {
         let type_of = |kernel: &LoopKernel, expr: &Expr| {
             let ty = infer::type_of(program, kernel, expr).map_err(|error| error.to_string())?;
@@ -91,43 +89,6 @@ fn realize_reductions(program: &Program, target: Target) -> Result<Program, Loop
     })?;
     // Accumulators, and calls that were inside of reductions, get their types.
     if realized == *program { Ok(realized) } else { infer_types(&realized, target) }
-}
-
-/// With sums and products of integers in the type of what they are assigned to, where that is a wider one: `sum(j, j)` of 32-bit indices
-/// does not fit them.
-fn widen_sums(program: &Program, kernel: &LoopKernel) -> Option<LoopKernel> {
-    let integer = |expr: &Expr| infer::type_of(program, kernel, expr).ok()?.scalar().filter(|dtype| dtype.is_integer());
-    let mut widened = kernel.clone();
-    let mut is_any = false;
-    for instruction in &mut widened.instructions {
-        let InstructionKind::Assign(assignment) = &instruction.kind else { continue };
-        if instruction.reduction_inames().is_empty() {
-            continue;
-        }
-        let Some(wide) = integer(&assignment.lhs).filter(|dtype| dtype.size() > 1) else { continue };
-        let rhs = widen_sums_in(&assignment.rhs, wide, &integer);
-        if rhs != assignment.rhs {
-            let assignment = Assignment { rhs, ..assignment.clone() };
-            *instruction = Arc::new(Instruction { kind: InstructionKind::Assign(assignment), ..(**instruction).clone() });
-            is_any = true;
-        }
-    }
-    is_any.then_some(widened)
-}
-
-fn widen_sums_in(expr: &Expr, wide: DType, integer: &dyn Fn(&Expr) -> Option<DType>) -> Expr {
-    expr.rewrite(&mut |part| match part {
-        // An index does not get wider by what is assigned.
-        Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::Compare(..) => Some(part.clone()),
-        Expr::Reduction(reduction) if matches!(reduction.op, ReductionOp::Sum | ReductionOp::Product) => {
-            let operands = reduction.operands.iter().map(|operand| match integer(operand) {
-                Some(narrow) if narrow.size() < wide.size() => Expr::Cast(wide.into(), Arc::new(widen_sums_in(operand, wide, integer))),
-                _ => operand.clone(),
-            });
-            Some(Expr::Reduction(Arc::new(Reduction { operands: operands.collect(), ..(**reduction).clone() })))
-        }
-        _ => None,
-    })
 }
 
 fn assign_local_axes(program: &Program, _: Target) -> Result<Program, LoopError> {

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_analysis::dependence::{Dependences, Mover};
+use parloop_analysis::dependence::{Dependences, Mover, elements_may_share_memory};
 use parloop_analysis::facts::Facts;
+use parloop_analysis::infer;
 use parloop_ir::affine::to_affine;
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
+use parloop_ir::program::Program;
 use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, expand_subst};
 use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
 use parloop_isl::{IslError, Name};
@@ -117,6 +119,14 @@ pub enum AssignmentToSubstError {
         /// The indices of the element, where they are known.
         index: ElementIndex,
     },
+    /// What was assigned to one element may be read in another.
+    #[error(
+        "elements of `{variable}` share memory by its strides, so an element may hold what was assigned to another one, which is no rule of its indices"
+    )]
+    SharedElements {
+        /// The variable.
+        variable: Name,
+    },
     /// What the value is made of may change before it is used.
     #[error("`{writer}` writes `{read}`, of which `{definition}` makes `{variable}`, between the assignment and its use")]
     Changes {
@@ -165,7 +175,8 @@ fn value_at(index: &Expr, point: &BTreeMap<Name, i64>) -> Option<i64> {
     to_affine(index)?.evaluate(&|name| point.get(name).copied())
 }
 
-/// Makes a substitution rule of an assignment and calls it where the variable is read.
+/// Makes a substitution rule of an assignment and calls it where the variable is read. A value of another type than that of the variable is
+/// converted as the assignment did.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -185,6 +196,9 @@ pub fn assignment_to_subst(kernel: &LoopKernel, what: &AssignmentToSubst) -> Res
     let change = Change { kernel: &before, what, by_id: before.instructions.iter().map(|known| (&known.id, known)).collect() };
     if !before.instructions.iter().any(|instruction| change.is_definition(instruction)) {
         return Err(AssignmentToSubstError::NotAssigned { kernel: kernel.name.clone(), variable: what.variable.clone() });
+    }
+    if elements_may_share_memory(&Facts::of(&before), &what.variable) {
+        return Err(AssignmentToSubstError::SharedElements { variable: what.variable.clone() });
     }
     let mut names = UniqueNames::of_variables(&before);
     let mut rules: BTreeMap<Name, SubstitutionRule> = BTreeMap::new();
@@ -314,7 +328,24 @@ impl<'a> Change<'a> {
         let name = names.make(&format!("{variable}_subst"));
         let parameters: Vec<Name> = arguments.iter().map(|argument| names.make(argument)).collect();
         let by = arguments.into_iter().zip(parameters.iter().map(Expr::var)).collect();
-        Ok(SubstitutionRule { name, parameters, body: assignment.rhs.substitute(&by) })
+        Ok(SubstitutionRule { name, parameters, body: self.as_stored(definition, &assignment.rhs).substitute(&by) })
+    }
+
+    /// The value as the variable holds it: converted to its type, unless it has that type anyway.
+    fn as_stored(&self, definition: &Instruction, rhs: &Expr) -> Expr {
+        let variable = &self.what.variable;
+        let argument =
+            || self.kernel.arguments.iter().find(|argument| argument.name == *variable).and_then(|argument| argument.ty.as_ref());
+        let declared = self.kernel.temporaries.get(variable).map_or_else(argument, |temporary| temporary.ty.as_ref());
+        let Some(ty) = declared else { return rhs.clone() };
+        let (program, only) = (Program::empty(), BTreeSet::from([definition.id.clone()]));
+        let widened = infer::wide_sums(&program, self.kernel, Some(&only));
+        let widened = widened.as_ref().and_then(|kernel| kernel.instructions.iter().find(|instruction| instruction.id == definition.id));
+        let value = widened.and_then(|instruction| instruction.rhs().first().map(|&value| value.clone())).unwrap_or_else(|| rhs.clone());
+        match infer::strong_type_of(&program, self.kernel, &value) {
+            Some(own) if own == *ty => value,
+            _ => Expr::Cast(ty.clone(), Arc::new(value)),
+        }
     }
 
     fn indices(&self, definition: &Instruction, lhs: &Expr) -> Result<Vec<Name>, AssignmentToSubstError> {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parloop_analysis::axis::axis_base;
-use parloop_analysis::dependence::{Dependences, Violation};
+use parloop_analysis::dependence::{Dependences, Violation, elements_may_share_memory};
 use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::affine::from_affine;
 use parloop_ir::domain::Forest;
@@ -20,6 +20,14 @@ use parloop_isl::{Affine, IslError, Name};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrivatizeError {
+    /// Elements share memory, which an axis in front of them would take apart.
+    #[error(
+        "elements of temporary `{temporary}` share memory by its strides, so it cannot have an entry for each value of an iname; give it a layout of its own"
+    )]
+    SharedElements {
+        /// The temporary.
+        temporary: Name,
+    },
     /// There is no such iname.
     #[error("privatize_temporaries_with_inames: kernel `{kernel}` has no iname `{iname}`")]
     UnknownIname {
@@ -152,6 +160,10 @@ pub fn privatize_temporaries_with_inames(
             let (temporary, inames, bounded) = (temporary.clone(), inames.clone(), bounded.clone());
             return Err(PrivatizeError::Limit { temporary, inames, bounded });
         }
+    }
+    let facts = Facts::of(kernel);
+    if let Some(temporary) = axes.keys().find(|name| elements_may_share_memory(&facts, name)) {
+        return Err(PrivatizeError::SharedElements { temporary: temporary.clone() });
     }
     let extents = Extents::of(kernel, axes.values().flatten())?;
     let mut result = kernel.clone();

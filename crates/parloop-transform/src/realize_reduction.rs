@@ -41,6 +41,7 @@ pub fn realize_reduction(program: &Program, name: &Name, how: &Realization) -> R
         let ty = infer::type_of(&typed, kernel, expr).map_err(|error| error.to_string())?;
         ty.scalar().ok_or_else(|| "it is no number".to_owned())
     };
-    let realized = reduce::realize(kernel, how, &type_of)?;
+    let widened = infer::wide_sums(&typed, kernel, how.only.as_ref());
+    let realized = reduce::realize(widened.as_ref().unwrap_or(kernel), how, &type_of)?;
     Ok(typed.with_kernel(realized))
 }

@@ -9,6 +9,8 @@ use parloop_isl::Name;
 
 /// Takes instructions out of a kernel. What depended on one of them depends on what that one depended on.
 ///
+/// That the instructions are not needed is the caller's promise: what they wrote keeps the value that it had before.
+///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, parse, transform::remove_instructions};
 /// let text = "a[i] = 1 {id=one}\nb[i] = a[i] {id=two, dep=one}\nc[i] = b[i] {id=three, dep=two}";

@@ -1,5 +1,7 @@
 //! `tag_array_axes`: how the axes of arrays lie in memory.
 
+use parloop_analysis::dependence::elements_share_memory;
+use parloop_analysis::facts::Facts;
 use parloop_ir::layout::LayoutError;
 use parloop_ir::parse::{DimTagError, parse_dim_tag_list};
 use parloop_ir::syntax::{DimTag, Layout, LoopKernel};
@@ -34,6 +36,16 @@ pub enum TagArrayAxesError {
     Separate {
         /// The array.
         array: Name,
+    },
+    /// Elements share memory, before or after.
+    #[error(
+        "elements of `{array}` share memory by the strides that it has {which}, and the kernel writes to it, so other axis tags would change its numbers; make another array with the layout and copy"
+    )]
+    SharedElements {
+        /// The array.
+        array: Name,
+        /// `now` or `then`.
+        which: &'static str,
     },
     /// There is no such array.
     #[error("{0}")]
@@ -111,7 +123,14 @@ pub fn tag_array_axes(kernel: &LoopKernel, arrays: &[Name], tags: &AxisTags) -> 
             Err(LayoutError::UnknownLength { .. }) | Ok(_) => {}
             Err(error) => return Err(error.into()),
         }
+        let is_other = layout.dim_tags != old.dim_tags;
         set_layout(&mut result, array, layout);
+        let shares = |kernel: &LoopKernel| is_other && elements_share_memory(&Facts::of(kernel), array);
+        for (kernel, which) in [(kernel, "now"), (&result, "then")] {
+            if shares(kernel) {
+                return Err(TagArrayAxesError::SharedElements { array: array.clone(), which });
+            }
+        }
     }
     Ok(result)
 }

@@ -661,7 +661,10 @@ def remove_inames_from_insn(kernel: _P, inames: _Names, insn_match: Any) -> _P:
 
 
 def remove_instructions(kernel: _P, insn_ids: _Names) -> _P:
-    """Takes instructions away; what depended on them depends on what they depended on."""
+    """Takes instructions away; what depended on them depends on what they depended on.
+
+    That they are not needed is the caller's promise: what they wrote keeps the value that it had before.
+    """
     return apply(kernel, "remove_instructions", insn_ids if isinstance(insn_ids, str) else sorted(insn_ids))
 
 

@@ -31,6 +31,7 @@ use opaque::Opaque;
 pub use meet::Turn;
 pub use moves::Mover;
 pub use order::Outcome;
+pub use overlap::{elements_may_share_memory, elements_share_memory};
 pub use path::{Path, Paths};
 pub use touch::Touch;
 pub use violation::{Cause, Doubt, Instance, Violation};

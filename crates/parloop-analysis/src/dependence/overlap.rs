@@ -31,6 +31,19 @@ pub(super) fn shared_axes(facts: &Facts<'_>, name: &Name) -> Option<Vec<Axis>> {
     (!is_nested(facts, &strides)).then_some(axes)
 }
 
+/// Whether elements of a variable with different indices may share memory.
+pub fn elements_may_share_memory(facts: &Facts<'_>, name: &Name) -> bool {
+    shared_axes(facts, name).is_some()
+}
+
+/// Whether elements of a variable that some instruction writes share memory by strides that are numbers, so that a write to one is seen in
+/// another.
+pub fn elements_share_memory(facts: &Facts<'_>, name: &Name) -> bool {
+    let is_number =
+        |axis: &Axis| !matches!(axis, Axis::Stride(stride) if to_affine(stride).is_none_or(|stride| stride.as_constant().is_none()));
+    facts.writers.contains_key(name) && shared_axes(facts, name).is_some_and(|axes| axes.iter().all(is_number))
+}
+
 /// Whether each stride goes beyond all that smaller ones reach.
 fn is_nested(facts: &Facts<'_>, strides: &[(&Expr, &Expr)]) -> bool {
     let lengths: Vec<Sum> = strides.iter().filter_map(|(_, length)| Sum::of(length)).collect();

@@ -3,15 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parloop_device::DType;
 use parloop_ir::affine::to_affine;
 use parloop_ir::layout::Axis;
-use parloop_ir::syntax::{AddressSpace, ArgumentKind, BinaryOp, CompareOp, Expr, MemoryKind, UnaryOp};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{AddressSpace, ArgumentKind, BinaryOp, CompareOp, Expr, Instruction, InstructionKind, MemoryKind, UnaryOp};
 use parloop_isl::{Affine, Constraint, Name};
 
 use super::opaque::Opaque;
 use super::overlap;
 use crate::access::{Access, accesses, constraints_of};
 use crate::facts::Facts;
+use crate::infer;
 
 /// One access of an instruction.
 #[derive(Clone, Debug)]
@@ -42,7 +45,10 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
     let mut found: BTreeMap<Name, Vec<Touch<'k>>> = BTreeMap::new();
     let mut shared: BTreeMap<Name, Option<Vec<Axis>>> = BTreeMap::new();
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
-        for access in accesses(instruction) {
+        for mut access in accesses(instruction) {
+            if access.update.is_some() && rounds(facts, instruction) {
+                access.update = None;
+            }
             let root = root(&access.name);
             let storage = storage(facts, &root);
             if !written.contains(&storage) {
@@ -134,6 +140,15 @@ impl<'k> Touch<'k> {
     pub(super) fn known_indices(&self) -> Option<Vec<&Affine>> {
         self.indices.as_ref()?.iter().map(Option::as_ref).collect()
     }
+}
+
+/// Whether an update makes an integer of a number that is none, so that it matters what was there before: `x = x + 0.5` with an integer `x`.
+fn rounds(facts: &Facts<'_>, instruction: &Instruction) -> bool {
+    let InstructionKind::Assign(assignment) = &instruction.kind else { return false };
+    let is_integer = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
+    let nothing = Program::empty();
+    let type_of = |expr: &Expr| infer::type_of(facts.program.unwrap_or(&nothing), facts.kernel, expr).ok()?.scalar();
+    type_of(&assignment.lhs).is_some_and(is_integer) && !type_of(&assignment.rhs).is_some_and(is_integer)
 }
 
 /// Whether the constraints of a condition say all that it says.

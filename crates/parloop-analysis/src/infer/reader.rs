@@ -19,6 +19,11 @@ pub fn type_of(program: &Program, kernel: &LoopKernel, expr: &Expr) -> Result<Ty
     TypeReader::new(program, kernel).type_of(expr)
 }
 
+/// The type of an expression, if it is known and the same wherever the expression stands: literals have none of their own.
+pub fn strong_type_of(program: &Program, kernel: &LoopKernel, expr: &Expr) -> Option<Type> {
+    rules::strong_value(&mut TypeReader::new(program, kernel), expr).ok()?
+}
+
 /// Answers for the types of one kernel's expressions.
 #[derive(Debug)]
 pub struct TypeReader<'a> {

@@ -47,6 +47,11 @@ pub(super) fn value(env: &mut impl Environment, expr: &Expr) -> Result<Option<Ty
     Ok(find(env, expr)?.map(|found| found.ty))
 }
 
+/// The type of an expression, if it has it wherever it stands: a literal takes that of what it is computed with.
+pub(super) fn strong_value(env: &mut impl Environment, expr: &Expr) -> Result<Option<Type>, InferError> {
+    Ok(find(env, expr)?.filter(|found| !found.weak).map(|found| found.ty))
+}
+
 fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferError> {
     if let Some((rule, args)) = rule_call(expr, &env.kernel().substitutions) {
         let body = rule.body.substitute(&rule.parameters.iter().cloned().zip(args.iter().cloned()).collect());

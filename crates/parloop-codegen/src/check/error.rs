@@ -284,7 +284,7 @@ pub enum CheckError {
         count: usize,
     },
     /// The solver has no answer.
-    #[error(transparent)]
+    #[error("cannot check this kernel: {0}")]
     Isl(#[from] IslError),
 }
 

@@ -48,7 +48,7 @@ pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds,
 /// # Errors
 /// The first mistake that is found.
 pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<BTreeSet<Doubt>, CheckError> {
-    let facts = Facts::of(&schedule.kernel);
+    let facts = Facts::of_typed(program, &schedule.kernel);
     placed::check(schedule)?;
     placed::check_axes(program, schedule, &facts)?;
     definitions::check_order(schedule, &facts)?;

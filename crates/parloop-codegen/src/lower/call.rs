@@ -47,6 +47,7 @@ impl Scope<'_> {
         let site = CallSite { target: self.target, kernel: self.kernel, args: &call.args, results: &[] };
         let emitted = callable.emit_call(&site)?;
         let mut code = CallCode { callable, call, results: &[], after: Vec::new() };
+        self.touch_parts(&code)?;
         let ty = code.ty(&ArgId::result(0)).ok_or_else(|| LowerError::Untyped { name: call.function.clone() })?;
         let value = self.emitted(&emitted, &mut code, &ty)?;
         Ok(Typed::strong(value))
@@ -65,6 +66,7 @@ impl Scope<'_> {
         let site = CallSite { target: self.target, kernel: self.kernel, args: &call.args, results };
         let (emitted, returns) = callable.emit_call_insn(&site)?;
         let mut code = CallCode { callable, call, results, after: Vec::new() };
+        self.touch_parts(&code)?;
         if let Emitted::Tuple(parts) = &emitted {
             let mut values = Vec::new();
             for (place, part) in parts.iter().enumerate() {
@@ -166,14 +168,22 @@ impl Scope<'_> {
         })
     }
 
+    /// Tells shadow memory of the parts of arrays that are arguments, and of those that are results. One that is both is passed once.
+    fn touch_parts(&mut self, code: &CallCode<'_>) -> Result<(), LowerError> {
+        let args = code.call.args.iter().chain(code.call.keywords.iter().map(|(_, arg)| arg));
+        for (expr, writes) in args.map(|arg| (arg, false)).chain(code.results.iter().map(|result| (result, true))) {
+            if let Expr::SubArray(part) = expr {
+                self.touch_part(part, writes)?;
+            }
+        }
+        Ok(())
+    }
+
     /// An argument or result as the callee is passed it.
     fn passed(&mut self, id: &ArgId, code: &CallCode<'_>) -> Result<Value, LowerError> {
         let expr = code.argument(id).cloned().ok_or_else(|| self.refused(format!("a call without {id}")))?;
         match &expr {
-            Expr::SubArray(part) => {
-                self.touch_part(part, matches!(id, ArgId::Position(place) if *place < 0))?;
-                self.part_of_array(part, &expr)
-            }
+            Expr::SubArray(part) => self.part_of_array(part, &expr),
             Expr::Variable(name) if self.arrays.get(name).is_some_and(|array| !array.axes.is_empty()) => {
                 let array = self.array(name)?.clone();
                 let offset = self.index(&array.offset)?;

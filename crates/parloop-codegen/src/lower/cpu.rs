@@ -179,12 +179,23 @@ impl<'a> Arranger<'a> {
         self.of_data = of_data;
     }
 
-    /// The private temporaries that an instruction uses.
+    /// The private temporaries that an instruction uses, among them those that are limits of the loops around it.
     fn private_names(&self, id: &Name) -> Vec<&'a Name> {
         let Some(instruction) = self.instructions.get(id) else { return Vec::new() };
-        let names: BTreeSet<Name> = instruction.reads().into_iter().chain(instruction.writes()).collect();
+        let mut names: BTreeSet<Name> = instruction.reads().into_iter().chain(instruction.writes()).collect();
+        names.extend(instruction.within_inames.iter().flat_map(|iname| self.limits(iname)).cloned());
+        self.private(&names)
+    }
+
+    /// The parameters of the limits of a loop.
+    fn limits(&self, iname: &Name) -> &'a [Name] {
+        self.kernel.domains.iter().find(|domain| domain.has_dim(iname)).map_or(&[], |domain| domain.params())
+    }
+
+    /// Those that are private temporaries.
+    fn private<'n>(&self, names: impl IntoIterator<Item = &'n Name>) -> Vec<&'a Name> {
         names
-            .iter()
+            .into_iter()
             .filter_map(|name| self.kernel.temporaries.get_key_value(name))
             .filter(|(_, temporary)| matches!(temporary.space, Some(AddressSpace::Private) | None) && !temporary.read_only)
             .map(|(name, _)| name)
@@ -364,7 +375,10 @@ impl<'a> Arranger<'a> {
             *next += 1;
             match item {
                 Item::Barrier(_) | Item::Passed => {}
-                Item::Loop { body, .. } => {
+                Item::Loop { iname, body } => {
+                    for name in self.private(self.limits(iname)) {
+                        found.entry(name).or_default().push(Access { path: path.clone(), defines: false });
+                    }
                     path.push(PathStep { number: *next, axis: None });
                     self.collect(body, path, next, found);
                     path.pop();

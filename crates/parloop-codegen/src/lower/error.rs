@@ -12,7 +12,7 @@ use parloop_isl::{IslError, Name};
 #[non_exhaustive]
 pub enum LowerError {
     /// A question about domains has no answer.
-    #[error(transparent)]
+    #[error("cannot write the loops of this kernel: {0}")]
     Isl(#[from] IslError),
     /// A layout does not say where elements are.
     #[error(transparent)]

@@ -1,6 +1,8 @@
 //! Instructions as statements, inside the conditions that they need here.
 
-use parloop_ir::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind};
+use parloop_analysis::infer;
+use parloop_device::DType;
+use parloop_ir::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind, Type};
 use parloop_isl::Name;
 
 use super::LowerError;
@@ -112,7 +114,7 @@ impl Scope<'_> {
             Some(Ok(array)) => array.space,
             _ => return Err(self.refused("an atomic update of what is no array")),
         };
-        let change = match added(&assignment.lhs, &assignment.rhs) {
+        let change = match added(&assignment.lhs, &assignment.rhs).filter(|_| !self.rounds(&place.ty, &assignment.rhs)) {
             Some(term) => AtomicChange::Add(self.expr_as(&term, &place.ty.clone())?),
             None => {
                 let old = self.names.make("old");
@@ -134,6 +136,12 @@ impl Scope<'_> {
             (_, change) => Statement::AtomicUpdate { place, space, change },
         };
         Ok(guarded(checks, vec![statement]))
+    }
+
+    /// Whether a value that is no integer is stored as one: what is added cannot be rounded by itself.
+    fn rounds(&self, stored: &Type, value: &Expr) -> bool {
+        let is_integer = |ty: &Type| ty.scalar().is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
+        is_integer(stored) && !infer::type_of(self.program, self.kernel, value).is_ok_and(|ty| is_integer(&ty))
     }
 
     /// Text in C, with the names that it uses bound to what they stand for.

@@ -246,6 +246,7 @@ fn differs_in_group(facts: &Facts<'_>, variable: &Name, seen: &mut BTreeSet<Name
     let writers = facts.writers.get(variable).map_or(&[][..], Vec::as_slice);
     writers.iter().any(|&writer| {
         let is_local = |name: &Name| matches!(facts.placement.get(name), Some(Placement::Local(_) | Placement::LocalAuto));
-        facts.reads[writer].iter().any(|name| is_local(name) || differs_in_group(facts, name, seen))
+        let limits = facts.kernel.instructions[writer].within_inames.iter().flat_map(|iname| facts.bound_names(iname));
+        facts.reads[writer].iter().chain(limits).any(|name| is_local(name) || differs_in_group(facts, name, seen))
     })
 }

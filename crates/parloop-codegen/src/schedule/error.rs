@@ -132,6 +132,6 @@ pub enum ScheduleError {
     #[error(transparent)]
     Sequence(#[from] SequenceError),
     /// The solver has no answer.
-    #[error(transparent)]
+    #[error("cannot schedule this kernel: {0}")]
     Isl(#[from] IslError),
 }

@@ -78,7 +78,7 @@ pub enum Step {
 /// # Errors
 /// Loops or dependencies that have no order; see [`ScheduleError`].
 pub fn schedule(program: &Program, kernel: &LoopKernel) -> Result<Schedule, ScheduleError> {
-    let facts = Facts::of(kernel);
+    let facts = Facts::of_typed(program, kernel);
     let body = sequence(&facts)?;
     let dependences = Dependences::of(&facts);
     let pass = Pass { scope: SyncScope::Global, only_check: !kernel.options.insert_global_barriers };
@@ -93,7 +93,7 @@ pub fn schedule(program: &Program, kernel: &LoopKernel) -> Result<Schedule, Sche
             Ok(Schedule { kernel: kernel.clone(), launches, steps, guarded: BTreeMap::new() })
         }
         Some(kernel) => {
-            let facts = Facts::of(&kernel);
+            let facts = Facts::of_typed(program, &kernel);
             finish_launches(program, &facts, &Dependences::of(&facts), &mut launches)?;
             Ok(Schedule { kernel, launches, steps, guarded: BTreeMap::new() })
         }

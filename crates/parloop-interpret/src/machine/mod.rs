@@ -62,6 +62,8 @@ fn typed(program: &Program) -> Result<Program, InterpretError> {
         true => program.clone(),
         false => infer::types(&program.expand_rules()?, Target::C)?,
     };
+    let widened = program.entry().and_then(|kernel| infer::wide_sums(&program, kernel, None));
+    let program = widened.map_or(program.clone(), |kernel| program.with_kernel(kernel));
     match program.entry() {
         Some(kernel) if kernel.temporaries.values().any(|temporary| temporary.space.is_none()) => {
             Ok(program.with_kernel(infer::address_spaces(kernel)?))

@@ -255,7 +255,10 @@ impl Solver {
         }
         match denominator {
             1 => Ok(numerator),
-            _ => Err(IslError::Isl { what: "give an expression back", message: format!("({numerator})/{denominator} is not whole") }),
+            _ => Err(IslError::Isl {
+                what: "give an expression back".to_string(),
+                message: format!("({numerator})/{denominator} is not whole"),
+            }),
         }
     }
 

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::error::Result;
+use crate::error::{IslError, Result};
 use crate::name::Name;
 use crate::set::Set;
 
@@ -50,6 +50,47 @@ pub(crate) struct Question<'a> {
     pub names: &'a [Name],
 }
 
+/// Longer sets are cut in messages.
+const MOST_SHOWN: usize = 400;
+
+impl Question<'_> {
+    /// What is asked, as the end of "could not".
+    fn text(&self) -> String {
+        let shown = |set: &Set| {
+            let text = set.to_string();
+            let cut: String = text.chars().take(MOST_SHOWN).collect();
+            if cut.len() < text.len() { format!("`{cut} …`") } else { format!("`{text}`") }
+        };
+        let set = shown(self.set);
+        let other = self.other.map(shown).unwrap_or_default();
+        let names = self.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        match self.kind {
+            "union" => format!("join {set} and {other}"),
+            "subtract" => format!("take {other} away from {set}"),
+            "project_out" => format!("take {names} out of {set}"),
+            "is_empty" => format!("find out whether {set} has points"),
+            "is_subset" => format!("find out whether {set} is inside of {other}"),
+            "is_equal" => format!("find out whether {set} and {other} are the same"),
+            "is_bounded" => format!("find out whether {set} has limits on all sides"),
+            "is_bijective" => format!("find out whether {set} pairs each point with one other"),
+            "stride" => format!("find the distance between the values of {names} in {set}"),
+            "bounds" => format!("find the limits of {names} in {set}"),
+            "dim_min" => format!("find the smallest value of {names} in {set}"),
+            "dim_max" => format!("find the largest value of {names} in {set}"),
+            "sample" => format!("find a point of {set}"),
+            _ => format!("simplify {set}"),
+        }
+    }
+
+    /// The error of a solver that gave up, with what was asked.
+    pub fn about(&self, error: IslError) -> IslError {
+        match error {
+            IslError::Isl { message, .. } => IslError::Isl { what: self.text(), message },
+            error => error,
+        }
+    }
+}
+
 /// An answer, with all of the question but its first set.
 struct Answer {
     kind: &'static str,
@@ -68,7 +109,7 @@ pub(crate) fn once<T: Clone + 'static>(question: Question<'_>, answer: impl FnOn
     if let Ok(Some(known)) = ANSWERS.try_with(|answers| answers.borrow().get(&question)) {
         return Ok(known);
     }
-    let answer = answer()?;
+    let answer = answer().map_err(|error| question.about(error))?;
     let _ = ANSWERS.try_with(|answers| answers.borrow_mut().insert(question, answer.clone()));
     Ok(answer)
 }

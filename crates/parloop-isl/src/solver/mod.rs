@@ -40,7 +40,7 @@ thread_local! {
 
 /// Asks this thread's solver. Questions inside questions are fine as long as no handle of one outlives it.
 pub(crate) fn ask<T>(question: impl FnOnce(&Solver) -> Result<T>) -> Result<T> {
-    let gone = |_| IslError::Isl { what: "answer", message: "the thread is ending".to_string() };
+    let gone = |_| IslError::Isl { what: "answer a question about integer sets".to_string(), message: "the thread is ending".to_string() };
     SOLVER
         .try_with(|cell| {
             let solver = match cell.get() {
@@ -64,7 +64,7 @@ impl Solver {
         // SAFETY: these functions have no preconditions beyond a context that is alive.
         let ctx = unsafe { (api.isl_ctx_alloc)() };
         if ctx.is_null() {
-            return Err(IslError::Isl { what: "make a context", message: "out of memory".to_string() });
+            return Err(IslError::Isl { what: "prepare libisl".to_string(), message: "out of memory".to_string() });
         }
         // SAFETY: as above.
         unsafe {
@@ -104,12 +104,12 @@ impl Solver {
             ((self.api.isl_ctx_last_error)(self.ctx), text)
         };
         let message = match (code, text) {
-            (ERROR_QUOTA, _) => "the question takes too long".to_string(),
-            (_, Some(text)) if text.contains("too large") => return IslError::Overflow { what: "isl's answer".to_string() },
+            (ERROR_QUOTA, _) => "it takes too long".to_string(),
+            (_, Some(text)) if text.contains("too large") => "a number in the answer does not fit into 64 bits".to_string(),
             (_, Some(text)) => text,
             (_, None) => "no reason is given".to_string(),
         };
-        IslError::Isl { what, message }
+        IslError::Isl { what: what.to_string(), message }
     }
 
     /// Whether isl has reported an error since the question began.

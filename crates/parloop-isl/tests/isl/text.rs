@@ -153,9 +153,12 @@ fn deep_and_wide_text_is_refused_and_not_followed() {
 #[test]
 fn sets_that_are_asked_about_together_must_have_the_same_dimensions() {
     let (a, b) = (Set::parse("{[i]: i > 0}").unwrap(), Set::parse("{[j]: j > 0}").unwrap());
-    assert_eq!(a.is_subset(&b).unwrap_err().to_string(), "`{ [i] : i >= 1 }` and `{ [j] : j >= 1 }` have different dimensions");
+    assert_eq!(
+        a.is_subset(&b).unwrap_err().to_string(),
+        "`{ [i] : i >= 1 }` and `{ [j] : j >= 1 }` have different dimensions; give both the same names in brackets"
+    );
     assert_eq!(a.bounds("k").unwrap_err().to_string(), "`k` is not a dimension or a parameter of `{ [i] : i >= 1 }`");
-    assert_eq!(a.dim_max("i").unwrap_err().to_string(), "`i` has no largest value in `{ [i] : i >= 1 }`");
+    assert_eq!(a.dim_max("i").unwrap_err().to_string(), "`i` has no largest value in `{ [i] : i >= 1 }`; give it a limit there");
     assert_eq!(a.rename(&|_| Some("n".into())).unwrap().dims(), ["n"]);
     let two = Set::parse("{[i, j]: i > j}").unwrap();
     assert_eq!(
@@ -189,7 +192,11 @@ proptest! {
 fn a_point_whose_coordinates_do_not_fit_into_64_bits_is_an_error() {
     let set = Set::parse("{ [i, j] : i = 4*j and j = 4611686018427387904 }").unwrap();
     assert!(!set.is_empty().unwrap());
-    assert_eq!(set.sample().unwrap_err().to_string(), "a coefficient of `isl's answer` does not fit into 64 bits");
+    let message = set.sample().unwrap_err().to_string();
+    let expected = "could not find a point of `{ [i, j] : i = 4*j and j = 4611686018427387904 }`: a number in the answer does not fit \
+                    into 64 bits; fix sizes with `fix_parameters`, or write the limits, indices and conditions that it is made of with fewer \
+                    divisions, remainders and alternatives";
+    assert_eq!(message, expected);
     let fits = Set::parse("{ [i, j] : i = 2*j and j = -4611686018427387904 }").unwrap();
     let point = fits.sample().unwrap().unwrap();
     assert_eq!((point["i"], point["j"]), (i64::MIN, i64::MIN / 2));

@@ -62,7 +62,7 @@ fn numbers_that_do_not_fit_are_errors_and_not_wrong() {
     let set = Set::parse(&format!("{{[i, j]: {big}*i = {}*j and 0 <= i}}", big - 1)).unwrap();
     // i is a multiple of big - 1, j of big: both fit, their product does not.
     let image = set.image(&[("a".into(), Affine::name("i").scale(big).unwrap())]);
-    assert!(matches!(image, Err(IslError::Overflow { .. }) | Ok(_)));
+    assert!(matches!(image, Err(IslError::Overflow { .. } | IslError::Isl { .. }) | Ok(_)));
     let image = set.constrain(&[Constraint::not_negative(Affine::name("i").add(&Affine::constant(-1)).unwrap())]).unwrap();
     assert!(!image.is_empty().unwrap());
 }
@@ -77,7 +77,11 @@ fn a_question_without_end_is_given_up() {
     let set = Set::parse(&text).unwrap();
     match set.dim_max("x0") {
         Ok(_) => {}
-        Err(error) => assert!(matches!(&error, IslError::Isl { message, .. } if message == "the question takes too long"), "{error}"),
+        Err(error) => {
+            let message = error.to_string();
+            assert!(message.starts_with("could not find the largest value of `x0` in `[m, n] -> { [x0, "), "{message}");
+            assert!(message.contains(" …`: it takes too long; fix sizes with `fix_parameters`, or write"), "{message}");
+        }
     }
     assert!(!triangle(3).is_empty().unwrap());
 }

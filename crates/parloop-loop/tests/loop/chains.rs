@@ -8,6 +8,7 @@ mod case;
 mod chain;
 mod counts;
 mod draw;
+mod found;
 mod oracle;
 mod reverse;
 mod sample;

@@ -429,6 +429,31 @@ fn atomic_updates_that_do_not_commute_keep_their_order() {
 }
 
 #[test]
+fn updates_that_round_keep_their_order() {
+    let kernel = |update: &str, h: &str| {
+        let builder = KernelBuilder::new().domain("{[i]: 0<=i<10}").instructions(format!("{update} {{atomic}}"));
+        let builder = builder.data(Data::global("h").dtype(h).shape("1")).data(Data::global("w").dtype("float64").shape("10"));
+        builder.data(Data::global("k").dtype("int64").shape("10")).rest().build().unwrap()
+    };
+    let refused = |program: &Program, step: &str| {
+        let done = apply(program, &parse::step(step).unwrap()).unwrap();
+        done.generate(Target::C).err().map(|error| error.to_string())
+    };
+    let steps = ["affine_map_inames [i] [r] [\"r = 9 - i\"]", "tag_inames i=g.0"];
+    // 0 + 0.5 + 2.75 is 2 or 3, as the steps are rounded.
+    let rounded = ["h[0] = h[0] + w[i]", "h[0] = h[0]*w[i]", "h[0] = h[0] + sin(w[i])", "h[0] = h[0] + k[i]/2", "h[0] = h[0] - 0.5*i"];
+    for (update, step) in rounded.iter().flat_map(|update| steps.iter().map(move |step| (update, step))) {
+        let found = refused(&kernel(update, "int32"), step);
+        assert!(found.as_ref().is_some_and(|found| found.contains("`h[0]`")), "{update}: {found:?}");
+        assert_eq!(refused(&kernel(update, "float32"), step), None, "{update}");
+    }
+    let whole = ["h[0] = h[0] + k[i]", "h[0] = h[0] - cast(np.int32, w[i])", "h[0] = h[0] + k[i]//2", "h[0] = h[0] + abs(k[i])"];
+    for (update, step) in whole.iter().flat_map(|update| steps.iter().map(move |step| (update, step))) {
+        assert_eq!(refused(&kernel(update, "int32"), step), None, "{update}");
+    }
+}
+
+#[test]
 fn elements_that_share_memory_are_one_element() {
     let kernel = |text: &str, data: [Data; 2], steps: &[&str]| -> Result<usize, String> {
         let builder = KernelBuilder::new().domain("{[i,j]: 0<=i<3 and 0<=j<4}").instructions(text).data(data[0].clone());

@@ -14,14 +14,16 @@ use std::sync::Arc;
 
 use parloop_analysis::dependence::Dependences;
 use parloop_analysis::facts::Facts;
+use parloop_analysis::infer;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::matching::Query;
 use parloop_ir::names::{Near, UniqueNames};
+use parloop_ir::program::Program;
 use parloop_ir::substitution::{expand_calls, expand_subst, used_rules};
 use parloop_ir::syntax::{
-    AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Origin, Shape, SubstitutionRule,
-    SyncScope, Temporary, TimeStep, Type, primed, without_primes,
+    AddressSpace, Expr, Iname, InameTag, Instruction, InstructionKind, Layout, LoopKernel, MemoryKind, Origin, ReductionOp, Shape,
+    SubstitutionRule, SyncScope, Temporary, TimeStep, Type, primed, without_primes,
 };
 use parloop_isl::{Affine, Name, Set};
 
@@ -266,6 +268,9 @@ impl<'a> Job<'a> {
             None => ids.make(&self.rule.name),
         };
         let users = self.replace_calls(&mut result, footprint, &loops, &temporary)?;
+        if let Some(stored) = result.temporaries.get_mut(&temporary).filter(|stored| stored.ty.is_none()) {
+            stored.ty = self.sum_type(&users)?;
+        }
         let values = self.values(footprint, &loops)?;
         let copies = self.copy_reductions(&mut result, &mut names, &values)?;
         let lhs = place_of(&temporary, loops.iter().map(|(_, name)| Expr::var(name)).collect());
@@ -430,6 +435,22 @@ impl<'a> Job<'a> {
                 tags.into_iter().any(is_local).then_some(InameTag::LocalAuto)
             }
         })
+    }
+
+    /// The type of a sum of integers: it is as wide as what its users assign it to. `None` for other values, whose types are inferred.
+    fn sum_type(&self, users: &BTreeSet<Name>) -> Result<Option<Type>, PrecomputeError> {
+        let body = expand_calls(&self.rule.body, &self.kernel.substitutions, &self.rule.name, &|_| true)?;
+        let is_sum = |part: &Expr| matches!(part, Expr::Reduction(sum) if matches!(sum.op, ReductionOp::Sum | ReductionOp::Product));
+        if !body.any(&mut |part| is_sum(part)) {
+            return Ok(None);
+        }
+        let nothing = Program::empty();
+        let integer = |expr: &Expr| infer::type_of(&nothing, self.kernel, expr).ok()?.scalar().filter(|dtype| dtype.is_integer());
+        let at_zero = self.rule.parameters.iter().map(|parameter| (parameter.clone(), Expr::int(0))).collect();
+        let Some(own) = integer(&body.substitute(&at_zero)) else { return Ok(None) };
+        let users = self.kernel.instructions.iter().filter(|user| users.contains(&user.id));
+        let widest = users.flat_map(|user| user.lhs()).filter_map(integer).max_by_key(|dtype| dtype.size());
+        Ok(widest.filter(|widest| widest.size() > own.size()).map(Type::from))
     }
 
     fn temporary(&self, name: &Name, loops: &[(usize, Name)], lengths: Vec<Expr>) -> Result<Temporary, PrecomputeError> {

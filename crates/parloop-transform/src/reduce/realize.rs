@@ -244,8 +244,11 @@ impl Realizer<'_> {
         if let Some(iname) = reduction.inames.iter().find(|iname| instruction.within_inames.contains(*iname)) {
             return Err(ReduceError::OverOwn { instruction: instruction.id.clone(), iname: iname.clone() });
         }
-        let inner = separate::inames_of(reduction);
-        separate::separate(&mut self.kernel.domains, &inner, &instruction.within_inames, &|_, _| Ok(true))?;
+        // Whether the instruction runs where the reduction has no points was decided when the kernel was created.
+        let (inner, assumptions) = (separate::inames_of(reduction), &self.kernel.assumptions);
+        separate::separate(&mut self.kernel.domains, &inner, &instruction.within_inames, &|around, domain| {
+            separate::has_points_everywhere(around, domain, &inner, assumptions)
+        })?;
         match self.how.scan {
             Scan::No => {}
             Scan::Always => return self.scan(reduction, &like),

@@ -10,7 +10,7 @@ use parloop_loop::run::{Executable, LoopArg};
 use parloop_loop::syntax::{ArgumentKind, BinaryOp, Expr, LoopKernel, Program, Type, UnaryOp};
 use parloop_loop::transform::{Step, StepValue};
 
-use super::case::{FAR, NEAR};
+use super::case::{Case, FAR, NEAR};
 use super::oracle::{Numbers, arrays, before, length};
 
 /// What a chain changed about how the kernel is called.
@@ -96,18 +96,14 @@ macro_rules! memory {
                 }
             }
 
-            fn argument(&mut self, shape: &[i64], strides: &[i64]) -> LoopArg<'_> {
-                let (mut argument, size) = match self {
-                    Held::Sparse(_, memory, _) => {
-                        let arg = Arg::Memory { memory, dtype: Some(DType::U8), writable: true };
-                        (LoopArg::Array { arg, shape: shape.to_vec(), strides: None }, 1)
-                    }
-                    $(Held::$kind(array) => (LoopArg::shaped(array, shape), size_of::<$rust>()),)*
+            fn argument(&self, shape: &[i64], strides: &[i64]) -> LoopArg<'_> {
+                let (memory, dtype) = match self {
+                    Held::Sparse(_, memory, _) => (memory, DType::U8),
+                    $(Held::$kind(array) => (array.memory(), DType::$kind),)*
                 };
-                if let LoopArg::Array { strides: given, .. } = &mut argument {
-                    *given = Some(strides.iter().map(|stride| stride * size as i64).collect());
-                }
-                argument
+                let arg = Arg::Memory { memory, dtype: Some(dtype), writable: true };
+                let strides = strides.iter().map(|stride| stride * dtype.size() as i64).collect();
+                LoopArg::Array { arg, shape: shape.to_vec(), strides: Some(strides) }
             }
 
             fn values(&self) -> Vec<f64> {
@@ -126,7 +122,7 @@ macro_rules! memory {
         }
     };
 }
-memory!(F64 f64, I64 i64, I32 i32);
+memory!(F64 f64, I64 i64, I32 i32, I16 i16, I8 i8);
 
 /// Behind each array, and in what padding leaves open, stand numbers that nothing may change.
 const UNTOUCHED: f64 = 77.0;
@@ -143,10 +139,20 @@ struct Array {
     length: usize,
 }
 
-pub struct Arguments(Vec<Array>);
+pub struct Arguments {
+    arrays: Vec<Array>,
+    /// The array whose memory is passed for another one too, and the one of these that is written.
+    same: Option<Same>,
+}
+
+struct Same {
+    one: usize,
+    other: usize,
+    written: usize,
+}
 
 impl Arguments {
-    pub fn new(context: &Context, kernel: &LoopKernel, changes: &Changes, size: i64) -> Result<Arguments, String> {
+    pub fn new(context: &Context, case: &Case, kernel: &LoopKernel, changes: &Changes, size: i64) -> Result<Arguments, String> {
         let mut all = Vec::new();
         for argument in &kernel.arguments {
             let (ArgumentKind::Array { layout, .. }, Some(Type::Scalar(dtype))) = (&argument.kind, &argument.ty) else { continue };
@@ -170,7 +176,7 @@ impl Arguments {
             let strides = strides.ok_or_else(|| format!("argument `{name}` does not lie in one piece of memory"))?;
             let place = |indices: &[usize]| indices.iter().zip(&strides).map(|(&index, &stride)| index * stride as usize).sum::<usize>();
             let last: Vec<usize> = shape.iter().map(|length| length - 1).collect();
-            let numbers = before(created, *axes, size);
+            let numbers = before(case.source(created), *axes, size);
             let mut memory = vec![UNTOUCHED; place(&last) + 1 + BEHIND];
             let mut places = Vec::with_capacity(numbers.len());
             for (at, number) in numbers.iter().enumerate() {
@@ -183,14 +189,15 @@ impl Arguments {
             let (length, held) = (memory.len(), Held::new(context, *dtype, &memory)?);
             all.push(Array { name, created: created.clone(), shape, strides, places, held, length });
         }
-        Ok(Arguments(all))
+        let same = same(case, kernel, &all)?;
+        Ok(Arguments { arrays: all, same })
     }
 
     pub fn call(&mut self, executable: &Executable, size: i64) -> Result<(), LoopError> {
         let takes = |name: &str| executable.plan().position(name).is_some();
         let mut args: Vec<(&str, LoopArg<'_>)> = Vec::new();
-        for array in self.0.iter_mut().filter(|array| takes(&array.name)) {
-            args.push((&array.name, array.held.argument(&array.shape, &array.strides)));
+        for (at, array) in self.arrays.iter().enumerate().filter(|(_, array)| takes(&array.name)) {
+            args.push((&array.name, self.arrays[self.holder(at)].held.argument(&array.shape, &array.strides)));
         }
         if takes("n") {
             args.push(("n", LoopArg::from(i32::try_from(size).unwrap())));
@@ -198,11 +205,22 @@ impl Arguments {
         executable.call(&mut args)
     }
 
+    /// The array whose memory one has.
+    fn holder(&self, at: usize) -> usize {
+        self.same.as_ref().filter(|same| same.other == at).map_or(at, |same| same.one)
+    }
+
     /// Says which number is not as expected.
     pub fn compare(&self, expected: &Numbers) -> Result<(), String> {
-        for array in &self.0 {
-            let (found, created) = (array.held.values(), &array.created);
+        for (at, array) in self.arrays.iter().enumerate() {
+            // Of two that are one, the one that is written says what is there.
+            if self.same.as_ref().is_some_and(|same| (at == same.one || at == same.other) && at != same.written) {
+                continue;
+            }
+            let (found, created) = (self.arrays[self.holder(at)].held.values(), &array.created);
             let Some(expected) = expected.get(created) else { continue };
+            let expected: Vec<f64> = expected.iter().copied().cycle().take(array.places.len()).collect();
+            let expected = &expected;
             let values: Vec<f64> = array.places.iter().map(|&place| found[place]).collect();
             let same = |(one, other): (&f64, &f64)| one.to_bits() == other.to_bits();
             if !values.iter().zip(expected).all(same) {
@@ -215,6 +233,19 @@ impl Arguments {
         }
         Ok(())
     }
+}
+
+/// Two arrays that are passed as one, where they still lie alike.
+fn same(case: &Case, kernel: &LoopKernel, arrays: &[Array]) -> Result<Option<Same>, String> {
+    let Some((one, other)) = case.same() else { return Ok(None) };
+    let find = |created: &str| arrays.iter().position(|array| array.created == created);
+    let (Some(one), Some(other)) = (find(one), find(other)) else { return Ok(None) };
+    let lies = |at: usize| (&arrays[at].shape, &arrays[at].strides, arrays[at].length);
+    if lies(one) != lies(other) {
+        return Err("the two arrays that are passed as one do not lie alike".to_owned());
+    }
+    let is_written = |at: usize| kernel.instructions.iter().any(|instruction| instruction.writes().contains(arrays[at].name.as_str()));
+    Ok(Some(Same { one, other, written: if is_written(one) { one } else { other } }))
 }
 
 /// The array of which few elements are touched: its memory is there when it is used.

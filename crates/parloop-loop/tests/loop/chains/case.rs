@@ -16,6 +16,9 @@ const CHAIN: &str = "; chain";
 /// Begins a line that says what the line after it means.
 const MEANS: &str = ";= ";
 
+/// Begins a line that names two arrays that are passed as one.
+pub const SAME: &str = "; same ";
+
 /// The distance between the elements that a kernel touches of an array `h` with more than 2^31 elements.
 pub const FAR: usize = (1 << 30) + 7;
 /// The same for its meaning, which is computed in little memory.
@@ -25,6 +28,16 @@ impl Case {
     /// Whether it has an array with more than 2^31 elements.
     pub fn is_huge(&self) -> bool {
         self.kernel.contains(&FAR.to_string())
+    }
+
+    /// Two arrays that are passed as one, if there are such.
+    pub fn same(&self) -> Option<(&str, &str)> {
+        self.kernel.lines().find_map(|line| line.strip_prefix(SAME))?.split_once(' ')
+    }
+
+    /// The array whose numbers an array has before the call.
+    pub fn source<'c>(&'c self, array: &'c str) -> &'c str {
+        self.same().filter(|(_, other)| *other == array).map_or(array, |(one, _)| one)
     }
 
     /// Reads what is printed.

@@ -40,6 +40,8 @@ pub fn before(name: &str, axes: usize, size: i64) -> Vec<f64> {
     let number = |place: usize| match name {
         "p" => (place * factor + 3) % length,
         "q" => (place * place + 1) % length,
+        // All of its rows are one.
+        "w" => (place % length * 7 + place % length / 3) % 9,
         _ => (place * 7 + place / 3 + spread * 5) % 9,
     };
     let lowest = if "pqh".contains(name) { 0.0 } else { 4.0 };
@@ -55,7 +57,7 @@ pub fn meaning(case: &Case) -> Result<Vec<Numbers>, String> {
         let number = |dtype: DType, value: f64| if dtype == DType::F64 { Number::Float(value) } else { Number::Int(value as i128) };
         let mut given = BTreeMap::from([("n".into(), vec![Number::Int(size.into())])]);
         for (name, dtype, axes) in arrays(kernel) {
-            let numbers = before(&name, axes, size).into_iter().map(|value| number(dtype, value)).collect();
+            let numbers = before(case.source(&name), axes, size).into_iter().map(|value| number(dtype, value)).collect();
             given.insert(name.as_str().into(), numbers);
         }
         let found = interpret(&program, &given).map_err(|error| error.to_string())?;

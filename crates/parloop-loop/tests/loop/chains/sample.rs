@@ -9,13 +9,16 @@ mod nest;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::case::FAR;
+use super::case::{FAR, SAME};
 use super::draw::Draw;
 
 /// The length of every axis of an argument.
 pub const LENGTH: &str = "2*n + 16";
 /// The length of the axis of a temporary.
 const SHORT: usize = 6;
+
+/// Types of arrays and temporaries, and how often each is drawn.
+const DTYPES: [(&str, usize); 5] = [("int32", 5), ("int64", 5), ("float64", 5), ("int8", 1), ("int16", 1)];
 
 /// A kernel as the text of a `.loop` file. Lines that begin with `;=` say what the line after them means, in instructions that the
 /// interpreter knows.
@@ -135,11 +138,24 @@ impl<'d> Maker<'d> {
         vec![self.draw.of(&[0, 1, 1, 2, 3]), large]
     }
 
-    fn text(&self) -> String {
-        let mut text = String::from("kernel f\n");
+    /// At times two arrays of a kind are passed as one.
+    fn same(&mut self) -> Option<(&'static str, &'static str)> {
+        let (one, other) = self.draw.of(&[("a", "x"), ("x", "y"), ("y", "a"), ("b", "z")]);
+        let kind = |name: &str| self.data.get(name).map(|line| line.split_once(": ").map(|(_, kind)| kind.to_owned()));
+        (self.draw.one_in(12) && kind(one).is_some() && kind(one) == kind(other)).then_some((one, other))
+    }
+
+    fn text(&mut self) -> String {
+        let mut text = self.same().map_or(String::new(), |(one, other)| format!("{SAME}{one} {other}\n")) + "kernel f\n";
         self.domains.iter().for_each(|domain| text += &format!("domain {domain}\n"));
         text += "data\n";
-        self.data.values().for_each(|line| text += &format!("  {line}\n"));
+        for (name, line) in &self.data {
+            // All of its rows are one.
+            if name == "w" {
+                text += &format!(";= {}\n", line.replacen(&format!("[{LENGTH}, "), "[", 1).split(" {").next().unwrap_or(line));
+            }
+            text += &format!("  {line}\n");
+        }
         text += "  n: value int32\ninstructions\n";
         let indent = |line: &str| if line.starts_with(';') { "" } else { "  " };
         self.lines.iter().for_each(|line| text += &format!("{}{line}\n", indent(line)));
@@ -149,7 +165,7 @@ impl<'d> Maker<'d> {
     /// The type of an argument or temporary, declared when it is first used.
     fn declare(&mut self, name: &str, line: impl FnOnce(&str) -> String) -> &str {
         if !self.data.contains_key(name) {
-            let dtype = if "pq".contains(name) { "int32" } else { self.draw.of(&["int32", "int64", "float64"]) };
+            let dtype = if "pq".contains(name) { "int32" } else { DTYPES[self.draw.weighted(&DTYPES)].0 };
             self.data.insert(name.to_owned(), line(dtype));
         }
         &self.data[name]
@@ -157,7 +173,8 @@ impl<'d> Maker<'d> {
 
     fn argument(&mut self, name: &str, axes: usize) {
         let shape = vec![LENGTH; axes].join(", ");
-        self.declare(name, |dtype| format!("{name}: global {dtype}[{shape}]"));
+        let tags = if name == "w" { " {dim_tags=[stride(0), stride(1)]}" } else { "" };
+        self.declare(name, |dtype| format!("{name}: global {dtype}[{shape}]{tags}"));
     }
 
     /// A rule that reads arrays, which instructions may write.
@@ -175,8 +192,20 @@ impl<'d> Maker<'d> {
     /// Adds an instruction after all that it shares data with.
     fn instruction(&mut self, id: String, lhs: &str, rhs: &str, condition: Option<String>) {
         let options = self.options(&id, lhs, condition);
-        self.lines.push(format!("{lhs} = {rhs} {{{options}}}"));
+        self.line(format!("{lhs} = {rhs} {{{options}}}"));
         self.finish(id, lhs);
+    }
+
+    /// An instruction, with what it means where it uses the array whose rows are one.
+    fn line(&mut self, line: String) {
+        let mut parts = line.split("w[");
+        let first = parts.next().unwrap_or_default().to_owned();
+        let in_row = |part: &str| format!("w[{}", part.split_once(", ").map_or(part, |(_, rest)| rest));
+        let meaning = parts.fold(first, |meaning, part| meaning + &in_row(part));
+        if meaning != line {
+            self.lines.push(format!(";= {meaning}"));
+        }
+        self.lines.push(line);
     }
 
     fn options(&mut self, id: &str, lhs: &str, condition: Option<String>) -> String {

@@ -191,7 +191,7 @@ fn run_on(place: &Place, generated: &Generated, case: &Case, changes: &Changes, 
         Err(error) => return refused("call", &error),
     };
     for (&size, expected) in case.sizes.iter().zip(meaning).filter(|(size, _)| changes.fixed.is_none_or(|fixed| fixed == **size)) {
-        let mut arguments = match Arguments::new(&place.context, &generated.kernel, changes, size) {
+        let mut arguments = match Arguments::new(&place.context, case, &generated.kernel, changes, size) {
             Ok(arguments) => arguments,
             Err(message) => return Outcome::Refused { stage: "call".to_owned(), kind: "Layout".to_owned(), message },
         };

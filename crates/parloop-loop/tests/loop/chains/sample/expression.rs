@@ -41,6 +41,9 @@ impl Maker<'_> {
     }
 
     pub(super) fn any_element(&mut self) -> String {
+        if self.draw.one_in(20) {
+            return self.element("w", 2);
+        }
         let (name, axes) = self.draw.of(&[("a", 1), ("b", 2), ("x", 1), ("y", 1), ("z", 2)]);
         self.element(name, axes)
     }
@@ -68,9 +71,12 @@ impl Maker<'_> {
     }
 
     pub(super) fn leaf(&mut self) -> String {
-        match self.draw.below(10) {
+        match self.draw.below(11) {
             0 => self.iname(),
             1 => format!("{}", 1 + self.draw.below(3)),
+            // Halves of integers alone, so that sums are exact in any order.
+            10 if self.draw.one_in(3) => "1.5".to_owned(),
+            10 => format!("0.5*{}", self.iname()),
             2..=4 => self.temporary().unwrap_or_else(|| self.any_element()),
             5 | 6 if !self.rules.is_empty() => {
                 let (rule, iname, plus) = (self.draw.of(&self.rules), self.iname(), self.draw.below(3));
@@ -83,7 +89,15 @@ impl Maker<'_> {
 
     pub(super) fn condition(&mut self) -> String {
         let (one, two) = (self.iname(), self.iname());
-        match self.draw.below(5) {
+        match self.draw.below(9) {
+            5 => format!("0.5*{} > 1.25", self.any_element()),
+            // Integers have no value between.
+            6 => {
+                let element = self.any_element();
+                format!("0 < 0.5*{element} and 0.5*{element} < 1")
+            }
+            7 => format!("0.5*{one} < 1.25"),
+            8 => format!("{} > 0.5", self.temporary().unwrap_or_else(|| self.any_element())),
             0 => format!("{one} % 2 == 0"),
             1 => format!("{one} <= {two}"),
             2 => format!("{one} > {}", self.draw.below(3)),
@@ -122,7 +136,7 @@ impl Maker<'_> {
         }
         let around = self.inames.len();
         self.inames.extend(over.iter().cloned());
-        let value = self.value(depth - 1);
+        let value = if self.draw.one_in(3) { self.nested_reduction() } else { self.value(depth - 1) };
         self.inames.truncate(around);
         let inames = if over.len() == 1 { over.remove(0) } else { format!("({})", over.join(", ")) };
         match self.draw.below(3) {
@@ -130,6 +144,20 @@ impl Maker<'_> {
             0 => format!("max(0, max({inames}, {value}))"),
             _ => format!("sum({inames}, {value})"),
         }
+    }
+
+    /// A reduction inside of another one, over an iname whose limits may depend on the other's.
+    fn nested_reduction(&mut self) -> String {
+        let over = self.reduction_iname();
+        let outside = self.leaf();
+        self.inames.push(over.clone());
+        let value = self.leaf();
+        self.inames.pop();
+        let inner = match self.draw.below(3) {
+            0 => format!("max(0, max({over}, {value}))"),
+            _ => format!("sum({over}, {value})"),
+        };
+        if self.draw.one_in(2) { format!("{inner} - {outside}") } else { inner }
     }
 
     pub(super) fn reduction_iname(&mut self) -> String {

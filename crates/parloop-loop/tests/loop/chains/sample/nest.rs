@@ -3,13 +3,14 @@
 use super::{Maker, SHORT, Temporary};
 
 /// Kinds of instructions, and how often each is drawn.
-const KINDS: [(Kind, usize); 11] = [
+const KINDS: [(Kind, usize); 12] = [
     (Kind::Recurrence, 5),
     (Kind::Plain, 3),
     (Kind::Accumulation, 3),
     (Kind::Scatter, 2),
     (Kind::Scalar, 4),
     (Kind::Carried, 3),
+    (Kind::Delayed, 2),
     (Kind::Row, 3),
     (Kind::Dead, 1),
     (Kind::Called, 1),
@@ -31,6 +32,8 @@ enum Kind {
     Scalar,
     /// `t = 0` in front of a loop, `t = 2*t + …` in it.
     Carried,
+    /// `… = t`, then `t = …`: what a turn leaves is read in the next one.
+    Delayed,
     /// `t[c] = …` in a loop of its own.
     Row,
     /// A temporary that nothing reads.
@@ -138,6 +141,7 @@ impl Maker<'_> {
                 }
                 self.changed(&name);
             }
+            Kind::Delayed => self.delayed(within),
             Kind::Row => self.row(within),
             Kind::Called => self.called(within),
             Kind::Computed => self.computed(),
@@ -171,7 +175,7 @@ impl Maker<'_> {
         if lhs.contains('[') && !lhs.starts_with('t') && self.draw.one_in(6) {
             let id = format!("s{}", self.made.len());
             let options = self.options(&id, lhs, condition);
-            self.lines.push(format!("{lhs} = {rhs} {{{options}, atomic}}"));
+            self.line(format!("{lhs} = {rhs} {{{options}, atomic}}"));
             return self.finish(id, lhs);
         }
         self.assign(lhs, &rhs, condition);
@@ -192,6 +196,7 @@ impl Maker<'_> {
     fn target(&mut self, keys: usize) -> String {
         let (name, axes) =
             if keys > 1 { self.draw.of(&[("z", 2), ("b", 2), ("x", 1)]) } else { self.draw.of(&[("x", 1), ("y", 1), ("a", 1)]) };
+        let (name, axes) = if keys > 0 && self.draw.one_in(20) { ("w", 2) } else { (name, axes) };
         self.argument(name, axes);
         if keys == 0 {
             return format!("{name}[{}]", self.draw.below(3));
@@ -267,6 +272,36 @@ impl Maker<'_> {
         }
     }
 
+    /// A temporary that has a value in front of a loop; each turn reads what an earlier one left, then leaves its own.
+    fn delayed(&mut self, within: &[String]) {
+        let outer = &within[..self.draw.below(within.len())];
+        let axes = self.draw.of(&[0, 0, 1]);
+        let name = self.new_temporary(axes, outer);
+        self.inames = outer.to_vec();
+        let first = self.draw.below(3).to_string();
+        if axes == 0 {
+            self.assign(&name, &first, None);
+        } else {
+            let own = format!("c{}", self.number());
+            self.domains.push(format!("{{[{own}]: 0 <= {own} < {SHORT}}}"));
+            self.inames.push(own.clone());
+            self.assign(&format!("{name}[{own}]"), &first, None);
+        }
+        self.make_readable();
+        self.inames = within.to_vec();
+        self.read_into_argument(within);
+        let (value, condition) = (self.value(1), self.maybe_condition());
+        let indices: Vec<String> = (0..axes).map(|_| self.short_index()).collect();
+        let lhs = if axes == 0 { name } else { format!("{name}[{}]", indices.join(", ")) };
+        self.assign(&lhs, &value, condition);
+        if self.draw.one_in(2) {
+            self.inames = outer.to_vec();
+            if !outer.is_empty() {
+                self.read_into_argument(outer);
+            }
+        }
+    }
+
     /// The first place of the largest of several values, of which many are the same.
     fn chosen(&mut self) {
         let (largest, over) = (format!("m{}", self.number()), self.reduction_iname());
@@ -277,7 +312,7 @@ impl Maker<'_> {
         self.inames.pop();
         let id = format!("s{}", self.made.len());
         let options = self.options(&id, &lhs, None);
-        self.lines.push(format!("{largest}, {lhs} = argmax({over}, ({value}) % 2, {over}) {{{options}}}"));
+        self.line(format!("{largest}, {lhs} = argmax({over}, ({value}) % 2, {over}) {{{options}}}"));
         self.finish(id, &lhs);
     }
 
@@ -300,16 +335,8 @@ impl Maker<'_> {
         let (l, m) = (format!("l{}", self.number()), format!("m{}", self.number()));
         self.argument("b", 2);
         self.argument("z", 2);
-        let dtype = |line: &str| {
-            if line.contains("float64") {
-                "float64"
-            } else if line.contains("int64") {
-                "int64"
-            } else {
-                "int32"
-            }
-        };
-        let (of_from, of_to) = (dtype(&self.data["b"]).to_owned(), dtype(&self.data["z"]).to_owned());
+        let dtype = |line: &str| line.split(['[', ' ']).nth(2).unwrap_or_default().to_owned();
+        let (of_from, of_to) = (dtype(&self.data["b"]), dtype(&self.data["z"]));
         self.domains
             .push(format!("{{[from{from}, to{to}, {l}, {m}]: 0 <= from{from}, to{to}, {l} < {SHORT} and 0 <= {m} < {}}}", SHORT - 1));
         self.reads.insert("b".to_owned());

@@ -1,8 +1,12 @@
 //! Transformations of instructions, their order and their expressions.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use parloop_loop::syntax::Expr;
+use parloop_loop::Name;
+use parloop_loop::matching::Query;
+use parloop_loop::syntax::{Expr, Instruction, LoopKernel};
+use parloop_loop::transform;
 
 use super::{View, list};
 
@@ -28,13 +32,40 @@ pub(super) fn add_dependency(view: &mut View<'_>) -> Option<String> {
     Some(format!("{last} {first}"))
 }
 
+/// The memory that an instruction reads, also in rules and as limits of its loops, and what it writes.
+struct Memory {
+    id: String,
+    reads: BTreeSet<Name>,
+    writes: BTreeSet<Name>,
+}
+
+impl Memory {
+    /// Of all instructions.
+    fn of(kernel: &LoopKernel) -> Vec<Memory> {
+        let Ok(kernel) = transform::expand_subst(kernel, &Query::All) else { return Vec::new() };
+        let storage = |name: Name| kernel.temporaries.get(&name).and_then(|known| known.base_storage.clone()).unwrap_or(name);
+        let limits = |iname: &Name| kernel.domains.iter().find(|domain| domain.has_dim(iname)).map_or(&[][..], |domain| domain.params());
+        let of_instruction = |instruction: &Arc<Instruction>| {
+            let reduced = instruction.reduction_inames();
+            let limits = instruction.within_inames.iter().chain(&reduced).flat_map(limits).cloned();
+            Memory {
+                id: instruction.id.to_string(),
+                reads: instruction.reads().into_iter().chain(limits).map(storage).collect(),
+                writes: instruction.writes().into_iter().map(storage).collect(),
+            }
+        };
+        kernel.instructions.iter().map(of_instruction).collect()
+    }
+}
+
 /// Two instructions that share nothing that either writes: what is promised is true.
 pub(super) fn add_nosync(view: &mut View<'_>) -> Option<String> {
     let (first, last) = two_ids(view)?;
-    let of = |id: &String| view.kernel.instructions.iter().find(|instruction| instruction.id == id.as_str());
+    let all = Memory::of(view.kernel);
+    let of = |id: &String| all.iter().find(|memory| memory.id == *id);
     let (one, other) = (of(&first)?, of(&last)?);
     let meets = |a: &BTreeSet<_>, b: &BTreeSet<_>| !a.is_disjoint(b);
-    if meets(&one.writes(), &other.writes()) || meets(&one.writes(), &other.reads()) || meets(&one.reads(), &other.writes()) {
+    if meets(&one.writes, &other.writes) || meets(&one.writes, &other.reads) || meets(&one.reads, &other.writes) {
         return None;
     }
     let scope = view.draw.of(&["local", "global", "any"]);
@@ -56,17 +87,15 @@ pub(super) fn remove_inames_from_insn(view: &mut View<'_>) -> Option<String> {
     Some(format!("{iname} {id}"))
 }
 
-/// An instruction that writes what nothing reads.
+/// An instruction that writes what nothing reads: that it is not needed is the caller's promise.
 pub(super) fn remove_instructions(view: &mut View<'_>) -> Option<String> {
-    let instructions = &view.kernel.instructions;
-    let is_dead = |id: &String| {
-        let Some(own) = instructions.iter().find(|instruction| instruction.id == id.as_str()) else { return false };
-        let writes = own.writes();
-        !writes.is_empty()
-            && writes.iter().all(|name| view.kernel.temporaries.contains_key(name))
-            && instructions.iter().all(|other| other.id == own.id || other.reads().is_disjoint(&writes))
+    let all = Memory::of(view.kernel);
+    let is_temporary = |name: &Name| !view.kernel.arguments.iter().any(|argument| argument.name == *name);
+    let is_dead = |own: &&Memory| {
+        let is_read = |other: &Memory| other.id != own.id && !other.reads.is_disjoint(&own.writes);
+        !own.writes.is_empty() && own.writes.iter().all(is_temporary) && !all.iter().any(is_read)
     };
-    let dead: Vec<String> = view.ids().into_iter().filter(is_dead).collect();
+    let dead: Vec<String> = all.iter().filter(is_dead).map(|memory| memory.id.clone()).collect();
     view.draw.any(&dead)
 }
 

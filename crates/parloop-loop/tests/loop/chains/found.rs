@@ -1,0 +1,223 @@
+//! Cases that random chains found, as small as they can be: each must be refused, or keep its numbers.
+
+use super::case::Case;
+use super::oracle::{length, meaning};
+use super::verify::{Outcome, Place, verify};
+
+/// Why a case is refused on every device.
+fn refusal(text: &str) -> String {
+    match outcome(text) {
+        Outcome::Refused { message, .. } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What becomes of a case on every device.
+fn outcome(text: &str) -> Outcome {
+    verify(&Case::parse(text).unwrap(), &Place::all(), None)
+}
+
+#[test]
+fn lanes_keep_the_limits_of_their_loops_behind_a_barrier() {
+    let found = outcome(
+        "; sizes 2 5
+kernel f
+domain {[i]: 0 <= i < n}
+domain {[j]: 0 <= j < e}
+data
+  b: global int32[2*n + 16, 2*n + 16]
+  e: temp int32
+  n: value int32
+instructions
+  e = b[i + 3, i] % 4 {id=limit, dep=*, inames=i}
+  b[i + 2, j] = 1 {id=set, dep=*limit, inames=i:j}
+
+; chain
+split_iname i 3 inner_tag=l.0
+",
+    );
+    assert_eq!(found, Outcome::Same);
+}
+
+#[test]
+fn an_instruction_runs_where_its_sum_is_empty_whatever_is_fixed() {
+    for step in ["", "fix_parameters n=5", "split_iname j 2"] {
+        let text = format!(
+            "; sizes 5
+kernel f
+domain {{[i, r]: 0 <= i < n and (i < 2 or i > 2) and i < r < n - 1}}
+domain {{[j]: i < j < n}}
+data
+  y: global int32[2*n + 16]
+  z: global int32[2*n + 16, 2*n + 16]
+  n: value int32
+instructions
+  z[n + 6 - i, j + 3] = 5 + sum(r, y[j + r]) {{id=set, dep=*, inames=i:j}}
+
+; chain
+{step}
+"
+        );
+        // `i = 3, j = 4` has no value of `r`.
+        let numbers = meaning(&Case::parse(&text).unwrap()).unwrap();
+        assert_eq!(numbers[0]["z"][8 * length(5) + 7], 5.0);
+        assert_eq!(outcome(&text), Outcome::Same, "{step}");
+    }
+}
+
+#[test]
+fn checked_runs_see_what_a_call_writes_to_a_part_that_it_reads() {
+    let message = refusal(
+        "; sizes 7
+kernel f
+domain {[i]: 0 <= i < n}
+domain {[from, to, l, m]: 0 <= from, to, l < 6 and 0 <= m < 5}
+data
+  b, z: global int32[2*n + 16, 2*n + 16]
+  y: global int32[2*n + 16]
+  n: value int32
+instructions
+;= z[i + 1, l + 1] = b[i, 5 - l] {id=reversed, dep=*, inames=i:l}
+;= z[i + 1, m + 2] = (z[i + 1, m + 1] + b[i, m + 1]) % 89 {id=call, dep=*reversed, inames=i:m}
+  [to]: z[i + 1, to + 1] = sums([from]: b[i, from], [to]: z[i + 1, to + 1]) {id=call, dep=*, inames=i}
+  y[i + 4] = z[i + 2, 2*i + 4] {id=get, dep=*call, inames=i, if=b[2*i, i % 3 + 2] % 2 == 1}
+function sums
+domain {[l, m]: 0 <= l < 6 and 0 <= m < 5}
+data
+  from, to: global int32[6]
+instructions
+  to[l] = from[5 - l] {id=reversed, inames=l}
+  to[m + 1] = (to[m] + from[m + 1]) % 89 {id=add, dep=*reversed, inames=m}
+
+; chain
+map_domain \"{[i] -> [h]: h = n - 1 - i}\"
+",
+    );
+    assert!(message.contains("`z[") && message.contains("`call`") && message.contains("`get`"), "{message}");
+}
+
+#[test]
+fn a_value_that_is_substituted_is_rounded_as_it_was_stored() {
+    let bodies = [
+        ("t: temp int32", "t = 0.5*i", "a[i] = y[i] + t"),
+        ("t: temp int32", "t = sum(r, y[i + r])", "a[i] = y[i] + t"),
+        ("t: temp float64", "t = y[i] // 2", "a[i] = t / 4"),
+    ];
+    for (data, set, get) in bodies {
+        let text = format!(
+            "; sizes 5
+kernel f
+domain {{[i]: 0 <= i < n}}
+domain {{[r]: 0 <= r < 3}}
+data
+  a: global float64[2*n + 16]
+  {data}
+  y: global int32[2*n + 16]
+  n: value int32
+instructions
+  {set} {{id=set, dep=*, inames=i}}
+  {get} {{id=get, dep=*set, inames=i}}
+
+; chain
+assignment_to_subst t
+"
+        );
+        assert_eq!(outcome(&text), Outcome::Same, "{set}");
+    }
+}
+
+#[test]
+fn elements_that_share_memory_go_on_to_do_so() {
+    let kernel = |strides: &str, step: &str| {
+        format!(
+            "; sizes 3
+kernel f
+domain {{[i, j]: 0 <= i, j < n}}
+data
+;= w: global int32[2*n + 16]
+  w: global int32[2*n + 16, 2*n + 16] {{dim_tags=[{strides}]}}
+  x: global int32[2*n + 16]
+  n: value int32
+instructions
+;= w[j + 1] = w[j] + x[i] {{id=set, dep=*, inames=i:j}}
+  w[i, j + 1] = w[i + 1, j] + x[i] {{id=set, dep=*, inames=i:j}}
+
+; chain
+{step}
+"
+        )
+    };
+    let rows = "stride(0), stride(1)";
+    for step in ["", "split_array_axis w 0 4", "tag_array_axes w \"stride:0, stride:1\"", "tag_array_axes x \"stride:1\""] {
+        assert_eq!(outcome(&kernel(rows, step)), Outcome::Same, "{step}");
+    }
+    for (strides, step, which) in
+        [(rows, "N1, N0", "now"), ("N1, N0", "stride:0, stride:1", "then"), ("N1, N0", "stride:1, stride:1", "then")]
+    {
+        let message = refusal(&kernel(strides, &format!("tag_array_axes w \"{step}\"")));
+        let expected = format!(
+            "tag_array_axes: elements of `w` share memory by the strides that it has {which}, and the kernel writes to it, so other axis tags \
+             would change its numbers; make another array with the layout and copy"
+        );
+        assert_eq!(message, expected);
+    }
+}
+
+#[test]
+fn an_atomic_update_of_an_integer_rounds_the_sum() {
+    for update in ["y[q[i]] + 0.5*i", "y[q[i]] - 0.5*i", "0.5 + y[q[i]] + 1", "y[q[i]] + 1 + q[i]"] {
+        let text = format!(
+            "; sizes 2 7
+kernel f
+domain {{[i]: 0 <= i < n}}
+data
+  q: global int32[2*n + 16]
+  y: global int32[2*n + 16]
+  n: value int32
+instructions
+  y[q[i]] = {update} {{id=set, dep=*, inames=i, atomic}}
+
+; chain
+"
+        );
+        assert_eq!(outcome(&text), Outcome::Same, "{update}");
+    }
+}
+
+#[test]
+fn temporaries_whose_elements_share_memory_get_no_copies_and_no_rule() {
+    let kernel = |step: &str| {
+        format!(
+            "; sizes 3 5
+kernel f
+domain {{[i]: 0 <= i < n}}
+domain {{[c, d]: 0 <= c, d < 6}}
+data
+  x: global int32[2*n + 16]
+  y: global int32[2*n + 16]
+;= t: temp int32[6]
+  t: temp int32[6, 6] {{dim_tags=[stride(0), stride(1)]}}
+  n: value int32
+instructions
+;= t[d] = 3*c + x[d + i] {{id=set, dep=*, inames=i:c:d}}
+  t[c, d] = 3*c + x[d + i] {{id=set, dep=*, inames=i:c:d}}
+;= y[i] = t[1] + t[i % 6] {{id=get, dep=*set, inames=i}}
+  y[i] = t[0, 1] + t[5, i % 6] {{id=get, dep=*set, inames=i}}
+
+; chain
+{step}
+"
+        )
+    };
+    for step in ["", "split_iname i 2 inner_tag=l.0", "tag_inames i=g.0"] {
+        assert_eq!(outcome(&kernel(step)), Outcome::Same, "{step}");
+    }
+    for step in ["privatize_temporaries_with_inames i", "split_iname i 2 inner_tag=ilp", "split_iname i 4 inner_tag=vec"] {
+        let message = refusal(&kernel(step));
+        let expected = "elements of temporary `t` share memory by its strides, so it cannot have an entry for each value of an iname; give it a layout of its own";
+        assert!(message.ends_with(expected), "{message}");
+    }
+    let expected = "assignment_to_subst: elements of `t` share memory by its strides, so an element may hold what was assigned to another one, \
+                    which is no rule of its indices";
+    assert_eq!(refusal(&kernel("assignment_to_subst t")), expected);
+}
