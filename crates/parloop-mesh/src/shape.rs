@@ -66,8 +66,10 @@ pub struct PartShape {
     pub layout: Layout,
     /// How elements lead to rows.
     pub reach: Reach,
-    /// The blocks of a matrix that the kernel gets as one; then the map leads to stored blocks, or nowhere.
+    /// The blocks of a matrix that the kernel gets as one; then the map leads to stored blocks.
     pub block: Option<Block>,
+    /// Whether some blocks lead nowhere.
+    pub drops: bool,
     /// Whether single rows or columns of blocks are dropped.
     pub drops_singles: bool,
     /// What the kernel does with it.
@@ -331,6 +333,7 @@ impl Shape {
                     layout: layout(part),
                     reach,
                     block: part.block(),
+                    drops: part.map.as_ref().is_some_and(Map::drops),
                     drops_singles: part.meeting().is_some_and(|meeting| meeting.dropped.has_singles()),
                     access: part.access,
                 });

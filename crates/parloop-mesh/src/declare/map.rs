@@ -81,8 +81,10 @@ pub(crate) struct Route {
     pub order: Option<Arc<[i32]>>,
 }
 
-/// Of a map to the stored blocks of a matrix: their order is that of their rows. Negative values lead nowhere.
+/// Of a map to the stored blocks of a matrix: their order is that of their rows.
 struct Blocks {
+    /// Whether there are negative values, which lead nowhere.
+    drops: bool,
     /// The map to the rows.
     rows: Map,
     pattern: Arc<Pattern>,
@@ -185,7 +187,8 @@ impl Map {
     /// Positions of stored blocks for each visit of a loop, which were checked when they were found; -1 is none.
     pub(super) fn to_blocks(rows: &Map, stored: (&Set, &Arc<Pattern>), arity: usize, values: &[i32], name: String) -> Result<Map> {
         let (set, pattern) = stored;
-        let blocks = Blocks { rows: rows.clone(), pattern: pattern.clone() };
+        let drops = values.iter().any(|&value| value < 0);
+        let blocks = Blocks { drops, rows: rows.clone(), pattern: pattern.clone() };
         let kind = Kind::Blocks(Storage::with_values(values, values.len() / arity, arity)?, blocks);
         Ok(Map::of(Known::Own(Identity::fresh()), name, (rows.from(), set), arity, kind, None))
     }
@@ -250,9 +253,9 @@ impl Map {
         Ok(Map::of(Known::Own(Identity::fresh()), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))
     }
 
-    /// Whether values may be negative, which lead nowhere.
+    /// Whether some values are negative, which lead nowhere.
     pub(crate) fn drops(&self) -> bool {
-        matches!(self.inner.kind, Kind::Blocks(..))
+        matches!(&self.inner.kind, Kind::Blocks(_, Blocks { drops: true, .. }))
     }
 
     /// Whether it has a row for each visit of a loop, and not for each column of an extruded set.

@@ -89,15 +89,18 @@ impl Sparsity {
             let regions = if from.layers().is_some() { regions } else { &[Region::All] };
             for &region in regions {
                 let iteration = Iteration::new(from, region)?;
-                let targets = [iteration.targets(row_map)?, iteration.targets(column_map)?];
-                values.push((iteration, row_map, column_map, targets));
+                let column_targets = if row_map == column_map { None } else { Some(iteration.targets(column_map)?) };
+                values.push((iteration.targets(row_map)?, column_targets, iteration, row_map, column_map));
             }
         }
-        let tables = values.iter().map(|(iteration, row_map, column_map, [row_values, column_values])| {
-            Ok((flat(row_map, row_values, iteration)?, flat(column_map, column_values, iteration)?))
+        // One table where rows and columns have the same map.
+        let tables = values.iter().map(|(row_targets, column_targets, iteration, row_map, column_map)| {
+            let columns = column_targets.as_ref().map(|targets| flat(column_map, targets, iteration)).transpose()?;
+            Ok((flat(row_map, row_targets, iteration)?, columns))
         });
         let tables = tables.collect::<Result<Vec<_>>>()?;
-        let met = tables.iter().map(|(row_table, column_table)| Pair::new(row_table, column_table)).collect::<Result<Vec<_>, _>>()?;
+        let met = tables.iter().map(|(row_table, column_table)| Pair::new(row_table, column_table.as_ref().unwrap_or(row_table)));
+        let met = met.collect::<Result<Vec<_>, _>>()?;
         let pattern = Arc::new(Pattern::new(size, &met, threads())?);
         let nonzeros = Set::new(pattern.stored(), format!("{name}_blocks"))?;
         let pairs = pairs.iter().map(|&(row_map, column_map, _)| (row_map.clone(), column_map.clone())).collect();

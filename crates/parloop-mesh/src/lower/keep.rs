@@ -94,8 +94,8 @@ impl Body<'_> {
 
     /// Whether the block at hand is stored, and has the row and the column at hand, where it may not.
     pub fn leads_somewhere(&self, spot: &Spot, index: usize, part: &PartShape, walk: &Walk) -> Option<Expr> {
-        let map = part.map().filter(|_| part.block.is_some())?;
-        and(Some(self.target(spot, map, walk).at_least(0)), self.is_kept(spot, index, part, walk))
+        let is_stored = part.map().filter(|_| part.drops).map(|map| self.target(spot, map, walk).at_least(0));
+        and(is_stored, self.is_kept(spot, index, part, walk))
     }
 
     /// Whether an element has the row and the column at hand of a matrix, where single ones are dropped.

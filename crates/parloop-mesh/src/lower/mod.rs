@@ -125,9 +125,11 @@ pub fn unwritten_part(array: &str) -> Option<usize> {
 /// # Errors
 /// What the loop compiler says.
 pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Result<Lowered, LoopError> {
-    // Indices that checks report count the numbers of all elements.
+    // Indices that checks report count the numbers of all elements. Threads compute in 64 bits: narrower numbers may wrap, so that compilers
+    // would widen every index by itself. In the lanes of vectors there are twice as many narrow ones.
+    let is_scalar = machine == Machine::Threads && !matches!(form, Form::Elements { lanes: true, .. });
     let wide = Shape { index: DType::I64, ..shape.clone() };
-    let shape = if checked { &wide } else { shape };
+    let shape = if checked || is_scalar { &wide } else { shape };
     let mut frame = frame::frame(shape, form, machine, &lanes::lane_writes(shape));
     let around = std::mem::take(&mut frame.piece);
     let body = body(&Body { shape, form, machine, frame: &frame, axes: &kernel.axes(shape), checked });

@@ -182,7 +182,7 @@ impl Making<'_> {
         for number in first.iter().copied().chain(0..maps.len()) {
             let map = &maps[number];
             // Rows of a matrix are ordered by the map that leads to them.
-            if !map.drops() && !map.is_local()? {
+            if !map.is_by_visit() && !map.is_local()? {
                 let values = map.values()?;
                 let table = Table { values: &values, arity: map.arity(), set: 0, targets: map.to().sizes().total, drops: false };
                 let incidence = Incidence::new(self.elements(), &[table])?;

@@ -18,7 +18,7 @@ use crate::declare::identity::{self, Id};
 use crate::declare::mat::Mat;
 use crate::declare::sparsity::Sparsity;
 use crate::error::MeshError;
-use crate::lower::{Array, Number, Product, product};
+use crate::lower::{Array, Machine, Number, Product, product};
 use crate::storage::{Layout, Storage, take_turns};
 
 /// A product made ready for a context, for all matrices of one sparsity and type.
@@ -97,13 +97,15 @@ impl Mat {
         if layouts[0] != Layout::Rows {
             return Err(self.wrong(y, "the blocks of the matrix lie column by column"));
         }
-        let wide = tables.iter().any(|table| table.len() > i32::MAX as usize);
+        let machine = machine_of(context);
+        // On threads narrow indices would be widened one by one.
+        let wide = machine == Machine::Threads || tables.iter().any(|table| table.len() > i32::MAX as usize);
         let what = Product {
             dtype: self.dtype(),
             block: (sparsity.rows().count(), sparsity.columns().count()),
             transposed,
             layouts: [layouts[1], layouts[2]],
-            machine: machine_of(context),
+            machine,
             index: if wide { DType::I64 } else { DType::I32 },
         };
         let ready = ready(sparsity, &what, context)?;

@@ -225,8 +225,8 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
             Some("elements would be run more than once, but the kernel reads and writes data in place")
         }
         // An element whose blocks are all dropped has no target that would run it.
-        (Scheme::Gather, _) if met().any(|part| part.block.is_some()) && writes().any(|part| part.reach == Reach::Direct) => {
-            Some("blocks of a matrix may be dropped, so that no target would write what elements have of their own")
+        (Scheme::Gather, _) if met().any(|part| part.drops) && writes().any(|part| part.reach == Reach::Direct) => {
+            Some("blocks of a matrix are dropped, so that no target would write what elements have of their own")
         }
         (Scheme::Gather, _) if shape.parts.iter().any(|part| part.is_reduced()) => {
             Some("elements would be run more than once, but the kernel has sums or extremes over all elements")

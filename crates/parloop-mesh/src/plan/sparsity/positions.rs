@@ -45,6 +45,15 @@ pub(super) fn are_narrow(stored: usize) -> bool {
     i32::try_from(stored).is_ok()
 }
 
+/// Rows of up to so many blocks are looked through from their beginning.
+const SHORT: usize = 24;
+
+/// Where a column stands in an ascending row.
+#[inline]
+fn place(row: &[i32], column: i32) -> Option<usize> {
+    if row.len() > SHORT { row.binary_search(&column).ok() } else { row.iter().position(|&stored| stored == column) }
+}
+
 impl Pattern {
     /// For each element of a pair the positions of its blocks in [`Pattern::columns`], on up to `threads` threads; 0 counts as 1.
     ///
@@ -108,7 +117,7 @@ impl Pattern {
         let (start, stored) = (self.starts[row as usize], self.row(row as usize));
         for (&column, out) in columns.iter().zip(out) {
             *out = make(match column {
-                0.. => start + stored.binary_search(&column).map_err(|_| PlanError::NotStored { row, column })? as i64,
+                0.. => start + place(stored, column).ok_or(PlanError::NotStored { row, column })? as i64,
                 _ => -1,
             });
         }
