@@ -321,3 +321,17 @@ def test_lists_of_one_side_alone_drop_nothing_of_the_other():
     kernel = op2.Kernel("void ones(double *a) { for (int i = 0; i < 4; i++) a[i] += 1; }", "ones")
     op2.par_loop(kernel, ends.iterset, mat(op2.INC, (ends, ends), lgmaps=(None, [0, -1, 2])))
     assert mat.values.tolist() == [[1, 0, 0], [1, 0, 1], [0, 0, 1]]
+
+
+def test_three_maps_are_three_pairs_and_what_is_third_else_must_be_regions():
+    cells, nodes = op2.Set(1, "cells"), op2.Set(4, "nodes")
+    maps = [op2.Map(cells, nodes, 2, [[0, end]], f"to {end}") for end in (1, 2, 3)]
+    for given in (tuple(maps), maps):
+        sparsity = op2.Sparsity(nodes, given)
+        assert len(sparsity.maps) == 3 and sparsity.colidx[: sparsity.rowptr[1]].tolist() == [0, 1, 2, 3]
+    assert op2.Sparsity(nodes, (maps[0], maps[1], op2.ALL)).nz == 7
+    with pytest.raises(pl.ModeValueError, match="regions are needed, not an object of type int"):
+        op2.Sparsity(nodes, (maps[0], maps[1], 3))
+    mat = op2.Mat(op2.Sparsity(nodes, maps))
+    with pytest.raises(pl.ModeValueError, match="regions are needed, not an object of type int"):
+        mat(op2.INC, (maps[0], maps[0], 3))
