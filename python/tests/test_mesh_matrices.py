@@ -335,3 +335,9 @@ def test_three_maps_are_three_pairs_and_what_is_third_else_must_be_regions():
     mat = op2.Mat(op2.Sparsity(nodes, maps))
     with pytest.raises(pl.ModeValueError, match="regions are needed, not an object of type int"):
         mat(op2.INC, (maps[0], maps[0], 3))
+
+
+def test_values_of_maps_are_shown_as_they_were_given():
+    cells, nodes = op2.Set(1, "cells"), op2.Set(2, "nodes")
+    with pytest.raises(pl.MapValueError, match=f"map `m`: entry \\[0, 0\\] is {2**63 + 1}, but set `nodes` has 2 elements"):
+        op2.Map(cells, nodes, 1, np.array([[2**63 + 1]], np.uint64), "m")
