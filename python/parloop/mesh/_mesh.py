@@ -52,7 +52,7 @@ class Mesh:
     vertices : Set
         All vertices, including the further nodes of second-order cells.
     coordinates : Dat
-        The coordinates of the vertices; it may be changed to move the mesh.
+        The coordinates of the vertices; it may be changed to move the mesh. Nodes of spaces follow.
     sets : mapping
         Sets by name: ``vertices``, the cell types, and ``edges``, ``faces``, ``boundary`` and ``interior`` (facets with one and with two
         cells), ``cells`` and ``facets`` (what these are in this mesh). Cells with triangles and quadrilaterals as faces have ``triangle
