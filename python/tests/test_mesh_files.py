@@ -1,6 +1,8 @@
 """Files of meshes: what a format cannot have, writes that fail, series of times, and files that end too early."""
 
+import os
 import re
+import stat
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 import parloop as pl
 import parloop.mesh as op2
 from conftest import IN_CI
+from parloop.mesh._second_order import SECOND_ORDER
 
 try:
     import h5py  # noqa: F401
@@ -31,6 +34,110 @@ def here(tmp_path, monkeypatch):
 @pytest.fixture
 def mesh():
     return op2.box_mesh((2, 2))
+
+
+def numbers(mesh, first=0.0, dim=1):
+    return op2.Dat(mesh.vertices**dim, first + np.arange(9.0 * dim).reshape((9, dim) if dim > 1 else 9))
+
+
+class TestFields:
+    @pytest.mark.parametrize("ending", ["stl", "off", "obj", "mesh", "inp", "bdf", "vol", "vol.gz", "post", "wkt", "mdpa", "xml", "svg", "node"])
+    def test_formats_without_data_refuse_fields(self, here, mesh, ending):
+        what = f"which a .{ending.split('.')[-1]} file cannot have; write a .vtu or .xdmf file"
+        with refuses(pl.DataValueError, f"field `u` is on points, {what}"):
+            mesh.write(f"a.{ending}", u=numbers(mesh))
+        with refuses(pl.DataValueError, f"field `c` is on cells, {what}"):
+            mesh.write(f"a.{ending}", c=op2.Dat(mesh.cells))
+        assert os.listdir(here) == []
+
+    @pytest.mark.parametrize("ending", ["ply", "h5m", "msh"])
+    def test_formats_with_data_on_points_refuse_fields_on_cells(self, here, mesh, ending):
+        what = "a file of Gmsh's" if ending == "msh" else f"a .{ending} file"
+        with refuses(pl.DataValueError, f"field `c` is on cells, which {what} cannot have; write a .vtu or .xdmf file"):
+            mesh.write(f"a.{ending}", u=numbers(mesh), c=op2.Dat(mesh.cells))
+
+    @pytest.mark.filterwarnings("ignore:meshio")
+    @pytest.mark.parametrize("ending", ["vtu", "vtk", "xdmf", "xmf", "med", "avs", "tec", "hmf", "ply", "h5m", "msh"])
+    def test_fields_are_read_back_from_formats_that_have_them(self, here, mesh, ending):
+        mesh.write(f"a.{ending}", u=numbers(mesh, 0.1))
+        np.testing.assert_allclose(op2.read_mesh(f"a.{ending}").data("u").data_ro, 0.1 + np.arange(9), rtol=1e-14)
+        if ending not in ("ply", "h5m", "msh"):
+            mesh.write(f"a.{ending}", c=op2.Dat(mesh.cells, np.arange(8.0)))
+            assert op2.read_mesh(f"a.{ending}").data("c", on="triangle").data_ro.tolist() == list(range(8))
+
+    @pytest.mark.parametrize(
+        ("name", "dim", "message"),
+        [
+            ("a.msh", 2, "field `u` has 2 components, but a file of Gmsh's has fields of 1, 3 or 9; write a .vtu file"),
+            ("a.xdmf", 5, "field `u` has 5 components, but an .xdmf file has fields of 1, 2, 3, 6 or 9; write a .vtu file"),
+            ("a.ply", 3, "field `u` has 3 components, but a .ply file has fields of 1; write a .vtu file"),
+        ],
+    )
+    def test_formats_refuse_numbers_of_components_that_they_do_not_have(self, here, mesh, name, dim, message):
+        with refuses(pl.DataValueError, message):
+            mesh.write(name, u=numbers(mesh, dim=dim))
+
+    @pytest.mark.parametrize("ending", ["vtu", "xdmf", "vtk", "msh"])
+    def test_types_that_no_file_has_are_refused_by_the_name_of_the_field(self, here, mesh, ending):
+        with refuses(pl.DataTypeError, "field `u` is bool, which a file cannot have; write it as integers"):
+            mesh.write(f"a.{ending}", u=op2.Dat(mesh.vertices, np.ones(9, bool), name="other"))
+
+    @pytest.mark.parametrize(("ending", "largest", "what"), [("msh", 2**53, "a file of Gmsh's"), ("avs", 10**14, "a .avs file")])
+    def test_formats_of_doubles_refuse_integers_that_are_none(self, here, mesh, ending, largest, what):
+        mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, largest - np.arange(9)))
+        assert [int(value) for value in meshio.read(f"a.{ending}").point_data["q"]] == [largest - i for i in range(9)]
+        for wrong in (largest + np.arange(9), -largest - np.arange(9)):
+            with refuses(pl.DataValueError, f"field `q` has integers beyond {largest}, which {what} cannot have; write a .vtu or .xdmf file"):
+                mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, wrong))
+
+    @pytest.mark.parametrize("counts", [(3,), (2, 1), (1, 1, 1)])
+    @pytest.mark.parametrize("degree", [1, 2])
+    def test_spaces_are_written_in_gmshs_format(self, here, counts, degree):
+        mesh = op2.box_mesh(counts)
+        space = mesh.space(degree)
+        space.write("a.msh", u=op2.Dat(space.nodes, np.arange(space.nodes.size, dtype=float)))
+        assert (here / "a.msh").read_bytes().startswith(b"$MeshFormat")
+        again = op2.read_mesh("a.msh")
+        assert again.cell_type == (mesh.cell_type if degree == 1 else SECOND_ORDER[mesh.cell_type])
+        assert (again.maps[again.cell_type].values == space.map.values).all() and not again.regions
+        assert again.data("u").data_ro.tolist() == list(range(space.nodes.size))
+
+
+class TestReplacing:
+    @pytest.mark.parametrize("ending", ["vtu", "msh", "xdmf", "vtk", "avs", "med"])
+    def test_a_write_that_fails_leaves_the_file_that_was_there(self, here, mesh, ending, monkeypatch):
+        mesh.write(f"a.{ending}", u=numbers(mesh))
+        before = {name: (here / name).read_bytes() for name in os.listdir(here)}
+        with pytest.raises(pl.MeshError):
+            mesh.write(f"a.{ending}", u=op2.Dat(mesh.vertices, np.ones(9, bool)))
+
+        def fails(file, *_, **__):
+            with open(file, "w") as opened:
+                opened.write("half")
+            raise pl.MeshFileError(f"cannot write `{file}`: no space left")
+
+        monkeypatch.setattr("parloop.mesh._write.write_vtk", fails)
+        monkeypatch.setattr(meshio.Mesh, "write", lambda self, file, **_: fails(file))
+        with pytest.raises(pl.MeshFileError, match=f"cannot write `a.{ending}`.*no space left"):
+            mesh.write(f"a.{ending}", u=numbers(mesh))
+        assert {name: (here / name).read_bytes() for name in os.listdir(here)} == before
+
+    def test_files_that_are_replaced_keep_their_permissions_and_links(self, here, mesh):
+        (here / "there").mkdir()
+        for ending in ("vtu", "vtk"):
+            real, link = here / "there" / f"real.{ending}", here / f"link.{ending}"
+            real.write_text("old")
+            real.chmod(0o640)
+            link.symlink_to(real)
+            mesh.write(link)
+            assert link.is_symlink() and op2.read_mesh(real).cells.size == 8 and stat.S_IMODE(real.stat().st_mode) == 0o640
+        assert sorted(os.listdir(here / "there")) == ["real.vtk", "real.vtu"]
+
+    def test_what_is_not_a_file_is_not_replaced(self, here, mesh):
+        (here / "a.vtk").mkdir()
+        with pytest.raises(pl.MeshFileError, match="cannot write `a.vtk`: .*Is a directory"):
+            mesh.write("a.vtk")
+        assert (here / "a.vtk").is_dir() and os.listdir(here) == ["a.vtk"]
 
 
 class TestReading:

@@ -135,8 +135,8 @@ class Space:
         result: Table = np.take_along_axis(self.map.values[cells], local_nodes(shape, FACET_SHAPES[width])[which], axis=1).ravel()
         return result
 
-    def write(self, path: str | os.PathLike[str], **fields: Any) -> None:
-        """Write the nodes and data on them, or on the cells, to a file, as cells of this degree; see :meth:`Mesh.write`."""
+    def write(self, path: str | os.PathLike[str], /, **fields: Any) -> None:
+        """Write the nodes and data on them, or on the cells, to a file, as cells of this degree, without regions; see :meth:`Mesh.write`."""
         shape = CELL_TYPES[self.mesh.cell_type][0]
         write_cells(path, self.coordinates, {shape if self.degree == 1 else SECOND_ORDER[shape]: self.map}, fields)
 
