@@ -3,6 +3,8 @@
 import os
 import re
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from conftest import IN_CI
 from parloop.mesh._second_order import SECOND_ORDER
 
 try:
-    import h5py  # noqa: F401
+    import h5py
     import meshio
 except ImportError:
     meshio = None
@@ -90,6 +92,14 @@ class TestFields:
             with refuses(pl.DataValueError, f"field `q` has integers beyond {largest}, which {what} cannot have; write a .vtu or .xdmf file"):
                 mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, wrong))
 
+    @pytest.mark.parametrize("name", ["path", "coordinates", "map", "shape", "time"])
+    def test_fields_may_have_any_name(self, here, mesh, name):
+        mesh.write("a.vtu", **{name: numbers(mesh)})
+        assert op2.read_mesh("a.vtu").data(name).data_ro.tolist() == list(range(9))
+        with op2.TimeSeries("a.xdmf", mesh) as series:
+            series.write(0, **{name: numbers(mesh)})
+        assert steps("a.xdmf") == [(0, {name: 0})]
+
     @pytest.mark.parametrize("counts", [(3,), (2, 1), (1, 1, 1)])
     @pytest.mark.parametrize("degree", [1, 2])
     def test_spaces_are_written_in_gmshs_format(self, here, counts, degree):
@@ -138,6 +148,69 @@ class TestReplacing:
         with pytest.raises(pl.MeshFileError, match="cannot write `a.vtk`: .*Is a directory"):
             mesh.write("a.vtk")
         assert (here / "a.vtk").is_dir() and os.listdir(here) == ["a.vtk"]
+
+
+def steps(path):
+    with meshio.xdmf.TimeSeriesReader(path) as reader:
+        reader.read_points_cells()
+        return [(time, {name: values[0] for name, values in points.items()}) for time, points, _ in map(reader.read_data, range(reader.num_steps))]
+
+
+class TestSeries:
+    def test_a_series_that_is_not_closed_has_no_times_of_an_earlier_one(self, here, mesh):
+        with op2.TimeSeries("a.xdmf", mesh) as series:
+            for time in range(3):
+                series.write(time, u=numbers(mesh, time + 1))
+        assert steps("a.xdmf") == [(0, {"u": 1}), (1, {"u": 2}), (2, {"u": 3})]
+        program = (
+            "import os, numpy as np, parloop.mesh as op2\n"
+            "mesh = op2.box_mesh((2, 2))\n"
+            "series = op2.TimeSeries('a.xdmf', mesh)\n"
+            "series.write(100, u=op2.Dat(mesh.vertices, np.full(9, 777.0)))\n"
+            "{}series.write(101, u=op2.Dat(mesh.vertices, np.full(9, 778.0)))\n"
+            "series._writer.h5_file.flush()\n"
+            "os._exit(3)\n"
+        )
+        for flush, expected in (("", []), ("series.flush();", [(100, {"u": 777})])):
+            assert subprocess.run([sys.executable, "-c", program.format(flush)], cwd=here).returncode == 3
+            assert steps("a.xdmf") == expected
+
+    def test_a_series_that_cannot_begin_leaves_what_was_there(self, here, mesh, monkeypatch):
+        with op2.TimeSeries("a.xdmf", mesh) as series:
+            series.write(0, u=numbers(mesh, 5))
+        with refuses(pl.DataTypeError, "a time series is of a Mesh, not of 3"):
+            op2.TimeSeries("a.xdmf", 3)
+        with refuses(pl.MeshFileError, "the path of a time series is text, not 3"):
+            op2.TimeSeries(3, mesh)
+        monkeypatch.setattr(meshio.xdmf.TimeSeriesWriter, "write_points_cells", lambda *_: 1 / 0)
+        with refuses(pl.MeshFileError, "cannot write `a.xdmf`: division by zero"):
+            op2.TimeSeries("a.xdmf", mesh)
+        assert steps("a.xdmf") == [(0, {"u": 5})] and sorted(os.listdir(here)) == ["a.h5", "a.xdmf"]
+
+    def test_a_step_that_fails_is_not_in_the_file(self, here, mesh, monkeypatch):
+        with op2.TimeSeries("a.xdmf", mesh) as series:
+            series.write(0, u=numbers(mesh))
+            with refuses(pl.DataValueError, "field `v` has 5 components, but an .xdmf file has fields of 1, 2, 3, 6 or 9; write a .vtu file"):
+                series.write(1, u=numbers(mesh), v=numbers(mesh, dim=5))
+            with monkeypatch.context() as patched:
+                patched.setattr(meshio.xdmf.TimeSeriesWriter, "cell_data", lambda *_: 1 / 0)
+                with refuses(pl.MeshFileError, "cannot write `a.xdmf`: division by zero"):
+                    series.write(1, u=numbers(mesh), c=op2.Dat(mesh.cells))
+            series.write(2, u=numbers(mesh, 2))
+        assert steps("a.xdmf") == [(0, {"u": 0}), (2, {"u": 2})]
+        with h5py.File("a.h5") as file:
+            assert len(file) == 4  # points, cells, and u twice
+
+    def test_a_series_stays_in_the_folder_where_it_began(self, here, mesh, monkeypatch):
+        (here / "other").mkdir()
+        (here / "other" / "a.xdmf").write_text("of somebody else")
+        series = op2.TimeSeries("a.xdmf", mesh)
+        series.write(0, u=numbers(mesh))
+        monkeypatch.chdir(here / "other")
+        series.flush()
+        series.close()
+        assert (here / "other" / "a.xdmf").read_text() == "of somebody else" and os.listdir(here / "other") == ["a.xdmf"]
+        assert steps(here / "a.xdmf") == [(0, {"u": 0})]
 
 
 class TestReading:
