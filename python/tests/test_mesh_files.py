@@ -84,6 +84,14 @@ class TestFields:
         with refuses(pl.DataTypeError, "field `u` is bool, which a file cannot have; write it as integers"):
             mesh.write(f"a.{ending}", u=op2.Dat(mesh.vertices, np.ones(9, bool), name="other"))
 
+    @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.uint32])
+    @pytest.mark.parametrize("ending", ["vtu", "vtk", "xdmf"])
+    def test_integers_keep_all_their_bits(self, here, mesh, dtype, ending):
+        largest = int(np.iinfo(dtype).max)
+        values = np.array([0, 1, *(largest - i for i in range(7))], dtype)
+        mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, values))
+        assert [int(value) for value in meshio.read(f"a.{ending}").point_data["q"]] == values.tolist()
+
     @pytest.mark.parametrize(("ending", "largest", "what"), [("msh", 2**53, "a file of Gmsh's"), ("avs", 10**14, "a .avs file")])
     def test_formats_of_doubles_refuse_integers_that_are_none(self, here, mesh, ending, largest, what):
         mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, largest - np.arange(9)))
