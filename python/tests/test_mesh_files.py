@@ -276,3 +276,13 @@ class TestReading:
         (here / "a.off").write_text(f"OFF\n3 1 0\n{points}\n1 0 0\n0 1 0\n3 {cell}\n")
         with refuses(pl.MeshFileError, f"cannot read `a.off`: {message}"):
             op2.read_mesh("a.off")
+
+
+def test_names_of_meshes_are_text():
+    with refuses(pl.NameTypeError, "the name of a mesh is text, not an object of type int"):
+        op2.box_mesh(3, name=3)
+
+
+@pytest.mark.filterwarnings("error")
+def test_boxes_may_be_as_large_as_numbers_are():
+    assert op2.box_mesh(4, lower=-1e308, upper=1e308).coordinates.data_ro.tolist() == [-1e308, -5e307, 0, 5e307, 1e308]
