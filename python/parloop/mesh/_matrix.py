@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,17 @@ def to_scipy(mat: Any) -> Any:
     return sparse.bsr_matrix(parts, shape=mat.shape, blocksize=mat.sparsity.block_shape, copy=False)
 
 
+def _array(given: Any) -> Any:
+    """An array of what was given; of objects, where that is no table."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        return np.asarray(object())
+
+
 def integers(given: Any, what: str) -> Any:
     """The numbers of rows or columns that were given, one after another."""
-    numbers = np.asarray(given).ravel()
+    numbers = _array(given).ravel()
     if numbers.dtype.kind == "b":
         raise IndexTypeError(f"{what} are given by their numbers, not by truth values; np.flatnonzero(mask) has the numbers of a mask")
     if numbers.dtype.kind not in "iu" and numbers.size:
@@ -49,10 +58,10 @@ def integers(given: Any, what: str) -> Any:
 
 def converted(mat: Any, given: Any) -> Any:
     """Numbers in the type of a matrix, which must not change them but for the rounding of floating-point numbers."""
-    values, to = np.asarray(given), mat.dtype
-    if values.dtype.kind == "O" and to.kind in "fc":
-        # Integers beyond 64 bits, fractions and the like.
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
+    values, to = _array(given), mat.dtype
+    if values.dtype.kind == "O" and to.kind in "fc" and all(isinstance(value, Real) for value in values.flat):
+        # Integers beyond 64 bits, and fractions.
+        with contextlib.suppress(OverflowError):
             values = values.astype(np.float64)
     if values.dtype.kind not in "biufc":
         raise DataTypeError(f"the entries of matrix `{mat.name}` are numbers of type {to}, not {kind(given)}")
@@ -97,7 +106,7 @@ def _negative(mat: Any, given: Any, size: tuple[int, int], side: str, unrolled: 
     if given is None:
         return np.zeros(0, np.int32)
     # PETSc's objects have a number for each line, and one for each block.
-    numbers = np.asarray(getattr(given, "indices" if unrolled else "block_indices", getattr(given, "indices", given)))
+    numbers = _array(getattr(given, "indices" if unrolled else "block_indices", getattr(given, "indices", given)))
     if numbers.dtype.kind not in "iu" and numbers.size or numbers.dtype.kind == "O":
         found = kind(given) if numbers.dtype.kind == "O" else numbers.dtype
         raise MapTypeError(f"lgmaps have integers for the {side}s of matrix `{mat.name}`, not {found}")
