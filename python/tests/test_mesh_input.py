@@ -497,6 +497,30 @@ class TestSpaces:
         assert mesh.space(1).map.values.tolist() == [[0, 1, 2]] and mesh.space(2).nodes.size == 6
         assert mesh.space(1).region("all").indices.tolist() == [0, 1, 2] and 5 not in mesh.space(2).coordinates.data_ro
 
+    @pytest.mark.parametrize("shape", list(CELLS))
+    def test_nodes_follow_a_mesh_that_is_moved(self, shape):
+        points = np.array([*CELLS[shape][0], [7.0] * len(CELLS[shape][0][0])])  # the last belongs to no cell
+        mesh = op2.Mesh(points, {shape: [range(len(points) - 1)]})
+        spaces = {degree: mesh.space(degree) for degree in (1, 2)}
+        before = {degree: (space.coordinates, space.coordinates.data_ro.copy()) for degree, space in spaces.items()}
+        mesh.coordinates.data[:] *= 10
+        for degree, (dat, x) in before.items():
+            assert mesh.space(degree) is spaces[degree] and spaces[degree].coordinates is dat
+            np.testing.assert_allclose(dat.data_ro, 10 * x)
+        # Nodes that were moved by hand stay until the mesh is moved.
+        dat.data[-1] = 3
+        assert (spaces[2].coordinates.data_ro[-1] == 3).all()
+        mesh.coordinates.data[0] += 1
+        assert not (spaces[2].coordinates.data_ro[-1] == 3).any()
+
+    def test_a_loop_that_moves_a_mesh_moves_its_nodes(self):
+        mesh = op2.box_mesh((2, 2))
+        space, move = mesh.space(2), op2.Kernel("void move(double *x) { x[0] += 1; x[1] *= 2; }", "move")
+        x = space.coordinates.data_ro.copy()
+        op2.par_loop(move, mesh.vertices, mesh.coordinates(op2.RW))
+        np.testing.assert_allclose(space.coordinates.data_ro, x * [1, 2] + [1, 0])
+        np.testing.assert_allclose(mesh.refine().coordinates.data_ro.max(0), space.coordinates.data_ro.max(0))
+
     def test_quadratic_functions_are_integrated_exactly_over_a_space(self):
         mesh = op2.box_mesh((3, 2))
         space = mesh.space(2)

@@ -165,3 +165,194 @@ def test_sparsities_say_what_does_not_fit():
     mat = op2.Mat(op2.Sparsity(nodes, ends))
     with pytest.raises(pl.ModeValueError, match="READ is not possible for a matrix, only WRITE, INC"):
         op2.par_loop(op2.Kernel("void f(double *a) {}", "f"), cells, mat(op2.READ, (ends, ends)))
+
+
+def line_of_nodes(dtype=float, dim=1, name="mat"):
+    """A matrix of three nodes in a line, all zero."""
+    cells, nodes = op2.Set(2, "cells"), op2.Set(3, "nodes")
+    ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "ends")
+    return op2.Mat(op2.Sparsity(nodes**dim, ends), dtype, name), ends
+
+
+def test_entries_keep_their_numbers():
+    mat, _ = line_of_nodes(np.int64)
+    mat.set_local_diagonal_entries([0], 2**53 + 1)
+    mat.inc_local_diagonal_entries([1], 2.0)
+    mat.set_values([2], [1, 2], [2**62 + 1, -(2**63)])
+    assert mat.values.tolist() == [[2**53 + 1, 0, 0], [0, 2, 0], [0, 2**62 + 1, -(2**63)]]
+    mat, _ = line_of_nodes(complex)
+    mat.set_local_diagonal_entries([0, 2], 1j)
+    mat.zero_rows([1], 2 - 1j)
+    assert mat.values.diagonal().tolist() == [1j, 2 - 1j, 1j]
+    mat, _ = line_of_nodes(np.float32)
+    mat.set_local_diagonal_entries(mat.sparsity.dsets[0].set(0, 2), 2**70)
+    mat.set_values([0, 1], [1], [True, 0.1])
+    assert mat.values[:2].tolist() == [[2**70, 1, 0], [0, np.float32(0.1), 0]] and mat.values[2, 2] == 2**70
+    mat, _ = line_of_nodes(bool)
+    mat.set_local_diagonal_entries([1])
+    assert mat.values.diagonal().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "change", "error", "message"),
+    [
+        (int, lambda m: m.set_local_diagonal_entries([0], 0.5), pl.DataValueError, "matrix `mat` has numbers of type int64, which 0.5 does not fit into"),
+        (int, lambda m: m.inc_local_diagonal_entries([0], 2.0**63), pl.DataValueError,
+         "matrix `mat` has numbers of type int64, which 9.223372036854776e.18 does not fit into"),
+        (int, lambda m: m.zero_rows([0], float("nan")), pl.DataValueError, "matrix `mat` has numbers of type int64, which nan does not fit into"),
+        (int, lambda m: m.set_values([0], [0, 1], [[2, 1.7]]), pl.DataValueError, "matrix `mat` has numbers of type int64, which 1.7 does not fit into"),
+        (int, lambda m: m.set_values([0], [0], [[1j]]), pl.DataTypeError, "matrix `mat` has numbers of type int64, not complex ones"),
+        (np.int8, lambda m: m.addto_values([0], [0], np.array([[300]])), pl.DataValueError, "matrix `mat` has numbers of type int8, which 300 does not fit into"),
+        (np.uint8, lambda m: m.set_values([0, 1], [0], [1, -1]), pl.DataValueError, "matrix `mat` has numbers of type uint8, which -1 does not fit into"),
+        (bool, lambda m: m.set_local_diagonal_entries([0], 2), pl.DataValueError, "matrix `mat` has numbers of type bool, which 2.* does not fit into"),
+        (np.float32, lambda m: m.set_values([0], [0], [[1e300]]), pl.DataValueError, "matrix `mat` has numbers of type float32, which 1e\\+300 does not fit into"),
+        (float, lambda m: m.set_values([0], [0], [["1"]]), pl.DataTypeError, "the entries of matrix `mat` are numbers of type float64, not an object of type list"),
+        (float, lambda m: m.set_values([0, 1], [0], [[1], [2, 3]]), pl.DataTypeError,
+         "the entries of matrix `mat` are numbers of type float64, not an object of type list"),
+        (float, lambda m: m.set_values([0], [0, 1], [1, None]), pl.DataTypeError, "the entries of matrix `mat` are numbers of type float64, not an object of type list"),
+        (float, lambda m: m.zero_rows([[0], [1, 2]]), pl.IndexTypeError, "rows of matrix `mat` are given by their numbers, which are integers, not object"),
+        (float, lambda m: m.set_values([0], [0, 1], [[1.0], [2.0]]), pl.DataValueError,
+         r"1 rows and 2 columns of matrix `mat` need an array of the shape \(1, 2\), not \(2, 1\)"),
+        (float, lambda m: m.addto_values([0], [0, 1], [1.0]), pl.DataValueError,
+         r"1 rows and 2 columns of matrix `mat` need an array of the shape \(1, 2\), not \(1,\)"),
+        (float, lambda m: m.addto_values([0], [0.5], [1.0]), pl.IndexTypeError, "columns of matrix `mat` are given by their numbers, which are integers, not float64"),
+        (float, lambda m: m.set_values([np.uint64(2**64 - 1)], [0], [1.0]), pl.IndexValueError, "rows of matrix `mat` have no number 18446744073709551615"),
+        (float, lambda m: m.set_local_diagonal_entries([False, False, True]), pl.IndexTypeError,
+         r"rows of matrix `mat` are given by their numbers, not by truth values; np.flatnonzero\(mask\) has the numbers of a mask"),
+        (float, lambda m: m.zero_rows([1.7]), pl.IndexTypeError, "rows of matrix `mat` are given by their numbers, which are integers, not float64"),
+        (float, lambda m: m.set_local_diagonal_entries(op2.Set(7, "other")(1, 2)), pl.IndexValueError,
+         "the rows of matrix `mat` are on set `nodes`, but the subset is of set `other`"),
+    ],
+)  # fmt: skip
+def test_changes_that_cut_numbers_or_mean_other_entries_are_refused(dtype, change, error, message):
+    mat, _ = line_of_nodes(dtype)
+    mat.data[:] = 1
+    with pytest.raises(error, match=f"^{message}$"):
+        change(mat)
+    assert (mat.data_ro == 1).all()
+
+
+def test_changes_of_mixed_matrices_are_checked_before_any_part_is_changed():
+    cells, nodes = op2.Set(2, "cells"), op2.Set(3, "nodes")
+    ends, own = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "ends"), op2.Map(cells, cells, 1, [0, 1], "own")
+    both = op2.MixedMap([own, ends])
+    mat = op2.MixedMat(op2.MixedSparsity(op2.MixedDataSet([cells, nodes]), both), int, "mixed")
+    with pytest.raises(pl.DataValueError, match="matrix `mixed` has numbers of type int64, which 1.5 does not fit into"):
+        mat.set_values([0], [0, 2], [[1, 1.5]])
+    with pytest.raises(pl.DataValueError, match=r"1 rows and 2 columns of matrix `mixed` need an array of the shape \(1, 2\), not \(2, 1\)"):
+        mat.set_values([0], [0, 2], [[1], [2]])
+    with pytest.raises(pl.IndexTypeError, match="rows of matrix `mixed` are given by their numbers, which are integers, not float64"):
+        mat.zero_rows([0.5])
+    assert not mat.values.any()
+    row = op2.MixedMat(op2.MixedSparsity((op2.MixedDataSet([cells, nodes]), cells), [(both, own)]), name="tall")
+    for block in row:
+        block.data[:] = 2
+    row.zero_rows([0, 3], 0)
+    assert row.values.tolist() == [[0, 0], [0, 2], [2, 0], [0, 0], [0, 2]]
+    with pytest.raises(pl.IndexValueError, match="matrix `tall` has 2 × 1 parts, so that the rows of part 1 have no diagonal"):
+        row.zero_rows([3])
+
+
+def test_rows_without_a_diagonal_can_be_zero():
+    cells, nodes, posts = op2.Set(1, "cells"), op2.Set(2, "nodes"), op2.Set(3, "posts")
+    maps = op2.Map(cells, nodes, 2, [[0, 1]]), op2.Map(cells, posts, 2, [[2, 1]])
+    mat = op2.Mat(op2.Sparsity((nodes, posts), maps), name="mat")
+    mat.data[:] = 3
+    mat.zero_rows([0], 0.0)
+    assert mat.values.tolist() == [[0, 0, 0], [0, 3, 3]]
+    with pytest.raises(pl.IndexValueError, match="matrix `mat` stores no block in row 0 and column 0"):
+        mat.zero_rows([0])
+    with pytest.raises(pl.IndexValueError, match="a block of matrix `mat` has no component 1; it has 1 rows"):
+        mat.zero_rows([0], 0, 1)
+    assert mat.values.tolist() == [[0, 0, 0], [0, 3, 3]]
+
+
+@pytest.mark.parametrize(
+    ("dim", "lgmaps", "unrolled", "error", "message"),
+    [
+        (1, ([-1], [0, 1, 2]), False, pl.MapValueError, "lgmaps have a number for each row of blocks of matrix `mat`, 3 in all, but 1 were given"),
+        (1, ([0, 1, 2], []), False, pl.MapValueError, "lgmaps have a number for each column of blocks of matrix `mat`, 3 in all, but 0 were given"),
+        (1, ([0, 1, 2], [0, 1, 2, -1]), False, pl.MapValueError,
+         "lgmaps have a number for each column of blocks of matrix `mat`, 3 in all, but 4 were given"),
+        (2, ([0, 1, 2, 3, 4, 5], [0, 1, 2]), False, pl.MapValueError,
+         "lgmaps have a number for each row of blocks of matrix `mat`, 3 in all, but 6 were given; with unroll_map=True they have one for each row"),
+        (2, ([0, 1, 2], [0, 1, 2]), True, pl.MapValueError, "lgmaps have a number for each row of matrix `mat`, 6 in all, but 3 were given"),
+        (1, ([[-1, 0, 1]], [0, 1, 2]), False, pl.MapValueError, r"lgmaps are lists, but the one for the rows of matrix `mat` has the shape \(1, 3\)"),
+        (1, ([0, 1, 2], -1), False, pl.MapValueError, r"lgmaps are lists, but the one for the columns of matrix `mat` has the shape \(\)"),
+        (1, ([0.0, 1.0, -1.0], None), False, pl.MapTypeError, "lgmaps have integers for the rows of matrix `mat`, not float64"),
+        (1, ([True, True, False], None), False, pl.MapTypeError, "lgmaps have integers for the rows of matrix `mat`, not bool"),
+        (1, ([[0], [1, 2]], None), False, pl.MapTypeError, "lgmaps have integers for the rows of matrix `mat`, not an object of type list"),
+        (1, ([0, 1, -1],), False, pl.MapValueError, "lgmaps are two lists, one for rows and one for columns, but 1 were given"),
+        (1, 5, False, pl.MapTypeError, "lgmaps are two lists, one for rows and one for columns, not 5"),
+        (1, {0: 1}, False, pl.MapTypeError, "lgmaps are two lists, one for rows and one for columns, not an object of type dict"),
+    ],
+)  # fmt: skip
+def test_lists_of_rows_and_columns_that_do_not_fit_are_refused(dim, lgmaps, unrolled, error, message):
+    mat, ends = line_of_nodes(dim=dim)
+    with pytest.raises(error, match=f"^{message}$"):
+        mat(op2.INC, (ends, ends), lgmaps=lgmaps, unroll_map=unrolled)
+
+
+class Numbers:
+    """As PETSc's objects: a number for each row, and one for each block of rows."""
+
+    indices, block_indices = np.array([0, 1, -1, -1, 4, 5]), np.array([0, -1, 2])
+
+
+@pytest.mark.parametrize(
+    ("lgmaps", "unrolled"),
+    [
+        (([0, -1, 2], np.array([0, -1, 2])), False),
+        ((np.array([0, 1, -1, -1, 4, 5]), [0, 0, -7, -1, 0, 0]), True),
+        ([([0, -1, 2], [0, -1, 2])], False),
+        ((Numbers(), Numbers()), False),
+        ((Numbers(), Numbers()), True),
+    ],
+)
+def test_blocks_of_rows_are_dropped_by_numbers_of_blocks_or_of_rows(lgmaps, unrolled):
+    mat, ends = line_of_nodes(dim=2)
+    kernel = op2.Kernel("void ones(double *a) { for (int i = 0; i < 16; i++) a[i] += 1; }", "ones")
+    op2.par_loop(kernel, ends.iterset, mat(op2.INC, (ends, ends), lgmaps=lgmaps, unroll_map=unrolled))
+    expected = np.zeros((6, 6))
+    expected[:2, :2] = expected[4:, 4:] = 1
+    assert (mat.values == expected).all()
+
+
+@pytest.mark.parametrize("device", ["cpu:1", "cpu:2", "opencl"])
+def test_single_rows_and_columns_of_blocks_are_dropped(device):
+    mat, ends = line_of_nodes(dim=2)
+    kernel = op2.Kernel("void ones(double *a) { for (int i = 0; i < 16; i++) a[i] += 1; }", "ones")
+    lists = ([0, -1, 2, 3, 4, 5], [0, 1, 2, 3, -1, 5])
+    op2.par_loop(kernel, ends.iterset, mat(op2.INC, (ends, ends), lgmaps=lists, unroll_map=True), context=device)
+    expected = np.zeros((6, 6))
+    expected[:4, :4] += 1
+    expected[2:, 2:] += 1
+    expected[1, :] = expected[:, 4] = 0
+    np.testing.assert_array_equal(mat.values, expected)
+
+
+def test_lists_of_one_side_alone_drop_nothing_of_the_other():
+    mat, ends = line_of_nodes()
+    kernel = op2.Kernel("void ones(double *a) { for (int i = 0; i < 4; i++) a[i] += 1; }", "ones")
+    op2.par_loop(kernel, ends.iterset, mat(op2.INC, (ends, ends), lgmaps=(None, [0, -1, 2])))
+    assert mat.values.tolist() == [[1, 0, 0], [1, 0, 1], [0, 0, 1]]
+
+
+def test_three_maps_are_three_pairs_and_what_is_third_else_must_be_regions():
+    cells, nodes = op2.Set(1, "cells"), op2.Set(4, "nodes")
+    maps = [op2.Map(cells, nodes, 2, [[0, end]], f"to {end}") for end in (1, 2, 3)]
+    for given in (tuple(maps), maps):
+        sparsity = op2.Sparsity(nodes, given)
+        assert len(sparsity.maps) == 3 and sparsity.colidx[: sparsity.rowptr[1]].tolist() == [0, 1, 2, 3]
+    assert op2.Sparsity(nodes, (maps[0], maps[1], op2.ALL)).nz == 7
+    with pytest.raises(pl.ModeValueError, match="regions are needed, not an object of type int"):
+        op2.Sparsity(nodes, (maps[0], maps[1], 3))
+    mat = op2.Mat(op2.Sparsity(nodes, maps))
+    with pytest.raises(pl.ModeValueError, match="regions are needed, not an object of type int"):
+        mat(op2.INC, (maps[0], maps[0], 3))
+
+
+def test_values_of_maps_are_shown_as_they_were_given():
+    cells, nodes = op2.Set(1, "cells"), op2.Set(2, "nodes")
+    with pytest.raises(pl.MapValueError, match=f"map `m`: entry \\[0, 0\\] is {2**63 + 1}, but set `nodes` has 2 elements"):
+        op2.Map(cells, nodes, 1, np.array([[2**63 + 1]], np.uint64), "m")

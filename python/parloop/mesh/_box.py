@@ -89,7 +89,11 @@ def box_mesh(
     # Vertices in the order of their numbers: x runs fastest. Weights keep both corners exact.
     lattice = np.stack(np.meshgrid(*(np.arange(n + 1) for n in sizes), indexing="ij"), axis=-1)
     lattice = lattice.transpose(*reversed(range(dim)), dim).reshape(-1, dim)
-    points = (low * (np.array(sizes) - lattice) + high * lattice) / np.array(sizes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        points = (low * (np.array(sizes) - lattice) + high * lattice) / np.array(sizes)
+    if not np.isfinite(points).all():
+        # The products are too large, but the points are not.
+        points = low * ((np.array(sizes) - lattice) / np.array(sizes)) + high * (lattice / np.array(sizes))
     facet_type = {"line": "vertex", "triangle": "line", "quad": "line", "tetra": "triangle", "hexahedron": "quad"}[chosen]
     facets, regions, count = [], {}, 0
     for axis, side in itertools.product(range(dim), (0, 1)):

@@ -1,13 +1,17 @@
-"""Matrices as arrays of NumPy and matrices of SciPy, and changes of single rows and entries."""
+"""Matrices as arrays of NumPy and matrices of SciPy, changes of single rows and entries, and rows that loops leave out."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .._parloop import IndexValueError
+from .._parloop import DataTypeError, DataValueError, IndexTypeError, IndexValueError, MapTypeError, MapValueError
+from .._parloop import _Subset as Subset
+from ._parts import kind
 
 
 def dense(mat: Any) -> Any:
@@ -32,14 +36,99 @@ def to_scipy(mat: Any) -> Any:
     return sparse.bsr_matrix(parts, shape=mat.shape, blocksize=mat.sparsity.block_shape, copy=False)
 
 
+def _array(given: Any) -> Any:
+    """An array of what was given; of objects, where that is no table."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        return np.asarray(object())
+
+
+def integers(given: Any, what: str) -> Any:
+    """The numbers of rows or columns that were given, one after another."""
+    numbers = _array(given).ravel()
+    if numbers.dtype.kind == "b":
+        raise IndexTypeError(f"{what} are given by their numbers, not by truth values; np.flatnonzero(mask) has the numbers of a mask")
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise IndexTypeError(f"{what} are given by their numbers, which are integers, not {numbers.dtype}")
+    if numbers.dtype == np.uint64 and numbers.size and numbers.max() > np.iinfo(np.int64).max:
+        raise IndexValueError(f"{what} have no number {numbers.max()}")
+    return numbers.astype(np.int64)
+
+
+def converted(mat: Any, given: Any) -> Any:
+    """Numbers in the type of a matrix, which must not change them but for the rounding of floating-point numbers."""
+    values, to = _array(given), mat.dtype
+    if values.dtype.kind == "O" and to.kind in "fc" and all(isinstance(value, Real) for value in values.flat):
+        # Integers beyond 64 bits, and fractions.
+        with contextlib.suppress(OverflowError):
+            values = values.astype(np.float64)
+    if values.dtype.kind not in "biufc":
+        raise DataTypeError(f"the entries of matrix `{mat.name}` are numbers of type {to}, not {kind(given)}")
+    if values.dtype.kind == "c" and to.kind != "c":
+        raise DataTypeError(f"matrix `{mat.name}` has numbers of type {to}, not complex ones")
+    if to.kind in "iub" and values.dtype.kind != "b":
+        low, high = (0, 1) if to.kind == "b" else (int(np.iinfo(to).min), int(np.iinfo(to).max))
+        if values.dtype.kind == "f":
+            # `high` may have no floating-point number of its own, but the power of two behind it has.
+            fits = (values >= float(low)) & (values < float(high + 1)) & (values == np.trunc(values))
+        else:
+            inside = values.size == 0 or low <= int(values.min()) <= int(values.max()) <= high
+            fits = np.array([inside or low <= value <= high for value in values.ravel().tolist()])
+        if not fits.all():
+            wrong = values.ravel()[int(np.argmin(fits.ravel()))]
+            raise DataValueError(f"matrix `{mat.name}` has numbers of type {to}, which {wrong} does not fit into")
+    with np.errstate(over="ignore"):
+        result = values.astype(to)
+    if to.kind in "fc" and values.dtype.kind in "fc" and (np.isfinite(values) & ~np.isfinite(result)).any():
+        wrong = values.ravel()[int(np.argmax((np.isfinite(values) & ~np.isfinite(result)).ravel()))]
+        raise DataValueError(f"matrix `{mat.name}` has numbers of type {to}, which {wrong} does not fit into")
+    return result
+
+
+def dropped(mat: Any, lgmaps: Any, unrolled: bool) -> tuple[Any, Any, Any, Any]:
+    """What gets nothing: rows and columns of blocks, and single rows and columns, those with negative numbers in the lists for both."""
+    both = lgmaps
+    if isinstance(both, (list, tuple)) and len(both) == 1 and isinstance(both[0], tuple):
+        both = both[0]
+    if not isinstance(both, (list, tuple, np.ndarray)) or isinstance(both, np.ndarray) and both.ndim == 0:
+        raise MapTypeError(f"lgmaps are two lists, one for rows and one for columns, not {kind(lgmaps)}")
+    if len(both) != 2:
+        raise MapValueError(f"lgmaps are two lists, one for rows and one for columns, but {len(both)} were given")
+    sparsity = mat.sparsity
+    sides = zip(both, (sparsity.nrows, sparsity.ncols), sparsity.block_shape, ("row", "column"), strict=True)
+    rows, columns = (_negative(mat, given, (blocks, lines), side, unrolled) for given, blocks, lines, side in sides)
+    return rows[0], columns[0], rows[1], columns[1]
+
+
+def _negative(mat: Any, given: Any, size: tuple[int, int], side: str, unrolled: bool) -> tuple[Any, Any]:
+    """The blocks, and the lines of other blocks, that a list of one side marks with negative numbers; `size` is how many blocks there are and
+    how many lines each has."""
+    if given is None:
+        return np.zeros(0, np.int32), np.zeros(0, np.int32)
+    # PETSc's objects have a number for each line, and one for each block.
+    numbers = _array(getattr(given, "indices" if unrolled else "block_indices", getattr(given, "indices", given)))
+    if numbers.dtype.kind not in "iu" and numbers.size or numbers.dtype.kind == "O":
+        found = kind(given) if numbers.dtype.kind == "O" else numbers.dtype
+        raise MapTypeError(f"lgmaps have integers for the {side}s of matrix `{mat.name}`, not {found}")
+    if numbers.ndim != 1:
+        raise MapValueError(f"lgmaps are lists, but the one for the {side}s of matrix `{mat.name}` has the shape {numbers.shape}")
+    (blocks, lines), what = size, side if unrolled else f"{side} of blocks"
+    if numbers.size != blocks * (lines if unrolled else 1):
+        wanted = f"lgmaps have a number for each {what} of matrix `{mat.name}`, {blocks * (lines if unrolled else 1)} in all"
+        other = f"; with unroll_map=True they have one for each {side}" if not unrolled and lines > 1 and numbers.size == blocks * lines else ""
+        raise MapValueError(f"{wanted}, but {numbers.size} were given{other}")
+    negative = numbers.reshape(blocks, -1) < 0 if blocks else np.zeros((0, 1), bool)
+    whole = negative.all(axis=1)
+    singles = np.flatnonzero(negative & ~whole[:, None])
+    return np.flatnonzero(whole).astype(np.int32), singles.astype(np.int32)
+
+
 def _blocks(mat: Any, rows: Any, columns: Any) -> Any:
     """Where the blocks in these rows and columns of blocks are stored."""
     sparsity = mat.sparsity
-    rows, columns = np.asarray(rows, np.int64), np.asarray(columns, np.int64)
-    for numbers, size, kind in ((rows, sparsity.nrows, "row"), (columns, sparsity.ncols, "column")):
-        outside = numbers[(numbers < 0) | (numbers >= size)]
-        if outside.size:
-            raise IndexValueError(f"matrix `{mat.name}` has {size} {kind}s of blocks, not one with number {outside[0]}")
+    for numbers, size, side in ((rows, sparsity.nrows, "row"), (columns, sparsity.ncols, "column")):
+        _check_inside(mat, numbers, size, side)
     keys = np.repeat(np.arange(sparsity.nrows, dtype=np.int64), np.diff(sparsity.rowptr)) * sparsity.ncols + sparsity.colidx
     wanted = rows * sparsity.ncols + columns
     places = np.searchsorted(keys, wanted)
@@ -50,39 +139,72 @@ def _blocks(mat: Any, rows: Any, columns: Any) -> Any:
     return places
 
 
-def _rows_of(rows: Any) -> Any:
+def _rows_of(mat: Any, rows: Any) -> Any:
     """The rows of blocks that a subset or a list names."""
-    return np.unique(np.asarray(getattr(rows, "indices", rows), np.int64).ravel())
+    sparsity = mat.sparsity
+    if isinstance(rows, Subset):
+        place = sparsity.dsets[0].set
+        if rows.superset != place:
+            raise IndexValueError(f"the rows of matrix `{mat.name}` are on set `{place.name}`, but the subset is of set `{rows.superset.name}`")
+        if place.total_size != sparsity.nrows:
+            raise IndexValueError(f"the subset names columns of `{place.name}`, not rows of matrix `{mat.name}`; give the numbers of the rows")
+    numbers = np.unique(integers(getattr(rows, "indices", rows), f"rows of matrix `{mat.name}`"))
+    _check_inside(mat, numbers, sparsity.nrows, "row")
+    return numbers
+
+
+def _check_inside(mat: Any, numbers: Any, size: int, side: str) -> None:
+    outside = numbers[(numbers < 0) | (numbers >= size)]
+    if outside.size:
+        raise IndexValueError(f"matrix `{mat.name}` has {size} {side}s of blocks, not one with number {outside[0]}")
+
+
+def _lines(mat: Any, index: int | None, count: int) -> Any:
+    """The lines of a block: one, or all of so many."""
+    if index is not None and not 0 <= index < count:
+        raise IndexValueError(f"a block of matrix `{mat.name}` has no component {index}; it has {mat.sparsity.block_shape[0]} rows")
+    return np.arange(count) if index is None else np.array([index])
 
 
 def _diagonal(mat: Any, rows: Any, index: int | None) -> tuple[Any, Any]:
     """The numbers of all blocks, and where those on the diagonal of some rows of blocks are."""
     height, width = mat.sparsity.block_shape
-    places = _blocks(mat, rows, rows)
-    lines = np.arange(min(height, width)) if index is None else np.array([index])
-    if lines.size and not 0 <= lines.min() <= lines.max() < min(height, width):
-        raise IndexValueError(f"a block of matrix `{mat.name}` has no component {index}; it has {height} rows")
+    places, lines = _blocks(mat, rows, rows), _lines(mat, index, min(height, width))
     return mat.data.reshape(-1, height, width), (places[:, None], lines, lines)
 
 
-def set_diagonal(mat: Any, rows: Any, value: float, index: int | None) -> None:
+def _single(mat: Any, value: Any) -> Any:
+    """One number in the type of a matrix; 1 where none is given."""
+    number = converted(mat, 1 if value is None else value)
+    if number.ndim:
+        raise DataValueError(f"the diagonal of matrix `{mat.name}` is set to one number, not to an array of the shape {number.shape}")
+    return number[()]
+
+
+def set_diagonal(mat: Any, rows: Any, value: Any, index: int | None) -> None:
     """Sets the diagonal of some rows of blocks."""
-    blocks, where = _diagonal(mat, _rows_of(rows), index)
-    blocks[where] = value
+    number = _single(mat, value)
+    blocks, where = _diagonal(mat, _rows_of(mat, rows), index)
+    blocks[where] = number
 
 
-def add_to_diagonal(mat: Any, rows: Any, value: float, index: int | None) -> None:
+def add_to_diagonal(mat: Any, rows: Any, value: Any, index: int | None) -> None:
     """Adds to the diagonal of some rows of blocks."""
-    blocks, where = _diagonal(mat, _rows_of(rows), index)
-    blocks[where] += value
+    number = _single(mat, value)
+    blocks, where = _diagonal(mat, _rows_of(mat, rows), index)
+    blocks[where] += number
 
 
-def zero_rows(mat: Any, rows: Any, value: float, index: int | None) -> None:
-    """Sets some rows of blocks to zero, but for the diagonal."""
-    rows = _rows_of(rows)
+def zero_rows(mat: Any, rows: Any, value: Any, index: int | None) -> None:
+    """Sets some rows of blocks to zero, but for the diagonal. A diagonal of zero need not be stored."""
+    number, rows = _single(mat, value), _rows_of(mat, rows)
+    if number == 0:
+        _lines(mat, index, mat.sparsity.block_shape[0])
+        clear_rows(mat, rows, index)
+        return
     blocks, where = _diagonal(mat, rows, index)
     clear_rows(mat, rows, index)
-    blocks[where] = value
+    blocks[where] = number
 
 
 def clear_rows(mat: Any, rows: Any, index: int | None) -> None:
@@ -93,10 +215,19 @@ def clear_rows(mat: Any, rows: Any, index: int | None) -> None:
         blocks[starts[row] : starts[row + 1], slice(None) if index is None else index] = 0
 
 
+def dense_part(mat: Any, rows: Any, columns: Any, values: Any) -> Any:
+    """Numbers as a table of rows and columns; a flat list has them row by row."""
+    if values.shape != (rows.size, columns.size) and (values.ndim > 1 or values.size != rows.size * columns.size):
+        wanted = f"{rows.size} rows and {columns.size} columns of matrix `{mat.name}`"
+        raise DataValueError(f"{wanted} need an array of the shape ({rows.size}, {columns.size}), not {values.shape}")
+    return values.reshape(rows.size, columns.size)
+
+
 def put(mat: Any, rows: Any, columns: Any, values: Any, adds: bool) -> None:
     """Adds a dense part to rows and columns of numbers, or sets them."""
-    (height, width), rows, columns = mat.sparsity.block_shape, np.asarray(rows).ravel(), np.asarray(columns).ravel()
-    values = np.asarray(values, mat.dtype).reshape(rows.size, columns.size)[np.ix_(rows >= 0, columns >= 0)]
+    height, width = mat.sparsity.block_shape
+    rows, columns = integers(rows, f"rows of matrix `{mat.name}`"), integers(columns, f"columns of matrix `{mat.name}`")
+    values = dense_part(mat, rows, columns, converted(mat, values))[np.ix_(rows >= 0, columns >= 0)]
     rows, columns = np.meshgrid(rows[rows >= 0], columns[columns >= 0], indexing="ij")
     where = (_blocks(mat, rows // height, columns // width), rows % height, columns % width)
     blocks = mat.data.reshape(-1, height, width)

@@ -52,7 +52,7 @@ class Mesh:
     vertices : Set
         All vertices, including the further nodes of second-order cells.
     coordinates : Dat
-        The coordinates of the vertices; it may be changed to move the mesh.
+        The coordinates of the vertices; it may be changed to move the mesh. Nodes of spaces follow.
     sets : mapping
         Sets by name: ``vertices``, the cell types, and ``edges``, ``faces``, ``boundary`` and ``interior`` (facets with one and with two
         cells), ``cells`` and ``facets`` (what these are in this mesh). Cells with triangles and quadrilaterals as faces have ``triangle
@@ -92,6 +92,7 @@ class Mesh:
         cell_data: Mapping[str, Mapping[str, npt.ArrayLike]] | None = None,
         name: str = "",
     ) -> None:
+        check_name("mesh", name)
         self.name = name
         if not isinstance(cells, Mapping):
             raise MapTypeError(f"cells are a dict from cell types to tables, not an object of type {type(cells).__name__}")
@@ -251,17 +252,18 @@ class Mesh:
         """
         return refine(self)
 
-    def write(self, path: str | os.PathLike[str], **fields: Any) -> None:
+    def write(self, path: str | os.PathLike[str], /, **fields: Any) -> None:
         """Write the mesh and data on it to a file; its ending says in which format.
 
         Parameters
         ----------
         path : path
             A file for ParaView (``.vtu``) needs nothing else where all cells are of one first-order type. Everything else is written by
-            meshio (``pip install parloop[meshio]``). Gmsh's files (``.msh``) get the regions as physical groups.
+            meshio (``pip install parloop[meshio]``). Gmsh's files (``.msh``) get the regions as physical groups. A file that is there
+            is replaced when the new one is complete.
         **fields : Dat, or a list of them
             Data on vertices or cells by the names that the viewer shows. In a mesh with cells of several types, data on cells is a
-            list of Dats, one for each type.
+            list of Dats, one for each type. Data that a format cannot have is an error.
 
         Examples
         --------

@@ -21,7 +21,7 @@ from .._parloop import _Mat as Mat
 from .._parloop import _Set as Set
 from .._parloop import _Sparsity as Sparsity
 from .._parloop import _Subset as Subset
-from ._matrix import clear_rows
+from ._matrix import clear_rows, converted, dense_part, integers
 from ._mixed import GLOBAL_SET, GlobalDataSet, MixedDataSet, MixedMap, MixedSet
 from ._mixed_dat import MixedDat
 from ._names import check_name
@@ -367,7 +367,7 @@ class MixedMat:
                 what = f"{len(parts)} parts of the rows of `{self.name}` are on the set `{rows.superset.name}` of the subset"
                 raise IndexValueError(f"{what}; give the numbers of the rows, counted through all parts")
             return [rows.indices if i == parts[0] else np.zeros(0, np.int64) for i in range(len(sizes))]
-        numbers = np.unique(np.asarray(rows, np.int64).ravel())
+        numbers = np.unique(integers(rows, f"rows of matrix `{self.name}`"))
         outside = numbers[(numbers < 0) | (numbers >= sum(sizes))]
         if outside.size:
             raise IndexValueError(f"matrix `{self.name}` has {sum(sizes)} rows of blocks, not one with number {outside[0]}")
@@ -380,22 +380,24 @@ class MixedMat:
             raise IndexValueError(f"matrix `{self.name}` has {rows} × {columns} parts, so that the rows of part {part} have no diagonal")
         return self._blocks[part][part]
 
-    def zero_rows(self, rows: Any, diag_val: float = 1.0, idx: int | None = None) -> None:
+    def zero_rows(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
         """Sets some rows of blocks to zero, but for their diagonal. `rows` are numbers through all parts, or a Subset of the set of one."""
-        by_part = self._rows_of_parts(rows)
-        for part, numbers in enumerate(by_part):
+        for part, numbers in enumerate(self._rows_of_parts(rows)):
             if numbers.size:
-                self._diagonal(part).zero_rows(numbers, diag_val, idx)
-                for other in self._blocks[part][:part] + self._blocks[part][part + 1 :]:
-                    clear_rows(other, numbers, idx)
+                # A diagonal of zero need not be stored.
+                diagonal = self._blocks[part][0] if np.all(converted(self, diag_val) == 0) else self._diagonal(part)
+                diagonal.zero_rows(numbers, diag_val, idx)
+                for other in self._blocks[part]:
+                    if other is not diagonal:
+                        clear_rows(other, numbers, idx)
 
-    def set_local_diagonal_entries(self, rows: Any, diag_val: float = 1.0, idx: int | None = None) -> None:
+    def set_local_diagonal_entries(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
         """Sets the numbers on the diagonal of some rows of blocks."""
         for part, numbers in enumerate(self._rows_of_parts(rows)):
             if numbers.size:
                 self._diagonal(part).set_local_diagonal_entries(numbers, diag_val, idx)
 
-    def inc_local_diagonal_entries(self, rows: Any, diag_val: float = 1.0, idx: int | None = None) -> None:
+    def inc_local_diagonal_entries(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
         """Adds to the numbers on the diagonal of some rows of blocks."""
         for part, numbers in enumerate(self._rows_of_parts(rows)):
             if numbers.size:
@@ -413,8 +415,8 @@ class MixedMat:
 
     def _cut(self, rows: Any, cols: Any, values: Any) -> Iterator[tuple[Any, ...]]:
         """A dense part of the whole, cut into those of the blocks."""
-        rows, cols = (np.asarray(numbers, np.int64).ravel() for numbers in (rows, cols))
-        values = np.asarray(values).reshape(rows.size, cols.size)
+        rows, cols = integers(rows, f"rows of matrix `{self.name}`"), integers(cols, f"columns of matrix `{self.name}`")
+        values = dense_part(self, rows, cols, converted(self, values))
         for numbers, size, what in ((rows, self.nrows, "row"), (cols, self.ncols, "column")):
             if numbers.size and numbers.max() >= size:
                 raise IndexValueError(f"matrix `{self.name}` has {size} {what}s, not one with number {numbers.max()}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._parloop import MeshFileError
+from .._parloop import MeshError, MeshFileError
+from ._guarded import read
 from ._mesh import Mesh
 from ._meshio import require, translated
 from ._shapes import CELL_TYPES, shape_of
@@ -42,7 +44,8 @@ def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> M
     Raises
     ------
     MeshFileError
-        If the file does not exist or cannot be read, or has cells of types that are not supported.
+        If the file does not exist or cannot be read, has no points, has cells of types that are not supported, or indices and coordinates
+        that are not those of a mesh.
     ImportError
         If meshio is not installed.
 
@@ -63,27 +66,41 @@ def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> M
     if not os.path.isfile(file):
         raise MeshFileError(f"cannot read `{file}`: there is no such file")
     with translated("read", file):
-        read = meshio.read(file, file_format)
-    return _converted(read, file)
+        _check_vtu(file)
+        found = read(meshio, file, file_format)
+    try:
+        return _converted(found, file)
+    except MeshFileError:
+        raise
+    except MeshError as error:
+        raise MeshFileError(f"cannot read `{file}`: {error}") from error
 
 
-def _converted(read: Any, file: str) -> Mesh:
-    if np.size(read.points) == 0:
+def _check_vtu(file: str) -> None:
+    """meshio does not read VTK's files without cells."""
+    if file.lower().endswith(".vtu"):
+        with open(file, "rb") as opened:
+            if re.search(rb"""<Piece[^>]*\sNumberOfCells=["']0["']""", opened.read(4096)):
+                raise ValueError("it has no cells")
+
+
+def _converted(found: Any, file: str) -> Mesh:
+    if np.size(found.points) == 0:
         raise MeshFileError(f"cannot read `{file}`: it has no points")
-    types = [block.type for block in read.cells]
+    types = [block.type for block in found.cells]
     wrong = sorted({name for name in types if name not in CELL_TYPES})
     if wrong:
         raise MeshFileError(f"cannot read `{file}`: cells of type {', '.join(wrong)} are not supported, only {', '.join(CELL_TYPES)}")
-    blocks = [(name, np.asarray(block.data)) for name, block in zip(types, read.cells, strict=True)]
+    blocks = [(name, np.asarray(block.data)) for name, block in zip(types, found.cells, strict=True)]
     tables = {name: np.concatenate([table for other, table in blocks if other == name]) for name in dict.fromkeys(types)}
     with translated("read", file):
-        regions = _regions(read, blocks)
+        regions = _regions(found, blocks)
     return Mesh(
-        np.asarray(read.points),
+        np.asarray(found.points),
         tables,
         regions={name: {place: np.concatenate(ids) for place, ids in parts.items()} for name, parts in regions.items()},
-        point_data={name: values for name, values in read.point_data.items() if _is_data(values)},
-        cell_data={name: found for name, values in read.cell_data.items() if (found := _joined(types, values))},
+        point_data={name: values for name, values in found.point_data.items() if _is_data(values)},
+        cell_data={name: joined for name, values in found.cell_data.items() if (joined := _joined(types, values))},
         name=os.path.basename(file),
     )
 
@@ -102,7 +119,7 @@ def _joined(types: list[str], values: list[npt.ArrayLike]) -> dict[str, npt.NDAr
     }
 
 
-def _regions(read: Any, blocks: list[tuple[str, npt.NDArray[Any]]]) -> Parts:
+def _regions(found: Any, blocks: list[tuple[str, npt.NDArray[Any]]]) -> Parts:
     """The elements of each region; blocks of one type are counted through."""
     regions: Parts = {}
     begins, counted = [], dict.fromkeys((name for name, _ in blocks), 0)
@@ -114,28 +131,28 @@ def _regions(read: Any, blocks: list[tuple[str, npt.NDArray[Any]]]) -> Parts:
         if len(ids):
             regions.setdefault(str(region), {}).setdefault(place, []).append(ids)
 
-    for region, ids in read.point_sets.items():
+    for region, ids in found.point_sets.items():
         add(region, "vertices", np.asarray(ids, np.int64).ravel())
     # Sets that a format makes for itself, as Gmsh's bounding entities, are not regions.
-    sets = {region: members for region, members in read.cell_sets.items() if not str(region).startswith("gmsh:")}
+    sets = {region: members for region, members in found.cell_sets.items() if not str(region).startswith("gmsh:")}
     for region, members in sets.items():
         for (name, _), begin, ids in zip(blocks, begins, members, strict=True):
             if ids is not None:
                 add(region, name, begin + np.asarray(ids, np.int64).ravel())
     named = {}
-    for group, value in read.field_data.items():
+    for group, value in found.field_data.items():
         if np.size(value) == 2:
             named[int(value[0]), int(value[1])] = group
-    for key in (key for key in _TAGS if key in read.cell_data):
-        for (name, _), begin, tags in zip(blocks, begins, read.cell_data[key], strict=True):
+    for key in (key for key in _TAGS if key in found.cell_data):
+        for (name, _), begin, tags in zip(blocks, begins, found.cell_data[key], strict=True):
             for tag in np.unique(tags):
                 group = named.get((int(tag), shape_of(name).dim), int(tag))
                 if tag != 0 and group not in sets:
                     add(group, name, begin + np.flatnonzero(tags == tag))
     # MED: a number stands for several groups.
     for groups, values, places in (
-        (getattr(read, "cell_tags", {}), read.cell_data.get("cell_tags", []), list(zip([name for name, _ in blocks], begins, strict=True))),
-        (getattr(read, "point_tags", {}), [read.point_data.get("point_tags", [])], [("vertices", 0)]),
+        (getattr(found, "cell_tags", {}), found.cell_data.get("cell_tags", []), list(zip([name for name, _ in blocks], begins, strict=True))),
+        (getattr(found, "point_tags", {}), [found.point_data.get("point_tags", [])], [("vertices", 0)]),
     ):
         for (place, begin), tags in zip(places, values, strict=False):
             for tag, names in groups.items():

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import Any, SupportsFloat
 from xml.etree import ElementTree
 
-from .._parloop import DataValueError, MeshFileError
+from .._parloop import DataTypeError, DataValueError, MeshFileError
+from ._formats import checked_fields
+from ._mesh import Mesh
 from ._meshio import require, translated
+from ._parts import kind
+from ._replaced import replaced
 from ._write import padded, split_fields
-
-if TYPE_CHECKING:
-    from ._mesh import Mesh
 
 
 class TimeSeries:
@@ -22,7 +24,7 @@ class TimeSeries:
     Parameters
     ----------
     path : path
-        The file, which ends in ``.xdmf``. It is complete when the series is closed.
+        The file, which ends in ``.xdmf``. It is complete when the series is closed, and takes the place of one that is there at once.
     mesh : Mesh
         Its cells are written once.
 
@@ -38,20 +40,37 @@ class TimeSeries:
     """
 
     def __init__(self, path: str | os.PathLike[str], mesh: Mesh) -> None:
-        self.path, self.mesh = os.fsdecode(path), mesh
-        stem, ending = os.path.splitext(self.path)
+        if not isinstance(mesh, Mesh):
+            raise DataTypeError(f"a time series is of a Mesh, not of {kind(mesh)}")
+        try:
+            self.path, self.mesh = os.fsdecode(path), mesh
+        except TypeError:
+            raise MeshFileError(f"the path of a time series is text, not {kind(path)}") from None
+        # Other folders may be the current one later.
+        self._file = os.path.abspath(self.path)
+        stem, ending = os.path.splitext(self._file)
         if ending.lower() != ".xdmf":
             raise MeshFileError(f"a time series ends in .xdmf, not in {ending or 'nothing'}: `{self.path}`")
         meshio, h5py = require("meshio", "a time series"), require("h5py", "a time series")
         self._maps = {name: mesh.maps[name] for name in mesh._connectivity.cell_types}
-        self._writer: Any = meshio.xdmf.TimeSeriesWriter(self.path)
-        with translated("write", self.path):
-            # meshio would put the numbers into the current folder.
-            self._writer.h5_filename = f"{stem}.h5"
-            self._writer.h5_file = h5py.File(f"{stem}.h5", "w")
-            self._writer.write_points_cells(padded(mesh.coordinates), [(name, map.values) for name, map in self._maps.items()])
+        self._writer: Any = None
+        writer = meshio.xdmf.TimeSeriesWriter(self._file)
+        # meshio would put the numbers into the current folder. The file is renamed while it is open.
+        writer.h5_filename = f"{stem}.h5"
+        with replaced(writer.h5_filename) as place, translated("write", self.path):
+            writer.h5_file = h5py.File(place, "w")
+            try:
+                writer.write_points_cells(padded(mesh.coordinates), [(name, map.values) for name, map in self._maps.items()])
+                # Times of an earlier series do not belong to these numbers.
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(self._file)
+            except BaseException:
+                writer.h5_file.close()
+                raise
+        self._writer = writer
+        self.flush()
 
-    def write(self, time: SupportsFloat, **fields: Any) -> None:
+    def write(self, time: SupportsFloat, /, **fields: Any) -> None:
         """Add data on the vertices or cells of the mesh at a time; fields are those of :meth:`Mesh.write`."""
         if self._writer is None:
             raise MeshFileError(f"the time series `{self.path}` is closed")
@@ -61,16 +80,28 @@ class TimeSeries:
             now = math.nan
         if not math.isfinite(now):
             raise DataValueError(f"a time is a finite number, not {time!r}")
-        on_points, on_cells = split_fields(self.mesh.coordinates, self._maps, fields)
+        on_points, on_cells = checked_fields(self.path, "xdmf", *split_fields(self.mesh.coordinates, self._maps, fields))
+        steps, numbers = len(self._writer.collection), self._writer.data_counter
         with translated("write", self.path):
-            self._writer.write_data(now, point_data=on_points, cell_data=on_cells)
+            try:
+                self._writer.write_data(now, point_data=on_points, cell_data=on_cells)
+            except BaseException:
+                self._forget(steps, numbers)
+                raise
+
+    def _forget(self, steps: int, numbers: int) -> None:
+        """Takes back what was written after so many steps and arrays of numbers."""
+        del self._writer.collection[steps:]
+        for each in range(numbers, self._writer.data_counter):
+            self._writer.h5_file.pop(f"data{each}", None)
+        self._writer.data_counter = numbers
 
     def flush(self) -> None:
         """Write down what there is, so that it can be read while the series goes on."""
         if self._writer is not None:
-            with translated("write", self.path):
+            with replaced(self._file) as place, translated("write", self.path):
                 self._writer.h5_file.flush()
-                ElementTree.ElementTree(self._writer.xdmf_file).write(self.path)
+                ElementTree.ElementTree(self._writer.xdmf_file).write(place)
 
     def close(self) -> None:
         """Write the file. A second time nothing happens."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from ._mesh import Mesh
 
 
+#: Finds where the nodes are from where the vertices are.
+Place = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+
+
 class Space:
     """The nodes of continuous finite elements on the cells of a mesh; made by :meth:`Mesh.space`.
 
@@ -37,7 +42,8 @@ class Space:
     map : Map
         From cells to their nodes, in VTK's order: corners, then edges, then quadrilateral faces, then the centre.
     coordinates : Dat
-        Where the nodes are.
+        Where the nodes are. Nodes between vertices follow when the mesh was moved: each time this is asked for, it is the same Dat, with
+        new numbers if those of ``mesh.coordinates`` are others.
 
     Notes
     -----
@@ -57,9 +63,26 @@ class Space:
     [[0.0, 0.0], [0.0, 1.0], [0.0, 0.5]]
     """
 
-    def __init__(self, mesh: Mesh, degree: int, nodes: Set, table: Map, coordinates: Dat, of_vertex: Ints) -> None:
-        self.mesh, self.degree, self.nodes, self.map, self.coordinates = mesh, degree, nodes, table, coordinates
+    def __init__(self, mesh: Mesh, degree: int, nodes: Set, table: Map, of_vertex: Ints, place: Place | None = None) -> None:
+        self.mesh, self.degree, self.nodes, self.map = mesh, degree, nodes, table
         self._of_vertex = of_vertex  # the node of each vertex of the mesh, or -1
+        self._place = place  # where nodes are for coordinates of the vertices, unless they are the vertices
+        self._placed_by = np.zeros(0)
+        if place is not None:
+            self._placed_by = mesh._points.copy()
+            x = np.ascontiguousarray(place(self._placed_by))
+            self._coordinates = Dat(nodes ** x.shape[1], x, name="coordinates of nodes")
+
+    @property
+    def coordinates(self) -> Dat:
+        """Where the nodes are."""
+        if self._place is None:
+            return self.mesh.coordinates
+        points = self.mesh._points
+        if not np.array_equal(points, self._placed_by, equal_nan=True):
+            self._placed_by = points.copy()
+            self._coordinates.data[...] = self._place(self._placed_by).reshape(self._coordinates.data_ro.shape)
+        return self._coordinates
 
     @property
     def boundary(self) -> Subset:
@@ -112,8 +135,8 @@ class Space:
         result: Table = np.take_along_axis(self.map.values[cells], local_nodes(shape, FACET_SHAPES[width])[which], axis=1).ravel()
         return result
 
-    def write(self, path: str | os.PathLike[str], **fields: Any) -> None:
-        """Write the nodes and data on them, or on the cells, to a file, as cells of this degree; see :meth:`Mesh.write`."""
+    def write(self, path: str | os.PathLike[str], /, **fields: Any) -> None:
+        """Write the nodes and data on them, or on the cells, to a file, as cells of this degree, without regions; see :meth:`Mesh.write`."""
         shape = CELL_TYPES[self.mesh.cell_type][0]
         write_cells(path, self.coordinates, {shape if self.degree == 1 else SECOND_ORDER[shape]: self.map}, fields)
 
@@ -138,22 +161,22 @@ def make_space(mesh: Mesh, degree: int) -> Space:
     shape = CELL_TYPES[cell_type][0]
     if mesh.dim == 0:
         raise DataValueError("a mesh of points has no finite elements")
-    connectivity, x = mesh._connectivity, mesh._points
+    connectivity = mesh._connectivity
     if degree == 2 and cell_type == SECOND_ORDER[shape] or degree == 1 and cell_type == shape:
         table = connectivity.tables[cell_type].astype(np.int64)
         if len(_used(mesh, table)) == mesh.vertices.size:
-            return Space(mesh, degree, mesh.vertices, mesh.maps[cell_type], mesh.coordinates, np.arange(mesh.vertices.size))
-        return _packed(mesh, degree, table, x)
+            return Space(mesh, degree, mesh.vertices, mesh.maps[cell_type], np.arange(mesh.vertices.size))
+        return _packed(mesh, degree, table)
     if degree == 2 and cell_type != shape:
         raise DataValueError(f"cells of type {cell_type} lack nodes of degree 2; {SECOND_ORDER[shape]} has all of them")
     table = connectivity.corners(cell_type).astype(np.int64)
     if degree == 1:
-        return _packed(mesh, degree, table, x)
+        return _packed(mesh, degree, table)
     used = _used(mesh, table)
     of_vertex = np.full(mesh.vertices.size, -1)
     of_vertex[used] = np.arange(len(used))
     nodes = add_middles(len(used), {cell_type: of_vertex[table]})
-    return _made(mesh, 2, nodes.cells[cell_type], nodes.interpolate(x[used]), of_vertex)
+    return _made(mesh, 2, nodes.cells[cell_type], of_vertex, lambda x: nodes.interpolate(x[used]))
 
 
 def _used(mesh: Mesh, table: Table) -> Ints:
@@ -163,15 +186,16 @@ def _used(mesh: Mesh, table: Table) -> Ints:
     return np.flatnonzero(used)
 
 
-def _packed(mesh: Mesh, degree: int, table: Table, x: npt.NDArray[Any]) -> Space:
+def _packed(mesh: Mesh, degree: int, table: Table) -> Space:
     """Those vertices that cells use, in their order."""
     used = _used(mesh, table)
     of_vertex = np.full(mesh.vertices.size, -1)
     of_vertex[used] = np.arange(len(used))
-    return _made(mesh, degree, of_vertex[table], x[used], of_vertex)
+    return _made(mesh, degree, of_vertex[table], of_vertex, lambda x: x[used])
 
 
-def _made(mesh: Mesh, degree: int, table: Table, x: npt.NDArray[Any], of_vertex: Ints) -> Space:
-    nodes = Set(len(x), f"nodes of degree {degree}")
+def _made(mesh: Mesh, degree: int, table: Table, of_vertex: Ints, place: Place) -> Space:
+    # Every node belongs to a cell.
+    nodes = Set(int(table.max()) + 1 if table.size else 0, f"nodes of degree {degree}")
     cells = Map(mesh.cells, nodes, table.shape[1], table, f"{mesh.cell_type} nodes of degree {degree}")
-    return Space(mesh, degree, nodes, cells, Dat(nodes ** x.shape[1], np.ascontiguousarray(x), name="coordinates of nodes"), of_vertex)
+    return Space(mesh, degree, nodes, cells, of_vertex, place)

@@ -13,7 +13,9 @@ from .._parloop import DataTypeError, DataValueError, DatTypeError, MapValueErro
 from .._parloop import _Dat as Dat
 from .._parloop import _Map as Map
 from .._parloop import _write_vtk as write_vtk
+from ._formats import Arrays, CellArrays, checked_fields, format_of
 from ._meshio import require, translated
+from ._replaced import replaced
 from ._shapes import shape_of
 
 if TYPE_CHECKING:
@@ -25,13 +27,14 @@ _VTK = {
     "hexahedron": "hexahedron",
 }  # fmt: skip
 
-Arrays = dict[str, npt.NDArray[Any]]
+#: What our VTK writer calls its own arguments, so that it cannot have fields of these names.
+_RESERVED = {"path", "coordinates", "map", "shape"}
 
 
 def write(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
     """Write the cells of a mesh and data on them, and its regions where the format is Gmsh's."""
     if os.fsdecode(path).lower().endswith(".msh"):
-        _write_gmsh(mesh, path, fields)
+        _write_gmsh(mesh, os.fsdecode(path), fields)
     else:
         write_cells(path, mesh.coordinates, {name: mesh.maps[name] for name in mesh._connectivity.cell_types}, fields)
 
@@ -40,14 +43,20 @@ def write_cells(path: str | os.PathLike[str], coordinates: Dat, maps: Mapping[st
     """Write cells and data on them."""
     on_points, on_cells = split_fields(coordinates, maps, fields)
     file = os.fsdecode(path)
-    if file.lower().endswith(".vtu") and len(maps) == 1 and next(iter(maps)) in _VTK:
+    if file.lower().endswith(".vtu") and len(maps) == 1 and next(iter(maps)) in _VTK and not _RESERVED & set(fields):
         name, map = next(iter(maps.items()))
-        write_vtk(file, coordinates, map, _VTK[name], **{key: dat[0] if isinstance(dat, Sequence) else dat for key, dat in fields.items()})
+        given = {key: dat[0] if isinstance(dat, Sequence) else dat for key, dat in fields.items()}
+        with replaced(file) as place:
+            write_vtk(place, coordinates, map, _VTK[name], **given)
         return
     meshio = require("meshio", f"writing `{file}`")
-    with translated("write", file):
+    file_format = format_of(meshio, file)
+    on_points, on_cells = checked_fields(file, file_format, on_points, on_cells)
+    if file_format == "gmsh22":
+        on_cells = _gmsh_tags([np.zeros(map.iterset.size, np.int32) for map in maps.values()])
+    with replaced(file) as place, translated("write", file):
         blocks = [(name, map.values) for name, map in maps.items()]
-        meshio.Mesh(padded(coordinates), blocks, point_data=on_points, cell_data=on_cells).write(file)
+        meshio.Mesh(padded(coordinates), blocks, point_data=on_points, cell_data=on_cells).write(place, file_format=file_format)
 
 
 def padded(coordinates: Dat) -> npt.NDArray[np.float64]:
@@ -56,11 +65,11 @@ def padded(coordinates: Dat) -> npt.NDArray[np.float64]:
     return np.pad(x, ((0, 0), (0, 3 - x.shape[1])))
 
 
-def split_fields(coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str, Any]) -> tuple[Arrays, dict[str, list[npt.NDArray[Any]]]]:
+def split_fields(coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str, Any]) -> tuple[Arrays, CellArrays]:
     """The numbers of fields on points, and those of fields on cells with an array for each cell type."""
     points, cells = coordinates.dataset.set, [map.iterset for map in maps.values()]
     on_points: Arrays = {}
-    on_cells: dict[str, list[npt.NDArray[Any]]] = {}
+    on_cells: CellArrays = {}
     for name, given in fields.items():
         dats = list(given) if isinstance(given, (list, tuple)) else [given]
         for dat in dats:
@@ -68,6 +77,9 @@ def split_fields(coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str,
                 raise DatTypeError(f"field `{name}` is a Dat, or a list of Dats on cells, not an object of type {type(dat).__name__}")
             if dat.dtype.kind == "c":
                 raise DataTypeError(f"field `{name}` is {dat.dtype}, which a file cannot have; write its parts")
+            if dat.dtype.kind not in "iuf" or dat.dtype == np.float16:
+                other = "float32" if dat.dtype.kind == "f" else "integers"
+                raise DataTypeError(f"field `{name}` is {dat.dtype}, which a file cannot have; write it as {other}")
         if len(dats) == 1 and dats[0].dataset.set is points:
             on_points[name] = dats[0].data_ro
             continue
@@ -85,13 +97,17 @@ def split_fields(coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str,
     return on_points, on_cells
 
 
-def _write_gmsh(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
+def _gmsh_tags(groups: Sequence[npt.NDArray[np.int32]]) -> CellArrays:
+    """The numbers that Gmsh's format has for each cell: of the group that it is in, or 0, and of its part of the geometry."""
+    return {"gmsh:physical": list(groups), "gmsh:geometrical": [np.ones(len(tags), np.int32) for tags in groups]}
+
+
+def _write_gmsh(mesh: Mesh, file: str, fields: Mapping[str, Any]) -> None:
     """Write all cells with their regions as physical groups, of which a cell has one at most."""
     tables, cell_types = mesh._connectivity.tables, mesh._connectivity.cell_types
     on_points, on_cells = split_fields(mesh.coordinates, {name: mesh.maps[name] for name in cell_types}, fields)
-    if on_cells:
-        # meshio 5.3 does not read such files.
-        raise DataValueError(f"field `{next(iter(on_cells))}` is on cells, which a file of Gmsh's cannot have; write a .vtu or .xdmf file")
+    # meshio 5.3 does not read files with fields on cells.
+    on_points, _ = checked_fields(file, "gmsh22", on_points, on_cells)
     tags = {name: np.zeros(len(table), np.int32) for name, table in tables.items()}
     groups: dict[str, npt.NDArray[np.int64]] = {}
     points: list[tuple[int, npt.NDArray[np.int64]]] = []
@@ -111,8 +127,8 @@ def _write_gmsh(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, A
             tags[place][ids] = groups[region][0]
     blocks = [(name, table, tags[name]) for name, table in tables.items()]
     blocks += [("vertex", ids[:, None], np.full(len(ids), tag, np.int32)) for tag, ids in points]
-    numbers = {"gmsh:physical": [tag for _, _, tag in blocks], "gmsh:geometrical": [np.ones(len(tag), np.int32) for _, _, tag in blocks]}
-    meshio = require("meshio", f"writing `{os.fsdecode(path)}`")
-    with translated("write", os.fsdecode(path)):
+    numbers = _gmsh_tags([tag for _, _, tag in blocks])
+    meshio = require("meshio", f"writing `{file}`")
+    with replaced(file) as place, translated("write", file):
         cells = [(name, table) for name, table, _ in blocks]
-        meshio.Mesh(padded(mesh.coordinates), cells, point_data=on_points, cell_data=numbers, field_data=groups).write(path, file_format="gmsh22")
+        meshio.Mesh(padded(mesh.coordinates), cells, point_data=on_points, cell_data=numbers, field_data=groups).write(place, file_format="gmsh22")

@@ -102,6 +102,10 @@ pub enum Values<'a> {
     F64(&'a [f64]),
     /// Integers.
     I32(&'a [i32]),
+    /// Long integers.
+    I64(&'a [i64]),
+    /// Long integers without a sign.
+    U64(&'a [u64]),
 }
 
 /// Named values on points or cells.
@@ -266,6 +270,8 @@ impl Values<'_> {
             Values::F32(values) => values.len(),
             Values::F64(values) => values.len(),
             Values::I32(values) => values.len(),
+            Values::I64(values) => values.len(),
+            Values::U64(values) => values.len(),
         }
     }
 }
@@ -312,6 +318,8 @@ fn print(out: &mut impl Write, grid: &Grid, fields: &[Field]) -> io::Result<()> 
                 Values::F32(values) => array(out, &head, values.iter().copied())?,
                 Values::F64(values) => array(out, &head, values.iter().copied())?,
                 Values::I32(values) => array(out, &head, values.iter().copied())?,
+                Values::I64(values) => array(out, &head, values.iter().copied())?,
+                Values::U64(values) => array(out, &head, values.iter().copied())?,
             }
         }
         writeln!(out, "</{element}>")?;
@@ -345,7 +353,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(f32 => "Float32", f64 => "Float64", i32 => "Int32", i64 => "Int64", u8 => "UInt8");
+numbers!(f32 => "Float32", f64 => "Float64", i32 => "Int32", i64 => "Int64", u64 => "UInt64", u8 => "UInt8");
 
 fn array<T: Number>(out: &mut impl Write, head: &Head, values: impl Iterator<Item = T>) -> io::Result<()> {
     let (name, components, kind) = (escaped(head.name), head.components, T::NAME);

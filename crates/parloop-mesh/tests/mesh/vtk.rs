@@ -76,6 +76,8 @@ fn fields_keep_their_types_components_and_places() {
         Field { name: "velocity", on: On::Points, components: 2, values: Values::F64(&velocity) },
         Field { name: "region", on: On::Cells, components: 1, values: Values::I32(&[-7, 8]) },
         Field { name: "p < \"q\" & r", on: On::Cells, components: 1, values: Values::F32(&[1.5, 2.5]) },
+        Field { name: "long", on: On::Cells, components: 1, values: Values::I64(&[i64::MIN, (1 << 53) + 1]) },
+        Field { name: "count", on: On::Cells, components: 1, values: Values::U64(&[u64::MAX, 1]) },
     ];
     let file = written("fields.vtu", &SQUARE, &fields);
     let (points, cells) = (between(&file, "<PointData>", "</PointData>"), between(&file, "<CellData>", "</CellData>"));
@@ -86,6 +88,12 @@ fn fields_keep_their_types_components_and_places() {
     let (line, bytes) = array(cells, "p &lt; &quot;q&quot; &amp; r");
     assert!(line.contains(r#"type="Float32""#));
     assert_eq!(bytes, [1.5f32.to_le_bytes(), 2.5f32.to_le_bytes()].concat());
+    let (line, bytes) = array(cells, "long");
+    assert!(line.contains(r#"type="Int64""#));
+    assert_eq!(bytes, [i64::MIN.to_le_bytes(), ((1i64 << 53) + 1).to_le_bytes()].concat());
+    let (line, bytes) = array(cells, "count");
+    assert!(line.contains(r#"type="UInt64""#));
+    assert_eq!(bytes, [u64::MAX.to_le_bytes(), 1u64.to_le_bytes()].concat());
 }
 
 #[test]

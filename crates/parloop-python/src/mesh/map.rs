@@ -82,16 +82,15 @@ fn made(ends: (&mesh::Set, &mesh::Set), arity: usize, values: &Bound<'_, PyAny>,
     if let Some(values) = integers.as_i32()? {
         return Ok(map(values)?);
     }
+    // The words of `MeshError::MapRange`, whose value has 64 bits.
+    let outside = |place: usize, value: i128| -> Error {
+        let (row, column, set, size) = (place / arity, place % arity, to.name(), to.sizes().total);
+        let message = format!("map `{name}`: entry [{row}, {column}] is {value}, but set `{set}` has {size} elements");
+        Exception::MapValueError.error(message).into()
+    };
     let mut narrow = Vec::with_capacity(integers.len()?);
     integers.each(&mut |place, value| {
-        narrow.push(i32::try_from(value).map_err(|_| mesh::MeshError::MapRange {
-            map: name.to_owned(),
-            row: place / arity,
-            column: place % arity,
-            value: i64::try_from(value).unwrap_or(i64::MAX),
-            set: to.name().to_owned(),
-            size: to.sizes().total,
-        })?);
+        narrow.push(i32::try_from(value).map_err(|_| outside(place, value))?);
         Ok(())
     })?;
     Ok(map(&narrow)?)

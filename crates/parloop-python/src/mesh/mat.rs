@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_mesh as mesh;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyString;
 
 use super::access::Access;
 use super::arg::Arg;
@@ -36,15 +36,12 @@ pub struct Mat {
     sparsity: Py<Sparsity>,
 }
 
-/// The elements that a list of numbers, one for each element, marks with a negative number.
-fn negative(object: &Bound<'_, PyAny>) -> Result<Arc<[i32]>> {
-    let indices = if object.hasattr("indices")? { object.getattr("indices")? } else { object.clone() };
+/// The integers of an array, which are numbers of rows or columns.
+fn numbers(array: &Bound<'_, PyAny>) -> Result<Arc<[i32]>> {
     let wrong = |found: String| -> Error { Exception::MapTypeError.error(format!("numbers of rows are integers, not {found}")).into() };
     let mut found = Vec::new();
-    Integers::of(&indices, wrong)?.each(&mut |place, value| {
-        if value < 0 {
-            found.push(place as i32);
-        }
+    Integers::of(array, wrong)?.each(&mut |_, value| {
+        found.push(value as i32);
         Ok(())
     })?;
     Ok(found.into())
@@ -64,7 +61,7 @@ impl Mat {
     /// An argument of a loop: for each element the block where the targets of two maps meet.
     ///
     /// `lgmaps` are two lists with a number for each row and column of blocks, as arrays or PETSc's: rows and columns whose number is
-    /// negative get nothing.
+    /// negative get nothing. With `unroll_map` they have a number for each row and column.
     #[pyo3(signature = (access, path, lgmaps=None, unroll_map=false))]
     fn __call__<'py>(
         slf: &Bound<'py, Self>,
@@ -73,15 +70,12 @@ impl Mat {
         lgmaps: Option<&Bound<'py, PyAny>>,
         unroll_map: bool,
     ) -> Result<Arg> {
-        let _ = unroll_map;
         let (access, (rows, columns)) = (Access::of(access)?, pair(path)?);
         let mut dropped = mesh::Dropped::default();
         if let Some(lgmaps) = lgmaps.filter(|lgmaps| !lgmaps.is_none()) {
-            // One pair, or a list of one pair.
-            let first = lgmaps.get_item(0)?;
-            let both = if first.cast::<PyTuple>().is_ok() { first } else { lgmaps.clone() };
-            dropped =
-                mesh::Dropped { rows: negative(&both.get_item(0)?)?, columns: negative(&both.get_item(1)?)?, ..mesh::Dropped::default() };
+            let found = slf.py().import("parloop.mesh._matrix")?.call_method1("dropped", (slf, lgmaps, unroll_map))?;
+            let list = |place: usize| numbers(&found.get_item(place)?);
+            dropped = mesh::Dropped { rows: list(0)?, columns: list(1)?, single_rows: list(2)?, single_columns: list(3)? };
         }
         let (mat, row_map, column_map) = (&slf.get().inner, rows.get().inner()?, columns.get().inner()?);
         let inner = slf.py().detach(|| mat.arg_without(access.into(), row_map, column_map, &dropped))?;
@@ -194,22 +188,37 @@ impl Mat {
     }
 
     /// Sets the numbers on the diagonal of some rows of blocks.
-    #[pyo3(signature = (rows, diag_val=1.0, idx=None))]
-    fn set_local_diagonal_entries<'py>(slf: &Bound<'py, Self>, rows: &Bound<'py, PyAny>, diag_val: f64, idx: Option<usize>) -> Result<()> {
+    #[pyo3(signature = (rows, diag_val=None, idx=None), text_signature = "($self, rows, diag_val=1.0, idx=None)")]
+    fn set_local_diagonal_entries<'py>(
+        slf: &Bound<'py, Self>,
+        rows: &Bound<'py, PyAny>,
+        diag_val: Option<&Bound<'py, PyAny>>,
+        idx: Option<usize>,
+    ) -> Result<()> {
         slf.py().import("parloop.mesh._matrix")?.call_method1("set_diagonal", (slf, rows, diag_val, idx))?;
         Ok(())
     }
 
     /// Adds to the numbers on the diagonal of some rows of blocks.
-    #[pyo3(signature = (rows, diag_val=1.0, idx=None))]
-    fn inc_local_diagonal_entries<'py>(slf: &Bound<'py, Self>, rows: &Bound<'py, PyAny>, diag_val: f64, idx: Option<usize>) -> Result<()> {
+    #[pyo3(signature = (rows, diag_val=None, idx=None), text_signature = "($self, rows, diag_val=1.0, idx=None)")]
+    fn inc_local_diagonal_entries<'py>(
+        slf: &Bound<'py, Self>,
+        rows: &Bound<'py, PyAny>,
+        diag_val: Option<&Bound<'py, PyAny>>,
+        idx: Option<usize>,
+    ) -> Result<()> {
         slf.py().import("parloop.mesh._matrix")?.call_method1("add_to_diagonal", (slf, rows, diag_val, idx))?;
         Ok(())
     }
 
     /// Sets some rows of blocks to zero, but for their diagonal.
-    #[pyo3(signature = (rows, diag_val=1.0, idx=None))]
-    fn zero_rows<'py>(slf: &Bound<'py, Self>, rows: &Bound<'py, PyAny>, diag_val: f64, idx: Option<usize>) -> Result<()> {
+    #[pyo3(signature = (rows, diag_val=None, idx=None), text_signature = "($self, rows, diag_val=1.0, idx=None)")]
+    fn zero_rows<'py>(
+        slf: &Bound<'py, Self>,
+        rows: &Bound<'py, PyAny>,
+        diag_val: Option<&Bound<'py, PyAny>>,
+        idx: Option<usize>,
+    ) -> Result<()> {
         slf.py().import("parloop.mesh._matrix")?.call_method1("zero_rows", (slf, rows, diag_val, idx))?;
         Ok(())
     }

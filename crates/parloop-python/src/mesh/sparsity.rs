@@ -88,9 +88,20 @@ pub fn pair<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, Map>, Bound<'
     match &items[..] {
         [rows, columns] => Ok((Map::of(rows)?.clone(), Map::of(columns)?.clone())),
         // The third says on which part of an extruded set.
-        [rows, columns, _] => Ok((Map::of(rows)?.clone(), Map::of(columns)?.clone())),
+        [rows, columns, third] => {
+            let found = (Map::of(rows)?.clone(), Map::of(columns)?.clone());
+            regions(third)?;
+            Ok(found)
+        }
         _ => Err(wrong()),
     }
+}
+
+/// Whether an object is one pair of maps, with regions behind it or not; three maps are three pairs.
+fn is_pair(object: &Bound<'_, PyAny>) -> bool {
+    let Ok(items) = object.cast::<PyTuple>() else { return false };
+    let is_map = |at: usize| items.get_item(at).is_ok_and(|item| item.cast::<Map>().is_ok());
+    matches!(items.len(), 2 | 3) && is_map(0) && is_map(1) && !is_map(2)
 }
 
 #[pymethods]
@@ -104,7 +115,6 @@ impl Sparsity {
             _ => (dataset(dsets)?, dataset(dsets)?),
         };
         // One map, one pair of maps, or several of either; a pair may have regions behind it.
-        let is_pair = |object: &Bound<'py, PyAny>| object.cast::<PyTuple>().is_ok() && pair(object).is_ok();
         let pairs = match maps.cast::<Map>().is_ok() || is_pair(maps) {
             true => vec![(pair(maps)?, regions_of(maps)?)],
             false => {

@@ -19,23 +19,23 @@ enum Numbers {
     F32(Vec<f32>),
     F64(Vec<f64>),
     I32(Vec<i32>),
+    I64(Vec<i64>),
+    U64(Vec<u64>),
 }
 
 impl Numbers {
     fn of(dat: &mesh::Dat) -> Result<Numbers> {
-        let wide = |values: Vec<f64>| Ok(Numbers::F64(values));
         match dat.dtype() {
             DType::F32 => Ok(Numbers::F32(dat.to_vec()?)),
-            DType::F64 => wide(dat.to_vec()?),
+            DType::F64 => Ok(Numbers::F64(dat.to_vec()?)),
             DType::I32 => Ok(Numbers::I32(dat.to_vec()?)),
             DType::I8 => Ok(Numbers::I32(dat.to_vec::<i8>()?.into_iter().map(i32::from).collect())),
             DType::I16 => Ok(Numbers::I32(dat.to_vec::<i16>()?.into_iter().map(i32::from).collect())),
             DType::U8 => Ok(Numbers::I32(dat.to_vec::<u8>()?.into_iter().map(i32::from).collect())),
             DType::U16 => Ok(Numbers::I32(dat.to_vec::<u16>()?.into_iter().map(i32::from).collect())),
-            DType::U32 => wide(dat.to_vec::<u32>()?.into_iter().map(f64::from).collect()),
-            // Beyond 2^53 a viewer shows the nearest number.
-            DType::I64 => wide(dat.to_vec::<i64>()?.into_iter().map(|value| value as f64).collect()),
-            DType::U64 => wide(dat.to_vec::<u64>()?.into_iter().map(|value| value as f64).collect()),
+            DType::U32 => Ok(Numbers::I64(dat.to_vec::<u32>()?.into_iter().map(i64::from).collect())),
+            DType::I64 => Ok(Numbers::I64(dat.to_vec()?)),
+            DType::U64 => Ok(Numbers::U64(dat.to_vec()?)),
             dtype => {
                 let message = format!("field `{}` is {dtype}, which a VTK file cannot have; write its parts", dat.name());
                 Err(Exception::DataTypeError.error(message).into())
@@ -48,6 +48,8 @@ impl Numbers {
             Numbers::F32(values) => vtk::Values::F32(values),
             Numbers::F64(values) => vtk::Values::F64(values),
             Numbers::I32(values) => vtk::Values::I32(values),
+            Numbers::I64(values) => vtk::Values::I64(values),
+            Numbers::U64(values) => vtk::Values::U64(values),
         }
     }
 }
@@ -117,6 +119,8 @@ pub fn write_vtk<'py>(
         Numbers::F64(values) => values,
         Numbers::F32(values) => values.into_iter().map(f64::from).collect(),
         Numbers::I32(values) => values.into_iter().map(f64::from).collect(),
+        Numbers::I64(values) => values.into_iter().map(|value| value as f64).collect(),
+        Numbers::U64(values) => values.into_iter().map(|value| value as f64).collect(),
     };
     let cells = map.values()?;
     let grid = vtk::Grid { points: &points, dim, cells: &cells, shape: shape_of(shape, map.arity(), dim)? };
