@@ -107,6 +107,12 @@ def test_what_makes_no_sense_is_refused() -> None:
     edges, points = op2.Set(3, "edges"), op2.Set(6, "points")
     with pytest.raises(parloop.SizeTypeError, match="give at least 2"):
         op2.ExtrudedSet(edges, 1)
+    with pytest.raises(parloop.SizeTypeError, match="a number of 32 bits, not 1099511627776"):
+        op2.ExtrudedSet(op2.Set(1), [[0, 2**40]])
+    with pytest.raises(parloop.MapValueError, match="and no offset; give both"):
+        op2.Map(edges, points, 1, [0, 1, 2], offset_quotient=[1])
+    with pytest.raises(parloop.SetTypeError, match="data on the cells of set"):
+        op2.Sparsity(op2.ExtrudedSet(edges, 4) ** 1, [])
     with pytest.raises(parloop.SizeTypeError, match="3 × 2 numbers, but 4 were given"):
         op2.ExtrudedSet(edges, [[0, 1], [0, 1]])
     wall = op2.ExtrudedSet(edges, 4)
@@ -122,3 +128,26 @@ def test_what_makes_no_sense_is_refused() -> None:
         op2.ComposedMap(steep)
     with pytest.raises(parloop.MapValueError, match="no order of the 1 slots"):
         op2.PermutedMap(steep, [1])
+
+
+def test_a_check_names_the_column_and_the_layer() -> None:
+    wall = op2.ExtrudedSet(op2.Set(2, "edges"), 6)
+    points = op2.Set(12, "points")
+    x = op2.Dat(points)
+    up = op2.Map(wall, points, 1, [0, 6], offset=[1])
+    some = op2.Kernel("void some(double *x, int layer) { if (layer != 4) x[0] = 1; }", "some")
+    with pytest.raises(parloop.CheckError, match="unwritten for element 0, layer 4;"):
+        op2.par_loop(some, wall, x(op2.WRITE, up), pass_layer_arg=True, checked=True, context="cpu:1")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_all_cells_share_is_one_row_on_facets_too(device: str) -> None:
+    wall = op2.ExtrudedSet(op2.Set(3, "edges"), 5)
+    points, one = op2.Set(15, "points"), op2.Set(1, "one")
+    up, shared = op2.Map(wall, points, 1, [0, 5, 10], offset=[1]), op2.Map.to_first(wall, one)
+    mat = op2.Mat(op2.Sparsity((points**1, one**1), [(up, shared, [op2.ON_INTERIOR_FACETS])]))
+    fill = op2.Kernel("void fill(double a[2][1], double *g) { a[0][0] += 1; a[1][0] += 10; g[0] += 1; }", "fill")
+    count = op2.Dat(one)
+    op2.par_loop(fill, wall, mat(op2.INC, (up, shared)), count(op2.INC, shared), iteration_region=op2.ON_INTERIOR_FACETS, context=device)
+    assert count.data_ro.tolist() == [9]
+    assert mat.values.reshape(3, 5).tolist() == [[1, 11, 11, 10, 0]] * 3

@@ -127,9 +127,12 @@ impl Cache {
         self.look_up(key).map(|(bytes, _)| bytes)
     }
 
-    /// Puts bytes under `key`, where nothing is yet; without a folder they are kept in memory.
+    /// Puts bytes under `key`, in place of what is there; without a folder they are kept in memory. Nobody is waited for: an entry appears
+    /// whole.
     pub fn put(&self, key: Key, bytes: Vec<u8>) {
-        let Ok(_) = self.get_or_make(key, || Ok::<_, std::convert::Infallible>(bytes));
+        if self.store(key, &bytes).is_err() {
+            lock(&self.in_memory).insert(key, Arc::new(bytes));
+        }
     }
 
     fn look_up(&self, key: Key) -> Option<(Arc<Vec<u8>>, Origin)> {

@@ -30,6 +30,8 @@ pub enum MeshError {
         "map `{map}` leads to the columns of set `{set}`, and data has a row for each cell; lead to a plain set with an element for each row"
     )]
     MapToExtruded { map: String, set: String },
+    #[error("sparsity `{sparsity}`: data on the cells of set `{set}` is reached by no map; put rows and columns on plain sets")]
+    SparsityOnCells { sparsity: String, set: String },
     #[error("map `{map}`: {reason}")]
     MapOffsets { map: String, reason: String },
     #[error("map `{map}`: slot {slot} of element {row} leads to {value} in a column of {cells} cells, but set `{set}` has {size} elements")]
@@ -107,7 +109,7 @@ pub enum MeshError {
     #[error(
         "kernel `{kernel}` leaves entry {entry:?} of argument {index} (`{name}`) unwritten for element {element}; write every entry of what is passed with WRITE, or pass it with RW"
     )]
-    Unwritten { kernel: String, index: usize, name: String, element: usize, entry: Vec<usize> },
+    Unwritten { kernel: String, index: usize, name: String, element: String, entry: Vec<usize> },
     #[error(transparent)]
     Making(#[from] crate::plan::PlanError),
     #[error(transparent)]

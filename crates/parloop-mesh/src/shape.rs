@@ -85,8 +85,10 @@ pub struct MapShape {
     pub arity: usize,
     /// Tables of one column that lead to the row, one after another.
     pub through: SmallVec<[usize; 1]>,
-    /// The table that has the targets; none where the row itself is the target.
+    /// The table that has the targets; none where the row itself is the target, or the first is.
     pub table: Option<usize>,
+    /// Whether the first is the target of all.
+    pub is_to_first: bool,
     /// Whether there is a row for each visit, and not for each column of an extruded set.
     pub by_visit: bool,
     /// Whether the columns of the table are in another order than the slots.
@@ -274,6 +276,7 @@ fn map_shape(map: &Map, stored: &[Map], iteration: &Iteration) -> MapShape {
         arity: if map.is_by_visit() { map.slots(1) } else { map.arity() },
         through: route.through.iter().map(number).collect(),
         table: route.table.as_ref().map(number),
+        is_to_first: map.is_to_first(),
         by_visit: map.is_by_visit(),
         is_permuted: route.order.is_some(),
         moves,

@@ -120,7 +120,9 @@ impl From<MeshError> for Error {
             MeshError::Arity { .. } => Exception::ArityTypeError,
             MeshError::MapRange { .. } | MeshError::LayerRange { .. } | MeshError::MapOffsets { .. } => Exception::MapValueError,
             MeshError::Layers { .. } => Exception::SizeTypeError,
-            MeshError::Region { .. } | MeshError::MapToExtruded { .. } | MeshError::NoLayers { .. } => Exception::SetTypeError,
+            MeshError::Region { .. } | MeshError::SparsityOnCells { .. } | MeshError::MapToExtruded { .. } | MeshError::NoLayers { .. } => {
+                Exception::SetTypeError
+            }
             MeshError::MapLength { .. } | MeshError::Length { .. } | MeshError::Shapes { .. } => Exception::DataValueError,
             MeshError::Product { .. } | MeshError::Solve { .. } => Exception::DataValueError,
             MeshError::TooLarge { .. } => Exception::OutOfMemoryError,

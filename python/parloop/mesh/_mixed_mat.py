@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
@@ -14,7 +13,6 @@ from .._parloop import DataSetTypeError, DataValueError, IndexValueError, MapTyp
 from .._parloop import _Arg as Arg
 from .._parloop import _Dat as Dat
 from .._parloop import _DataSet as DataSet
-from .._parloop import _ExtrudedSet as ExtrudedSet
 from .._parloop import _Global as Global
 from .._parloop import _Map as Map
 from .._parloop import _Mat as Mat
@@ -63,18 +61,18 @@ def maps_of(given: Maps, side: Side) -> tuple[Map | None, ...]:
     return parts
 
 
-#: Maps to the set of Globals by the identity of the set that they begin at, which they keep alive.
-_TO_GLOBAL: weakref.WeakValueDictionary[int, Map] = weakref.WeakValueDictionary()
+#: Maps to the set of Globals by the set that they begin at. A map keeps its set alive, so that few of them are kept.
+_TO_GLOBAL: dict[int, Map] = {}
+_MOST = 64
 
 
 def _to_global(iterset: Set) -> Map:
     """The map by which every element leads to the Global."""
     found = _TO_GLOBAL.get(id(iterset))
     if found is None:
-        # All cells of a column of an extruded set lead to it.
-        offset = [0] if isinstance(iterset, ExtrudedSet) else None
-        found = Map(iterset, GLOBAL_SET, 1, np.zeros((iterset.total_size, 1), np.int32), f"{iterset.name}_to_global", offset)
-        _TO_GLOBAL[id(iterset)] = found
+        if len(_TO_GLOBAL) >= _MOST:
+            del _TO_GLOBAL[next(iter(_TO_GLOBAL))]
+        found = _TO_GLOBAL[id(iterset)] = Map.to_first(iterset, GLOBAL_SET, f"{iterset.name}_to_global")
     return found
 
 

@@ -136,6 +136,21 @@ impl Iteration {
         })
     }
 
+    /// The element, or the column and the layer, of a number, in words.
+    pub fn told(&self, number: usize) -> String {
+        if self.tower.is_none() {
+            return number.to_string();
+        }
+        let columns = 0..self.set.base().sizes().total;
+        let holds = |visited: &Visited| (visited.start..visited.start + visited.count).contains(&(number as i32));
+        match columns.map(|column| (column, self.column(column))).find(|(_, visited)| holds(visited)) {
+            Some((column, visited)) => {
+                format!("{column}, layer {}", visited.column.bottom + visited.first + number as i32 - visited.start)
+            }
+            None => number.to_string(),
+        }
+    }
+
     /// The numbers that are visited, where not all from 0 are.
     pub fn list(&self) -> Option<&[i32]> {
         let indices = &self.set.indices()?[..self.set.size()];

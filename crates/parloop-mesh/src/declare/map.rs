@@ -64,6 +64,8 @@ enum Kind {
     Blocks(Storage, Blocks),
     /// Every element leads to itself.
     Identity,
+    /// All elements lead to the first.
+    First,
     /// Those of another map, with its slots in another order: slot `i` is slot `order[i]` there.
     Permuted { of: Map, order: Arc<[i32]> },
     /// Those of another map, for the element to which one of arity 1 leads.
@@ -198,6 +200,19 @@ impl Map {
         Map::of(Known::OfSet(set.id()), set.name().to_owned(), (set, set), 1, Kind::Identity, None)
     }
 
+    /// The map by which all elements of a set, and all cells of an extruded one, lead to the first element of another: to what they share. It
+    /// has no table.
+    ///
+    /// # Errors
+    /// [`MeshError::MapRange`]: the other set has no element.
+    pub fn to_first(from: &Set, to: &Set, name: impl Into<String>) -> Result<Map> {
+        let name = name.into();
+        if to.sizes().total == 0 {
+            return Err(MeshError::MapRange { map: name, row: 0, column: 0, value: 0, set: to.name().to_owned(), size: 0 });
+        }
+        Ok(Map::of(Known::Own(Identity::fresh()), name, (from, to), 1, Kind::First, None))
+    }
+
     /// This map with its slots in another order: slot `i` is slot `order[i]` of this one. No table is copied.
     ///
     /// ```
@@ -245,6 +260,9 @@ impl Map {
         if through.moves().is_some() {
             return wrong(format!("`{}` has offsets; only the last of several maps may have them", through.name()));
         }
+        if [self, through].into_iter().any(Map::is_to_first) {
+            return wrong("all elements lead to one anyway".to_owned());
+        }
         if through.to().plain() != self.from().plain() {
             let (first, to, from) = (through.name(), through.to().name(), self.from().name());
             return wrong(format!("`{first}` leads to set `{to}`, but `{}` begins at `{from}`", self.name()));
@@ -268,6 +286,11 @@ impl Map {
         matches!(self.inner.kind, Kind::Identity)
     }
 
+    /// Whether all elements lead to the first.
+    pub(crate) fn is_to_first(&self) -> bool {
+        matches!(self.inner.kind, Kind::First)
+    }
+
     /// How targets move from layer to layer of an extruded set, if they do.
     pub fn moves(&self) -> Option<&Moves> {
         self.inner.moves.as_ref()
@@ -276,7 +299,7 @@ impl Map {
     /// How many targets it has for a visit that sees so many cells of a column.
     pub(crate) fn slots(&self, height: usize) -> usize {
         match self.inner.kind {
-            Kind::Blocks(..) | Kind::Identity => self.arity(),
+            Kind::Blocks(..) | Kind::Identity | Kind::First => self.arity(),
             Kind::Table(_) | Kind::Permuted { .. } | Kind::Composed { .. } => self.arity() * height,
         }
     }
@@ -293,7 +316,7 @@ impl Map {
     pub(crate) fn route(&self) -> Route {
         match &self.inner.kind {
             Kind::Table(_) | Kind::Blocks(..) => Route { through: SmallVec::new(), table: Some(self.clone()), order: None },
-            Kind::Identity => Route { through: SmallVec::new(), table: None, order: None },
+            Kind::Identity | Kind::First => Route { through: SmallVec::new(), table: None, order: None },
             Kind::Permuted { of, order } => {
                 let route = of.route();
                 let order = match &route.order {
@@ -348,6 +371,7 @@ impl Map {
         match &self.inner.kind {
             Kind::Table(values) | Kind::Blocks(values, _) => values.to_vec(),
             Kind::Identity => Ok((0..self.to().sizes().total as i32).collect()),
+            Kind::First => Ok(vec![0; self.from().sizes().total]),
             Kind::Permuted { of, order } => {
                 let values = of.values()?;
                 Ok(values.chunks(self.arity()).flat_map(|row| order.iter().map(|&slot| row[slot as usize])).collect())
@@ -399,7 +423,7 @@ impl Map {
         }
         let is_local = match &self.inner.kind {
             Kind::Blocks(_, blocks) => blocks.rows.is_local()?,
-            Kind::Identity => true,
+            Kind::Identity | Kind::First => true,
             Kind::Table(_) | Kind::Permuted { .. } | Kind::Composed { .. } => plan::locality(&self.table(&self.values()?)).is_local(),
         };
         Ok(*self.inner.is_local.get_or_init(|| is_local))
@@ -425,7 +449,7 @@ impl Map {
     fn table_storage(&self) -> Option<&Storage> {
         match &self.inner.kind {
             Kind::Table(values) | Kind::Blocks(values, _) => Some(values),
-            Kind::Identity | Kind::Permuted { .. } | Kind::Composed { .. } => None,
+            Kind::Identity | Kind::First | Kind::Permuted { .. } | Kind::Composed { .. } => None,
         }
     }
 

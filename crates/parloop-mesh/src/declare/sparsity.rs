@@ -71,6 +71,9 @@ impl Sparsity {
     /// As [`new`](Self::new).
     pub fn in_regions(rows: &DataSet, columns: &DataSet, pairs: &[MapPair<'_>], name: impl Into<String>) -> Result<Sparsity> {
         let name = name.into();
+        if let Some(data) = [rows, columns].into_iter().find(|data| data.set().layers().is_some()) {
+            return Err(MeshError::SparsityOnCells { sparsity: name, set: data.set().name().to_owned() });
+        }
         for (row_map, column_map, _) in pairs {
             check_maps(&name, rows, columns, row_map, column_map)?;
             for map in [row_map, column_map] {
@@ -81,7 +84,7 @@ impl Sparsity {
                 }
             }
         }
-        let (row_count, column_count) = (rows.set().rows(), columns.set().rows());
+        let (row_count, column_count) = (rows.set().sizes().total, columns.set().sizes().total);
         let size = PatternSize { rows: row_count, columns: column_count, diagonal: rows.set() == columns.set() };
         let mut values = Vec::new();
         for &(row_map, column_map, regions) in pairs {

@@ -152,6 +152,7 @@ pub(super) fn fetch(map: &MapShape, number: usize, element: Expr, slot: Expr) ->
     let column = if map.is_permuted { entry(Array::Order(number), slot) } else { slot };
     match map.table {
         Some(table) => stored(table, row, column),
+        None if map.is_to_first => Expr::int(0),
         None => row,
     }
 }

@@ -131,8 +131,13 @@ pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, chec
     let wide = Shape { index: DType::I64, ..shape.clone() };
     let shape = if checked || is_scalar { &wide } else { shape };
     let mut frame = frame::frame(shape, form, machine, &lanes::lane_writes(shape));
-    let around = std::mem::take(&mut frame.piece);
-    let body = body(&Body { shape, form, machine, frame: &frame, axes: &kernel.axes(shape), checked });
+    let mut around = std::mem::take(&mut frame.piece);
+    let axes = kernel.axes(shape);
+    if checked {
+        around = around.and(Body { shape, form, machine, frame: &frame, axes: &axes, checked }.find_targets());
+        frame.body.ready.extend((0..shape.maps.len()).map(stage::targets_of));
+    }
+    let body = body(&Body { shape, form, machine, frame: &frame, axes: &axes, checked });
     let piece = tables(shape, form, machine, checked).and(level::data(shape)).and(around).and(body);
     let mut options = KernelOptions { checked: Some(checked), ..KernelOptions::default() };
     // SAFETY: whoever made the kernel vouched for its options.

@@ -13,7 +13,7 @@ use super::piece::{Piece, linear};
 use super::{Form, Machine, Visits};
 use crate::access::Access;
 use crate::kernel::CALLABLE;
-use crate::shape::{Around, MoveShape, PartShape, Reach, Shape};
+use crate::shape::{Around, MapShape, MoveShape, PartShape, Reach, Shape};
 
 /// Arrays of up to so many numbers are fetched and kept without loops, so that compilers can hold them in registers.
 pub(super) const UNROLLED: usize = 64;
@@ -140,28 +140,55 @@ impl Body<'_> {
 
     /// The row that the slot at hand leads to.
     pub fn target(&self, spot: &Spot, number: usize, walk: &Walk) -> Expr {
+        match self.checked {
+            true => Expr::from(&targets_of(number)).at([walk.slot.clone()]),
+            false => self.found_target(spot, number, &walk.slot, (&walk.of_cell, &walk.cell)),
+        }
+    }
+
+    /// Finds the rows that all slots lead to, so that checks of what is there need not look for them each time.
+    pub fn find_targets(&self) -> Piece {
+        let spot = &self.frame.body;
+        let of_map = |(number, map): (usize, &MapShape)| {
+            let [slot, cell] = ["s", "c"].map(|what| Name::from(format!("pl_{what}{number}")));
+            let place = linear(0, &[(map.arity, &cell), (1, &slot)]);
+            let value = self.found_target(spot, number, &place, (&Expr::from(&slot), &Expr::from(&cell)));
+            let found = Instruction::assign(targets_of(number), Expr::from(&targets_of(number)).at([place.clone()]), value)
+                .after(spot.ready.clone())
+                .within(spot.inames.iter().cloned().chain([cell.clone(), slot.clone()]));
+            Piece::default()
+                .loop_over(&cell, map.slots / map.arity, false)
+                .loop_over(&slot, map.arity, false)
+                .private(&targets_of(number), DType::I64, &[map.slots])
+                .then(found)
+        };
+        Piece::all(self.shape.maps.iter().enumerate().map(of_map))
+    }
+
+    /// The row that a slot of a cell leads to.
+    fn found_target(&self, spot: &Spot, number: usize, slot: &Expr, (of_cell, cell): (&Expr, &Expr)) -> Expr {
         if matches!(self.form, Form::Elements { visits: Visits::ListWithMaps, .. }) {
-            return Expr::from(&Array::Map(number).name()).at([spot.place.clone(), walk.slot.clone()]);
+            return Expr::from(&Array::Map(number).name()).at([spot.place.clone(), slot.clone()]);
         }
         let map = &self.shape.maps[number];
         let Some(level) = spot.level.as_ref().filter(|_| !map.by_visit) else {
-            return level::fetch(map, number, spot.element.clone(), walk.slot.clone());
+            return level::fetch(map, number, spot.element.clone(), slot.clone());
         };
         let lowest = match level.has_rows && level::has_row(map) {
-            true => Expr::from(&level::row_of(number)).at([walk.of_cell.clone()]),
-            false => level::fetch(map, number, level.column.clone(), walk.of_cell.clone()),
+            true => Expr::from(&level::row_of(number)).at([of_cell.clone()]),
+            false => level::fetch(map, number, level.column.clone(), of_cell.clone()),
         };
         let offset = match map.moves {
             MoveShape::Not => return lowest,
             MoveShape::By(offset) => Expr::int(offset.into()),
-            MoveShape::Listed => Expr::from(&Array::Offsets(number).name()).at([walk.of_cell.clone()]),
+            MoveShape::Listed => Expr::from(&Array::Offsets(number).name()).at([of_cell.clone()]),
         };
-        let layer = level.layer.clone() + walk.cell.clone();
+        let layer = level.layer.clone() + cell.clone();
         let moved = match map.around {
             None => layer,
             Some(Around::Plain) => layer % level.cells.clone(),
             Some(Around::Shifted) => {
-                let quotient = Expr::from(&Array::Quotients(number).name()).at([walk.of_cell.clone()]);
+                let quotient = Expr::from(&Array::Quotients(number).name()).at([of_cell.clone()]);
                 (layer + quotient.clone()) % level.cells.clone() - quotient % level.cells.clone()
             }
         };
@@ -236,6 +263,11 @@ impl Body<'_> {
         };
         (loops, Expr::sub_array(inames, array, [place]))
     }
+}
+
+/// The private array that holds the rows that the slots of a map lead to, and the instruction that finds them, where indices are checked.
+pub(super) fn targets_of(map: usize) -> Name {
+    format!("pl_to{map}").into()
 }
 
 /// Whether the kernel must write all of a part: what it leaves alone of a matrix is zero.

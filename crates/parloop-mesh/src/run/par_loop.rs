@@ -207,7 +207,15 @@ impl ParLoop {
             let ways = self.ways(shape, context, scattered)?;
             let kept = || {
                 let (kernel, options, elements) = (&self.kernel, self.options, self.iteration.count());
-                Kept::of(&Remembered { kernel, shape, options, elements, scattered, context })
+                Kept::of(&Remembered {
+                    kernel,
+                    shape,
+                    options,
+                    elements,
+                    scattered,
+                    whole: self.iteration.set().indices().is_none(),
+                    context,
+                })
             };
             Tuned::new(&self.making(shape, context), &ways, kept)
         })
@@ -270,7 +278,7 @@ fn unwritten(of: &ParLoop, error: &MeshError) -> Option<MeshError> {
     let mut entry: Vec<usize> = axes.iter().rev().map(|&length| (rest % length, rest /= length).0).collect();
     entry.reverse();
     let (kernel, name) = (of.kernel.name().to_owned(), of.parts[part].name().to_owned());
-    Some(MeshError::Unwritten { kernel, index, name, element: place / all, entry })
+    Some(MeshError::Unwritten { kernel, index, name, element: of.iteration.told(place / all), entry })
 }
 
 /// More numbers than this that all elements read are read where they are; fewer are copied, since compilers can hold them in registers.

@@ -21,16 +21,18 @@ pub struct Remembered<'a> {
     pub elements: usize,
     /// Whether neighbouring elements lead to places far from each other.
     pub scattered: bool,
+    /// Whether the loop is over all elements of a set.
+    pub whole: bool,
     pub context: &'a Context,
 }
 
 impl Kept {
     /// Where the way of such a loop is kept.
     pub fn of(what: &Remembered<'_>) -> Kept {
-        let Remembered { kernel, shape, options, elements, scattered, context } = what;
+        let Remembered { kernel, shape, options, elements, scattered, whole, context } = what;
         let properties = context.device().properties();
         let size = elements.checked_ilog2().unwrap_or(0);
-        let loop_ = format!("{shape:?} {options:?} {size} {scattered}");
+        let loop_ = format!("{shape:?} {options:?} {size} {scattered} {whole}");
         let device = format!("{} {} {}", context.device().kind(), properties.name, properties.compute_units);
         Kept { key: Key::of(&[b"the best way to run a loop", kernel.text().as_bytes(), loop_.as_bytes(), device.as_bytes()]) }
     }

@@ -9,16 +9,17 @@ use parloop_device::Memory;
 use parloop_device::forked::Lock;
 use parloop_kernel::Context;
 
-use super::job::{Job, Making};
+use super::job::{Job, Making, machine_of};
 use super::remembered::Kept;
 use super::scheme::Way;
 use crate::Result;
+use crate::lower::Machine;
 use crate::shape::Shape;
 
 /// Trying may take one part of so many of the time that the loop has run.
 const SHARE: u32 = 10;
 
-/// Nanoseconds that an element takes at least, where loops are only queued and their time is not known.
+/// Nanoseconds that an element takes at least on a GPU, where loops are only queued and their time is not known.
 const LEAST_EACH: u64 = 10;
 
 /// How often each way is run at least before it is judged; the first run of each is not counted.
@@ -160,7 +161,8 @@ impl Tuned {
         if self.spent.load(Ordering::Relaxed) < self.worth_trying.load(Ordering::Relaxed) {
             let start = Instant::now();
             self.best_known().run(with.tables, with.maps, with.context)?;
-            let time = nanoseconds(start.elapsed()).max(LEAST_EACH * elements as u64);
+            let least = if machine_of(with.context) == Machine::Gpu { LEAST_EACH * elements as u64 } else { 0 };
+            let time = nanoseconds(start.elapsed()).max(least);
             self.spent.fetch_add(time, Ordering::Relaxed);
             return Ok(());
         }

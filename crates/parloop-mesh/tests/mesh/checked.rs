@@ -56,7 +56,11 @@ fn an_entry_of_an_argument_through_a_map_that_is_left_unwritten_is_named() {
             match error {
                 MeshError::Plan { .. } => {}
                 MeshError::Unwritten { kernel, index, name, element, entry } => {
-                    assert_eq!((&*kernel, index, &*name, element, &entry[..]), ("ends", 1, "x", 2, &[1, 1][..]), "{context:?}");
+                    assert_eq!(
+                        (&*kernel, index, &*name, element, &entry[..]),
+                        ("ends", 1, "x", "2".to_owned(), &[1, 1][..]),
+                        "{context:?}"
+                    );
                 }
                 error => panic!("{error}"),
             }

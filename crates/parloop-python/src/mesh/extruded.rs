@@ -100,7 +100,8 @@ fn bounds(parent: &mesh::Set, layers: &Bound<'_, PyAny>) -> Result<Vec<[i32; 2]>
     }
     let mut found = Vec::with_capacity(integers.len()?);
     integers.each(&mut |_, value| {
-        found.push(i32::try_from(value).unwrap_or(if value < 0 { -1 } else { i32::MAX }));
+        let wrong = || Exception::SizeTypeError.error(format!("a layer over set `{}` is a number of 32 bits, not {value}", parent.name()));
+        found.push(i32::try_from(value).map_err(|_| wrong())?);
         Ok(())
     })?;
     Ok(found.chunks(2).map(|pair| [pair[0], pair[1]]).collect())

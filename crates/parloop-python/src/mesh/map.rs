@@ -226,6 +226,11 @@ impl Map {
         let arity = integer(arity).and_then(|arity| usize::try_from(arity).ok()).filter(|&arity| arity > 0).ok_or_else(wrong)?;
         let inner = match values.filter(|values| !values.is_none()) {
             Some(values) => {
+                if offset.is_none_or(|offset| offset.is_none()) && offset_quotient.is_some_and(|quotient| !quotient.is_none()) {
+                    let message =
+                        format!("map `{name}` has an offset_quotient, which says where an offset begins, and no offset; give both");
+                    return Err(Exception::MapValueError.error(message).into());
+                }
                 let moves = Moves { offsets: for_slots(offset, "offsets")?, quotients: for_slots(offset_quotient, "offset quotients")? };
                 Some(made((&iterset.get().inner, &toset.get().inner), arity, values, &moves, &name)?)
             }
@@ -256,6 +261,19 @@ impl Map {
     #[getter]
     fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The map by which all elements of a set, and all cells of an extruded one, lead to the first element of another: to what they share.
+    ///
+    /// >>> import parloop.mesh as op2
+    /// >>> op2.Map.to_first(op2.Set(3, "cells"), op2.Set(1, "one")).values.tolist()
+    /// [[0], [0], [0]]
+    #[staticmethod]
+    #[pyo3(signature = (iterset, toset, name=None))]
+    fn to_first(iterset: &Bound<'_, PyAny>, toset: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> Result<Map> {
+        let (iterset, toset, name) = (Set::of(iterset)?, Set::of(toset)?, name_of(name, "map")?);
+        let inner = Some(mesh::Map::to_first(&iterset.get().inner, &toset.get().inner, name.as_str())?);
+        Ok(Map { inner, iterset: iterset.clone().unbind(), toset: toset.clone().unbind(), arity: 1, name })
     }
 
     /// How far the target of each slot moves from a cell of an extruded set to the next above it, if it does.

@@ -176,7 +176,7 @@ fn the_best_way_is_found_kept_and_known_to_the_next_process() {
     let ways = [Way::from(Scheme::Sequential), Way { lanes: true, ..Scheme::Sequential.into() }];
     let kept = || {
         let (options, elements) = (LoopOptions::default(), N);
-        Kept::of(&Remembered { kernel: &kernel, shape: &shape, options, elements, scattered: true, context: &context })
+        Kept::of(&Remembered { kernel: &kernel, shape: &shape, options, elements, scattered: true, whole: true, context: &context })
     };
     assert_eq!(kept().recall(&ways), None);
     let tables = [x.storage(), w.storage()].map(|storage| storage.place(&context, true, true).unwrap());
