@@ -15,6 +15,7 @@ mod matrices;
 mod mixed;
 mod plan;
 mod random;
+mod solve;
 mod tables;
 mod vtk;
 mod written;
