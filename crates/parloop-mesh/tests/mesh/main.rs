@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod checked;
+mod conditions;
 mod deterministic;
 mod devices;
 mod errors;
