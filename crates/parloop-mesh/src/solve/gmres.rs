@@ -62,8 +62,8 @@ fn cycle<W: FnMut(usize, f64) -> bool>(
         let whole = column.iter().fold(0.0, |whole: f64, part| whole.hypot(*part));
         let estimate = small.push(column);
         // What rounding leaves of a product that lies in the span of the directions is not one more.
-        let is_spanned = !(left > space.epsilon() * whole) || !space.holds(1.0 / left);
-        if is_spanned || step + 1 == restart || space.is_last(estimate, start) || !space.goes_on(estimate) {
+        let is_new = left > space.epsilon() * whole && space.holds(1.0 / left);
+        if !is_new || step + 1 == restart || space.is_last(estimate, start) || !space.goes_on(estimate) {
             break;
         }
         space.scale(&basis[step + 1], 1.0 / left)?;
