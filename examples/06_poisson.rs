@@ -148,7 +148,7 @@ fn run(square: &Square, context: &Context) -> Result<(f64, f64, usize, f64), Mes
         mat.storage().write(&values)?;
         b.write(&right)
     };
-    let options = SolveOptions { rtol: 1e-10, ..SolveOptions::default() };
+    let options = SolveOptions { rtol: Some(1e-10), ..SolveOptions::default() };
     let solved = || {
         u.zero()?;
         solve(&mat, &u, &b, options, context, |_, _| true)

@@ -821,7 +821,7 @@ class _Solution:
     def residuals(self) -> list[float]: ...
 
 def _solve(
-    mat: _Mat, x: _Dat, b: _Dat, method: str, preconditioner: str | None, rtol: float, atol: float, iterations: int, restart: int, watch: Any
+    mat: _Mat, x: _Dat, b: _Dat, method: str, preconditioner: str | None, rtol: float | None, atol: float, iterations: int, restart: int, watch: Any
 ) -> _Solution: ...
 
 class _Dat:

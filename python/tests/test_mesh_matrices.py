@@ -146,9 +146,40 @@ def test_solvers_refuse_what_they_cannot_do():
     x, b = op2.Dat(mesh.vertices), op2.Dat(mesh.vertices, np.ones(mesh.vertices.size))
     with pytest.raises(ValueError, match='unknown method "lu"; the methods are "cg" and "gmres"'):
         op2.solve(mat, x, b, "lu")
+    with pytest.raises(pl.DataTypeError, match="solve takes a Mat, not ndarray"):
+        op2.solve(np.eye(2), x, b)
+    with pytest.raises(pl.DataValueError, match="maxiter is -1, but must be at least 0"):
+        op2.solve(mat, x, b, maxiter=-1)
+    with pytest.raises(pl.DataValueError, match="restart is 0, but must be at least 1"):
+        op2.solve(mat, x, b, "gmres", restart=0)
+    for tolerance in (-1, np.nan, np.inf):
+        with pytest.raises(pl.DataValueError, match="rtol and atol must be finite and not negative"):
+            op2.solve(mat, x, b, rtol=tolerance)
+    whole = op2.Dat(mesh.vertices, np.ones(mesh.vertices.size, int), name="whole")
+    with pytest.raises(pl.DataValueError, match="matrix `laplace` cannot be multiplied with `whole`: it has another type"):
+        op2.solve(mat, x, whole)
+    with pytest.raises(pl.DataValueError, match="x and b share memory"):
+        op2.solve(mat, op2.Dat(mesh.vertices, b.data), b)
     mat.zero()
     with pytest.raises(pl.MeshError, match="its diagonal has zeros"):
         op2.solve(mat, x, b)
+
+
+def test_solvers_norms_and_inner_products_cannot_be_recorded(context):
+    mesh, mat, _ = laplace(2)
+    mat.inc_local_diagonal_entries(np.arange(mesh.vertices.size), 0.5)
+    x, b = op2.Dat(mesh.vertices), op2.Dat(mesh.vertices, np.ones(mesh.vertices.size))
+    for step in (lambda: op2.solve(mat, x, b), lambda: op2.solve(mat, x, b, "gmres"), lambda: b.norm, lambda: b.inner(x)):
+        with pytest.raises(pl.RecordingError, match="cannot be recorded"), context.recording():
+            step()
+    assert op2.solve(mat, x, b).converged
+
+
+def test_a_product_into_the_memory_of_the_matrix_is_refused():
+    mesh, mat, _ = laplace(2)
+    inside = op2.Dat(mesh.vertices, mat.data.reshape(-1)[: mesh.vertices.size])
+    with pytest.raises(pl.DataValueError, match="it is in the memory of the matrix"):
+        mat.mult(op2.Dat(mesh.vertices), inside)
 
 
 def test_sparsities_say_what_does_not_fit():

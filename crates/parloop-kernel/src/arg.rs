@@ -7,7 +7,7 @@ use std::fmt;
 use parloop_device::{Complex32, Complex64, DType, Element, Memory, as_bytes, as_bytes_mut};
 
 use crate::array::Array;
-use crate::ctype::{self, TypeNames, words};
+use crate::ctype::{self, plain, words};
 use crate::error::{KernelError, Result};
 use crate::signature::{Param, ParamType, Pointee, Signature};
 
@@ -371,7 +371,7 @@ impl Checker<'_> {
 
 /// The numbers of rows whose length the source leaves open.
 fn row_of(name: &str) -> Option<ctype::Scalar> {
-    if name.ends_with('*') { None } else { TypeNames::default().scalar(&words(name)) }
+    if name.ends_with('*') { None } else { plain(&words(name)) }
 }
 
 /// Whether a C type may be a struct, whose fields lie in an array of numbers: it has a name of its own.

@@ -1,69 +1,138 @@
 //! Scalar types in C: every spelling of each, through the source's own names for them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use parloop_device::DType;
 
 /// Names that the source gives to types, by `typedef` and `#define`.
 #[derive(Debug, Default)]
-pub(crate) struct TypeNames(HashMap<String, Vec<String>>);
+pub(crate) struct TypeNames(HashMap<String, Meanings>);
+
+/// What a name stands for: more than one thing where conditions of the preprocessor decide.
+#[derive(Debug, Default)]
+struct Meanings {
+    /// By the arguments of the compiler.
+    given: Option<Vec<String>>,
+    /// By the source: words, none of them for what is no name of a scalar type.
+    found: Vec<Vec<String>>,
+    /// Whether the source defines it in every case.
+    is_certain: bool,
+}
+
+/// Where a definition of a name stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the source.
+    Certain,
+    /// In the source, in a block that may not be compiled.
+    Conditional,
+    /// Among the arguments of the compiler.
+    Argument,
+}
 
 impl TypeNames {
-    /// From here on `name` stands for the words of `ty`.
-    pub(crate) fn add(&mut self, name: String, ty: &str) {
-        self.0.insert(name, words(ty));
+    /// The names that arguments of the compiler define: `-Dreal=float`.
+    pub(crate) fn given(arguments: &[String]) -> TypeNames {
+        let mut names = TypeNames::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let definition = match argument.strip_prefix("-D") {
+                Some("") => arguments.next().map(String::as_str),
+                definition => definition,
+            };
+            if let Some((name, value)) = definition.map(|text| text.split_once('=').unwrap_or((text, "1"))) {
+                names.add(name.to_owned(), value, Place::Argument);
+            }
+        }
+        names
     }
 
-    /// The number that `name` stands for.
+    /// From here on `name` stands for the words of `ty`, or may do so.
+    pub(crate) fn add(&mut self, name: String, ty: &str, place: Place) {
+        let (meanings, words) = (self.0.entry(name).or_default(), words(ty));
+        match place {
+            Place::Argument => meanings.given = Some(words),
+            Place::Certain => (meanings.found, meanings.is_certain) = (vec![words], true),
+            Place::Conditional if meanings.found.contains(&words) => {}
+            Place::Conditional => meanings.found.push(words),
+        }
+    }
+
+    /// The number that `name` stands for; `None` where there is more than one.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        match self.0.get(name)?.as_slice() {
+        let number = |words: &Vec<String>| match words.as_slice() {
             [word] => word.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok(),
             _ => None,
-        }
+        };
+        let meanings = self.0.get(name)?;
+        let mut all = meanings.given.iter().chain(&meanings.found).map(number);
+        let first = all.next()?;
+        all.all(|other| other == first).then_some(first)?
     }
 
     /// The type that these specifiers say; `None` when it is no scalar.
-    pub(crate) fn scalar(&self, specifiers: &[String]) -> Option<Scalar> {
-        self.scalar_within(specifiers, 16)
+    ///
+    /// # Errors
+    /// The name of a type that conditions give more than one meaning.
+    pub(crate) fn scalar<'s>(&self, specifiers: &'s [String]) -> Result<Option<Scalar>, &'s str> {
+        let mut all = Vec::new();
+        let (mut seen, mut open) = (HashSet::new(), vec![(specifiers, None)]);
+        while let Some((words, fallback)) = open.pop() {
+            let own = plain(words).or(fallback);
+            // The source's own meaning of a word goes before that of C, as in `#define double float`.
+            let mut names = unqualified(words);
+            let meanings = names.next().filter(|name| names.next().is_none() && seen.insert(*name)).and_then(|name| self.0.get(name));
+            let Some(meanings) = meanings else {
+                all.push(own);
+                continue;
+            };
+            open.extend(meanings.given.iter().chain(&meanings.found).map(|words| (words.as_slice(), own)));
+            if !meanings.is_certain && own.is_some() {
+                all.push(own);
+            }
+        }
+        let first = all.first().copied().flatten();
+        match all.iter().all(|other| *other == first) {
+            true => Ok(first),
+            false => Err(unqualified(specifiers).next().unwrap_or("int")),
+        }
     }
+}
 
-    /// `steps` ends names that stand for each other in a circle.
-    fn scalar_within(&self, specifiers: &[String], steps: usize) -> Option<Scalar> {
-        const IGNORED: [&str; 8] = ["const", "volatile", "restrict", "static", "inline", "register", "extern", "int"];
-        let mut names: Vec<&str> = specifiers.iter().map(String::as_str).filter(|word| !IGNORED.contains(word)).collect();
-        if names.is_empty() {
-            return specifiers.iter().any(|word| word == "int").then_some(Scalar::Value(DType::I32));
-        }
-        // The source's own meaning of a word goes before that of C, as in `#define double float`.
-        if let [name] = *names
-            && steps > 0
-            && let Some(found) = self.0.get(name).and_then(|words| self.scalar_within(words, steps - 1))
-        {
-            return Some(found);
-        }
-        names.sort_unstable();
-        let dtype = match *names {
-            ["void"] => return Some(Scalar::Void),
-            ["char"] => return Some(Scalar::Char),
-            ["bool"] | ["_Bool"] => DType::Bool,
-            ["int8_t"] | ["char", "signed"] => DType::I8,
-            ["int16_t"] | ["short"] | ["short", "signed"] => DType::I16,
-            ["int32_t"] | ["signed"] => DType::I32,
-            ["int64_t"] | ["long"] | ["long", "long"] | ["long", "signed"] | ["long", "long", "signed"] => DType::I64,
-            ["ssize_t"] | ["ptrdiff_t"] | ["intptr_t"] => DType::I64,
-            ["uint8_t"] | ["char", "unsigned"] | ["uchar"] => DType::U8,
-            ["uint16_t"] | ["short", "unsigned"] | ["ushort"] => DType::U16,
-            ["uint32_t"] | ["unsigned"] | ["uint"] => DType::U32,
-            ["uint64_t"] | ["long", "unsigned"] | ["long", "long", "unsigned"] | ["ulong"] => DType::U64,
-            ["size_t"] | ["uintptr_t"] => DType::U64,
-            ["float"] => DType::F32,
-            ["double"] => DType::F64,
-            [name] if is_complex(name, "float") => DType::C64,
-            [name] if is_complex(name, "double") => DType::C128,
-            _ => return None,
-        };
-        Some(Scalar::Value(dtype))
+/// The words of a type that say which it is.
+fn unqualified(specifiers: &[String]) -> impl Iterator<Item = &str> {
+    const IGNORED: [&str; 8] = ["const", "volatile", "restrict", "static", "inline", "register", "extern", "int"];
+    specifiers.iter().map(String::as_str).filter(|word| !IGNORED.contains(word))
+}
+
+/// What these specifiers say in C.
+pub(crate) fn plain(specifiers: &[String]) -> Option<Scalar> {
+    let mut names: Vec<&str> = unqualified(specifiers).collect();
+    if names.is_empty() {
+        return specifiers.iter().any(|word| word == "int").then_some(Scalar::Value(DType::I32));
     }
+    names.sort_unstable();
+    let dtype = match *names {
+        ["void"] => return Some(Scalar::Void),
+        ["char"] => return Some(Scalar::Char),
+        ["bool"] | ["_Bool"] => DType::Bool,
+        ["int8_t"] | ["char", "signed"] => DType::I8,
+        ["int16_t"] | ["short"] | ["short", "signed"] => DType::I16,
+        ["int32_t"] | ["signed"] => DType::I32,
+        ["int64_t"] | ["long"] | ["long", "long"] | ["long", "signed"] | ["long", "long", "signed"] => DType::I64,
+        ["ssize_t"] | ["ptrdiff_t"] | ["intptr_t"] => DType::I64,
+        ["uint8_t"] | ["char", "unsigned"] | ["uchar"] => DType::U8,
+        ["uint16_t"] | ["short", "unsigned"] | ["ushort"] => DType::U16,
+        ["uint32_t"] | ["unsigned"] | ["uint"] => DType::U32,
+        ["uint64_t"] | ["long", "unsigned"] | ["long", "long", "unsigned"] | ["ulong"] => DType::U64,
+        ["size_t"] | ["uintptr_t"] => DType::U64,
+        ["float"] => DType::F32,
+        ["double"] => DType::F64,
+        [name] if is_complex(name, "float") => DType::C64,
+        [name] if is_complex(name, "double") => DType::C128,
+        _ => return None,
+    };
+    Some(Scalar::Value(dtype))
 }
 
 /// Whether this is the one word that `mask` makes of the two of a complex type.
@@ -73,7 +142,7 @@ fn is_complex(name: &str, part: &str) -> bool {
 }
 
 /// What a type is to a caller.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scalar {
     Void,
     Char,

@@ -99,7 +99,7 @@ mod tests {
     use crate::source::Joined;
 
     fn parsed(text: &str) -> Result<Parsed> {
-        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false })
+        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false, arguments: &[] })
     }
 
     fn opencl(text: &str) -> String {

@@ -31,7 +31,8 @@ impl Reader<'_> {
         let name = if is_named { name } else { nth(index) };
         let spelled = specifiers.join(" ");
         let class = self.class(&specifiers).filter(|_| layers.is_empty());
-        let ty = match (self.typedefs.scalar(&specifiers), layers.as_slice()) {
+        let scalar = self.scalar(&specifiers, node, function)?;
+        let ty = match (scalar, layers.as_slice()) {
             _ if let Some(class) = class => ParamType::Pointer { to: Pointee::Class(class), constant },
             (Some(Scalar::Value(dtype)), []) => ParamType::Scalar(dtype),
             (Some(Scalar::Char), []) => ParamType::Scalar(DType::I8),
@@ -78,7 +79,7 @@ impl Reader<'_> {
             (depth, inner) = (depth + 1, next);
         }
         let class = self.class(&specifiers).filter(|_| depth == 0);
-        match (self.typedefs.scalar(&specifiers), depth) {
+        match (self.scalar(&specifiers, node, function)?, depth) {
             _ if inner.kind() != "function_declarator" => {
                 Err(Mistake { at: node.start_byte(), reason: format!("`{function}` returns neither a scalar nor a plain pointer") })
             }
@@ -95,6 +96,16 @@ impl Reader<'_> {
                 Ok(Some(ParamType::Pointer { to, constant }))
             }
         }
+    }
+
+    /// The type that the specifiers of a parameter or of a function say.
+    fn scalar(&self, specifiers: &[String], at: Node, function: &str) -> Result<Option<Scalar>, Mistake> {
+        self.typedefs.scalar(specifiers).map_err(|name| {
+            let reason = format!(
+                "`{function}` uses the type `{name}`, which is defined in more than one way, and conditions of the preprocessor or arguments of the compiler decide which is meant; use a type with one meaning"
+            );
+            Mistake { at: at.start_byte(), reason }
+        })
     }
 
     /// The class that these specifiers say.

@@ -7,7 +7,7 @@ use parloop_device::DeviceKind;
 use tree_sitter::{Node, Parser};
 
 use crate::count::Count;
-use crate::ctype::{TypeNames, words};
+use crate::ctype::{Place, TypeNames, words};
 use crate::edit::{Edit, Mistake, Places, apply};
 use crate::error::Result;
 use crate::loops::{check_loops, read_loops};
@@ -40,10 +40,12 @@ pub(crate) struct Dialect<'a> {
     pub(crate) classes: &'a [String],
     /// Whether checks are compiled in.
     pub(crate) checked: bool,
+    /// Further arguments for the compiler, which may define names.
+    pub(crate) arguments: &'a [String],
 }
 
 pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
-    let Dialect { target, classes, checked } = dialect;
+    let Dialect { target, classes, checked, arguments } = dialect;
     let Joined { text: joined, api } = joined;
     let masked = mask(joined);
     let mut parser = Parser::new();
@@ -56,7 +58,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         target,
         classes,
         api,
-        typedefs: TypeNames::default(),
+        typedefs: TypeNames::given(arguments),
         functions: Vec::new(),
         refused: Vec::new(),
         renamed: BTreeSet::new(),
@@ -69,6 +71,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         error: None,
     };
     reader.scope(tree.root_node(), 0);
+    reader.refuse_versions();
     if let Some(error) = reader.error {
         return Err(error.at_file_line(joined));
     }
@@ -137,8 +140,13 @@ impl Reader<'_> {
 
     fn children(&mut self, node: Node, gap: usize) {
         let mut previous_end = gap;
+        let (decided, alternative) = (self.decided(node), node.child_by_field_name("alternative"));
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
+            // What is never compiled is not read.
+            if decided == Some(Some(child) == alternative) {
+                continue;
+            }
             match child.kind() {
                 "function_definition" => self.function(child, previous_end),
                 "declaration" => self.declaration(child, previous_end),
@@ -146,7 +154,8 @@ impl Reader<'_> {
                 "preproc_def" => self.define(child),
                 kind if kind.starts_with("preproc_") => {
                     let outer = self.conditional;
-                    self.conditional |= !self.is_include_guard(child);
+                    let is_left = decided == Some(false) && child.kind() == "preproc_else";
+                    self.conditional |= !(is_left || self.decided(child).is_some() || self.is_include_guard(child));
                     self.scope(child, child.start_byte());
                     self.conditional = outer;
                 }
@@ -154,6 +163,15 @@ impl Reader<'_> {
                 _ => {}
             }
             previous_end = child.end_byte();
+        }
+    }
+
+    /// Whether what stands under `#if 0` or `#if 1` is compiled; `None` for other conditions.
+    fn decided(&self, node: Node) -> Option<bool> {
+        match self.text(node.child_by_field_name("condition")?).trim() {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
         }
     }
 
@@ -174,17 +192,28 @@ impl Reader<'_> {
     }
 
     fn typedef(&mut self, node: Node) {
-        let (Some(ty), Some(name)) = (node.child_by_field_name("type"), node.child_by_field_name("declarator")) else { return };
-        if name.kind() == "type_identifier" {
-            let (name, ty) = (self.text(name), self.text(ty));
-            self.typedefs.add(name, &ty);
+        let Some(ty) = node.child_by_field_name("type").map(|ty| self.text(ty)) else { return };
+        let place = if self.conditional { Place::Conditional } else { Place::Certain };
+        let mut cursor = node.walk();
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            // A name for a pointer or an array is no name for a number.
+            let (name, ty) = match declarator.kind() {
+                "type_identifier" => (Some(declarator), ty.as_str()),
+                _ => (find(declarator, "type_identifier"), ""),
+            };
+            if let Some(name) = name.map(|name| self.text(name)) {
+                self.typedefs.add(name, ty, place);
+            }
         }
     }
 
     fn define(&mut self, node: Node) {
         let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value")) else { return };
         let (name, ty) = (self.text(name), self.text(value));
-        self.typedefs.add(name, &ty);
+        // In `#ifndef NAME`, `#define NAME` the name may have another meaning.
+        let is_default = node.parent().and_then(|outer| outer.child_by_field_name("name")).is_some_and(|outer| self.text(outer) == name);
+        let place = if self.conditional || is_default { Place::Conditional } else { Place::Certain };
+        self.typedefs.add(name, &ty, place);
     }
 
     /// Constants and prototypes at file scope get the qualifiers of helpers.
@@ -339,6 +368,12 @@ impl Reader<'_> {
                     params.push(param);
                 }
                 "variadic_parameter" => return Err(mistake(child, format!("`{name}` takes any number of arguments"))),
+                kind if kind.starts_with("preproc_") => {
+                    return Err(mistake(
+                        child,
+                        format!("conditions of the preprocessor decide on parameters of `{name}`; write two functions"),
+                    ));
+                }
                 "ERROR" => return Err(mistake(child, format!("the parameters of `{name}` could not be read at `{}`", self.text(child)))),
                 _ => {}
             }
@@ -352,6 +387,33 @@ impl Reader<'_> {
         let (loops, loops_align) = read_loops(self.masked, body, &params, &self.loop_helpers);
         let line = name_node.start_position().row;
         Ok(Signature { loops, loops_align, name, params, returns, is_kernel, needs_description: false, is_recorded: false, line })
+    }
+
+    /// Refuses functions that have several versions, of which the preprocessor takes one, unless all are called alike.
+    fn refuse_versions(&mut self) {
+        let mut kept: Vec<Signature> = Vec::new();
+        for function in std::mem::take(&mut self.functions) {
+            let Some(first) = kept.iter().find(|first| first.name == function.name) else {
+                kept.push(function);
+                continue;
+            };
+            if first.is_called_like(&function) {
+                continue;
+            }
+            let at = self.joined.split_inclusive('\n').take(function.line).map(str::len).sum();
+            let reason = format!(
+                "`{}` is defined twice, as `{first}` and as `{function}`, and conditions of the preprocessor decide which is compiled; give each a name of its own",
+                function.name
+            );
+            let mistake = Mistake { at, reason };
+            if function.is_kernel || first.is_kernel {
+                self.error.get_or_insert(mistake);
+            } else {
+                self.refused.insert(0, (function.name, mistake));
+            }
+        }
+        kept.retain(|function| self.refused.iter().all(|(name, _)| *name != function.name));
+        self.functions = kept;
     }
 
     /// `(void)` says that there are no parameters.
@@ -381,11 +443,111 @@ mod tests {
     const LOCAL: &str = " GPUGLMEM double *x = (GPUGLMEM void *)(x__base + x__offset);";
 
     fn parse(text: &str, target: DeviceKind) -> Result<Parsed> {
-        super::parse(&Joined::from(text), Dialect { target, classes: &[], checked: false })
+        super::parse(&Joined::from(text), Dialect { target, classes: &[], checked: false, arguments: &[] })
     }
 
     fn signatures(text: &str, target: DeviceKind) -> Vec<String> {
         parse(text, target).unwrap().functions.iter().map(ToString::to_string).collect()
+    }
+
+    /// What a source for a CPU says of `f`: its signature, or why it cannot be called.
+    fn f_in(text: &str, arguments: &[&str]) -> String {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        let dialect = Dialect { target: DeviceKind::Cpu, classes: &[], checked: false, arguments: &arguments };
+        let parsed = super::parse(&Joined::from(text), dialect).unwrap();
+        let refused = parsed.refused.iter().find(|(name, _)| name == "f").map(|(_, mistake)| mistake.reason.clone());
+        let found: Vec<String> = parsed.functions.iter().filter(|function| function.name == "f").map(ToString::to_string).collect();
+        assert_eq!(found.len() + usize::from(refused.is_some()), 1, "{text}: {found:?} {refused:?}");
+        refused.unwrap_or_else(|| found[0].clone())
+    }
+
+    #[test]
+    fn versions_of_a_function_that_are_not_called_alike_are_refused() {
+        let (one, other) = ("void f(double *d) { }", "void f(double **d) { }");
+        let twice = "`f` is defined twice, as `void f(double * d)` and as `void f(double ** d)`, and conditions of the preprocessor decide \
+            which is compiled; give each a name of its own";
+        for conditions in [["#ifdef A", "#else"], ["#ifndef A", "#endif\n#ifdef A"], ["#if A > 2", "#elif B"], ["#if defined(A)", "#else"]]
+        {
+            let text = |first: &str, second: &str| format!("{}\n{first}\n{}\n{second}\n#endif\n", conditions[0], conditions[1]);
+            assert_eq!(f_in(&text(one, other), &[]), twice);
+            assert_eq!(f_in(&text(one, "void f(double *e) { e[0] = 1; }"), &[]), "void f(double * d)");
+            for other in ["void f(const double *d) {}", "void f(float *d) {}", "void f(double *d, int n) {}", "int f(double *d) {}"] {
+                assert!(f_in(&text(one, other), &[]).starts_with("`f` is defined twice"), "{other}");
+            }
+            assert_eq!(f_in(&text(one, "void f(double *d, ...) {}"), &[]), "`f` takes any number of arguments");
+            let kernels = text("GPUKERN void f(double *d) {}", "GPUKERN void f(float *d) {}");
+            for target in DeviceKind::ALL {
+                assert!(parse(&kernels, target).unwrap_err().to_string().contains("`f` is defined twice"));
+            }
+            // Others are not asked for.
+            assert_eq!(f_in(&format!("{}void f(float *x) {{}}", text(one, other).replace("void f", "void g")), &[]), "void f(float * x)");
+        }
+        let inside = f_in("void f(double *d\n#ifdef A\n, int n\n#endif\n) {}", &[]);
+        assert!(inside.contains("`f`"), "{inside}");
+        for text in [
+            "void f(\n#ifdef A\nfloat *d\n#else\ndouble *d\n#endif\n) {}",
+            "#ifdef A\nvoid f(double *d)\n#else\nvoid f(double **d)\n#endif\n{ }",
+            "#ifdef A\nvoid f(double *d) {\n#else\nvoid f(double **d) {\n#endif\n}",
+            "void\n#ifdef A\nf(double *d)\n#else\nf(double **d)\n#endif\n{ }",
+            "void f(double *\n#ifdef A\n*\n#endif\nd) { }",
+            "void f(double\n#ifdef A\n*\n#else\n**\n#endif\nd) { }",
+            "#ifdef A\n#define P *\n#else\n#define P **\n#endif\nvoid f(double P d) { }",
+        ] {
+            let found = parse(text, DeviceKind::Cpu).map(|parsed| parsed.functions).unwrap_or_default();
+            assert!(found.is_empty(), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_never_compiled_is_not_read() {
+        let (old, new) = ("void f(double *d) { }\ntypedef float real;", "typedef double real;\nvoid f(real **d) { }");
+        for text in [
+            format!("#if 0\n{old}\n#endif\n{new}"),
+            format!("{new}\n#if 0\n{old}\n#endif"),
+            format!("#if 1\n{new}\n#else\n{old}\n#endif"),
+            format!("#if 0\n{old}\n#else\n{new}\n#endif"),
+            format!("#if 0\n{old}\n#elif 1\n{new}\n#else\n{old}\n#endif"),
+        ] {
+            assert_eq!(f_in(&text, &[]), "void f(double ** d)", "{text}");
+        }
+    }
+
+    #[test]
+    fn types_that_conditions_give_several_meanings_are_refused() {
+        let told = |name: &str| {
+            format!(
+                "`f` uses the type `{name}`, which is defined in more than one way, and conditions of the preprocessor or arguments of the \
+                 compiler decide which is meant; use a type with one meaning"
+            )
+        };
+        let f = "void f(const real *d) {}";
+        for (single, double) in [("typedef float real;", "typedef double real;"), ("#define real float", "#define real double")] {
+            let text = format!("#ifndef DOUBLE\n{single}\n#else\n{double}\n#endif\n{f}");
+            assert_eq!(f_in(&text, &[]), told("real"));
+            assert_eq!(f_in(&format!("#ifdef A\n{double}\n#else\n{double}\n#endif\n{f}"), &[]), "void f(const double * d)");
+            assert_eq!(f_in(&format!("#ifdef A\n{double}\n#endif\n{f}"), &[]), "void f(const double * d)");
+            // The source goes on with the one that it defines last.
+            assert_eq!(f_in(&format!("{single}\n#undef real\n{double}\n{f}"), &[]), "void f(const double * d)");
+            let more = format!("{text}\ntypedef real number;\nreal g(real x) {{ return x; }}\n");
+            assert_eq!(f_in(&format!("{more}void f(double x) {{}}").replace(f, ""), &[]), "void f(double x)");
+            assert_eq!(f_in(&format!("{more}number f(double x) {{}}").replace(f, ""), &[]), told("number"));
+        }
+        let default = format!("#ifndef real\n#define real double\n#endif\n{f}");
+        assert_eq!(f_in(&default, &[]), "void f(const double * d)");
+        assert_eq!(f_in(&default, &["-Dreal=double"]), "void f(const double * d)");
+        assert_eq!(f_in(&default, &["-O2", "-Dreal=float"]), told("real"));
+        assert_eq!(f_in(&default, &["-D", "real=float"]), told("real"));
+        assert_eq!(f_in(f, &["-Dreal=float"]), "void f(const float * d)");
+        let guarded = format!("#ifndef REAL_H\n#define REAL_H\ntypedef double real;\n#endif\n{f}");
+        assert_eq!(f_in(&guarded, &[]), "void f(const double * d)");
+        assert_eq!(f_in(&guarded, &["-DREAL_H", "-Dreal=float"]), told("real"));
+        assert_eq!(f_in("#ifdef SINGLE\n#define double float\n#endif\nvoid f(double *d) {}", &[]), told("double"));
+        assert_eq!(f_in("#ifdef A\ntypedef double real;\n#else\ntypedef double *real;\n#endif\nvoid f(real *d) {}", &[]), told("real"));
+        assert_eq!(f_in("#ifdef A\ntypedef long int64_t;\n#endif\nvoid f(int64_t *d) {}", &[]), "void f(int64_t * d)");
+        assert_eq!(f_in("#define a b\n#define b a\nvoid f(a *d) {}", &[]), "void f(a * d)");
+        // A length with several meanings is one that is not known.
+        let rows = "#ifdef A\n#define N 2\n#else\n#define N 3\n#endif\nvoid f(double d[][N]) {}";
+        assert_eq!([f_in(rows, &[]), f_in(&rows.replace('3', "2"), &[])], ["void f(double * d)", "void f(double (*d)[2])"]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::source::{Joined, Source, join};
 /// ```
 /// use parloop_kernel::{DeviceKind, PlainC, Source};
 /// let source = Source::text("double twice(double x) { return 2 * x; }\nvoid f(double *x[2]) { x[0][0] = twice(x[1][0]); }");
-/// let functions = PlainC::read(&[source], &[])?;
+/// let functions = PlainC::read(&[source], &[], &[])?;
 /// assert_eq!(functions.signature("f")?.to_string(), "void f(double ** x)");
 /// assert!(functions.text(DeviceKind::Cuda).contains("static __device__ __forceinline__ double twice(double x)"));
 /// assert_eq!(functions.signature("g").unwrap_err().to_string(), "the source has no function `g`; it has twice, f");
@@ -52,13 +52,14 @@ struct Refused {
 }
 
 impl PlainC {
-    /// Reads sources, in order; `folders` are searched for the headers that they include.
+    /// Reads sources, in order; `folders` are searched for the headers that they include. `arguments` are those of the compiler of a CPU,
+    /// which may give a type another meaning (`-Dreal=float`); a function that uses it cannot be called then.
     ///
     /// # Errors
     /// A mistake in a source, at its line; a file that cannot be read.
-    pub fn read(sources: &[Source], folders: &[PathBuf]) -> Result<PlainC> {
+    pub fn read(sources: &[Source], folders: &[PathBuf], arguments: &[String]) -> Result<PlainC> {
         let joined = join(sources, DeviceKind::Cpu, folders)?;
-        let parsed = parse(&joined, Dialect { target: DeviceKind::Cpu, classes: &[], checked: false })?;
+        let parsed = parse(&joined, Dialect { target: DeviceKind::Cpu, classes: &[], checked: false, arguments })?;
         let refused = parsed.refused.into_iter().map(|(name, mistake)| {
             let (file, line) = Places::of(&joined.text).place(joined.text[..mistake.at].matches('\n').count());
             Refused { name, file: file.to_owned(), line, reason: mistake.reason }
@@ -311,7 +312,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> PlainC {
-        PlainC::read(&[Source::text(text)], &[]).unwrap()
+        PlainC::read(&[Source::text(text)], &[], &[]).unwrap()
     }
 
     /// The user's own lines.
@@ -392,7 +393,7 @@ mod tests {
         fn any_text_is_read_without_a_panic(
             text in "(GPUKERN|GPUFUN|void|int|double|f|x|const|static|restrict|#define|[(){}*,;\\[\\]\n é=\"'/]){0,40}"
         ) {
-            let _ = PlainC::read(&[Source::text(text)], &[]);
+            let _ = PlainC::read(&[Source::text(text)], &[], &[]);
         }
     }
 }

@@ -52,7 +52,7 @@ impl Prepared {
         let reads_files = reads_files(&joined.text, &folders, &options.arguments);
         // A program without a check is none that must be looked at after each launch.
         let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
-        let parsed = parse(&joined, Dialect { target, classes: &options.classes, checked })?;
+        let parsed = parse(&joined, Dialect { target, classes: &options.classes, checked, arguments: &options.arguments })?;
         let mut source = prelude(target, parsed.needs);
         for name in &parsed.renamed {
             source.push_str(&format!("#define {name} parloop_user_{name}\n"));

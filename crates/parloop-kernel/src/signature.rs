@@ -36,6 +36,14 @@ impl Signature {
         self.params.iter().position(|param| param.name == name)
     }
 
+    /// Whether a caller does the same for both. Kernels may be called with the names of parameters.
+    pub(crate) fn is_called_like(&self, other: &Signature) -> bool {
+        let is_alike = |(own, other): (&Param, &Param)| own.ty == other.ty && (own.name == other.name || !self.is_kernel);
+        let is_of_kind = (self.is_kernel, &self.returns, &self.loops) == (other.is_kernel, &other.returns, &other.loops);
+        let are_alike = self.params.len() == other.params.len() && self.params.iter().zip(&other.params).all(is_alike);
+        is_of_kind && self.loops_align == other.loops_align && are_alike
+    }
+
     /// The parameters as they are declared, in parentheses.
     pub fn params_text(&self) -> String {
         let params: Vec<String> = self.params.iter().map(Param::declaration).collect();

@@ -208,31 +208,36 @@ impl Dat {
     /// in 64 bits.
     ///
     /// # Errors
-    /// [`MeshError::Shapes`], [`MeshError::WrongSet`], or when a device fails.
+    /// [`MeshError::Shapes`], [`MeshError::WrongSet`], while the context is recorded, or when a device fails.
     pub fn inner(&self, other: &Dat, context: &Context) -> Result<Global> {
         self.inner_in(other, summed(wider(self.dtype(), other.dtype())), context)
     }
 
-    /// The square root of the inner product with itself. Integers are squared and added up in double precision.
+    /// The square root of the inner product with itself. Integers are squared and added up in double precision; squares that the type of
+    /// the numbers cannot hold do no harm.
     ///
     /// # Errors
-    /// When a device fails.
+    /// While the context is recorded, or when a device fails.
     pub fn norm(&self, context: &Context) -> Result<f64> {
         let dtype = if rank(self.dtype()) < rank(DType::F32) { DType::F64 } else { self.dtype() };
-        let square = self.inner_in(self, dtype, context)?;
-        Ok(match dtype {
-            DType::F32 => f64::from(square.storage().to_vec::<f32>()?[0]),
-            DType::C64 => f64::from(square.storage().to_vec::<Complex32>()?[0].re),
-            DType::C128 => square.storage().to_vec::<Complex64>()?[0].re,
-            _ => square.storage().to_vec::<f64>()?[0],
-        }
-        .sqrt())
+        let square = real(&self.inner_in(self, dtype, context)?)?;
+        let (least, factor) = match dtype {
+            DType::F32 | DType::C64 => (1e-24, 2f64.powi(90)),
+            _ => (1e-280, 2f64.powi(600)),
+        };
+        let factor = match square {
+            square if square == f64::INFINITY => 1.0 / factor,
+            square if square < least => factor,
+            square => return Ok(square.sqrt()),
+        };
+        Ok(real(&self.squares(factor, dtype, context)?)?.sqrt() / factor)
     }
 
     fn inner_in(&self, other: &Dat, dtype: DType, context: &Context) -> Result<Global> {
         if self.dataset().axes() != other.dataset().axes() {
             return Err(shapes(self, other));
         }
+        let context = self.context_for_sum(context)?;
         let is_self = self.storage().is_same(other.storage());
         let result = Global::around(1, Storage::zeros(dtype, 1, 1)?, "inner", false)?;
         let kernel = kernel(&Form::Inner { is_self, result: dtype }, self.dtype(), other.dtype(), self.dataset().count())?;
@@ -240,8 +245,28 @@ impl Dat {
         if !is_self {
             args.push(other.arg(Access::Read, None));
         }
-        run(&kernel, self.dataset().set(), args, &self.context_or(context))?;
+        run(&kernel, self.dataset().set(), args, &context)?;
         Ok(result)
+    }
+
+    /// The sum of the squares of all numbers times a factor.
+    fn squares(&self, factor: f64, dtype: DType, context: &Context) -> Result<Global> {
+        let context = self.context_for_sum(context)?;
+        let factor = number::global(Scalar::Float(factor), dtype).expect("invariant: the factors of norms are numbers of every type")?;
+        let result = Global::around(1, Storage::zeros(dtype, 1, 1)?, "squares", false)?;
+        let kernel = kernel(&Form::Squares { result: dtype }, self.dtype(), self.dtype(), self.dataset().count())?;
+        let args = vec![result.arg(Access::Inc), factor.arg(Access::Read), self.arg(Access::Read, None)];
+        run(&kernel, self.dataset().set(), args, &context)?;
+        Ok(result)
+    }
+
+    /// Where a sum is made that the host waits for, which no recording holds.
+    fn context_for_sum(&self, context: &Context) -> Result<Context> {
+        let place = self.context_or(context);
+        for context in [context, &place] {
+            context.stream().refuse_recording(|| "an inner product or a norm".to_owned(), None).map_err(KernelError::from)?;
+        }
+        Ok(place)
     }
 
     /// Where its numbers are, or the context that is given when only the host has them.
@@ -312,6 +337,16 @@ impl Dat {
             Some(number) => Err(MeshError::NumberRange { number: number.to_string(), name: self.name().to_owned(), dtype: own }),
         }
     }
+}
+
+/// The real part of the one number.
+fn real(global: &Global) -> Result<f64> {
+    Ok(match global.dtype() {
+        DType::F32 => f64::from(global.to_vec::<f32>()?[0]),
+        DType::C64 => f64::from(global.to_vec::<Complex32>()?[0].re),
+        DType::C128 => global.to_vec::<Complex64>()?[0].re,
+        _ => global.to_vec::<f64>()?[0],
+    })
 }
 
 /// The other side of an operation, checked.

@@ -12,7 +12,7 @@ from ._mixed_mat import MixedMat
 
 def solve(
     mat: _Mat, x: _Dat, b: _Dat, method: Literal["cg", "gmres"] = "cg", preconditioner: Literal["jacobi", "none"] | None = "jacobi", *,
-    rtol: float = 1e-8, atol: float = 0.0, maxiter: int = 10_000, restart: int = 30, progress: bool | None = None,
+    rtol: float | None = None, atol: float = 0.0, maxiter: int = 10_000, restart: int = 30, progress: bool | None = None,
 ) -> _Solution:  # fmt: skip
     """Solve ``mat @ x = b`` on the current context.
 
@@ -25,9 +25,10 @@ def solve(
     preconditioner
         ``"jacobi"``, one by the diagonal, or ``None``.
     rtol, atol
-        The system is solved where the norm of the residual is at most `atol`, or at most `rtol` times the norm of `b`.
+        The system is solved where the norm of ``b - mat @ x`` is at most `atol`, or at most `rtol` times the norm of `b`. By default `rtol`
+        is 1e-8, and 1e-4 in single precision.
     maxiter
-        At most so many iterations.
+        At most so many iterations. The solver also stops where nothing is gained any more.
     restart
         Directions that GMRES keeps before it begins again.
     progress
@@ -37,7 +38,13 @@ def solve(
     Returns
     -------
     Solution
-        ``converged``, ``iterations`` and ``residuals``, the norm before the first iteration and after each.
+        ``converged``, ``iterations`` and ``residuals``, the norm before the first iteration and after each. The first and the last are
+        those of ``b - mat @ x``; the method estimates the others.
+
+    Notes
+    -----
+    On sets with ghosts the owned rows are solved, and the numbers of `x` on ghosts stay as they are. Where `b` is zero the solver begins at
+    zero.
 
     Examples
     --------
@@ -55,6 +62,8 @@ def solve(
     """
     if isinstance(mat, MixedMat):
         raise DataTypeError(f"solve takes a Mat, but `{mat.name}` is a MixedMat; solve with SciPy and mat.to_scipy()")
+    if not isinstance(mat, _Mat):
+        raise DataTypeError(f"solve takes a Mat, not {type(mat).__name__}")
     start = time.monotonic()
     shown = False
 

@@ -64,6 +64,18 @@ const KEEP_CONST: &str = "\
 #endif
 ";
 
+/// The signature is read without the preprocessor. Where the function is another one after all, its call is an error from here on.
+const CHECK_CALLS: &str = "\
+#if defined(__clang__) && !defined(__cplusplus)
+#pragma clang diagnostic error \"-Wincompatible-pointer-types\"
+#pragma clang diagnostic error \"-Wint-conversion\"
+#pragma clang diagnostic warning \"-Wincompatible-pointer-types-discards-qualifiers\"
+#elif defined(__GNUC__) && !defined(__cplusplus)
+#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"
+#pragma GCC diagnostic error \"-Wint-conversion\"
+#endif
+";
+
 impl CFunction {
     /// A function of that signature, which the text in front of the code brings or another library has. Pointers that are not `const`
     /// are read and written.
@@ -88,18 +100,24 @@ impl CFunction {
     /// [`access`](Self::with_access) say, and returns. It has no undefined behaviour in C.
     pub unsafe fn parse(source: &str, name: &str) -> Result<CFunction, KernelError> {
         // SAFETY: what is promised here.
-        unsafe { CFunction::parse_with(source, name, &[], &[]) }
+        unsafe { CFunction::parse_with(source, name, &[], &[], &[]) }
     }
 
     /// The function of that name in a source with headers: lines such as `#include "mine.h"`, in front of it. Headers are looked for in
-    /// the folders.
+    /// the folders. `arguments` are those that the compiler of a CPU gets: what they define is not defined elsewhere.
     ///
     /// # Errors
     /// A mistake in the source, a header that cannot be read, or no function of that name.
     ///
     /// # Safety
     /// As [`parse`](Self::parse), with the headers.
-    pub unsafe fn parse_with(source: &str, name: &str, headers: &[String], folders: &[PathBuf]) -> Result<CFunction, KernelError> {
+    pub unsafe fn parse_with(
+        source: &str,
+        name: &str,
+        headers: &[String],
+        folders: &[PathBuf],
+        arguments: &[String],
+    ) -> Result<CFunction, KernelError> {
         // One name for all functions of a source, so that it is put in front of the code once.
         let found = signatures(&[Source::text(source)], DeviceKind::Cpu, &[])?;
         let first = found.first().map_or(name, |signature| signature.name.as_str());
@@ -107,7 +125,7 @@ impl CFunction {
         if !headers.is_empty() {
             sources.insert(0, Source::named("<headers>", headers.join("\n")));
         }
-        let functions = PlainC::read(&sources, folders)?;
+        let functions = PlainC::read(&sources, folders, arguments)?;
         let signature = functions.signature(name)?.clone();
         let in_target = functions.name_in_text(name).as_str().into();
         // SAFETY: what is promised here, of a function that the source has.
@@ -319,6 +337,8 @@ unsafe impl Callable for CFunction {
             let first = source.signatures().first().map_or("", |signature| signature.name.as_str());
             // SAFETY: whoever gave the source vouched for it.
             preambles.push(unsafe { Preamble::new(format!("70_{first}"), source.text(kind_of(target))) });
+            // SAFETY: it changes what compilers warn of, behind all sources and in front of adapters.
+            preambles.push(unsafe { Preamble::new("71_a_pl_check_calls", CHECK_CALLS) });
         }
         if let Some(adapter) = self.adapter(target)? {
             preambles.extend(adapter.preambles());

@@ -19,8 +19,18 @@ pub enum Form {
     Negate,
     Update(Operator),
     Combine(Operator),
-    Axpy { is_self: bool, factor: DType },
-    Inner { is_self: bool, result: DType },
+    Axpy {
+        is_self: bool,
+        factor: DType,
+    },
+    Inner {
+        is_self: bool,
+        result: DType,
+    },
+    /// The sum of the squares of the numbers times a factor.
+    Squares {
+        result: DType,
+    },
 }
 
 /// An operation and where its sides come from.
@@ -95,6 +105,12 @@ fn make(key: &Key) -> Result<Kernel> {
                 arguments.push(("x", *other, *count));
             }
             ("inner", format!("r[0] = r[0] + {product}"), arguments)
+        }
+        Form::Squares { result } => {
+            let number = format!("(a[0]*{})", converted("y[i]", *dtype, *result));
+            let conjugate = if result.is_complex() { format!("conj{number}") } else { number.clone() };
+            let arguments = vec![("r", *result, 1), ("a", *result, 1), ("y", *dtype, *count)];
+            ("squares", format!("r[0] = r[0] + {number}*{conjugate}"), arguments)
         }
     };
     let mut builder = KernelBuilder::new().domain(format!("{{[i]: 0<=i<{count}}}").as_str()).instructions(&instruction).name(name);

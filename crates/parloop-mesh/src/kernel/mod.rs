@@ -155,7 +155,7 @@ impl Kernel {
     /// As [`c`](Self::c).
     unsafe fn read(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
         // SAFETY: what is promised here; loops pass the numbers of their arguments.
-        let function = unsafe { CFunction::parse_with(source, name, &options.headers, &options.include_dirs)? };
+        let function = unsafe { CFunction::parse_with(source, name, &options.headers, &options.include_dirs, &options.arguments)? };
         if let Some(returns) = &function.signature().returns {
             return Err(MeshError::Returns { kernel: name.to_owned(), returns: returns.to_string() });
         }

@@ -68,7 +68,7 @@ impl Mat {
     /// ```
     ///
     /// # Errors
-    /// [`MeshError::Product`] for data of another set, dimension or type, or in the same memory; what the device says.
+    /// [`MeshError::Product`] for data of another set, dimension or type, or a result in the memory of the others; what the device says.
     pub fn multiply(&self, x: &Dat, y: &Dat, context: &Context) -> Result<()> {
         self.product(x, y, false, context)
     }
@@ -91,6 +91,9 @@ impl Mat {
         self.check(y, rows)?;
         if x.storage().overlaps(y.storage()) || x.storage().is_same(y.storage()) {
             return Err(self.wrong(y, "it is in the memory of what is multiplied; give other data"));
+        }
+        if y.storage().overlaps(self.storage()) {
+            return Err(self.wrong(y, "it is in the memory of the matrix; give other data"));
         }
         let tables = [self.storage(), x.storage(), y.storage()];
         let layouts = tables.map(|table| table.settle_layout(context, Layout::Rows));
@@ -117,7 +120,7 @@ impl Mat {
     }
 
     /// Refuses data that the matrix cannot be multiplied with.
-    fn check(&self, dat: &Dat, wanted: &DataSet) -> Result<()> {
+    pub(crate) fn check(&self, dat: &Dat, wanted: &DataSet) -> Result<()> {
         match dat.dataset() == wanted {
             false if dat.dataset().set() != wanted.set() => Err(self.wrong(dat, "it is on another set than the matrix")),
             false => Err(self.wrong(dat, "it has another dimension than the matrix")),

@@ -1,31 +1,67 @@
-//! Conjugate gradients.
+//! Conjugate gradients. The residual of the recursion drifts away from that of `x`, so that it is computed anew before it is believed; where
+//! it is not small enough, the method begins again from it.
 
-use super::vectors::Space;
+use super::vectors::{Space, System};
 use super::wrong;
 use crate::Result;
 use crate::declare::dat::Dat;
 
-pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, x: &Dat, b: &Dat) -> Result<()> {
-    let [residual, direction, product, better] = [b.zeros_alike()?, b.zeros_alike()?, b.zeros_alike()?, b.zeros_alike()?];
-    space.residual(x, b, &residual)?;
-    let mut norm = space.norm(&residual)?;
-    space.precondition(&residual, &direction)?;
-    let mut energy = space.dot(&residual, &direction)?;
-    while space.goes_on(norm) {
-        space.multiply(&direction, &product)?;
-        let curvature = space.dot(&direction, &product)?;
-        if curvature <= 0.0 {
+/// Where a descent does not gain this factor, only rounding is left.
+const GAIN: f64 = 0.5;
+
+struct Vectors {
+    residual: Dat,
+    direction: Dat,
+    product: Dat,
+    better: Dat,
+}
+
+pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, system: System<'_>) -> Result<()> {
+    let vectors = Vectors { residual: space.vector()?, direction: space.vector()?, product: space.vector()?, better: space.vector()? };
+    let mut norm = space.begin(system, &vectors.residual)?;
+    let (mut goes_on, mut is_first) = (space.goes_on(norm), true);
+    while goes_on {
+        let start = norm;
+        let is_definite = descend(space, system.x, &vectors, start)?;
+        if !is_definite && is_first {
             return Err(wrong(space.mat, "conjugate gradients need a positive definite matrix, and it is not; use GMRES"));
         }
-        let step = energy / curvature;
-        space.add(x, step, &direction)?;
-        space.add(&residual, -step, &product)?;
-        norm = space.norm(&residual)?;
-        space.precondition(&residual, &better)?;
-        let next = space.dot(&residual, &better)?;
-        space.scale(&direction, next / energy)?;
-        space.add(&direction, 1.0, &better)?;
-        energy = next;
+        norm = space.residual(system, &vectors.residual)?;
+        goes_on = space.goes_on_from(norm) && is_definite && norm < GAIN * start;
+        is_first = false;
     }
     Ok(())
+}
+
+/// Iterates until the residual of the recursion, which begins with that of `x`, is small enough or cannot be believed any longer. Whether the
+/// matrix is positive definite as far as was seen.
+fn descend<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, x: &Dat, vectors: &Vectors, start: f64) -> Result<bool> {
+    let Vectors { residual, direction, product, better } = vectors;
+    // The squares of a residual of about one neither overflow nor underflow.
+    let unit = space.unit(start);
+    space.scale(residual, 1.0 / unit)?;
+    space.precondition(residual, direction)?;
+    let mut energy = space.dot(residual, direction)?;
+    loop {
+        space.multiply(direction, product)?;
+        let curvature = space.dot(direction, product)?;
+        if curvature <= 0.0 || energy < 0.0 {
+            return Ok(false);
+        }
+        let step = energy / curvature;
+        if step == 0.0 || !space.holds(step) || !space.holds(unit * step) {
+            return Ok(true);
+        }
+        space.add(x, unit * step, direction)?;
+        space.add(residual, -step, product)?;
+        let norm = unit * space.norm(residual)?;
+        if space.is_last(norm, start) || !space.goes_on(norm) {
+            return Ok(true);
+        }
+        space.precondition(residual, better)?;
+        let next = space.dot(residual, better)?;
+        space.scale(direction, next / energy)?;
+        space.add(direction, 1.0, better)?;
+        energy = next;
+    }
 }

@@ -5,9 +5,9 @@ mod gmres;
 mod vectors;
 
 use parloop_device::DType;
-use parloop_kernel::Context;
+use parloop_kernel::{Context, KernelError};
 
-use self::vectors::Space;
+use self::vectors::{Space, System};
 use crate::Result;
 use crate::declare::dat::Dat;
 use crate::declare::mat::Mat;
@@ -40,8 +40,8 @@ pub struct SolveOptions {
     pub method: Method,
     /// The preconditioner.
     pub preconditioner: Preconditioner,
-    /// It is solved where the norm of the residual is at most this times the norm of `b`,
-    pub rtol: f64,
+    /// It is solved where the norm of the residual is at most this times the norm of `b`: by default 1e-8, or 1e-4 in single precision,
+    pub rtol: Option<f64>,
     /// or at most this.
     pub atol: f64,
     /// At most so many iterations.
@@ -55,7 +55,7 @@ impl Default for SolveOptions {
         SolveOptions {
             method: Method::default(),
             preconditioner: Preconditioner::default(),
-            rtol: 1e-8,
+            rtol: None,
             atol: 0.0,
             iterations: 10_000,
             restart: 30,
@@ -63,12 +63,20 @@ impl Default for SolveOptions {
     }
 }
 
+impl SolveOptions {
+    /// The relative tolerance for a type of numbers.
+    fn rtol_for(&self, dtype: DType) -> f64 {
+        self.rtol.unwrap_or(if dtype == DType::F32 { 1e-4 } else { 1e-8 })
+    }
+}
+
 /// What came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// Whether the residual became small enough.
+    /// Whether the residual of `x` became small enough.
     pub converged: bool,
-    /// The norm of the residual before the first iteration and after each.
+    /// The norm of the residual before the first iteration and after each. The first and the last are those of `b - A x`; the method
+    /// estimates the others.
     pub residuals: Vec<f64>,
 }
 
@@ -80,7 +88,10 @@ impl Solution {
 }
 
 /// Solves `A x = b`. The numbers of `x` are where it begins, and become the solution. `watch` is told of each iteration and the norm of its
-/// residual; where it answers false the solver stops.
+/// residual; where it answers false the solver stops. It also stops where nothing is gained any more, and has then not converged.
+///
+/// On sets with ghosts the owned rows are solved, and the numbers of `x` on ghosts stay as they are. Where `b` is zero the solver begins at
+/// zero, and `rtol` is relative to the residual there.
 ///
 /// ```
 /// use parloop_device::DType;
@@ -101,7 +112,8 @@ impl Solution {
 ///
 /// # Errors
 /// [`MeshError::Solve`] for a matrix that is not square, has no real numbers, has zeros on its diagonal that the preconditioner divides by,
-/// or that conjugate gradients find not to be positive definite; [`MeshError::Product`] for data that does not fit; what the device says.
+/// or that conjugate gradients find not to be positive definite, for memory of `x` that is also that of `b` or of the matrix, and for
+/// tolerances below zero; [`MeshError::Product`] for data that does not fit; what the device says, also while the context is recorded.
 pub fn solve(
     mat: &Mat,
     x: &Dat,
@@ -116,10 +128,26 @@ pub fn solve(
     if !matches!(mat.dtype(), DType::F32 | DType::F64) {
         return Err(wrong(mat, "only matrices of real numbers can be solved with"));
     }
-    let mut space = Space::new(mat, b, options, context, watch)?;
+    let is_tolerance = |number: f64| number.is_finite() && number >= 0.0;
+    if !is_tolerance(options.rtol_for(mat.dtype())) || !is_tolerance(options.atol) {
+        return Err(wrong(mat, "rtol and atol must be finite and not negative"));
+    }
+    if options.restart == 0 {
+        return Err(wrong(mat, "restart must be at least 1"));
+    }
+    mat.check(x, mat.sparsity().columns())?;
+    mat.check(b, mat.sparsity().rows())?;
+    if x.storage().is_same(b.storage()) || x.storage().overlaps(b.storage()) {
+        return Err(wrong(mat, "x and b share memory; copy one of them"));
+    }
+    if x.storage().overlaps(mat.storage()) {
+        return Err(wrong(mat, "x is in the memory of the matrix; copy it"));
+    }
+    context.stream().refuse_recording(|| "the solution of a system".to_owned(), None).map_err(KernelError::from)?;
+    let (mut space, system) = (Space::new(mat, options, context, watch)?, System { x, b });
     match options.method {
-        Method::Cg => cg::run(&mut space, x, b),
-        Method::Gmres => gmres::run(&mut space, x, b, options.restart.max(1)),
+        Method::Cg => cg::run(&mut space, system),
+        Method::Gmres => gmres::run(&mut space, system, options.restart),
     }?;
     Ok(space.solution())
 }

@@ -5,12 +5,22 @@ use parloop_kernel::{Context, Scalar};
 
 use super::{Preconditioner, Solution, SolveOptions, wrong};
 use crate::Result;
-use crate::arithmetic::{Operand, Operation, Rounding};
+use crate::arithmetic::{Operand, Operation, Rounding, Sides};
 use crate::declare::dat::Dat;
 use crate::declare::global::Global;
 use crate::declare::mat::Mat;
 
+/// What is solved for, and the right-hand side.
+#[derive(Clone, Copy)]
+pub struct System<'a> {
+    pub x: &'a Dat,
+    pub b: &'a Dat,
+}
+
 /// The data that a matrix is multiplied with.
+///
+/// Everything but products is done for the owned rows alone. Directions have zeros on ghosts, so that those of `x` stay as they are; an
+/// exchange between processes would fill them in [`multiply`](Self::multiply), and add up what [`dot`](Self::dot) and [`norm`](Self::norm) give.
 pub struct Space<'a, W> {
     pub mat: &'a Mat,
     context: &'a Context,
@@ -18,20 +28,42 @@ pub struct Space<'a, W> {
     inverse: Option<Dat>,
     watch: W,
     residuals: Vec<f64>,
+    options: SolveOptions,
+    /// A residual is small that is at most this.
     limit: f64,
-    most: usize,
+    /// What methods aim at: less than the limit, where their estimates were too low.
+    aim: f64,
     stopped: bool,
 }
 
 impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
-    pub fn new(mat: &'a Mat, b: &Dat, options: SolveOptions, context: &'a Context, watch: W) -> Result<Space<'a, W>> {
+    pub fn new(mat: &'a Mat, options: SolveOptions, context: &'a Context, watch: W) -> Result<Space<'a, W>> {
         let inverse = match options.preconditioner {
             Preconditioner::None => None,
             Preconditioner::Jacobi => Some(inverse_diagonal(mat)?),
         };
-        let mut space = Space { mat, context, inverse, watch, residuals: Vec::new(), limit: 0.0, most: options.iterations, stopped: false };
-        space.limit = options.atol.max(options.rtol * space.norm(b)?);
-        Ok(space)
+        Ok(Space { mat, context, inverse, watch, residuals: Vec::new(), options, limit: 0.0, aim: 0.0, stopped: false })
+    }
+
+    /// Zeros on the rows of the matrix.
+    pub fn vector(&self) -> Result<Dat> {
+        Dat::zeros(self.mat.sparsity().rows(), self.mat.dtype(), "vector")
+    }
+
+    /// Computes the first residual and settles how small it must become; its norm.
+    pub fn begin(&mut self, system: System<'_>, residual: &Dat) -> Result<f64> {
+        let System { x, b } = system;
+        let given = self.norm(b)?;
+        if given == 0.0 {
+            // The solution is zero, but for what the ghosts of x add to the right-hand side.
+            x.zero_on(x.dataset().set(), self.context)?;
+        }
+        let norm = self.residual(system, residual)?;
+        let size = if given == 0.0 { norm } else { given };
+        let relative = self.options.rtol_for(self.mat.dtype()) * size;
+        self.limit = if relative.is_finite() { relative.max(self.options.atol) } else { self.options.atol };
+        self.aim = self.limit;
+        Ok(norm)
     }
 
     /// Notes the norm of a residual; whether it goes on.
@@ -40,12 +72,59 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
         self.residuals.push(residual);
         self.stopped = !(self.watch)(iteration, residual);
         // A number that is none is never small.
-        !(self.stopped || residual <= self.limit || iteration >= self.most || !residual.is_finite())
+        !(self.stopped || self.is_small(residual) || iteration >= self.options.iterations || !residual.is_finite())
+    }
+
+    /// Notes the norm of the residual of `x` itself, in place of an estimate at which it was stopped; whether it goes on.
+    pub fn goes_on_from(&mut self, residual: f64) -> bool {
+        if !self.stopped {
+            return self.goes_on(residual);
+        }
+        self.residuals.pop();
+        self.residuals.push(residual);
+        false
+    }
+
+    /// Whether the residual of `x` must be computed after this iteration: the estimate is small enough, or so small beside `start`, where it
+    /// began, that it cannot be believed, or there are no iterations left.
+    pub fn is_last(&mut self, estimate: f64, start: f64) -> bool {
+        let is_enough = estimate <= self.aim;
+        if is_enough {
+            self.aim *= 0.1;
+        }
+        let is_believed = estimate.is_finite() && estimate > self.epsilon() * start;
+        is_enough || !is_believed || self.residuals.len() >= self.options.iterations
+    }
+
+    fn is_small(&self, residual: f64) -> bool {
+        residual.is_finite() && residual <= self.limit
     }
 
     pub fn solution(self) -> Solution {
-        let last = self.residuals.last().copied().unwrap_or(f64::NAN);
-        Solution { converged: last <= self.limit, residuals: self.residuals }
+        let converged = self.residuals.last().is_some_and(|&last| self.is_small(last));
+        Solution { converged, residuals: self.residuals }
+    }
+
+    /// The distance between one and the next number.
+    pub fn epsilon(&self) -> f64 {
+        match self.mat.dtype() {
+            DType::F32 => f64::from(f32::EPSILON),
+            _ => f64::EPSILON,
+        }
+    }
+
+    /// Whether a number is finite in the type of the matrix.
+    pub fn holds(&self, number: f64) -> bool {
+        match self.mat.dtype() {
+            DType::F32 => (number as f32).is_finite(),
+            _ => number.is_finite(),
+        }
+    }
+
+    /// A power of two near a norm, which numbers can be divided by without rounding.
+    pub fn unit(&self, norm: f64) -> f64 {
+        let most = if self.mat.dtype() == DType::F32 { 120.0 } else { 1000.0 };
+        norm.log2().clamp(-most, most).floor().exp2()
     }
 
     pub fn dot(&self, one: &Dat, other: &Dat) -> Result<f64> {
@@ -53,7 +132,7 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
     }
 
     pub fn norm(&self, of: &Dat) -> Result<f64> {
-        Ok(self.dot(of, of)?.sqrt())
+        of.norm(self.context)
     }
 
     /// `to = A from`
@@ -71,24 +150,27 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
         to.update(Operation::Multiply, Operand::Number(Scalar::Float(factor)), Rounding::Refuse, self.context)
     }
 
-    /// `residual = b - A x`
-    pub fn residual(&self, x: &Dat, b: &Dat, residual: &Dat) -> Result<()> {
-        self.multiply(x, residual)?;
+    /// `residual = b - A x`; its norm.
+    pub fn residual(&self, system: System<'_>, residual: &Dat) -> Result<f64> {
+        self.multiply(system.x, residual)?;
         self.scale(residual, -1.0)?;
-        self.add(residual, 1.0, b)
+        self.add(residual, 1.0, system.b)?;
+        self.norm(residual)
     }
 
-    /// `to = M from`
+    /// `to = M from`, on owned rows: products leave something on ghosts.
     pub fn precondition(&self, from: &Dat, to: &Dat) -> Result<()> {
-        from.copy_to(to)?;
         match &self.inverse {
-            Some(inverse) => to.update(Operation::Multiply, Operand::Dat(inverse), Rounding::Refuse, self.context),
-            None => Ok(()),
+            Some(inverse) => {
+                let sides = Sides { other: Operand::Dat(inverse), is_turned: false, rounding: Rounding::Refuse };
+                from.combine_into(to, Operation::Multiply, sides, self.context)
+            }
+            None => from.copy_on(to, from.dataset().set(), self.context),
         }
     }
 }
 
-/// One by each number of the diagonal.
+/// One by each number of the diagonal of owned rows.
 fn inverse_diagonal(mat: &Mat) -> Result<Dat> {
     let (pattern, size) = (mat.sparsity().pattern(), mat.sparsity().rows().count());
     let values = match mat.dtype() {
@@ -96,7 +178,7 @@ fn inverse_diagonal(mat: &Mat) -> Result<Dat> {
         _ => mat.storage().to_vec::<f64>()?,
     };
     let mut inverse = vec![0.0; pattern.rows() * size];
-    for row in 0..pattern.rows() {
+    for row in 0..mat.sparsity().rows().set().owned_rows() {
         let found = pattern.row(row).binary_search(&(row as i32)).map_err(|_| wrong(mat, "its diagonal is not stored"))?;
         let block = pattern.starts()[row] as usize + found;
         for line in 0..size {

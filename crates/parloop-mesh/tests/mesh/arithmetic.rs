@@ -112,3 +112,21 @@ fn subsets_are_zeroed_and_copied_alone() {
         assert_eq!((a.to_vec::<f64>().unwrap(), b.to_vec::<f64>().unwrap()), (vec![0.0, 20.0, 3.0, 44.0], vec![0.0, 2.0, 0.0, 4.0]));
     }
 }
+
+#[test]
+fn norms_hold_where_squares_do_not() {
+    let nodes = Set::new(2, "nodes").unwrap().data(1).unwrap();
+    for context in contexts() {
+        for size in [1e200, 1e-200, 1e-310, 1.0, 0.0, f64::INFINITY] {
+            let norm = Dat::new(&nodes, &[3.0 * size, -4.0 * size], "d").unwrap().norm(&context).unwrap();
+            assert!(norm == 5.0 * size || (norm / size - 5.0).abs() < 1e-12, "{size}: {norm} on {context:?}");
+        }
+        for size in [1e30f32, 1e-30, 1e-40, 1.0] {
+            let norm = Dat::new(&nodes, &[3.0 * size, -4.0 * size], "d").unwrap().norm(&context).unwrap();
+            assert!((norm / f64::from(size) - 5.0).abs() < 1e-4, "{size}: {norm} on {context:?}");
+        }
+        let complex = [Complex64::new(3e200, 0.0), Complex64::new(0.0, 4e200)];
+        let norm = Dat::new(&nodes, &complex, "d").unwrap().norm(&context).unwrap();
+        assert!((norm / 5e200 - 1.0).abs() < 1e-12, "{norm} on {context:?}");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod checked;
+mod conditions;
 mod deterministic;
 mod devices;
 mod errors;
@@ -15,6 +16,7 @@ mod matrices;
 mod mixed;
 mod plan;
 mod random;
+mod solve;
 mod tables;
 mod vtk;
 mod written;

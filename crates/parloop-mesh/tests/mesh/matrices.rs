@@ -354,7 +354,7 @@ fn systems_are_solved_on_every_device() {
                 let [x, b, product] = ["x", "b", "product"].map(|name| Dat::zeros(&on_nodes, DType::F64, name).unwrap());
                 let solution = Dat::new(&on_nodes, &wanted, "wanted").unwrap();
                 mat.multiply(&solution, &b, &context).unwrap();
-                let options = SolveOptions { method, preconditioner, rtol: 1e-12, ..SolveOptions::default() };
+                let options = SolveOptions { method, preconditioner, rtol: Some(1e-12), ..SolveOptions::default() };
                 let mut seen = Vec::new();
                 let solution = solve(&mat, &x, &b, options, &context, |iteration, residual| {
                     seen.push((iteration, residual));

@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use parloop_mesh::{self as mesh, Method, Preconditioner, SolveOptions};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::dat::Dat;
 use super::mat::Mat;
 use crate::context::current_context;
 use crate::error::Result;
+use crate::exceptions::Exception;
 
 /// How often `watch` and signals are looked at.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -17,11 +17,12 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What came of solving a system: whether the residual became small enough, and the norm of each.
 #[pyclass(frozen, get_all, module = "parloop.mesh")]
 pub struct Solution {
-    /// Whether the residual became small enough.
+    /// Whether the residual of `x` became small enough.
     converged: bool,
     /// How many iterations were done.
     iterations: usize,
-    /// The norm of the residual before the first iteration and after each.
+    /// The norm of the residual before the first iteration and after each. The first and the last are those of `b - A x`; the method
+    /// estimates the others.
     residuals: Vec<f64>,
 }
 
@@ -44,24 +45,28 @@ pub fn solve<'py>(
     b: &Bound<'py, PyAny>,
     method: &str,
     preconditioner: Option<&str>,
-    rtol: f64,
+    rtol: Option<f64>,
     atol: f64,
-    iterations: usize,
-    restart: usize,
+    iterations: i64,
+    restart: i64,
     watch: &Bound<'py, PyAny>,
 ) -> Result<Solution> {
     let py = mat.py();
     let method = match method {
         "cg" => Method::Cg,
         "gmres" => Method::Gmres,
-        other => return Err(PyValueError::new_err(format!("unknown method {other:?}; the methods are \"cg\" and \"gmres\"")).into()),
+        other => return wrong(format!("unknown method {other:?}; the methods are \"cg\" and \"gmres\"")),
     };
     let preconditioner = match preconditioner {
         Some("jacobi") => Preconditioner::Jacobi,
         None | Some("none") => Preconditioner::None,
-        Some(other) => {
-            return Err(PyValueError::new_err(format!("unknown preconditioner {other:?}; use \"jacobi\" or None")).into());
-        }
+        Some(other) => return wrong(format!("unknown preconditioner {other:?}; use \"jacobi\" or None")),
+    };
+    let Ok(iterations) = usize::try_from(iterations) else {
+        return wrong(format!("maxiter is {iterations}, but must be at least 0"));
+    };
+    let Some(restart) = usize::try_from(restart).ok().filter(|&restart| restart > 0) else {
+        return wrong(format!("restart is {restart}, but must be at least 1"));
     };
     let options = SolveOptions { method, preconditioner, rtol, atol, iterations, restart };
     let (mat, x, b, context) = (mat.get(), Dat::of(x)?.get(), Dat::of(b)?.get(), current_context(py)?);
@@ -83,4 +88,8 @@ pub fn solve<'py>(
     }
     let solution = solution?;
     Ok(Solution { converged: solution.converged, iterations: solution.iterations(), residuals: solution.residuals })
+}
+
+fn wrong<T>(message: String) -> Result<T> {
+    Err(Exception::DataValueError.error(message).into())
 }
