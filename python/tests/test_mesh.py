@@ -763,3 +763,13 @@ def test_the_examples_of_the_guide_run():
     examples = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
     exec("\n".join(examples), {})
     assert len(examples) > 5
+
+
+def test_a_kernel_whose_types_options_decide_is_refused():
+    source = "#ifndef real\n#define real double\n#endif\nvoid f(real *d) { d[0] = 1; }"
+    cells = op2.Set(4)
+    data = op2.Dat(cells)
+    op2.par_loop(op2.Kernel(source, "f"), cells, data(op2.WRITE))
+    assert (data.data_ro == 1).all()
+    with pytest.raises(pl.SourceError, match="`f` uses the type `real`, which is defined in more than one way"):
+        op2.Kernel(source, "f", opts=["-Dreal=float"])
