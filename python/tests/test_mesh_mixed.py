@@ -461,6 +461,13 @@ def targets(column, layer):
     return [4 * column + layer, 4 * column + layer + 1, 4 * column + layer + 4, 4 * column + layer + 5, 12 + 3 * column + layer]
 
 
+def test_the_sizes_of_mixed_data_on_columns_count_cells():
+    wall, s = op2.ExtrudedSet(op2.Set((1, 2, 3), "base"), 4), op2.Set((4, 5, 6), "s")
+    mixed = op2.MixedDataSet([wall, s**2])
+    assert (mixed.core_size, mixed.size, mixed.total_size) == (1 + 4, 2 * 3 + 5, 3 * 3 + 6)
+    assert [len(values) for values in op2.MixedDat(mixed).data_with_halos] == [9, 6] and mixed.set.sizes == (5, 7, 9)
+
+
 def test_mixed_arguments_are_those_of_each_cell_of_a_column(context, columns):
     cells, dataset, maps = columns
     x, mat = op2.MixedDat(dataset), op2.MixedMat(op2.MixedSparsity(dataset, maps))
