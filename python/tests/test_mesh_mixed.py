@@ -348,6 +348,36 @@ def test_products_are_those_of_the_whole(context, line):
     assert np.allclose(mat.to_scipy() @ u, dense @ u)
 
 
+def test_a_product_needs_a_place_for_each_part(line):
+    r = op2.Dat(line.cells, name="r")
+    twice = op2.MixedDataSet([line.cells, line.cells])
+    mat = op2.MixedMat(op2.MixedSparsity(twice, op2.MixedMap([line.own, line.own])), name="a")
+    with pytest.raises(pl.DataValueError) as caught:
+        mat.mult(op2.MixedDat(twice), op2.MixedDat([r, r]))
+    assert str(caught.value) == "the product with matrix `a` needs a place for each part, but `r` is two parts of y"
+    assert (mat @ op2.MixedDat([r, r])).norm == 0
+
+
+@pytest.mark.parametrize(
+    "make, what",
+    [
+        (lambda x: op2.Dat(x.cells**2, name="w"), "on another set"),
+        (lambda x: op2.Dat(x.nodes, name="w"), "of another dimension"),
+        (lambda x: op2.Global(2, [0.0, 0.0], name="w"), "on another set"),
+    ],
+)  # fmt: skip
+def test_a_product_that_is_refused_changes_nothing(line, make, what):
+    mat, _ = random_mat(line)
+    other, y = op2.MixedDat([op2.Dat(line.cells, np.ones(5)), make(line)]), op2.MixedDat(line.dataset)
+    for x, to in ((line.u, other), (other, y)):
+        with pytest.raises(pl.DataValueError) as caught:
+            mat.mult(x, to)
+        assert str(caught.value) == f"matrix `a` cannot be multiplied with `w`: part 1 of the matrix is {what}"
+    assert other[0].data_ro.tolist() == [1] * 5 and y.norm == 0
+    with pytest.raises(pl.DataValueError, match="part 0 of the matrix is of another type"):
+        mat @ op2.MixedDat(line.dataset, np.float32)
+
+
 def test_rows_and_entries_are_changed_by_their_numbers_in_the_whole(line):
     mat, dense = random_mat(line)
     mat.zero_rows([1, 6], 3.0)

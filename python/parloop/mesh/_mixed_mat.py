@@ -431,13 +431,19 @@ class MixedMat:
 
     def mult(self, x: MixedDat | Dat, y: MixedDat | Dat | None = None, transposed: bool = False) -> Any:
         """``y = A x`` on the current context, or with `transposed` ``y = Aᵀ x``; `y` is made when it is not given."""
-        rows, columns = self._sparsity.dsets
-        to, grid = (columns, list(zip(*self._blocks))) if transposed else (rows, [list(row) for row in self._blocks])
+        sides = self._sparsity.dsets
+        (to, of), grid = (sides[::-1], list(zip(*self._blocks))) if transposed else (sides, [list(row) for row in self._blocks])
         if y is None:
             y = self._product(to)
         xs, ys = _vectors(x, len(grid[0])), _vectors(y, len(grid))
         if any(mine is theirs for mine in ys for theirs in xs):
             raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the factor is; give another y")
+        for number, part in enumerate(ys):
+            if any(part is earlier for earlier in ys[:number]):
+                raise DataValueError(f"the product with matrix `{self.name}` needs a place for each part, but `{part.name}` is two parts of y")
+        # All parts are checked before the first is written.
+        self._check_vectors(xs, of)
+        self._check_vectors(ys, to)
         for result, row in zip(ys, grid):
             sum_ = _on_set(result)
             for number, (block, factor) in enumerate(zip(row, xs)):
@@ -448,6 +454,15 @@ class MixedMat:
             if isinstance(result, Global):
                 result.data = sum_.data_ro
         return y
+
+    def _check_vectors(self, parts: Sequence[Dat | Global], side: Side) -> None:
+        """Refuses parts of a factor or a product that are not on the data sets of a side."""
+        for number, (part, wanted) in enumerate(zip(parts, side)):
+            found = GlobalDataSet(part) if isinstance(part, Global) else part.dataset
+            if found.set == wanted.set and found.dim == wanted.dim and part.dtype == self.dtype:
+                continue
+            what = "on another set" if found.set != wanted.set else "of another dimension" if found.dim != wanted.dim else "of another type"
+            raise DataValueError(f"matrix `{self.name}` cannot be multiplied with `{part.name}`: part {number} of the matrix is {what}")
 
     def _product(self, to: Side) -> MixedDat | Dat:
         """Where to put a product."""
