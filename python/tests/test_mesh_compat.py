@@ -87,6 +87,12 @@ def test_mixed_data_is_one_vector(sets):
         d.zero(subset=sets[0](0))
 
 
+def test_a_copy_of_mixed_data_has_copies_of_constants(sets):
+    d = op2.MixedDat([op2.Dat(sets[0], [1.0, 2.0, 3.0]), op2.Constant(1, 5.0)])
+    copy = op2.MixedDat(d)
+    assert copy[1] is not d[1] and [values.tolist() for values in copy.data_ro] == [[1, 2, 3], [5]]
+
+
 def test_matrices_of_several_parts_are_matrices(sets, maps):
     mixed, both = op2.MixedSet(sets) ** 1, op2.MixedMap(maps)
     blocks = {(i, j): [(row, column, None)] for i, row in enumerate(both) for j, column in enumerate(both)}

@@ -155,7 +155,7 @@ class MixedDat(mesh.MixedDat):
         self._vector = np.zeros(sum(values.size for values in self.data_ro), self.dtype)
 
     def _copied(self, part: Any) -> Any:
-        return part.duplicate() if isinstance(part, Global) else Dat(part)
+        return part.duplicate() if isinstance(part, mesh.Global) else Dat(part)
 
     def _zeros(self, dataset: Any, dtype: Any) -> Any:
         return Dat(dataset, dtype=dtype)
