@@ -1,5 +1,6 @@
 """Sets, maps, data and matrices of several parts, against NumPy."""
 
+import operator
 import os
 
 import numpy as np
@@ -144,6 +145,94 @@ def test_arithmetic_is_that_of_the_parts(line):
     part *= 2
     part /= w
     assert part is line.u and same(part, 2 * (2 * p) / (p + 1), 2 * (v + v * v) / (v * v + 1))
+
+
+def numbers(mixed):
+    return [values.tolist() for values in mixed.data_ro]
+
+
+@pytest.mark.parametrize("operation", [operator.iadd, operator.isub, operator.imul, operator.itruediv])
+def test_a_factor_that_is_a_part_keeps_its_number_as_the_parts_change(context, operation):
+    s, shared = op2.Set(2, "s"), np.array([2.0])
+
+    def made():
+        return op2.MixedDat([op2.Dat(s, [8.0, 6.0]), op2.Global(1, 2.0), op2.Dat(s, [1.0, 3.0])])
+
+    u = made()
+    expected = [operation(values.copy(), 2.0).tolist() for values in u.data_ro]
+    assert numbers(operation(u, u[1])) == expected
+    u = op2.MixedDat([op2.Global(1, shared), *made()[::2]])
+    assert numbers(operation(u, op2.Global(1, shared))) == [expected[1], expected[0], expected[2]]
+
+
+def test_sums_read_factors_and_parts_before_they_change_them(context):
+    s, shared = op2.Set(2, "s"), np.array([2.0])
+    u = op2.MixedDat([op2.Global(1, 2.0), op2.Dat(s, [1.0, 3.0])])
+    ones = op2.MixedDat([op2.Global(1, 5.0), op2.Dat(s, [1.0, 1.0])])
+    u.axpy(u[0], ones)
+    assert numbers(u) == [[12], [3, 5]]
+    u.maxpy([u[0], u[0]], [ones, ones])
+    assert numbers(u) == [[12 + 2 * 12 * 5], [3 + 24, 5 + 24]]
+    u = op2.MixedDat([op2.Global(1, shared), op2.Dat(s, [1.0, 3.0])])
+    u.axpy(op2.Global(1, shared), ones)
+    assert numbers(u) == [[12], [3, 5]]
+    u = op2.MixedDat([op2.Dat(s, [1.0, 2.0]), op2.Dat(s, [10.0, 20.0])])
+    u.axpy(2.0, op2.MixedDat(u[::-1]))
+    assert numbers(u) == [[21, 42], [12, 24]]
+
+
+def test_parts_in_another_order_are_read_before_they_change(context):
+    s = op2.Set(2, "s")
+
+    def made():
+        return op2.MixedDat([op2.Dat(s, [1.0, 2.0]), op2.Dat(s, [10.0, 20.0]), op2.Dat(s, [3.0, 4.0])])
+
+    u = made()
+    u += u[::-1]
+    assert numbers(u) == [[4, 6], [20, 40], [4, 6]]
+    u = made()
+    u.copy(op2.MixedDat([u[1], u[2], u[0]]))
+    assert numbers(u) == [[3, 4], [1, 2], [10, 20]]
+    u = made()
+    u += u
+    u.copy(u)
+    assert numbers(u) == [[2, 4], [20, 40], [6, 8]]
+
+
+def test_one_part_cannot_get_the_numbers_of_two(line):
+    r = op2.Dat(line.cells, name="r")
+    two = op2.MixedDat([line.p, 2 * line.p])
+    with pytest.raises(pl.DataValueError) as caught:
+        two.copy(op2.MixedDat([r, r]))
+    assert str(caught.value) == "`r` is two parts of what is copied to, and cannot have the numbers of both" and r.norm == 0
+    op2.MixedDat([line.p, line.p]).copy(op2.MixedDat([r, r]))
+    assert r.data_ro.tolist() == line.p.data_ro.tolist()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda u, s: operator.iadd(u, [op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]),
+        lambda u, s: operator.isub(u, [op2.Global(1, 1.0), op2.Dat(s), op2.Dat(u[2].dataset, dtype=np.complex128)]),
+        lambda u, s: operator.imul(u, [op2.Global(1, 3.0), op2.Dat(s), op2.Dat(u[2].dataset.set)]),
+        lambda u, s: operator.itruediv(u, [op2.Global(1, 3.0), 2.0, "two"]),
+        lambda u, s: operator.imul(u, op2.Global(2, [3.0, 4.0])),
+        lambda u, s: u.axpy(2.0, [op2.Global(1, 1.0), op2.Dat(s, [1.0, 1.0]), op2.Dat(s)]),
+        lambda u, s: u.axpy(2.0, [op2.Global(1, 1.0), op2.Dat(s, [1.0, 1.0]), 1.0]),
+        lambda u, s: u.axpy(op2.Global(2, [1.0, 2.0]), u),
+        lambda u, s: u.maxpy([1.0, "two"], [u, u]),
+        lambda u, s: u.maxpy([1.0, 2.0], [u, [op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]]),
+        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]).copy(u),
+        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(u[2].dataset.set**2)]).copy([*u[:2], u[2].dataset.set]),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_the_last_part_changes_no_part(change):
+    s, t = op2.Set(2, "s"), op2.Set(3, "t")
+    u = op2.MixedDat([op2.Global(1, 2.0), op2.Dat(s, [1.0, 2.0]), op2.Dat(t**2, np.ones((3, 2)))])
+    before = numbers(u)
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        change(u, s)
+    assert numbers(u) == before
 
 
 def test_inner_products_and_sums_are_those_of_all_numbers(line):
