@@ -490,6 +490,34 @@ def test_rows_and_entries_are_changed_by_their_numbers_in_the_whole(line):
         op2.MixedMat(op2.MixedSparsity(twice, [line.own] * 0), name="b").zero_rows(line.cells(0))
 
 
+@pytest.mark.parametrize(
+    "change, text",
+    [
+        (lambda a: a.zero_rows([0, 2], 3.0, idx=1), "a block of matrix `a[1, 1]` has no component 1; it has 1 rows"),
+        (lambda a: a.zero_rows([0, 2], 0.0, idx=1), "a block of matrix `a[1, 0]` has no component 1; it has 1 rows"),
+        (lambda a: a.zero_rows([0, 4]), "matrix `a` has 3 × 2 parts, so that the rows of part 2 have no diagonal"),
+        (lambda a: a.set_local_diagonal_entries([0, 2], 3.0, 1), "a block of matrix `a[1, 1]` has no component 1; it has 1 rows"),
+        (lambda a: a.inc_local_diagonal_entries([0, 4], 3.0), "matrix `a` has 3 × 2 parts, so that the rows of part 2 have no diagonal"),
+        (lambda a: a.set_values([0], [0, 5], [[5, 6]]), "matrix `a[0, 1]` stores no block in row 0 and column 1"),
+        (lambda a: a.addto_values([0, 5], [0], [[5], [6]]), "matrix `a[1, 0]` stores no block in row 1 and column 0"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_a_later_part_of_a_matrix_changes_no_part(change, text):
+    s = op2.Set(2, "s")
+    own = op2.Map(s, s, 1, [0, 1], "own")
+    columns = op2.MixedDataSet([s**2, s])
+    mat = op2.MixedMat(op2.MixedSparsity((op2.MixedDataSet([*columns, s**2]), columns), {(0, 0): [(own, own)], (1, 1): [(own, own)]}), name="a")
+    for block in mat:
+        block.data[...] = 1
+    before = mat.values
+    with pytest.raises(pl.IndexValueError) as caught:
+        change(mat)
+    assert str(caught.value) == text and np.array_equal(mat.values, before)
+    with pytest.raises(TypeError):
+        mat.zero_rows([0], idx=0.5)
+    assert np.array_equal(mat.values, before)
+
+
 def test_a_mixed_matrix_is_assembled_as_a_whole(context, line):
     mat = op2.MixedMat(op2.MixedSparsity(line.dataset, line.both))
     op2.par_loop(op2.Kernel(OUTER, "outer"), line.cells, mat(op2.INC, (line.both, line.both)), line.u(op2.READ, line.both))

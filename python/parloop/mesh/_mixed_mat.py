@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import operator
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
@@ -21,7 +23,7 @@ from .._parloop import _Mat as Mat
 from .._parloop import _Set as Set
 from .._parloop import _Sparsity as Sparsity
 from .._parloop import _Subset as Subset
-from ._matrix import clear_rows, converted, dense_part, integers
+from ._matrix import Change, checked_diagonal, checked_put, checked_zero_rows, clear_rows, converted, dense_part, integers, single
 from ._mixed import GLOBAL_SET, GlobalDataSet, MixedDataSet, MixedMap, MixedSet
 from ._mixed_dat import MixedDat
 from ._names import check_name
@@ -382,39 +384,38 @@ class MixedMat:
 
     def zero_rows(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
         """Sets some rows of blocks to zero, but for their diagonal. `rows` are numbers through all parts, or a Subset of the set of one."""
+        changes: list[Change] = []
+        idx = None if idx is None else operator.index(idx)
         for part, numbers in enumerate(self._rows_of_parts(rows)):
             if numbers.size:
                 # A diagonal of zero need not be stored.
-                diagonal = self._blocks[part][0] if np.all(converted(self, diag_val) == 0) else self._diagonal(part)
-                diagonal.zero_rows(numbers, diag_val, idx)
-                for other in self._blocks[part]:
-                    if other is not diagonal:
-                        clear_rows(other, numbers, idx)
+                diagonal = self._blocks[part][0] if single(self, diag_val) == 0 else self._diagonal(part)
+                changes.append(checked_zero_rows(diagonal, numbers, diag_val, idx))
+                changes += [functools.partial(clear_rows, other, numbers, idx) for other in self._blocks[part] if other is not diagonal]
+        _make(changes)
 
     def set_local_diagonal_entries(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
         """Sets the numbers on the diagonal of some rows of blocks."""
-        for part, numbers in enumerate(self._rows_of_parts(rows)):
-            if numbers.size:
-                self._diagonal(part).set_local_diagonal_entries(numbers, diag_val, idx)
+        self._change_diagonal(rows, diag_val, idx, False)
 
     def inc_local_diagonal_entries(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
         """Adds to the numbers on the diagonal of some rows of blocks."""
-        for part, numbers in enumerate(self._rows_of_parts(rows)):
-            if numbers.size:
-                self._diagonal(part).inc_local_diagonal_entries(numbers, diag_val, idx)
+        self._change_diagonal(rows, diag_val, idx, True)
+
+    def _change_diagonal(self, rows: Any, value: complex, idx: int | None, adds: bool) -> None:
+        idx, parts = None if idx is None else operator.index(idx), enumerate(self._rows_of_parts(rows))
+        _make([checked_diagonal(self._diagonal(part), numbers, value, idx, adds) for part, numbers in parts if numbers.size])
 
     def addto_values(self, rows: Any, cols: Any, values: Any) -> None:
         """Adds a dense part to these rows and columns of the whole; negative ones are left out. Every entry must be stored."""
-        for block, *given in self._cut(rows, cols, values):
-            block.addto_values(*given)
+        _make([checked_put(*block, True) for block in self._cut(rows, cols, values)])
 
     def set_values(self, rows: Any, cols: Any, values: Any) -> None:
         """Sets these rows and columns of the whole to a dense part; negative ones are left out. Every entry must be stored."""
-        for block, *given in self._cut(rows, cols, values):
-            block.set_values(*given)
+        _make([checked_put(*block, False) for block in self._cut(rows, cols, values)])
 
-    def _cut(self, rows: Any, cols: Any, values: Any) -> Iterator[tuple[Any, ...]]:
-        """A dense part of the whole, cut into those of the blocks."""
+    def _cut(self, rows: Any, cols: Any, values: Any) -> Iterator[tuple[Mat, Any, Any, Any]]:
+        """A dense part of the whole, cut into those of the blocks: a block, rows and columns in it, and their numbers."""
         rows, cols = integers(rows, f"rows of matrix `{self.name}`"), integers(cols, f"columns of matrix `{self.name}`")
         values = dense_part(self, rows, cols, converted(self, values))
         for numbers, size, what in ((rows, self.nrows, "row"), (cols, self.ncols, "column")):
@@ -475,6 +476,12 @@ class MixedMat:
     def __repr__(self) -> str:
         rows, columns = self._sparsity.shape
         return f"<MixedMat {self.name!r}: {self.nrows} × {self.ncols} {self.dtype} in {rows} × {columns} parts, {self._sparsity.nz} blocks stored>"
+
+
+def _make(changes: list[Change]) -> None:
+    """Makes changes of several parts, all of which were checked before."""
+    for change in changes:
+        change()
 
 
 def _vectors(given: Any, parts: int) -> Sequence[Dat | Global]:
