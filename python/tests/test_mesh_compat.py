@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+import parloop as pl
 from parloop.compat._pyop2 import caching, exceptions, op2
 from parloop.compat._pyop2.compilation import load
 from parloop.compat._pyop2.mpi import COMM_NULL, COMM_SELF, COMM_WORLD, MPI, PyOP2CommError, comm_cache_keyval, internal_comm, temp_internal_comm
@@ -86,6 +87,12 @@ def test_mixed_data_is_one_vector(sets):
         d.zero(subset=sets[0](0))
 
 
+def test_a_copy_of_mixed_data_has_copies_of_constants(sets):
+    d = op2.MixedDat([op2.Dat(sets[0], [1.0, 2.0, 3.0]), op2.Constant(1, 5.0)])
+    copy = op2.MixedDat(d)
+    assert copy[1] is not d[1] and [values.tolist() for values in copy.data_ro] == [[1, 2, 3], [5]]
+
+
 def test_matrices_of_several_parts_are_matrices(sets, maps):
     mixed, both = op2.MixedSet(sets) ** 1, op2.MixedMap(maps)
     blocks = {(i, j): [(row, column, None)] for i, row in enumerate(both) for j, column in enumerate(both)}
@@ -133,6 +140,29 @@ def test_arguments_say_what_they_are_made_of(sets, maps):
     arg = d(op2.READ, maps[1])
     assert (arg.data, arg.access, arg.map_, arg.map, arg.maps) == (d, op2.READ, maps[1], maps[1], (maps[1],)) and d(op2.READ).map_ is None
     assert op2.DatView(d, 1)(op2.READ, maps[1]).map_ is maps[1] and op2.Global(1, 0.0)(op2.READ).map_ is None
+
+
+@pytest.mark.parametrize("device", ["cpu:1", "opencl"])
+def test_counting_a_change_keeps_the_numbers_of_a_device(device):
+    try:
+        context = pl.Context(device)
+    except pl.DeviceError as error:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(str(error))
+    s = op2.Set(2, "s")
+    dat, part, total = op2.Dat(s, [1.0, 2.0]), op2.Dat(s**2, [[3.0, 4.0], [5.0, 6.0]]), op2.Global(1, 1.0)
+    mixed = op2.MixedDat([part, op2.Global(1, 7.0)])
+    add = op2.Kernel("void add(double *x) { x[0] += 10; }", "add")
+    with context:
+        for arg in (dat(op2.RW), part(op2.RW), total(op2.INC), mixed[1](op2.INC)):
+            op2.par_loop(add, s, arg)
+    for data, parts in ((dat, 1), (total, 1), (mixed, 2)):
+        version = data.dat_version
+        data.increment_dat_version()
+        assert data.dat_version == version + parts
+    assert dat.data_ro.tolist() == [11, 12] and total.data_ro.tolist() == [21]
+    assert [values.tolist() for values in mixed.data_ro] == [[[13, 4], [15, 6]], [27]]
 
 
 def test_a_component_is_data_too(sets, tmp_path):

@@ -1,5 +1,6 @@
 """Sets, maps, data and matrices of several parts, against NumPy."""
 
+import operator
 import os
 
 import numpy as np
@@ -144,6 +145,94 @@ def test_arithmetic_is_that_of_the_parts(line):
     part *= 2
     part /= w
     assert part is line.u and same(part, 2 * (2 * p) / (p + 1), 2 * (v + v * v) / (v * v + 1))
+
+
+def numbers(mixed):
+    return [values.tolist() for values in mixed.data_ro]
+
+
+@pytest.mark.parametrize("operation", [operator.iadd, operator.isub, operator.imul, operator.itruediv])
+def test_a_factor_that_is_a_part_keeps_its_number_as_the_parts_change(context, operation):
+    s, shared = op2.Set(2, "s"), np.array([2.0])
+
+    def made():
+        return op2.MixedDat([op2.Dat(s, [8.0, 6.0]), op2.Global(1, 2.0), op2.Dat(s, [1.0, 3.0])])
+
+    u = made()
+    expected = [operation(values.copy(), 2.0).tolist() for values in u.data_ro]
+    assert numbers(operation(u, u[1])) == expected
+    u = op2.MixedDat([op2.Global(1, shared), *made()[::2]])
+    assert numbers(operation(u, op2.Global(1, shared))) == [expected[1], expected[0], expected[2]]
+
+
+def test_sums_read_factors_and_parts_before_they_change_them(context):
+    s, shared = op2.Set(2, "s"), np.array([2.0])
+    u = op2.MixedDat([op2.Global(1, 2.0), op2.Dat(s, [1.0, 3.0])])
+    ones = op2.MixedDat([op2.Global(1, 5.0), op2.Dat(s, [1.0, 1.0])])
+    u.axpy(u[0], ones)
+    assert numbers(u) == [[12], [3, 5]]
+    u.maxpy([u[0], u[0]], [ones, ones])
+    assert numbers(u) == [[12 + 2 * 12 * 5], [3 + 24, 5 + 24]]
+    u = op2.MixedDat([op2.Global(1, shared), op2.Dat(s, [1.0, 3.0])])
+    u.axpy(op2.Global(1, shared), ones)
+    assert numbers(u) == [[12], [3, 5]]
+    u = op2.MixedDat([op2.Dat(s, [1.0, 2.0]), op2.Dat(s, [10.0, 20.0])])
+    u.axpy(2.0, op2.MixedDat(u[::-1]))
+    assert numbers(u) == [[21, 42], [12, 24]]
+
+
+def test_parts_in_another_order_are_read_before_they_change(context):
+    s = op2.Set(2, "s")
+
+    def made():
+        return op2.MixedDat([op2.Dat(s, [1.0, 2.0]), op2.Dat(s, [10.0, 20.0]), op2.Dat(s, [3.0, 4.0])])
+
+    u = made()
+    u += u[::-1]
+    assert numbers(u) == [[4, 6], [20, 40], [4, 6]]
+    u = made()
+    u.copy(op2.MixedDat([u[1], u[2], u[0]]))
+    assert numbers(u) == [[3, 4], [1, 2], [10, 20]]
+    u = made()
+    u += u
+    u.copy(u)
+    assert numbers(u) == [[2, 4], [20, 40], [6, 8]]
+
+
+def test_one_part_cannot_get_the_numbers_of_two(line):
+    r = op2.Dat(line.cells, name="r")
+    two = op2.MixedDat([line.p, 2 * line.p])
+    with pytest.raises(pl.DataValueError) as caught:
+        two.copy(op2.MixedDat([r, r]))
+    assert str(caught.value) == "`r` is two parts of what is copied to, and cannot have the numbers of both" and r.norm == 0
+    op2.MixedDat([line.p, line.p]).copy(op2.MixedDat([r, r]))
+    assert r.data_ro.tolist() == line.p.data_ro.tolist()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda u, s: operator.iadd(u, [op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]),
+        lambda u, s: operator.isub(u, [op2.Global(1, 1.0), op2.Dat(s), op2.Dat(u[2].dataset, dtype=np.complex128)]),
+        lambda u, s: operator.imul(u, [op2.Global(1, 3.0), op2.Dat(s), op2.Dat(u[2].dataset.set)]),
+        lambda u, s: operator.itruediv(u, [op2.Global(1, 3.0), 2.0, "two"]),
+        lambda u, s: operator.imul(u, op2.Global(2, [3.0, 4.0])),
+        lambda u, s: u.axpy(2.0, [op2.Global(1, 1.0), op2.Dat(s, [1.0, 1.0]), op2.Dat(s)]),
+        lambda u, s: u.axpy(2.0, [op2.Global(1, 1.0), op2.Dat(s, [1.0, 1.0]), 1.0]),
+        lambda u, s: u.axpy(op2.Global(2, [1.0, 2.0]), u),
+        lambda u, s: u.maxpy([1.0, "two"], [u, u]),
+        lambda u, s: u.maxpy([1.0, 2.0], [u, [op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]]),
+        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]).copy(u),
+        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(u[2].dataset.set**2)]).copy([*u[:2], u[2].dataset.set]),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_the_last_part_changes_no_part(change):
+    s, t = op2.Set(2, "s"), op2.Set(3, "t")
+    u = op2.MixedDat([op2.Global(1, 2.0), op2.Dat(s, [1.0, 2.0]), op2.Dat(t**2, np.ones((3, 2)))])
+    before = numbers(u)
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        change(u, s)
+    assert numbers(u) == before
 
 
 def test_inner_products_and_sums_are_those_of_all_numbers(line):
@@ -348,6 +437,36 @@ def test_products_are_those_of_the_whole(context, line):
     assert np.allclose(mat.to_scipy() @ u, dense @ u)
 
 
+def test_a_product_needs_a_place_for_each_part(line):
+    r = op2.Dat(line.cells, name="r")
+    twice = op2.MixedDataSet([line.cells, line.cells])
+    mat = op2.MixedMat(op2.MixedSparsity(twice, op2.MixedMap([line.own, line.own])), name="a")
+    with pytest.raises(pl.DataValueError) as caught:
+        mat.mult(op2.MixedDat(twice), op2.MixedDat([r, r]))
+    assert str(caught.value) == "the product with matrix `a` needs a place for each part, but `r` is two parts of y"
+    assert (mat @ op2.MixedDat([r, r])).norm == 0
+
+
+@pytest.mark.parametrize(
+    "make, what",
+    [
+        (lambda x: op2.Dat(x.cells**2, name="w"), "on another set"),
+        (lambda x: op2.Dat(x.nodes, name="w"), "of another dimension"),
+        (lambda x: op2.Global(2, [0.0, 0.0], name="w"), "on another set"),
+    ],
+)  # fmt: skip
+def test_a_product_that_is_refused_changes_nothing(line, make, what):
+    mat, _ = random_mat(line)
+    other, y = op2.MixedDat([op2.Dat(line.cells, np.ones(5)), make(line)]), op2.MixedDat(line.dataset)
+    for x, to in ((line.u, other), (other, y)):
+        with pytest.raises(pl.DataValueError) as caught:
+            mat.mult(x, to)
+        assert str(caught.value) == f"matrix `a` cannot be multiplied with `w`: part 1 of the matrix is {what}"
+    assert other[0].data_ro.tolist() == [1] * 5 and y.norm == 0
+    with pytest.raises(pl.DataValueError, match="part 0 of the matrix is of another type"):
+        mat @ op2.MixedDat(line.dataset, np.float32)
+
+
 def test_rows_and_entries_are_changed_by_their_numbers_in_the_whole(line):
     mat, dense = random_mat(line)
     mat.zero_rows([1, 6], 3.0)
@@ -369,6 +488,34 @@ def test_rows_and_entries_are_changed_by_their_numbers_in_the_whole(line):
     twice = op2.MixedDataSet([line.cells, line.cells])
     with pytest.raises(pl.IndexValueError, match="2 parts of the rows of `b` are on the set `cells` of the subset; give the numbers of the rows"):
         op2.MixedMat(op2.MixedSparsity(twice, [line.own] * 0), name="b").zero_rows(line.cells(0))
+
+
+@pytest.mark.parametrize(
+    "change, text",
+    [
+        (lambda a: a.zero_rows([0, 2], 3.0, idx=1), "a block of matrix `a[1, 1]` has no component 1; it has 1 rows"),
+        (lambda a: a.zero_rows([0, 2], 0.0, idx=1), "a block of matrix `a[1, 0]` has no component 1; it has 1 rows"),
+        (lambda a: a.zero_rows([0, 4]), "matrix `a` has 3 × 2 parts, so that the rows of part 2 have no diagonal"),
+        (lambda a: a.set_local_diagonal_entries([0, 2], 3.0, 1), "a block of matrix `a[1, 1]` has no component 1; it has 1 rows"),
+        (lambda a: a.inc_local_diagonal_entries([0, 4], 3.0), "matrix `a` has 3 × 2 parts, so that the rows of part 2 have no diagonal"),
+        (lambda a: a.set_values([0], [0, 5], [[5, 6]]), "matrix `a[0, 1]` stores no block in row 0 and column 1"),
+        (lambda a: a.addto_values([0, 5], [0], [[5], [6]]), "matrix `a[1, 0]` stores no block in row 1 and column 0"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_a_later_part_of_a_matrix_changes_no_part(change, text):
+    s = op2.Set(2, "s")
+    own = op2.Map(s, s, 1, [0, 1], "own")
+    columns = op2.MixedDataSet([s**2, s])
+    mat = op2.MixedMat(op2.MixedSparsity((op2.MixedDataSet([*columns, s**2]), columns), {(0, 0): [(own, own)], (1, 1): [(own, own)]}), name="a")
+    for block in mat:
+        block.data[...] = 1
+    before = mat.values
+    with pytest.raises(pl.IndexValueError) as caught:
+        change(mat)
+    assert str(caught.value) == text and np.array_equal(mat.values, before)
+    with pytest.raises(TypeError):
+        mat.zero_rows([0], idx=0.5)
+    assert np.array_equal(mat.values, before)
 
 
 def test_a_mixed_matrix_is_assembled_as_a_whole(context, line):
@@ -459,6 +606,13 @@ def columns():
 def targets(column, layer):
     """The rows of the five targets of a cell in the whole."""
     return [4 * column + layer, 4 * column + layer + 1, 4 * column + layer + 4, 4 * column + layer + 5, 12 + 3 * column + layer]
+
+
+def test_the_sizes_of_mixed_data_on_columns_count_cells():
+    wall, s = op2.ExtrudedSet(op2.Set((1, 2, 3), "base"), 4), op2.Set((4, 5, 6), "s")
+    mixed = op2.MixedDataSet([wall, s**2])
+    assert (mixed.core_size, mixed.size, mixed.total_size) == (1 + 4, 2 * 3 + 5, 3 * 3 + 6)
+    assert [len(values) for values in op2.MixedDat(mixed).data_with_halos] == [9, 6] and mixed.set.sizes == (5, 7, 9)
 
 
 def test_mixed_arguments_are_those_of_each_cell_of_a_column(context, columns):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -12,6 +14,9 @@ import numpy as np
 from .._parloop import DataTypeError, DataValueError, IndexTypeError, IndexValueError, MapTypeError, MapValueError
 from .._parloop import _Subset as Subset
 from ._parts import kind
+
+#: A change of a matrix that was checked and cannot fail.
+Change = Callable[[], None]
 
 
 def dense(mat: Any) -> Any:
@@ -166,14 +171,13 @@ def _lines(mat: Any, index: int | None, count: int) -> Any:
     return np.arange(count) if index is None else np.array([index])
 
 
-def _diagonal(mat: Any, rows: Any, index: int | None) -> tuple[Any, Any]:
-    """The numbers of all blocks, and where those on the diagonal of some rows of blocks are."""
-    height, width = mat.sparsity.block_shape
-    places, lines = _blocks(mat, rows, rows), _lines(mat, index, min(height, width))
-    return mat.data.reshape(-1, height, width), (places[:, None], lines, lines)
+def _diagonal(mat: Any, rows: Any, index: int | None) -> tuple[Any, Any, Any]:
+    """Where the numbers on the diagonal of some rows of blocks are."""
+    places, lines = _blocks(mat, rows, rows), _lines(mat, index, min(mat.sparsity.block_shape))
+    return places[:, None], lines, lines
 
 
-def _single(mat: Any, value: Any) -> Any:
+def single(mat: Any, value: Any) -> Any:
     """One number in the type of a matrix; 1 where none is given."""
     number = converted(mat, 1 if value is None else value)
     if number.ndim:
@@ -183,28 +187,38 @@ def _single(mat: Any, value: Any) -> Any:
 
 def set_diagonal(mat: Any, rows: Any, value: Any, index: int | None) -> None:
     """Sets the diagonal of some rows of blocks."""
-    number = _single(mat, value)
-    blocks, where = _diagonal(mat, _rows_of(mat, rows), index)
-    blocks[where] = number
+    checked_diagonal(mat, rows, value, index, False)()
 
 
 def add_to_diagonal(mat: Any, rows: Any, value: Any, index: int | None) -> None:
     """Adds to the diagonal of some rows of blocks."""
-    number = _single(mat, value)
-    blocks, where = _diagonal(mat, _rows_of(mat, rows), index)
-    blocks[where] += number
+    checked_diagonal(mat, rows, value, index, True)()
+
+
+def checked_diagonal(mat: Any, rows: Any, value: Any, index: int | None, adds: bool) -> Change:
+    """What sets the diagonal of some rows of blocks, or adds to it."""
+    number = single(mat, value)
+    return functools.partial(_write, mat, _diagonal(mat, _rows_of(mat, rows), index), number, adds)
 
 
 def zero_rows(mat: Any, rows: Any, value: Any, index: int | None) -> None:
     """Sets some rows of blocks to zero, but for the diagonal. A diagonal of zero need not be stored."""
-    number, rows = _single(mat, value), _rows_of(mat, rows)
+    checked_zero_rows(mat, rows, value, index)()
+
+
+def checked_zero_rows(mat: Any, rows: Any, value: Any, index: int | None) -> Change:
+    """What sets some rows of blocks to zero, but for the diagonal."""
+    number, rows = single(mat, value), _rows_of(mat, rows)
     if number == 0:
         _lines(mat, index, mat.sparsity.block_shape[0])
+        return functools.partial(clear_rows, mat, rows, index)
+    where = _diagonal(mat, rows, index)
+
+    def change() -> None:
         clear_rows(mat, rows, index)
-        return
-    blocks, where = _diagonal(mat, rows, index)
-    clear_rows(mat, rows, index)
-    blocks[where] = number
+        _write(mat, where, number, False)
+
+    return change
 
 
 def clear_rows(mat: Any, rows: Any, index: int | None) -> None:
@@ -225,12 +239,22 @@ def dense_part(mat: Any, rows: Any, columns: Any, values: Any) -> Any:
 
 def put(mat: Any, rows: Any, columns: Any, values: Any, adds: bool) -> None:
     """Adds a dense part to rows and columns of numbers, or sets them."""
+    checked_put(mat, rows, columns, values, adds)()
+
+
+def checked_put(mat: Any, rows: Any, columns: Any, values: Any, adds: bool) -> Change:
+    """What adds a dense part to rows and columns of numbers, or sets them."""
     height, width = mat.sparsity.block_shape
     rows, columns = integers(rows, f"rows of matrix `{mat.name}`"), integers(columns, f"columns of matrix `{mat.name}`")
     values = dense_part(mat, rows, columns, converted(mat, values))[np.ix_(rows >= 0, columns >= 0)]
     rows, columns = np.meshgrid(rows[rows >= 0], columns[columns >= 0], indexing="ij")
     where = (_blocks(mat, rows // height, columns // width), rows % height, columns % width)
-    blocks = mat.data.reshape(-1, height, width)
+    return functools.partial(_write, mat, where, values, adds)
+
+
+def _write(mat: Any, where: tuple[Any, Any, Any], values: Any, adds: bool) -> None:
+    """Adds numbers at places of stored blocks, lines and columns in them, or sets them."""
+    blocks = mat.data.reshape(-1, *mat.sparsity.block_shape)
     if adds:
         np.add.at(blocks, where, values)
     else:

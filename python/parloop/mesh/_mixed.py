@@ -146,13 +146,13 @@ class MixedDataSet(Parts[DataSet]):
 
     @property
     def size(self) -> int:
-        """As that of `set`."""
-        return self.set.size
+        """How many rows of the data of all parts are of this process: one for each element, or for each cell of an extruded set."""
+        return sum(part.size for part in self)
 
     @property
     def total_size(self) -> int:
-        """As that of `set`."""
-        return self.set.total_size
+        """How many rows all parts have with the ghosts."""
+        return sum(part.total_size for part in self)
 
     def __contains__(self, data: object) -> bool:
         """Whether data of several parts is on this data set."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import operator
 import os
@@ -38,7 +39,9 @@ class MixedDat(Parts["Dat | Global"]):
     Notes
     -----
     ``mixed(access, mixed_map)`` is an argument of a loop: the kernel gets the numbers of all parts as one array, part after part.
-    Arithmetic takes a MixedDat or a list with as many parts, a number or a Global. A part that occurs twice is changed twice.
+    Arithmetic takes a MixedDat or a list with as many parts, a number or a Global. A part that occurs twice is changed twice. Arithmetic in place,
+    `axpy` and `copy` read the numbers of the other side as they were before any part was changed, also where both sides have the same parts in another
+    order. What does not fit is refused before a part is changed.
 
     Examples
     --------
@@ -207,7 +210,14 @@ class MixedDat(Parts["Dat | Global"]):
 
     def copy(self, other: MixedDat) -> None:
         """Copies the numbers into another with the same parts."""
-        for part, to in zip(self, self._matching(other)):
+        targets = self._matching(other)
+        for number, (part, to) in enumerate(zip(self, targets)):
+            if any(_is_same(to, before) and part is not mine for before, mine in zip(targets[:number], self)):
+                raise DataValueError(f"`{to.name}` is two parts of what is copied to, and cannot have the numbers of both")
+            if not _is_alike(part, to):
+                trial: Any = self._copied(to) if isinstance(to, (Dat, Global)) else to
+                part.copy(trial)
+        for part, to in zip(self._before(targets, self.split), targets):
             part.copy(to)
 
     def save(self, filename: str | os.PathLike[str]) -> None:
@@ -237,19 +247,21 @@ class MixedDat(Parts["Dat | Global"]):
 
     def axpy(self, alpha: complex | Global, other: MixedDat) -> None:
         """Adds `alpha` times another's numbers."""
-        for part, theirs in zip(self, self._matching(other)):
-            if isinstance(part, Global):
-                part += theirs * (alpha.data_ro if isinstance(alpha, Global) else alpha)
-            else:
-                part.axpy(alpha, theirs)
+        self.maxpy([alpha], [other])
 
     def maxpy(self, alphas: Iterable[complex | Global], others: Iterable[MixedDat]) -> None:
-        """Adds the numbers of several others, each times its `alpha`."""
+        """Adds the numbers of several others, each times its `alpha`, one after the other."""
         alphas, others = list(alphas), list(others)
         if len(alphas) != len(others):
             raise DataValueError(f"maxpy needs a factor for each summand, but got {len(alphas)} factors and {len(others)} summands")
-        for alpha, other in zip(alphas, others):
-            self.axpy(alpha, other)
+        summands = [self._matching(other) for other in others]
+        for alpha, beside in zip(alphas, summands):
+            self._try(functools.partial(_add_multiple, alpha), beside, functools.partial(_is_plain_multiple, alpha))
+        # A factor that is a part keeps its number as the parts change.
+        factors: list[Any] = [self._copied(alpha) if any(_is_same(alpha, part) for part in self) else alpha for alpha in alphas]
+        for alpha, beside in zip(factors, summands):
+            for part, theirs in zip(self, self._before(self.split, beside)):
+                _add_multiple(alpha, part, theirs)
 
     def _matching(self, other: Any) -> Sequence[Any]:
         """The parts of another that stand beside these."""
@@ -270,6 +282,16 @@ class MixedDat(Parts["Dat | Global"]):
             return self._matching(other)
         return [other] * len(self) if isinstance(other, (int, float, complex, np.number, Global)) else None
 
+    def _before(self, changed: Sequence[Any], read: Sequence[Any]) -> list[Any]:
+        """What is read at each place, copied where a change at an earlier place would be seen."""
+        return [self._copied(each) if any(_is_same(each, other) for other in changed[:number]) else each for number, each in enumerate(read)]
+
+    def _try(self, operation: Callable[[Any, Any], Any], beside: Sequence[Any], is_plain: Callable[[Any, Any], bool]) -> None:
+        """Fails where an operation in place would fail for some part. Where it is not plain that it cannot, it is done with a copy of the part."""
+        for part, theirs in zip(self, beside):
+            if not is_plain(part, theirs):
+                operation(self._copied(part), theirs)
+
     def _like(self, parts: Iterable[Dat | Global]) -> Self:
         return type(self)(list(parts))
 
@@ -283,7 +305,8 @@ class MixedDat(Parts["Dat | Global"]):
         beside = self._beside(other)
         if beside is None:
             return NotImplemented
-        for part, theirs in zip(self, beside):
+        self._try(operation, beside, _is_plain)
+        for part, theirs in zip(self, self._before(self.split, beside)):
             operation(part, theirs)
         return self
 
@@ -328,6 +351,40 @@ class MixedDat(Parts["Dat | Global"]):
 
     def __itruediv__(self, other: Any) -> Self:
         return self._change(other, operator.itruediv)  # type: ignore[no-any-return]
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether a change of one is a change of the other. Two Globals can be over one array."""
+    return one is other or isinstance(one, Global) and isinstance(other, Global) and np.may_share_memory(one.data_ro, other.data_ro)
+
+
+def _is_alike(part: Dat | Global, other: Any) -> bool:
+    """Whether both have numbers of one type at the same places."""
+    if isinstance(part, Global):
+        return isinstance(other, Global) and (other.dtype, other.dim) == (part.dtype, part.dim)
+    return isinstance(other, Dat) and other.dtype == part.dtype and other.dataset == part.dataset
+
+
+def _is_plain(part: Dat | Global, other: Any) -> bool:
+    """Whether it is plain to see that arithmetic of a part with another, a Global or a number cannot fail."""
+    if part.dtype.kind not in "fc":
+        return False
+    kinds: Any = (int, float, np.integer, np.float32, *([complex] if part.dtype.kind == "c" else []))
+    if isinstance(other, kinds):
+        # Larger ones may be too large for the type.
+        return bool(abs(other) < 2**31)
+    return _is_alike(part, other) or isinstance(other, Global) and other.cdim == 1 and other.dtype == part.dtype
+
+
+def _is_plain_multiple(alpha: complex | Global, part: Dat | Global, theirs: Any) -> bool:
+    return _is_alike(part, theirs) and _is_plain(part, alpha)
+
+
+def _add_multiple(alpha: complex | Global, part: Dat | Global, theirs: Any) -> None:
+    if isinstance(part, Global):
+        part += theirs * (alpha.data_ro if isinstance(alpha, Global) else alpha)
+    else:
+        part.axpy(alpha, theirs)
 
 
 def _argument(part: Dat | Global, access: _Access, via: Map | None) -> Arg:

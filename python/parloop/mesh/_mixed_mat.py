@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
@@ -19,7 +21,7 @@ from .._parloop import _Mat as Mat
 from .._parloop import _Set as Set
 from .._parloop import _Sparsity as Sparsity
 from .._parloop import _Subset as Subset
-from ._matrix import clear_rows, converted, dense_part, integers
+from ._matrix import Change, checked_diagonal, checked_put, checked_zero_rows, clear_rows, converted, dense_part, integers, single
 from ._mixed import GLOBAL_SET, GlobalDataSet, MixedDataSet, MixedMap, MixedSet
 from ._mixed_dat import MixedDat
 from ._names import check_name
@@ -380,39 +382,38 @@ class MixedMat:
 
     def zero_rows(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
         """Sets some rows of blocks to zero, but for their diagonal. `rows` are numbers through all parts, or a Subset of the set of one."""
+        changes: list[Change] = []
+        idx = None if idx is None else operator.index(idx)
         for part, numbers in enumerate(self._rows_of_parts(rows)):
             if numbers.size:
                 # A diagonal of zero need not be stored.
-                diagonal = self._blocks[part][0] if np.all(converted(self, diag_val) == 0) else self._diagonal(part)
-                diagonal.zero_rows(numbers, diag_val, idx)
-                for other in self._blocks[part]:
-                    if other is not diagonal:
-                        clear_rows(other, numbers, idx)
+                diagonal = self._blocks[part][0] if single(self, diag_val) == 0 else self._diagonal(part)
+                changes.append(checked_zero_rows(diagonal, numbers, diag_val, idx))
+                changes += [functools.partial(clear_rows, other, numbers, idx) for other in self._blocks[part] if other is not diagonal]
+        _make(changes)
 
     def set_local_diagonal_entries(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
         """Sets the numbers on the diagonal of some rows of blocks."""
-        for part, numbers in enumerate(self._rows_of_parts(rows)):
-            if numbers.size:
-                self._diagonal(part).set_local_diagonal_entries(numbers, diag_val, idx)
+        self._change_diagonal(rows, diag_val, idx, False)
 
     def inc_local_diagonal_entries(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
         """Adds to the numbers on the diagonal of some rows of blocks."""
-        for part, numbers in enumerate(self._rows_of_parts(rows)):
-            if numbers.size:
-                self._diagonal(part).inc_local_diagonal_entries(numbers, diag_val, idx)
+        self._change_diagonal(rows, diag_val, idx, True)
+
+    def _change_diagonal(self, rows: Any, value: complex, idx: int | None, adds: bool) -> None:
+        idx, parts = None if idx is None else operator.index(idx), enumerate(self._rows_of_parts(rows))
+        _make([checked_diagonal(self._diagonal(part), numbers, value, idx, adds) for part, numbers in parts if numbers.size])
 
     def addto_values(self, rows: Any, cols: Any, values: Any) -> None:
         """Adds a dense part to these rows and columns of the whole; negative ones are left out. Every entry must be stored."""
-        for block, *given in self._cut(rows, cols, values):
-            block.addto_values(*given)
+        _make([checked_put(*block, True) for block in self._cut(rows, cols, values)])
 
     def set_values(self, rows: Any, cols: Any, values: Any) -> None:
         """Sets these rows and columns of the whole to a dense part; negative ones are left out. Every entry must be stored."""
-        for block, *given in self._cut(rows, cols, values):
-            block.set_values(*given)
+        _make([checked_put(*block, False) for block in self._cut(rows, cols, values)])
 
-    def _cut(self, rows: Any, cols: Any, values: Any) -> Iterator[tuple[Any, ...]]:
-        """A dense part of the whole, cut into those of the blocks."""
+    def _cut(self, rows: Any, cols: Any, values: Any) -> Iterator[tuple[Mat, Any, Any, Any]]:
+        """A dense part of the whole, cut into those of the blocks: a block, rows and columns in it, and their numbers."""
         rows, cols = integers(rows, f"rows of matrix `{self.name}`"), integers(cols, f"columns of matrix `{self.name}`")
         values = dense_part(self, rows, cols, converted(self, values))
         for numbers, size, what in ((rows, self.nrows, "row"), (cols, self.ncols, "column")):
@@ -429,13 +430,19 @@ class MixedMat:
 
     def mult(self, x: MixedDat | Dat, y: MixedDat | Dat | None = None, transposed: bool = False) -> Any:
         """``y = A x`` on the current context, or with `transposed` ``y = Aᵀ x``; `y` is made when it is not given."""
-        rows, columns = self._sparsity.dsets
-        to, grid = (columns, list(zip(*self._blocks))) if transposed else (rows, [list(row) for row in self._blocks])
+        sides = self._sparsity.dsets
+        (to, of), grid = (sides[::-1], list(zip(*self._blocks))) if transposed else (sides, [list(row) for row in self._blocks])
         if y is None:
             y = self._product(to)
         xs, ys = _vectors(x, len(grid[0])), _vectors(y, len(grid))
         if any(mine is theirs for mine in ys for theirs in xs):
             raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the factor is; give another y")
+        for number, part in enumerate(ys):
+            if any(part is earlier for earlier in ys[:number]):
+                raise DataValueError(f"the product with matrix `{self.name}` needs a place for each part, but `{part.name}` is two parts of y")
+        # All parts are checked before the first is written.
+        self._check_vectors(xs, of)
+        self._check_vectors(ys, to)
         for result, row in zip(ys, grid):
             sum_ = _on_set(result)
             for number, (block, factor) in enumerate(zip(row, xs)):
@@ -446,6 +453,15 @@ class MixedMat:
             if isinstance(result, Global):
                 result.data = sum_.data_ro
         return y
+
+    def _check_vectors(self, parts: Sequence[Dat | Global], side: Side) -> None:
+        """Refuses parts of a factor or a product that are not on the data sets of a side."""
+        for number, (part, wanted) in enumerate(zip(parts, side)):
+            found = GlobalDataSet(part) if isinstance(part, Global) else part.dataset
+            if found.set == wanted.set and found.dim == wanted.dim and part.dtype == self.dtype:
+                continue
+            what = "on another set" if found.set != wanted.set else "of another dimension" if found.dim != wanted.dim else "of another type"
+            raise DataValueError(f"matrix `{self.name}` cannot be multiplied with `{part.name}`: part {number} of the matrix is {what}")
 
     def _product(self, to: Side) -> MixedDat | Dat:
         """Where to put a product."""
@@ -458,6 +474,12 @@ class MixedMat:
     def __repr__(self) -> str:
         rows, columns = self._sparsity.shape
         return f"<MixedMat {self.name!r}: {self.nrows} × {self.ncols} {self.dtype} in {rows} × {columns} parts, {self._sparsity.nz} blocks stored>"
+
+
+def _make(changes: list[Change]) -> None:
+    """Makes changes of several parts, all of which were checked before."""
+    for change in changes:
+        change()
 
 
 def _vectors(given: Any, parts: int) -> Sequence[Dat | Global]:

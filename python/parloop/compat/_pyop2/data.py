@@ -72,7 +72,7 @@ class Dat(_Vectors, mesh.Dat):
 
     def increment_dat_version(self) -> None:
         """Says that the numbers were changed."""
-        self.data_wo  # noqa: B018 - asking for it counts
+        self.data  # noqa: B018 - asking for it counts, and brings what a GPU has
 
     @property
     def split(self) -> tuple[Self, ...]:
@@ -190,7 +190,7 @@ class DatView(mesh.DatView):
 
     def increment_dat_version(self) -> None:
         """Says that the numbers were changed."""
-        self.data  # noqa: B018 - asking for it counts
+        self.data  # noqa: B018 - asking for it counts, and brings what a GPU has
 
     def zero(self, subset: Any = None) -> None:
         if subset is None:
@@ -307,7 +307,7 @@ class Global(_Vectors, mesh.Global):
 
     def increment_dat_version(self) -> None:
         """Says that the numbers were changed."""
-        self.data_wo  # noqa: B018 - asking for it counts
+        self.data  # noqa: B018 - asking for it counts, and brings what a GPU has
 
     @property
     def split(self) -> tuple[Self, ...]:

@@ -155,7 +155,7 @@ class MixedDat(mesh.MixedDat):
         self._vector = np.zeros(sum(values.size for values in self.data_ro), self.dtype)
 
     def _copied(self, part: Any) -> Any:
-        return part.duplicate() if isinstance(part, Global) else Dat(part)
+        return part.duplicate() if isinstance(part, mesh.Global) else Dat(part)
 
     def _zeros(self, dataset: Any, dtype: Any) -> Any:
         return Dat(dataset, dtype=dtype)
@@ -181,7 +181,7 @@ class MixedDat(mesh.MixedDat):
 
     def increment_dat_version(self) -> None:
         """Says that the numbers were changed."""
-        self.data_wo  # noqa: B018 - asking for it counts
+        self.data  # noqa: B018 - asking for it counts, and brings what a GPU has
 
     def zero(self, subset: Any = None) -> None:
         if subset is not None:
