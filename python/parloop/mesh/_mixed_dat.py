@@ -41,7 +41,7 @@ class MixedDat(Parts["Dat | Global"]):
     ``mixed(access, mixed_map)`` is an argument of a loop: the kernel gets the numbers of all parts as one array, part after part.
     Arithmetic takes a MixedDat or a list with as many parts, a number or a Global. A part that occurs twice is changed twice. Arithmetic in place,
     `axpy` and `copy` read the numbers of the other side as they were before any part was changed, also where both sides have the same parts in another
-    order. What does not fit is refused before a part is changed.
+    order. What does not fit is refused before a part is changed. Different Dats over one NumPy array are not recognized as the same part.
 
     Examples
     --------
