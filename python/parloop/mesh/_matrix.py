@@ -124,7 +124,7 @@ def _negative(mat: Any, given: Any, size: tuple[int, int], side: str, unrolled: 
         other = f"; with unroll_map=True they have one for each {side}" if not unrolled and lines > 1 and numbers.size == blocks * lines else ""
         raise MapValueError(f"{wanted}, but {numbers.size} were given{other}")
     negative = numbers.reshape(blocks, -1) < 0 if blocks else np.zeros((0, 1), bool)
-    whole = negative.all(axis=1)
+    whole: Any = negative.all(axis=1)
     singles = np.flatnonzero(negative & ~whole[:, None])
     return np.flatnonzero(whole).astype(np.int32), singles.astype(np.int32)
 
