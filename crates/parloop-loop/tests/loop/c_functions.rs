@@ -331,7 +331,8 @@ fn headers_are_found_in_their_folders_and_mistakes_at_their_lines() {
     let source = "void res(double **x, double **y) {\n  for (int i = 0; i < 3; i++)\n    for (int d = 0; d < 2; d++)\n      \
                   y[i][d] += half(fabs(x[(i + 1) % 3][d])) - SHIFT(d);\n}";
     // SAFETY: as in `function_of`.
-    let function = unsafe { CFunction::parse_with(source, "res", &["#include \"mine.h\"".into()], &[folder.path().to_owned()], &[]).unwrap() };
+    let function =
+        unsafe { CFunction::parse_with(source, "res", &["#include \"mine.h\"".into()], &[folder.path().to_owned()], &[]).unwrap() };
     run(&with_function(function.with_access([Access::Read, Access::ReadWrite])));
     let function = function_of(source, "res").unwrap().with_access([Access::Read, Access::ReadWrite]);
     for context in contexts() {
