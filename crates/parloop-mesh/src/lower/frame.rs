@@ -4,51 +4,12 @@ use parloop_device::DType;
 use parloop_loop::syntax::{Expr, InameTag, Instruction};
 use parloop_loop::{Affine, Name, Set};
 
-use super::level::{self, Level};
+use super::level;
 use super::names::{Array, Number};
 use super::piece::{Piece, affine, bounded, linear, range};
+use super::spot::{Mask, Spot, entry, known, name};
 use super::{Apart, BLOCK, EACH, Form, LANES, Machine};
-use crate::shape::{MASK_BITS, Shape};
-
-/// Where an instruction of the body stands: the loops around it, and the element at hand.
-#[derive(Clone, Debug)]
-pub(super) struct Spot {
-    /// The inames around it.
-    pub inames: Vec<Name>,
-    /// The instructions after which the element is known.
-    pub ready: Vec<Name>,
-    /// The element.
-    pub element: Expr,
-    /// Its place among those that are visited.
-    pub place: Expr,
-    /// Which slots it writes, where not all.
-    pub mask: Option<Mask>,
-    /// Where in an extruded set it is.
-    pub level: Option<Level>,
-}
-
-/// Which slots of the element at hand are written.
-#[derive(Clone, Debug)]
-pub(super) struct Mask {
-    /// The bits of slots, from the first, where they fit into one word.
-    word: Option<Expr>,
-    place: Expr,
-    words: usize,
-}
-
-impl Mask {
-    /// Whether the bit of a slot is set.
-    pub fn has(&self, slot: Expr) -> Expr {
-        let (word, bit) = match &self.word {
-            Some(word) => (word.clone(), slot),
-            None => {
-                let word = self.place.clone() * self.words + slot.clone().floor_divide(MASK_BITS);
-                (Expr::from(&Array::Masks.name()).at([word]), slot % MASK_BITS)
-            }
-        };
-        ((word >> bit) & 1).equals(1)
-    }
-}
+use crate::shape::Shape;
 
 /// The loops around the body.
 #[derive(Debug)]
@@ -88,22 +49,8 @@ pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine, lane_writes: &
     }
 }
 
-pub(super) fn name(name: &str) -> Name {
-    name.into()
-}
-
 fn names<const N: usize>(names: [&str; N]) -> Vec<Name> {
     names.map(Name::from).to_vec()
-}
-
-/// `<type> name = value`, under the same id.
-pub(super) fn known(name: &str, dtype: DType, value: Expr) -> Instruction {
-    Instruction::assign(name, Expr::var(name), value).declaring(dtype)
-}
-
-/// What stands at a place of an array.
-pub(super) fn entry(array: Array, place: Expr) -> Expr {
-    Expr::from(&array.name()).at([place])
 }
 
 /// Groups of elements, each from a bound to another, that threads take.

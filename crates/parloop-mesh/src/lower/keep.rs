@@ -4,10 +4,11 @@ use parloop_device::DType;
 use parloop_loop::Name;
 use parloop_loop::syntax::{Atomicity, Expr, Instruction, ReductionOp, SyncScope};
 
-use super::frame::{Spot, Target};
+use super::frame::Target;
 use super::names::{Array, Number};
-use super::piece::{Piece, linear};
-use super::stage::{Body, Call, UNROLLED, Walk};
+use super::piece::{Piece, UNROLLED, linear};
+use super::spot::Spot;
+use super::stage::{Body, Call, Walk};
 use super::{Apart, Form, Machine, unwritten};
 use crate::access::Access;
 use crate::shape::{PartShape, Shape};

@@ -5,9 +5,9 @@ use parloop_loop::Name;
 use parloop_loop::syntax::{Expr, Instruction, SyncScope};
 
 use super::LANES;
-use super::frame::Spot;
 use super::keep::{and, combined, sum_of};
 use super::piece::Piece;
+use super::spot::Spot;
 use super::stage::{Body, Call, Walk};
 use crate::shape::{PartShape, Shape};
 

@@ -4,47 +4,10 @@ use parloop_device::DType;
 use parloop_loop::syntax::{Expr, Instruction};
 use parloop_loop::{Affine, Name};
 
-use super::frame::{Spot, entry, known, name};
 use super::names::{Array, Number, Tall};
-use super::piece::{Piece, range};
-use super::stage::UNROLLED;
+use super::piece::{Piece, UNROLLED, range};
+use super::spot::{Level, Spot, entry, entry_of_column, known, name};
 use crate::shape::{LayerShape, MapShape, Shape};
-
-/// The column and the layer at hand.
-#[derive(Clone, Debug)]
-pub(super) struct Level {
-    pub column: Expr,
-    /// The layer, counted from the lowest of the column.
-    pub layer: Expr,
-    /// How many cells the column has.
-    pub cells: Expr,
-    /// The row of data on the cells.
-    pub row: Expr,
-    /// The number of the layer, as the kernel gets it.
-    pub number: Expr,
-    /// Whether the rows of maps were fetched when the column was entered.
-    pub has_rows: bool,
-}
-
-impl Level {
-    fn new(layers: LayerShape, column: Expr, layer: Expr, has_rows: bool) -> Level {
-        let (cells, row, number) = match layers.varied {
-            true => {
-                let of_column = |what: Tall| entry_of_column(column.clone(), what);
-                (of_column(Tall::Cells), of_column(Tall::Before) + layer.clone(), of_column(Tall::Bottom) + layer.clone())
-            }
-            false => {
-                let cells = Expr::from(&Number::Cells.name());
-                (cells.clone(), column.clone() * cells + layer.clone(), layer.clone())
-            }
-        };
-        Level { column, layer, cells, row, number, has_rows }
-    }
-}
-
-fn entry_of_column(column: Expr, what: Tall) -> Expr {
-    Expr::from(&Array::Heights.name()).at([column, Expr::from(what as usize)])
-}
 
 /// What a loop kernel takes to find columns and layers.
 pub(super) fn data(shape: &Shape) -> Piece {

@@ -10,6 +10,7 @@ mod permute;
 mod piece;
 mod product;
 mod reduce;
+mod spot;
 mod stage;
 
 use parloop_device::DType;

@@ -17,6 +17,9 @@ pub struct Lowered {
     pub numbers: Vec<(Name, Number)>,
 }
 
+/// Arrays of up to so many numbers are fetched and kept without loops, so that compilers can hold them in registers.
+pub(super) const UNROLLED: usize = 64;
+
 /// A part of a loop kernel.
 #[derive(Debug, Default)]
 pub(super) struct Piece {

@@ -6,17 +6,15 @@ use parloop_device::DType;
 use parloop_loop::Name;
 use parloop_loop::syntax::{CallInstruction, Expr, Instruction, InstructionKind, SyncScope};
 
-use super::frame::{Frame, Spot};
+use super::frame::Frame;
 use super::level;
 use super::names::Array;
-use super::piece::{Piece, linear};
+use super::piece::{Piece, UNROLLED, linear};
+use super::spot::Spot;
 use super::{Form, Machine, Visits};
 use crate::access::Access;
 use crate::kernel::CALLABLE;
 use crate::shape::{Around, MapShape, MoveShape, PartShape, Reach, Shape};
-
-/// Arrays of up to so many numbers are fetched and kept without loops, so that compilers can hold them in registers.
-pub(super) const UNROLLED: usize = 64;
 
 /// What the parts of a body are made from.
 pub(super) struct Body<'a> {
