@@ -7,8 +7,8 @@ import pytest
 
 import parloop
 import parloop.mesh as op2
+from devices import DEVICES, opened
 
-DEVICES = ["cpu:1", "cpu:2", "opencl"]
 REGIONS = [op2.ALL, op2.ON_BOTTOM, op2.ON_TOP, op2.ON_INTERIOR_FACETS]
 
 
@@ -52,7 +52,7 @@ def test_random_columns(device: str, varied: bool, seed: int) -> None:
         for chosen in (extruded, extruded(*range(0, base.size, 2))):
             y, s = op2.Dat(to), op2.Dat(base)
             op2.par_loop(kernel, chosen, y(op2.INC, corners), x(op2.READ, corners), w(op2.READ), s(op2.INC), iteration_region=region,
-                         pass_layer_arg=True, context=device)  # fmt: skip
+                         pass_layer_arg=True, context=opened(device))  # fmt: skip
             expected, sums = np.zeros(300), np.zeros(base.size)
             for column in range(base.size) if chosen is extruded else range(0, base.size, 2):
                 bottom, cells = columns[column]
@@ -74,11 +74,11 @@ def test_matrices_and_several_parts(device: str) -> None:
     middle = op2.Map(wall, middles, 1, [3 * e for e in range(6)], offset=[1])
     mat = op2.Mat(op2.Sparsity((points**1, points**1), [(corners, corners, [op2.ALL])]))
     fill = op2.Kernel("void fill(double a[4][4]) { for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) a[i][j] += i + 10 * j; }", "fill")
-    op2.par_loop(fill, wall, mat(op2.INC, (corners, corners)), context=device)
+    op2.par_loop(fill, wall, mat(op2.INC, (corners, corners)), context=opened(device))
     x, m = op2.Dat(points), op2.Dat(middles)
     number = op2.Kernel("void number(double *xm, int layer) { for (int i = 0; i < 5; i++) xm[i] += i + layer; }", "number")
     both = op2.Arg.mixed([x(op2.INC, corners), m(op2.INC, middle)])
-    op2.par_loop(number, wall, both, pass_layer_arg=True, context=device)
+    op2.par_loop(number, wall, both, pass_layer_arg=True, context=opened(device))
     dense, on_points, on_middles = np.zeros((28, 28)), np.zeros(28), np.zeros(18)
     for edge in range(6):
         for layer in range(3):
@@ -148,6 +148,6 @@ def test_what_all_cells_share_is_one_row_on_facets_too(device: str) -> None:
     mat = op2.Mat(op2.Sparsity((points**1, one**1), [(up, shared, [op2.ON_INTERIOR_FACETS])]))
     fill = op2.Kernel("void fill(double a[2][1], double *g) { a[0][0] += 1; a[1][0] += 10; g[0] += 1; }", "fill")
     count = op2.Dat(one)
-    op2.par_loop(fill, wall, mat(op2.INC, (up, shared)), count(op2.INC, shared), iteration_region=op2.ON_INTERIOR_FACETS, context=device)
+    op2.par_loop(fill, wall, mat(op2.INC, (up, shared)), count(op2.INC, shared), iteration_region=op2.ON_INTERIOR_FACETS, context=opened(device))
     assert count.data_ro.tolist() == [9]
     assert mat.values.reshape(3, 5).tolist() == [[1, 11, 11, 10, 0]] * 3

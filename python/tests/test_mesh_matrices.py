@@ -1,25 +1,16 @@
 """Sparse matrices on meshes: what is stored, what loops leave, products and solvers, against NumPy."""
 
-import os
 
 import numpy as np
 import pytest
 
 import parloop as pl
 import parloop.mesh as op2
-
-DEVICES = ["cpu:1", "cpu:2", "opencl"]
-
+from devices import DEVICES, opened
 
 @pytest.fixture(params=DEVICES)
 def context(request):
-    try:
-        context = pl.Context(request.param)
-    except pl.DeviceError as error:
-        if os.environ.get("CI") == "true":
-            raise
-        pytest.skip(str(error))
-    with context:
+    with opened(request.param) as context:
         yield context
 
 
@@ -349,12 +340,11 @@ def test_blocks_of_rows_are_dropped_by_numbers_of_blocks_or_of_rows(lgmaps, unro
     assert (mat.values == expected).all()
 
 
-@pytest.mark.parametrize("device", ["cpu:1", "cpu:2", "opencl"])
-def test_single_rows_and_columns_of_blocks_are_dropped(device):
+def test_single_rows_and_columns_of_blocks_are_dropped(context):
     mat, ends = line_of_nodes(dim=2)
     kernel = op2.Kernel("void ones(double *a) { for (int i = 0; i < 16; i++) a[i] += 1; }", "ones")
     lists = ([0, -1, 2, 3, 4, 5], [0, 1, 2, 3, -1, 5])
-    op2.par_loop(kernel, ends.iterset, mat(op2.INC, (ends, ends), lgmaps=lists, unroll_map=True), context=device)
+    op2.par_loop(kernel, ends.iterset, mat(op2.INC, (ends, ends), lgmaps=lists, unroll_map=True))
     expected = np.zeros((6, 6))
     expected[:4, :4] += 1
     expected[2:, 2:] += 1
