@@ -8,11 +8,10 @@ import math
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self
 
 from .._parloop import DataSetTypeError, DataValueError, MapTypeError, MapValueError, _Access
 from .._parloop import _Arg as Arg
@@ -23,6 +22,10 @@ from .._parloop import _Map as Map
 from .._parloop import _Set as Set
 from ._mixed import GlobalDataSet, MixedDataSet, MixedMap, MixedSet
 from ._parts import Parts, kind, listed
+
+if TYPE_CHECKING:
+    # Only checkers of types need it.
+    from typing_extensions import Self
 
 
 class MixedDat(Parts["Dat | Global"]):

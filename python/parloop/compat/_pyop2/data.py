@@ -6,10 +6,9 @@ import contextlib
 import functools
 import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from typing_extensions import Self
 
 from ... import DataValueError, IndexValueError, MapValueError, mesh
 from .arguments import Arg
@@ -17,6 +16,10 @@ from .datatypes import as_cstr
 from .mpi import internal_comm
 from .sets import GlobalDataSet
 from .vector import Vec
+
+if TYPE_CHECKING:
+    # Only checkers of types need it.
+    from typing_extensions import Self
 
 __all__ = ["Constant", "Dat", "DatView", "Global"]
 

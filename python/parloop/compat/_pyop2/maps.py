@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from typing_extensions import Self
 
 from ... import DataValueError, mesh
 from .datatypes import IntType
+
+if TYPE_CHECKING:
+    # Only checkers of types need it.
+    from typing_extensions import Self
 
 __all__ = ["ComposedMap", "Map", "PermutedMap"]
 

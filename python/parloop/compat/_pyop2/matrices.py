@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self
 
 from ... import MapTypeError, MapValueError, ModeValueError, mesh
 from ...mesh._mixed_mat import through_sets
@@ -19,6 +18,10 @@ from .identity import OneOfEqual, identities
 from .mixed import MixedDat
 from .mpi import internal_comm
 from .sets import GlobalDataSet
+
+if TYPE_CHECKING:
+    # Only checkers of types need it.
+    from typing_extensions import Self
 
 __all__ = ["Mat", "Sparsity"]
 

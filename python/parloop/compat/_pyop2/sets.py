@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from typing_extensions import Self
 
 from ... import mesh
 from .identity import OneOfEqual
 from .mpi import internal_comm
+
+if TYPE_CHECKING:
+    # Only checkers of types need it.
+    from typing_extensions import Self
 
 __all__ = ["DataSet", "ExtrudedSet", "GlobalDataSet", "Set", "Subset"]
 

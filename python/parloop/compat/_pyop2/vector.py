@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self
+
+if TYPE_CHECKING:
+    # Only checkers of types need it.
+    from typing_extensions import Self
 
 
 class Vec:
