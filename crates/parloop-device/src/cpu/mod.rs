@@ -11,6 +11,7 @@ mod module;
 mod pages;
 mod pool;
 mod region;
+mod sharing;
 mod slab;
 mod stream;
 

@@ -1,15 +1,15 @@
-//! Shared libraries as modules, and the launch: short ranges on the calling thread, long ones shared among the threads.
+//! Shared libraries as modules, and the launch of their functions.
 
 use std::ffi::c_void;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::pool::{Hands, Pool};
+use super::pool::Pool;
+use super::sharing::Sharing;
 use crate::backend::{RawFunction, RawModule};
 use crate::binary::ModuleBinary;
 use crate::error::{DeviceError, Result};
@@ -61,14 +61,13 @@ impl RawModule for CpuModule {
         let unknown = || DeviceError::UnknownFunction { device: self.device.to_string(), name: name.to_owned() };
         // SAFETY: entry points are generated with exactly this signature, under names that only they have.
         let entry = unsafe { self.library.get::<Entry>(name) }.map(|symbol| *symbol).map_err(|_| unknown())?;
-        Ok(Arc::new(CpuFunction { entry, pool: self.pool.clone(), cost: Cost::default(), _module: self }))
+        Ok(Arc::new(CpuFunction { entry, sharing: Sharing::new(self.pool.clone()), _module: self }))
     }
 }
 
 struct CpuFunction {
     entry: Entry,
-    pool: Arc<Pool>,
-    cost: Cost,
+    sharing: Sharing,
     _module: Arc<CpuModule>,
 }
 
@@ -96,96 +95,8 @@ impl RawFunction for CpuFunction {
         let range = launch.range.min(i64::MAX as u64);
         // SAFETY: the arguments fit, by the border's promise; the calls below cover `0..range` once.
         let run = |begin, end| unsafe { args.call(self.entry, begin, end) };
-        if self.pool.threads() == 1 || range == 1 {
-            run(0, range);
-            return Ok(());
-        }
-        // A kernel of unknown cost runs on two small parts alone: the first items of all find everything cold.
-        let mut begin = 0;
-        if !self.cost.is_known() {
-            for _ in 0..2 {
-                begin = self.run_alone(begin, range, range.div_ceil(64), &run);
-            }
-        }
-        if let Some(hands) = self.worth_sharing(range - begin) {
-            self.share(&hands, begin, range, run);
-            return Ok(());
-        }
-        // Items may be dearer than they were in the last call, so that a range of some length is looked at once more on its way.
-        if range - begin >= LEAST_LOOK {
-            begin = self.run_alone(begin, range, (range - begin) / 8, &run);
-            if let Some(hands) = self.worth_sharing(range - begin) {
-                self.share(&hands, begin, range, run);
-                return Ok(());
-            }
-        }
-        self.run_alone(begin, range, range, &run);
+        self.sharing.run(range, run);
         Ok(())
-    }
-}
-
-impl CpuFunction {
-    /// Runs at most `items` items from `begin` on here and now, and returns where they end.
-    fn run_alone(&self, begin: u64, end: u64, items: u64, run: &impl Fn(u64, u64)) -> u64 {
-        let stop = end.min(begin.saturating_add(items));
-        if begin < stop {
-            self.measure(stop - begin, 1.0, 0.0, || run(begin, stop));
-        }
-        stop
-    }
-
-    fn share(&self, hands: &Hands, begin: u64, end: u64, run: impl Fn(u64, u64) + Sync) {
-        self.measure(end - begin, self.pool.threads() as f64, hands.dispatch_ns, || hands.share(begin, end, &run));
-    }
-
-    /// The threads, if `items` items are expected to cost more than putting them to it.
-    fn worth_sharing(&self, items: u64) -> Option<Arc<Hands>> {
-        let expected_ns = self.cost.per_item() * items as f64;
-        let hands = self.pool.hands_for(items, expected_ns)?;
-        // A call that was held up makes its kernel look dear, so that it is measured alone again from time to time.
-        let doubtful = expected_ns < DOUBTFUL * hands.dispatch_ns && self.cost.is_due();
-        (!doubtful).then_some(hands)
-    }
-
-    fn measure(&self, items: u64, threads: f64, overhead_ns: f64, work: impl FnOnce()) {
-        let start = self.pool.now();
-        work();
-        let end = self.pool.now();
-        self.pool.was_busy(end);
-        self.cost.set(((end - start) as f64 - overhead_ns).max(1.0) * threads / items as f64);
-    }
-}
-
-/// Looking at the clock once more costs as much as some tens of small items.
-const LEAST_LOOK: u64 = 32;
-
-/// Work that is worth more than so many dispatches is shared whatever the last measurement was.
-const DOUBTFUL: f64 = 20.0;
-
-/// What one item of a kernel's range costs, measured as it runs.
-#[derive(Default)]
-struct Cost {
-    /// Nanoseconds, as the bits of an `f64`; 0 is not known yet.
-    per_item: AtomicU64,
-    doubts: AtomicU32,
-}
-
-impl Cost {
-    fn is_known(&self) -> bool {
-        self.per_item.load(Ordering::Relaxed) != 0
-    }
-
-    fn per_item(&self) -> f64 {
-        f64::from_bits(self.per_item.load(Ordering::Relaxed))
-    }
-
-    /// Every so many times.
-    fn is_due(&self) -> bool {
-        self.doubts.fetch_add(1, Ordering::Relaxed) % 16 == 15
-    }
-
-    fn set(&self, ns: f64) {
-        self.per_item.store(ns.max(f64::MIN_POSITIVE).to_bits(), Ordering::Relaxed);
     }
 }
 
