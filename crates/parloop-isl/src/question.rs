@@ -64,6 +64,13 @@ impl Set {
     /// # Errors
     /// [`IslError::DifferentDims`]; [`IslError::Missing`] without libisl, as for all questions.
     pub fn union(&self, other: &Set) -> Result<Set> {
+        // Without points on one side there is nothing to solve.
+        let (left, right) = self.aligned(other)?;
+        match (left.pieces(), right.pieces()) {
+            ([], _) => return Ok(right),
+            (_, []) => return Ok(left),
+            _ => {}
+        }
         self.ask_with("union", other, |left, right| left.union(right).coalesce())
     }
 

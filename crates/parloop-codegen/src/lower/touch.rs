@@ -21,7 +21,9 @@ impl Scope<'_> {
         let Some(&turn) = shadow.turns.get(variable) else { return Ok(None) };
         let Some(instruction) = self.instructions.get(&self.instruction).map(|instruction| (*instruction).clone()) else { return Ok(None) };
         let space = self.array(variable)?.space;
-        if !matches!(place.kind, ValueKind::Element(..)) || !matches!(space, AddressSpace::Global | AddressSpace::Local) {
+        if !matches!(place.kind, ValueKind::Element(..) | ValueKind::Name(_))
+            || !matches!(space, AddressSpace::Global | AddressSpace::Local)
+        {
             return Ok(None);
         }
         let Some(steps) = plain_time(&instruction, variable).filter(|steps| self.are_known(steps)) else { return Ok(None) };

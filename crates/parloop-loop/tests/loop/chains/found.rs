@@ -221,3 +221,27 @@ instructions
                     which is no rule of its indices";
     assert_eq!(refusal(&kernel("assignment_to_subst t")), expected);
 }
+
+#[test]
+fn a_number_in_local_memory_is_watched_where_only_the_data_orders_it() {
+    let message = refusal(
+        "; sizes 2
+kernel f
+domain {[i]: 0 <= i < 6}
+data
+  t: temp int32
+  x: global int32[2*n + 16]
+  z: global int32[2*n + 16, 2*n + 16]
+  n: value int32
+instructions
+  t = 2 {id=first, dep=*}
+  x[n + 6 - i] = t {id=use, dep=*first, inames=i}
+  t = 1 {id=set, dep=*first:use, inames=i, if=z[i, i] > 2}
+
+; chain
+set_temporary_address_space t local
+duplicate_inames [i] within=\"id:set\"
+",
+    );
+    assert!(message.contains("`set` at `i_0 = 0` writes `t`, which `use` at"), "{message}");
+}
