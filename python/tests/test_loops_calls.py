@@ -171,3 +171,23 @@ def test_the_class_is_not_called_as_an_object():
         lp.Program()
     with pytest.raises(TypeError):
         lp.Program(3)
+
+
+NARROW = {
+    "as created": lambda k: k,
+    "realized": lp.realize_reduction,
+    "realized in parts": lambda k: lp.realize_reduction(lp.split_iname(k, "j", 2)),
+    "realized by work items": lambda k: lp.realize_reduction(lp.split_iname(k, "j", 4, inner_tag="l.0")),
+    "precomputed": lambda k: lp.precompute(k, "f", "i"),
+    "precomputed and realized": lambda k: lp.realize_reduction(lp.precompute(k, "f", "i")),
+    "realized and typed": lambda k: lp.add_dtypes(lp.realize_reduction(k), {"a": np.int8}),
+}
+
+
+@pytest.mark.parametrize("change", NARROW.values(), ids=NARROW)
+def test_a_sum_is_as_wide_as_its_result_though_types_come_with_the_call(change):
+    data = [lp.GlobalArg("a", shape="3,4"), lp.GlobalArg("out", shape="3"), ...]
+    knl = lp.make_kernel("{[i,j]: 0<=i<3 and 0<=j<4}", "f(k) := sum(j, a[k,j])\nout[i] = f(i) - 1", data)
+    out = np.zeros(3, np.int64)
+    change(knl)(a=np.full((3, 4), 100, np.int8), out=out)
+    assert out.tolist() == [399] * 3

@@ -6,17 +6,22 @@ use std::sync::Arc;
 
 use parloop_device::DType;
 use parloop_ir::program::Program;
-use parloop_ir::syntax::{Assignment, Expr, Instruction, InstructionKind, LoopKernel, Reduction, ReductionOp};
+use parloop_ir::syntax::{Assignment, Expr, Instruction, InstructionKind, LoopKernel, Reduction, ReductionOp, Temporary};
 use parloop_isl::Name;
 
 use super::type_of;
 
+/// The tag of temporaries that hold sums or products in the place of reductions: their type is decided as that of the reduction would be,
+/// which may be later than they were made.
+pub const SUM_TAG: &str = "pl_sum";
+
 /// The kernel with a conversion of what is summed to the type of the sum, where that is wider: in those instructions, or in all. `None` if
 /// there is no such sum. What has no type yet stays as it is.
 pub fn wide_sums(program: &Program, kernel: &LoopKernel, only: Option<&BTreeSet<Name>>) -> Option<LoopKernel> {
-    let integer = |expr: &Expr| type_of(program, kernel, expr).ok()?.scalar().filter(|dtype| dtype.is_integer());
     let mut widened = kernel.clone();
-    let mut is_any = false;
+    let mut is_any = widen_temporaries(program, &mut widened);
+    let kernel = &widened.clone();
+    let integer = |expr: &Expr| type_of(program, kernel, expr).ok()?.scalar().filter(|dtype| dtype.is_integer());
     for instruction in &mut widened.instructions {
         let InstructionKind::Assign(assignment) = &instruction.kind else { continue };
         if instruction.reduction_inames().is_empty() || only.is_some_and(|only| !only.contains(&instruction.id)) {
@@ -31,6 +36,42 @@ pub fn wide_sums(program: &Program, kernel: &LoopKernel, only: Option<&BTreeSet<
         }
     }
     is_any.then_some(widened)
+}
+
+/// Gives temporaries that hold sums the type of what they are assigned to, from the last one to the first.
+fn widen_temporaries(program: &Program, kernel: &mut LoopKernel) -> bool {
+    let is_sum = |temporary: &&Temporary| temporary.tags.contains(SUM_TAG);
+    let sums: Vec<Name> = kernel.temporaries.values().filter(is_sum).map(|temporary| temporary.name.clone()).collect();
+    let mut is_any = false;
+    loop {
+        let integer = |expr: &Expr| type_of(program, kernel, expr).ok()?.scalar().filter(|dtype| dtype.is_integer());
+        let wider = sums.iter().find_map(|name| {
+            let own = kernel.temporaries.get(name)?.ty.as_ref()?.scalar().filter(|dtype| dtype.is_integer())?;
+            let users = kernel.instructions.iter().filter_map(|user| match &user.kind {
+                InstructionKind::Assign(assignment) if assignment.lhs.written_name() != Some(name) && adds_to(&assignment.rhs, name) => {
+                    integer(&assignment.lhs)
+                }
+                _ => None,
+            });
+            let widest = users.max_by_key(|dtype| dtype.size()).filter(|dtype| dtype.size() > own.size())?;
+            Some((name, widest))
+        });
+        let Some((name, widest)) = wider else { return is_any };
+        if let Some(temporary) = kernel.temporaries.get_mut(name) {
+            temporary.ty = Some(widest.into());
+        }
+        is_any = true;
+    }
+}
+
+/// Whether a variable is part of the value, and not only of an index or a comparison in it.
+fn adds_to(value: &Expr, name: &Name) -> bool {
+    match value {
+        Expr::Subscript(..) | Expr::LinearSubscript(..) => value.written_name() == Some(name),
+        Expr::Compare(..) => false,
+        Expr::Variable(variable) => variable == name,
+        _ => value.children().into_iter().any(|child| adds_to(child, name)),
+    }
 }
 
 fn widen(expr: &Expr, wide: DType, integer: &dyn Fn(&Expr) -> Option<DType>) -> Expr {

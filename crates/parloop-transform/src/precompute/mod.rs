@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use parloop_analysis::dependence::Dependences;
 use parloop_analysis::facts::Facts;
-use parloop_analysis::infer;
+use parloop_analysis::infer::{self, SUM_TAG};
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
 use parloop_ir::matching::Query;
@@ -268,8 +268,11 @@ impl<'a> Job<'a> {
             None => ids.make(&self.rule.name),
         };
         let users = self.replace_calls(&mut result, footprint, &loops, &temporary)?;
-        if let Some(stored) = result.temporaries.get_mut(&temporary).filter(|stored| stored.ty.is_none()) {
+        if let Some(stored) = result.temporaries.get_mut(&temporary).filter(|stored| stored.ty.is_none())
+            && self.has_sum()?
+        {
             stored.ty = self.sum_type(&users)?;
+            stored.tags.insert(SUM_TAG.into());
         }
         let values = self.values(footprint, &loops)?;
         let copies = self.copy_reductions(&mut result, &mut names, &values)?;
@@ -437,13 +440,19 @@ impl<'a> Job<'a> {
         })
     }
 
+    /// What the rule computes, with the rules that it calls expanded.
+    fn body(&self) -> Result<Expr, PrecomputeError> {
+        Ok(expand_calls(&self.rule.body, &self.kernel.substitutions, &self.rule.name, &|_| true)?)
+    }
+
+    fn has_sum(&self) -> Result<bool, PrecomputeError> {
+        let is_sum = |part: &Expr| matches!(part, Expr::Reduction(sum) if matches!(sum.op, ReductionOp::Sum | ReductionOp::Product));
+        Ok(self.body()?.any(&mut |part| is_sum(part)))
+    }
+
     /// The type of a sum of integers: it is as wide as what its users assign it to. `None` for other values, whose types are inferred.
     fn sum_type(&self, users: &BTreeSet<Name>) -> Result<Option<Type>, PrecomputeError> {
-        let body = expand_calls(&self.rule.body, &self.kernel.substitutions, &self.rule.name, &|_| true)?;
-        let is_sum = |part: &Expr| matches!(part, Expr::Reduction(sum) if matches!(sum.op, ReductionOp::Sum | ReductionOp::Product));
-        if !body.any(&mut |part| is_sum(part)) {
-            return Ok(None);
-        }
+        let body = self.body()?;
         let nothing = Program::empty();
         let integer = |expr: &Expr| infer::type_of(&nothing, self.kernel, expr).ok()?.scalar().filter(|dtype| dtype.is_integer());
         let at_zero = self.rule.parameters.iter().map(|parameter| (parameter.clone(), Expr::int(0))).collect();

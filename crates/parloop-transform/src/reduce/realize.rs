@@ -6,10 +6,12 @@ use std::sync::Arc;
 use super::{ReduceError, separate};
 use crate::make_reduction_inames_unique::copy_iname;
 use crate::rule_inames::rename_bound;
+use parloop_analysis::infer::SUM_TAG;
 use parloop_device::DType;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::syntax::{
-    AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, Shape, Temporary, TimeStep, UnaryOp,
+    AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, ReductionOp, Shape, Temporary, TimeStep,
+    UnaryOp,
 };
 use parloop_isl::Name;
 
@@ -54,6 +56,7 @@ pub fn realize(kernel: &LoopKernel, how: &Realization, type_of: &TypeOf<'_>) -> 
         type_of,
         stages: BTreeMap::new(),
         added: Vec::new(),
+        tags: BTreeSet::new(),
     };
     let mut done = Vec::with_capacity(kernel.instructions.len());
     for instruction in &kernel.instructions {
@@ -93,6 +96,8 @@ pub(super) struct Realizer<'a> {
     pub(super) stages: BTreeMap<(InameTag, i64, i64), Name>,
     /// Instructions made for the one at hand.
     pub(super) added: Vec<Instruction>,
+    /// Those of temporaries that are made for the reduction at hand.
+    tags: BTreeSet<Name>,
 }
 
 /// Where a reduction stands.
@@ -249,6 +254,8 @@ impl Realizer<'_> {
         separate::separate(&mut self.kernel.domains, &inner, &instruction.within_inames, &|around, domain| {
             separate::has_points_everywhere(around, domain, &inner, assumptions)
         })?;
+        let is_sum = matches!(op, ReductionOp::Sum | ReductionOp::Product);
+        self.tags = is_sum.then(|| SUM_TAG.into()).into_iter().collect();
         match self.how.scan {
             Scan::No => {}
             Scan::Always => return self.scan(reduction, &like),
@@ -363,7 +370,8 @@ impl Realizer<'_> {
             initializer: None,
             read_only: false,
             base_storage: None,
-            tags: BTreeSet::new(),
+            // A sum of floating-point numbers has the type that it has.
+            tags: if dtype.is_none_or(DType::is_integer) { self.tags.clone() } else { BTreeSet::new() },
         };
         self.kernel.temporaries.insert(name.clone(), temporary);
         name
