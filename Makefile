@@ -38,7 +38,7 @@ test-rust: $(VENV)/.tests
 	cargo test --workspace --exclude parloop-python
 
 test-python: $(VENV)/.package $(VENV)/.tests
-	$(BIN)/python -m pytest --doctest-modules python/tests python/parloop
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --doctest-modules python/tests python/parloop
 
 test-examples: $(VENV)/.package $(VENV)/.pictures
 	set -e; for example in examples/[0-9]*.py; do echo "== $$example"; $(BIN)/python $$example; done
@@ -77,8 +77,8 @@ $(VENV)/.tools:
 	$(BIN)/pip install --quiet --disable-pip-version-check maturin numpy
 	touch $@
 
-$(VENV)/.tests: $(VENV)/.tools
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py
+$(VENV)/.tests: $(VENV)/.tools Makefile
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py
 	touch $@
 
 $(VENV)/.pictures: $(VENV)/.tools

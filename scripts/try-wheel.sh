@@ -17,9 +17,16 @@ done
 echo "linked to: $needed"
 
 cat >"$work/smoke.py" <<'PY'
+import importlib
+import pkgutil
 import sys
 import numpy as np
 import parloop as pl
+
+# Nothing but NumPy is installed: every module can be imported all the same, but for what helps to test with pytest.
+for module in pkgutil.walk_packages(pl.__path__, "parloop."):
+    if not module.name.endswith(("__main__", "test_helpers")):
+        importlib.import_module(module.name)
 
 assert [device.kind for device in pl.devices()] == ["cpu"], pl.devices()
 x = np.arange(1000.0)

@@ -18,7 +18,7 @@ use parloop_loop::transform::{TransformError, merge, register_callable};
 
 use crate::Result;
 use crate::declare::arg::Arg;
-use crate::declare::identity::{self, Id};
+use crate::declare::identity::{Id, Identity};
 use crate::error::MeshError;
 use crate::shape::Shape;
 
@@ -32,7 +32,7 @@ pub struct Kernel {
 }
 
 struct Inner {
-    id: Id,
+    id: Identity,
     name: String,
     body: Body,
     options: KernelOptions,
@@ -175,12 +175,12 @@ impl Kernel {
     }
 
     fn of(name: &str, body: Body, options: KernelOptions) -> Kernel {
-        Kernel { inner: Arc::new(Inner { id: identity::fresh(), name: name.to_owned(), body, options }) }
+        Kernel { inner: Arc::new(Inner { id: Identity::fresh(), name: name.to_owned(), body, options }) }
     }
 
     /// The number by which this kernel is known.
     pub fn id(&self) -> Id {
-        self.inner.id
+        self.inner.id.number()
     }
 
     /// Its name.

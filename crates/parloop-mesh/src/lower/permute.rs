@@ -9,7 +9,7 @@ use super::names::{Array, Number};
 use super::piece::{Lowered, Piece, affine, bounded, linear, tagged};
 
 /// What is done with each row of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Permute {
     /// It becomes zeros.
     Clear,

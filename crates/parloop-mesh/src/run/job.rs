@@ -13,11 +13,11 @@ use std::sync::Arc;
 use parloop_device::forked::Lock;
 use parloop_device::{DeviceKind, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
-use parloop_loop::prelude::*;
-use parloop_loop::run::{Executable, Repeat, target_of};
+use parloop_loop::run::{Executable, Repeat};
 use smallvec::SmallVec;
 
 use super::scheme::{Order, Scheme, Way};
+use super::written::{What, Written, written};
 use crate::Result;
 use crate::declare::arg::Part;
 use crate::declare::identity::Id;
@@ -26,7 +26,7 @@ use crate::declare::map::Map;
 use crate::declare::meeting::Meeting;
 use crate::declare::moves::Moves;
 use crate::kernel::Kernel;
-use crate::lower::{self, Apart, Array, Form, Lowered, Machine, Number};
+use crate::lower::{Apart, Array, Form, Machine, Number};
 use crate::plan::{Elements, Incidence, Table, element_order, last_writers};
 use crate::shape::{PartShape, Shape, maps_of, stored_by};
 use packed::Packed;
@@ -196,7 +196,7 @@ impl Making<'_> {
 /// A loop kernel that is compiled.
 struct Ready {
     executable: Executable,
-    lowered: Lowered,
+    written: Arc<Written>,
 }
 
 struct Maker<'a> {
@@ -231,19 +231,21 @@ impl Maker<'_> {
 
     fn executable(&mut self, form: &Form) -> Result<Ready> {
         let Making { kernel, shape, context, checked, .. } = self.making;
-        let lowered = lower::lower(kernel, shape, form, machine_of(context), *checked)?;
-        self.compiled(lowered)
+        self.compiled(
+            Some(kernel),
+            What::Loop { shape: (*shape).clone(), form: form.clone(), machine: machine_of(context), checked: *checked },
+        )
     }
 
-    fn compiled(&mut self, lowered: Lowered) -> Result<Ready> {
-        let generated = lowered.program.generate(target_of(self.making.context.device().kind()))?;
-        self.code.push(generated.code.text.clone());
-        Ok(Ready { executable: Executable::compile(&generated, self.making.context)?, lowered })
+    fn compiled(&mut self, kernel: Option<&Kernel>, what: What) -> Result<Ready> {
+        let written = written(kernel, what, self.making.context)?;
+        self.code.push(written.generated.code.text.clone());
+        Ok(Ready { executable: Executable::compile(&written.generated, self.making.context)?, written })
     }
 
     /// One launch, with what the form needs besides tables and maps.
     fn step(&mut self, ready: &Ready, numbers: &[(Number, i64)], arrays: &[(Array, Source)]) -> Result<()> {
-        let Ready { executable, lowered } = ready;
+        let (executable, lowered) = (&ready.executable, &ready.written.lowered);
         let value = |number: Number| match numbers.iter().find(|(known, _)| *known == number) {
             Some((_, value)) => *value,
             None => self.value(number),
@@ -423,7 +425,7 @@ impl Maker<'_> {
         let reduced: Vec<(usize, PartShape)> =
             self.making.shape.parts.iter().cloned().enumerate().filter(|(_, part)| part.is_reduced()).collect();
         for (index, part) in reduced {
-            let ready = self.compiled(lower::combine(&part, machine_of(self.making.context))?)?;
+            let ready = self.compiled(None, What::Combine { part: part.clone(), machine: machine_of(self.making.context) })?;
             let arrays = [(Array::Table(0), Source::Table(part.table)), (Array::Partial(0), Source::Own(self.partials[&index]))];
             self.step(&ready, &[(Number::Count, self.groups as i64)], &arrays)?;
         }

@@ -8,3 +8,4 @@ mod product;
 mod remembered;
 mod scheme;
 mod tune;
+mod written;

@@ -6,11 +6,11 @@ use std::sync::{Arc, Once};
 use parloop_device::forked::Lock;
 use parloop_device::{DType, DeviceId, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
-use parloop_loop::prelude::*;
-use parloop_loop::run::{Executable, Repeat, target_of};
+use parloop_loop::run::{Executable, Repeat};
 use smallvec::SmallVec;
 
 use super::job::machine_of;
+use super::written::{What, written};
 use crate::Result;
 use crate::declare::dat::Dat;
 use crate::declare::dataset::DataSet;
@@ -18,7 +18,7 @@ use crate::declare::identity::{self, Id};
 use crate::declare::mat::Mat;
 use crate::declare::sparsity::Sparsity;
 use crate::error::MeshError;
-use crate::lower::{Array, Machine, Number, Product, product};
+use crate::lower::{Array, Machine, Number, Product};
 use crate::storage::{Layout, Storage, take_turns};
 
 /// A product made ready for a context, for all matrices of one sparsity and type.
@@ -160,8 +160,8 @@ fn ready(sparsity: &Sparsity, what: &Product, context: &Context) -> Result<Arc<R
 }
 
 fn make(sparsity: &Sparsity, what: &Product, context: &Context) -> Result<Ready> {
-    let lowered = product(what)?;
-    let executable = Executable::compile(&lowered.program.generate(target_of(context.device().kind()))?, context)?;
+    let written = written(None, What::Multiply(*what), context)?;
+    let (lowered, executable) = (&written.lowered, Executable::compile(&written.generated, context)?);
     let pattern = sparsity.pattern();
     let (rows, columns) = (pattern.rows() as i64, pattern.width() as i64);
     let (from, to) = if what.transposed { (rows, columns) } else { (columns, rows) };

@@ -9,7 +9,8 @@ use super::{Maker, Source};
 use crate::Result;
 use crate::access::Access;
 use crate::declare::identity::Id;
-use crate::lower::{self, Array, Number, Permute};
+use crate::lower::{Array, Number, Permute};
+use crate::run::written::What;
 
 /// A table in a better order.
 pub(super) struct Packed {
@@ -106,7 +107,7 @@ impl Maker<'_> {
     /// One pass over the rows of the table of an argument.
     fn permute(&mut self, what: Permute, index: usize, [to, from, list]: [Source; 3], rows: usize) -> Result<()> {
         let part = &self.making.shape.parts[index];
-        let executable = self.compiled(lower::permute(what, part.dtype, part.row, self.making.shape.index)?)?;
+        let executable = self.compiled(None, What::Permute { what, dtype: part.dtype, row: part.row, index: self.making.shape.index })?;
         let arrays = [(Array::Table(0), to), (Array::Table(1), from), (Array::List, list)];
         self.step(&executable, &[(Number::Count, rows as i64)], &arrays)
     }
