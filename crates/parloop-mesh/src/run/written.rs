@@ -41,10 +41,12 @@ pub enum What {
 /// More loop kernels than this are not kept.
 const MOST: usize = 1024;
 
+type OfKernel = HashMap<(What, Target), Arc<Written>>;
+
 /// Those of each kernel, and those without one.
 #[derive(Default)]
 struct Kept {
-    written: HashMap<Option<Id>, HashMap<(What, Target), Arc<Written>>>,
+    written: HashMap<Option<Id>, OfKernel>,
     count: usize,
 }
 
