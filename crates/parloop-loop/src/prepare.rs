@@ -219,8 +219,7 @@ impl Generated {
     /// # Errors
     /// When the solver has no answer.
     pub fn host_bounds(&self, iname: &Name, around: &[Name]) -> Result<(Expr, Expr), LoopError> {
-        let domain = self.kernel.domain_of(&[iname.clone()].into())?.to_params(around);
-        let bounds = domain.project_onto(std::slice::from_ref(iname))?.bounds(iname)?;
+        let bounds = lower::host_limits(&self.kernel, iname, around)?;
         let first = |bound: &Bound| {
             let up = Expr::int(bound.divisor - 1);
             fold::floor_divide(fold::add(from_affine(&bound.affine), up), Expr::int(bound.divisor))

@@ -121,11 +121,13 @@ pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -
 }
 
 /// Whether an instruction reads nothing that it writes, or does so always and in an order: then the order of its instances says what it is
-/// done again for. Atomic updates have none.
+/// done again for. Atomic updates have none, and neither have those of an accumulator.
 fn is_repeatable(instruction: &Instruction) -> bool {
     let is_conditional = accesses(instruction).iter().any(|access| !access.conditions.is_empty());
     let is_atomic = matches!(&instruction.kind, InstructionKind::Assign(assignment) if assignment.atomic.is_some());
-    !(is_conditional || is_atomic) || instruction.reads().is_disjoint(&instruction.writes())
+    let (reads, writes) = (instruction.reads(), instruction.writes());
+    let is_in_any_order = writes.iter().any(|name| instruction.origin.commutes.contains(name));
+    !(is_conditional || is_atomic || is_in_any_order) || reads.is_disjoint(&writes)
 }
 
 /// An instruction that is done for each value of an iname must still be done.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use parloop_device::DType;
 use parloop_ir::fold;
-use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, Type, UnaryOp};
-use parloop_isl::{Affine, Atom, Bound, Bounds, Constraint, ConstraintKind, Name, Set};
+use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, LoopKernel, Type, UnaryOp};
+use parloop_isl::{Affine, Atom, Bound, Bounds, Constraint, ConstraintKind, IslError, Name, Set};
 
 use super::scope::Scope;
 use super::tree::{Op, Routine, Value, ValueKind};
@@ -82,6 +82,28 @@ impl Range {
         }
         Ok(facts)
     }
+}
+
+/// The limits of an iname that the host loops over, in terms of the parameters and of the host loops `around` it.
+///
+/// # Errors
+/// When the solver has no answer.
+pub fn host_limits(kernel: &LoopKernel, iname: &Name, around: &[Name]) -> Result<Bounds, IslError> {
+    let domain = kernel.domain_of(&[iname.clone()].into())?.to_params(around);
+    domain.project_onto(std::slice::from_ref(iname))?.bounds(iname)
+}
+
+/// What limits say of their iname.
+pub(super) fn limit_facts(iname: &Name, bounds: &Bounds) -> Result<Vec<Constraint>, IslError> {
+    let value = Affine::name(iname.clone());
+    let mut facts = Vec::new();
+    for bound in &bounds.lower {
+        facts.push(Constraint::not_negative(value.scale(bound.divisor)?.sub(&bound.affine)?));
+    }
+    for bound in &bounds.upper {
+        facts.push(Constraint::not_negative(bound.affine.sub(&value.scale(bound.divisor)?)?));
+    }
+    Ok(facts)
 }
 
 impl Scope<'_> {
@@ -173,14 +195,7 @@ impl Scope<'_> {
         let mut bounds = here.bounds(iname)?;
         self.drop_implied(iname, &mut bounds)?;
         let (step, rest) = if mentions_in_floor(set, iname) { set.stride(iname)? } else { (1, Affine::constant(0)) };
-        let mut facts = Vec::new();
-        let value = Affine::name(iname.clone());
-        for bound in &bounds.lower {
-            facts.push(Constraint::not_negative(value.scale(bound.divisor)?.sub(&bound.affine)?));
-        }
-        for bound in &bounds.upper {
-            facts.push(Constraint::not_negative(bound.affine.sub(&value.scale(bound.divisor)?)?));
-        }
+        let mut facts = limit_facts(iname, &bounds)?;
         // An equality is its two limits. Of other constraints that are not among the limits, some hold only where the iname has any value,
         // which the limits need not say: the conditions of instructions see to them.
         if let [piece] = set.pieces() {
@@ -213,13 +228,9 @@ impl Scope<'_> {
                 at += 1;
                 continue;
             }
+            let others = bounds.upper.iter().filter(|bound| *bound != candidate).cloned().collect();
             let mut constraints = self.facts.clone();
-            for bound in &bounds.lower {
-                constraints.push(Constraint::not_negative(value.scale(bound.divisor)?.sub(&bound.affine)?));
-            }
-            for bound in bounds.upper.iter().filter(|bound| *bound != candidate) {
-                constraints.push(Constraint::not_negative(bound.affine.sub(&value.scale(bound.divisor)?)?));
-            }
+            constraints.extend(limit_facts(iname, &Bounds { lower: bounds.lower.clone(), upper: others })?);
             let beyond = value.scale(candidate.divisor)?.sub(&candidate.affine)?.sub(&Affine::constant(1))?;
             constraints.push(Constraint::not_negative(beyond));
             if Set::bounded(&[], constraints).is_empty()? {

@@ -10,6 +10,7 @@ use parloop_ir::syntax::{AddressSpace, ClassSource, Expr, Preamble, Target, Type
 use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
 
 use super::array::Copies;
+use super::bounds::{host_limits, limit_facts};
 use super::cpu::{self, Item, first_loop_axis, group_axis, local_axis};
 use super::data::{self, Data};
 use super::domains::Domains;
@@ -112,8 +113,8 @@ fn function(
     scope.numbers.extend(std::mem::take(&mut data.numbers));
     scope.find_lengths();
     scope.shadow.clone_from(&scope.shared.shadow);
-    for iname in &launch.host_inames {
-        scope.host_iname(iname)?;
+    for (depth, iname) in launch.host_inames.iter().enumerate() {
+        scope.host_iname(iname, &launch.host_inames[..depth])?;
     }
     let items = scope.arrange(launch)?;
     let body = scope.parallel(launch, &items, &data)?;
@@ -208,9 +209,9 @@ fn not_negative(constraints: &[Constraint]) -> HashSet<Name> {
 }
 
 impl Scope<'_> {
-    fn host_iname(&mut self, iname: &Name) -> Result<(), LowerError> {
-        let range = self.range(iname, &self.active.clone())?;
-        self.facts.extend(range.facts);
+    /// Of an iname that the host loops over only that holds here which the host sees to.
+    fn host_iname(&mut self, iname: &Name, around: &[Name]) -> Result<(), LowerError> {
+        self.facts.extend(limit_facts(iname, &host_limits(self.kernel, iname, around)?)?);
         self.active.insert(iname.clone());
         self.numbers.insert(iname.clone(), self.kernel.index_type.into());
         Ok(())

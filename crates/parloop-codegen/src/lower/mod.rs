@@ -24,6 +24,7 @@ mod tidy;
 mod touch;
 pub mod tree;
 
+pub use bounds::host_limits;
 pub use error::LowerError;
 pub use launch::lower;
 pub use shared::Schedules;

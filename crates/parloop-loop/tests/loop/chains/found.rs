@@ -245,3 +245,48 @@ duplicate_inames [i] within=\"id:set\"
     );
     assert!(message.contains("`set` at `i_0 = 0` writes `t`, which `use` at"), "{message}");
 }
+
+#[test]
+fn a_loop_of_the_host_has_the_gaps_of_its_domain() {
+    let found = outcome(
+        "; sizes 5
+kernel f
+domain {[i, j]: 0 <= i and (i < 2 or i > 3) and i < j < n}
+domain {[c]: 0 <= c < 6}
+data
+  t: temp int32[6]
+  w: global int64[2*n + 16, 2*n + 16]
+  n: value int32
+instructions
+  t[c] = 1 {id=first, dep=*, inames=c}
+  w[j, i] = 1 + t[5 - j % 6] {id=use, dep=*first, inames=i:j}
+
+; chain
+assume \"1 <= n and n < 6\"
+split_iname c 5 outer_tag=g.0
+",
+    );
+    assert_eq!(found, Outcome::Same);
+}
+
+#[test]
+fn what_is_added_up_is_not_added_again() {
+    let message = refusal(
+        "; sizes 2
+kernel f
+domain {[i]: 0 <= i < n}
+domain {[j]: i - 1 <= j <= i + 1}
+domain {[r]: i <= r < n}
+data
+  x: global int32[2*n + 16]
+  n: value int32
+instructions
+  x[i + 1] = sum(r, r + 1) {id=set, dep=*, inames=i}
+
+; chain
+realize_reduction
+add_inames_to_insn j set_r_update
+",
+    );
+    assert!(message.contains("`set_r_update`"), "{message}");
+}
