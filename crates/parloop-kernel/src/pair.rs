@@ -99,7 +99,10 @@ mod tests {
     use crate::source::Joined;
 
     fn parsed(text: &str) -> Result<Parsed> {
-        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false, arguments: &[] })
+        parse(
+            &Joined::from(text),
+            Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false, arguments: &[], wanted: &[] },
+        )
     }
 
     fn opencl(text: &str) -> String {

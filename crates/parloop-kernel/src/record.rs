@@ -172,7 +172,7 @@ mod tests {
     use crate::source::Joined;
 
     fn parsed(text: &str, checked: bool) -> Parsed {
-        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &[], checked, arguments: &[] }).unwrap()
+        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &[], checked, arguments: &[], wanted: &[] }).unwrap()
     }
 
     const RECORD: &str = "GPUGLMEM long *parloop_record";
@@ -220,7 +220,7 @@ mod tests {
         fn any_text_is_rewritten_without_a_panic_and_keeps_its_lines(
             text in "(#define |GPUKERN|void |int |f|g|PARLOOP_CHECK|[(){}*,;\\\\#\n é=/\"']){0,60}"
         ) {
-            let dialect = Dialect { target: DeviceKind::OpenCl, classes: &[], checked: true, arguments: &[] };
+            let dialect = Dialect { target: DeviceKind::OpenCl, classes: &[], checked: true, arguments: &[], wanted: &[] };
             if let Ok(parsed) = parse(&Joined::from(&*text), dialect) {
                 prop_assert_eq!(parsed.text.matches('\n').count(), text.matches('\n').count());
             }
