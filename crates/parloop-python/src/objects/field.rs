@@ -177,7 +177,7 @@ impl Field {
         let body = object.body()?;
         if let Some((dtype, at)) = bound.scalar {
             // SAFETY: the field lies inside the object.
-            if let Some(number) = unsafe { body.load(instance.py(), at, dtype) } {
+            if let Some(number) = unsafe { body.load(instance.py(), at, dtype, bound.ty.get().is_numpy) } {
                 return Ok(number?);
             }
         }
