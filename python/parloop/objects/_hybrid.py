@@ -77,7 +77,7 @@ class _DressedField:
         container.__dict__[self.dressed] = dressed
 
 
-def _fields_of(bases: tuple[type, ...], body: dict[str, Any]) -> dict[str, Any]:
+def fields_of(bases: tuple[type, ...], body: dict[str, Any]) -> dict[str, Any]:
     if "_xofields" in body:
         fields = dict(body["_xofields"])
     else:
@@ -94,7 +94,7 @@ class MetaHybridClass(type):
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaHybridClass:
         if "_xofields" not in body and any(hasattr(base, "_XoStruct") for base in bases):
             return super().__new__(cls, name, bases, body)
-        fields = _fields_of(bases, body)
+        fields = fields_of(bases, body)
         rename: dict[str, str] = dict(body.get("_rename", {}))
         if set(rename.values()) & (set(rename) | set(fields)):
             raise ValueError("Cannot rename fields to names of other fields")
@@ -309,7 +309,7 @@ def _is_default(item: HybridClass, name: str, value: Any) -> bool:
         field = next((field for field in item._XoStruct._fields if field.name == name), None)
         default = _NO_DEFAULT if field is None else _default_of(field)
     if default is _NO_DEFAULT:
-        return False
+        return value is None
     try:
         return bool(np.all(np.asarray(default == value)))
     except ValueError:

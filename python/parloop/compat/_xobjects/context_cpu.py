@@ -1,7 +1,8 @@
 """By xobjects' name: see `context`."""
 
 from .context import ContextCpu as ContextCpu
-from .context import Buffer as BufferByteArray
-from .context import Buffer as BufferNumpy
+from .context import XBuffer as BufferByteArray
+from .context import XBuffer as BufferNumpy
+from .kernel import BuiltKernel as KernelCpu
 
-__all__ = ["BufferByteArray", "BufferNumpy", "ContextCpu"]
+__all__ = ["BufferByteArray", "BufferNumpy", "ContextCpu", "KernelCpu"]
