@@ -70,6 +70,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         conditional: false,
         loop_helpers: Vec::new(),
         edits: Vec::new(),
+        one_space: arguments.iter().any(|argument| argument == ONE_SPACE),
         locals: String::new(),
         depth: 0,
         error: None,
@@ -104,6 +105,9 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     Ok(Parsed { functions, refused, text, needs: Needs { atomics: masked.uses_atomics, strides, checked, shadow }, renamed })
 }
 
+/// The argument by which all pointers of OpenCL are of one address space.
+const ONE_SPACE: &str = "-DPARLOOP_ONE_SPACE";
+
 /// Blocks of the preprocessor and of `extern "C"` around a function are fewer.
 pub(crate) const DEEPEST_BLOCK: usize = 500;
 
@@ -123,6 +127,8 @@ pub(crate) struct Reader<'a> {
     /// Functions with loops that are no kernels.
     loop_helpers: Vec<String>,
     pub(crate) edits: Vec<Edit>,
+    /// Whether pointers of OpenCL say no address space.
+    pub(crate) one_space: bool,
     /// What the body of the kernel at hand begins with.
     pub(crate) locals: String,
     /// How many blocks are around what is read.

@@ -25,7 +25,7 @@ pub(crate) struct Declared {
 }
 
 const CHECK: &str = "PARLOOP_CHECK";
-const PARAMETER: &str = "GPUGLMEM long *parloop_record";
+const PARAMETER: &str = "__global long *parloop_record";
 const ARGUMENT: &str = "parloop_record";
 
 /// The changes, and the names of the functions (kernels among them) that receive the record: those which check, or use what does.
@@ -175,7 +175,7 @@ mod tests {
         parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &[], checked, arguments: &[], wanted: &[] }).unwrap()
     }
 
-    const RECORD: &str = "GPUGLMEM long *parloop_record";
+    const RECORD: &str = "__global long *parloop_record";
 
     #[test]
     fn what_checks_receives_the_record_and_what_does_not_stays_as_it_is() {
