@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .._parloop import Buffer, _Object, _ObjectType
@@ -75,7 +76,7 @@ class MetaUnionRef(CApi):
     """The class of union references."""
 
     _type: _ObjectType
-    _reftypes: list[Any]
+    _reftypes: Sequence[Any]
     _methods: list[Any]
     _c_type: str
     _has_refs = True
@@ -140,7 +141,7 @@ class UnionRef(_Object, metaclass=MetaUnionRef):
     (Circle(r=1.0), None, Square(a=2.0))
     """
 
-    _reftypes: ClassVar[list[Any]]
+    _reftypes: ClassVar[Sequence[Any]]
     _methods: ClassVar[list[Any]]
     _type: ClassVar[_ObjectType]
     _c_type: ClassVar[str]
