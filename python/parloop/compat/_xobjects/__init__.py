@@ -16,6 +16,7 @@ from parloop.objects import (
 from parloop.objects import BypassLinked as BypassLinked
 
 from . import array as array
+from . import capi as capi
 from . import context as context
 from . import context_cpu as context_cpu
 from . import context_cupy as context_cupy

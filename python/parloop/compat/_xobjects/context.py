@@ -188,7 +188,7 @@ class XContext(pl.Context):
         return self.array(np.array(arr, copy=True))
 
     def nparray_from_context_array(self, dev_arr: Any, copy: bool = False) -> Any:
-        return dev_arr.numpy()
+        return dev_arr if isinstance(dev_arr, np.ndarray) else dev_arr.numpy()
 
     @property
     def nplike_array_type(self) -> type[Any]:
@@ -244,6 +244,9 @@ def _module_file(name: str, folder: Path) -> Path:
 #: The function of a program that says how many threads its OpenMP has.
 _SET_THREADS = "parloop_omp_set_num_threads"
 
+#: A program that uses OpenMP is never let go: its library would be unloaded while threads of it wait there for work.
+_with_openmp: list[Any] = []
+
 _CONTEXT_MACROS = ("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_SERIAL", "XO_CONTEXT_CPU_OPENMP", "XO_CONTEXT_CL", "XO_CONTEXT_CUDA")
 
 
@@ -272,7 +275,11 @@ class ContextCpu(XContext):
     _macros = _context_macros("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_SERIAL")
 
     def _thread_setter(self, program: Any) -> Any:
-        return None if program is None or not isinstance(self.omp_num_threads, int) else getattr(program, _SET_THREADS, None)
+        if program is None or not self.openmp_enabled:
+            return None
+        if not _with_openmp:
+            _with_openmp.append(program)
+        return getattr(program, _SET_THREADS) if isinstance(self.omp_num_threads, int) else None
 
     def _call(self, kernel: BuiltKernel, named: dict[str, Any]) -> Any:
         """Runs a kernel once, whatever its description says: threads share its loops."""
@@ -327,12 +334,17 @@ class ContextCpu(XContext):
         return np.copy(dev_arr) if copy else dev_arr
 
 
+#: Functions of xobjects' programs take pointers of any address space. OpenCL 2 has these; PoCL, whose devices are CPUs with one kind of
+#: memory, had them late.
+_ANY_POINTERS, _ONE_SPACE = "-cl-std=CL2.0", "-DPARLOOP_ONE_SPACE"
+
+
 class ContextPyopencl(XContext):
     """An OpenCL device: "platform.device", an index or a device of `get_devices`."""
 
     _target = "opencl"
-    # Functions take pointers of any address space, and names of fields are no macros of the driver.
-    _macros = ("-cl-std=CL2.0", *_context_macros("XO_CONTEXT_CL"))
+    _macros = _context_macros("XO_CONTEXT_CL")
+    # Names of fields are no macros of the driver.
     _headers = ("".join(f"#undef {name}\n" for name in ("cross", "distance", "dot", "length", "normalize")),)
 
     def __new__(cls, device: Any = None, patch_pyopencl_array: bool = True, minimum_alignment: int | None = None) -> ContextPyopencl:
@@ -342,6 +354,7 @@ class ContextPyopencl(XContext):
 
     def __init__(self, device: Any = None, patch_pyopencl_array: bool = True, minimum_alignment: int | None = None) -> None:
         super().__init__()
+        self._macros = (_ANY_POINTERS if "PoCL" not in self.device.driver else _ONE_SPACE, *self._macros)
 
     @classmethod
     def get_devices(cls) -> list[str]:

@@ -18,13 +18,13 @@ class _Module(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if name == "context_default" and installed():
+        if name == "context_default" and "xobjects" in installed():
             _set_default_context(value)
 
 
 context_default = ContextCpu()
 sys.modules[__name__].__class__ = _Module
-if installed():
+if "xobjects" in installed():
     # A program that was written for xobjects finds its objects there when it says nothing.
     _set_default_context(context_default)
 
