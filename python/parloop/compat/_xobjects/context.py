@@ -266,13 +266,14 @@ class ContextCpu(XContext):
         self.omp_num_threads = omp_num_threads
         if self.openmp_enabled:
             self._target = "cpu_openmp"
-            self._macros = ("-fopenmp", *_context_macros("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_OPENMP"))
+            self._macros = ("-fopenmp", "-D_GNU_SOURCE", *_context_macros("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_OPENMP"))
             self._headers = (f"#include <omp.h>\nvoid {_SET_THREADS}(int32_t count) {{ omp_set_num_threads(count); }}\n",)
             self._own_kernels = {_SET_THREADS: pl.Kernel()}
 
     allow_prebuilt_kernels = True
     _target = "cpu_serial"
-    _macros = _context_macros("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_SERIAL")
+    # Sources use what the C library has beyond the standard, as sincos.
+    _macros = ("-D_GNU_SOURCE", *_context_macros("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_SERIAL"))
 
     def _thread_setter(self, program: Any) -> Any:
         if program is None or not self.openmp_enabled:
