@@ -146,3 +146,45 @@ def test_help_shows_an_example_and_what_is_provided(tmp_path):
         assert "python -m parloop.compat -m pytest tests/" in text
         assert "import PybindGPU" in text
     assert "unknown option --colour" in run(tmp_path, "--colour").stderr
+
+
+def test_names_are_chosen(script, tmp_path):
+    script("answer = 42", "loopy.py")
+    path = script("""
+        import loopy, xobjects, parloop.compat
+        print(loopy.answer, xobjects.__name__, sorted(parloop.compat.installed()))
+    """)
+    for arguments in (["--only", "PybindGPU,xobjects"], ["--only=xobjects,PybindGPU"]):
+        done = run(tmp_path, *arguments, path)
+        assert (done.stdout, done.stderr) == ("42 parloop.compat._xobjects ['PybindGPU', 'xobjects']\n", "")
+    assert "--only needs the names that are to be replaced" in run(tmp_path, "--only").stderr
+    done = run(tmp_path, "--only", "sympy", path)
+    assert done.returncode == 2 and "parloop.compat does not provide 'sympy'; it provides PybindGPU, loopy, " in done.stderr
+
+
+def test_a_program_replaces_names_itself_before_they_are_imported(script, tmp_path):
+    script("answer = 42", "xobjects.py")
+    path = script("""
+        import sys
+        import parloop.compat
+        assert parloop.compat.installed() == {}
+        parloop.compat.install("pybindgpu")
+        parloop.compat.install("pybindgpu")
+        import PybindGPU, xobjects
+        print(PybindGPU.__name__, xobjects.answer, list(parloop.compat.installed()))
+        try:
+            parloop.compat.install("xobjects")
+        except ImportError as error:
+            print(error)
+    """)
+    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    first, second = done.stdout.splitlines()
+    assert first == "parloop.gpu 42 ['PybindGPU']"
+    assert second == f"xobjects was imported from {path.parent}/xobjects.py before; call parloop.compat.install('xobjects') first"
+
+
+def test_the_doctor_says_which_names_are_replaced(tmp_path):
+    line = "drop-ins         PybindGPU, loopy, "
+    plain = subprocess.run([sys.executable, "-m", "parloop", "doctor"], capture_output=True, text=True, timeout=120).stdout
+    assert line in plain and "replaced in this process: none\n" in plain
+    assert "replaced in this process: xobjects\n" in run(tmp_path, "--only", "xobjects", "-m", "parloop", "doctor").stdout

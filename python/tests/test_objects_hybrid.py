@@ -222,3 +222,39 @@ def test_a_linked_array_may_be_read_only(ctx):
 def test_linked_arrays_have_one_axis_and_a_known_mode(ctx):
     assert message(lambda: xo.LinkedArray.from_array(np.zeros((2, 2))), ValueError) == "a linked array has one axis, not 2"
     assert message(lambda: Container(ctx, "other"), ValueError) == 'mode is None, "readonly" or "setitem_from_container", not \'other\''
+
+
+def test_a_copy_keeps_what_its_references_are_dressed_as():
+    class Parent(xo.HybridClass):
+        _xofields = {"a": xo.Float64}
+
+    class Child(xo.HybridClass):
+        _xofields = {"parent": xo.Ref(Parent._XoStruct), "b": xo.Float64}
+
+    buffer = pl.Context("cpu:1").new_buffer()
+    parent = Parent(a=2, _buffer=buffer)
+    parent.label = "mother"
+    child = Child(parent=parent, b=3, _buffer=buffer)
+    same, other = child.copy(_buffer=buffer), child.copy()
+    for copied in (same, other):
+        assert isinstance(copied.parent, Parent) and (copied.parent.a, copied.parent.label, copied.b) == (2, "mother", 3)
+    parent.a = 5
+    assert same.parent.a == same._xobject.parent.a and other.parent.a == other._xobject.parent.a == 2
+
+
+def test_names_with_an_underscore_and_frozen_classes_are_the_business_of_subclasses():
+    class Material(xo.HybridClass):
+        _xofields = {"z": xo.Float64}
+        _frozen = False
+
+        def __setattr__(self, name, value):
+            if self._frozen:
+                raise ValueError(f"frozen: {name}")
+            super().__setattr__(name, value)
+
+    class Collimator(xo.HybridClass):
+        _xofields = {"material": Material}
+
+    material = Material(z=6, _note="not a field")
+    material._frozen = True
+    assert Collimator(material=material).material.z == 6

@@ -60,8 +60,9 @@ pub(crate) fn mask(original: &str) -> Masked {
                 continue;
             }
             b'#' if line_is_blank => {
-                bodies.keep();
-                at + directive_len(rest)
+                let len = directive_len(rest);
+                bodies.directive(&rest[1..len]);
+                at + len
             }
             b'/' if rest.starts_with(b"//") => at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len()),
             b'/' if rest.starts_with(b"/*") => at + comment_len(rest),
@@ -189,12 +190,59 @@ struct Body {
     depth: usize,
     /// Whether somebody reads it: it has a loop, or the preprocessor decides where it ends.
     is_kept: bool,
+    /// The conditions of the preprocessor around the place at hand.
+    conditions: Vec<Condition>,
+}
+
+/// An `#if` in a body.
+struct Condition {
+    /// How deep in braces it stands.
+    depth: usize,
+    /// How deep its branches so far end.
+    end: Option<usize>,
+}
+
+impl Body {
+    /// The branch at hand ends; whether it ends as deep as those before.
+    fn end_branch(&self, condition: &mut Condition) -> bool {
+        *condition.end.get_or_insert(self.depth) == self.depth
+    }
+
+    /// Takes a directive in the body. Where each branch of a condition opens and closes alike, it does not decide where the body ends.
+    fn directive(&mut self, text: &[u8]) {
+        let text = text.trim_ascii_start();
+        let word = &text[..text.iter().position(|&byte| !is_word(byte)).unwrap_or(text.len())];
+        match (word, self.conditions.pop()) {
+            (b"if" | b"ifdef" | b"ifndef", around) => {
+                self.conditions.extend(around);
+                self.conditions.push(Condition { depth: self.depth, end: None });
+            }
+            (b"else" | b"elif", Some(mut condition)) => {
+                self.is_kept |= !self.end_branch(&mut condition);
+                self.depth = condition.depth;
+                self.conditions.push(condition);
+            }
+            (b"endif", Some(mut condition)) => {
+                // Without an `#else`, the other branch is empty.
+                condition.end.get_or_insert(condition.depth);
+                self.is_kept |= !self.end_branch(&mut condition);
+            }
+            (b"else" | b"elif" | b"endif", None) => self.is_kept = true,
+            (_, condition) => self.conditions.extend(condition),
+        }
+    }
 }
 
 impl Bodies {
     fn keep(&mut self) {
         if let Some(body) = &mut self.open {
             body.is_kept = true;
+        }
+    }
+
+    fn directive(&mut self, text: &[u8]) {
+        if let Some(body) = &mut self.open {
+            body.directive(text);
         }
     }
 
@@ -205,11 +253,13 @@ impl Bodies {
         }
         let last = std::mem::replace(&mut self.last, byte);
         match (&mut self.open, byte) {
-            (None, b'{') if last == b')' => self.open = Some(Body { start: at + 1, depth: 1, is_kept: false }),
+            (None, b'{') if last == b')' => self.open = Some(Body { start: at + 1, depth: 1, is_kept: false, conditions: Vec::new() }),
             (Some(body), b'{') => body.depth += 1,
             (Some(body), b'}') => {
                 body.depth -= 1;
                 if body.depth == 0 {
+                    // One branch closes the body; what another does is not known.
+                    body.is_kept |= !body.conditions.is_empty();
                     return self.open.take().filter(|body| !body.is_kept).map(|body| body.start..at);
                 }
             }
@@ -279,12 +329,16 @@ mod tests {
         );
         for kept in [
             "struct S { int x; } s = { (1) };",
-            "void f(int n) {\n#if A\n if (n) {\n#else\n {\n#endif\n } }",
+            "void f(int n) {\n#if A\n if (n) {\n#else\n\n#endif\n } }",
+            "void f(int n) {\n#if A\n if (n) {\n#endif\n } }",
+            "void f(int n) {\n#if A\n }\n#else\n g(); }\n#endif",
             "extern \"C\" { int x; }",
             "void f(void) { never ends",
         ] {
             assert_eq!(blanked(kept), kept);
         }
+        let branches = "void f(int n) {\n#if A\n if (n) {\n#else\n {\n#endif\n } }";
+        assert_eq!(blanked(branches), "void f(int n) {\n     \n         \n     \n  \n      \n   }");
         let in_extern = "extern \"C\" { int f(int x) { return x; } int g(void) { return 1; } }";
         assert_eq!(blanked(in_extern), "extern \"C\" { int f(int x) {           } int g(void) {           } }");
         let loops = "void f(int n) { VECTORIZE_OVER(i, n) g(); END_VECTORIZE }";

@@ -28,6 +28,8 @@ pub(crate) struct Pointer<'a> {
     pub(crate) constant: bool,
     /// Whether its type is a pointer by name, which says its address space itself.
     pub(crate) is_class: bool,
+    /// Whether `GPUGLMEM` says no address space: the kernel receives a global pointer, and the body sees a plain one.
+    pub(crate) one_space: bool,
 }
 
 impl Pointer<'_> {
@@ -43,6 +45,10 @@ impl Pointer<'_> {
             return Err(Mistake { at: range.start, reason });
         }
         let outer = if space.is_some_and(|mark| mark.at < range.start) { String::new() } else { format!("{space_word} ") };
+        let (outer, through) = match self.one_space && space_word == "GPUGLMEM" {
+            true => ("__global ".to_owned(), "(size_t)"),
+            false => (outer, ""),
+        };
         let constant = if self.constant && !self.is_class { "const " } else { "" };
         let is_restricted = words(&original[range.clone()]).iter().any(|word| word.trim_matches('_').eq_ignore_ascii_case("restrict"));
         let restrict = if is_restricted { "restrict " } else { "" };
@@ -50,7 +56,7 @@ impl Pointer<'_> {
         let insert = format!("{outer}{constant}char *{restrict}{name}__base, long {name}__offset{lines}");
         let declaration = self.declaration(original, marks);
         let own_space = if self.is_class { String::new() } else { format!("{space_word} ") };
-        let local = format!("{own_space}{declaration} = ({space_word} {constant}void *)({name}__base + {name}__offset);");
+        let local = format!("{own_space}{declaration} = ({space_word} {constant}void *){through}({name}__base + {name}__offset);");
         Ok(Pair { edit: Edit { at: range.start, remove: range.len(), insert: insert.into() }, local })
     }
 
@@ -99,11 +105,28 @@ mod tests {
     use crate::source::Joined;
 
     fn parsed(text: &str) -> Result<Parsed> {
-        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false, arguments: &[] })
+        parse(
+            &Joined::from(text),
+            Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false, arguments: &[], wanted: &[] },
+        )
     }
 
     fn opencl(text: &str) -> String {
         parsed(text).unwrap().text
+    }
+
+    #[test]
+    fn with_one_address_space_a_kernel_still_receives_global_pointers() {
+        let text = "GPUKERN void k(GPUGLMEM double *x, Cells c) {}";
+        let arguments = ["-DPARLOOP_ONE_SPACE".into()];
+        let dialect =
+            Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false, arguments: &arguments, wanted: &[] };
+        assert_eq!(
+            parse(&Joined::from(text), dialect).unwrap().text,
+            "GPUKERN void k(GPUGLMEM __global char *x__base, long x__offset, __global char *c__base, long c__offset) \
+             { GPUGLMEM double *x = (GPUGLMEM void *)(size_t)(x__base + x__offset); \
+             Cells c = (GPUGLMEM void *)(size_t)(c__base + c__offset);}"
+        );
     }
 
     #[test]

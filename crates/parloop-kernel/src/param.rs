@@ -55,8 +55,8 @@ impl Reader<'_> {
                 ParamType::Scalar(_) => self.replace_refused_type(node.start_byte(), specifiers_end),
                 ParamType::Pointer { to, constant } => {
                     let is_class = matches!(to, Pointee::Class(_));
-                    let pair =
-                        Pointer { node, gap, name: &name, function, constant: *constant, is_class }.pair(self.joined, self.masked)?;
+                    let pointer = Pointer { node, gap, name: &name, function, constant: *constant, is_class, one_space: self.one_space };
+                    let pair = pointer.pair(self.joined, self.masked)?;
                     self.edits.push(pair.edit);
                     if is_named {
                         self.locals.push(' ');

@@ -8,6 +8,7 @@ use tree_sitter::{Node, Parser};
 
 use crate::count::Count;
 use crate::ctype::{Place, TypeNames, words};
+use crate::definition::{Definition, definition};
 use crate::edit::{Edit, Mistake, Places, apply};
 use crate::error::Result;
 use crate::loops::{check_loops, read_loops};
@@ -15,6 +16,7 @@ use crate::mask::{Mark, MarkKind, Masked, mask};
 use crate::prelude::Needs;
 use crate::record::{Declared, pass_record};
 use crate::reserved::is_reserved;
+use crate::settle::settle;
 use crate::signature::{Param, Signature};
 use crate::source::Joined;
 
@@ -42,12 +44,14 @@ pub(crate) struct Dialect<'a> {
     pub(crate) checked: bool,
     /// Further arguments for the compiler, which may define names.
     pub(crate) arguments: &'a [String],
+    /// Functions that are looked for by themselves where the text around them cannot be read.
+    pub(crate) wanted: &'a [&'a str],
 }
 
 pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
-    let Dialect { target, classes, checked, arguments } = dialect;
+    let Dialect { target, classes, checked, arguments, wanted } = dialect;
     let Joined { text: joined, api } = joined;
-    let masked = mask(joined);
+    let masked = mask(&settle(joined, arguments));
     let mut parser = Parser::new();
     let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
     grammar.expect("invariant: the C grammar is built for this tree-sitter");
@@ -66,11 +70,15 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         conditional: false,
         loop_helpers: Vec::new(),
         edits: Vec::new(),
+        one_space: arguments.iter().any(|argument| argument == ONE_SPACE),
         locals: String::new(),
         depth: 0,
         error: None,
     };
     reader.scope(tree.root_node(), 0);
+    if tree.root_node().has_error() {
+        wanted.iter().for_each(|name| reader.look_for(name, &mut parser));
+    }
     reader.refuse_versions();
     if let Some(error) = reader.error {
         return Err(error.at_file_line(joined));
@@ -97,6 +105,9 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     Ok(Parsed { functions, refused, text, needs: Needs { atomics: masked.uses_atomics, strides, checked, shadow }, renamed })
 }
 
+/// The argument by which all pointers of OpenCL are of one address space.
+const ONE_SPACE: &str = "-DPARLOOP_ONE_SPACE";
+
 /// Blocks of the preprocessor and of `extern "C"` around a function are fewer.
 pub(crate) const DEEPEST_BLOCK: usize = 500;
 
@@ -116,6 +127,8 @@ pub(crate) struct Reader<'a> {
     /// Functions with loops that are no kernels.
     loop_helpers: Vec<String>,
     pub(crate) edits: Vec<Edit>,
+    /// Whether pointers of OpenCL say no address space.
+    pub(crate) one_space: bool,
     /// What the body of the kernel at hand begins with.
     pub(crate) locals: String,
     /// How many blocks are around what is read.
@@ -164,6 +177,36 @@ impl Reader<'_> {
             }
             previous_end = child.end_byte();
         }
+    }
+
+    /// Reads one function by itself, if it was not found: macros in front of it, or conditions that split braces, may have hidden it.
+    fn look_for(&mut self, name: &str, parser: &mut Parser) {
+        let is_known = self.functions.iter().any(|known| known.name == name) || self.refused.iter().any(|(known, _)| known == name);
+        if is_known || self.error.is_some() {
+            return;
+        }
+        let Some(Definition { start, body }) = definition(&self.masked.text, name) else { return };
+        // As it is, or without what its body holds.
+        let whole = vec![self.range(start..body.end)];
+        let without_body = vec![self.range(start..body.start + 1), self.range(body.end - 1..body.end)];
+        for parts in [whole, without_body] {
+            let tree = parser.set_included_ranges(&parts).ok().and_then(|()| parser.parse(&self.masked.text, None));
+            let Some(tree) = tree.filter(|tree| !tree.root_node().has_error()) else { continue };
+            let mut cursor = tree.walk();
+            if let Some(node) = tree.root_node().children(&mut cursor).find(|child| child.kind() == "function_definition") {
+                return self.function(node, start);
+            }
+        }
+    }
+
+    /// A part of the text, as the parser wants it.
+    fn range(&self, part: Range<usize>) -> tree_sitter::Range {
+        let point = |at: usize| {
+            let before = &self.masked.text[..at];
+            let line = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+            tree_sitter::Point { row: before.iter().filter(|&&byte| byte == b'\n').count(), column: at - line }
+        };
+        tree_sitter::Range { start_byte: part.start, end_byte: part.end, start_point: point(part.start), end_point: point(part.end) }
     }
 
     /// Whether what stands under `#if 0` or `#if 1` is compiled; `None` for other conditions.
@@ -443,7 +486,7 @@ mod tests {
     const LOCAL: &str = " GPUGLMEM double *x = (GPUGLMEM void *)(x__base + x__offset);";
 
     fn parse(text: &str, target: DeviceKind) -> Result<Parsed> {
-        super::parse(&Joined::from(text), Dialect { target, classes: &[], checked: false, arguments: &[] })
+        super::parse(&Joined::from(text), Dialect { target, classes: &[], checked: false, arguments: &[], wanted: &[] })
     }
 
     fn signatures(text: &str, target: DeviceKind) -> Vec<String> {
@@ -453,7 +496,7 @@ mod tests {
     /// What a source for a CPU says of `f`: its signature, or why it cannot be called.
     fn f_in(text: &str, arguments: &[&str]) -> String {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-        let dialect = Dialect { target: DeviceKind::Cpu, classes: &[], checked: false, arguments: &arguments };
+        let dialect = Dialect { target: DeviceKind::Cpu, classes: &[], checked: false, arguments: &arguments, wanted: &[] };
         let parsed = super::parse(&Joined::from(text), dialect).unwrap();
         let refused = parsed.refused.iter().find(|(name, _)| name == "f").map(|(_, mistake)| mistake.reason.clone());
         let found: Vec<String> = parsed.functions.iter().filter(|function| function.name == "f").map(ToString::to_string).collect();

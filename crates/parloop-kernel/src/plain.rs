@@ -59,7 +59,7 @@ impl PlainC {
     /// A mistake in a source, at its line; a file that cannot be read.
     pub fn read(sources: &[Source], folders: &[PathBuf], arguments: &[String]) -> Result<PlainC> {
         let joined = join(sources, DeviceKind::Cpu, folders)?;
-        let parsed = parse(&joined, Dialect { target: DeviceKind::Cpu, classes: &[], checked: false, arguments })?;
+        let parsed = parse(&joined, Dialect { target: DeviceKind::Cpu, classes: &[], checked: false, arguments, wanted: &[] })?;
         let refused = parsed.refused.into_iter().map(|(name, mistake)| {
             let (file, line) = Places::of(&joined.text).place(joined.text[..mistake.at].matches('\n').count());
             Refused { name, file: file.to_owned(), line, reason: mistake.reason }

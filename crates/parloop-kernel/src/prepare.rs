@@ -25,6 +25,8 @@ pub(crate) struct Prepared {
     /// Whether it has checks that may fail.
     pub(crate) checked: bool,
     pub(crate) source: String,
+    /// Further arguments for its compiler.
+    arguments: Vec<String>,
     /// Whether its compiler reads files that are not part of the source, so that its binary is not kept.
     reads_files: bool,
 }
@@ -52,8 +54,15 @@ impl Prepared {
         let reads_files = reads_files(&joined.text, &folders, &options.arguments);
         // A program without a check is none that must be looked at after each launch.
         let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
-        let parsed = parse(&joined, Dialect { target, classes: &options.classes, checked, arguments: &options.arguments })?;
+        let wanted: Vec<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
+        let CompileOptions { classes, arguments, .. } = options;
+        let parsed = parse(&joined, Dialect { target, classes, checked, arguments, wanted: &wanted })?;
         let mut source = prelude(target, parsed.needs);
+        // Compilers of OpenCL know no `-U`.
+        let (undefined, arguments) = if target == DeviceKind::OpenCl { without_undefined(arguments) } else { (vec![], arguments.clone()) };
+        for name in undefined {
+            source.push_str(&format!("#undef {name}\n"));
+        }
         for name in &parsed.renamed {
             source.push_str(&format!("#define {name} parloop_user_{name}\n"));
         }
@@ -75,7 +84,7 @@ impl Prepared {
             source.push_str("#line 1 \"<entries>\"\n");
             functions.iter().for_each(|function| source.push_str(&cpu_entry(function)));
         }
-        Ok(Prepared { functions, helpers, checked, source, reads_files })
+        Ok(Prepared { functions, helpers, checked, source, arguments, reads_files })
     }
 
     pub(crate) fn save(&self, options: &CompileOptions) -> Result<()> {
@@ -87,15 +96,15 @@ impl Prepared {
         if self.reads_files {
             return Ok((self.build_fresh(compiler, options)?, Origin::Compiled));
         }
-        let (arguments, files) = (options.arguments.join("\0"), options.argument_files());
+        let (arguments, files) = (self.arguments.join("\0"), options.argument_files());
         let key = Key::of(&[self.source.as_bytes(), arguments.as_bytes(), &files, compiler.identity().as_bytes()]);
-        let made = cache.get_or_make(key, || compiler.compile(&self.source, &options.arguments));
+        let made = cache.get_or_make(key, || compiler.compile(&self.source, &self.arguments));
         let (bytes, origin) = made.map_err(|error| self.explain(error, options))?;
         Ok((ModuleBinary { bytes: bytes.to_vec() }, origin))
     }
 
     pub(crate) fn build_fresh(&self, compiler: &dyn Compiler, options: &CompileOptions) -> Result<ModuleBinary> {
-        let bytes = compiler.compile(&self.source, &options.arguments).map_err(|error| self.explain(error, options))?;
+        let bytes = compiler.compile(&self.source, &self.arguments).map_err(|error| self.explain(error, options))?;
         Ok(ModuleBinary { bytes })
     }
 
@@ -113,6 +122,20 @@ impl Prepared {
         };
         KernelError::Compile { error, saved: options.save_source_as.clone() }
     }
+}
+
+/// The names of `-UNAME`, and the other arguments.
+fn without_undefined(arguments: &[String]) -> (Vec<&str>, Vec<String>) {
+    let (mut names, mut others) = (Vec::new(), Vec::new());
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match argument.strip_prefix("-U") {
+            Some("") => names.extend(arguments.next().map(String::as_str)),
+            Some(name) => names.push(name),
+            None => others.push(argument.clone()),
+        }
+    }
+    (names, others)
 }
 
 /// The symbol of a kernel in a compiled module.

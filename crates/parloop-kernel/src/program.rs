@@ -202,7 +202,7 @@ impl fmt::Debug for Program {
 /// # Errors
 /// A mistake in the source, at its line.
 pub fn signatures(sources: &[Source], target: DeviceKind, classes: &[String]) -> Result<Vec<Signature>> {
-    Ok(parse(&join(sources, target, &[])?, Dialect { target, classes, checked: false, arguments: &[] })?.functions)
+    Ok(parse(&join(sources, target, &[])?, Dialect { target, classes, checked: false, arguments: &[], wanted: &[] })?.functions)
 }
 
 /// Compiles sources for a target whose device need not be here; what comes out is what that device loads.

@@ -25,7 +25,7 @@ pub(crate) struct Declared {
 }
 
 const CHECK: &str = "PARLOOP_CHECK";
-const PARAMETER: &str = "GPUGLMEM long *parloop_record";
+const PARAMETER: &str = "__global long *parloop_record";
 const ARGUMENT: &str = "parloop_record";
 
 /// The changes, and the names of the functions (kernels among them) that receive the record: those which check, or use what does.
@@ -172,10 +172,10 @@ mod tests {
     use crate::source::Joined;
 
     fn parsed(text: &str, checked: bool) -> Parsed {
-        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &[], checked, arguments: &[] }).unwrap()
+        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &[], checked, arguments: &[], wanted: &[] }).unwrap()
     }
 
-    const RECORD: &str = "GPUGLMEM long *parloop_record";
+    const RECORD: &str = "__global long *parloop_record";
 
     #[test]
     fn what_checks_receives_the_record_and_what_does_not_stays_as_it_is() {
@@ -220,7 +220,7 @@ mod tests {
         fn any_text_is_rewritten_without_a_panic_and_keeps_its_lines(
             text in "(#define |GPUKERN|void |int |f|g|PARLOOP_CHECK|[(){}*,;\\\\#\n é=/\"']){0,60}"
         ) {
-            let dialect = Dialect { target: DeviceKind::OpenCl, classes: &[], checked: true, arguments: &[] };
+            let dialect = Dialect { target: DeviceKind::OpenCl, classes: &[], checked: true, arguments: &[], wanted: &[] };
             if let Ok(parsed) = parse(&Joined::from(&*text), dialect) {
                 prop_assert_eq!(parsed.text.matches('\n').count(), text.matches('\n').count());
             }

@@ -100,7 +100,7 @@ pub(crate) struct Joined {
 
 /// All sources as one text for `target`. `folders` are searched for the user's headers.
 pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<Joined> {
-    let mut joiner = Joiner { target, folders, once: HashSet::new(), out: String::new() };
+    let mut joiner = Joiner { target, folders, once: HashSet::new(), open: Vec::new(), out: String::new() };
     let mut api = Vec::new();
     // Unnamed sources of each of the two kinds are counted.
     let mut unnamed = [0, 0];
@@ -127,6 +127,8 @@ struct Joiner<'a> {
     folders: &'a [PathBuf],
     /// Headers with `#pragma once` that are in place already.
     once: HashSet<PathBuf>,
+    /// Headers in which the place at hand is.
+    open: Vec<PathBuf>,
     out: String,
 }
 
@@ -207,12 +209,21 @@ impl Joiner<'_> {
             return Err(place.error(format!("headers include each other more than {DEEPEST_INCLUDE} deep")));
         }
         let text = read_text(path)?;
-        let once = text.lines().any(|line| matches!(Line::read(line), Line::Once));
-        if once && !self.once.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned())) {
+        let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if self.open.contains(&name) && is_guarded(&text) {
+            // Its guard leaves out what it would include of itself.
             self.push_line("");
             return Ok(());
         }
-        self.add(&path.display().to_string(), &text, path.parent(), place.depth + 1)?;
+        let once = text.lines().any(|line| matches!(Line::read(line), Line::Once));
+        if once && !self.once.insert(name.clone()) {
+            self.push_line("");
+            return Ok(());
+        }
+        self.open.push(name);
+        let added = self.add(&path.display().to_string(), &text, path.parent(), place.depth + 1);
+        self.open.pop();
+        added?;
         self.mark_line(place.line + 1, place.name);
         Ok(())
     }
@@ -293,6 +304,18 @@ impl Line<'_> {
             }
         }
         Line::Plain
+    }
+}
+
+/// Whether the first directives of a header are `#ifndef NAME` and `#define NAME`.
+fn is_guarded(text: &str) -> bool {
+    let mut directives = text.lines().filter_map(|line| line.trim_start().strip_prefix('#')).map(|line| {
+        let mut words = line.split_whitespace();
+        (words.next().unwrap_or_default(), words.next().unwrap_or_default())
+    });
+    match (directives.next(), directives.next()) {
+        (Some(("ifndef", guard)), Some(("define", defined))) => guard == defined,
+        _ => false,
     }
 }
 
@@ -399,6 +422,15 @@ mod tests {
         std::fs::write(folder.path().join("loop.h"), "#include \"loop.h\"\n").unwrap();
         let error = join(&[Source::text("#include \"loop.h\"")], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap_err();
         assert!(error.to_string().ends_with("headers include each other more than 64 deep"), "{error}");
+    }
+
+    #[test]
+    fn a_header_may_include_itself_under_its_guard() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("own.h"), "#ifndef OWN_H\n#define OWN_H\n#include \"own.h\"\nint x;\n#endif\n").unwrap();
+        let source = Source::text("#include \"own.h\"");
+        let text = join(&[source], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap().text;
+        assert_eq!(text.matches("int x;").count(), 1, "{text}");
     }
 
     #[test]

@@ -199,7 +199,7 @@ fn a_kernel_of_checked_opencl_receives_the_record_only_if_it_may_fail() {
         if ctx.device().kind() == DeviceKind::OpenCl {
             let prog = compile(ctx, true, vec![]).unwrap();
             assert_eq!(prog.source().matches("GPUKERN void first(").count(), 1);
-            assert!(prog.source().contains("GPUKERN void unnamed(GPUGLMEM long *parloop_record)"));
+            assert!(prog.source().contains("GPUKERN void unnamed(__global long *parloop_record)"));
             assert!(prog.source().contains("free_of_checks(GPUGLMEM char *x__base, long x__offset, const int64_t n) {"));
         }
     });

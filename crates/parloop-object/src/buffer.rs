@@ -6,6 +6,7 @@ mod gate;
 mod transfer;
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use parloop_device::forked::{self, Guard, Lock, Signal};
@@ -56,6 +57,8 @@ struct Inner {
     let_go: Signal,
     /// Shut while the memory moves.
     gate: Gate,
+    /// Whether objects stay until they are freed by hand.
+    keeps_objects: AtomicBool,
 }
 
 struct State {
@@ -73,7 +76,8 @@ struct State {
 impl Inner {
     fn new(context: &Context, memory: GrowableMemory, alignment: usize, grow_step: Option<usize>, allocator: Allocator<Owner>) -> Inner {
         let state = Lock::new(State { allocator, holds: 0, waiting: 0, generation: forked::generation(), next_number: 1 });
-        Inner { context: context.clone(), memory, alignment, grow_step, state, let_go: Signal::default(), gate: Gate::default() }
+        let (let_go, gate, keeps_objects) = (Signal::default(), Gate::default(), AtomicBool::new(false));
+        Inner { context: context.clone(), memory, alignment, grow_step, state, let_go, gate, keeps_objects }
     }
 
     fn state(&self) -> Result<Guard<'_, State>> {
@@ -157,6 +161,27 @@ impl Buffer {
 
     fn stream(&self) -> &Stream {
         self.inner.context.stream()
+    }
+
+    /// From here on objects in it stay until [`free`](Self::free) is called for them, also when nobody holds them any more.
+    ///
+    /// ```
+    /// use parloop_kernel::Context;
+    /// use parloop_object::{Buffer, Placement};
+    /// let buffer = Buffer::new(&Context::open("cpu")?, 64)?;
+    /// buffer.keep_objects();
+    /// let offset = buffer.place(16, Placement::Aligned)?.offset();
+    /// assert_eq!(buffer.free_bytes(), 48);
+    /// buffer.free(offset, 16)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn keep_objects(&self) {
+        self.inner.keeps_objects.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether objects in it stay until they are freed by hand.
+    pub fn keeps_objects(&self) -> bool {
+        self.inner.keeps_objects.load(Ordering::Relaxed)
     }
 
     /// Whether both are the same buffer.

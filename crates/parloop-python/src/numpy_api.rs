@@ -23,6 +23,8 @@ type NewArray = unsafe extern "C" fn(
     flags: c_int,
     like: *mut PyObject,
 ) -> *mut PyObject;
+type DescribeKind = unsafe extern "C" fn(kind: c_int) -> *mut PyObject;
+type NewScalar = unsafe extern "C" fn(data: *mut c_void, description: *mut PyObject, base: *mut PyObject) -> *mut PyObject;
 type SetBase = unsafe extern "C" fn(array: *mut PyObject, base: *mut PyObject) -> c_int;
 
 type Version = unsafe extern "C" fn() -> std::ffi::c_uint;
@@ -41,6 +43,8 @@ const NEEDED_FEATURES: std::ffi::c_uint = 7;
 
 /// Places in the table, which never change.
 const CLASS: usize = 2;
+const DESCRIBE_KIND: usize = 45;
+const NEW_SCALAR: usize = 60;
 const NEW: usize = 93;
 const SET_BASE: usize = 282;
 /// `NPY_ARRAY_WRITEABLE`
@@ -48,6 +52,8 @@ const WRITEABLE: c_int = 0x400;
 
 struct Api {
     class: *mut PyObject,
+    describe_kind: DescribeKind,
+    new_scalar: NewScalar,
     new: NewArray,
     set_base: SetBase,
 }
@@ -87,6 +93,8 @@ fn api(py: Python<'_>) -> PyResult<&'static Api> {
         unsafe {
             Ok(Api {
                 class: (*table.add(CLASS)).cast(),
+                describe_kind: std::mem::transmute::<*mut c_void, DescribeKind>(*table.add(DESCRIBE_KIND)),
+                new_scalar: std::mem::transmute::<*mut c_void, NewScalar>(*table.add(NEW_SCALAR)),
                 new: std::mem::transmute::<*mut c_void, NewArray>(*table.add(NEW)),
                 set_base: std::mem::transmute::<*mut c_void, SetBase>(*table.add(SET_BASE)),
             })
@@ -141,6 +149,17 @@ unsafe fn view_with<'py>(
             return Err(PyErr::fetch(py));
         }
         Ok(array)
+    }
+}
+
+/// The NumPy scalar whose bytes these are.
+pub fn scalar(py: Python<'_>, mut bytes: [u64; 2], dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    let api = api(py)?;
+    // SAFETY: two words hold the longest number; NumPy copies them, and the description is let go after that.
+    unsafe {
+        let description = Bound::from_owned_ptr_or_err(py, (api.describe_kind)(number_of(dtype)))?;
+        let scalar = (api.new_scalar)(bytes.as_mut_ptr().cast(), description.as_ptr(), std::ptr::null_mut());
+        Bound::from_owned_ptr_or_err(py, scalar)
     }
 }
 

@@ -2,6 +2,7 @@
 
 Each module of this package is named after a peer and says in `PROVIDES` which top-level names mean which modules of ours. After
 `install()` an import of such a name gives our module, whether or not the peer is installed. Everything else is imported as ever.
+`install("pyop2", "xobjects")` and `--only pyop2,xobjects` choose among them.
 
 >>> import parloop.compat
 >>> parloop.compat.provided()["PybindGPU"]
@@ -24,13 +25,29 @@ __all__ = ["install", "installed", "provided"]
 
 
 @functools.cache
-def provided() -> dict[str, str]:
-    """The top-level names that are provided, and the module of ours that each means."""
-    names: dict[str, str] = {}
-    for found in pkgutil.iter_modules(__path__):
-        if not found.name.startswith("_"):
-            names.update(importlib.import_module(f"{__name__}.{found.name}").PROVIDES)
-    return names
+def _by_peer() -> dict[str, dict[str, str]]:
+    """What each module of this package provides, by the module's name."""
+    peers = (found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_"))
+    return {peer: importlib.import_module(f"{__name__}.{peer}").PROVIDES for peer in peers}
+
+
+def provided(*names: str) -> dict[str, str]:
+    """The top-level names that are provided, and the module of ours that each means; of these peers, or of all.
+
+    >>> import parloop.compat
+    >>> parloop.compat.provided("xobjects")
+    {'xobjects': 'parloop.compat._xobjects'}
+    """
+    chosen: dict[str, str] = {}
+    for name in names:
+        found = next((provides for peer, provides in _by_peer().items() if name == peer or name in provides), None)
+        if found is None:
+            known = ", ".join(sorted(provided()))
+            raise ValueError(f"parloop.compat does not provide {name!r}; it provides {known}")
+        chosen.update(found)
+    if names:
+        return chosen
+    return {name: module for provides in _by_peer().values() for name, module in provides.items()}
 
 
 class _Alias(importlib.abc.Loader):
@@ -60,12 +77,35 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_loader(fullname, _Alias(ours + dot + rest))
 
 
-def installed() -> bool:
-    """Whether imports of the provided names mean our modules."""
-    return any(isinstance(finder, _Finder) for finder in sys.meta_path)
+def _finder() -> _Finder | None:
+    return next((finder for finder in sys.meta_path if isinstance(finder, _Finder)), None)
 
 
-def install() -> None:
-    """Makes imports of the provided names mean our modules, from here on in this process."""
-    if not installed():
-        sys.meta_path.insert(0, _Finder(provided()))
+def installed() -> dict[str, str]:
+    """The names whose imports mean our modules in this process, and these modules; nothing before `install`."""
+    finder = _finder()
+    return {} if finder is None else dict(finder.names)
+
+
+def install(*names: str) -> None:
+    """Makes imports mean our modules, from here on in this process: of these peers, or of all that are provided.
+
+    Further calls add to what is there. A peer that was imported before cannot be replaced.
+
+    Raises
+    ------
+    ValueError
+        For a name that is not provided.
+    ImportError
+        Where one of the names given was imported as another module before.
+    """
+    chosen = provided(*names)
+    for name in names:
+        present = sys.modules.get(name)
+        if present is not None and name in chosen and present.__name__ != chosen[name]:
+            raise ImportError(f"{name} was imported from {present.__file__} before; call parloop.compat.install({name!r}) first", name=name)
+    finder = _finder()
+    if finder is None:
+        finder = _Finder({})
+        sys.meta_path.insert(0, finder)
+    finder.names.update(chosen)

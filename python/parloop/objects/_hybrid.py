@@ -67,17 +67,16 @@ class _DressedField:
             setattr(container._xobject, self.name, value._xobject)
         if self.is_reference:
             container.__dict__[self.dressed] = value
-            value._movable = False
+            value.__dict__["_movable"] = False
             return
         inner = getattr(container._xobject, self.name)
         dressed = value.__class__(_xobject=inner)
-        dressed.__dict__.update(value.__dict__)
-        dressed._xobject = inner
-        dressed._movable = False
+        # A class may refuse to have its attributes set.
+        dressed.__dict__.update({**value.__dict__, "_xobject": inner, "_movable": False})
         container.__dict__[self.dressed] = dressed
 
 
-def _fields_of(bases: tuple[type, ...], body: dict[str, Any]) -> dict[str, Any]:
+def fields_of(bases: tuple[type, ...], body: dict[str, Any]) -> dict[str, Any]:
     if "_xofields" in body:
         fields = dict(body["_xofields"])
     else:
@@ -94,7 +93,7 @@ class MetaHybridClass(type):
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaHybridClass:
         if "_xofields" not in body and any(hasattr(base, "_XoStruct") for base in bases):
             return super().__new__(cls, name, bases, body)
-        fields = _fields_of(bases, body)
+        fields = fields_of(bases, body)
         rename: dict[str, str] = dict(body.get("_rename", {}))
         if set(rename.values()) & (set(rename) | set(fields)):
             raise ValueError("Cannot rename fields to names of other fields")
@@ -173,9 +172,9 @@ class HybridClass(metaclass=MetaHybridClass):
         dressed = {name: value for name, value in named.items() if hasattr(value, "_xobject")}
         self._check_references(dressed, named.get("_buffer"))
         fields = {self._inverse_rename.get(name, name): value for name, value in named.items()}
-        if not _kwargs_name_check:
-            known = {*self._xo_fnames, "_context", "_buffer", "_offset"}
-            fields = {name: value for name, value in fields.items() if name in known}
+        # Names with an underscore that are no fields are the business of subclasses.
+        known = {*self._xo_fnames, "_context", "_buffer", "_offset"}
+        fields = {name: value for name, value in fields.items() if name in known}
         self._xobject = self._XoStruct(**{name: getattr(value, "_xobject", value) for name, value in fields.items()})
         for name, value in dressed.items():
             setattr(self, name, value)
@@ -233,9 +232,20 @@ class HybridClass(metaclass=MetaHybridClass):
         new._reinit_from_xobject(self._XoStruct(self._xobject, _context=_context, _buffer=_buffer, _offset=_offset))
         for name, value in self.__dict__.items():
             if name.startswith("_dressed_"):
+                dressed = new._dressed_like(name, value)
                 for key, inner in value.__dict__.items():
-                    new.__dict__[name].__dict__.setdefault(key, inner)
+                    dressed.__dict__.setdefault(key, inner)
         return new
+
+    def _dressed_like(self, name: str, value: HybridClass) -> HybridClass:
+        """What is dressed under that name, or else the object that the reference refers to, dressed as `value` is."""
+        found: HybridClass | None = self.__dict__.get(name)
+        if found is None:
+            found = type(value).__new__(type(value))
+            found._reinit_from_xobject(getattr(self._xobject, name.removeprefix("_dressed_")))
+            found.__dict__["_movable"] = False
+            self.__dict__[name] = found
+        return found
 
     def to_dict(self, copy_to_cpu: bool = True) -> dict[str, Any]:
         """Its class and the fields that differ from their defaults, such that `from_dict` makes it again."""
@@ -309,7 +319,7 @@ def _is_default(item: HybridClass, name: str, value: Any) -> bool:
         field = next((field for field in item._XoStruct._fields if field.name == name), None)
         default = _NO_DEFAULT if field is None else _default_of(field)
     if default is _NO_DEFAULT:
-        return False
+        return value is None
     try:
         return bool(np.all(np.asarray(default == value)))
     except ValueError:

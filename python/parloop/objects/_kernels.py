@@ -112,7 +112,7 @@ def class_sources(classes: Sequence[Any], checked: bool) -> tuple[list[Any], lis
     return sources, sites
 
 
-def build_kernels(
+def build_program(
     context: Context,
     kernel_descriptions: Mapping[str, Kernel],
     sources: Sequence[Any] | None = None,
@@ -125,8 +125,8 @@ def build_kernels(
     include: Sequence[str | os.PathLike[str]] = (),
     checked: bool | None = None,
     save_as: str | os.PathLike[str] | None = None,
-) -> dict[str, Any]:
-    """Compiles kernels that may take objects.
+) -> Any:
+    """Compiles kernels that may take objects, as one program.
 
     Parameters
     ----------
@@ -178,6 +178,14 @@ def build_kernels(
     )
     if save_as is not None:
         program.save(save_as)
+    return program
+
+
+def build_kernels(
+    context: Context, kernel_descriptions: Mapping[str, Kernel], sources: Sequence[Any] | None = None, **options: Any
+) -> dict[str, Any]:
+    """The kernels of `build_program`, by name."""
+    program = build_program(context, kernel_descriptions, sources, **options)
     return {name: getattr(program, name) for name in kernel_descriptions}
 
 

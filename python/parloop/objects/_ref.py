@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .._parloop import Buffer, _Object, _ObjectType
@@ -75,13 +76,13 @@ class MetaUnionRef(CApi):
     """The class of union references."""
 
     _type: _ObjectType
-    _reftypes: tuple[Any, ...]
+    _reftypes: Sequence[Any]
     _methods: list[Any]
     _c_type: str
     _has_refs = True
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> MetaUnionRef:
-        members = tuple(getattr(member, "_XoStruct", member) for member in body.get("_reftypes", ()))
+        members = [getattr(member, "_XoStruct", member) for member in body.get("_reftypes", ())]
         new = super().__new__(cls, name, bases, {**body, "_reftypes": members, "_methods": list(body.get("_methods", ()))})
         new._c_type = name
         new._type = _ObjectType.union(name, [member._type for member in members])
@@ -140,7 +141,7 @@ class UnionRef(_Object, metaclass=MetaUnionRef):
     (Circle(r=1.0), None, Square(a=2.0))
     """
 
-    _reftypes: ClassVar[tuple[Any, ...]]
+    _reftypes: ClassVar[Sequence[Any]]
     _methods: ClassVar[list[Any]]
     _type: ClassVar[_ObjectType]
     _c_type: ClassVar[str]

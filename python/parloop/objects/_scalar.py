@@ -28,8 +28,8 @@ class Scalar(FieldType):
     np.int8(3)
     """
 
-    def __init__(self, dtype: str, c_type: str) -> None:
-        self._type = _ObjectType.scalar(dtype)
+    def __init__(self, dtype: str, c_type: str, is_numpy: bool = False) -> None:
+        self._type = _ObjectType.scalar(dtype, is_numpy)
         self._dtype = np.dtype(dtype)
         self._c_type = c_type
         self._size = self._dtype.itemsize

@@ -169,6 +169,11 @@ class Struct(_Object, metaclass=MetaStruct):
             raise UnknownFieldError(f"{type(self).__name__} has no field `{name}`; its fields are {fields}")
         return self._field_offset(found.index)
 
+    @property
+    def _offsets(self) -> dict[int, int]:
+        """Where the fields of changing size are, from the struct's beginning, by their positions."""
+        return {int(field.index): self._field_offset(field.index) - self._offset for field in self._d_fields}
+
     def _to_dict(self) -> dict[str, Any]:
         """Its values by field, nested, such that an object of the class can be made from them again."""
         out = {}

@@ -12,7 +12,14 @@ typedef uint uint32_t;
 typedef ulong uint64_t;
 #define GPUKERN __kernel
 #define GPUFUN
+/* With PARLOOP_ONE_SPACE pointers say no address space: for devices whose memory is all in one, as that of a CPU. Kernels receive global
+   pointers all the same. */
+#ifdef PARLOOP_ONE_SPACE
+#define GPUGLMEM
+#else
 #define GPUGLMEM __global
+#endif
+#define PARLOOP_GLOBAL(TYPE, AT) ((volatile __global TYPE *)(size_t)(AT))
 #define GPUCONST __constant
 #define RESTRICT restrict
 /* With PARLOOP_STRIDE a loop covers any count with any grid; without it the launch sees to it that the grid is large enough. */

@@ -1,11 +1,11 @@
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #define PARLOOP_OVERLOAD __attribute__((overloadable))
-int64_t PARLOOP_OVERLOAD atomicAdd(volatile __global int64_t *at, int64_t value) { return atom_add(at, value); }
-uint64_t PARLOOP_OVERLOAD atomicAdd(volatile __global uint64_t *at, uint64_t value) { return atom_add(at, value); }
+int64_t PARLOOP_OVERLOAD atomicAdd(volatile GPUGLMEM int64_t *at, int64_t value) { return atom_add(PARLOOP_GLOBAL(int64_t, at), value); }
+uint64_t PARLOOP_OVERLOAD atomicAdd(volatile GPUGLMEM uint64_t *at, uint64_t value) { return atom_add(PARLOOP_GLOBAL(uint64_t, at), value); }
 #ifdef cl_khr_fp64
-double PARLOOP_OVERLOAD atomicAdd(volatile __global double *at, double value) {
-    volatile __global uint64_t *bits = (volatile __global uint64_t *)at;
+double PARLOOP_OVERLOAD atomicAdd(volatile GPUGLMEM double *at, double value) {
+    volatile __global uint64_t *bits = PARLOOP_GLOBAL(uint64_t, at);
     uint64_t old = *bits, seen;
     for (;;) {
         seen = atom_cmpxchg(bits, old, as_ulong(as_double(old) + value));
@@ -17,10 +17,10 @@ double PARLOOP_OVERLOAD atomicAdd(volatile __global double *at, double value) {
 #else
 #define PARLOOP_OVERLOAD __attribute__((overloadable))
 #endif
-int32_t PARLOOP_OVERLOAD atomicAdd(volatile __global int32_t *at, int32_t value) { return atomic_add(at, value); }
-uint32_t PARLOOP_OVERLOAD atomicAdd(volatile __global uint32_t *at, uint32_t value) { return atomic_add(at, value); }
-float PARLOOP_OVERLOAD atomicAdd(volatile __global float *at, float value) {
-    volatile __global uint32_t *bits = (volatile __global uint32_t *)at;
+int32_t PARLOOP_OVERLOAD atomicAdd(volatile GPUGLMEM int32_t *at, int32_t value) { return atomic_add(PARLOOP_GLOBAL(int32_t, at), value); }
+uint32_t PARLOOP_OVERLOAD atomicAdd(volatile GPUGLMEM uint32_t *at, uint32_t value) { return atomic_add(PARLOOP_GLOBAL(uint32_t, at), value); }
+float PARLOOP_OVERLOAD atomicAdd(volatile GPUGLMEM float *at, float value) {
+    volatile __global uint32_t *bits = PARLOOP_GLOBAL(uint32_t, at);
     uint32_t old = *bits, seen;
     for (;;) {
         seen = atomic_cmpxchg(bits, old, as_uint(as_float(old) + value));
@@ -30,7 +30,7 @@ float PARLOOP_OVERLOAD atomicAdd(volatile __global float *at, float value) {
 }
 /* Types smaller than a word are changed inside the aligned word that holds them. */
 #define PARLOOP_ATOMIC_SMALL(TYPE, MASK) \
-    TYPE PARLOOP_OVERLOAD atomicAdd(volatile __global TYPE *at, TYPE value) { \
+    TYPE PARLOOP_OVERLOAD atomicAdd(volatile GPUGLMEM TYPE *at, TYPE value) { \
         const size_t address = (size_t)at; \
         volatile __global uint32_t *word = (volatile __global uint32_t *)(address & ~(size_t)3); \
         const uint32_t shift = (uint32_t)(address & 3) * 8; \

@@ -96,7 +96,7 @@ impl Drop for Allocation {
         if self.is_freed() {
             return;
         }
-        if let Some(inner) = self.buffer.upgrade() {
+        if let Some(inner) = self.buffer.upgrade().filter(|inner| !inner.keeps_objects.load(Ordering::Relaxed)) {
             let Ok(mut state) = inner.state() else { return };
             // Who freed it by hand while its last holder went has taken it off the list, and another may have its place.
             if state.allocator.owner_at(self.offset).is_some_and(|owner| owner.number == self.number) {

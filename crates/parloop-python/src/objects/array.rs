@@ -99,7 +99,7 @@ impl ArrayObject {
         let shape = body.shape()?;
         if let (Some(dtype), Some(at)) = (ty.item.scalar(), shape.position(&index)) {
             // SAFETY: the item lies inside the array.
-            if let Some(number) = unsafe { body.load(slf.py(), at, dtype) } {
+            if let Some(number) = unsafe { body.load(slf.py(), at, dtype, item.get().is_numpy) } {
                 return Ok(number?);
             }
         }

@@ -93,6 +93,15 @@ fn with_bytes<T>(source: &Bound<'_, PyAny>, use_them: impl FnOnce(&[u8]) -> Resu
     use_them(if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(found.pointer(), len) } })
 }
 
+/// Whether objects in buffers of a context stay until they are freed by hand, as its class says by `_keeps_objects`.
+pub fn context_keeps_objects(context: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if context.is_exact_instance_of::<Context>() {
+        return Ok(false);
+    }
+    let said = context.getattr_opt(pyo3::intern!(context.py(), "_keeps_objects"))?;
+    said.map_or(Ok(false), |said| said.is_truthy())
+}
+
 impl Buffer {
     pub fn new(py: Python<'_>, context: &Bound<'_, PyAny>, inner: obj::Buffer) -> PyResult<Py<Buffer>> {
         Py::new(py, Buffer { inner, context: context.clone().unbind() })
@@ -147,6 +156,9 @@ impl Buffer {
         let (context, kernel) = Context::object_of(context, py)?;
         let alignment = default_alignment.unwrap_or(obj::SLOT);
         let inner = py.detach(|| obj::Buffer::with_options(&kernel, capacity, alignment, grow_step))?;
+        if context_keeps_objects(&context)? {
+            inner.keep_objects();
+        }
         Ok(Buffer { inner, context: context.unbind() })
     }
 
@@ -386,6 +398,9 @@ impl Buffer {
     ) -> Result<Buffer> {
         let (context, kernel) = Context::object_of(Some(context), py)?;
         let inner = obj::Buffer::with_options(&kernel, bytes.len(), alignment, grow_step)?;
+        if context_keeps_objects(&context)? {
+            inner.keep_objects();
+        }
         inner.write(0, bytes)?;
         inner.take_all_but(&chunks).map_err(|()| PyValueError::new_err("the chunks of the pickled buffer make no sense"))?;
         Ok(Buffer { inner, context: context.unbind() })

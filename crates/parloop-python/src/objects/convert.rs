@@ -65,7 +65,7 @@ fn undressed<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// What `object` means for `ty`. The values borrow from objects in `keep`.
 pub fn value_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
     match &ty.ty {
-        obj::Type::Scalar(_) => match scalar_of(object)? {
+        obj::Type::Scalar(_) => match ty.number(object)? {
             Some(value) => Ok(Value::Scalar(value)),
             None => Err(misfit(ty, object)),
         },
@@ -169,7 +169,8 @@ pub fn plain_fields<'py>(
         expected = index + 1;
         let field = &structure.fields[index];
         let (Some(dtype), obj::Place::At(at)) = (field.ty.scalar(), field.place) else { return Err(misfit(ty, &value)) };
-        let number = within(ty, index, scalar_of(&value).and_then(|number| number.ok_or_else(|| misfit(parts[index].ty.get(), &value))))?;
+        let part = parts[index].ty.get();
+        let number = within(ty, index, part.number(&value).and_then(|number| number.ok_or_else(|| misfit(part, &value))))?;
         let number = obj::number_bytes(number, dtype).map_err(|_| {
             let path = format!("{}.{}", structure.name, field.name);
             obj::ObjectError::OutOfRange { path, value: number.to_string(), dtype }
@@ -306,6 +307,13 @@ fn array_of<'a, 'py>(ty: &ObjectType, array: &obj::ArrayType, object: &Bound<'py
         return default_of(ty, keep, object.py());
     }
     if let Some(found) = NdArray::of(object)? {
+        let (from, to) = (found.dtype(), item.ty.scalar().filter(|_| item.is_numpy));
+        if let (Some(from), Some(to)) = (from, to)
+            && from != to
+            && from.is_complex() == to.is_complex()
+        {
+            return array_of_native(ty, item, &object.call_method1("astype", (to.name(),))?, keep);
+        }
         return from_numpy(ty, item, found, object, keep);
     }
     if let Ok(given) = object.cast::<Object>() {
@@ -332,7 +340,13 @@ fn array_of<'a, 'py>(ty: &ObjectType, array: &obj::ArrayType, object: &Bound<'py
     if let Some(dtype) = item.ty.scalar() {
         let mut bytes = Vec::new();
         let mut shape = Shape::new();
-        numbers(ty, object, array.shape.len(), dtype, &mut shape, &mut bytes)?;
+        match numbers(ty, object, array.shape.len(), dtype, &mut shape, &mut bytes) {
+            Err(_) if item.is_numpy => {
+                let host = object.py().import("numpy")?.call_method1("array", (object, dtype.name()))?;
+                return array_of_native(ty, item, &host, keep);
+            }
+            read => read?,
+        }
         complete(array, &mut shape);
         return Ok(Value::Elements(Elements::dense(Cow::Owned(bytes), dtype, shape)));
     }

@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::convert::{Keep, position_by_text, value_of};
-use super::number::scalar_of;
 use super::object::Object;
 use super::types::ObjectType;
 use super::wrap::waiting;
@@ -40,7 +39,7 @@ fn given_fields<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut 
 pub fn set(view: &View, ty: &ObjectType, value: &Bound<'_, PyAny>) -> Result<()> {
     let mut keep = Keep::default();
     if let obj::Type::Scalar(_) = ty.ty
-        && let Some(scalar) = scalar_of(value)?
+        && let Some(scalar) = ty.number(value)?
     {
         return Ok(waiting(value.py(), view, || view.set(Value::Scalar(scalar)))?);
     }

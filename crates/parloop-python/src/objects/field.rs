@@ -104,6 +104,17 @@ impl Field {
         self.place().map(|(_, indirect)| indirect)
     }
 
+    /// What an object gets that is made without a value for it.
+    fn get_default<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if !self.default_factory.is_none(py) {
+            return self.default_factory.bind(py).call0();
+        }
+        match self.default.is_none(py) {
+            true => self.ftype.bind(py).call0(),
+            false => Ok(self.default.bind(py).clone()),
+        }
+    }
+
     fn __get__<'py>(slf: &Bound<'py, Self>, instance: &Bound<'py, PyAny>, _class: Option<&Bound<'py, PyAny>>) -> Result<Bound<'py, PyAny>> {
         if instance.is_none() {
             return Ok(slf.clone().into_any());
@@ -177,7 +188,7 @@ impl Field {
         let body = object.body()?;
         if let Some((dtype, at)) = bound.scalar {
             // SAFETY: the field lies inside the object.
-            if let Some(number) = unsafe { body.load(instance.py(), at, dtype) } {
+            if let Some(number) = unsafe { body.load(instance.py(), at, dtype, bound.ty.get().is_numpy) } {
                 return Ok(number?);
             }
         }

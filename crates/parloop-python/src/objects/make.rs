@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
-use super::buffer::{Buffer, offset_of};
+use super::buffer::{Buffer, context_keeps_objects, offset_of};
 use super::convert::{Keep, default_of, fields_and_more, fields_of, plain_fields, value_of};
 use super::object::{Body, Object};
 use super::types::ObjectType;
@@ -89,6 +89,9 @@ impl<'py> Wanted<'py> {
                 DeviceKind::Cpu => make(Home::Own(&kernel))?,
                 _ => py.detach(|| make(Home::Own(&kernel)))?,
             };
+            if context_keeps_objects(&context)? {
+                view.buffer().keep_objects();
+            }
             let buffer = Buffer::new(py, &context, view.buffer().clone())?;
             return Ok((view, buffer));
         };

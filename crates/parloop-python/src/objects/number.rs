@@ -4,11 +4,12 @@ use parloop_device::{Complex64, DType};
 use parloop_kernel::Scalar;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::number::plain_number;
+use crate::numpy_api;
 
 /// A number as Python's own.
 pub fn number(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
@@ -24,9 +25,12 @@ pub fn number(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
     })
 }
 
-/// The number whose bytes these are.
+/// The number whose bytes these are, as Python's own or as NumPy's.
 #[inline]
-pub fn decoded(py: Python<'_>, bytes: [u64; 2], dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+pub fn decoded(py: Python<'_>, bytes: [u64; 2], dtype: DType, is_numpy: bool) -> PyResult<Bound<'_, PyAny>> {
+    if is_numpy {
+        return numpy_api::scalar(py, bytes, dtype);
+    }
     Ok(match dtype {
         DType::F64 => PyFloat::new(py, f64::from_bits(bytes[0])).into_any(),
         DType::I64 => (bytes[0] as i64).into_pyobject(py)?.into_any(),
@@ -50,6 +54,28 @@ pub fn encoded(dtype: DType, value: &Bound<'_, PyAny>) -> Option<u64> {
         return (overflow == 0).then_some(found as u64);
     }
     None
+}
+
+/// The number that an object is for one of NumPy's types; None if it is none. These take an array or a list of one element, and leave out
+/// what is behind the point where they are integers.
+pub fn numpy_number(dtype: DType, object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+    Ok(match scalar_of(object)? {
+        Some(Scalar::Float(value)) if dtype.is_integer() && value.is_finite() => Some(Scalar::Int(value as i128)),
+        None => match only_element(object)? {
+            Some(element) => numpy_number(dtype, &element)?,
+            None => None,
+        },
+        found => found,
+    })
+}
+
+/// The element of an array, a list or a tuple that has one.
+fn only_element<'py>(object: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyAny>>> {
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        return Ok(if object.len()? == 1 { Some(object.get_item(0)?) } else { None });
+    }
+    let size = object.getattr("size").and_then(|size| size.extract::<usize>());
+    Ok(if size.is_ok_and(|size| size == 1) { Some(object.call_method0("item")?) } else { None })
 }
 
 /// The number that an object is; None if it is none.

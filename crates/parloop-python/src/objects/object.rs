@@ -52,12 +52,12 @@ impl Body {
         Ok(self.lengths.of(&self.view, path)?)
     }
 
-    /// The number at this place of it, by its address; `None` where that needs the long way.
+    /// The number at this place of it, as Python's own or as NumPy's, by its address; `None` where that needs the long way.
     ///
     /// # Safety
     /// The number lies inside the object.
     #[inline]
-    pub unsafe fn load<'py>(&self, py: Python<'py>, at: usize, dtype: DType) -> Option<PyResult<Bound<'py, PyAny>>> {
+    pub unsafe fn load<'py>(&self, py: Python<'py>, at: usize, dtype: DType, is_numpy: bool) -> Option<PyResult<Bound<'py, PyAny>>> {
         // SAFETY: the object lies inside the buffer, the number inside the object, and two words hold the longest number.
         let bytes = self.touch(|base| unsafe {
             let (at, mut bytes) = (base.add(at), [0u64; 2]);
@@ -68,7 +68,7 @@ impl Body {
             }
             bytes
         });
-        bytes.map(|bytes| decoded(py, bytes, dtype))
+        bytes.map(|bytes| decoded(py, bytes, dtype, is_numpy))
     }
 
     /// Writes a number at this place of it, by its address; whether that was done, or needs the long way.

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use parloop_kernel::{Scalar, encode};
 use parloop_object as obj;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -9,9 +10,10 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple, PyType};
 
-use super::number::scalar_of;
+use super::number::{number, numpy_number, scalar_of};
 use crate::error::Result;
 use crate::ndarray::dtype_of;
+use crate::numpy_api;
 
 /// A type of objects and how Python makes objects of it.
 #[pyclass(frozen, module = "parloop._parloop", name = "_ObjectType")]
@@ -20,6 +22,8 @@ pub struct ObjectType {
     pub parts: Parts,
     /// Whether a value left out means more than zeros: some field inside has a default of its own.
     pub has_defaults: bool,
+    /// Of a number: whether Python sees it as a NumPy scalar, and gives anything that NumPy's own type converts.
+    pub is_numpy: bool,
     /// Of a struct that holds numbers only: its bytes when nothing is given.
     pub plain: Option<Vec<u8>>,
     bound: OnceLock<Bind>,
@@ -66,7 +70,16 @@ impl ObjectType {
             Parts::Item(item) => item.get().has_defaults,
             _ => false,
         };
-        ObjectType { ty, parts, has_defaults, plain: None, bound: OnceLock::new(), in_loops: OnceLock::new(), layout: PyOnceLock::new() }
+        ObjectType {
+            ty,
+            parts,
+            has_defaults,
+            is_numpy: false,
+            plain: None,
+            bound: OnceLock::new(),
+            in_loops: OnceLock::new(),
+            layout: PyOnceLock::new(),
+        }
     }
 
     /// The bytes of a struct of numbers with their defaults; None for what is more, or has defaults that are no numbers.
@@ -78,7 +91,7 @@ impl ObjectType {
             match &part.default {
                 FieldDefault::None => {}
                 FieldDefault::Value(value) => {
-                    let number = scalar_of(value.bind(py)).ok()??;
+                    let number = part.ty.get().number(value.bind(py)).ok()??;
                     bytes[at..at + dtype.size()].copy_from_slice(&obj::number_bytes(number, dtype).ok()?[..dtype.size()]);
                 }
                 FieldDefault::Factory(_) => return None,
@@ -103,6 +116,21 @@ impl ObjectType {
         Ok(self.in_loops.get_or_init(|| made))
     }
 
+    /// The number that an object is for this type; None if it is none.
+    pub fn number(&self, object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
+        match self.ty.scalar().filter(|_| self.is_numpy) {
+            Some(dtype) => numpy_number(dtype, object),
+            None => scalar_of(object),
+        }
+    }
+
+    /// A number as Python sees those of this type.
+    pub fn seen<'py>(&self, py: Python<'py>, value: Scalar) -> Result<Bound<'py, PyAny>> {
+        let Some(dtype) = self.ty.scalar().filter(|_| self.is_numpy) else { return Ok(number(py, value)?) };
+        let out_of_range = |_| obj::ObjectError::OutOfRange { path: self.ty.name().to_owned(), value: value.to_string(), dtype };
+        Ok(numpy_api::scalar(py, encode(value, dtype).map_err(out_of_range)?, dtype)?)
+    }
+
     pub fn fields(&self) -> &[FieldPart] {
         if let Parts::Fields(fields) = &self.parts { fields } else { &[] }
     }
@@ -124,10 +152,11 @@ type DeclaredField<'py> = (Bound<'py, PyString>, Bound<'py, ObjectType>, Option<
 
 #[pymethods]
 impl ObjectType {
-    /// The type of a number.
+    /// The type of a number, which Python sees as its own or as NumPy's.
     #[staticmethod]
-    fn scalar(dtype: &Bound<'_, PyAny>) -> PyResult<ObjectType> {
-        Ok(ObjectType::of(obj::Type::Scalar(dtype_of(dtype)?), Parts::None))
+    #[pyo3(signature = (dtype, is_numpy=false))]
+    fn scalar(dtype: &Bound<'_, PyAny>, is_numpy: bool) -> PyResult<ObjectType> {
+        Ok(ObjectType { is_numpy, ..ObjectType::of(obj::Type::Scalar(dtype_of(dtype)?), Parts::None) })
     }
 
     /// The type of a text; with a size, all texts take just so many bytes.

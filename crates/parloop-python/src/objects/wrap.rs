@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
 use super::buffer::{Buffer, offset_of};
-use super::number::number;
 use super::object::{ArrayObject, Body, MADE, Object, from_made};
 use super::types::{ObjectType, Parts};
 use crate::error::Result;
@@ -40,7 +39,7 @@ pub fn waiting<T: Send>(py: Python<'_>, view: &View, work: impl FnOnce() -> T + 
 /// What Python sees of a part: numbers and texts themselves, what references refer to, objects otherwise.
 pub fn wrap<'py>(py: Python<'py>, view: View, ty: &Py<ObjectType>, buffer: &Py<Buffer>) -> Result<Bound<'py, PyAny>> {
     match (&ty.get().ty, &ty.get().parts) {
-        (obj::Type::Scalar(_), _) => Ok(number(py, waiting(py, &view, || view.scalar())?)?),
+        (obj::Type::Scalar(_), _) => ty.get().seen(py, waiting(py, &view, || view.scalar())?),
         (obj::Type::String(_), _) => Ok(PyString::new(py, &waiting(py, &view, || view.text())?).into_any()),
         (obj::Type::Ref(_), Parts::Target(target)) => match waiting(py, &view, || view.target())? {
             Some(found) => wrap(py, found, target, buffer),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import sysconfig
 import weakref
@@ -13,17 +12,23 @@ from typing import Any
 import numpy as np
 
 import parloop as pl
-from parloop import Arg as Arg
-from parloop import Kernel as Kernel
-from parloop.objects import Buffer as Buffer
+from parloop.objects import Buffer
 from parloop.objects import LinkedArray
 from parloop.objects import Method as Method
-from parloop.objects import build_kernels as _build_kernels
-from parloop.objects import load_kernels as _load_kernels
-from parloop.objects._kernels import KernelDict as KernelDict
 from parloop.objects._kernels import Source as Source
+from parloop.objects._kernels import build_program as _build_program
+from parloop.objects._kernels import classes_of
 from parloop.objects._kernels import sort_classes as _sort_classes
 
+from .kernel import Arg as Arg
+from .kernel import BuiltKernel, compiled_description
+from .kernel import Kernel as Kernel
+from .kernel import KernelDict as KernelDict
+from .kernel import KernelDispatcher as KernelDispatcher
+from .prebuilt import Library, is_library
+from .specialize_source import specialize_source
+
+XBuffer = Buffer
 _INCLUDE = Path(__file__).parent.parent / "include"
 
 
@@ -62,7 +67,12 @@ class XContext(pl.Context):
 
     minimum_alignment = 1
     allow_prebuilt_kernels = False
+    #: Objects stay in their buffers until `buffer.free` is called for them.
+    _keeps_objects = True
+    _target = ""
     _macros: tuple[str, ...] = ()
+    _headers: tuple[str, ...] = ()
+    _own_kernels: Mapping[str, pl.Kernel] = {}
 
     def __str__(self) -> str:
         return type(self).__name__
@@ -71,18 +81,25 @@ class XContext(pl.Context):
 
     def __init__(self) -> None:
         self._buffers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._kernels = KernelDict()
+        self._allocations = 0
+
+    @property
+    def kernels(self) -> KernelDict:  # type: ignore[override]
+        return self._kernels
 
     @property
     def buffers(self) -> list[Any]:
         return list(self._buffers)
 
-    def new_buffer(self, capacity: int = 1048576) -> Buffer:
-        return self._make_buffer(capacity)
-
-    def _make_buffer(self, capacity: int) -> Buffer:
-        buffer = Buffer(capacity=capacity, context=self, default_alignment=self.minimum_alignment)
+    def new_buffer(self, capacity: int = 1048576) -> XBuffer:
+        buffer = self._make_buffer(capacity)
         self._buffers.add(buffer)
+        self._allocations += 1
         return buffer
+
+    def _make_buffer(self, capacity: int) -> XBuffer:
+        return XBuffer(capacity=capacity, context=self, default_alignment=self.minimum_alignment)
 
     def add_kernels(
         self, sources: Sequence[Any] | None = None, kernels: Mapping[str, Kernel] | None = None, **options: Any
@@ -105,29 +122,57 @@ class XContext(pl.Context):
         extra_headers: Sequence[Any] = (),
         compile: bool = True,
     ) -> dict[str, Any]:
+        _use_last_classes(kernel_descriptions, extra_classes)
+        if not compile:
+            return self._built(kernel_descriptions, None)
         if os.environ.get("XOBJECTS_FORBID_COMPILE"):
             raise RuntimeError("Compilation is forbidden by the environment variable XOBJECTS_FORBID_COMPILE")
         folder = Path(containing_dir)
         if module_name is not None or save_source_as is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        return _build_kernels(
+        changes = [*apply_to_source, *([self._specialize] if specialize else [])]
+        program = _build_program(
             self,
-            {name: _with_name(name, kernel) for name, kernel in kernel_descriptions.items()},
+            {**self._own_kernels, **{name: compiled_description(name, kernel) for name, kernel in kernel_descriptions.items()}},
             sources,
-            apply_to_source=apply_to_source,
+            apply_to_source=changes,
             save_source_as=folder / save_source_as if save_source_as is not None else None,
             extra_classes=extra_classes,
-            extra_headers=extra_headers,
+            extra_headers=[*self._headers, *extra_headers],
             extra_compile_args=[*extra_compile_args, *extra_link_args, *self._macros],
             include=[_INCLUDE, *self.get_installed_c_source_paths()],
             save_as=_module_file(module_name, folder) if module_name is not None else None,
         )
+        return self._built(kernel_descriptions, program)
+
+    def _specialize(self, source: str) -> str:
+        return specialize_source(source, self._target)
+
+    def _built(self, descriptions: Mapping[str, Any], program: Any) -> dict[str, Any]:
+        """What was compiled, or only described, as kernels of the context."""
+        built = {}
+        for name, description in descriptions.items():
+            description.pyname = name
+            description.c_name = description.c_name or name
+            function = None if program is None else getattr(program, name)
+            built[name] = BuiltKernel(function, description, self, program, self._thread_setter(program))
+        return built
+
+    def _thread_setter(self, program: Any) -> Any:
+        """What says before each call how many threads a kernel of the program has; None where nothing needs to be said."""
+        return None
+
+    def _call(self, kernel: BuiltKernel, named: dict[str, Any]) -> Any:
+        """Runs a kernel: over as many work items as its description says."""
+        return kernel.with_threads()(**named)
 
     def kernels_from_file(
         self, module_name: str, kernel_descriptions: Mapping[str, Kernel], containing_dir: str | os.PathLike[str] = "."
     ) -> dict[str, Any]:
-        described = {name: _with_name(name, kernel) for name, kernel in kernel_descriptions.items()}
-        return _load_kernels(self, _module_file(module_name, Path(containing_dir)), described)
+        """The kernels that `build_kernels(module_name=...)` kept, or those of a shared library that xobjects compiled."""
+        path = _module_file(module_name, Path(containing_dir))
+        described = {name: compiled_description(name, kernel) for name, kernel in kernel_descriptions.items()}
+        return self._built(kernel_descriptions, self.load(path, kernels=described))
 
     def get_installed_c_source_paths(self) -> list[str]:
         """Folders of packages that offer C sources by the entry point group "xobjects"."""
@@ -143,7 +188,7 @@ class XContext(pl.Context):
         return self.array(np.array(arr, copy=True))
 
     def nparray_from_context_array(self, dev_arr: Any, copy: bool = False) -> Any:
-        return dev_arr.numpy()
+        return dev_arr if isinstance(dev_arr, np.ndarray) else dev_arr.numpy()
 
     @property
     def nplike_array_type(self) -> type[Any]:
@@ -184,15 +229,30 @@ class _DeviceLibrary:
         return getattr(np, name)
 
 
-def _with_name(name: str, kernel: Kernel) -> Kernel:
-    """The description with its C name, and with one work item where xobjects would have one."""
-    new = copy.copy(kernel)
-    new.c_name = kernel.c_name or name
-    return new
+def _use_last_classes(descriptions: Mapping[str, Any], more: Sequence[Any]) -> None:
+    """Of several classes with one name, the last one is meant everywhere."""
+    last = {cls.__name__: cls for cls in sort_classes([*classes_of(descriptions), *(getattr(cls, "_XoStruct", cls) for cls in more)])}
+    for description in descriptions.values():
+        for arg in description.args or ():
+            arg.atype = last.get(getattr(arg.atype, "__name__", None), arg.atype)
 
 
 def _module_file(name: str, folder: Path) -> Path:
     return folder / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+
+
+#: The function of a program that says how many threads its OpenMP has.
+_SET_THREADS = "parloop_omp_set_num_threads"
+
+#: A program that uses OpenMP is never let go: its library would be unloaded while threads of it wait there for work.
+_with_openmp: list[Any] = []
+
+_CONTEXT_MACROS = ("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_SERIAL", "XO_CONTEXT_CPU_OPENMP", "XO_CONTEXT_CL", "XO_CONTEXT_CUDA")
+
+
+def _context_macros(*defined: str) -> tuple[str, ...]:
+    """The macros by which sources know the context: these are defined, and the others are not."""
+    return tuple(f"-{'D' if name in defined else 'U'}{name}" for name in _CONTEXT_MACROS)
 
 
 class ContextCpu(XContext):
@@ -204,9 +264,43 @@ class ContextCpu(XContext):
     def __init__(self, omp_num_threads: int | str = 0) -> None:
         super().__init__()
         self.omp_num_threads = omp_num_threads
-        self.allow_prebuilt_kernels = omp_num_threads == 0
-        kind = "-DXO_CONTEXT_CPU_OPENMP" if self.openmp_enabled else "-DXO_CONTEXT_CPU_SERIAL"
-        self._macros = ("-DXO_CONTEXT_CPU", kind)
+        if self.openmp_enabled:
+            self._target = "cpu_openmp"
+            self._macros = ("-fopenmp", "-D_GNU_SOURCE", *_context_macros("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_OPENMP"))
+            self._headers = (f"#include <omp.h>\nvoid {_SET_THREADS}(int32_t count) {{ omp_set_num_threads(count); }}\n",)
+            self._own_kernels = {_SET_THREADS: pl.Kernel()}
+
+    allow_prebuilt_kernels = True
+    _target = "cpu_serial"
+    # Sources use what the C library has beyond the standard, as sincos.
+    _macros = ("-D_GNU_SOURCE", *_context_macros("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_SERIAL"))
+
+    def _thread_setter(self, program: Any) -> Any:
+        if program is None or not self.openmp_enabled:
+            return None
+        if not _with_openmp:
+            _with_openmp.append(program)
+        return getattr(program, _SET_THREADS) if isinstance(self.omp_num_threads, int) else None
+
+    def _call(self, kernel: BuiltKernel, named: dict[str, Any]) -> Any:
+        """Runs a kernel once, whatever its description says: threads share its loops."""
+        if kernel.set_threads is not None:
+            kernel.set_threads(self.omp_num_threads)
+        return kernel.function(**named)
+
+    def kernels_from_file(
+        self, module_name: str, kernel_descriptions: Mapping[str, Kernel], containing_dir: str | os.PathLike[str] = "."
+    ) -> dict[str, Any]:
+        path = _module_file(module_name, Path(containing_dir))
+        if not path.exists() or not is_library(path):
+            return super().kernels_from_file(module_name, kernel_descriptions, containing_dir)
+        library = Library(path)
+        set_threads = library.set_threads if self.openmp_enabled and isinstance(self.omp_num_threads, int) else None
+        built = self._built(kernel_descriptions, None)
+        for kernel in built.values():
+            kernel.function = library.kernel(kernel.description)
+            kernel.set_threads = set_threads
+        return built
 
     @property
     def openmp_enabled(self) -> bool:
@@ -241,10 +335,18 @@ class ContextCpu(XContext):
         return np.copy(dev_arr) if copy else dev_arr
 
 
+#: Functions of xobjects' programs take pointers of any address space. OpenCL 2 has these; PoCL, whose devices are CPUs with one kind of
+#: memory, had them late.
+_ANY_POINTERS, _ONE_SPACE = "-cl-std=CL2.0", "-DPARLOOP_ONE_SPACE"
+
+
 class ContextPyopencl(XContext):
     """An OpenCL device: "platform.device", an index or a device of `get_devices`."""
 
-    _macros = ("-DXO_CONTEXT_CL",)
+    _target = "opencl"
+    _macros = _context_macros("XO_CONTEXT_CL")
+    # Names of fields are no macros of the driver.
+    _headers = ("".join(f"#undef {name}\n" for name in ("cross", "distance", "dot", "length", "normalize")),)
 
     def __new__(cls, device: Any = None, patch_pyopencl_array: bool = True, minimum_alignment: int | None = None) -> ContextPyopencl:
         if isinstance(device, pl.Device):
@@ -253,6 +355,7 @@ class ContextPyopencl(XContext):
 
     def __init__(self, device: Any = None, patch_pyopencl_array: bool = True, minimum_alignment: int | None = None) -> None:
         super().__init__()
+        self._macros = (_ANY_POINTERS if "PoCL" not in self.device.driver else _ONE_SPACE, *self._macros)
 
     @classmethod
     def get_devices(cls) -> list[str]:
@@ -273,7 +376,8 @@ class ContextPyopencl(XContext):
 class ContextCupy(XContext):
     """A CUDA device."""
 
-    _macros = ("-DXO_CONTEXT_CUDA",)
+    _target = "cuda"
+    _macros = _context_macros("XO_CONTEXT_CUDA")
     default_block_size = 256
     default_shared_mem_size_bytes = 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 from parloop._parloop import _set_default_context
@@ -10,8 +12,19 @@ from parloop.objects._scalar import Info as Info
 
 from .context import ContextCpu
 
+
+class _Module(ModuleType):
+    """This module: where its `context_default` is replaced, objects go to the new one."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "context_default" and "xobjects" in installed():
+            _set_default_context(value)
+
+
 context_default = ContextCpu()
-if installed():
+sys.modules[__name__].__class__ = _Module
+if "xobjects" in installed():
     # A program that was written for xobjects finds its objects there when it says nothing.
     _set_default_context(context_default)
 
@@ -45,5 +58,14 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, (int, np.integer))
 
 
+def get_c_type(atype: Any) -> str:
+    """The name of a type in C."""
+    return str(atype._c_type)
+
+
 def _to_slot_size(size: int) -> int:
     return (size + 7) & -8
+
+
+def _is_dynamic(cls: Any) -> bool:
+    return cls._size is None

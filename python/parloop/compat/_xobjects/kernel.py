@@ -1,0 +1,154 @@
+"""Kernels by xobjects' names: how they are described, and what building one gives."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import parloop as pl
+from parloop.objects._capi import c_type
+from parloop.objects._scalar import Scalar
+
+
+class Arg(pl.Arg):
+    """One argument of a kernel."""
+
+    def get_c_type(self) -> str:
+        """Its type in C."""
+        name = str(self.atype._c_type)
+        return f"{name}*" if self.pointer else name
+
+
+class Kernel(pl.Kernel):
+    """A kernel, as its caller describes it. `n_threads` can be changed at any time."""
+
+    def __init__(
+        self,
+        args: Any = None,
+        c_name: str | None = None,
+        ret: Any = None,
+        n_threads: int | str | Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__(args, c_name, ret, n_threads=n_threads)
+        self.pyname: str | None = None
+
+    @property
+    def n_threads(self) -> Any:
+        return self.grid
+
+    @n_threads.setter
+    def n_threads(self, value: Any) -> None:
+        self.grid = value
+
+    def get_classes(self) -> list[Any]:
+        """The classes of its arguments and of its result."""
+        types = [arg.atype for arg in self.args or ()]
+        if isinstance(self.ret, pl.Arg):
+            types.append(self.ret.atype)
+        return [atype for atype in types if hasattr(atype, "_gen_c_api")]
+
+
+def compiled_description(name: str, kernel: pl.Kernel) -> pl.Kernel:
+    """The description that is compared with the source: with its name in C, and without threads, which each call asks for anew."""
+    new = copy.copy(kernel)
+    new.c_name = kernel.c_name or name
+    new.grid = None
+    return new
+
+
+class BuiltKernel:
+    """A kernel of a context, called with arguments by name."""
+
+    def __init__(self, function: Any, description: Any, context: Any, program: Any = None, set_threads: Any = None) -> None:
+        self.function = function
+        self.set_threads = set_threads
+        self.description = description
+        self.context = context
+        self._program = program
+        self._source: str | None = None
+        self._grids: dict[Any, Any] = {}
+        args = description.args or ()
+        self._casts = [(arg.name, arg.atype._dtype.type) for arg in args if isinstance(arg.atype, Scalar) and not arg.pointer]
+
+    @property
+    def num_args(self) -> int:
+        return len(self.description.args)
+
+    @property
+    def source(self) -> str | None:
+        """The text that the compiler was given."""
+        return self._source if self._program is None else self._program.source
+
+    specialized_source = source
+
+    def __call__(self, **named: Any) -> Any:
+        if self.function is None:
+            raise ValueError(f"Kernel {self.description.pyname} is not compiled yet; build it with compile=True")
+        for name, cast in self._casts:
+            value = named.get(name)
+            if value is not None and type(value) is not cast:
+                named[name] = cast(value)
+        return self.context._call(self, named)
+
+    def with_threads(self) -> Any:
+        """The compiled kernel over as many work items as the description says at present."""
+        asked = self.description.n_threads
+        if asked is None:
+            return self.function
+        key = asked if isinstance(asked, (int, str)) else id(asked)
+        found = self._grids.get(key)
+        if found is None:
+            found = self._grids[key] = (asked, self.function.with_grid(_grid(asked)))
+        return found[1]
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.description.c_name}({', '.join(_declaration(arg) for arg in self.description.args or ())})>"
+
+
+def _grid(asked: Any) -> Any:
+    return int(asked) if isinstance(asked, np.integer) else asked
+
+
+def _declaration(arg: Any) -> str:
+    return f"{c_type(arg)} {arg.name}" if arg.atype is not None else str(arg.name)
+
+
+class KernelDict(dict[str, Any]):
+    """Kernels by name. `kernels.name` is there before the kernel is, and calls the kernel that has the name when it is called."""
+
+    def __getattr__(self, name: str) -> KernelDispatcher:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return KernelDispatcher(name, self)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
+
+
+class KernelDispatcher:
+    """Calls the kernel that a context has under a name."""
+
+    def __init__(self, name: str, kernels: KernelDict) -> None:
+        self._name = name
+        self._kernels = kernels
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        if args:
+            raise ValueError(f"Kernels can only be called with named arguments; {len(args)} without a name were given to {self._name}")
+        return self._kernels[self._name](**named)
+
+    def set_n_threads(self, n_threads: Any) -> None:
+        """Says with how many work items the kernel runs from here on, on a GPU."""
+        if self._name in self._kernels:
+            self._kernels[self._name].description.n_threads = n_threads
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._kernels[self._name], name)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self._name}>"

@@ -1,0 +1,336 @@
+"""What large programs that were written for xobjects, such as xtrack, expect of it."""
+
+import ctypes
+import json
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import parloop as pl
+import parloop.compat._xobjects as xo
+
+
+class Element(xo.Struct):
+    length = xo.Float64
+    order = xo.Int32
+    knl = xo.Float64[:]
+
+
+def cpu_kernel(source, args, **options):
+    """A kernel of a CPU context from C."""
+    context = options.pop("context", None) or xo.ContextCpu()
+    description = xo.Kernel(args=args, c_name="run", **options)
+    return context.build_kernels(sources=[source], kernel_descriptions={"run": description})["run"]
+
+
+def test_numbers_of_fields_and_items_are_numpy_scalars():
+    for context in (xo.ContextCpu(), xo.ContextPyopencl()):
+        element = Element(length=2.5, order=3, knl=[1, 2], _context=context)
+        assert type(element.length) is np.float64 and element.length == 2.5
+        assert type(element.order) is np.int32 and element.order == 3
+        assert type(element.knl[1]) is np.float64 and element.knl[1] == 2.0
+    for scalar in (xo.Int8, xo.UInt8, xo.Int16, xo.UInt16, xo.UInt32, xo.Int64, xo.UInt64, xo.Float32):
+        assert type(scalar[2]([1, 2])[0]) is scalar._dtype.type
+    assert pickle.loads(pickle.dumps(xo.Float64)) is xo.Float64
+    assert type(pickle.loads(pickle.dumps(Element(knl=3))).length) is np.float64
+
+
+def test_numbers_are_taken_as_numpy_converts_them():
+    element = Element(length=[0.5], order=1e3, knl=np.array([1, 2], dtype=np.int64))
+    assert (element.length, element.order, element.knl.to_nparray().tolist()) == (0.5, 1000, [1.0, 2.0])
+    element.order = 7.9
+    element.length = np.array([[4]])
+    assert (element.order, element.length) == (7, 4.0)
+    assert xo.Int64[:]([1.7, -1.7]).to_nparray().tolist() == xo.Int64[:](np.array([1.7, -1.7])).to_nparray().tolist() == [1, -1]
+    with pytest.raises(pl.ObjectRangeError):
+        element.order = 1e20
+    with pytest.raises(pl.ObjectTypeError):
+        element.length = [1.0, 2.0]
+
+
+def test_objects_stay_in_their_buffer_until_they_are_freed():
+    buffer = xo.ContextCpu().new_buffer(1024)
+    element = Element(length=1.5, knl=4, _buffer=buffer)
+    offset, size, free = element._offset, element._size, buffer.get_free()
+    del element
+    assert buffer.get_free() == free
+    assert Element._from_buffer(buffer, offset).length == 1.5
+    buffer.free(offset, size)
+    assert buffer.get_free() == free + size
+    own = Element(knl=1)._buffer
+    assert isinstance(own, xo.context.XBuffer) and Element._from_buffer(own, 0).length == 0
+    # Objects of parloop.objects go with their last holder.
+    plain = pl.Context("cpu:1").new_buffer(1024)
+    free = plain.get_free()
+    del_me = pl.objects.Float64[4](_buffer=plain)
+    del del_me
+    assert plain.get_free() == free
+
+
+def test_what_was_freed_is_not_read_again():
+    element = Element(knl=1, _buffer=xo.ContextCpu().new_buffer(256))
+    element._buffer.free(element._offset, element._size)
+    with pytest.raises(pl.FreedError):
+        element.length
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_lines_are_for_the_context_that_they_name(threads):
+    source = """
+        void run(GPUGLMEM int32_t *out) {
+            out[0] = 0;
+            out[0] += 1; //only_for_context cpu_serial
+            out[0] += 2; //only_for_context cpu_openmp
+            out[0] += 4; //only_for_context opencl cuda
+        }"""
+    kernel = cpu_kernel(source, [xo.Arg(xo.Int32, pointer=True, name="out")], context=xo.ContextCpu(omp_num_threads=threads))
+    out = np.zeros(1, np.int32)
+    kernel(out=out)
+    assert out[0] == (2 if threads else 1)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_openmp_has_as_many_threads_as_the_context(threads):
+    source = """
+        void run(GPUGLMEM int32_t *out) {
+            out[0] = 0;
+            #pragma omp parallel
+            {
+                #pragma omp atomic
+                out[0] += 1;
+            }
+        }"""
+    kernel = cpu_kernel(source, [xo.Arg(xo.Int32, pointer=True, name="out")], context=xo.ContextCpu(omp_num_threads=threads))
+    out = np.zeros(1, np.int32)
+    kernel(out=out)
+    assert out[0] == threads
+
+
+def test_a_built_kernel_has_its_description_and_threads_can_be_set():
+    args = [xo.Arg(xo.Float64, pointer=True, name="x"), xo.Arg(xo.Int32, name="n")]
+    source = "GPUKERN void run(GPUGLMEM double *x, int32_t n) { VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE }"
+    for context in (xo.ContextCpu(), xo.ContextPyopencl()):
+        description = xo.Kernel(args=args, c_name="run")
+        kernel = context.build_kernels(sources=[source], kernel_descriptions={"grow": description})["grow"]
+        assert kernel.description is description and description.pyname == "grow" and kernel.num_args == 2
+        assert kernel.context is context and "x[i] += 1" in kernel.source and kernel.source == kernel.specialized_source
+        assert [arg.get_c_type() for arg in kernel.description.args] == ["double*", "int32_t"]
+        kernel.description.n_threads = 5
+        x = context.nparray_to_context_array(np.zeros(5))
+        kernel(x=x, n=5.0)
+        assert context.nparray_from_context_array(x).tolist() == [1] * 5
+
+
+def test_a_kernel_is_named_before_it_is_there_and_nothing_is_compiled_where_that_is_asked():
+    context = xo.ContextCpu()
+    run = context.kernels.run
+    run.set_n_threads(3)
+    with pytest.raises(KeyError):
+        run(x=1)
+    with pytest.raises(ValueError, match="Kernels can only be called with named arguments; 1 without a name were given to run"):
+        run(1)
+    description = xo.Kernel(args=[xo.Arg(Element, name="el")], c_name="run")
+    context.add_kernels(sources=["this is no C"], kernels={"run": description}, compile=False)
+    assert description.get_classes() == [Element]
+    with pytest.raises(ValueError, match="Kernel run is not compiled yet"):
+        run(el=Element(knl=1))
+
+
+UNREADABLE = """
+    #define NAME(A) CONCAT(A, _twice)
+    #define CONCAT(A, B) CONCAT_(A, B)
+    #define CONCAT_(A, B) A##B
+    GPUFUN
+    #ifdef XO_CONTEXT_CL
+    __attribute__((noinline))
+    #endif
+    void NAME(x)(GPUGLMEM double *x, int64_t n) {
+        for (int64_t i = 0; i < n; i++) {
+    #ifdef MORE
+            if (x[i] > 1) {
+    #else
+            if (x[i] > 0) {
+    #endif
+                x[i] *= 2;
+            }
+        }
+    }
+    #define BEGIN {
+    GPUFUN void broken(void) BEGIN if (1) { } }
+    GPUKERN void run(GPUGLMEM double *x, const int64_t n) {
+    #ifdef XO_CONTEXT_CPU
+        x_twice(x, n);
+    #else
+        if (get_global_id(0) == 0) { x_twice(x, n); }
+    #endif
+    }
+"""
+
+
+def test_a_described_kernel_is_found_where_the_text_around_it_cannot_be_read():
+    args = [xo.Arg(xo.Float64, pointer=True, name="x"), xo.Arg(xo.Int64, name="n")]
+    for context in (xo.ContextCpu(), xo.ContextCpu(omp_num_threads=2), xo.ContextPyopencl()):
+        kernel = cpu_kernel(UNREADABLE, args, context=context, n_threads=1)
+        x = context.nparray_to_context_array(np.array([-1.0, 1.0, 2.0]))
+        kernel(x=x, n=3)
+        assert context.nparray_from_context_array(x).tolist() == [-1, 2, 4]
+
+
+def test_a_description_that_the_source_contradicts_is_still_an_error():
+    args = [xo.Arg(xo.Float32, pointer=True, name="x"), xo.Arg(xo.Int64, name="n")]
+    with pytest.raises(pl.SourceError):
+        cpu_kernel(UNREADABLE, args)
+
+
+def test_functions_take_pointers_to_any_memory_on_opencl():
+    source = """
+        GPUFUN double sum(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i]; return s; }
+        #define GET(NAME) get_##NAME
+        GPUFUN double get_length(void) { return 100; }
+        GPUKERN void run(GPUGLMEM double *x) {
+            double own[2];
+            own[0] = 1; own[1] = 2;
+            atomicAdd(&x[2], sum(own, 2) + sum(x, 2) + GET(length)());
+        }"""
+    context = xo.ContextPyopencl()
+    kernel = cpu_kernel(source, [xo.Arg(xo.Float64, pointer=True, name="x")], context=context, n_threads=1)
+    x = context.nparray_to_context_array(np.array([10.0, 20.0, 0.0]))
+    kernel(x=x)
+    assert context.nparray_from_context_array(x).tolist() == [10, 20, 133]
+
+
+def test_a_header_may_include_itself(tmp_path):
+    (tmp_path / "own.h").write_text('#ifndef OWN_H\n#define OWN_H\n#include "own.h"\nGPUFUN int one(void) { return 1; }\n#endif\n')
+    kernel = xo.ContextCpu().build_kernels(
+        sources=['#include "own.h"\nint run(void) { return one(); }'],
+        kernel_descriptions={"run": xo.Kernel(args=[], ret=xo.Arg(xo.Int32))},
+        extra_compile_args=[f"-I{tmp_path}"],
+    )["run"]
+    assert kernel() == 1
+
+
+def test_kernels_of_a_shared_library_are_called_by_their_symbols(tmp_path):
+    source = tmp_path / "made.c"
+    source.write_text(
+        "#include <stdint.h>\n"
+        "void scale(double *el, double by, int32_t *count) { el[0] *= by; count[0] += 1; }\n"
+        "double half(double x) { return x / 2; }\n"
+    )
+    context = xo.ContextCpu()
+    path = xo.context._module_file("made", tmp_path)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(path), str(source)], check=True)
+
+    class Point(xo.Struct):
+        x = xo.Float64
+
+    args = [xo.Arg(Point, name="el"), xo.Arg(xo.Float64, name="by"), xo.Arg(xo.Int32, pointer=True, name="count")]
+    descriptions = {
+        "scale": xo.Kernel(args=args),
+        "halved": xo.Kernel(args=[xo.Arg(xo.Float64, name="x")], c_name="half", ret=xo.Arg(xo.Float64)),
+    }
+    kernels = context.kernels_from_file("made", descriptions, containing_dir=tmp_path)
+    point, count = Point(x=3), np.zeros(1, np.int32)
+    kernels["scale"](el=point, by=2, count=count)
+    assert (point.x, count[0], kernels["halved"](x=5)) == (6.0, 1, 2.5)
+    assert kernels["scale"].description is descriptions["scale"]
+    with pytest.raises(TypeError, match="argument `count` of scale is an array of int32; one of float64 was given"):
+        kernels["scale"](el=point, by=2, count=np.zeros(1))
+    with pytest.raises(TypeError, match="argument `el` of scale is an object of Point; one of Element was given"):
+        kernels["scale"](el=Element(knl=1), by=2, count=count)
+    with pytest.raises(pl.KernelNotFoundError, match="has no function `missing`; build the kernels from source"):
+        context.kernels_from_file("made", {"missing": xo.Kernel(args=[])}, containing_dir=tmp_path)
+    assert ctypes.sizeof(ctypes.c_double) == Point._size
+
+
+def test_kernels_that_were_kept_are_loaded_again(tmp_path):
+    source = "double run(double x) { return 2 * x; }"
+    described = {"run": xo.Kernel(args=[xo.Arg(xo.Float64, name="x")], ret=xo.Arg(xo.Float64))}
+    context = xo.ContextCpu()
+    context.build_kernels(described, module_name="kept", containing_dir=tmp_path, sources=[source], save_source_as="kept.c")
+    assert "2 * x" in (tmp_path / "kept.c").read_text()
+    assert context.kernels_from_file("kept", described, containing_dir=tmp_path)["run"](x=4) == 8
+
+
+def test_internals_that_programs_build_upon():
+    class Base(xo.HybridClass):
+        _xofields = {"a": xo.Float64, "el": Element}
+
+    assert xo.hybrid_class._build_xofields_dict((Base,), {}) == {"a": xo.Float64, "el": Element}
+    assert isinstance(Element, xo.struct.MetaStruct) and xo.array.is_array(xo.Float64[:])
+
+    class Union(xo.UnionRef):
+        _reftypes = [Element]
+
+    assert Union._reftypes + [1] == [Element, 1]
+    assert Element.length.get_default() == 0 and xo.Field(xo.Int64, default=3).get_default() == 3
+    assert Element(knl=[1, 2])._offsets == {2: Element(knl=2)._get_offset("knl")}
+    context = xo.ContextCpu()
+    before = context._allocations
+    buffer = context.new_buffer()
+    assert context._allocations == before + 1 and list(context._buffers) == [buffer]
+    assert xo.context_cpu.cdef_from_kernel(xo.Kernel([xo.Arg(Element, name="el")], c_name="f")) == "void f(Element);"
+
+
+def test_names_that_are_stored_without_a_value_are_left_out_of_dicts():
+    class Named(xo.HybridClass):
+        _xofields = {"a": xo.Float64}
+        _store_in_to_dict = ["label", "note"]
+        label = None
+        note = "kept"
+
+    assert Named(a=2).to_dict() == {"__class__": "Named", "a": 2.0, "note": "kept"}
+    assert json.loads(json.dumps(Named(a=2).to_dict(), cls=xo.JEncoder))["a"] == 2.0
+
+
+def run_script(folder, text, *options):
+    path = folder / "script.py"
+    path.write_text(textwrap.dedent(text))
+    command = [sys.executable, "-m", "parloop.compat", *options, str(path)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+
+
+def test_a_default_context_that_is_replaced_takes_effect(tmp_path):
+    done = run_script(tmp_path, """
+        import xobjects as xo
+        other = xo.ContextCpu()
+        before = xo.typeutils.context_default
+        xo.typeutils.context_default = other
+        assert xo.Float64[3]()._context is other
+        xo.typeutils.context_default = before
+        assert xo.Float64[3]()._context is before
+    """)
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+LINE = """
+    import numpy as np, xobjects as xo, xtrack as xt
+
+    assert xo.__name__ == "parloop.compat._xobjects"
+    for context in (xo.ContextCpu(), xo.ContextCpu(omp_num_threads=2)):
+        line = xt.Line(
+            elements=[xt.Drift(length=2.0), xt.Multipole(knl=[0, 0.5], ksl=[0, 0]), xt.Drift(length=1.0), xt.Multipole(knl=[0, -0.5], ksl=[0, 0])],
+            element_names=["d1", "q1", "d2", "q2"],
+        )
+        line.particle_ref = xt.Particles(p0c=6500e9, mass0=xt.PROTON_MASS_EV)
+        line.build_tracker(_context=context)
+        x, px = np.linspace(-1e-3, 1e-3, 9), np.linspace(1e-5, -1e-5, 9)
+        particles = xt.Particles(p0c=6500e9, x=x, px=px, _context=context)
+        line.track(particles, num_turns=10)
+        for _ in range(10):
+            for length, k in ((2, 0.5), (1, -0.5)):
+                x = x + length * px
+                px = px - k * x
+        assert np.all(particles.state == 1) and np.all(particles.at_turn == 10)
+        assert np.allclose(particles.x, x, rtol=1e-8, atol=0) and np.allclose(particles.px, px, rtol=1e-8, atol=0)
+        print("tracked on", context)
+"""
+
+
+def test_a_line_of_four_elements_is_tracked(tmp_path):
+    pytest.importorskip("xtrack", reason="xtrack is not installed")
+    done = run_script(tmp_path, LINE, "--only", "xobjects")
+    assert done.stdout.splitlines()[-2:] == ["tracked on ContextCpu", "tracked on ContextCpu:2"], done.stdout + done.stderr
