@@ -106,7 +106,7 @@ impl Cost {
     /// A call that was held up makes its kernel look dear, and shared calls that are held up keep it so: the first call that is to be
     /// shared, and then every so many, measure it alone again.
     fn is_doubted(&self) -> bool {
-        self.shared.fetch_add(1, Ordering::Relaxed) % 16 == 0
+        self.shared.fetch_add(1, Ordering::Relaxed).is_multiple_of(16)
     }
 
     fn trust(&self) {
