@@ -16,6 +16,7 @@ mod edit;
 mod error;
 mod explain;
 mod fft;
+mod grammar;
 mod grid;
 mod kernel;
 mod loops;
@@ -40,7 +41,7 @@ mod trust;
 mod unread;
 mod version;
 
-pub use parloop_device::{DeviceKind, Kept};
+pub use parloop_device::{DeviceKind, Kept, Language};
 
 pub use arg::{Arg, Checker, PlacedObject, Scalar, ScalarMisfit, Slot, encode};
 pub use array::Array;
@@ -54,7 +55,7 @@ pub use kernel::{BoundKernel, Items, Kernel, Slots, decode, wrong_count};
 pub use options::{CompileOptions, SourceHook, checked_by_environment};
 pub use order::{Gap, Order, dense_strides, first_gap};
 pub use plain::PlainC;
-pub use program::{Program, compile_for, signatures};
+pub use program::{Program, compile_for, signatures, signatures_in};
 pub use recording::{BeforeReplay, Recording, Replay};
 pub use saved::SavedProgram;
 pub use signature::{Param, ParamType, Pointee, Signature};

@@ -92,14 +92,17 @@ fn word_at(text: &str, at: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use parloop_device::DeviceKind;
+    use parloop_device::{DeviceKind, Language};
 
     use crate::error::Result;
     use crate::parse::{Dialect, Parsed, parse};
     use crate::source::Joined;
 
     fn parsed(text: &str) -> Result<Parsed> {
-        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false, arguments: &[] })
+        parse(
+            &Joined::from(text),
+            Dialect { target: DeviceKind::OpenCl, language: Language::C, classes: &["Cells".into()], checked: false, arguments: &[] },
+        )
     }
 
     fn opencl(text: &str) -> String {

@@ -59,6 +59,7 @@ pub use declare::sparsity::{MapPair, Sparsity};
 pub use error::MeshError;
 pub use files::vtk;
 pub use kernel::{Kernel, KernelOptions};
+pub use parloop_kernel::Language;
 pub use run::options::{Lanes, LoopOptions, PlanChoice};
 pub use run::par_loop::{ParLoop, par_loop};
 pub use sizes::Sizes;

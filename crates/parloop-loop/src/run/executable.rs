@@ -157,6 +157,7 @@ impl Executable {
             return Executable::compile(&wider.generate()?, context);
         }
         let options = CompileOptions {
+            language: code.language,
             checked: kernel.options.is_checked() || !code.check_sites.is_empty(),
             check_sites: code.check_sites.clone(),
             arguments: own_flags(generated, context.device().kind())

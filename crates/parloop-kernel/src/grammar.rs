@@ -1,0 +1,15 @@
+//! The trees that tree-sitter makes of sources, by their language.
+
+use parloop_device::Language;
+use tree_sitter::{Parser, Tree};
+
+/// The tree of a text whose macros are blanked.
+pub(crate) fn tree(text: &[u8], language: Language) -> Tree {
+    let mut parser = Parser::new();
+    let grammar = match language {
+        Language::C => tree_sitter_c::LANGUAGE,
+        Language::Cpp => tree_sitter_cpp::LANGUAGE,
+    };
+    parser.set_language(&grammar.into()).expect("invariant: the grammars are built for this tree-sitter");
+    parser.parse(text, None).expect("invariant: a parser with a language and no time limit returns a tree")
+}
