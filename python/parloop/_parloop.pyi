@@ -822,7 +822,8 @@ class _Solution:
     def residuals(self) -> list[float]: ...
 
 def _solve(
-    mat: _Mat, x: _Dat, b: _Dat, method: str, preconditioner: str | None, rtol: float | None, atol: float, iterations: int, restart: int, watch: Any
+    name: str, blocks: Sequence[Sequence[_Mat]], x: Sequence[Any], b: Sequence[Any], method: str, preconditioner: str | None, rtol: float | None, atol: float,
+    iterations: int, restart: int, watch: Any,
 ) -> _Solution: ...
 
 class _Dat:

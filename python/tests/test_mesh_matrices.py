@@ -137,7 +137,7 @@ def test_solvers_refuse_what_they_cannot_do():
     x, b = op2.Dat(mesh.vertices), op2.Dat(mesh.vertices, np.ones(mesh.vertices.size))
     with pytest.raises(ValueError, match='unknown method "lu"; the methods are "cg" and "gmres"'):
         op2.solve(mat, x, b, "lu")
-    with pytest.raises(pl.DataTypeError, match="solve takes a Mat, not ndarray"):
+    with pytest.raises(pl.DataTypeError, match="solve takes a Mat or a MixedMat, not ndarray"):
         op2.solve(np.eye(2), x, b)
     with pytest.raises(pl.DataValueError, match="maxiter is -1, but must be at least 0"):
         op2.solve(mat, x, b, maxiter=-1)

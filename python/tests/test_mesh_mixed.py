@@ -563,23 +563,56 @@ def test_blocks_of_globals_need_no_maps(line):
         op2.MixedMat(op2.MixedSparsity(op2.MixedDataSet([op2.GlobalDataSet(r)]), {}))(op2.INC, (None, None))
 
 
-def test_solvers_say_that_they_take_one_part(line):
-    mat, _ = random_mat(line)
-    with pytest.raises(pl.DataTypeError, match="solve takes a Mat, but `a` is a MixedMat; solve with SciPy and mat.to_scipy\\(\\)"):
-        op2.solve(mat, line.u, line.u)
+@pytest.mark.parametrize("method, preconditioner", [("cg", "jacobi"), ("cg", None), ("gmres", "jacobi"), ("gmres", None)])
+def test_systems_of_several_parts_are_solved_as_scipy_solves_them(context, line, method, preconditioner):
+    sparse = pytest.importorskip("scipy.sparse.linalg")
+    mat = op2.MixedMat(op2.MixedSparsity(line.dataset, line.both), name="a")
+    skew = 0 if method == "cg" else 1
+    code = f"""void local(double a[5][5]) {{
+      for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++)
+          a[i][j] += (i == j) * (6 + i) - 0.5 + {skew} * (i < j);
+    }}"""
+    op2.par_loop(op2.Kernel(code, "local"), line.cells, mat(op2.INC, (line.both, line.both)))
+    x, b = op2.MixedDat(line.dataset), np.concatenate([values.ravel() for values in line.u.data_ro])
+    solution = op2.solve(mat, x, line.u, method, preconditioner, rtol=1e-12)
+    found = np.concatenate([values.ravel() for values in x.data_ro])
+    assert solution.converged and solution.residuals[-1] <= 1e-12 * np.linalg.norm(b)
+    assert np.allclose(found, sparse.spsolve(mat.to_scipy().tocsc(), b), rtol=1e-9)
+    assert np.array_equal(np.concatenate([values.ravel() for values in line.u.data_ro]), b)
 
 
-def test_a_saddle_point_problem_is_solved_with_scipy(context, line):
-    """The means of neighbours under a constraint on their sum, against NumPy's dense solution."""
+def test_a_saddle_point_problem_with_a_multiplier_is_solved(context, line):
+    """The means of neighbours under a constraint on their sum."""
     sparse = pytest.importorskip("scipy.sparse.linalg")
     multiplier = op2.Global(1, 0.0, name="multiplier")
     data = op2.MixedDataSet([line.nodes, op2.GlobalDataSet(multiplier)])
     maps = op2.MixedMap([line.ends, None])
-    mat = op2.MixedMat(op2.MixedSparsity(data, maps))
+    mat = op2.MixedMat(op2.MixedSparsity(data, maps), name="saddle")
     code = "void local(double a[3][3]) { a[0][0] += 2; a[0][1] -= 1; a[1][0] -= 1; a[1][1] += 2; a[0][2] += 1; a[1][2] += 1; a[2][0] += 1; a[2][1] += 1; }"
     op2.par_loop(op2.Kernel(code, "local"), line.cells, mat(op2.INC, (maps, maps)))
-    b = np.arange(7.0)
-    assert np.allclose(sparse.spsolve(mat.to_scipy().tocsc(), b), np.linalg.solve(mat.values, b))
+    x, b = op2.MixedDat([op2.Dat(line.nodes), multiplier]), op2.MixedDat([op2.Dat(line.nodes, np.arange(6.0)), op2.Global(1, 6.0)])
+    assert op2.solve(mat, x, b, "gmres", None, rtol=1e-12).converged
+    expected = sparse.spsolve(mat.to_scipy().tocsc(), np.arange(7.0))
+    assert np.allclose(x[0].data_ro, expected[:6]) and np.allclose(multiplier.data_ro, expected[6:])
+    with pytest.raises(pl.DataValueError, match="`saddle` cannot be solved: its diagonal has zeros, which the Jacobi preconditioner divides by"):
+        op2.solve(mat, x, b, "gmres")
+    with pytest.raises(pl.DataValueError, match="conjugate gradients need a positive definite matrix, and it is not; use GMRES"):
+        op2.solve(mat, op2.MixedDat(data), b, "cg", None)
+
+
+def test_solvers_refuse_parts_that_do_not_fit(line):
+    mat, _ = random_mat(line)
+    x = op2.MixedDat(line.dataset)
+    with pytest.raises(pl.DataValueError, match="a product with 2 parts of a matrix needs data of 2 parts, not data of 1 parts"):
+        op2.solve(mat, line.p, line.u)
+    with pytest.raises(pl.MeshError, match="`a\\[0, 0\\]` cannot be multiplied with `v`: it is on another set than the matrix"):
+        op2.solve(mat, op2.MixedDat([line.v, line.p]), line.u)
+    with pytest.raises(pl.DataValueError, match="`a` cannot be solved: x and b share memory; copy one of them"):
+        op2.solve(mat, op2.MixedDat([x[0], line.v]), line.u)
+    narrow = op2.MixedMat(op2.MixedSparsity((line.dataset, op2.MixedDataSet([line.cells])), [(line.both, op2.MixedMap([line.own]))]), name="narrow")
+    with pytest.raises(pl.DataValueError, match="`narrow` cannot be solved: it is not square"):
+        op2.solve(narrow, line.p, line.u)
 
 
 # Extruded sets

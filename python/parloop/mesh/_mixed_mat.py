@@ -231,7 +231,7 @@ class MixedMat:
 
     Notes
     -----
-    `solve` takes ordinary matrices only; SciPy solves with ``mat.to_scipy()``. ``mat(access, (rows, columns))`` with MixedMaps is an argument of a loop: the kernel gets one array, the rows of all parts by the columns of
+    ``mat(access, (rows, columns))`` with MixedMaps is an argument of a loop: the kernel gets one array, the rows of all parts by the columns of
     all parts. Rows and columns of the whole are numbered part after part.
 
     Examples
@@ -434,7 +434,7 @@ class MixedMat:
         (to, of), grid = (sides[::-1], list(zip(*self._blocks))) if transposed else (sides, [list(row) for row in self._blocks])
         if y is None:
             y = self._product(to)
-        xs, ys = _vectors(x, len(grid[0])), _vectors(y, len(grid))
+        xs, ys = vectors(x, len(grid[0])), vectors(y, len(grid))
         if any(mine is theirs for mine in ys for theirs in xs):
             raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the factor is; give another y")
         for number, part in enumerate(ys):
@@ -444,12 +444,12 @@ class MixedMat:
         self._check_vectors(xs, of)
         self._check_vectors(ys, to)
         for result, row in zip(ys, grid):
-            sum_ = _on_set(result)
+            sum_ = on_set(result)
             for number, (block, factor) in enumerate(zip(row, xs)):
                 if number == 0:
-                    block.mult(_on_set(factor), sum_, transposed)
+                    block.mult(on_set(factor), sum_, transposed)
                 else:
-                    sum_ += block.mult(_on_set(factor), None, transposed)
+                    sum_ += block.mult(on_set(factor), None, transposed)
             if isinstance(result, Global):
                 result.data = sum_.data_ro
         return y
@@ -482,7 +482,7 @@ def _make(changes: list[Change]) -> None:
         change()
 
 
-def _vectors(given: Any, parts: int) -> Sequence[Dat | Global]:
+def vectors(given: Any, parts: int) -> Sequence[Dat | Global]:
     """The parts of a factor or a product."""
     found: Sequence[Dat | Global] = given.split if isinstance(given, MixedDat) else [given] if isinstance(given, (Dat, Global)) else []
     if len(found) != parts:
@@ -491,6 +491,8 @@ def _vectors(given: Any, parts: int) -> Sequence[Dat | Global]:
     return found
 
 
-def _on_set(part: Dat | Global) -> Dat:
+def on_set(part: Dat | Global) -> Dat:
     """A part as a Dat; a Global's numbers are copied to the set of Globals."""
-    return Dat(GlobalDataSet(part), part.data_ro.copy(), part.dtype, part.name) if isinstance(part, Global) else part
+    if isinstance(part, Global):
+        return Dat(GlobalDataSet(part), part.data_ro.copy(), part.dtype, part.name)
+    return part

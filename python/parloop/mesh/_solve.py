@@ -6,12 +6,13 @@ import sys
 import time
 from typing import Literal
 
-from .._parloop import DataTypeError, _Dat, _Mat, _solve, _Solution
-from ._mixed_mat import MixedMat
+from .._parloop import DataTypeError, _Dat, _Global, _Mat, _solve, _Solution
+from ._mixed_dat import MixedDat
+from ._mixed_mat import MixedMat, on_set, vectors
 
 
 def solve(
-    mat: _Mat, x: _Dat, b: _Dat, method: Literal["cg", "gmres"] = "cg", preconditioner: Literal["jacobi", "none"] | None = "jacobi", *,
+    mat: _Mat | MixedMat, x: _Dat | MixedDat, b: _Dat | MixedDat, method: Literal["cg", "gmres"] = "cg", preconditioner: Literal["jacobi", "none"] | None = "jacobi", *,
     rtol: float | None = None, atol: float = 0.0, maxiter: int = 10_000, restart: int = 30, progress: bool | None = None,
 ) -> _Solution:  # fmt: skip
     """Solve ``mat @ x = b`` on the current context.
@@ -19,7 +20,7 @@ def solve(
     Parameters
     ----------
     mat, x, b
-        The matrix, where to begin and to put the solution, and the right-hand side.
+        The matrix, where to begin and to put the solution, and the right-hand side. A MixedMat takes data of as many parts.
     method
         ``"cg"`` for symmetric positive definite matrices, ``"gmres"`` for any.
     preconditioner
@@ -60,10 +61,11 @@ def solve(
     >>> bool(np.allclose(mat.values @ x.data_ro, b.data_ro))
     True
     """
-    if isinstance(mat, MixedMat):
-        raise DataTypeError(f"solve takes a Mat, but `{mat.name}` is a MixedMat; solve with SciPy and mat.to_scipy()")
-    if not isinstance(mat, _Mat):
-        raise DataTypeError(f"solve takes a Mat, not {type(mat).__name__}")
+    if not isinstance(mat, (_Mat, MixedMat)):
+        raise DataTypeError(f"solve takes a Mat or a MixedMat, not {type(mat).__name__}")
+    blocks, xs, bs = ([[mat]], [x], [b]) if isinstance(mat, _Mat) else (mat.blocks, vectors(x, len(mat.blocks[0])), vectors(b, len(mat.blocks)))
+    # The numbers of a Global are those of a set of one element, and go back afterwards.
+    parts = [on_set(part) for part in xs]
     start = time.monotonic()
     shown = False
 
@@ -74,7 +76,10 @@ def solve(
             shown = True
 
     try:
-        return _solve(mat, x, b, method, preconditioner, rtol, atol, maxiter, restart, watch)
+        return _solve(mat.name, blocks, parts, [on_set(part) for part in bs], method, preconditioner, rtol, atol, maxiter, restart, watch)
     finally:
+        for part, solved in zip(xs, parts):
+            if isinstance(part, _Global):
+                part.data = solved.data_ro
         if shown:
             print(file=sys.stderr)

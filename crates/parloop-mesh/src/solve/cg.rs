@@ -1,8 +1,7 @@
 //! Conjugate gradients. The residual of the recursion drifts away from that of `x`, so that it is computed anew before it is believed; where
 //! it is not small enough, the method begins again from it.
 
-use super::vectors::{Space, System};
-use super::wrong;
+use super::vectors::Space;
 use crate::Result;
 use crate::declare::dat::Dat;
 
@@ -10,23 +9,23 @@ use crate::declare::dat::Dat;
 const GAIN: f64 = 0.5;
 
 struct Vectors {
-    residual: Dat,
-    direction: Dat,
-    product: Dat,
-    better: Dat,
+    residual: Vec<Dat>,
+    direction: Vec<Dat>,
+    product: Vec<Dat>,
+    better: Vec<Dat>,
 }
 
-pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, system: System<'_>) -> Result<()> {
+pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>) -> Result<()> {
     let vectors = Vectors { residual: space.vector()?, direction: space.vector()?, product: space.vector()?, better: space.vector()? };
-    let mut norm = space.begin(system, &vectors.residual)?;
+    let mut norm = space.begin(&vectors.residual)?;
     let (mut goes_on, mut is_first) = (space.goes_on(norm), true);
     while goes_on {
         let start = norm;
-        let is_definite = descend(space, system.x, &vectors, start)?;
+        let is_definite = descend(space, &vectors, start)?;
         if !is_definite && is_first {
-            return Err(wrong(space.mat, "conjugate gradients need a positive definite matrix, and it is not; use GMRES"));
+            return Err(space.system.wrong("conjugate gradients need a positive definite matrix, and it is not; use GMRES"));
         }
-        norm = space.residual(system, &vectors.residual)?;
+        norm = space.residual(&vectors.residual)?;
         goes_on = space.goes_on_from(norm) && is_definite && norm < GAIN * start;
         is_first = false;
     }
@@ -35,7 +34,7 @@ pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, system: Syste
 
 /// Iterates until the residual of the recursion, which begins with that of `x`, is small enough or cannot be believed any longer. Whether the
 /// matrix is positive definite as far as was seen.
-fn descend<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, x: &Dat, vectors: &Vectors, start: f64) -> Result<bool> {
+fn descend<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, vectors: &Vectors, start: f64) -> Result<bool> {
     let Vectors { residual, direction, product, better } = vectors;
     // The squares of a residual of about one neither overflow nor underflow.
     let unit = space.unit(start);
@@ -52,7 +51,7 @@ fn descend<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, x: &Dat, vect
         if step == 0.0 || !space.holds(step) || !space.holds(unit * step) {
             return Ok(true);
         }
-        space.add(x, unit * step, direction)?;
+        space.add(space.system.x, unit * step, direction)?;
         space.add(residual, -step, product)?;
         let norm = unit * space.norm(residual)?;
         if space.is_last(norm, start) || !space.goes_on(norm) {

@@ -67,7 +67,7 @@ fn a_kernel_in_cpp_gives_the_numbers_of_one_in_c_by_every_plan() {
             let total = Global::new(1, &[0.0], "total").unwrap();
             let count = Dat::new(&edges.data(1).unwrap(), &[0i64; 41], "count").unwrap();
             let args = vec![sums.arg(Access::Inc, &ends), total.arg(Access::Inc), x.arg(Access::Read, &ends), count.arg(Access::Inc, None)];
-            match ParLoop::new(&kernel, &edges, args, options.clone()).unwrap().run(&context) {
+            match ParLoop::new(&kernel, &edges, args, options).unwrap().run(&context) {
                 Err(MeshError::Plan { .. }) => continue,
                 done => done.unwrap_or_else(|error| panic!("{options:?} on {context:?}: {error}")),
             }
