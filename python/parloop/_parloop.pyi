@@ -821,6 +821,7 @@ class _Solution:
     @property
     def residuals(self) -> list[float]: ...
 
+def _overlaps(one: object, other: object) -> bool: ...
 def _solve(
     name: str, blocks: Sequence[Sequence[_Mat]], x: Sequence[Any], b: Sequence[Any], method: str, preconditioner: str | None, rtol: float | None, atol: float,
     iterations: int, restart: int, watch: Any,

@@ -209,8 +209,11 @@ impl Storage {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// Whether both have bytes of the host's memory in common.
+    /// Whether a change of one may be a change of the other: both are the same table, or have bytes of the host's memory in common.
     pub fn overlaps(&self, other: &Storage) -> bool {
+        if self.is_same(other) {
+            return true;
+        }
         let (here, there) = (bytes_of(&self.inner.host), bytes_of(&other.inner.host));
         here.start.max(there.start) < here.end.min(there.end)
     }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._parloop import DataSetTypeError, DataValueError, MapTypeError, MapValueError, _Access
+from .._parloop import DataSetTypeError, DataValueError, MapTypeError, MapValueError, _Access, _overlaps
 from .._parloop import _Arg as Arg
 from .._parloop import _Dat as Dat
 from .._parloop import _DataSet as DataSet
@@ -44,7 +44,7 @@ class MixedDat(Parts["Dat | Global"]):
     ``mixed(access, mixed_map)`` is an argument of a loop: the kernel gets the numbers of all parts as one array, part after part.
     Arithmetic takes a MixedDat or a list with as many parts, a number or a Global. A part that occurs twice is changed twice. Arithmetic in place,
     `axpy` and `copy` read the numbers of the other side as they were before any part was changed, also where both sides have the same parts in another
-    order. What does not fit is refused before a part is changed. Different Dats over one NumPy array are not recognized as the same part.
+    order, or different Dats and Globals over the same memory. What does not fit is refused before a part is changed.
 
     Examples
     --------
@@ -215,7 +215,7 @@ class MixedDat(Parts["Dat | Global"]):
         """Copies the numbers into another with the same parts."""
         targets = self._matching(other)
         for number, (part, to) in enumerate(zip(self, targets)):
-            if any(_is_same(to, before) and part is not mine for before, mine in zip(targets[:number], self)):
+            if any(_overlaps(to, before) and part is not mine for before, mine in zip(targets[:number], self)):
                 raise DataValueError(f"`{to.name}` is two parts of what is copied to, and cannot have the numbers of both")
             if not _is_alike(part, to):
                 trial: Any = self._copied(to) if isinstance(to, (Dat, Global)) else to
@@ -261,7 +261,7 @@ class MixedDat(Parts["Dat | Global"]):
         for alpha, beside in zip(alphas, summands):
             self._try(functools.partial(_add_multiple, alpha), beside, functools.partial(_is_plain_multiple, alpha))
         # A factor that is a part keeps its number as the parts change.
-        factors: list[Any] = [self._copied(alpha) if any(_is_same(alpha, part) for part in self) else alpha for alpha in alphas]
+        factors: list[Any] = [self._copied(alpha) if any(_overlaps(alpha, part) for part in self) else alpha for alpha in alphas]
         for alpha, beside in zip(factors, summands):
             for part, theirs in zip(self, self._before(self.split, beside)):
                 _add_multiple(alpha, part, theirs)
@@ -286,8 +286,12 @@ class MixedDat(Parts["Dat | Global"]):
         return [other] * len(self) if isinstance(other, (int, float, complex, np.number, Global)) else None
 
     def _before(self, changed: Sequence[Any], read: Sequence[Any]) -> list[Any]:
-        """What is read at each place, copied where a change at an earlier place would be seen."""
-        return [self._copied(each) if any(_is_same(each, other) for other in changed[:number]) else each for number, each in enumerate(read)]
+        """What is read at each place, copied where a change at an earlier place would be seen, or one of other data at this place."""
+
+        def is_changed(number: int, each: Any) -> bool:
+            return any(_overlaps(each, other) for other in changed[:number]) or each is not changed[number] and _overlaps(each, changed[number])
+
+        return [self._copied(each) if is_changed(number, each) else each for number, each in enumerate(read)]
 
     def _try(self, operation: Callable[[Any, Any], Any], beside: Sequence[Any], is_plain: Callable[[Any, Any], bool]) -> None:
         """Fails where an operation in place would fail for some part. Where it is not plain that it cannot, it is done with a copy of the part."""
@@ -354,11 +358,6 @@ class MixedDat(Parts["Dat | Global"]):
 
     def __itruediv__(self, other: Any) -> Self:
         return self._change(other, operator.itruediv)  # type: ignore[no-any-return]
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Whether a change of one is a change of the other. Two Globals can be over one array."""
-    return one is other or isinstance(one, Global) and isinstance(other, Global) and np.may_share_memory(one.data_ro, other.data_ro)
 
 
 def _is_alike(part: Dat | Global, other: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .._parloop import DataSetTypeError, DataValueError, IndexValueError, MapTypeError, MapValueError, SparsityTypeError, _Access
+from .._parloop import DataSetTypeError, DataValueError, IndexValueError, MapTypeError, MapValueError, SparsityTypeError, _Access, _overlaps
 from .._parloop import _Arg as Arg
 from .._parloop import _Dat as Dat
 from .._parloop import _DataSet as DataSet
@@ -435,10 +435,12 @@ class MixedMat:
         if y is None:
             y = self._product(to)
         xs, ys = vectors(x, len(grid[0])), vectors(y, len(grid))
-        if any(mine is theirs for mine in ys for theirs in xs):
+        if any(_overlaps(mine, theirs) for mine in ys for theirs in xs):
             raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the factor is; give another y")
         for number, part in enumerate(ys):
-            if any(part is earlier for earlier in ys[:number]):
+            if any(_overlaps(part, block) for block in self):
+                raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the matrix is; give another y than `{part.name}`")
+            if any(_overlaps(part, earlier) for earlier in ys[:number]):
                 raise DataValueError(f"the product with matrix `{self.name}` needs a place for each part, but `{part.name}` is two parts of y")
         # All parts are checked before the first is written.
         self._check_vectors(xs, of)

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Literal
 
-from .._parloop import DataTypeError, _Dat, _Global, _Mat, _solve, _Solution
+from .._parloop import DataTypeError, DataValueError, _Dat, _Global, _Mat, _overlaps, _solve, _Solution
 from ._mixed_dat import MixedDat
 from ._mixed_mat import MixedMat, on_set, vectors
 
@@ -64,6 +64,10 @@ def solve(
     if not isinstance(mat, (_Mat, MixedMat)):
         raise DataTypeError(f"solve takes a Mat or a MixedMat, not {type(mat).__name__}")
     blocks, xs, bs = ([[mat]], [x], [b]) if isinstance(mat, _Mat) else (mat.blocks, vectors(x, len(mat.blocks[0])), vectors(b, len(mat.blocks)))
+    for number, part in enumerate(xs):
+        # Those of a Global are copied, and would not be recognized below.
+        if isinstance(part, _Global) and any(_overlaps(part, other) for other in (*bs, *xs[:number], *xs[number + 1 :])):
+            raise DataValueError(f"a system with matrix `{mat.name}` cannot be solved: `{part.name}` shares memory with other data; copy it")
     # The numbers of a Global are those of a set of one element, and go back afterwards.
     parts = [on_set(part) for part in xs]
     start = time.monotonic()
