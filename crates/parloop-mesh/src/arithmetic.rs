@@ -80,7 +80,7 @@ impl Dat {
     /// [`MeshError::WrongSet`], or when a device fails.
     pub fn zero_on(&self, subset: &Set, context: &Context) -> Result<()> {
         let form = Form::Zero;
-        let kernel = kernel(&form, self.dtype(), self.dtype(), self.dataset().count())?;
+        let kernel = kernel(&form, self.dtype(), self.dtype(), width(self))?;
         run(&kernel, subset, vec![self.arg(Access::Write, None)], &self.context_or(context))
     }
 
@@ -111,7 +111,7 @@ impl Dat {
             return Ok(());
         }
         self.check_copy(other)?;
-        let kernel = kernel(&Form::Copy, other.dtype(), self.dtype(), self.dataset().count())?;
+        let kernel = kernel(&Form::Copy, other.dtype(), self.dtype(), width(self))?;
         run(&kernel, subset, vec![other.arg(Access::Write, None), self.arg(Access::Read, None)], &self.context_or(context))
     }
 
@@ -142,7 +142,7 @@ impl Dat {
     pub fn update(&self, operation: Operation, operand: Operand<'_>, rounding: Rounding, context: &Context) -> Result<()> {
         let side = self.side(operation, operand, rounding)?;
         let operator = Operator { operation, kind: side.kind, is_turned: false, rounding };
-        let kernel = kernel(&Form::Update(operator), self.dtype(), side.dtype, self.dataset().count())?;
+        let kernel = kernel(&Form::Update(operator), self.dtype(), side.dtype, width(self))?;
         let mut args = vec![self.arg(Access::Rw, None)];
         args.extend(side.arg);
         run(&kernel, self.dataset().set(), args, &self.context_or(context))
@@ -157,7 +157,7 @@ impl Dat {
         self.check_copy(result)?;
         let side = self.side(operation, other, rounding)?;
         let operator = Operator { operation, kind: side.kind, is_turned, rounding };
-        let kernel = kernel(&Form::Combine(operator), self.dtype(), side.dtype, self.dataset().count())?;
+        let kernel = kernel(&Form::Combine(operator), self.dtype(), side.dtype, width(self))?;
         let mut args = vec![result.arg(Access::Write, None), self.arg(Access::Read, None)];
         args.extend(side.arg);
         run(&kernel, self.dataset().set(), args, &self.context_or(context))
@@ -172,7 +172,7 @@ impl Dat {
         if rank(self.dtype()) < rank(DType::I8) {
             return Err(MeshError::Truncates { name: self.name().to_owned(), dtype: self.dtype(), what: "negative numbers".to_owned() });
         }
-        let kernel = kernel(&Form::Negate, self.dtype(), self.dtype(), self.dataset().count())?;
+        let kernel = kernel(&Form::Negate, self.dtype(), self.dtype(), width(self))?;
         let args = vec![result.arg(Access::Write, None), self.arg(Access::Read, None)];
         run(&kernel, self.dataset().set(), args, &self.context_or(context))
     }
@@ -197,7 +197,7 @@ impl Dat {
         };
         let side = self.side(Operation::Add, Operand::Dat(other), Rounding::Refuse)?;
         let form = Form::Axpy { is_self: side.kind == Kind::Own, factor: scale.dtype };
-        let kernel = kernel(&form, self.dtype(), side.dtype, self.dataset().count())?;
+        let kernel = kernel(&form, self.dtype(), side.dtype, width(self))?;
         let mut args = vec![self.arg(Access::Rw, None)];
         args.extend(scale.arg);
         args.extend(side.arg);
@@ -240,7 +240,7 @@ impl Dat {
         let context = self.context_for_sum(context)?;
         let is_self = self.storage().is_same(other.storage());
         let result = Global::around(1, Storage::zeros(dtype, 1, 1)?, "inner", false)?;
-        let kernel = kernel(&Form::Inner { is_self, result: dtype }, self.dtype(), other.dtype(), self.dataset().count())?;
+        let kernel = kernel(&Form::Inner { is_self, result: dtype }, self.dtype(), other.dtype(), width(self))?;
         let mut args = vec![result.arg(Access::Inc), self.arg(Access::Read, None)];
         if !is_self {
             args.push(other.arg(Access::Read, None));
@@ -254,7 +254,7 @@ impl Dat {
         let context = self.context_for_sum(context)?;
         let factor = number::global(Scalar::Float(factor), dtype).expect("invariant: the factors of norms are numbers of every type")?;
         let result = Global::around(1, Storage::zeros(dtype, 1, 1)?, "squares", false)?;
-        let kernel = kernel(&Form::Squares { result: dtype }, self.dtype(), self.dtype(), self.dataset().count())?;
+        let kernel = kernel(&Form::Squares { result: dtype }, self.dtype(), self.dtype(), width(self))?;
         let args = vec![result.arg(Access::Inc), factor.arg(Access::Read), self.arg(Access::Read, None)];
         run(&kernel, self.dataset().set(), args, &context)?;
         Ok(result)
@@ -358,6 +358,11 @@ struct Side {
 
 fn run(kernel: &crate::kernel::Kernel, set: &Set, args: Vec<Arg>, context: &Context) -> Result<()> {
     ParLoop::new(kernel, set, args, LoopOptions::default())?.run(context)
+}
+
+/// How many numbers of an element a kernel of arithmetic is for. Loops pass one in the place of none.
+fn width(dat: &Dat) -> usize {
+    dat.dataset().count().max(1)
 }
 
 fn host() -> Result<Context> {
