@@ -22,6 +22,7 @@ from .._parloop import _Map as Map
 from .._parloop import _Set as Set
 from ._mixed import GlobalDataSet, MixedDataSet, MixedMap, MixedSet
 from ._parts import Parts, kind, listed
+from ._petsc import mixed_vector
 
 if TYPE_CHECKING:
     # Only checkers of types need it.
@@ -168,6 +169,21 @@ class MixedDat(Parts["Dat | Global"]):
     def data_wo_with_halos(self) -> tuple[npt.NDArray[Any], ...]:
         """As `data_wo`, with the ghosts."""
         return tuple(part.data_wo if isinstance(part, Global) else part.data_wo_with_halos for part in self)
+
+    @property
+    def vec(self) -> contextlib.AbstractContextManager[Any]:
+        """``with mixed.vec as v:`` gives all numbers as a vector of PETSc's. It is a copy, which is put back at the end."""
+        return mixed_vector(self, "rw")
+
+    @property
+    def vec_ro(self) -> contextlib.AbstractContextManager[Any]:
+        """As `vec`, to read."""
+        return mixed_vector(self, "ro")
+
+    @property
+    def vec_wo(self) -> contextlib.AbstractContextManager[Any]:
+        """As `vec`, to write all of it."""
+        return mixed_vector(self, "wo")
 
     @property
     def dat_version(self) -> int:

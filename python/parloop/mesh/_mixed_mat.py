@@ -26,6 +26,7 @@ from ._mixed import GLOBAL_SET, GlobalDataSet, MixedDataSet, MixedMap, MixedSet
 from ._mixed_dat import MixedDat
 from ._names import check_name
 from ._parts import kind
+from ._petsc import nest
 
 Side = MixedDataSet | DataSet
 #: The maps of rows and columns of a block, and behind them the regions of an extruded set, if they are said.
@@ -349,6 +350,11 @@ class MixedMat:
         """A ``csr_matrix`` of SciPy's with a copy of the numbers of all parts. Those of one part share them: ``mat[i, j].to_scipy()``."""
         blocks = [[block.to_scipy() for block in row] for row in self._blocks]
         return importlib.import_module("scipy.sparse").bmat(blocks, format="csr")
+
+    @property
+    def handle(self) -> Any:
+        """A nest of matrices of PETSc's over the numbers of the blocks, where petsc4py is installed. Ask for it again after a loop."""
+        return nest(self)
 
     def assemble(self) -> None:
         """Does nothing: loops leave a matrix assembled."""

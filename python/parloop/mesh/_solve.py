@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, cast
 
 from .._parloop import DataTypeError, DataValueError, _Dat, _Global, _Mat, _overlaps, _solve, _Solution
 from ._mixed_dat import MixedDat
@@ -63,7 +64,9 @@ def solve(
     """
     if not isinstance(mat, (_Mat, MixedMat)):
         raise DataTypeError(f"solve takes a Mat or a MixedMat, not {type(mat).__name__}")
-    blocks, xs, bs = ([[mat]], [x], [b]) if isinstance(mat, _Mat) else (mat.blocks, vectors(x, len(mat.blocks[0])), vectors(b, len(mat.blocks)))
+    blocks: Sequence[Sequence[_Mat]] = [[mat]] if isinstance(mat, _Mat) else mat.blocks
+    # What a plain matrix cannot take is told where it is solved with.
+    xs, bs = (cast("list[_Dat]", [given]) if isinstance(mat, _Mat) else vectors(given, len(mat.blocks)) for given in (x, b))
     for number, part in enumerate(xs):
         # Those of a Global are copied, and would not be recognized below.
         if isinstance(part, _Global) and any(_overlaps(part, other) for other in (*bs, *xs[:number], *xs[number + 1 :])):

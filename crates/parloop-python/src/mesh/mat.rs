@@ -253,6 +253,13 @@ impl Mat {
         Ok(slf.py().import("parloop.mesh._matrix")?.call_method1("to_scipy", (slf,))?)
     }
 
+    /// A matrix of PETSc's over the same numbers of the host, where petsc4py is installed; one of blocks does what this one does. Ask for it
+    /// again after a loop.
+    #[getter]
+    fn handle<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Ok(slf.py().import("parloop.mesh._petsc")?.call_method1("handle", (slf,))?)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let name = PyString::new(py, self.name()).repr()?;
         let (rows, columns) = self.shape();
