@@ -421,6 +421,20 @@ impl Storage {
         Ok(())
     }
 
+    /// The memory of a context with the newest numbers, row by row, about to be used and perhaps written by someone else: all other copies
+    /// are old. `None` where they lie column by column there.
+    ///
+    /// # Errors
+    /// While a recording lives, when there is no room, or a device fails.
+    pub fn lent_on(&self, context: &Context) -> Result<Option<Memory>> {
+        refuse_recording(|| "a view of data for others".to_owned()).map_err(KernelError::from)?;
+        let _turn = self.turn(true)?;
+        if self.settle_layout(context, Layout::Rows) != Layout::Rows {
+            return Ok(None);
+        }
+        Ok(Some(self.place(context, true, true)?))
+    }
+
     /// Sets all numbers to zero, where the context has them.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ mod map;
 mod mat;
 mod overlap;
 mod par_loop;
+mod resident;
 mod set;
 mod solve;
 mod sparsity;
@@ -47,6 +48,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_Solution", py.get_type::<solve::Solution>())?;
     module.add_function(wrap_pyfunction!(solve::solve, module)?)?;
     module.add_function(wrap_pyfunction!(overlap::overlaps, module)?)?;
+    module.add_function(wrap_pyfunction!(resident::numbers_on_context, module)?)?;
     module.add_function(wrap_pyfunction!(par_loop::par_loop, module)?)?;
     module.add_function(wrap_pyfunction!(vtk::write_vtk, module)?)
 }
