@@ -221,6 +221,12 @@ impl Dat {
     pub fn norm(&self, context: &Context) -> Result<f64> {
         let dtype = if rank(self.dtype()) < rank(DType::F32) { DType::F64 } else { self.dtype() };
         let square = real(&self.inner_in(self, dtype, context)?)?;
+        self.norm_by_square(square, context)
+    }
+
+    /// The norm, where the sum of squares is known; computed anew where that is too large or too small to be right.
+    pub(crate) fn norm_by_square(&self, square: f64, context: &Context) -> Result<f64> {
+        let dtype = if rank(self.dtype()) < rank(DType::F32) { DType::F64 } else { self.dtype() };
         let (least, factor) = match dtype {
             DType::F32 | DType::C64 => (1e-24, 2f64.powi(90)),
             _ => (1e-280, 2f64.powi(600)),
@@ -238,15 +244,28 @@ impl Dat {
             return Err(shapes(self, other));
         }
         let context = self.context_for_sum(context)?;
-        let is_self = self.storage().is_same(other.storage());
         let result = Global::around(1, Storage::zeros(dtype, 1, 1)?, "inner", false)?;
+        self.add_inner(other, &result, &context)?;
+        Ok(result)
+    }
+
+    /// As [`inner`](Self::inner), into a global on the context, for the host to read later; it can be recorded.
+    pub(crate) fn inner_to(&self, other: &Dat, result: &Global, context: &Context) -> Result<()> {
+        if self.dataset().axes() != other.dataset().axes() {
+            return Err(shapes(self, other));
+        }
+        result.storage().zero(context)?;
+        self.add_inner(other, result, context)
+    }
+
+    fn add_inner(&self, other: &Dat, result: &Global, context: &Context) -> Result<()> {
+        let (dtype, is_self) = (result.dtype(), self.storage().is_same(other.storage()));
         let kernel = kernel(&Form::Inner { is_self, result: dtype }, self.dtype(), other.dtype(), width(self))?;
         let mut args = vec![result.arg(Access::Inc), self.arg(Access::Read, None)];
         if !is_self {
             args.push(other.arg(Access::Read, None));
         }
-        run(&kernel, self.dataset().set(), args, &context)?;
-        Ok(result)
+        run(&kernel, self.dataset().set(), args, context)
     }
 
     /// The sum of the squares of all numbers times a factor.

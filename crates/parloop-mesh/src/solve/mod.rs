@@ -3,6 +3,7 @@
 mod cg;
 mod gmres;
 mod grid;
+mod recorded;
 mod vectors;
 
 use parloop_device::DType;

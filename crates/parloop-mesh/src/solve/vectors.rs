@@ -44,6 +44,16 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
         Ok(Space { system, context, inverse, scratch, watch, residuals: Vec::new(), options, limit: 0.0, aim: 0.0, stopped: false })
     }
 
+    /// Where it is solved.
+    pub fn context(&self) -> &Context {
+        self.context
+    }
+
+    /// One by the diagonal, where the preconditioner needs it.
+    pub fn inverse(&self) -> &[Dat] {
+        self.inverse.as_deref().unwrap_or_default()
+    }
+
     /// Zeros on the rows of the matrix.
     pub fn vector(&self) -> Result<Vec<Dat>> {
         self.system.vector()
