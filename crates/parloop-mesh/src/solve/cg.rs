@@ -1,20 +1,12 @@
 //! Conjugate gradients. The residual of the recursion drifts away from that of `x`, so that it is computed anew before it is believed; where
 //! it is not small enough, the method begins again from it.
 
-use super::recorded::{Recorded, Updated};
+use super::recorded::{Recorded, Updated, Vectors};
 use super::vectors::Space;
 use crate::Result;
-use crate::declare::dat::Dat;
 
 /// Where a descent does not gain this factor, only rounding is left.
 const GAIN: f64 = 0.5;
-
-pub struct Vectors {
-    pub residual: Vec<Dat>,
-    pub direction: Vec<Dat>,
-    pub product: Vec<Dat>,
-    pub better: Vec<Dat>,
-}
 
 pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>) -> Result<()> {
     let vectors = Vectors { residual: space.vector()?, direction: space.vector()?, product: space.vector()?, better: space.vector()? };

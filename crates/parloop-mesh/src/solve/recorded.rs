@@ -4,13 +4,20 @@
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel::{Context, Replay};
 
-use super::cg::Vectors;
 use super::vectors::Space;
 use crate::Result;
 use crate::arithmetic::{Operand, Operation, Rounding};
 use crate::declare::dat::Dat;
 use crate::declare::global::Global;
 use crate::storage::Storage;
+
+/// What conjugate gradients go on with.
+pub struct Vectors {
+    pub residual: Vec<Dat>,
+    pub direction: Vec<Dat>,
+    pub product: Vec<Dat>,
+    pub better: Vec<Dat>,
+}
 
 /// The halves of an iteration, and the numbers that go between them and the host.
 pub struct Recorded {
