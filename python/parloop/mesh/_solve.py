@@ -66,7 +66,8 @@ def solve(
         raise DataTypeError(f"solve takes a Mat or a MixedMat, not {type(mat).__name__}")
     blocks: Sequence[Sequence[_Mat]] = [[mat]] if isinstance(mat, _Mat) else mat.blocks
     # What a plain matrix cannot take is told where it is solved with.
-    xs, bs = (cast("list[_Dat]", [given]) if isinstance(mat, _Mat) else vectors(given, len(mat.blocks)) for given in (x, b))
+    sides = ((x, len(blocks[0])), (b, len(blocks)))
+    xs, bs = (cast("list[_Dat]", [given]) if isinstance(mat, _Mat) else vectors(given, parts) for given, parts in sides)
     for number, part in enumerate(xs):
         # Those of a Global are copied, and would not be recognized below.
         if isinstance(part, _Global) and any(_overlaps(part, other) for other in (*bs, *xs[:number], *xs[number + 1 :])):
