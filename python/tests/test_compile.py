@@ -370,3 +370,48 @@ def test_sources_that_are_nested_too_deep_are_an_error():
     x = np.zeros(1)
     ctx.compile(nested + kernel).k(x)
     assert x[0] == 1
+
+
+# C++ ------------------------------------------------------------------------------------------------------------------------------
+
+CPP = """
+#include <cmath>
+template <class T> T square(T x) { return x * x; }
+inline double part(double x) { return x / 2; }
+inline double part(int x) { return -x; }
+GPUKERN void norms(const double *x, double *y, const int n) {
+  VECTORIZE_OVER(i, n)
+    if (x[i] == 3) return;
+    y[i] = std::sqrt(square(x[i])) + part(1.0) + part(1);
+  END_VECTORIZE
+}
+"""
+
+
+def test_kernels_in_cpp_run_where_compilers_take_cpp(ctx):
+    if ctx.device.kind == "opencl":
+        told = "opencl takes no kernels in C++; write the kernel in C, or run it on cpu, cuda or hip"
+        assert message_of(ctx, CPP, cpp=True) == told
+        return
+    x, y = ctx.array(np.arange(-5.0, 6)), ctx.zeros(11)
+    ctx.compile(CPP, cpp=True).norms(x, y, 11)
+    expected = np.abs(np.arange(-5.0, 6)) - 0.5
+    expected[8] = 0
+    assert y.numpy().tolist() == expected.tolist()
+
+
+def test_functions_of_the_standard_library_are_called_from_python():
+    source = """
+    #include <array>
+    #include <numeric>
+    #include <vector>
+    namespace { int count = 0; }
+    double total(const double *x, int n) { std::vector<double> all(x, x + n); count++; return std::accumulate(all.begin(), all.end(), 0.0); }
+    extern "C" int counted() { std::array<int, 1> one{count}; return one[0]; }
+    int twice(int x) { return 2 * x; }
+    int twice(float x) { return int(3 * x); }
+    """
+    program = pl.Context("cpu:1").compile(source, cpp=True)
+    assert program.total(np.arange(5.0), 5) == 10 and program.counted() == 1
+    with pytest.raises(pl.KernelNotFoundError):
+        program.twice(3)

@@ -94,8 +94,8 @@ class TestSets:
             (lambda s: op2.Subset(s, 3), pl.IndexTypeError, "the elements of a subset are a list, a tuple or an array, not an object of type int"),
             (lambda s: op2.Subset("s", []), pl.SetTypeError, "a Set is needed, not an object of type str"),
             (lambda s: s.union(op2.Set(5, "t")), pl.SetValueError, "subsets of `s` and of `t` cannot be combined; both must be of one set"),
-            (lambda s: s**0, pl.DimTypeError, "the dimension of `s` is a positive integer or a tuple of them, not 0"),
-            (lambda s: s ** (2, "a"), pl.DimTypeError, "the dimension of `s` is a positive integer or a tuple of them, not (2, 'a')"),
+            (lambda s: s**-1, pl.DimTypeError, "the dimension of `s` is a non-negative integer or a tuple of them, not -1"),
+            (lambda s: s ** (2, "a"), pl.DimTypeError, "the dimension of `s` is a non-negative integer or a tuple of them, not (2, 'a')"),
             (lambda s: s(1) ** 2, pl.SetTypeError, "data cannot be put on a subset of `s`; put it on `s` and loop over the subset"),
         ],
     )  # fmt: skip
@@ -267,6 +267,52 @@ void area(double *lumped, double *total, double *largest, const double *x) {
 
 
 class TestLoops:
+    def test_data_of_no_numbers_is_data_like_other(self, ctx, mesh):
+        none, two = op2.Dat(mesh.nodes**0, name="none"), op2.Dat(mesh.nodes ** (2, 0), dtype="int32", name="two")
+        assert none.shape == (mesh.nodes.total_size, 0) and none.data.size == 0 and none.cdim == 0 and none.nbytes == 0 and two.shape[1:] == (2, 0)
+        again = op2.Dat(mesh.nodes**0, np.zeros((mesh.nodes.size, 0)))
+        with ctx:
+            none += again
+            none *= 2
+            none.axpy(1.0, again)
+            none.zero()
+            none.copy(again)
+            assert none.norm == 0 and none.inner(again) == 0 and (-none + 1).data_ro.shape == none.shape
+            count = op2.Dat(mesh.cells, dtype="int32")
+            kernel = op2.Kernel("void count(int *n, double *direct, const double **none, int *two) { n[0] += 1; }", "count")
+            for plan in ("auto", "sequential", "colour"):
+                if plan == "sequential" and ctx.device.kind != "cpu":
+                    continue
+                for access in (op2.READ, op2.INC, op2.WRITE, op2.RW, op2.MAX):
+                    args = (op2.Dat(mesh.cells**0)(op2.RW), none(op2.READ, mesh.map), two(access, mesh.map))
+                    op2.par_loop(kernel, mesh.cells, count(op2.INC), *args, plan=plan, checked=plan == "auto")
+            runs = 5 * (3 if ctx.device.kind == "cpu" else 2)
+            assert (count.data_ro == runs).all() and two.data_ro.size == 0
+            mixed = op2.MixedDat([op2.Dat(mesh.nodes**0), op2.Dat(mesh.nodes, np.ones(mesh.nodes.size))])
+            sums = op2.Kernel("void sums(int *n, double *x) { n[0] = x[0] + x[1] + x[2]; }", "sums")
+            op2.par_loop(sums, mesh.cells, count(op2.WRITE), mixed(op2.READ, op2.MixedMap([mesh.map, mesh.map])))
+            assert (count.data_ro == 3).all() and mixed.norm == np.sqrt(mesh.nodes.size)
+        with refuses(pl.DimTypeError, "sparsity `s`: data of no numbers on set `nodes` makes no rows or columns; leave it out"):
+            op2.Sparsity(mesh.nodes**0, mesh.map, name="s")
+
+    def test_truth_values_are_data_on_every_device(self, ctx, mesh):
+        values = np.arange(mesh.nodes.size) % 3 == 0
+        on, some, all_ = op2.Dat(mesh.nodes, values.copy()), op2.Dat(mesh.cells, dtype=bool), op2.Global(1, True, dtype=bool)
+        marked = op2.Dat(mesh.nodes, dtype=bool)
+        kernel = op2.Kernel("void any(bool *some, bool *x, const bool *all) { some[0] = (x[0] || x[1] || x[2]) && all[0]; }", "any")
+        mark = op2.Kernel("#include <stdbool.h>\nvoid mark(_Bool **m, const bool *some) { for (int i = 0; i < 3; i++) m[i][0] = m[i][0] || some[0]; }", "mark")
+        turn = op2.Kernel("void turn(bool *x) { x[0] = !x[0]; }", "turn")
+        with ctx:
+            op2.par_loop(kernel, mesh.cells, some(op2.WRITE), on(op2.READ, mesh.map), all_(op2.READ))
+            op2.par_loop(mark, mesh.cells, marked(op2.RW, mesh.map), some(op2.READ))
+            op2.par_loop(turn, mesh.nodes, on(op2.RW))
+            expected = values[mesh.table].any(axis=1)
+            assert np.array_equal(some.data_ro, expected) and np.array_equal(on.data_ro, ~values)
+            assert np.array_equal(marked.data_ro, np.isin(np.arange(mesh.nodes.size), mesh.table[expected]))
+            copied = op2.Dat(on)
+            on.zero()
+            assert copied.inner(copied) == (~values).sum() and not on.data_ro.any()
+
     def test_the_documented_example_runs_on_every_device(self, ctx, mesh):
         middle = op2.Dat(mesh.cells**2)
         with ctx:

@@ -1,5 +1,8 @@
 """Sparse matrices on meshes: what is stored, what loops leave, products and solvers, against NumPy."""
 
+import sys
+import types
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -137,7 +140,7 @@ def test_solvers_refuse_what_they_cannot_do():
     x, b = op2.Dat(mesh.vertices), op2.Dat(mesh.vertices, np.ones(mesh.vertices.size))
     with pytest.raises(ValueError, match='unknown method "lu"; the methods are "cg" and "gmres"'):
         op2.solve(mat, x, b, "lu")
-    with pytest.raises(pl.DataTypeError, match="solve takes a Mat, not ndarray"):
+    with pytest.raises(pl.DataTypeError, match="solve takes a Mat or a MixedMat, not ndarray"):
         op2.solve(np.eye(2), x, b)
     with pytest.raises(pl.DataValueError, match="maxiter is -1, but must be at least 0"):
         op2.solve(mat, x, b, maxiter=-1)
@@ -377,3 +380,67 @@ def test_values_of_maps_are_shown_as_they_were_given():
     cells, nodes = op2.Set(1, "cells"), op2.Set(2, "nodes")
     with pytest.raises(pl.MapValueError, match=f"map `m`: entry \\[0, 0\\] is {2**63 + 1}, but set `nodes` has 2 elements"):
         op2.Map(cells, nodes, 1, np.array([[2**63 + 1]], np.uint64), "m")
+
+
+# Views for other libraries --------------------------------------------------------------------------------------------------------
+
+
+class Torch(types.ModuleType):
+    """What is asked of PyTorch, by NumPy: arrays by DLPack, and tensors of three arrays."""
+
+    def __init__(self):
+        super().__init__("torch")
+        self.from_dlpack = lambda array: SimpleNamespace(numbers=np.from_dlpack(array), device="cpu")
+        self.tensor = lambda values, device: np.array(values)
+        self.sparse_csr_tensor = lambda *parts, size: ("csr", *parts, size)
+        self.sparse_bsr_tensor = lambda *parts, size: ("bsr", *parts, size)
+
+
+@pytest.mark.parametrize("dim, form", [(1, "csr"), (2, "bsr")])
+def test_pytorch_gets_the_numbers_themselves(monkeypatch, dim, form):
+    nodes, edges = op2.Set(3, "nodes"), op2.Set(2, "edges")
+    ends = op2.Map(edges, nodes, 2, [[0, 1], [1, 2]], "ends")
+    mat = op2.Mat(op2.Sparsity(nodes**dim, ends), name="a")
+    monkeypatch.setitem(sys.modules, "torch", Torch())
+    with pl.Context("cpu:1"):
+        found, rows, columns, values, size = mat.to_torch()
+        assert (found, size) == (form, mat.shape) and rows.tolist() == [0, 2, 5, 7] and columns.tolist() == [0, 1, 0, 1, 2, 1, 2]
+        assert np.shares_memory(values.numbers, mat.data_ro) and values.numbers.shape == mat.data_ro.shape
+        version = mat.data_ro.sum()
+        values.numbers[...] += 1
+        assert mat.data_ro.sum() == version + mat.data_ro.size
+        assert mat.to_torch()[1] is rows, "indices are copied once"
+
+
+def test_views_for_other_libraries_say_what_they_need(monkeypatch):
+    nodes = op2.Set(3, "nodes")
+    own = op2.Map(nodes, nodes, 1, [0, 1, 2], "own")
+    mat, blocks = op2.Mat(op2.Sparsity(nodes**1, own), name="a"), op2.Mat(op2.Sparsity(nodes**2, own), name="b")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pl.Context("cpu:1"):
+        with pytest.raises(ImportError, match="torch is not installed; install it with `pip install torch`"):
+            mat.to_torch()
+        with pytest.raises(pl.DataValueError, match="CuPy has its numbers on CUDA, but those of `a` are on cpu:1; use it inside of"):
+            mat.to_cupy()
+        with pytest.raises(pl.DataValueError, match="CuPy has no matrices of blocks, but those of `b` are 2 × 2; use to_torch or to_scipy"):
+            blocks.to_cupy()
+
+
+def test_cupy_and_pytorch_share_the_memory_of_a_gpu():
+    try:
+        context = pl.Context("cuda")
+    except pl.DeviceError as error:
+        pytest.skip(str(error))
+    nodes, edges = op2.Set(4, "nodes"), op2.Set(3, "edges")
+    ends = op2.Map(edges, nodes, 2, [[0, 1], [1, 2], [2, 3]], "ends")
+    mat = op2.Mat(op2.Sparsity(nodes**1, ends), name="a")
+    add = op2.Kernel("void add(double a[2][2]) { a[0][0] += 2; a[0][1] -= 1; a[1][0] -= 1; a[1][1] += 2; }", "add")
+    with context:
+        op2.par_loop(add, edges, mat(op2.INC, (ends, ends)))
+        for name, view in (("cupy", "to_cupy"), ("torch", "to_torch")):
+            library = pytest.importorskip(name)
+            shared = getattr(mat, view)()
+            op2.par_loop(add, edges, mat(op2.INC, (ends, ends)))
+            ones = library.ones(4, dtype=library.float64, **({} if name == "cupy" else {"device": "cuda"}))
+            product = (shared @ ones).tolist()
+            assert np.allclose(product, mat.values.sum(axis=1)) and any(product), "a loop changes what the view has"

@@ -563,23 +563,117 @@ def test_blocks_of_globals_need_no_maps(line):
         op2.MixedMat(op2.MixedSparsity(op2.MixedDataSet([op2.GlobalDataSet(r)]), {}))(op2.INC, (None, None))
 
 
-def test_solvers_say_that_they_take_one_part(line):
-    mat, _ = random_mat(line)
-    with pytest.raises(pl.DataTypeError, match="solve takes a Mat, but `a` is a MixedMat; solve with SciPy and mat.to_scipy\\(\\)"):
-        op2.solve(mat, line.u, line.u)
+@pytest.mark.parametrize("method, preconditioner", [("cg", "jacobi"), ("cg", None), ("gmres", "jacobi"), ("gmres", None)])
+def test_systems_of_several_parts_are_solved_as_scipy_solves_them(context, line, method, preconditioner):
+    sparse = pytest.importorskip("scipy.sparse.linalg")
+    mat = op2.MixedMat(op2.MixedSparsity(line.dataset, line.both), name="a")
+    skew = 0 if method == "cg" else 1
+    code = f"""void local(double a[5][5]) {{
+      for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++)
+          a[i][j] += (i == j) * (6 + i) - 0.5 + {skew} * (i < j);
+    }}"""
+    op2.par_loop(op2.Kernel(code, "local"), line.cells, mat(op2.INC, (line.both, line.both)))
+    x, b = op2.MixedDat(line.dataset), np.concatenate([values.ravel() for values in line.u.data_ro])
+    solution = op2.solve(mat, x, line.u, method, preconditioner, rtol=1e-12)
+    found = np.concatenate([values.ravel() for values in x.data_ro])
+    assert solution.converged and solution.residuals[-1] <= 1e-12 * np.linalg.norm(b)
+    assert np.allclose(found, sparse.spsolve(mat.to_scipy().tocsc(), b), rtol=1e-9)
+    assert np.array_equal(np.concatenate([values.ravel() for values in line.u.data_ro]), b)
 
 
-def test_a_saddle_point_problem_is_solved_with_scipy(context, line):
-    """The means of neighbours under a constraint on their sum, against NumPy's dense solution."""
+def test_a_saddle_point_problem_with_a_multiplier_is_solved(context, line):
+    """The means of neighbours under a constraint on their sum."""
     sparse = pytest.importorskip("scipy.sparse.linalg")
     multiplier = op2.Global(1, 0.0, name="multiplier")
     data = op2.MixedDataSet([line.nodes, op2.GlobalDataSet(multiplier)])
     maps = op2.MixedMap([line.ends, None])
-    mat = op2.MixedMat(op2.MixedSparsity(data, maps))
+    mat = op2.MixedMat(op2.MixedSparsity(data, maps), name="saddle")
     code = "void local(double a[3][3]) { a[0][0] += 2; a[0][1] -= 1; a[1][0] -= 1; a[1][1] += 2; a[0][2] += 1; a[1][2] += 1; a[2][0] += 1; a[2][1] += 1; }"
     op2.par_loop(op2.Kernel(code, "local"), line.cells, mat(op2.INC, (maps, maps)))
-    b = np.arange(7.0)
-    assert np.allclose(sparse.spsolve(mat.to_scipy().tocsc(), b), np.linalg.solve(mat.values, b))
+    x, b = op2.MixedDat([op2.Dat(line.nodes), multiplier]), op2.MixedDat([op2.Dat(line.nodes, np.arange(6.0)), op2.Global(1, 6.0)])
+    assert op2.solve(mat, x, b, "gmres", None, rtol=1e-12).converged
+    expected = sparse.spsolve(mat.to_scipy().tocsc(), np.arange(7.0))
+    assert np.allclose(x[0].data_ro, expected[:6]) and np.allclose(multiplier.data_ro, expected[6:])
+    with pytest.raises(pl.DataValueError, match="`saddle` cannot be solved: its diagonal has zeros, which the Jacobi preconditioner divides by"):
+        op2.solve(mat, x, b, "gmres")
+    with pytest.raises(pl.DataValueError, match="conjugate gradients need a positive definite matrix, and it is not; use GMRES"):
+        op2.solve(mat, op2.MixedDat(data), b, "cg", None)
+
+
+def overlapping():
+    """Two parts on one set over an array, and two others over the same array that begin elsewhere."""
+    nodes, values = op2.Set(3, "nodes"), np.arange(1.0, 9)
+    parts = [op2.Dat(nodes, values[:3], name="a"), op2.Dat(nodes, values[3:6], name="b")]
+    return nodes, values, op2.MixedDat(parts), lambda *starts: op2.MixedDat([op2.Dat(nodes, values[at : at + 3]) for at in starts])
+
+
+@pytest.mark.parametrize("starts", [(3, 0), (0, 3), (1, 2), (2, 4), (0, 1)])
+def test_arithmetic_in_place_reads_what_was_there_before_in_whatever_data_has_the_memory(starts):
+    changes = {
+        "iadd": lambda u, v: u.__iadd__(v),
+        "axpy": lambda u, v: u.axpy(1.0, v),
+        "maxpy": lambda u, v: u.maxpy([0.5, 0.5], [v, [part + 0 for part in v]]),
+    }
+    for name, change in changes.items():
+        _, values, u, over = overlapping()
+        v, before = over(*starts), values.copy()
+        change(u, v)
+        assert np.array_equal(u[0].data_ro, before[:3] + before[starts[0] : starts[0] + 3]), name
+        assert np.array_equal(u[1].data_ro, before[3:6] + before[starts[1] : starts[1] + 3]), name
+    _, values, u, over = overlapping()
+    v, before = over(*starts), values.copy()
+    if abs(starts[0] - starts[1]) < 3:
+        with pytest.raises(pl.DataValueError, match="is two parts of what is copied to, and cannot have the numbers of both"):
+            u.copy(v)
+    else:
+        u.copy(v)
+        assert np.array_equal(values[starts[0] : starts[0] + 3], before[:3]) and np.array_equal(values[starts[1] : starts[1] + 3], before[3:6])
+
+
+def test_a_factor_in_the_memory_of_a_part_keeps_its_number():
+    nodes, values, u, _ = overlapping()
+    u.axpy(op2.Global(1, values[1:2]), op2.MixedDat([op2.Dat(nodes, np.ones(3)), op2.Dat(nodes, np.ones(3))]))
+    assert values.tolist() == [3, 4, 5, 6, 7, 8, 7, 8]
+
+
+def test_products_and_solutions_are_not_put_where_they_are_read(line):
+    mat, dense = random_mat(line)
+    values = np.arange(1.0, 30)
+    x = op2.MixedDat([op2.Dat(line.cells, values[:5]), op2.Dat(line.nodes**2, values[5:17].reshape(6, 2))])
+    cells, nodes = op2.Dat(line.cells, values[15:20]), op2.Dat(line.nodes**2, np.zeros((6, 2)))
+    with pytest.raises(pl.DataValueError, match="the product with matrix `a` cannot be put where the factor is; give another y"):
+        mat.mult(x, op2.MixedDat([cells, nodes]))
+    with pytest.raises(pl.DataValueError, match="`a` cannot be solved: x and b share memory"):
+        op2.solve(mat, op2.MixedDat([cells, nodes]), x, "gmres")
+    twice = op2.MixedDat([op2.Dat(line.cells, values[15:20]), op2.Dat(line.nodes**2, values[16:28].reshape(6, 2), name="w")])
+    with pytest.raises(pl.DataValueError, match="needs a place for each part, but `w` is two parts of y"):
+        mat.mult(line.u, twice)
+    with pytest.raises(pl.DataValueError, match="`a` cannot be solved: two parts of x share memory"):
+        op2.solve(mat, twice, line.u, "gmres")
+    inside = op2.Dat(line.cells, mat[1, 0].data.reshape(-1)[:5], name="inside")
+    assert np.shares_memory(inside.data_ro, mat[1, 0].data_ro)
+    with pytest.raises(pl.DataValueError, match="cannot be put where the matrix is; give another y than `inside`"):
+        mat.mult(x, op2.MixedDat([inside, nodes]))
+    product = mat.mult(x, op2.MixedDat([op2.Dat(line.cells, values[17:22]), nodes]))
+    assert np.allclose(np.concatenate([part.ravel() for part in product.data_ro]), dense @ np.arange(1.0, 18))
+    first = mat[0, 0]
+    with pytest.raises(pl.MeshError, match="it is in the memory of what is multiplied; give other data"):
+        first.mult(op2.Dat(line.cells, values[:5]), op2.Dat(line.cells, values[4:9]))
+
+
+def test_solvers_refuse_parts_that_do_not_fit(line):
+    mat, _ = random_mat(line)
+    x = op2.MixedDat(line.dataset)
+    with pytest.raises(pl.DataValueError, match="a product with 2 parts of a matrix needs data of 2 parts, not data of 1 parts"):
+        op2.solve(mat, line.p, line.u)
+    with pytest.raises(pl.MeshError, match="`a\\[0, 0\\]` cannot be multiplied with `v`: it is on another set than the matrix"):
+        op2.solve(mat, op2.MixedDat([line.v, line.p]), line.u)
+    with pytest.raises(pl.DataValueError, match="`a` cannot be solved: x and b share memory; copy one of them"):
+        op2.solve(mat, op2.MixedDat([x[0], line.v]), line.u)
+    narrow = op2.MixedMat(op2.MixedSparsity((line.dataset, op2.MixedDataSet([line.cells])), [(line.both, op2.MixedMap([line.own]))]), name="narrow")
+    with pytest.raises(pl.DataValueError, match="`narrow` cannot be solved: it is not square"):
+        op2.solve(narrow, line.p, line.u)
 
 
 # Extruded sets

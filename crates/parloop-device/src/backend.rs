@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::binary::ModuleBinary;
 use crate::error::{CompileError, Result};
 use crate::identity::{MemoryInfo, Properties};
+use crate::kind::Language;
 use crate::launch::Launch;
 use crate::transform::{FftDirection, FftShape};
 
@@ -38,7 +39,7 @@ pub(crate) trait RawDevice: Send + Sync {
     /// `handle` is a live stream (queue) of this device, at least as long as the result lives.
     unsafe fn adopt_stream(&self, handle: u64) -> Result<Arc<dyn RawStream>>;
     fn create_event(&self) -> Result<Arc<dyn RawEvent>>;
-    fn compiler(&self) -> Result<Arc<dyn Compiler>, CompileError>;
+    fn compiler(&self, language: Language) -> Result<Arc<dyn Compiler>, CompileError>;
     fn load(&self, binary: &ModuleBinary) -> Result<Arc<dyn RawModule>>;
     /// Waits for all work on all streams of the device.
     fn synchronize(&self) -> Result<()>;

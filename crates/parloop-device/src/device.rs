@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::{Compiler, RawDevice};
 use crate::error::{CompileError, DeviceError, Result};
 use crate::identity::{DeviceId, MemoryInfo, Properties};
-use crate::kind::DeviceKind;
+use crate::kind::{DeviceKind, Language};
 
 /// An open device. Clones are the same device.
 ///
@@ -62,12 +62,20 @@ impl Device {
         self.raw.memory_info()
     }
 
-    /// The compiler for this device's kernels.
+    /// The compiler for this device's kernels in C.
     ///
     /// # Errors
     /// [`CompileError::NoCompiler`].
     pub fn compiler(&self) -> Result<Arc<dyn Compiler>, CompileError> {
-        self.raw.compiler()
+        self.compiler_of(Language::C)
+    }
+
+    /// The compiler for this device's kernels in that language.
+    ///
+    /// # Errors
+    /// [`CompileError::NoCompiler`], [`CompileError::Language`].
+    pub fn compiler_of(&self, language: Language) -> Result<Arc<dyn Compiler>, CompileError> {
+        self.raw.compiler(language)
     }
 
     /// Calls `work(begin, end)` for parts that make up `0..items`, on the threads of a CPU device if `expected_ns`, what all of it costs

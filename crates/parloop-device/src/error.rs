@@ -1,6 +1,6 @@
 //! What can go wrong on a device or in a compiler, as data.
 
-use crate::kind::DeviceKind;
+use crate::kind::{DeviceKind, Language};
 
 /// A device, its driver or the user's request to it failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,6 +84,8 @@ fn free_memory(free: &Option<u64>) -> String {
 pub enum CompileError {
     #[error("no compiler for {target} kernels was found: tried {}; {hint}", .tried.join(", "))]
     NoCompiler { target: DeviceKind, tried: Vec<String>, hint: String },
+    #[error("{target} takes no kernels in {language}; write the kernel in C, or run it on cpu, cuda or hip")]
+    Language { target: DeviceKind, language: Language },
     #[error("the compiler {compiler} could not be started: {reason}")]
     NotStarted { compiler: String, reason: String },
     #[error(

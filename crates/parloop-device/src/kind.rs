@@ -1,4 +1,4 @@
-//! The kinds of device.
+//! The kinds of device, and the languages of their kernels.
 
 use std::fmt;
 
@@ -24,6 +24,25 @@ impl DeviceKind {
             DeviceKind::Cuda => "cuda",
             DeviceKind::Hip => "hip",
         }
+    }
+}
+
+/// A language in which kernels are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Language {
+    /// C, which every kind of device takes.
+    #[default]
+    C,
+    /// C++, on cpu, cuda and hip.
+    Cpp,
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Language::C => "C",
+            Language::Cpp => "C++",
+        })
     }
 }
 

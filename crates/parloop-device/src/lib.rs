@@ -51,7 +51,7 @@ pub use event::Event;
 pub use fft::DeviceFft;
 pub use growable::{Export, GrowableMemory};
 pub use identity::{DeviceId, MemoryInfo, PciAddress, Properties};
-pub use kind::DeviceKind;
+pub use kind::{DeviceKind, Language};
 pub use launch::Launch;
 pub use memory::{Memory, PinnedMemory};
 pub use module::{Function, Module};

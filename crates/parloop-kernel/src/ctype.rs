@@ -130,6 +130,8 @@ pub(crate) fn plain(specifiers: &[String]) -> Option<Scalar> {
         ["double"] => DType::F64,
         [name] if is_complex(name, "float") => DType::C64,
         [name] if is_complex(name, "double") => DType::C128,
+        ["complex", "float", "std"] => DType::C64,
+        ["complex", "double", "std"] => DType::C128,
         _ => return None,
     };
     Some(Scalar::Value(dtype))

@@ -17,6 +17,7 @@ mod edit;
 mod error;
 mod explain;
 mod fft;
+mod grammar;
 mod grid;
 mod kernel;
 mod loops;
@@ -42,7 +43,7 @@ mod trust;
 mod unread;
 mod version;
 
-pub use parloop_device::{DeviceKind, Kept};
+pub use parloop_device::{DeviceKind, Kept, Language};
 
 pub use arg::{Arg, Checker, PlacedObject, Scalar, ScalarMisfit, Slot, encode};
 pub use array::Array;
@@ -56,7 +57,7 @@ pub use kernel::{BoundKernel, Items, Kernel, Slots, decode, wrong_count};
 pub use options::{CompileOptions, SourceHook, checked_by_environment};
 pub use order::{Gap, Order, dense_strides, first_gap};
 pub use plain::PlainC;
-pub use program::{Program, compile_for, signatures};
+pub use program::{Program, compile_for, signatures, signatures_in};
 pub use recording::{BeforeReplay, Recording, Replay};
 pub use saved::SavedProgram;
 pub use signature::{Param, ParamType, Pointee, Signature};

@@ -51,13 +51,20 @@ pub(crate) fn check_loops(function: Node, loops: &[LoopMark]) -> Result<Vec<Edit
 
 /// The counts of the loops in a function's body, and whether CPU threads can share them out alike.
 ///
+/// `fixed` says whether a parameter is changed by nothing that its body does not show: in C++ a reference may change what is not `const`.
 /// `helpers` are the functions with loops that are no kernels.
-pub(crate) fn read_loops(masked: &Masked, body: Range<usize>, params: &[Param], helpers: &[String]) -> (Vec<Count>, bool) {
+pub(crate) fn read_loops(
+    masked: &Masked,
+    body: Range<usize>,
+    params: &[Param],
+    fixed: impl Fn(usize) -> bool,
+    helpers: &[String],
+) -> (Vec<Count>, bool) {
     let text = String::from_utf8_lossy(&masked.text[body.clone()]);
     let marks: Vec<&LoopMark> = masked.loops.iter().filter(|mark| body.contains(&mark.at)).collect();
     let known = |mark: &&LoopMark| {
         let count = Count::parse(&mark.count, params);
-        if count.params().any(|index| changes(&text, &params[index].name) > 0) { Count::Unknown } else { count }
+        if count.params().any(|index| !fixed(index) || changes(&text, &params[index].name) > 0) { Count::Unknown } else { count }
     };
     let loops: Vec<Count> = marks.iter().map(known).collect();
     let all_known = !loops.contains(&Count::Unknown);

@@ -66,6 +66,8 @@ pub(crate) fn mask(original: &str) -> Masked {
             }
             b'/' if rest.starts_with(b"//") => at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len()),
             b'/' if rest.starts_with(b"/*") => at + comment_len(rest),
+            // It separates the digits of a number in C++.
+            b'\'' if bodies.last.is_ascii_digit() && at > 0 && is_word(bytes[at - 1]) => at + 1,
             quote @ (b'"' | b'\'') => at + literal_len(rest, quote),
             byte if is_word(byte) => {
                 let len = rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());

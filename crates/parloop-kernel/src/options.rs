@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parloop_device::flag_from_env;
+use parloop_device::{Language, flag_from_env};
 
 use crate::description::KernelDescription;
 use crate::error::Result;
@@ -15,6 +15,8 @@ pub type SourceHook = Arc<dyn Fn(&str) -> String + Send + Sync>;
 /// How a program is compiled. The default is right for most.
 #[derive(Clone)]
 pub struct CompileOptions {
+    /// What the sources are written in.
+    pub language: Language,
     /// Folders in which `#include` looks for the user's headers.
     pub include_folders: Vec<PathBuf>,
     /// Further arguments for the target's compiler.
@@ -39,6 +41,7 @@ pub struct CompileOptions {
 impl Default for CompileOptions {
     fn default() -> CompileOptions {
         CompileOptions {
+            language: Language::C,
             include_folders: Vec::new(),
             arguments: Vec::new(),
             kernels: Vec::new(),
@@ -64,6 +67,7 @@ pub fn checked_by_environment() -> Result<bool> {
 impl fmt::Debug for CompileOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CompileOptions")
+            .field("language", &self.language)
             .field("include_folders", &self.include_folders)
             .field("arguments", &self.arguments)
             .field("kernels", &self.kernels)

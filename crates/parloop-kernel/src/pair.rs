@@ -98,7 +98,7 @@ fn word_at(text: &str, at: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use parloop_device::DeviceKind;
+    use parloop_device::{DeviceKind, Language};
 
     use crate::error::Result;
     use crate::parse::{Dialect, Parsed, parse};
@@ -107,7 +107,14 @@ mod tests {
     fn parsed(text: &str) -> Result<Parsed> {
         parse(
             &Joined::from(text),
-            Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false, arguments: &[], wanted: &[] },
+            Dialect {
+                target: DeviceKind::OpenCl,
+                language: Language::C,
+                classes: &["Cells".into()],
+                checked: false,
+                arguments: &[],
+                wanted: &[],
+            },
         )
     }
 
@@ -119,8 +126,14 @@ mod tests {
     fn with_one_address_space_a_kernel_still_receives_global_pointers() {
         let text = "GPUKERN void k(GPUGLMEM double *x, Cells c) {}";
         let arguments = ["-DPARLOOP_ONE_SPACE".into()];
-        let dialect =
-            Dialect { target: DeviceKind::OpenCl, classes: &["Cells".into()], checked: false, arguments: &arguments, wanted: &[] };
+        let dialect = Dialect {
+            target: DeviceKind::OpenCl,
+            language: Language::C,
+            classes: &["Cells".into()],
+            checked: false,
+            arguments: &arguments,
+            wanted: &[],
+        };
         assert_eq!(
             parse(&Joined::from(text), dialect).unwrap().text,
             "GPUKERN void k(GPUGLMEM __global char *x__base, long x__offset, __global char *c__base, long c__offset) \

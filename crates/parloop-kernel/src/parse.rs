@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use parloop_device::DeviceKind;
-use tree_sitter::{Node, Parser};
+use parloop_device::{DeviceKind, Language};
+use tree_sitter::Node;
 
 use crate::count::Count;
 use crate::ctype::{Place, TypeNames, words};
 use crate::definition::{Definition, definition};
 use crate::edit::{Edit, Mistake, Places, apply};
 use crate::error::Result;
+use crate::grammar::{tree, tree_of};
 use crate::loops::{check_loops, read_loops};
 use crate::mask::{Mark, MarkKind, Masked, mask};
 use crate::prelude::Needs;
@@ -38,6 +39,7 @@ pub(crate) struct Parsed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dialect<'a> {
     pub(crate) target: DeviceKind,
+    pub(crate) language: Language,
     /// Names of types that are pointers to opaque structs.
     pub(crate) classes: &'a [String],
     /// Whether checks are compiled in.
@@ -49,17 +51,15 @@ pub(crate) struct Dialect<'a> {
 }
 
 pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
-    let Dialect { target, classes, checked, arguments, wanted } = dialect;
+    let Dialect { target, language, classes, checked, arguments, wanted } = dialect;
     let Joined { text: joined, api } = joined;
     let masked = mask(&settle(joined, arguments));
-    let mut parser = Parser::new();
-    let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
-    grammar.expect("invariant: the C grammar is built for this tree-sitter");
-    let tree = parser.parse(&masked.text, None).expect("invariant: a parser with a language and no time limit returns a tree");
+    let tree = tree(&masked.text, language);
     let mut reader = Reader {
         joined,
         masked: &masked,
         target,
+        language,
         classes,
         api,
         typedefs: TypeNames::given(arguments),
@@ -77,7 +77,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     };
     reader.scope(tree.root_node(), 0);
     if tree.root_node().has_error() {
-        wanted.iter().for_each(|name| reader.look_for(name, &mut parser));
+        wanted.iter().for_each(|name| reader.look_for(name));
     }
     reader.refuse_versions();
     if let Some(error) = reader.error {
@@ -115,6 +115,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) joined: &'a str,
     pub(crate) masked: &'a Masked,
     pub(crate) target: DeviceKind,
+    language: Language,
     pub(crate) classes: &'a [String],
     api: &'a [Range<usize>],
     pub(crate) typedefs: TypeNames,
@@ -164,6 +165,7 @@ impl Reader<'_> {
                 "function_definition" => self.function(child, previous_end),
                 "declaration" => self.declaration(child, previous_end),
                 "type_definition" => self.typedef(child),
+                "alias_declaration" => self.alias(child),
                 "preproc_def" => self.define(child),
                 kind if kind.starts_with("preproc_") => {
                     let outer = self.conditional;
@@ -180,7 +182,7 @@ impl Reader<'_> {
     }
 
     /// Reads one function by itself, if it was not found: macros in front of it, or conditions that split braces, may have hidden it.
-    fn look_for(&mut self, name: &str, parser: &mut Parser) {
+    fn look_for(&mut self, name: &str) {
         let is_known = self.functions.iter().any(|known| known.name == name) || self.refused.iter().any(|(known, _)| known == name);
         if is_known || self.error.is_some() {
             return;
@@ -190,7 +192,7 @@ impl Reader<'_> {
         let whole = vec![self.range(start..body.end)];
         let without_body = vec![self.range(start..body.start + 1), self.range(body.end - 1..body.end)];
         for parts in [whole, without_body] {
-            let tree = parser.set_included_ranges(&parts).ok().and_then(|()| parser.parse(&self.masked.text, None));
+            let tree = tree_of(&parts, &self.masked.text, self.language);
             let Some(tree) = tree.filter(|tree| !tree.root_node().has_error()) else { continue };
             let mut cursor = tree.walk();
             if let Some(node) = tree.root_node().children(&mut cursor).find(|child| child.kind() == "function_definition") {
@@ -250,6 +252,15 @@ impl Reader<'_> {
         }
     }
 
+    /// `using real = double;`
+    fn alias(&mut self, node: Node) {
+        let (Some(name), Some(ty)) = (node.child_by_field_name("name"), node.child_by_field_name("type")) else { return };
+        let place = if self.conditional { Place::Conditional } else { Place::Certain };
+        // A name for a pointer or an array is no name for a number.
+        let ty = if ty.child_by_field_name("declarator").is_some() { String::new() } else { self.text(ty) };
+        self.typedefs.add(self.text(name), &ty, place);
+    }
+
     fn define(&mut self, node: Node) {
         let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value")) else { return };
         let (name, ty) = (self.text(name), self.text(value));
@@ -259,8 +270,24 @@ impl Reader<'_> {
         self.typedefs.add(name, &ty, place);
     }
 
+    /// `constexpr int dim = 2;`, which may be the length of an array in C++.
+    fn constant(&mut self, node: Node) {
+        let mut cursor = node.walk();
+        let mut qualifiers = node.children(&mut cursor).filter(|child| child.kind() == "type_qualifier");
+        let declared = node.child_by_field_name("declarator").filter(|declarator| declarator.kind() == "init_declarator");
+        let (Some(declared), true) = (declared, qualifiers.any(|word| matches!(&*self.text(word), "const" | "constexpr"))) else { return };
+        let part = |name: &str, kind: &str| declared.child_by_field_name(name).filter(|part| part.kind() == kind);
+        if let (Some(name), Some(value)) = (part("declarator", "identifier"), part("value", "number_literal")) {
+            let place = if self.conditional { Place::Conditional } else { Place::Certain };
+            self.typedefs.add(self.text(name), &self.text(value), place);
+        }
+    }
+
     /// Constants and prototypes at file scope get the qualifiers of helpers.
     fn declaration(&mut self, node: Node, previous_end: usize) {
+        if self.language == Language::Cpp {
+            self.constant(node);
+        }
         if self.target == DeviceKind::Cpu {
             return;
         }
@@ -272,6 +299,9 @@ impl Reader<'_> {
         }
         if is_kernel {
             return self.kernel_prototype(declarator);
+        }
+        if self.language == Language::Cpp {
+            return;
         }
         if qualified.into_iter().any(|kind| self.has_mark(kind, previous_end, declarator.start_byte())) {
             return;
@@ -320,9 +350,10 @@ impl Reader<'_> {
             Err(mistake) => self.error = self.error.take().or(Some(mistake)),
         }
         // A function that only some targets define may stand in for what the others have built in, and is called by that name.
+        // In C++ it is one more overload.
         if let Some(name) = function.child_by_field_name("declarator").map(|name| self.text(name))
             && is_reserved(&name, self.target)
-            && (is_kernel || !self.conditional)
+            && (is_kernel || !self.conditional && self.language == Language::C)
         {
             self.renamed.insert(name);
         }
@@ -379,6 +410,10 @@ impl Reader<'_> {
             self.edits.extend(edits);
             return is_static;
         }
+        if self.language == Language::Cpp {
+            // Its `inline` needs no second definition, and compilers of GPUs take what has no qualifier for functions of the device.
+            return is_static;
+        }
         if is_inline && !is_static && matches!(self.target, DeviceKind::Cpu | DeviceKind::OpenCl) {
             self.edits.push(Edit { at: node.start_byte(), remove: 0, insert: "static ".into() });
         }
@@ -397,7 +432,7 @@ impl Reader<'_> {
         if is_kernel && returns.is_some() && self.target != DeviceKind::Cpu {
             return Err(mistake(node, format!("kernel `{name}` returns a value, which only a CPU can do; write it through a pointer")));
         }
-        let mut params: Vec<Param> = Vec::new();
+        let (mut params, mut constants): (Vec<Param>, Vec<bool>) = (Vec::new(), Vec::new());
         let mut cursor = list.walk();
         let mut previous_end = list.start_byte();
         for child in list.children(&mut cursor) {
@@ -408,9 +443,17 @@ impl Reader<'_> {
                     if params.iter().any(|other| other.name == param.name) {
                         return Err(mistake(child, format!("`{name}` has two parameters `{}`", param.name)));
                     }
+                    constants.push(words(&self.text(child)).iter().any(|word| word == "const"));
                     params.push(param);
                 }
-                "variadic_parameter" => return Err(mistake(child, format!("`{name}` takes any number of arguments"))),
+                "optional_parameter_declaration" => {
+                    let reason =
+                        format!("`{name}` has a parameter with a default value, which no caller from outside leaves out; remove the value");
+                    return Err(mistake(child, reason));
+                }
+                "variadic_parameter" | "variadic_parameter_declaration" => {
+                    return Err(mistake(child, format!("`{name}` takes any number of arguments")));
+                }
                 kind if kind.starts_with("preproc_") => {
                     return Err(mistake(
                         child,
@@ -427,7 +470,8 @@ impl Reader<'_> {
         if !insert.is_empty() && self.masked.text.get(body.start) == Some(&b'{') {
             self.edits.push(Edit { at: body.start + 1, remove: 0, insert: insert.into() });
         }
-        let (loops, loops_align) = read_loops(self.masked, body, &params, &self.loop_helpers);
+        let fixed = |index: usize| self.language == Language::C || constants.get(index).is_some_and(|constant| *constant);
+        let (loops, loops_align) = read_loops(self.masked, body, &params, fixed, &self.loop_helpers);
         let line = name_node.start_position().row;
         Ok(Signature { loops, loops_align, name, params, returns, is_kernel, needs_description: false, is_recorded: false, line })
     }
@@ -444,10 +488,16 @@ impl Reader<'_> {
                 continue;
             }
             let at = self.joined.split_inclusive('\n').take(function.line).map(str::len).sum();
-            let reason = format!(
-                "`{}` is defined twice, as `{first}` and as `{function}`, and conditions of the preprocessor decide which is compiled; give each a name of its own",
-                function.name
-            );
+            let reason = match self.language {
+                Language::C => format!(
+                    "`{}` is defined twice, as `{first}` and as `{function}`, and conditions of the preprocessor decide which is compiled; give each a name of its own",
+                    function.name
+                ),
+                Language::Cpp => format!(
+                    "`{}` is overloaded, as `{first}` and as `{function}`; a function that is called from outside needs a name of its own",
+                    function.name
+                ),
+            };
             let mistake = Mistake { at, reason };
             if function.is_kernel || first.is_kernel {
                 self.error.get_or_insert(mistake);
@@ -486,7 +536,10 @@ mod tests {
     const LOCAL: &str = " GPUGLMEM double *x = (GPUGLMEM void *)(x__base + x__offset);";
 
     fn parse(text: &str, target: DeviceKind) -> Result<Parsed> {
-        super::parse(&Joined::from(text), Dialect { target, classes: &[], checked: false, arguments: &[], wanted: &[] })
+        super::parse(
+            &Joined::from(text),
+            Dialect { target, language: Language::C, classes: &[], checked: false, arguments: &[], wanted: &[] },
+        )
     }
 
     fn signatures(text: &str, target: DeviceKind) -> Vec<String> {
@@ -496,7 +549,8 @@ mod tests {
     /// What a source for a CPU says of `f`: its signature, or why it cannot be called.
     fn f_in(text: &str, arguments: &[&str]) -> String {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-        let dialect = Dialect { target: DeviceKind::Cpu, classes: &[], checked: false, arguments: &arguments, wanted: &[] };
+        let dialect =
+            Dialect { target: DeviceKind::Cpu, language: Language::C, classes: &[], checked: false, arguments: &arguments, wanted: &[] };
         let parsed = super::parse(&Joined::from(text), dialect).unwrap();
         let refused = parsed.refused.iter().find(|(name, _)| name == "f").map(|(_, mistake)| mistake.reason.clone());
         let found: Vec<String> = parsed.functions.iter().filter(|function| function.name == "f").map(ToString::to_string).collect();

@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use parloop_device::DeviceKind;
-use tree_sitter::{Node, Parser};
+use parloop_device::{DeviceKind, Language};
+use tree_sitter::Node;
 
 use crate::edit::{Edit, Places, apply};
 use crate::error::{KernelError, Result};
+use crate::grammar::tree;
 use crate::mask::{MarkKind, Masked, mask};
 use crate::parse::{DEEPEST_BLOCK, Dialect, find, parse};
 use crate::record::{Scanned, next_sign};
@@ -19,12 +20,12 @@ use crate::reserved::is_reserved;
 use crate::signature::Signature;
 use crate::source::{Joined, Source, join};
 
-/// Functions in plain C, read once, as each target takes them in the middle of generated code.
+/// Functions in plain C or C++, read once, as each target takes them in the middle of generated code.
 ///
 /// ```
-/// use parloop_kernel::{DeviceKind, PlainC, Source};
+/// use parloop_kernel::{DeviceKind, Language, PlainC, Source};
 /// let source = Source::text("double twice(double x) { return 2 * x; }\nvoid f(double *x[2]) { x[0][0] = twice(x[1][0]); }");
-/// let functions = PlainC::read(&[source], &[], &[])?;
+/// let functions = PlainC::read(&[source], &[], &[], Language::C)?;
 /// assert_eq!(functions.signature("f")?.to_string(), "void f(double ** x)");
 /// assert!(functions.text(DeviceKind::Cuda).contains("static __device__ __forceinline__ double twice(double x)"));
 /// assert_eq!(functions.signature("g").unwrap_err().to_string(), "the source has no function `g`; it has twice, f");
@@ -57,9 +58,9 @@ impl PlainC {
     ///
     /// # Errors
     /// A mistake in a source, at its line; a file that cannot be read.
-    pub fn read(sources: &[Source], folders: &[PathBuf], arguments: &[String]) -> Result<PlainC> {
+    pub fn read(sources: &[Source], folders: &[PathBuf], arguments: &[String], language: Language) -> Result<PlainC> {
         let joined = join(sources, DeviceKind::Cpu, folders)?;
-        let parsed = parse(&joined, Dialect { target: DeviceKind::Cpu, classes: &[], checked: false, arguments, wanted: &[] })?;
+        let parsed = parse(&joined, Dialect { target: DeviceKind::Cpu, language, classes: &[], checked: false, arguments, wanted: &[] })?;
         let refused = parsed.refused.into_iter().map(|(name, mistake)| {
             let (file, line) = Places::of(&joined.text).place(joined.text[..mistake.at].matches('\n').count());
             Refused { name, file: file.to_owned(), line, reason: mistake.reason }
@@ -67,7 +68,11 @@ impl PlainC {
         let refused = refused.collect();
         let (mut texts, mut renamed) = (Vec::new(), Vec::new());
         for target in DeviceKind::ALL {
-            let (text, names) = ready(&join(sources, target, folders)?, target);
+            let joined = join(sources, target, folders)?;
+            let (text, names) = match language {
+                Language::C => ready(&joined, target),
+                Language::Cpp => (inlined(&joined, target), Vec::new()),
+            };
             texts.push((target, text));
             renamed.extend(names);
         }
@@ -127,12 +132,7 @@ fn own_name(name: &str) -> String {
 /// The text of sources as the target takes it, and the functions that have another name in it.
 fn ready(joined: &Joined, target: DeviceKind) -> (String, Vec<String>) {
     let masked = mask(&joined.text);
-    let mut parser = Parser::new();
-    let grammar = parser.set_language(&tree_sitter_c::LANGUAGE.into());
-    grammar.expect("invariant: the C grammar is built for this tree-sitter");
-    let tree = parser.parse(&masked.text, None).expect("invariant: a parser with a language and no time limit returns a tree");
-    let mut functions = Vec::new();
-    collect(tree.root_node(), Around { gap: 0, conditional: false, depth: 1 }, &masked, &mut functions);
+    let functions = functions_in(&masked, Language::C);
     let scanned = Scanned::of(&joined.text);
     let recursive = recursive(&joined.text, &scanned, &functions);
     let defined: HashSet<&str> =
@@ -167,6 +167,33 @@ fn ready(joined: &Joined, target: DeviceKind) -> (String, Vec<String>) {
     let stand_ins: String = stand_ins.into_values().collect();
     let text = library::around(target, &apply(&joined.text, edits), &stand_ins);
     (text, renamed.into_iter().map(str::to_owned).collect())
+}
+
+/// The text of sources in C++, in which functions outside of classes, templates, namespaces and `extern "C"` are put in the place of their
+/// calls. C++ has the rest itself: overloads take the types that are passed.
+fn inlined(joined: &Joined, target: DeviceKind) -> String {
+    if target != DeviceKind::Cpu {
+        // Compilers of GPUs do so by themselves.
+        return joined.text.clone();
+    }
+    let masked = mask(&joined.text);
+    let functions = functions_in(&masked, Language::Cpp);
+    let recursive = recursive(&joined.text, &Scanned::of(&joined.text), &functions);
+    let defined: HashSet<&str> =
+        functions.iter().filter(|function| !function.body.is_empty()).map(|function| function.name.as_str()).collect();
+    let mut edits = Vec::new();
+    for function in functions.iter().filter(|function| !function.is_kernel && defined.contains(function.name.as_str())) {
+        edits.push(Edit { at: function.start, remove: 0, insert: head(target, !recursive.contains(function.name.as_str())).into() });
+        edits.extend(function.repeated.iter().map(|word| Edit { at: word.start, remove: word.len(), insert: "".into() }));
+    }
+    apply(&joined.text, edits)
+}
+
+/// The functions that can be given words in front.
+fn functions_in(masked: &Masked, language: Language) -> Vec<Found> {
+    let mut functions = Vec::new();
+    collect(tree(&masked.text, language).root_node(), Around { gap: 0, conditional: false, depth: 1, language }, masked, &mut functions);
+    functions
 }
 
 /// The names of functions where they are declared, defined and called.
@@ -207,11 +234,12 @@ struct Around {
     gap: usize,
     conditional: bool,
     depth: usize,
+    language: Language,
 }
 
 /// The functions of a file, also those in conditional blocks. What is nested too deep is told where the text is parsed to be compiled.
 fn collect(node: Node, around: Around, masked: &Masked, functions: &mut Vec<Found>) {
-    let Around { gap: mut previous_end, conditional, depth } = around;
+    let Around { gap: mut previous_end, conditional, depth, language } = around;
     if depth > DEEPEST_BLOCK {
         return;
     }
@@ -219,13 +247,15 @@ fn collect(node: Node, around: Around, masked: &Masked, functions: &mut Vec<Foun
     for child in node.children(&mut cursor) {
         match child.kind() {
             "function_definition" | "declaration" => {
-                functions.extend(function(child, Around { gap: previous_end, conditional, depth }, masked));
+                functions.extend(function(child, Around { gap: previous_end, ..around }, masked));
             }
+            // What has the linkage of C cannot be static in C++.
+            "linkage_specification" | "declaration_list" if language == Language::Cpp => {}
             "linkage_specification" | "declaration_list" => {
-                collect(child, Around { gap: child.start_byte(), conditional, depth: depth + 1 }, masked, functions);
+                collect(child, Around { gap: child.start_byte(), conditional, depth: depth + 1, language }, masked, functions);
             }
             kind if kind.starts_with("preproc_") => {
-                collect(child, Around { gap: child.start_byte(), conditional: true, depth: depth + 1 }, masked, functions);
+                collect(child, Around { gap: child.start_byte(), conditional: true, depth: depth + 1, language }, masked, functions);
             }
             _ => {}
         }
@@ -246,7 +276,13 @@ fn function(node: Node, around: Around, masked: &Masked) -> Option<Found> {
     let mut repeated: Vec<Range<usize>> = storage.map(|child| child.byte_range()).collect();
     let marks = marks.iter().filter(|mark| matches!(mark.kind, MarkKind::Function | MarkKind::Other));
     repeated.extend(marks.map(|mark| mark.at..mark.end));
-    Some(Found { name: text(name), start: node.start_byte(), repeated, list, body, is_kernel, conditional: around.conditional })
+    // Attributes of C++ stand in front of all words.
+    let mut cursor = node.walk();
+    let start = node
+        .children(&mut cursor)
+        .find(|child| child.kind() != "attribute_declaration")
+        .map_or(node.start_byte(), |child| child.start_byte());
+    Some(Found { name: text(name), start, repeated, list, body, is_kernel, conditional: around.conditional })
 }
 
 /// The functions that may call themselves, directly or by way of others and of macros.
@@ -312,7 +348,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> PlainC {
-        PlainC::read(&[Source::text(text)], &[], &[]).unwrap()
+        PlainC::read(&[Source::text(text)], &[], &[], Language::C).unwrap()
     }
 
     /// The user's own lines.
@@ -393,7 +429,7 @@ mod tests {
         fn any_text_is_read_without_a_panic(
             text in "(GPUKERN|GPUFUN|void|int|double|f|x|const|static|restrict|#define|[(){}*,;\\[\\]\n é=\"'/]){0,40}"
         ) {
-            let _ = PlainC::read(&[Source::text(text)], &[], &[]);
+            let _ = PlainC::read(&[Source::text(text)], &[], &[], Language::C);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use parloop_device::{CompileError, Compiler, DeviceKind, ModuleBinary};
+use parloop_device::{CompileError, Compiler, DeviceKind, Language, ModuleBinary};
 
 use crate::cache::{Cache, Key, Origin};
 use crate::description::KernelDescription;
@@ -39,6 +39,10 @@ pub(crate) struct Helper {
 
 impl Prepared {
     pub(crate) fn new(sources: &[Source], options: &CompileOptions, target: DeviceKind) -> Result<Prepared> {
+        let language = options.language;
+        if (target, language) == (DeviceKind::OpenCl, Language::Cpp) {
+            return Err(CompileError::Language { target, language }.into());
+        }
         let hooked: Vec<Source>;
         let sources = match &options.source_hook {
             Some(hook) => {
@@ -56,8 +60,8 @@ impl Prepared {
         let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
         let wanted: Vec<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
         let CompileOptions { classes, arguments, .. } = options;
-        let parsed = parse(&joined, Dialect { target, classes, checked, arguments, wanted: &wanted })?;
-        let mut source = prelude(target, parsed.needs);
+        let parsed = parse(&joined, Dialect { target, language, classes, checked, arguments, wanted: &wanted })?;
+        let mut source = prelude(target, language, parsed.needs);
         // Compilers of OpenCL know no `-U`.
         let (undefined, arguments) = if target == DeviceKind::OpenCl { without_undefined(arguments) } else { (vec![], arguments.clone()) };
         for name in undefined {
@@ -66,7 +70,11 @@ impl Prepared {
         for name in &parsed.renamed {
             source.push_str(&format!("#define {name} parloop_user_{name}\n"));
         }
-        source.push_str(&parsed.text);
+        let [before, after] = match (target, language) {
+            (DeviceKind::Hip, Language::Cpp) => FOR_THE_DEVICE,
+            _ => ["", ""],
+        };
+        [before, &parsed.text, after].into_iter().for_each(|text| source.push_str(text));
         let described: HashSet<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
         let known = |name: &str| parsed.functions.iter().any(|function| function.name == name);
         for (name, mistake) in parsed.refused {
@@ -82,7 +90,7 @@ impl Prepared {
         let helpers = others.into_iter().map(|function| Helper { name: function.name, is_kernel: function.is_kernel }).collect();
         if target == DeviceKind::Cpu {
             source.push_str("#line 1 \"<entries>\"\n");
-            functions.iter().for_each(|function| source.push_str(&cpu_entry(function)));
+            functions.iter().for_each(|function| source.push_str(&cpu_entry(function, language)));
         }
         Ok(Prepared { functions, helpers, checked, source, arguments, reads_files })
     }
@@ -138,6 +146,9 @@ fn without_undefined(arguments: &[String]) -> (Vec<&str>, Vec<String>) {
     (names, others)
 }
 
+/// Functions between these lines are functions of the device as well, without a word of theirs. NVRTC takes all functions for such.
+const FOR_THE_DEVICE: [&str; 2] = ["#pragma clang force_cuda_host_device begin\n", "#pragma clang force_cuda_host_device end\n"];
+
 /// The symbol of a kernel in a compiled module.
 pub(crate) fn symbol(name: &str, target: DeviceKind) -> String {
     match target {
@@ -148,9 +159,12 @@ pub(crate) fn symbol(name: &str, target: DeviceKind) -> String {
 }
 
 /// The entry through which a CPU calls a function: arguments, then the whole range, then a place for the returned value.
-fn cpu_entry(function: &Signature) -> String {
+fn cpu_entry(function: &Signature, language: Language) -> String {
+    let linkage = if language == Language::Cpp { "extern \"C\" " } else { "" };
     let read = |(index, param): (usize, &Param)| match &param.ty {
         ParamType::Scalar(dtype) => format!("*({} *)args[{index}]", dtype.c_name()),
+        // An address of anything is not one of a certain type by itself there.
+        ParamType::Pointer { .. } if language == Language::Cpp => format!("parloop_address{{*(void **)args[{index}]}}"),
         ParamType::Pointer { .. } => format!("*(void **)args[{index}]"),
     };
     let arguments: Vec<String> = function.params.iter().enumerate().map(read).collect();
@@ -161,7 +175,7 @@ fn cpu_entry(function: &Signature) -> String {
         Some(ParamType::Pointer { .. }) => format!("*(const volatile void **)args[{}] = ", count + 1),
     };
     format!(
-        "void parloop_entry_{name}(void **args, int64_t begin, int64_t end) {{ \
+        "{linkage}void parloop_entry_{name}(void **args, int64_t begin, int64_t end) {{ \
          parloop_this = (parloop_part){{begin, end, *(int64_t *)args[{count}]}}; {result}{name}({}); }}\n",
         arguments.join(", ")
     )

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use parloop_device::{Compiler, Device, DeviceError, DeviceKind, Module, ModuleBinary, Stream};
+use parloop_device::{Compiler, Device, DeviceError, DeviceKind, Language, Module, ModuleBinary, Stream};
 
 use crate::cache::{Cache, Origin};
 use crate::check::Check;
@@ -46,7 +46,7 @@ impl Program {
         let device = stream.device();
         let prepared = Prepared::new(sources, options, device.kind())?;
         prepared.save(options)?;
-        let compiler = device.compiler().map_err(|error| prepared.explain(error, options))?;
+        let compiler = device.compiler_of(options.language).map_err(|error| prepared.explain(error, options))?;
         let (mut binary, origin) = prepared.build(&*compiler, options, cache)?;
         // SAFETY: the caller vouches for the source, and the cache for what it has kept of the same source.
         let module = match unsafe { device.load(&binary) } {
@@ -189,7 +189,7 @@ impl fmt::Debug for Program {
     }
 }
 
-/// The functions that sources define, as `target` would see them; nothing is compiled. `classes` are types that are pointers to opaque
+/// The functions that sources in C define, as `target` would see them; nothing is compiled. `classes` are types that are pointers to opaque
 /// structs.
 ///
 /// ```
@@ -202,7 +202,15 @@ impl fmt::Debug for Program {
 /// # Errors
 /// A mistake in the source, at its line.
 pub fn signatures(sources: &[Source], target: DeviceKind, classes: &[String]) -> Result<Vec<Signature>> {
-    Ok(parse(&join(sources, target, &[])?, Dialect { target, classes, checked: false, arguments: &[], wanted: &[] })?.functions)
+    signatures_in(Language::C, sources, target, classes)
+}
+
+/// As [`signatures`], of sources in that language.
+///
+/// # Errors
+/// A mistake in the source, at its line.
+pub fn signatures_in(language: Language, sources: &[Source], target: DeviceKind, classes: &[String]) -> Result<Vec<Signature>> {
+    Ok(parse(&join(sources, target, &[])?, Dialect { target, language, classes, checked: false, arguments: &[], wanted: &[] })?.functions)
 }
 
 /// Compiles sources for a target whose device need not be here; what comes out is what that device loads.

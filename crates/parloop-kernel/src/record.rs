@@ -165,14 +165,18 @@ impl Scanned {
 
 #[cfg(test)]
 mod tests {
-    use parloop_device::DeviceKind;
+    use parloop_device::{DeviceKind, Language};
     use proptest::prelude::*;
 
     use crate::parse::{Dialect, Parsed, parse};
     use crate::source::Joined;
 
     fn parsed(text: &str, checked: bool) -> Parsed {
-        parse(&Joined::from(text), Dialect { target: DeviceKind::OpenCl, classes: &[], checked, arguments: &[], wanted: &[] }).unwrap()
+        parse(
+            &Joined::from(text),
+            Dialect { target: DeviceKind::OpenCl, language: Language::C, classes: &[], checked, arguments: &[], wanted: &[] },
+        )
+        .unwrap()
     }
 
     const RECORD: &str = "__global long *parloop_record";
@@ -220,7 +224,7 @@ mod tests {
         fn any_text_is_rewritten_without_a_panic_and_keeps_its_lines(
             text in "(#define |GPUKERN|void |int |f|g|PARLOOP_CHECK|[(){}*,;\\\\#\n é=/\"']){0,60}"
         ) {
-            let dialect = Dialect { target: DeviceKind::OpenCl, classes: &[], checked: true, arguments: &[], wanted: &[] };
+            let dialect = Dialect { target: DeviceKind::OpenCl, language: Language::C, classes: &[], checked: true, arguments: &[], wanted: &[] };
             if let Ok(parsed) = parse(&Joined::from(&*text), dialect) {
                 prop_assert_eq!(parsed.text.matches('\n').count(), text.matches('\n').count());
             }

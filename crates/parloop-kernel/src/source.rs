@@ -331,8 +331,18 @@ fn replace_marks(line: &str) -> String {
 }
 
 /// Headers whose contents the prelude provides on targets without a C library.
-const C_HEADERS: [&str; 14] = [
+const C_HEADERS: [&str; 24] = [
     "assert.h",
+    "cassert",
+    "cerrno",
+    "cfloat",
+    "cinttypes",
+    "climits",
+    "cmath",
+    "cstddef",
+    "cstdint",
+    "cstdlib",
+    "cstring",
     "complex.h",
     "errno.h",
     "float.h",

@@ -30,7 +30,7 @@ pub mod syntax {
 
 /// Callables: everything that an expression or an instruction can call, as one trait, and where names are looked up.
 pub mod callable {
-    pub use parloop_codegen::c_function::{Access, CFunction};
+    pub use parloop_codegen::c_function::{Access, CFunction, SourceOptions};
     pub use parloop_ir::callable::*;
     pub use parloop_ir::functions::{IndexOf, MakeTuple, Mangler, ScalarFunction, TargetFunction, find, scope, symbol, target_knows};
     pub use parloop_ir::program::{called_by, reachable};

@@ -80,7 +80,7 @@ impl Dat {
     /// [`MeshError::WrongSet`], or when a device fails.
     pub fn zero_on(&self, subset: &Set, context: &Context) -> Result<()> {
         let form = Form::Zero;
-        let kernel = kernel(&form, self.dtype(), self.dtype(), self.dataset().count())?;
+        let kernel = kernel(&form, self.dtype(), self.dtype(), width(self))?;
         run(&kernel, subset, vec![self.arg(Access::Write, None)], &self.context_or(context))
     }
 
@@ -111,7 +111,7 @@ impl Dat {
             return Ok(());
         }
         self.check_copy(other)?;
-        let kernel = kernel(&Form::Copy, other.dtype(), self.dtype(), self.dataset().count())?;
+        let kernel = kernel(&Form::Copy, other.dtype(), self.dtype(), width(self))?;
         run(&kernel, subset, vec![other.arg(Access::Write, None), self.arg(Access::Read, None)], &self.context_or(context))
     }
 
@@ -142,7 +142,7 @@ impl Dat {
     pub fn update(&self, operation: Operation, operand: Operand<'_>, rounding: Rounding, context: &Context) -> Result<()> {
         let side = self.side(operation, operand, rounding)?;
         let operator = Operator { operation, kind: side.kind, is_turned: false, rounding };
-        let kernel = kernel(&Form::Update(operator), self.dtype(), side.dtype, self.dataset().count())?;
+        let kernel = kernel(&Form::Update(operator), self.dtype(), side.dtype, width(self))?;
         let mut args = vec![self.arg(Access::Rw, None)];
         args.extend(side.arg);
         run(&kernel, self.dataset().set(), args, &self.context_or(context))
@@ -157,7 +157,7 @@ impl Dat {
         self.check_copy(result)?;
         let side = self.side(operation, other, rounding)?;
         let operator = Operator { operation, kind: side.kind, is_turned, rounding };
-        let kernel = kernel(&Form::Combine(operator), self.dtype(), side.dtype, self.dataset().count())?;
+        let kernel = kernel(&Form::Combine(operator), self.dtype(), side.dtype, width(self))?;
         let mut args = vec![result.arg(Access::Write, None), self.arg(Access::Read, None)];
         args.extend(side.arg);
         run(&kernel, self.dataset().set(), args, &self.context_or(context))
@@ -172,7 +172,7 @@ impl Dat {
         if rank(self.dtype()) < rank(DType::I8) {
             return Err(MeshError::Truncates { name: self.name().to_owned(), dtype: self.dtype(), what: "negative numbers".to_owned() });
         }
-        let kernel = kernel(&Form::Negate, self.dtype(), self.dtype(), self.dataset().count())?;
+        let kernel = kernel(&Form::Negate, self.dtype(), self.dtype(), width(self))?;
         let args = vec![result.arg(Access::Write, None), self.arg(Access::Read, None)];
         run(&kernel, self.dataset().set(), args, &self.context_or(context))
     }
@@ -197,7 +197,7 @@ impl Dat {
         };
         let side = self.side(Operation::Add, Operand::Dat(other), Rounding::Refuse)?;
         let form = Form::Axpy { is_self: side.kind == Kind::Own, factor: scale.dtype };
-        let kernel = kernel(&form, self.dtype(), side.dtype, self.dataset().count())?;
+        let kernel = kernel(&form, self.dtype(), side.dtype, width(self))?;
         let mut args = vec![self.arg(Access::Rw, None)];
         args.extend(scale.arg);
         args.extend(side.arg);
@@ -221,6 +221,12 @@ impl Dat {
     pub fn norm(&self, context: &Context) -> Result<f64> {
         let dtype = if rank(self.dtype()) < rank(DType::F32) { DType::F64 } else { self.dtype() };
         let square = real(&self.inner_in(self, dtype, context)?)?;
+        self.norm_by_square(square, context)
+    }
+
+    /// The norm, where the sum of squares is known; computed anew where that is too large or too small to be right.
+    pub(crate) fn norm_by_square(&self, square: f64, context: &Context) -> Result<f64> {
+        let dtype = if rank(self.dtype()) < rank(DType::F32) { DType::F64 } else { self.dtype() };
         let (least, factor) = match dtype {
             DType::F32 | DType::C64 => (1e-24, 2f64.powi(90)),
             _ => (1e-280, 2f64.powi(600)),
@@ -238,15 +244,28 @@ impl Dat {
             return Err(shapes(self, other));
         }
         let context = self.context_for_sum(context)?;
-        let is_self = self.storage().is_same(other.storage());
         let result = Global::around(1, Storage::zeros(dtype, 1, 1)?, "inner", false)?;
-        let kernel = kernel(&Form::Inner { is_self, result: dtype }, self.dtype(), other.dtype(), self.dataset().count())?;
+        self.add_inner(other, &result, &context)?;
+        Ok(result)
+    }
+
+    /// As [`inner`](Self::inner), into a global on the context, for the host to read later; it can be recorded.
+    pub(crate) fn inner_to(&self, other: &Dat, result: &Global, context: &Context) -> Result<()> {
+        if self.dataset().axes() != other.dataset().axes() {
+            return Err(shapes(self, other));
+        }
+        result.storage().zero(context)?;
+        self.add_inner(other, result, context)
+    }
+
+    fn add_inner(&self, other: &Dat, result: &Global, context: &Context) -> Result<()> {
+        let (dtype, is_self) = (result.dtype(), self.storage().is_same(other.storage()));
+        let kernel = kernel(&Form::Inner { is_self, result: dtype }, self.dtype(), other.dtype(), width(self))?;
         let mut args = vec![result.arg(Access::Inc), self.arg(Access::Read, None)];
         if !is_self {
             args.push(other.arg(Access::Read, None));
         }
-        run(&kernel, self.dataset().set(), args, &context)?;
-        Ok(result)
+        run(&kernel, self.dataset().set(), args, context)
     }
 
     /// The sum of the squares of all numbers times a factor.
@@ -254,7 +273,7 @@ impl Dat {
         let context = self.context_for_sum(context)?;
         let factor = number::global(Scalar::Float(factor), dtype).expect("invariant: the factors of norms are numbers of every type")?;
         let result = Global::around(1, Storage::zeros(dtype, 1, 1)?, "squares", false)?;
-        let kernel = kernel(&Form::Squares { result: dtype }, self.dtype(), self.dtype(), self.dataset().count())?;
+        let kernel = kernel(&Form::Squares { result: dtype }, self.dtype(), self.dtype(), width(self))?;
         let args = vec![result.arg(Access::Inc), factor.arg(Access::Read), self.arg(Access::Read, None)];
         run(&kernel, self.dataset().set(), args, &context)?;
         Ok(result)
@@ -358,6 +377,11 @@ struct Side {
 
 fn run(kernel: &crate::kernel::Kernel, set: &Set, args: Vec<Arg>, context: &Context) -> Result<()> {
     ParLoop::new(kernel, set, args, LoopOptions::default())?.run(context)
+}
+
+/// How many numbers of an element a kernel of arithmetic is for. Loops pass one in the place of none.
+fn width(dat: &Dat) -> usize {
+    dat.dataset().count().max(1)
 }
 
 fn host() -> Result<Context> {

@@ -32,6 +32,8 @@ pub enum MeshError {
     MapToExtruded { map: String, set: String },
     #[error("sparsity `{sparsity}`: data on the cells of set `{set}` is reached by no map; put rows and columns on plain sets")]
     SparsityOnCells { sparsity: String, set: String },
+    #[error("sparsity `{sparsity}`: data of no numbers on set `{set}` makes no rows or columns; leave it out")]
+    SparsityOfNothing { sparsity: String, set: String },
     #[error("map `{map}`: {reason}")]
     MapOffsets { map: String, reason: String },
     #[error("map `{map}`: slot {slot} of element {row} leads to {value} in a column of {cells} cells, but set `{set}` has {size} elements")]

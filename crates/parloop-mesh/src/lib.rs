@@ -59,10 +59,11 @@ pub use declare::sparsity::{MapPair, Sparsity};
 pub use error::MeshError;
 pub use files::vtk;
 pub use kernel::{Kernel, KernelOptions};
+pub use parloop_kernel::Language;
 pub use run::options::{Lanes, LoopOptions, PlanChoice};
 pub use run::par_loop::{ParLoop, par_loop};
 pub use sizes::Sizes;
-pub use solve::{Method, Preconditioner, Solution, SolveOptions, solve};
+pub use solve::{Method, MixedSystem, Preconditioner, Solution, SolveOptions, solve, solve_mixed};
 pub use storage::{HostNumbers, Storage};
 
 /// What came out, or why not.

@@ -28,6 +28,8 @@ pub struct Shape {
     pub layers: Option<LayerShape>,
     /// The type of indices: wide when a table has more numbers than 32 bits count.
     pub index: DType,
+    /// The type of what says which slot of which element: wide when the elements of the loop have more slots than 32 bits count.
+    pub offsets: DType,
 }
 
 /// What the kernel gets for a parameter: the numbers of its parts, as one array.
@@ -301,6 +303,11 @@ fn starts(parts: &[Part], across: usize, axes: &[usize]) -> SmallVec<[usize; 4]>
     starts
 }
 
+/// The type of numbers that count the slots of so many elements.
+pub(crate) fn offsets_for(elements: usize, slots: usize) -> DType {
+    if elements.saturating_mul(slots) <= i32::MAX as usize { DType::I32 } else { DType::I64 }
+}
+
 impl Shape {
     /// The shape of these arguments for what a loop visits; `layout` says how the numbers of each part lie in memory, `in_place` which
     /// parameters are not copied.
@@ -352,7 +359,9 @@ impl Shape {
         let tables_are_small = parts.iter().all(|part| part.storage().len() <= i32::MAX as usize);
         let stored = stored_by(&maps);
         let maps_are_small = stored.iter().all(|map| map.storage().len() <= i32::MAX as usize);
-        let index = if tables_are_small && maps_are_small { DType::I32 } else { DType::I64 };
+        let slots = maps.iter().map(|map| map.slots(iteration.height())).fold(0, usize::saturating_add);
+        let offsets = offsets_for(iteration.total(), slots);
+        let index = if tables_are_small && maps_are_small { offsets } else { DType::I64 };
         let layers = iteration.layers().map(|layers| LayerShape {
             varied: layers.cells().is_none(),
             height: iteration.height(),
@@ -366,6 +375,7 @@ impl Shape {
             stored: stored.iter().map(Map::arity).collect(),
             layers,
             index,
+            offsets,
         }
     }
 

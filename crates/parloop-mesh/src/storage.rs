@@ -209,8 +209,11 @@ impl Storage {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// Whether both have bytes of the host's memory in common.
+    /// Whether a change of one may be a change of the other: both are the same table, or have bytes of the host's memory in common.
     pub fn overlaps(&self, other: &Storage) -> bool {
+        if self.is_same(other) {
+            return true;
+        }
         let (here, there) = (bytes_of(&self.inner.host), bytes_of(&other.inner.host));
         here.start.max(there.start) < here.end.min(there.end)
     }
@@ -416,6 +419,20 @@ impl Storage {
         context.stream().write(memory, 0, &bytes).map_err(KernelError::from)?;
         state.copies[copy].version = state.version;
         Ok(())
+    }
+
+    /// The memory of a context with the newest numbers, row by row, about to be used and perhaps written by someone else: all other copies
+    /// are old. `None` where they lie column by column there.
+    ///
+    /// # Errors
+    /// While a recording lives, when there is no room, or a device fails.
+    pub fn lent_on(&self, context: &Context) -> Result<Option<Memory>> {
+        refuse_recording(|| "a view of data for others".to_owned()).map_err(KernelError::from)?;
+        let _turn = self.turn(true)?;
+        if self.settle_layout(context, Layout::Rows) != Layout::Rows {
+            return Ok(None);
+        }
+        Ok(Some(self.place(context, true, true)?))
     }
 
     /// Sets all numbers to zero, where the context has them.

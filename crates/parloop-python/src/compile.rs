@@ -8,11 +8,11 @@ use pyo3::types::PyDict;
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::program::{Program, classes_in, classes_of, described_anew, kernel_descriptions, sources_of};
+use crate::program::{Program, classes_in, classes_of, described_anew, kernel_descriptions, language, sources_of};
 
 #[pymethods]
 impl Context {
-    /// Compiles portable C.
+    /// Compiles portable C, or C++.
     ///
     /// Parameters
     /// ----------
@@ -38,8 +38,11 @@ impl Context {
     ///     Changes each source's text before anything else.
     /// save_source_as : path, optional
     ///     Where to write the full source that the compiler is given.
+    /// cpp : bool
+    ///     Whether the source is C++, which cpu, cuda and hip take. Kernels and other functions that are called from Python are plain
+    ///     functions: no templates, overloads, references or default values.
     #[pyo3(signature = (source, *, kernels=None, include=vec![], arguments=vec![], api=None, classes=vec![], checked=None,
-                        check_sites=vec![], source_hook=None, save_source_as=None))]
+                        check_sites=vec![], source_hook=None, save_source_as=None, cpp=false))]
     #[allow(clippy::too_many_arguments)] // the surface of one Python call; each goes to a field of the options
     fn compile<'py>(
         &self,
@@ -54,6 +57,7 @@ impl Context {
         check_sites: Vec<String>,
         source_hook: Option<&Bound<'py, PyAny>>,
         save_source_as: Option<PathBuf>,
+        cpp: bool,
     ) -> Result<Bound<'py, PyAny>> {
         let (classes, types) = classes_of(&classes)?;
         let api = api.filter(|api| api.len().is_ok_and(|count| count > 0));
@@ -62,6 +66,7 @@ impl Context {
         sources.extend(sources_of(source, source_hook)?);
         let described = kernels.map(|kernels| kernel_descriptions(kernels, &classes)).transpose()?.unwrap_or_default();
         let mut options = ker::CompileOptions {
+            language: language(cpp),
             include_folders: include,
             arguments,
             kernels: described.iter().map(|(description, _)| description.clone()).collect(),

@@ -114,7 +114,7 @@ impl From<MeshError> for Error {
             MeshError::Loop(error) => return (*error).into(),
             MeshError::SetSizes { .. } | MeshError::SetTooLarge { .. } => Exception::SetValueError,
             MeshError::SubsetsOfDifferentSets { .. } => Exception::SetValueError,
-            MeshError::Dim { .. } | MeshError::DimTooLarge { .. } => Exception::DimTypeError,
+            MeshError::Dim { .. } | MeshError::DimTooLarge { .. } | MeshError::SparsityOfNothing { .. } => Exception::DimTypeError,
             MeshError::DataOnSubset { .. } | MeshError::MapOnSubset { .. } => Exception::SetTypeError,
             MeshError::SubsetIndex { .. } => Exception::SubsetIndexOutOfBounds,
             MeshError::Arity { .. } => Exception::ArityTypeError,

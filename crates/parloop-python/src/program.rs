@@ -174,12 +174,17 @@ fn computed_grids(program: &Bound<'_, Program>) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Compiles portable C for a target whose device need not be here, and returns the binary.
+/// What a source is written in.
+pub fn language(cpp: bool) -> ker::Language {
+    if cpp { ker::Language::Cpp } else { ker::Language::C }
+}
+
+/// Compiles portable C, or C++, for a target whose device need not be here, and returns the binary.
 ///
 /// >>> import parloop as pl
 /// >>> binary = pl.compile_for("cuda", "sm_90", "GPUKERN void f(double *x) { x[0] = 1; }")  # doctest: +SKIP
 #[pyfunction]
-#[pyo3(signature = (target, arch, source, *, include=vec![], arguments=vec![], classes=vec![], checked=None))]
+#[pyo3(signature = (target, arch, source, *, include=vec![], arguments=vec![], classes=vec![], checked=None, cpp=false))]
 #[allow(clippy::too_many_arguments)] // the surface of one Python call; each goes to a field of the options
 pub fn compile_for<'py>(
     py: Python<'py>,
@@ -190,12 +195,14 @@ pub fn compile_for<'py>(
     arguments: Vec<String>,
     classes: Vec<String>,
     checked: Option<bool>,
+    cpp: bool,
 ) -> Result<Bound<'py, PyBytes>> {
     let sources = sources_of(source, None)?;
-    let mut options = ker::CompileOptions { include_folders: include, arguments, classes, ..Default::default() };
+    let language = language(cpp);
+    let mut options = ker::CompileOptions { language, include_folders: include, arguments, classes, ..Default::default() };
     options.checked = checked.unwrap_or(options.checked);
     let (kind, compiler) = match target {
-        "cpu" => (DeviceKind::Cpu, dev::cpu::compiler()),
+        "cpu" => (DeviceKind::Cpu, dev::cpu::compiler_of(language)),
         "cuda" => (DeviceKind::Cuda, dev::cuda::compiler(arch)),
         "hip" => (DeviceKind::Hip, dev::hip::compiler(arch)),
         _ => return Err(PyValueError::new_err(format!("a target is cpu, cuda or hip, not {target:?}")).into()),

@@ -94,10 +94,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
-    const KNOWN: [&str; 11] = [
+    const KNOWN: [&str; 12] = [
         "PARLOOP_DEVICE",
         "PARLOOP_CACHE_DIR",
         "PARLOOP_CC",
+        "PARLOOP_CXX",
         "PARLOOP_THREADS",
         "PARLOOP_CHECKED",
         "PARLOOP_NVRTC",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._parloop import DataSetTypeError, DataValueError, MapTypeError, MapValueError, _Access
+from .._parloop import DataSetTypeError, DataValueError, MapTypeError, MapValueError, _Access, _overlaps
 from .._parloop import _Arg as Arg
 from .._parloop import _Dat as Dat
 from .._parloop import _DataSet as DataSet
@@ -22,6 +22,7 @@ from .._parloop import _Map as Map
 from .._parloop import _Set as Set
 from ._mixed import GlobalDataSet, MixedDataSet, MixedMap, MixedSet
 from ._parts import Parts, kind, listed
+from ._petsc import mixed_vector
 
 if TYPE_CHECKING:
     # Only checkers of types need it.
@@ -44,7 +45,7 @@ class MixedDat(Parts["Dat | Global"]):
     ``mixed(access, mixed_map)`` is an argument of a loop: the kernel gets the numbers of all parts as one array, part after part.
     Arithmetic takes a MixedDat or a list with as many parts, a number or a Global. A part that occurs twice is changed twice. Arithmetic in place,
     `axpy` and `copy` read the numbers of the other side as they were before any part was changed, also where both sides have the same parts in another
-    order. What does not fit is refused before a part is changed. Different Dats over one NumPy array are not recognized as the same part.
+    order, or different Dats and Globals over the same memory. What does not fit is refused before a part is changed.
 
     Examples
     --------
@@ -170,6 +171,21 @@ class MixedDat(Parts["Dat | Global"]):
         return tuple(part.data_wo if isinstance(part, Global) else part.data_wo_with_halos for part in self)
 
     @property
+    def vec(self) -> contextlib.AbstractContextManager[Any]:
+        """``with mixed.vec as v:`` gives all numbers as a vector of PETSc's. It is a copy, which is put back at the end."""
+        return mixed_vector(self, "rw")
+
+    @property
+    def vec_ro(self) -> contextlib.AbstractContextManager[Any]:
+        """As `vec`, to read."""
+        return mixed_vector(self, "ro")
+
+    @property
+    def vec_wo(self) -> contextlib.AbstractContextManager[Any]:
+        """As `vec`, to write all of it."""
+        return mixed_vector(self, "wo")
+
+    @property
     def dat_version(self) -> int:
         """How often the numbers of each part were, or may have been, changed, summed up."""
         return sum(part.dat_version for part in self)
@@ -215,7 +231,7 @@ class MixedDat(Parts["Dat | Global"]):
         """Copies the numbers into another with the same parts."""
         targets = self._matching(other)
         for number, (part, to) in enumerate(zip(self, targets)):
-            if any(_is_same(to, before) and part is not mine for before, mine in zip(targets[:number], self)):
+            if any(_overlaps(to, before) and part is not mine for before, mine in zip(targets[:number], self)):
                 raise DataValueError(f"`{to.name}` is two parts of what is copied to, and cannot have the numbers of both")
             if not _is_alike(part, to):
                 trial: Any = self._copied(to) if isinstance(to, (Dat, Global)) else to
@@ -261,7 +277,7 @@ class MixedDat(Parts["Dat | Global"]):
         for alpha, beside in zip(alphas, summands):
             self._try(functools.partial(_add_multiple, alpha), beside, functools.partial(_is_plain_multiple, alpha))
         # A factor that is a part keeps its number as the parts change.
-        factors: list[Any] = [self._copied(alpha) if any(_is_same(alpha, part) for part in self) else alpha for alpha in alphas]
+        factors: list[Any] = [self._copied(alpha) if any(_overlaps(alpha, part) for part in self) else alpha for alpha in alphas]
         for alpha, beside in zip(factors, summands):
             for part, theirs in zip(self, self._before(self.split, beside)):
                 _add_multiple(alpha, part, theirs)
@@ -286,8 +302,12 @@ class MixedDat(Parts["Dat | Global"]):
         return [other] * len(self) if isinstance(other, (int, float, complex, np.number, Global)) else None
 
     def _before(self, changed: Sequence[Any], read: Sequence[Any]) -> list[Any]:
-        """What is read at each place, copied where a change at an earlier place would be seen."""
-        return [self._copied(each) if any(_is_same(each, other) for other in changed[:number]) else each for number, each in enumerate(read)]
+        """What is read at each place, copied where a change at an earlier place would be seen, or one of other data at this place."""
+
+        def is_changed(number: int, each: Any) -> bool:
+            return any(_overlaps(each, other) for other in changed[:number]) or each is not changed[number] and _overlaps(each, changed[number])
+
+        return [self._copied(each) if is_changed(number, each) else each for number, each in enumerate(read)]
 
     def _try(self, operation: Callable[[Any, Any], Any], beside: Sequence[Any], is_plain: Callable[[Any, Any], bool]) -> None:
         """Fails where an operation in place would fail for some part. Where it is not plain that it cannot, it is done with a copy of the part."""
@@ -354,11 +374,6 @@ class MixedDat(Parts["Dat | Global"]):
 
     def __itruediv__(self, other: Any) -> Self:
         return self._change(other, operator.itruediv)  # type: ignore[no-any-return]
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Whether a change of one is a change of the other. Two Globals can be over one array."""
-    return one is other or isinstance(one, Global) and isinstance(other, Global) and np.may_share_memory(one.data_ro, other.data_ro)
 
 
 def _is_alike(part: Dat | Global, other: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .._parloop import DataSetTypeError, DataValueError, IndexValueError, MapTypeError, MapValueError, SparsityTypeError, _Access
+from .._parloop import DataSetTypeError, DataValueError, IndexValueError, MapTypeError, MapValueError, SparsityTypeError, _Access, _overlaps
 from .._parloop import _Arg as Arg
 from .._parloop import _Dat as Dat
 from .._parloop import _DataSet as DataSet
@@ -26,6 +26,7 @@ from ._mixed import GLOBAL_SET, GlobalDataSet, MixedDataSet, MixedMap, MixedSet
 from ._mixed_dat import MixedDat
 from ._names import check_name
 from ._parts import kind
+from ._petsc import nest
 
 Side = MixedDataSet | DataSet
 #: The maps of rows and columns of a block, and behind them the regions of an extruded set, if they are said.
@@ -231,7 +232,7 @@ class MixedMat:
 
     Notes
     -----
-    `solve` takes ordinary matrices only; SciPy solves with ``mat.to_scipy()``. ``mat(access, (rows, columns))`` with MixedMaps is an argument of a loop: the kernel gets one array, the rows of all parts by the columns of
+    ``mat(access, (rows, columns))`` with MixedMaps is an argument of a loop: the kernel gets one array, the rows of all parts by the columns of
     all parts. Rows and columns of the whole are numbered part after part.
 
     Examples
@@ -350,6 +351,11 @@ class MixedMat:
         blocks = [[block.to_scipy() for block in row] for row in self._blocks]
         return importlib.import_module("scipy.sparse").bmat(blocks, format="csr")
 
+    @property
+    def handle(self) -> Any:
+        """A nest of matrices of PETSc's over the numbers of the blocks, where petsc4py is installed. Ask for it again after a loop."""
+        return nest(self)
+
     def assemble(self) -> None:
         """Does nothing: loops leave a matrix assembled."""
 
@@ -434,22 +440,24 @@ class MixedMat:
         (to, of), grid = (sides[::-1], list(zip(*self._blocks))) if transposed else (sides, [list(row) for row in self._blocks])
         if y is None:
             y = self._product(to)
-        xs, ys = _vectors(x, len(grid[0])), _vectors(y, len(grid))
-        if any(mine is theirs for mine in ys for theirs in xs):
+        xs, ys = vectors(x, len(grid[0])), vectors(y, len(grid))
+        if any(_overlaps(mine, theirs) for mine in ys for theirs in xs):
             raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the factor is; give another y")
         for number, part in enumerate(ys):
-            if any(part is earlier for earlier in ys[:number]):
+            if any(_overlaps(part, block) for block in self):
+                raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the matrix is; give another y than `{part.name}`")
+            if any(_overlaps(part, earlier) for earlier in ys[:number]):
                 raise DataValueError(f"the product with matrix `{self.name}` needs a place for each part, but `{part.name}` is two parts of y")
         # All parts are checked before the first is written.
         self._check_vectors(xs, of)
         self._check_vectors(ys, to)
         for result, row in zip(ys, grid):
-            sum_ = _on_set(result)
+            sum_ = on_set(result)
             for number, (block, factor) in enumerate(zip(row, xs)):
                 if number == 0:
-                    block.mult(_on_set(factor), sum_, transposed)
+                    block.mult(on_set(factor), sum_, transposed)
                 else:
-                    sum_ += block.mult(_on_set(factor), None, transposed)
+                    sum_ += block.mult(on_set(factor), None, transposed)
             if isinstance(result, Global):
                 result.data = sum_.data_ro
         return y
@@ -482,7 +490,7 @@ def _make(changes: list[Change]) -> None:
         change()
 
 
-def _vectors(given: Any, parts: int) -> Sequence[Dat | Global]:
+def vectors(given: Any, parts: int) -> Sequence[Dat | Global]:
     """The parts of a factor or a product."""
     found: Sequence[Dat | Global] = given.split if isinstance(given, MixedDat) else [given] if isinstance(given, (Dat, Global)) else []
     if len(found) != parts:
@@ -491,6 +499,8 @@ def _vectors(given: Any, parts: int) -> Sequence[Dat | Global]:
     return found
 
 
-def _on_set(part: Dat | Global) -> Dat:
+def on_set(part: Dat | Global) -> Dat:
     """A part as a Dat; a Global's numbers are copied to the set of Globals."""
-    return Dat(GlobalDataSet(part), part.data_ro.copy(), part.dtype, part.name) if isinstance(part, Global) else part
+    if isinstance(part, Global):
+        return Dat(GlobalDataSet(part), part.data_ro.copy(), part.dtype, part.name)
+    return part

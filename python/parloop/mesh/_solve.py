@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, cast
 
-from .._parloop import DataTypeError, _Dat, _Mat, _solve, _Solution
-from ._mixed_mat import MixedMat
+from .._parloop import DataTypeError, DataValueError, _Dat, _Global, _Mat, _overlaps, _solve, _Solution
+from ._mixed_dat import MixedDat
+from ._mixed_mat import MixedMat, on_set, vectors
 
 
 def solve(
-    mat: _Mat, x: _Dat, b: _Dat, method: Literal["cg", "gmres"] = "cg", preconditioner: Literal["jacobi", "none"] | None = "jacobi", *,
+    mat: _Mat | MixedMat, x: _Dat | MixedDat, b: _Dat | MixedDat, method: Literal["cg", "gmres"] = "cg", preconditioner: Literal["jacobi", "none"] | None = "jacobi", *,
     rtol: float | None = None, atol: float = 0.0, maxiter: int = 10_000, restart: int = 30, progress: bool | None = None,
 ) -> _Solution:  # fmt: skip
     """Solve ``mat @ x = b`` on the current context.
@@ -19,7 +21,7 @@ def solve(
     Parameters
     ----------
     mat, x, b
-        The matrix, where to begin and to put the solution, and the right-hand side.
+        The matrix, where to begin and to put the solution, and the right-hand side. A MixedMat takes data of as many parts.
     method
         ``"cg"`` for symmetric positive definite matrices, ``"gmres"`` for any.
     preconditioner
@@ -60,10 +62,18 @@ def solve(
     >>> bool(np.allclose(mat.values @ x.data_ro, b.data_ro))
     True
     """
-    if isinstance(mat, MixedMat):
-        raise DataTypeError(f"solve takes a Mat, but `{mat.name}` is a MixedMat; solve with SciPy and mat.to_scipy()")
-    if not isinstance(mat, _Mat):
-        raise DataTypeError(f"solve takes a Mat, not {type(mat).__name__}")
+    if not isinstance(mat, (_Mat, MixedMat)):
+        raise DataTypeError(f"solve takes a Mat or a MixedMat, not {type(mat).__name__}")
+    blocks: Sequence[Sequence[_Mat]] = [[mat]] if isinstance(mat, _Mat) else mat.blocks
+    # What a plain matrix cannot take is told where it is solved with.
+    sides = ((x, len(blocks[0])), (b, len(blocks)))
+    xs, bs = (cast("list[_Dat]", [given]) if isinstance(mat, _Mat) else vectors(given, parts) for given, parts in sides)
+    for number, part in enumerate(xs):
+        # Those of a Global are copied, and would not be recognized below.
+        if isinstance(part, _Global) and any(_overlaps(part, other) for other in (*bs, *xs[:number], *xs[number + 1 :])):
+            raise DataValueError(f"a system with matrix `{mat.name}` cannot be solved: `{part.name}` shares memory with other data; copy it")
+    # The numbers of a Global are those of a set of one element, and go back afterwards.
+    parts = [on_set(part) for part in xs]
     start = time.monotonic()
     shown = False
 
@@ -74,7 +84,10 @@ def solve(
             shown = True
 
     try:
-        return _solve(mat, x, b, method, preconditioner, rtol, atol, maxiter, restart, watch)
+        return _solve(mat.name, blocks, parts, [on_set(part) for part in bs], method, preconditioner, rtol, atol, maxiter, restart, watch)
     finally:
+        for part, solved in zip(xs, parts):
+            if isinstance(part, _Global):
+                part.data = solved.data_ro
         if shown:
             print(file=sys.stderr)

@@ -7,9 +7,27 @@ use parloop_ir::fold;
 use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{AddressSpace, Layout, Preamble, Target};
 use parloop_isl::Name;
-use parloop_kernel::{Param, ParamType, Pointee, Signature};
+use parloop_kernel::{Language, Param, ParamType, Pointee, Signature};
 
 use crate::target::scalar_name;
+
+/// What the code around a call is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CallDialect {
+    pub(super) target: Target,
+    pub(super) language: Language,
+}
+
+impl CallDialect {
+    /// Whether the code is compiled as C++, where an address of anything is none of a certain type.
+    fn is_cpp(self) -> bool {
+        self.is_gpu() || self.language == Language::Cpp
+    }
+
+    fn is_gpu(self) -> bool {
+        matches!(self.target, Target::Cuda | Target::Hip)
+    }
+}
 
 /// How one argument is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +57,9 @@ impl Passed {
         id: ArgId,
         param: &Param,
         descriptor: Option<&ArgDescriptor>,
-        target: Target,
+        dialect: CallDialect,
     ) -> Result<Passed, CallableError> {
+        let target = dialect.target;
         let call = ArgumentOf { function, id, param, target };
         let (to, constant) = match &param.ty {
             ParamType::Scalar(dtype) => return call.typed(*dtype, None, Way::Same),
@@ -52,7 +71,7 @@ impl Passed {
         };
         let pointer = Some((space, constant));
         match to {
-            Pointee::Scalar(dtype) => call.typed(*dtype, pointer, flat(*dtype, space, target)),
+            Pointee::Scalar(dtype) => call.typed(*dtype, pointer, flat(*dtype, space, dialect)),
             Pointee::Char if space == AddressSpace::Private || target != Target::OpenCl => call.typed(DType::I8, pointer, Way::Cast),
             Pointee::Char => call.typed(DType::I8, pointer, Way::Same),
             Pointee::Pointers(dtype) => {
@@ -85,8 +104,11 @@ impl Passed {
 }
 
 /// The way of a flat array: types that are one in C may be two in a target's language.
-fn flat(dtype: DType, space: AddressSpace, target: Target) -> Way {
-    let differs = match target {
+fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> Way {
+    // `long` and `long long`, complex numbers of C and of C++.
+    let has_two = |dtype: DType| matches!(dtype, DType::I64 | DType::U64) || dtype.is_complex();
+    let differs = match dialect.target {
+        _ if dialect.language == Language::Cpp && has_two(dtype) => true,
         Target::C | Target::Ispc => false,
         Target::OpenCl => dtype == DType::Bool && space == AddressSpace::Private,
         // `char` is a third type there.
@@ -181,13 +203,13 @@ pub(super) struct Adapter<'a> {
     function: &'a Name,
     signature: &'a Signature,
     passed: Vec<Passed>,
-    target: Target,
+    dialect: CallDialect,
 }
 
 impl<'a> Adapter<'a> {
     /// The adapter of a call; `None` where the function can be called itself.
-    pub(super) fn of(function: &'a Name, signature: &'a Signature, passed: Vec<Passed>, target: Target) -> Option<Adapter<'a>> {
-        passed.iter().any(Passed::is_changed).then_some(Adapter { function, signature, passed, target })
+    pub(super) fn of(function: &'a Name, signature: &'a Signature, passed: Vec<Passed>, dialect: CallDialect) -> Option<Adapter<'a>> {
+        passed.iter().any(Passed::is_changed).then_some(Adapter { function, signature, passed, dialect })
     }
 
     /// Its name: what it is for is part of it.
@@ -200,7 +222,7 @@ impl<'a> Adapter<'a> {
                 Way::Pointers { rows, apart } => name.push_str(&format!("_{rows}x{apart}")),
             }
             if let Some((AddressSpace::Global | AddressSpace::Local | AddressSpace::Constant, _)) = passed.pointer
-                && self.target == Target::OpenCl
+                && self.dialect.target == Target::OpenCl
             {
                 name.push_str("_g");
             }
@@ -211,16 +233,18 @@ impl<'a> Adapter<'a> {
     pub(super) fn preambles(&self) -> Vec<Preamble> {
         // SAFETY: the adapter calls the function by its signature; both texts define names of their own.
         let (own, address) =
-            unsafe { (Preamble::new(format!("71_{}", self.name()), self.text()), Preamble::new("70_pl_address", ADDRESS)) };
-        if self.is_cpp() { vec![address, own] } else { vec![own] }
+            unsafe { (Preamble::new(format!("71_{}", self.name()), self.text()), Preamble::new("70_pl_address", self.address())) };
+        if self.dialect.is_cpp() { vec![address, own] } else { vec![own] }
     }
 
-    fn is_cpp(&self) -> bool {
-        matches!(self.target, Target::Cuda | Target::Hip)
+    /// In C++ an address of anything is none of a certain type by itself.
+    fn address(&self) -> String {
+        let inlined = if self.dialect.is_gpu() { "__device__ __forceinline__" } else { "inline __attribute__((always_inline))" };
+        format!("struct pl_address {{\n  void const *at;\n  template <class T> {inlined} operator T *() const {{ return (T *)at; }}\n}};\n")
     }
 
     fn text(&self) -> String {
-        let head = if self.is_cpp() { "static __device__ __forceinline__" } else { "static inline __attribute__((always_inline))" };
+        let head = if self.dialect.is_gpu() { "static __device__ __forceinline__" } else { "static inline __attribute__((always_inline))" };
         let params: Vec<String> = self.passed.iter().enumerate().map(|(place, passed)| self.param(place, passed)).collect();
         let (mut rows, mut args) = (String::new(), Vec::new());
         for (place, passed) in self.passed.iter().enumerate() {
@@ -235,7 +259,7 @@ impl<'a> Adapter<'a> {
             });
         }
         let (returned, returns) = match &self.signature.returns {
-            Some(ParamType::Scalar(dtype)) => (scalar_name(self.target, *dtype), "return "),
+            Some(ParamType::Scalar(dtype)) => (scalar_name(self.dialect.target, *dtype), "return "),
             _ => ("void", ""),
         };
         let call = format!("{returns}{}({});", self.function, args.join(", "));
@@ -252,7 +276,7 @@ impl<'a> Adapter<'a> {
     fn pointer(&self, passed: &Passed) -> String {
         let (space, constant) = passed.pointer.unwrap_or((AddressSpace::Private, false));
         let space = match space {
-            _ if self.target != Target::OpenCl => "",
+            _ if self.dialect.target != Target::OpenCl => "",
             AddressSpace::Private => "",
             AddressSpace::Local => "__local ",
             AddressSpace::Global => "__global ",
@@ -264,14 +288,6 @@ impl<'a> Adapter<'a> {
 
     /// An address that becomes that of any type.
     fn any(&self, address: &str) -> String {
-        if self.is_cpp() { format!("pl_address{{{address}}}") } else { format!("(void *){address}") }
+        if self.dialect.is_cpp() { format!("pl_address{{{address}}}") } else { format!("(void *){address}") }
     }
 }
-
-/// In C++ an address of anything is none of a certain type by itself.
-const ADDRESS: &str = "\
-struct pl_address {
-  void const *at;
-  template <class T> __device__ __forceinline__ operator T *() const { return (T *)at; }
-};
-";

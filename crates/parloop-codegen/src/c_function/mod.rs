@@ -1,4 +1,4 @@
-//! A user's function in C: its signature says what it takes, its source stands in front of the code.
+//! A user's function in C or C++: its signature says what it takes, its source stands in front of the code.
 
 mod adapter;
 
@@ -11,9 +11,9 @@ use parloop_ir::callable::{
 };
 use parloop_ir::syntax::{Preamble, Target, Type};
 use parloop_isl::Name;
-use parloop_kernel::{DeviceKind, KernelError, ParamType, PlainC, Pointee, Signature, Source, signatures};
+use parloop_kernel::{DeviceKind, KernelError, Language, ParamType, PlainC, Pointee, Signature, Source, signatures_in};
 
-use adapter::{Adapter, Passed};
+use adapter::{Adapter, CallDialect, Passed};
 
 /// What a C function does with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +50,23 @@ pub struct CFunction {
     signature: Signature,
     access: Vec<Access>,
     source: Option<Arc<PlainC>>,
+    language: Language,
     preambles: Vec<Preamble>,
     types: Option<ArgTypes>,
     descriptors: Option<ArgDescriptors>,
+}
+
+/// How the source of a function is read and compiled.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SourceOptions {
+    /// What it is written in.
+    pub language: Language,
+    /// Lines such as `#include "mine.h"`, in front of it.
+    pub headers: Vec<String>,
+    /// Folders where headers are looked for.
+    pub folders: Vec<PathBuf>,
+    /// Further arguments of the compiler of a CPU: what they define is not defined elsewhere.
+    pub arguments: Vec<String>,
 }
 
 /// Compilers of C take these for errors from here on.
@@ -86,7 +100,17 @@ impl CFunction {
     pub unsafe fn new(signature: Signature) -> CFunction {
         let access = signature.params.iter().map(|param| if param.ty.is_written() { Access::ReadWrite } else { Access::Read }).collect();
         let name: Name = signature.name.as_str().into();
-        CFunction { in_target: name.clone(), name, signature, access, source: None, preambles: Vec::new(), types: None, descriptors: None }
+        CFunction {
+            in_target: name.clone(),
+            name,
+            signature,
+            access,
+            source: None,
+            language: Language::C,
+            preambles: Vec::new(),
+            types: None,
+            descriptors: None,
+        }
     }
 
     /// The function of that name in a source in plain C, which is put in front of the code. The source may have other functions, macros
@@ -100,37 +124,31 @@ impl CFunction {
     /// [`access`](Self::with_access) say, and returns. It has no undefined behaviour in C.
     pub unsafe fn parse(source: &str, name: &str) -> Result<CFunction, KernelError> {
         // SAFETY: what is promised here.
-        unsafe { CFunction::parse_with(source, name, &[], &[], &[]) }
+        unsafe { CFunction::parse_with(source, name, &SourceOptions::default()) }
     }
 
-    /// The function of that name in a source with headers: lines such as `#include "mine.h"`, in front of it. Headers are looked for in
-    /// the folders. `arguments` are those that the compiler of a CPU gets: what they define is not defined elsewhere.
+    /// The function of that name in a source with headers, or in C++.
     ///
     /// # Errors
     /// A mistake in the source, a header that cannot be read, or no function of that name.
     ///
     /// # Safety
     /// As [`parse`](Self::parse), with the headers.
-    pub unsafe fn parse_with(
-        source: &str,
-        name: &str,
-        headers: &[String],
-        folders: &[PathBuf],
-        arguments: &[String],
-    ) -> Result<CFunction, KernelError> {
+    pub unsafe fn parse_with(source: &str, name: &str, options: &SourceOptions) -> Result<CFunction, KernelError> {
+        let SourceOptions { language, headers, folders, arguments } = options;
         // One name for all functions of a source, so that it is put in front of the code once.
-        let found = signatures(&[Source::text(source)], DeviceKind::Cpu, &[])?;
+        let found = signatures_in(*language, &[Source::text(source)], DeviceKind::Cpu, &[])?;
         let first = found.first().map_or(name, |signature| signature.name.as_str());
         let mut sources = vec![Source::named(format!("<{first}>"), source)];
         if !headers.is_empty() {
             sources.insert(0, Source::named("<headers>", headers.join("\n")));
         }
-        let functions = PlainC::read(&sources, folders, arguments)?;
+        let functions = PlainC::read(&sources, folders, arguments, *language)?;
         let signature = functions.signature(name)?.clone();
         let in_target = functions.name_in_text(name).as_str().into();
         // SAFETY: what is promised here, of a function that the source has.
         let function = unsafe { CFunction::new(signature) };
-        Ok(CFunction { source: Some(Arc::new(functions)), in_target, ..function })
+        Ok(CFunction { source: Some(Arc::new(functions)), language: *language, in_target, ..function })
     }
 
     /// With what it does with each parameter. Only pointers can be written; others stay as they are.
@@ -210,11 +228,12 @@ impl CFunction {
     fn adapter(&self, target: Target) -> Result<Option<Adapter<'_>>, CallableError> {
         let Some(descriptors) = &self.descriptors else { return Ok(None) };
         let ids = self.ids().into_iter().filter_map(|(argument, result)| argument.or(result));
+        let dialect = CallDialect { target, language: self.language };
         let passed = ids.zip(&self.signature.params).map(|(id, param)| {
             let descriptor = descriptors.get(&id);
-            Passed::of(&self.name, id, param, descriptor, target)
+            Passed::of(&self.name, id, param, descriptor, dialect)
         });
-        Ok(Adapter::of(&self.in_target, &self.signature, passed.collect::<Result<_, _>>()?, target))
+        Ok(Adapter::of(&self.in_target, &self.signature, passed.collect::<Result<_, _>>()?, dialect))
     }
 
     /// What a call is written as.
@@ -332,6 +351,9 @@ unsafe impl Callable for CFunction {
     }
 
     fn preambles(&self, target: Target) -> Result<Vec<Preamble>, CallableError> {
+        if self.language == Language::Cpp && matches!(target, Target::OpenCl | Target::Ispc) {
+            return Err(CallableError::Language { function: self.name.clone(), language: self.language, target });
+        }
         let mut preambles = self.preambles.clone();
         if let Some(source) = &self.source {
             let first = source.signatures().first().map_or("", |signature| signature.name.as_str());
@@ -344,6 +366,10 @@ unsafe impl Callable for CFunction {
             preambles.extend(adapter.preambles());
         }
         Ok(preambles)
+    }
+
+    fn language(&self) -> Language {
+        self.language
     }
 
     fn is_same(&self, other: &dyn Callable) -> bool {

@@ -130,6 +130,7 @@ impl Scope<'_> {
             called_function(self.program, self.schedules, &call.function, &name, self.target, self.shared)?;
         }
         self.shared.preambles.extend(callable.preambles(self.target)?);
+        self.shared.language = self.shared.language.max(callable.language());
         Ok(callable)
     }
 

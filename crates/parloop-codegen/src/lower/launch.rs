@@ -70,8 +70,8 @@ pub fn lower(
     // SAFETY: whoever gave the functions of the class vouched for them.
     let of_class = |source: ClassSource| unsafe { Preamble::new(format!("class {}", source.class()), source.text()) };
     let preambles = shared.classes.into_iter().map(of_class).chain(shared.preambles).collect();
-    let (tables, functions, check_sites) = (shared.tables, shared.functions, shared.sites);
-    Ok(Lowered { target, preambles, tables, functions, launches, globals, check_sites, shadow })
+    let (tables, functions, check_sites, language) = (shared.tables, shared.functions, shared.sites, shared.language);
+    Ok(Lowered { target, language, preambles, tables, functions, launches, globals, check_sites, shadow })
 }
 
 /// For a language that launches tasks itself: the task, and the function that launches it.

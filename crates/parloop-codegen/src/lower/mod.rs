@@ -29,6 +29,7 @@ pub use error::LowerError;
 pub use launch::lower;
 pub use shared::Schedules;
 
+use parloop_device::Language;
 use parloop_ir::syntax::{Expr, Initializer, Preamble, Target, Type};
 use parloop_isl::Name;
 
@@ -74,6 +75,8 @@ pub struct ShadowCode {
 pub struct Lowered {
     /// For whom.
     pub target: Target,
+    /// What the text in front is written in.
+    pub language: Language,
     /// Text of the user's and of functions, in front of all.
     pub preambles: Vec<Preamble>,
     /// Tables of constants.
@@ -95,6 +98,8 @@ pub struct Lowered {
 pub struct Code {
     /// The whole source.
     pub text: String,
+    /// What it is compiled as where the target takes both: code for a CPU is C++ where a function that it calls is.
+    pub language: Language,
     /// The functions that the host launches; [`Schedule::steps`](crate::schedule::Schedule) says in which order.
     pub launches: Vec<LaunchCode>,
     /// The temporaries that the host allocates.

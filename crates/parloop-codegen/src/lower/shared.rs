@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use parloop_device::Language;
 use parloop_ir::syntax::{ClassSource, ClassType, Preamble};
 use parloop_isl::Name;
 
@@ -17,6 +18,8 @@ pub(super) struct Shared {
     pub(super) functions: Vec<Function>,
     pub(super) tables: Vec<Table>,
     pub(super) preambles: BTreeSet<Preamble>,
+    /// What the text in front is written in.
+    pub(super) language: Language,
     /// The functions of classes, each behind those that it needs.
     pub(super) classes: Vec<ClassSource>,
     /// The kernels that are called and have their function, or are about to.

@@ -58,6 +58,7 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     text.push_str(&body);
     Ok(Code {
         text,
+        language: lowered.language,
         launches: lowered.launches.clone(),
         globals: lowered.globals.clone(),
         check_sites: lowered.check_sites.clone(),

@@ -1,4 +1,4 @@
-//! The system's C compiler: found, identified without being started, and run.
+//! The system's compilers of C and C++: found, identified without being started, and run.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -10,70 +10,105 @@ use std::sync::OnceLock;
 use super::cpuinfo::cpuinfo_line;
 use crate::backend::Compiler;
 use crate::error::{CompileError, Result};
-use crate::kind::DeviceKind;
+use crate::kind::{DeviceKind, Language};
 use crate::library::package_folders;
 
 /// Flags of every CPU kernel. `-fno-math-errno` lets `sqrt` and its like vectorise; results do not change. `-fwrapv` because integers
 /// wrap on the other targets too, and because gcc 12 drops or misplaces stores at `x[n - j]` in some nested loops without it. A function that is nowhere
 /// declared is a mistake at its line, as on the other targets, and not one that shows when the module is loaded.
-const FLAGS: [&str; 9] = [
-    "-O3",
-    "-march=native",
-    "-std=gnu11",
-    "-fPIC",
-    "-shared",
-    "-fno-math-errno",
-    "-fwrapv",
-    "-fno-semantic-interposition",
-    "-Werror=implicit-function-declaration",
-];
+const FLAGS: [&str; 7] = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math-errno", "-fwrapv", "-fno-semantic-interposition"];
+
+/// What differs between the languages.
+#[derive(Debug)]
+struct Flavour {
+    /// What compilers call the language.
+    language: &'static str,
+    /// Flags of every kernel in it.
+    flags: &'static [&'static str],
+    /// Environment variables that name a compiler, the first before the second.
+    variables: [&'static str; 2],
+    /// Compilers that are looked for.
+    names: [&'static str; 3],
+    /// What Zig calls its own.
+    zig: &'static str,
+    /// What to do where none of them is found.
+    install: &'static str,
+    /// What to do where the one that is named is not found.
+    correct: &'static str,
+}
+
+const C: Flavour = Flavour {
+    language: "c",
+    flags: &["-std=gnu11", "-Werror=implicit-function-declaration"],
+    variables: ["PARLOOP_CC", "CC"],
+    names: ["cc", "gcc", "clang"],
+    zig: "cc",
+    install: "install one with `apt-get install gcc` or `pip install ziglang`, or name one in PARLOOP_CC",
+    correct: "PARLOOP_CC or CC names it: correct or unset it",
+};
+
+/// `long` and `long long` are two types of 64 bits, and arrays of one are passed as arrays of the other: hence no strict aliasing.
+const CPP: Flavour = Flavour {
+    language: "c++",
+    flags: &["-std=gnu++17", "-fno-strict-aliasing"],
+    variables: ["PARLOOP_CXX", "CXX"],
+    names: ["c++", "g++", "clang++"],
+    zig: "c++",
+    install: "install one with `apt-get install g++` or `pip install ziglang`, or name one in PARLOOP_CXX",
+    correct: "PARLOOP_CXX or CXX names it: correct or unset it",
+};
 
 #[derive(Debug)]
-pub(super) struct CCompiler {
+pub(super) struct SystemCompiler {
+    flavour: &'static Flavour,
     program: PathBuf,
     /// Words between the program and our flags, as in `zig cc`.
     words: Vec<String>,
     identity: String,
 }
 
-impl CCompiler {
-    pub(super) fn find() -> Result<CCompiler, CompileError> {
-        let asked = ["PARLOOP_CC", "CC"].into_iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
-        match asked {
-            Some(command) => Self::from_command(&command, std::env::var_os("PATH").unwrap_or_default()),
-            None => Self::from_candidates(std::env::var_os("PATH").unwrap_or_default(), &package_folders()),
+impl SystemCompiler {
+    pub(super) fn find(language: Language) -> Result<SystemCompiler, CompileError> {
+        let flavour = match language {
+            Language::C => &C,
+            Language::Cpp => &CPP,
+        };
+        let named = |name: &&str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        match flavour.variables.iter().find_map(named) {
+            Some(command) => Self::from_command(flavour, &command, std::env::var_os("PATH").unwrap_or_default()),
+            None => Self::from_candidates(flavour, std::env::var_os("PATH").unwrap_or_default(), &package_folders()),
         }
     }
 
-    fn from_command(command: &str, path: OsString) -> Result<CCompiler, CompileError> {
+    fn from_command(flavour: &'static Flavour, command: &str, path: OsString) -> Result<SystemCompiler, CompileError> {
         let mut words = command.split_whitespace().map(str::to_owned);
         let name = words.next().unwrap_or_default();
         match which(&name, &path) {
-            Some(program) => Self::identify(program, words.collect()),
-            None => Err(no_compiler(vec![name], "PARLOOP_CC or CC names it: correct or unset it")),
+            Some(program) => Self::identify(flavour, program, words.collect()),
+            None => Err(no_compiler(vec![name], flavour.correct)),
         }
     }
 
-    fn from_candidates(path: OsString, packages: &[PathBuf]) -> Result<CCompiler, CompileError> {
-        let names = ["cc", "gcc", "clang"];
-        if let Some(program) = names.iter().find_map(|name| which(name, &path)) {
-            return Self::identify(program, Vec::new());
+    fn from_candidates(flavour: &'static Flavour, path: OsString, packages: &[PathBuf]) -> Result<SystemCompiler, CompileError> {
+        if let Some(program) = flavour.names.iter().find_map(|name| which(name, &path)) {
+            return Self::identify(flavour, program, Vec::new());
         }
         let zig = packages.iter().map(|folder| folder.join("ziglang/zig")).find(|zig| zig.is_file());
         if let Some(program) = zig {
-            return Self::identify(program, vec!["cc".into()]);
+            return Self::identify(flavour, program, vec![flavour.zig.into()]);
         }
-        let tried = names.iter().map(|name| name.to_string()).chain(["ziglang (Python package)".into()]).collect();
-        Err(no_compiler(tried, "install one with `apt-get install gcc` or `pip install ziglang`, or name one in PARLOOP_CC"))
+        let tried = flavour.names.iter().map(|name| name.to_string()).chain(["ziglang (Python package)".into()]).collect();
+        Err(no_compiler(tried, flavour.install))
     }
 
-    fn identify(program: PathBuf, words: Vec<String>) -> Result<CCompiler, CompileError> {
+    fn identify(flavour: &'static Flavour, program: PathBuf, words: Vec<String>) -> Result<SystemCompiler, CompileError> {
         let not_started = |e: std::io::Error| CompileError::NotStarted { compiler: program.display().to_string(), reason: e.to_string() };
         let resolved = program.canonicalize().map_err(not_started)?;
         let metadata = resolved.metadata().map_err(not_started)?;
         let modified = metadata.modified().map_err(not_started)?;
-        let identity = format!("{} {} {modified:?} {words:?} {FLAGS:?} {}", resolved.display(), metadata.len(), native_arch());
-        Ok(CCompiler { program, words, identity })
+        let identity =
+            format!("{} {} {modified:?} {words:?} {FLAGS:?} {:?} {}", resolved.display(), metadata.len(), flavour.flags, native_arch());
+        Ok(SystemCompiler { flavour, program, words, identity })
     }
 
     fn name(&self) -> String {
@@ -84,7 +119,8 @@ impl CCompiler {
         let mut child = Command::new(&self.program)
             .args(&self.words)
             .args(FLAGS)
-            .args(["-x", "c", "-", "-o"])
+            .args(self.flavour.flags)
+            .args(["-x", self.flavour.language, "-", "-o"])
             .arg(output)
             .args(["-x", "none"])
             .args(options)
@@ -103,7 +139,7 @@ impl CCompiler {
     }
 }
 
-impl Compiler for CCompiler {
+impl Compiler for SystemCompiler {
     fn identity(&self) -> &str {
         &self.identity
     }
@@ -194,11 +230,17 @@ mod tests {
 
     #[test]
     fn without_any_compiler_the_error_says_how_to_get_one() {
-        let error = CCompiler::from_candidates("/nonexistent".into(), &[]).unwrap_err();
+        let error = SystemCompiler::from_candidates(&C, "/nonexistent".into(), &[]).unwrap_err();
         assert_eq!(
             error.to_string(),
             "no compiler for cpu kernels was found: tried cc, gcc, clang, ziglang (Python package); \
              install one with `apt-get install gcc` or `pip install ziglang`, or name one in PARLOOP_CC"
+        );
+        let error = SystemCompiler::from_candidates(&CPP, "/nonexistent".into(), &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no compiler for cpu kernels was found: tried c++, g++, clang++, ziglang (Python package); \
+             install one with `apt-get install g++` or `pip install ziglang`, or name one in PARLOOP_CXX"
         );
     }
 
@@ -211,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_named_compiler_that_is_not_there_is_not_replaced_by_another() {
-        let error = CCompiler::from_command("my-cc -O1", "/usr/bin".into()).unwrap_err();
+        let error = SystemCompiler::from_command(&C, "my-cc -O1", "/usr/bin".into()).unwrap_err();
         assert_eq!(error.to_string(), "no compiler for cpu kernels was found: tried my-cc; PARLOOP_CC or CC names it: correct or unset it");
     }
 
@@ -221,14 +263,14 @@ mod tests {
         let script = folder.path().join("dying-cc");
         std::fs::write(&script, "#!/bin/sh\nkill -9 $$\n").unwrap();
         std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let compiler = CCompiler::from_command(script.to_str().unwrap(), "".into()).unwrap();
+        let compiler = SystemCompiler::from_command(&C, script.to_str().unwrap(), "".into()).unwrap();
         let error = compiler.compile("int x;", &[]).unwrap_err();
         assert_eq!(error, CompileError::Killed { compiler: script.display().to_string(), signal: 9 });
     }
 
     #[test]
     fn refused_source_comes_with_the_compilers_words() {
-        let compiler = CCompiler::find().unwrap();
+        let compiler = SystemCompiler::find(Language::C).unwrap();
         match compiler.compile("#line 7 \"mine.c\"\nint x = ;\n", &[]).unwrap_err() {
             CompileError::Refused { log, .. } => assert!(log.contains("mine.c:7"), "{log}"),
             other => panic!("{other}"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::compiler::{CCompiler, instructions};
+use super::compiler::{SystemCompiler, instructions};
 use super::cpuinfo::cpuinfo_line;
 use super::event::CpuEvent;
 use super::growable::CpuGrowable;
@@ -14,6 +14,7 @@ use crate::backend::{Compiler, Growable, RawDevice, RawEvent, RawMemory, RawModu
 use crate::binary::ModuleBinary;
 use crate::error::{CompileError, DeviceError, Result};
 use crate::identity::{DeviceId, MAX_THREADS, MemoryInfo, Properties};
+use crate::kind::Language;
 
 pub(super) struct CpuDevice {
     properties: Properties,
@@ -94,8 +95,8 @@ impl RawDevice for CpuDevice {
         Ok(Arc::new(CpuEvent::new(self.properties.id)))
     }
 
-    fn compiler(&self) -> Result<Arc<dyn Compiler>, CompileError> {
-        Ok(Arc::new(CCompiler::find()?))
+    fn compiler(&self, language: Language) -> Result<Arc<dyn Compiler>, CompileError> {
+        Ok(Arc::new(SystemCompiler::find(language)?))
     }
 
     fn load(&self, binary: &ModuleBinary) -> Result<Arc<dyn RawModule>> {

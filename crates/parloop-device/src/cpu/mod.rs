@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use crate::backend::{Compiler, RawDevice};
 use crate::error::{CompileError, Result};
+use crate::kind::Language;
 
 pub use crate::identity::MAX_THREADS;
 
@@ -31,5 +32,13 @@ pub(crate) fn open(threads: Option<usize>) -> Result<Arc<dyn RawDevice>> {
 /// # Errors
 /// [`CompileError::NoCompiler`].
 pub fn compiler() -> Result<Arc<dyn Compiler>, CompileError> {
-    Ok(Arc::new(compiler::CCompiler::find()?))
+    compiler_of(Language::C)
+}
+
+/// The system's compiler of that language; for C++ `$PARLOOP_CXX`, `$CXX`, c++, g++, clang++, or the zig of the Python package `ziglang`.
+///
+/// # Errors
+/// [`CompileError::NoCompiler`].
+pub fn compiler_of(language: Language) -> Result<Arc<dyn Compiler>, CompileError> {
+    Ok(Arc::new(compiler::SystemCompiler::find(language)?))
 }

@@ -17,6 +17,7 @@ use crate::gpu::memory::{GpuMemory, GpuPinned};
 use crate::gpu::module::GpuModule;
 use crate::gpu::stream::GpuStream;
 use crate::identity::{DeviceId, MemoryInfo, PciAddress, Properties};
+use crate::kind::Language;
 use crate::moving::Moving;
 use crate::transform::FftShape;
 
@@ -208,7 +209,8 @@ impl<D: Driver> RawDevice for GpuDevice<D> {
         Ok(Arc::new(GpuEvent::create(self.context()?)?))
     }
 
-    fn compiler(&self) -> Result<Arc<dyn Compiler>, CompileError> {
+    fn compiler(&self, _language: Language) -> Result<Arc<dyn Compiler>, CompileError> {
+        // Both libraries compile C++, of which our C is a part.
         self.driver.compiler(&self.properties.arch)
     }
 

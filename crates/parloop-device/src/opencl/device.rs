@@ -17,6 +17,7 @@ use crate::binary::ModuleBinary;
 use crate::error::{CompileError, Result};
 use crate::forked::Lock;
 use crate::identity::{MemoryInfo, Properties};
+use crate::kind::{DeviceKind, Language};
 use crate::moving::Moving;
 
 /// A device of an OpenCL platform, in a context of its own or of somebody else.
@@ -133,7 +134,10 @@ impl RawDevice for OpenClDevice {
         Ok(Arc::new(OpenClEvent::new(&self.opened()?.context)))
     }
 
-    fn compiler(&self) -> Result<Arc<dyn Compiler>, CompileError> {
+    fn compiler(&self, language: Language) -> Result<Arc<dyn Compiler>, CompileError> {
+        if language != Language::C {
+            return Err(CompileError::Language { target: DeviceKind::OpenCl, language });
+        }
         let opened = self
             .opened()
             .map_err(|error| CompileError::NotStarted { compiler: self.properties.driver.clone(), reason: error.to_string() })?;

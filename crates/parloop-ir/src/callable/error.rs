@@ -1,5 +1,6 @@
 //! Why a callable cannot be used, and why types or descriptors cannot be found: each can be the reason for the other.
 
+use parloop_device::Language;
 use parloop_isl::{IslError, Name};
 
 use super::ArgId;
@@ -39,6 +40,16 @@ pub enum CallableError {
         gives: String,
         /// How many the call takes.
         found: usize,
+    },
+    /// It is written in a language that the target does not take.
+    #[error("`{function}` is written in {language}, which target {target} does not take; write it in C, or run it on cpu, cuda or hip")]
+    Language {
+        /// The function.
+        function: Name,
+        /// The language.
+        language: Language,
+        /// The target.
+        target: Target,
     },
     /// A type it has no version for.
     #[error("`{function}` has no version for {types} on target {target}")]

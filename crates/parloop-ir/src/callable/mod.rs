@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use parloop_device::Language;
 use parloop_isl::{Name, Set};
 
 use crate::syntax::{AddressSpace, Layout, LoopKernel, Preamble, Target, Type};
@@ -169,6 +170,11 @@ pub unsafe trait Callable: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`CallableError`] if there is none for the target.
     fn preambles(&self, target: Target) -> Result<Vec<Preamble>, CallableError>;
+
+    /// The language of that text. Code that is C for a CPU is C++ as well, and compiled as what one of its callables needs.
+    fn language(&self) -> Language {
+        Language::C
+    }
 
     /// The kernel that it is.
     fn kernel(&self) -> Option<&LoopKernel> {

@@ -10,6 +10,9 @@ __attribute__((noinline, cold, unused)) static int parloop_check_failed(int64_t 
     }
     return 0;
 }
+#ifdef __cplusplus
+extern "C"
+#endif
 void parloop_entry_parloop_take_check(void **args, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     memcpy(*(void **)args[0], &parloop_check_record, sizeof parloop_check_record);

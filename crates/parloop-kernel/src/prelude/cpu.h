@@ -6,6 +6,15 @@
 #include <string.h>
 #include <stdio.h>
 #define PARLOOP_CPU 1
+#ifdef __cplusplus
+#define restrict __restrict__
+#define _Thread_local thread_local
+/* An address that becomes one of any type. */
+struct parloop_address {
+    const void *at;
+    template <class T> operator T *() const { return (T *)at; }
+};
+#endif
 #define GPUKERN static
 #define GPUFUN static inline
 #define GPUGLMEM
@@ -33,10 +42,15 @@ static inline parloop_part parloop_split(int64_t count) {
     return part;
 }
 
+#ifdef __cplusplus
+#define PARLOOP_ATOMIC_NAME(NAME) atomicAdd
+#else
+#define PARLOOP_ATOMIC_NAME(NAME) parloop_atomic_add_##NAME
+#endif
 #define PARLOOP_ATOMIC_INTEGER(NAME, TYPE) \
-    static inline TYPE parloop_atomic_add_##NAME(TYPE *at, TYPE value) { return __atomic_fetch_add(at, value, __ATOMIC_RELAXED); }
+    static inline TYPE PARLOOP_ATOMIC_NAME(NAME)(TYPE *at, TYPE value) { return __atomic_fetch_add(at, value, __ATOMIC_RELAXED); }
 #define PARLOOP_ATOMIC_FLOAT(NAME, TYPE) \
-    static inline TYPE parloop_atomic_add_##NAME(TYPE *at, TYPE value) { \
+    static inline TYPE PARLOOP_ATOMIC_NAME(NAME)(TYPE *at, TYPE value) { \
         TYPE old, sum; \
         __atomic_load(at, &old, __ATOMIC_RELAXED); \
         do { sum = old + value; } while (!__atomic_compare_exchange(at, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
@@ -52,8 +66,10 @@ PARLOOP_ATOMIC_INTEGER(u32, uint32_t)
 PARLOOP_ATOMIC_INTEGER(u64, uint64_t)
 PARLOOP_ATOMIC_FLOAT(f32, float)
 PARLOOP_ATOMIC_FLOAT(f64, double)
+#ifndef __cplusplus
 #define atomicAdd(AT, VALUE) _Generic((AT), \
     int8_t *: parloop_atomic_add_i8, int16_t *: parloop_atomic_add_i16, int32_t *: parloop_atomic_add_i32, \
     int64_t *: parloop_atomic_add_i64, uint8_t *: parloop_atomic_add_u8, uint16_t *: parloop_atomic_add_u16, \
     uint32_t *: parloop_atomic_add_u32, uint64_t *: parloop_atomic_add_u64, float *: parloop_atomic_add_f32, \
     double *: parloop_atomic_add_f64)((AT), (VALUE))
+#endif

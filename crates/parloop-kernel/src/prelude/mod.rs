@@ -1,6 +1,6 @@
 //! The text put in front of every portable kernel, for each target: qualifiers, loops, integer types, atomics and checks.
 
-use parloop_device::DeviceKind;
+use parloop_device::{DeviceKind, Language};
 
 /// What a source needs of the prelude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) struct Needs {
     pub(crate) shadow: bool,
 }
 
-pub(crate) fn prelude(target: DeviceKind, needs: Needs) -> String {
+pub(crate) fn prelude(target: DeviceKind, language: Language, needs: Needs) -> String {
     let (parts, atomics): (&[&str], &str) = match target {
         DeviceKind::Cpu => (&[include_str!("cpu.h")], ""),
         DeviceKind::OpenCl => (&[include_str!("opencl.h")], include_str!("opencl_atomics.h")),
@@ -25,6 +25,9 @@ pub(crate) fn prelude(target: DeviceKind, needs: Needs) -> String {
     let mut text = if needs.strides { "#define PARLOOP_STRIDE 1\n".to_owned() } else { String::new() };
     text.push_str(&parts.concat());
     text.push_str(include_str!("common.h"));
+    if language == Language::Cpp && target != DeviceKind::Cpu {
+        text.push_str(include_str!("std_device.h"));
+    }
     if needs.atomics {
         text.push_str(atomics);
     }

@@ -71,7 +71,7 @@ static uint32_t *parloop_slot(const parloop_shard *shard, const void *at, int64_
     size_t slot = (size_t)(parloop_hash(at, copy) / PARLOOP_SHARDS) & (shard->slot_count - 1);
     for (;; slot = (slot + 1) & (shard->slot_count - 1)) {
         if (shard->slots[slot] == 0) return &shard->slots[slot];
-        const parloop_element *element = (const void *)(shard->elements + (size_t)(shard->slots[slot] - 1) * parloop_element_size());
+        const parloop_element *element = (const parloop_element *)(shard->elements + (size_t)(shard->slots[slot] - 1) * parloop_element_size());
         if (element->at == at && element->copy == copy) return &shard->slots[slot];
     }
 }
@@ -79,29 +79,29 @@ static uint32_t *parloop_slot(const parloop_shard *shard, const void *at, int64_
 static parloop_element *parloop_find(parloop_shard *shard, const void *at, int64_t copy) {
     if (shard->count == shard->room) {
         size_t room = shard->room ? 2 * shard->room : 16, slot_count = 4 * room;
-        char *elements = room < UINT32_MAX ? realloc(shard->elements, room * parloop_element_size()) : 0;
+        char *elements = room < UINT32_MAX ? (char *)realloc(shard->elements, room * parloop_element_size()) : 0;
         if (!elements) return 0;
         shard->elements = elements;
-        uint32_t *slots = calloc(slot_count, sizeof *slots);
+        uint32_t *slots = (uint32_t *)calloc(slot_count, sizeof *slots);
         if (!slots) return 0;
         free(shard->slots);
         shard->slots = slots;
         shard->slot_count = slot_count;
         shard->room = room;
         for (size_t i = 0; i < shard->count; i++) {
-            const parloop_element *known = (const void *)(elements + i * parloop_element_size());
+            const parloop_element *known = (const parloop_element *)(elements + i * parloop_element_size());
             *parloop_slot(shard, known->at, known->copy) = (uint32_t)(i + 1);
         }
     }
     uint32_t *slot = parloop_slot(shard, at, copy);
     if (*slot == 0) {
         *slot = (uint32_t)++shard->count;
-        parloop_element *element = (void *)(shard->elements + (shard->count - 1) * parloop_element_size());
+        parloop_element *element = (parloop_element *)(shard->elements + (shard->count - 1) * parloop_element_size());
         memset(element, 0, parloop_element_size());
         element->at = at;
         element->copy = copy;
     }
-    return (void *)(shard->elements + (size_t)(*slot - 1) * parloop_element_size());
+    return (parloop_element *)(shard->elements + (size_t)(*slot - 1) * parloop_element_size());
 }
 
 typedef enum { PARLOOP_BEFORE, PARLOOP_SAME, PARLOOP_AFTER, PARLOOP_INCOMPARABLE, PARLOOP_OTHER_TURN } parloop_relation;
@@ -180,7 +180,7 @@ __attribute__((noinline, cold)) static void parloop_conflict(const parloop_insta
 /* Remembers a read or an update among those of its kind. */
 static void parloop_remember(parloop_instance *latest, const parloop_instance *now, int64_t turn) {
     const size_t size = parloop_instance_size();
-    parloop_instance *last = (void *)((char *)latest + size), *other = (void *)((char *)last + size);
+    parloop_instance *last = (parloop_instance *)((char *)latest + size), *other = (parloop_instance *)((char *)last + size);
     if (!latest->site || parloop_compare(latest, now, turn) != PARLOOP_AFTER) memcpy(latest, now, size);
     const int apart = last->site ? parloop_apart(last, now) : 0;
     if (apart > 0 && apart >= (other->site ? parloop_apart(other, now) : 0)) memcpy(other, last, size);
@@ -190,7 +190,7 @@ static void parloop_remember(parloop_instance *latest, const parloop_instance *n
 __attribute__((noinline)) static int parloop_touch(const parloop_instance *said, const parloop_access *access, const void *at, const int64_t *values) {
     const int64_t records = parloop_shadow.records, copy = access->is_local ? said->group + 1 : 0;
     int64_t space[(sizeof *said + sizeof(int64_t) - 1) / sizeof(int64_t) + (size_t)parloop_shadow.steps];
-    parloop_instance *now = (void *)space;
+    parloop_instance *now = (parloop_instance *)space;
     *now = *said;
     now->launch = parloop_shadow.launch;
     now->epoch = parloop_epoch;
@@ -221,6 +221,21 @@ __attribute__((noinline)) static int parloop_touch(const parloop_instance *said,
     __atomic_clear(&shard->lock, __ATOMIC_RELEASE);
     return 1;
 }
+#ifdef __cplusplus
+template <class... T> static inline int parloop_touch_at(parloop_instance said, parloop_access access, const void *at, T... values) {
+    const int64_t all[] = {(int64_t)values..., 0};
+    return parloop_touch(&said, &access, at, all);
+}
+static inline parloop_instance parloop_said(const char *site, int32_t how, int64_t group, int64_t item, int32_t own, uint32_t loops) {
+    parloop_instance said = {};
+    said.site = site, said.how = how, said.group = group, said.item = item, said.own = own, said.loops = loops;
+    return said;
+}
+#define PARLOOP_TOUCH(HOW, AT, SITE, GROUP, ITEM, OWN, LOOPS, LOCAL, AXES, TURN, ...) \
+    parloop_touch_at(parloop_said((SITE), (HOW), (int64_t)(GROUP), (int64_t)(ITEM), (OWN), (LOOPS)), \
+                     parloop_access{(LOCAL), (AXES), (TURN)}, (AT), __VA_ARGS__)
+#else
 #define PARLOOP_TOUCH(HOW, AT, SITE, GROUP, ITEM, OWN, LOOPS, LOCAL, AXES, TURN, ...) \
     parloop_touch(&(const parloop_instance){.site = (SITE), .how = (HOW), .group = (GROUP), .item = (ITEM), .own = (OWN), .loops = (LOOPS)}, \
                   &(const parloop_access){(LOCAL), (AXES), (TURN)}, (AT), (const int64_t[]){__VA_ARGS__})
+#endif

@@ -157,6 +157,7 @@ impl Executable {
             return Executable::compile(&wider.generate()?, context);
         }
         let options = CompileOptions {
+            language: code.language,
             checked: kernel.options.is_checked() || !code.check_sites.is_empty(),
             check_sites: code.check_sites.clone(),
             arguments: own_flags(generated, context.device().kind())
@@ -467,8 +468,7 @@ impl LoopArg<'_> {
     }
 
     fn reborrow(&mut self, kind: DeviceKind) -> Arg<'_> {
-        // Truth values are bytes in OpenCL's code.
-        let seen = |dtype: DType| if dtype == DType::Bool && kind == DeviceKind::OpenCl { DType::U8 } else { dtype };
+        let seen = |dtype: DType| type_in_code(dtype, kind);
         match self {
             LoopArg::Scalar(value) => Arg::Scalar(*value),
             LoopArg::Object(arg) | LoopArg::Array { arg, .. } => match arg {
@@ -483,6 +483,11 @@ impl LoopArg<'_> {
             },
         }
     }
+}
+
+/// What code declares arrays of a type as: truth values are bytes in OpenCL's.
+pub(super) fn type_in_code(dtype: DType, kind: DeviceKind) -> DType {
+    if dtype == DType::Bool && kind == DeviceKind::OpenCl { DType::U8 } else { dtype }
 }
 
 /// The names of a class and of those that it is made of.

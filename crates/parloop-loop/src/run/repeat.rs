@@ -8,7 +8,7 @@ use parloop_kernel::{Arg, Items, Kernel, Scalar};
 use smallvec::SmallVec;
 
 use super::RunError;
-use super::executable::{Executable, Feed};
+use super::executable::{Executable, Feed, type_in_code};
 use super::formula::Formula;
 use super::formula::Values;
 use super::planned::{Given, PlannedArg, PlannedKind};
@@ -89,6 +89,7 @@ impl Executable {
                 PlannedKind::Value { place: None, .. } | PlannedKind::Object { .. } => return Err(missing(&arg.name).into()),
             }
         }
+        let kind = self.context().device().kind();
         let mut launches = Vec::new();
         self.each_launch(&values, &mut |launch, items, hosts| {
             let feeds = launch.feeds.iter().map(|feed| match feed {
@@ -102,7 +103,7 @@ impl Executable {
                     let arg = &plan.args()[*position];
                     let place = arrays.iter().position(|name| *name == arg.name).ok_or_else(|| missing(&arg.name))?;
                     match arg.kind {
-                        PlannedKind::Array { dtype, .. } => Ok(RepeatFeed::Array { place, dtype }),
+                        PlannedKind::Array { dtype, .. } => Ok(RepeatFeed::Array { place, dtype: type_in_code(dtype, kind) }),
                         _ => Err(missing(&arg.name)),
                     }
                 }

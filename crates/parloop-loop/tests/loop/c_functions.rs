@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parloop_device::{Complex64, DType};
 use parloop_kernel::{Arg, Context, KernelError};
-use parloop_loop::callable::{Access, CFunction};
+use parloop_loop::callable::{Access, CFunction, SourceOptions};
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::prelude::*;
 use parloop_loop::run::{Executable, LoopArg, target_of};
@@ -330,9 +330,10 @@ fn headers_are_found_in_their_folders_and_mistakes_at_their_lines() {
     std::fs::write(folder.path().join("mine.h"), "#define SHIFT(d) ((d) + 1)\nstatic double half(double x) { return x / 2; }\n").unwrap();
     let source = "void res(double **x, double **y) {\n  for (int i = 0; i < 3; i++)\n    for (int d = 0; d < 2; d++)\n      \
                   y[i][d] += half(fabs(x[(i + 1) % 3][d])) - SHIFT(d);\n}";
+    let options =
+        SourceOptions { headers: vec!["#include \"mine.h\"".into()], folders: vec![folder.path().to_owned()], ..SourceOptions::default() };
     // SAFETY: as in `function_of`.
-    let function =
-        unsafe { CFunction::parse_with(source, "res", &["#include \"mine.h\"".into()], &[folder.path().to_owned()], &[]).unwrap() };
+    let function = unsafe { CFunction::parse_with(source, "res", &options).unwrap() };
     run(&with_function(function.with_access([Access::Read, Access::ReadWrite])));
     let function = function_of(source, "res").unwrap().with_access([Access::Read, Access::ReadWrite]);
     for context in contexts() {

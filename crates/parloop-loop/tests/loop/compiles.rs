@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use parloop_device::{CompileError, Compiler, DeviceKind};
-use parloop_kernel::{CompileOptions, Source, compile_for};
+use parloop_kernel::{CompileOptions, Language, Source, compile_for};
 use parloop_loop::prelude::*;
 use parloop_loop::syntax::{Program, Target};
 
@@ -25,6 +25,10 @@ fn compiles(kind: DeviceKind, target: Target, compiler: Result<std::sync::Arc<dy
         other => other.unwrap(),
     };
     let mut refused = String::new();
+    let options = CompileOptions { language: Language::Cpp, ..CompileOptions::default() };
+    if let Err(error) = compile_for(kind, &*compiler, &[Source::text(CPP)], &options) {
+        refused.push_str(&format!("---- C++\n{error}\n"));
+    }
     for (name, program) in all() {
         let code = code(&program, target);
         let options = CompileOptions { checked: !code.check_sites.is_empty(), ..CompileOptions::default() };
@@ -34,6 +38,30 @@ fn compiles(kind: DeviceKind, target: Target, compiler: Result<std::sync::Arc<dy
     }
     assert!(refused.is_empty(), "{refused}");
 }
+
+/// C++ that is the same for every target: no function has a word for one.
+const CPP: &str = r#"
+#include <cmath>
+#include <cstdint>
+template <class T, int N> struct Vector {
+  T at[N];
+  T norm() const { T sum = 0; for (int i = 0; i < N; i++) sum += at[i] * at[i]; return std::sqrt(sum); }
+};
+constexpr int three = 3;
+namespace weights { static const double w[three] = {0.25, 0.5, 0.25}; }
+inline double twice(double x) { return 2 * x; }
+inline float twice(float x) { return 2 * x; }
+inline double declared(double x);
+GPUKERN void norms(const double *x, float *y, const int64_t n) {
+  VECTORIZE_OVER(i, n)
+    Vector<double, three> v{{x[i], std::fabs(x[i]), declared(1.0)}};
+    auto half = [](auto a) { return a / 2; };
+    if (x[i] < 0) return;
+    y[i] = twice(float(half(twice(v.norm())) * weights::w[1]));
+  END_VECTORIZE
+}
+inline double declared(double x) { return std::pow(x, 2.0) + std::abs(-1); }
+"#;
 
 #[test]
 fn every_kernel_for_cuda_is_taken_by_nvrtc() {
@@ -95,5 +123,17 @@ fn every_kernel_for_ispc_is_written() {
     for (name, program) in samples::all().into_iter().filter(|(name, _)| *name != "complex") {
         let text = code(&program, Target::Ispc).text;
         assert!(text.contains("export void") || text.contains("task void"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn checks_and_atomics_of_a_cpu_are_cpp_as_well() {
+    let compiler = parloop_device::cpu::compiler_of(Language::Cpp).unwrap();
+    let source = "GPUKERN void k(double *x, long *count, const int64_t n) {\nVECTORIZE_OVER(i, n)\n\
+        if (PARLOOP_TOUCH(1, &x[i], \"k\\nx\\n\\n\", i, 0, 0, 0u, 0, 1, 0, i, i) && PARLOOP_CHECK(i < n, 0, i, n)) atomicAdd(x + i, 1);\n\
+        atomicAdd(count, 1);\nEND_VECTORIZE }";
+    let options = CompileOptions { language: Language::Cpp, checked: true, ..CompileOptions::default() };
+    for source in [source, CPP] {
+        compile_for(DeviceKind::Cpu, &*compiler, &[Source::text(source)], &options).unwrap_or_else(|error| panic!("{error}"));
     }
 }

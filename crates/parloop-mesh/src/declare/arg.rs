@@ -171,6 +171,28 @@ impl Arg {
         Ok(self)
     }
 
+    /// What the kernel gets of data that has numbers. Parts without any are left out; where all are, one number takes their place, which
+    /// nobody sees afterwards, since a kernel gets an address for each parameter.
+    pub(crate) fn with_numbers(mut self) -> Result<Arg> {
+        if self.parts.iter().all(|part| part.count() > 0) {
+            return Ok(self);
+        }
+        if self.parts.iter().any(|part| part.count() > 0) {
+            self.parts.retain(|part| part.count() > 0);
+            return Ok(self);
+        }
+        self.parts.truncate(1);
+        let part = &mut self.parts[0];
+        if let ArgData::Dat(dat) = &part.data {
+            part.data = ArgData::Dat(Dat::zeros(&dat.dataset().set().data(1)?, dat.dtype(), dat.name())?);
+        }
+        // Every plan has a way to add, and none asks what was written.
+        if part.access.writes() {
+            part.access = if part.dtype() == DType::Bool { Access::Rw } else { Access::Inc };
+        }
+        Ok(self)
+    }
+
     /// Its parts: one, unless it is [`mixed`](Self::mixed) or a [`grid`](Self::grid), row by row.
     pub fn parts(&self) -> &[Part] {
         &self.parts

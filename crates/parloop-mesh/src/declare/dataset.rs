@@ -41,13 +41,14 @@ pub struct DataSet {
 }
 
 impl DataSet {
-    /// Data of that shape on each element.
+    /// Data of that shape on each element; where an axis has the length zero, of no numbers.
     ///
     /// # Errors
-    /// [`MeshError::Dim`] for an axis of length zero, [`MeshError::DimTooLarge`], [`MeshError::DataOnSubset`].
+    /// [`MeshError::Dim`] for no axes, [`MeshError::DimTooLarge`], [`MeshError::DataOnSubset`].
     pub fn new(set: &Set, dim: impl Into<Dim>) -> Result<DataSet> {
         let Dim(axes) = dim.into();
-        check_count(set.name(), &axes)?;
+        let lengths: Axes = axes.iter().map(|&length| length.max(1)).collect();
+        check_count(set.name(), &lengths)?;
         if matches!(set.kind(), SetKind::Subset { .. }) {
             return Err(MeshError::DataOnSubset { set: set.base().name().to_owned() });
         }
@@ -80,7 +81,7 @@ impl Set {
     }
 }
 
-/// How many numbers axes of these lengths hold.
+/// How many numbers axes of these lengths hold, at least one.
 ///
 /// # Errors
 /// [`MeshError::Dim`], [`MeshError::DimTooLarge`].

@@ -59,7 +59,7 @@ impl Sparsity {
     /// are data on one set, the diagonal is stored too. Of extruded sets these are the targets of all cells.
     ///
     /// # Errors
-    /// [`MeshError::SparsityMaps`] for maps that lead elsewhere, or from two sets; [`MeshError::SetTooLarge`] for too many blocks.
+    /// [`MeshError::SparsityMaps`] for maps that lead elsewhere, or from two sets; [`MeshError::SparsityOfNothing`]; [`MeshError::SetTooLarge`] for too many blocks.
     pub fn new(rows: &DataSet, columns: &DataSet, pairs: &[(&Map, &Map)], name: impl Into<String>) -> Result<Sparsity> {
         let pairs: Vec<MapPair<'_>> = pairs.iter().map(|&(row_map, column_map)| (row_map, column_map, &[Region::All][..])).collect();
         Sparsity::in_regions(rows, columns, &pairs, name)
@@ -73,6 +73,9 @@ impl Sparsity {
         let name = name.into();
         if let Some(data) = [rows, columns].into_iter().find(|data| data.set().layers().is_some()) {
             return Err(MeshError::SparsityOnCells { sparsity: name, set: data.set().name().to_owned() });
+        }
+        if let Some(data) = [rows, columns].into_iter().find(|data| data.count() == 0) {
+            return Err(MeshError::SparsityOfNothing { sparsity: name, set: data.set().name().to_owned() });
         }
         for (row_map, column_map, _) in pairs {
             check_maps(&name, rows, columns, row_map, column_map)?;

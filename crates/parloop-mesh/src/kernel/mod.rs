@@ -1,4 +1,4 @@
-//! The user's kernels: a function in C, or a loop kernel, that is called for each element.
+//! The user's kernels: a function in C or C++, or a loop kernel, that is called for each element.
 
 mod matching;
 mod passing;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use parloop_device::DeviceKind;
 use parloop_device::forked::Lock;
-use parloop_kernel::{Param, ParamType};
-use parloop_loop::callable::{self, CFunction};
+use parloop_kernel::{Language, Param, ParamType};
+use parloop_loop::callable::{self, CFunction, SourceOptions};
 use parloop_loop::error::LoopError;
 use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Program};
 use parloop_loop::transform::{TransformError, merge, register_callable};
@@ -43,9 +43,11 @@ enum Body {
     Loop(Box<Program>),
 }
 
-/// How a kernel in C is compiled.
+/// How a kernel in C or C++ is compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KernelOptions {
+    /// What it is written in.
+    pub language: Language,
     /// Lines in front of the source: `#include <math.h>`.
     pub headers: Vec<String>,
     /// Folders where included files are looked for.
@@ -55,6 +57,12 @@ pub struct KernelOptions {
 }
 
 impl KernelOptions {
+    /// How its source is read.
+    fn for_source(&self) -> SourceOptions {
+        let KernelOptions { language, headers, include_dirs, arguments } = self.clone();
+        SourceOptions { language, headers, folders: include_dirs, arguments }
+    }
+
     /// Whether a source may include files that can change. Headers of the system, which no folder has, do not.
     fn reads_files(&self, source: &str) -> bool {
         let only_system = self.include_dirs.is_empty() && self.arguments.is_empty();
@@ -101,6 +109,7 @@ impl Kernel {
     }
 
     /// The function of that name in a source in C. The source may have other functions, macros and constants, and runs on every device.
+    /// One in C++ ([`KernelOptions::language`]) runs on cpu, cuda and hip; the function is a plain one, not a template.
     /// The same source again gives the same kernel.
     ///
     /// ```
@@ -155,7 +164,7 @@ impl Kernel {
     /// As [`c`](Self::c).
     unsafe fn read(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
         // SAFETY: what is promised here; loops pass the numbers of their arguments.
-        let function = unsafe { CFunction::parse_with(source, name, &options.headers, &options.include_dirs, &options.arguments)? };
+        let function = unsafe { CFunction::parse_with(source, name, &options.for_source())? };
         if let Some(returns) = &function.signature().returns {
             return Err(MeshError::Returns { kernel: name.to_owned(), returns: returns.to_string() });
         }

@@ -221,7 +221,7 @@ fn targets(shape: &Shape, maps: &[usize], listed: bool) -> Frame {
     let (group, item, turn, index) = (name("pl_g"), name("pl_l"), name("pl_j"), shape.index);
     let outer = vec![group.clone(), item.clone()];
     let inames = vec![group.clone(), item.clone(), turn.clone()];
-    let mut piece = on_blocks().take(Array::Starts, DType::I32, None).take(Array::Entries, DType::I32, None);
+    let mut piece = on_blocks().take(Array::Starts, shape.offsets, None).take(Array::Entries, shape.offsets, None);
     piece = piece.take_number(Number::Count, index);
     if listed {
         piece = piece.take(Array::List, DType::I32, None);
@@ -235,7 +235,7 @@ fn targets(shape: &Shape, maps: &[usize], listed: bool) -> Frame {
         .then(of_row(known("pl_r", index, row)))
         .then(of_row(known("pl_lo", index, entry(Array::Starts, at.clone()))))
         .then(of_row(known("pl_hi", index, entry(Array::Starts, at + 1))))
-        .then(of_entry(known("pl_n", DType::U32, entry(Array::Entries, Expr::from(&turn))), &["pl_lo", "pl_hi"]))
+        .then(of_entry(known("pl_n", unsigned(shape.offsets), entry(Array::Entries, Expr::from(&turn))), &["pl_lo", "pl_hi"]))
         // Unsigned, so that the quotient needs no care for negative numbers.
         .then(of_entry(known("pl_e", index, Expr::var("pl_n").floor_divide(slots)), &["pl_n"]))
         .then(of_entry(known("pl_s", index, Expr::var("pl_n") % slots), &["pl_n"]));
@@ -243,6 +243,11 @@ fn targets(shape: &Shape, maps: &[usize], listed: bool) -> Frame {
     let (level, body) = level::found(shape, "", Spot { inames, ready: names(["pl_e", "pl_s"]), element, place, mask: None, level: None });
     let target = Target { row: Expr::var("pl_r"), ready: name("pl_r"), slot: Expr::var("pl_s") };
     Frame { piece: piece.and(level), body, outer, lanes: None, target: Some(target) }
+}
+
+/// The type without a sign that is as wide as an offset.
+fn unsigned(offset: DType) -> DType {
+    if offset == DType::I64 { DType::U64 } else { DType::U32 }
 }
 
 /// Blocks of work items for `pl_count` places.

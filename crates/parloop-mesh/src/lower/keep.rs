@@ -225,7 +225,7 @@ fn numbers_alone(walk: &Walk, part: &PartShape) -> Expr {
 
 /// Arrays that say who writes last.
 pub(super) fn last_writers(shape: &Shape) -> Piece {
-    shape.last_deciding_maps().into_iter().fold(Piece::default(), |piece, map| piece.take(Array::Last(map), DType::I32, None))
+    shape.last_deciding_maps().into_iter().fold(Piece::default(), |piece, map| piece.take(Array::Last(map), shape.offsets, None))
 }
 
 /// What is kept of the value that is there and the value that the kernel left.

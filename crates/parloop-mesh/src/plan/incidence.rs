@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::PlanError;
+use super::offset::Offset;
 
 /// One map as a plan sees it.
 #[derive(Debug, Clone, Copy)]
@@ -143,7 +144,7 @@ impl<'a> Incidence<'a> {
             slots = slots.saturating_add(table.arity);
             columns.push(Columns { values: table.values, arity: table.arity, first });
         }
-        fits("the number of entries", slots.saturating_mul(elements.len()))?;
+        i64::check("the number of entries", slots.saturating_mul(elements.end()))?;
         Ok(Self { elements, columns, sets, slots })
     }
 
@@ -192,25 +193,31 @@ impl<'a> Incidence<'a> {
     }
 
     /// For each target, `label(position, slot)` of each place where it stands, in the order of the loop: starts and labels.
-    pub(super) fn rows(&self, label: impl Fn(usize, usize) -> i32) -> (Vec<i32>, Vec<i32>) {
-        let mut starts = vec![0i32; self.targets() + 1];
+    ///
+    /// # Errors
+    /// There are more places than starts count.
+    pub(super) fn rows<S: Offset, L: Offset>(&self, label: impl Fn(usize, usize) -> L) -> Result<(Vec<S>, Vec<L>), PlanError> {
+        S::check("the number of entries", self.slots.saturating_mul(self.elements.len()))?;
+        let mut starts = vec![S::ZERO; self.targets() + 1];
+        let add = |start: &mut S, count: usize| *start = S::from_place(start.place() + count);
         for position in 0..self.elements.len() {
-            self.visit(self.elements.at(position), |target| starts[target + 1] += 1);
+            self.visit(self.elements.at(position), |target| add(&mut starts[target + 1], 1));
         }
         for target in 1..starts.len() {
-            starts[target] += starts[target - 1];
+            let before = starts[target - 1].place();
+            add(&mut starts[target], before);
         }
-        let mut labels = vec![0i32; starts[self.targets()] as usize];
+        let mut labels = vec![L::ZERO; starts[self.targets()].place()];
         for position in 0..self.elements.len() {
             self.visit_slots(self.elements.at(position), |slot, target| {
-                labels[starts[target] as usize] = label(position, slot);
-                starts[target] += 1;
+                labels[starts[target].place()] = label(position, slot);
+                add(&mut starts[target], 1);
             });
         }
         // Each start has moved to the end of its row, which is the start of the next.
         starts.copy_within(0..self.targets(), 1);
-        starts[0] = 0;
-        (starts, labels)
+        starts[0] = S::ZERO;
+        Ok((starts, labels))
     }
 }
 

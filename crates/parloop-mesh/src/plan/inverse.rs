@@ -1,6 +1,6 @@
 //! Gather by target: for each target, the elements and slots that touch it.
 
-use super::incidence::fits;
+use super::offset::Offset;
 use super::{Incidence, PlanError};
 
 /// The inverse of the tables to one set.
@@ -18,28 +18,40 @@ use super::{Incidence, PlanError};
 /// # Ok::<(), parloop_mesh::plan::PlanError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inverse {
+pub struct Inverse<T = i32> {
     /// The targets that have entries, ascending, where fewer than half of all have; then only these have rows.
     pub targets: Option<Vec<i32>>,
     /// Where the entries of each row start; one more than there are rows.
-    pub starts: Vec<i32>,
+    pub starts: Vec<T>,
     /// `element * slots + slot`.
-    pub entries: Vec<i32>,
+    pub entries: Vec<T>,
 }
 
 impl Inverse {
-    /// Inverts the tables of a loop.
+    /// Inverts the tables of a loop, with offsets of 32 bits.
     ///
     /// # Errors
     /// The tables go to several sets, or `element * slots + slot` does not fit in an `i32`.
     pub fn new(incidence: &Incidence) -> Result<Self, PlanError> {
+        Inverse::of(incidence)
+    }
+}
+
+impl<T: Offset> Inverse<T> {
+    /// Inverts the tables of a loop, with offsets of that width.
+    ///
+    /// # Errors
+    /// The tables go to several sets, or `element * slots + slot` does not fit.
+    pub fn of(incidence: &Incidence) -> Result<Self, PlanError> {
         incidence.one_set("an inverse")?;
         let (elements, slots) = (incidence.elements(), incidence.slots());
-        fits("the largest entry of an inverse", elements.end().saturating_mul(slots))?;
-        let (mut starts, entries) = incidence.rows(|position, slot| (elements.at(position) * slots + slot) as i32);
-        let touched = starts.windows(2).filter(|row| row[0] < row[1]).count();
+        T::check("the largest entry of an inverse", elements.end().saturating_mul(slots))?;
+        let (mut starts, entries) = incidence.rows(|position, slot| T::from_place(elements.at(position) * slots + slot))?;
+        let has_entries = |row: &[T]| row[0] != row[1];
+        let touched = starts.windows(2).filter(|row| has_entries(row)).count();
         let targets = (2 * touched < incidence.targets()).then(|| {
-            let list = (0..incidence.targets()).filter(|&target| starts[target] < starts[target + 1]).map(|target| target as i32).collect();
+            let list =
+                (0..incidence.targets()).filter(|&target| has_entries(&starts[target..target + 2])).map(|target| target as i32).collect();
             // Only empty rows repeat a start, so that what is left is one start for each row that has entries, and the end.
             starts.dedup();
             list
@@ -65,7 +77,7 @@ impl Inverse {
     ///
     /// # Panics
     /// There is no such row.
-    pub fn row(&self, row: usize) -> &[i32] {
-        &self.entries[self.starts[row] as usize..self.starts[row + 1] as usize]
+    pub fn row(&self, row: usize) -> &[T] {
+        &self.entries[self.starts[row].place()..self.starts[row + 1].place()]
     }
 }

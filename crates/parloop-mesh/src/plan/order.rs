@@ -25,7 +25,7 @@ const SMALL: usize = 4096;
 /// The tables go to several sets.
 pub fn cuthill_mckee(incidence: &Incidence) -> Result<Vec<i32>, PlanError> {
     incidence.one_set("a rank")?;
-    let mut walk = Walk::new(incidence);
+    let mut walk = Walk::new(incidence)?;
     for target in 0..incidence.targets() {
         if !walk.seen[target] && walk.degree(target) > 0 {
             walk.component(target);
@@ -127,7 +127,7 @@ pub fn locality(table: &Table) -> Locality {
 struct Walk<'a, 'b> {
     incidence: &'b Incidence<'a>,
     /// The positions of the elements that touch each target.
-    starts: Vec<i32>,
+    starts: Vec<i64>,
     positions: Vec<i32>,
     seen: Vec<bool>,
     /// An element shows its targets once.
@@ -139,9 +139,9 @@ struct Walk<'a, 'b> {
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
-    fn new(incidence: &'b Incidence<'a>) -> Self {
-        let (starts, positions) = incidence.rows(|position, _| position as i32);
-        Self {
+    fn new(incidence: &'b Incidence<'a>) -> Result<Self, PlanError> {
+        let (starts, positions) = incidence.rows(|position, _| position as i32)?;
+        Ok(Self {
             incidence,
             starts,
             positions,
@@ -149,11 +149,11 @@ impl<'a, 'b> Walk<'a, 'b> {
             shown: vec![false; incidence.elements().len()],
             order: Vec::with_capacity(incidence.targets()),
             passed: Vec::new(),
-        }
+        })
     }
 
     /// How many elements touch a target: it stands for the number of neighbours, which would have to be counted.
-    fn degree(&self, target: usize) -> i32 {
+    fn degree(&self, target: usize) -> i64 {
         self.starts[target + 1] - self.starts[target]
     }
 

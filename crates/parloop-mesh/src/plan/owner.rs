@@ -63,7 +63,6 @@ impl Owned {
             ends[part + 1] += ends[part];
         }
         fits("the number of elements of all parts", ends[parts])?;
-        fits("the number of words of all masks", ends[parts].saturating_mul(shares.words))?;
         let bounds = ends.iter().map(|&bound| bound as i32).collect();
         let words = shares.words;
         let (mut list, mut masks) = (vec![0i32; ends[parts]], vec![0u32; ends[parts] * words]);

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parloop_device::forked::Lock;
-use parloop_device::{DeviceKind, Memory, as_bytes};
+use parloop_device::{DType, DeviceKind, Element, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::run::{Executable, Repeat};
 use smallvec::SmallVec;
@@ -27,7 +27,7 @@ use crate::declare::meeting::Meeting;
 use crate::declare::moves::Moves;
 use crate::kernel::Kernel;
 use crate::lower::{Apart, Array, Form, Machine, Number};
-use crate::plan::{Elements, Incidence, Table, element_order, last_writers};
+use crate::plan::{Elements, Incidence, Offset, Table, element_order, last_writers};
 use crate::shape::{PartShape, Shape, maps_of, stored_by};
 use packed::Packed;
 
@@ -216,7 +216,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn upload(&mut self, values: &[i32]) -> Result<Source> {
+    fn upload<T: Element>(&mut self, values: &[T]) -> Result<Source> {
         self.upload_bytes(as_bytes(values))
     }
 
@@ -414,10 +414,18 @@ impl Maker<'_> {
     fn last_writers(&mut self) -> Result<Vec<(Array, Source)>> {
         let mut arrays = Vec::new();
         for map in self.making.shape.last_deciding_maps() {
-            let last = self.touched(&[map], |incidence, _| Ok(last_writers(incidence)?))?;
-            arrays.push((Array::Last(map), self.upload(&last)?));
+            let last = match self.making.shape.offsets {
+                DType::I64 => self.last_writers_of::<i64>(map)?,
+                _ => self.last_writers_of::<i32>(map)?,
+            };
+            arrays.push((Array::Last(map), last));
         }
         Ok(arrays)
+    }
+
+    fn last_writers_of<T: Offset + Element>(&mut self, map: usize) -> Result<Source> {
+        let last: Vec<T> = self.touched(&[map], |incidence, _| Ok(last_writers(incidence)?))?;
+        self.upload(&last)
     }
 
     /// The second step of sums and extremes over all elements.

@@ -94,7 +94,7 @@ impl ParLoop {
             .flat_map(Arg::parts)
             .filter_map(|part| Some(part.block()?.shape().iter().fold(part.dtype().size(), |bytes, length| bytes.saturating_mul(*length))));
         refuse_bytes(kernel, blocks.fold(0, usize::saturating_add), || "pass less data for each element".to_owned())?;
-        let args = args.into_iter().map(|arg| arg.on(&iteration)).collect::<Result<Vec<_>>>()?;
+        let args = args.into_iter().map(|arg| arg.with_numbers()?.on(&iteration)).collect::<Result<Vec<_>>>()?;
         check_conflicts(&args)?;
         kernel.check(&args, options.pass_layer)?;
         if options.pass_layer && iteration.layers().is_none() {

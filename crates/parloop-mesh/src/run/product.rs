@@ -89,7 +89,7 @@ impl Mat {
         };
         self.check(x, columns)?;
         self.check(y, rows)?;
-        if x.storage().overlaps(y.storage()) || x.storage().is_same(y.storage()) {
+        if x.storage().overlaps(y.storage()) {
             return Err(self.wrong(y, "it is in the memory of what is multiplied; give other data"));
         }
         if y.storage().overlaps(self.storage()) {

@@ -1,32 +1,24 @@
 //! Conjugate gradients. The residual of the recursion drifts away from that of `x`, so that it is computed anew before it is believed; where
 //! it is not small enough, the method begins again from it.
 
-use super::vectors::{Space, System};
-use super::wrong;
+use super::recorded::{Recorded, Updated, Vectors};
+use super::vectors::Space;
 use crate::Result;
-use crate::declare::dat::Dat;
 
 /// Where a descent does not gain this factor, only rounding is left.
 const GAIN: f64 = 0.5;
 
-struct Vectors {
-    residual: Dat,
-    direction: Dat,
-    product: Dat,
-    better: Dat,
-}
-
-pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, system: System<'_>) -> Result<()> {
+pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>) -> Result<()> {
     let vectors = Vectors { residual: space.vector()?, direction: space.vector()?, product: space.vector()?, better: space.vector()? };
-    let mut norm = space.begin(system, &vectors.residual)?;
-    let (mut goes_on, mut is_first) = (space.goes_on(norm), true);
+    let mut norm = space.begin(&vectors.residual)?;
+    let (mut goes_on, mut is_first, mut recorded) = (space.goes_on(norm), true, None);
     while goes_on {
         let start = norm;
-        let is_definite = descend(space, system.x, &vectors, start)?;
+        let is_definite = descend(space, &vectors, start, &mut recorded)?;
         if !is_definite && is_first {
-            return Err(wrong(space.mat, "conjugate gradients need a positive definite matrix, and it is not; use GMRES"));
+            return Err(space.system.wrong("conjugate gradients need a positive definite matrix, and it is not; use GMRES"));
         }
-        norm = space.residual(system, &vectors.residual)?;
+        norm = space.residual(&vectors.residual)?;
         goes_on = space.goes_on_from(norm) && is_definite && norm < GAIN * start;
         is_first = false;
     }
@@ -35,16 +27,23 @@ pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, system: Syste
 
 /// Iterates until the residual of the recursion, which begins with that of `x`, is small enough or cannot be believed any longer. Whether the
 /// matrix is positive definite as far as was seen.
-fn descend<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, x: &Dat, vectors: &Vectors, start: f64) -> Result<bool> {
+///
+/// The first iteration is done step by step, and recorded if it is not the only one.
+fn descend<W: FnMut(usize, f64) -> bool>(
+    space: &mut Space<'_, W>,
+    vectors: &Vectors,
+    start: f64,
+    recorded: &mut Option<Recorded>,
+) -> Result<bool> {
     let Vectors { residual, direction, product, better } = vectors;
     // The squares of a residual of about one neither overflow nor underflow.
     let unit = space.unit(start);
     space.scale(residual, 1.0 / unit)?;
     space.precondition(residual, direction)?;
     let mut energy = space.dot(residual, direction)?;
+    space.multiply(direction, product)?;
+    let mut curvature = space.dot(direction, product)?;
     loop {
-        space.multiply(direction, product)?;
-        let curvature = space.dot(direction, product)?;
         if curvature <= 0.0 || energy < 0.0 {
             return Ok(false);
         }
@@ -52,16 +51,33 @@ fn descend<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, x: &Dat, vect
         if step == 0.0 || !space.holds(step) || !space.holds(unit * step) {
             return Ok(true);
         }
-        space.add(x, unit * step, direction)?;
-        space.add(residual, -step, product)?;
-        let norm = unit * space.norm(residual)?;
+        let updated = match &*recorded {
+            Some(recorded) => recorded.update(space, residual, [unit * step, step])?,
+            None => {
+                space.add(space.system.x, unit * step, direction)?;
+                space.add(residual, -step, product)?;
+                let norm = space.norm(residual)?;
+                space.precondition(residual, better)?;
+                Updated { norm, energy: space.dot(residual, better)? }
+            }
+        };
+        let norm = unit * updated.norm;
         if space.is_last(norm, start) || !space.goes_on(norm) {
             return Ok(true);
         }
-        space.precondition(residual, better)?;
-        let next = space.dot(residual, better)?;
-        space.scale(direction, next / energy)?;
-        space.add(direction, 1.0, better)?;
-        energy = next;
+        let turn = updated.energy / energy;
+        energy = updated.energy;
+        curvature = match &*recorded {
+            Some(recorded) if space.holds(turn) => recorded.turn(turn)?,
+            _ => {
+                space.scale(direction, turn)?;
+                space.add(direction, 1.0, better)?;
+                space.multiply(direction, product)?;
+                space.dot(direction, product)?
+            }
+        };
+        if recorded.is_none() {
+            *recorded = Recorded::new(space, vectors)?;
+        }
     }
 }

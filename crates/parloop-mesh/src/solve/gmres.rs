@@ -1,29 +1,29 @@
 //! Generalised minimal residuals, with the preconditioner on the right, so that residuals are those of the system itself. Those inside of a
 //! cycle are estimates; at its end the residual of `x` is computed.
 
-use super::vectors::{Space, System};
+use super::vectors::Space;
 use crate::Result;
 use crate::declare::dat::Dat;
 
 /// Where a cycle does not gain this factor, neither would the next.
 const GAIN: f64 = 0.999;
 
-pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, system: System<'_>, restart: usize) -> Result<()> {
+pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, restart: usize) -> Result<()> {
     let (mut basis, sum, better) = (vec![space.vector()?], space.vector()?, space.vector()?);
-    let mut norm = space.begin(system, &basis[0])?;
+    let mut norm = space.begin(&basis[0])?;
     let mut goes_on = space.goes_on(norm);
     while goes_on {
         let start = norm;
         let factors = cycle(space, &mut basis, &better, start, restart)?;
         if factors.iter().all(|&factor| space.holds(factor)) {
-            sum.zero()?;
+            space.clear(&sum)?;
             for (direction, factor) in basis.iter().zip(factors) {
                 space.add(&sum, factor, direction)?;
             }
             space.precondition(&sum, &better)?;
-            space.add(system.x, 1.0, &better)?;
+            space.add(space.system.x, 1.0, &better)?;
         }
-        norm = space.residual(system, &basis[0])?;
+        norm = space.residual(&basis[0])?;
         goes_on = space.goes_on_from(norm) && norm < GAIN * start;
     }
     Ok(())
@@ -32,8 +32,8 @@ pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>, system: Syste
 /// Builds directions from the residual in `basis[0]`, at most `restart` of them; the factors of their sum that leaves the least residual.
 fn cycle<W: FnMut(usize, f64) -> bool>(
     space: &mut Space<'_, W>,
-    basis: &mut Vec<Dat>,
-    better: &Dat,
+    basis: &mut Vec<Vec<Dat>>,
+    better: &[Dat],
     start: f64,
     restart: usize,
 ) -> Result<Vec<f64>> {

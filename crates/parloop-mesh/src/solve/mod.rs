@@ -2,16 +2,19 @@
 
 mod cg;
 mod gmres;
+mod grid;
+mod recorded;
 mod vectors;
 
 use parloop_device::DType;
-use parloop_kernel::{Context, KernelError};
+use parloop_kernel::{Context, KernelError, Scalar};
 
-use self::vectors::{Space, System};
+pub use self::grid::MixedSystem;
+use self::vectors::Space;
 use crate::Result;
+use crate::arithmetic::Operand;
 use crate::declare::dat::Dat;
 use crate::declare::mat::Mat;
-use crate::error::MeshError;
 
 /// How a system is solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,36 +125,61 @@ pub fn solve(
     context: &Context,
     watch: impl FnMut(usize, f64) -> bool,
 ) -> Result<Solution> {
-    if mat.sparsity().rows() != mat.sparsity().columns() {
-        return Err(wrong(mat, "it is not square"));
-    }
-    if !matches!(mat.dtype(), DType::F32 | DType::F64) {
-        return Err(wrong(mat, "only matrices of real numbers can be solved with"));
-    }
+    let (x, b) = (std::slice::from_ref(x), std::slice::from_ref(b));
+    solve_mixed(MixedSystem { name: mat.name(), blocks: &[vec![mat.clone()]], x, b }, options, context, watch)
+}
+
+/// As [`solve`], of a matrix of several parts, by data of as many.
+///
+/// ```
+/// use parloop_device::DType;
+/// use parloop_kernel::Context;
+/// use parloop_mesh::{Dat, Map, Mat, Method, MixedSystem, Set, SolveOptions, Sparsity, solve_mixed};
+/// let (cells, nodes) = (Set::new(1, "cells")?, Set::new(2, "nodes")?);
+/// let maps = [Map::new(&cells, &cells, 1, &[0], "own")?, Map::new(&cells, &nodes, 2, &[0, 1], "ends")?];
+/// let data = [cells.data(1)?, nodes.data(1)?];
+/// let block = |row: usize, column: usize, values: &[f64]| {
+///     let sparsity = Sparsity::new(&data[row], &data[column], &[(&maps[row], &maps[column])], "s")?;
+///     let mat = Mat::zeros(&sparsity, DType::F64, "block")?;
+///     mat.storage().write(values)?;
+///     Ok::<_, parloop_mesh::MeshError>(mat)
+/// };
+/// let blocks = [vec![block(0, 0, &[2.0])?, block(0, 1, &[1.0, 0.0])?], vec![block(1, 0, &[0.0, 1.0])?, block(1, 1, &[4.0, 0.0, 0.0, 5.0])?]];
+/// let x = [Dat::zeros(&data[0], DType::F64, "x0")?, Dat::zeros(&data[1], DType::F64, "x1")?];
+/// let b = [Dat::new(&data[0], &[4.0], "b0")?, Dat::new(&data[1], &[8.0, 11.0], "b1")?];
+/// let options = SolveOptions { method: Method::Gmres, ..SolveOptions::default() };
+/// let system = MixedSystem { name: "a", blocks: &blocks, x: &x, b: &b };
+/// assert!(solve_mixed(system, options, &Context::open("cpu")?, |_, _| true)?.converged);
+/// assert!((x[0].to_vec::<f64>()?[0] - 1.0).abs() < 1e-7 && (x[1].to_vec::<f64>()?[1] - 2.0).abs() < 1e-7);
+/// # Ok::<(), parloop_mesh::MeshError>(())
+/// ```
+///
+/// # Errors
+/// As [`solve`].
+pub fn solve_mixed(
+    system: MixedSystem<'_>,
+    options: SolveOptions,
+    context: &Context,
+    watch: impl FnMut(usize, f64) -> bool,
+) -> Result<Solution> {
+    system.check()?;
     let is_tolerance = |number: f64| number.is_finite() && number >= 0.0;
-    if !is_tolerance(options.rtol_for(mat.dtype())) || !is_tolerance(options.atol) {
-        return Err(wrong(mat, "rtol and atol must be finite and not negative"));
+    if !is_tolerance(options.rtol_for(system.dtype())) || !is_tolerance(options.atol) {
+        return Err(system.wrong("rtol and atol must be finite and not negative"));
     }
     if options.restart == 0 {
-        return Err(wrong(mat, "restart must be at least 1"));
-    }
-    mat.check(x, mat.sparsity().columns())?;
-    mat.check(b, mat.sparsity().rows())?;
-    if x.storage().is_same(b.storage()) || x.storage().overlaps(b.storage()) {
-        return Err(wrong(mat, "x and b share memory; copy one of them"));
-    }
-    if x.storage().overlaps(mat.storage()) {
-        return Err(wrong(mat, "x is in the memory of the matrix; copy it"));
+        return Err(system.wrong("restart must be at least 1"));
     }
     context.stream().refuse_recording(|| "the solution of a system".to_owned(), None).map_err(KernelError::from)?;
-    let (mut space, system) = (Space::new(mat, options, context, watch)?, System { x, b });
+    let mut space = Space::new(system, options, context, watch)?;
     match options.method {
-        Method::Cg => cg::run(&mut space, system),
-        Method::Gmres => gmres::run(&mut space, system, options.restart),
+        Method::Cg => cg::run(&mut space),
+        Method::Gmres => gmres::run(&mut space, options.restart),
     }?;
     Ok(space.solution())
 }
 
-fn wrong(mat: &Mat, reason: &'static str) -> MeshError {
-    MeshError::Solve { mat: mat.name().to_owned(), reason }
+/// What is added once.
+fn one() -> Operand<'static> {
+    Operand::Number(Scalar::Float(1.0))
 }

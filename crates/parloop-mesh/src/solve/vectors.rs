@@ -3,29 +3,25 @@
 use parloop_device::DType;
 use parloop_kernel::{Context, Scalar};
 
-use super::{Preconditioner, Solution, SolveOptions, wrong};
+use super::grid::MixedSystem;
+use super::{Preconditioner, Solution, SolveOptions};
 use crate::Result;
 use crate::arithmetic::{Operand, Operation, Rounding, Sides};
 use crate::declare::dat::Dat;
 use crate::declare::global::Global;
 use crate::declare::mat::Mat;
 
-/// What is solved for, and the right-hand side.
-#[derive(Clone, Copy)]
-pub struct System<'a> {
-    pub x: &'a Dat,
-    pub b: &'a Dat,
-}
-
 /// The data that a matrix is multiplied with.
 ///
 /// Everything but products is done for the owned rows alone. Directions have zeros on ghosts, so that those of `x` stay as they are; an
 /// exchange between processes would fill them in [`multiply`](Self::multiply), and add up what [`dot`](Self::dot) and [`norm`](Self::norm) give.
 pub struct Space<'a, W> {
-    pub mat: &'a Mat,
+    pub system: MixedSystem<'a>,
     context: &'a Context,
     /// One by the diagonal.
-    inverse: Option<Dat>,
+    inverse: Option<Vec<Dat>>,
+    /// For products of several blocks, if there are.
+    scratch: Vec<Dat>,
     watch: W,
     residuals: Vec<f64>,
     options: SolveOptions,
@@ -37,30 +33,42 @@ pub struct Space<'a, W> {
 }
 
 impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
-    pub fn new(mat: &'a Mat, options: SolveOptions, context: &'a Context, watch: W) -> Result<Space<'a, W>> {
+    pub fn new(system: MixedSystem<'a>, options: SolveOptions, context: &'a Context, watch: W) -> Result<Space<'a, W>> {
         let inverse = match options.preconditioner {
             Preconditioner::None => None,
-            Preconditioner::Jacobi => Some(inverse_diagonal(mat)?),
+            Preconditioner::Jacobi => {
+                Some(system.blocks.iter().enumerate().map(|(part, row)| inverse_diagonal(&system, &row[part])).collect::<Result<_>>()?)
+            }
         };
-        Ok(Space { mat, context, inverse, watch, residuals: Vec::new(), options, limit: 0.0, aim: 0.0, stopped: false })
+        let scratch = if system.blocks.len() > 1 { system.vector()? } else { Vec::new() };
+        Ok(Space { system, context, inverse, scratch, watch, residuals: Vec::new(), options, limit: 0.0, aim: 0.0, stopped: false })
+    }
+
+    /// Where it is solved.
+    pub fn context(&self) -> &Context {
+        self.context
+    }
+
+    /// One by the diagonal, where the preconditioner needs it.
+    pub fn inverse(&self) -> &[Dat] {
+        self.inverse.as_deref().unwrap_or_default()
     }
 
     /// Zeros on the rows of the matrix.
-    pub fn vector(&self) -> Result<Dat> {
-        Dat::zeros(self.mat.sparsity().rows(), self.mat.dtype(), "vector")
+    pub fn vector(&self) -> Result<Vec<Dat>> {
+        self.system.vector()
     }
 
     /// Computes the first residual and settles how small it must become; its norm.
-    pub fn begin(&mut self, system: System<'_>, residual: &Dat) -> Result<f64> {
-        let System { x, b } = system;
-        let given = self.norm(b)?;
+    pub fn begin(&mut self, residual: &[Dat]) -> Result<f64> {
+        let given = self.norm(self.system.b)?;
         if given == 0.0 {
             // The solution is zero, but for what the ghosts of x add to the right-hand side.
-            x.zero_on(x.dataset().set(), self.context)?;
+            self.system.x.iter().try_for_each(|x| x.zero_on(x.dataset().set(), self.context))?;
         }
-        let norm = self.residual(system, residual)?;
+        let norm = self.residual(residual)?;
         let size = if given == 0.0 { norm } else { given };
-        let relative = self.options.rtol_for(self.mat.dtype()) * size;
+        let relative = self.options.rtol_for(self.system.dtype()) * size;
         self.limit = if relative.is_finite() { relative.max(self.options.atol) } else { self.options.atol };
         self.aim = self.limit;
         Ok(norm)
@@ -107,7 +115,7 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
 
     /// The distance between one and the next number.
     pub fn epsilon(&self) -> f64 {
-        match self.mat.dtype() {
+        match self.system.dtype() {
             DType::F32 => f64::from(f32::EPSILON),
             _ => f64::EPSILON,
         }
@@ -115,7 +123,7 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
 
     /// Whether a number is finite in the type of the matrix.
     pub fn holds(&self, number: f64) -> bool {
-        match self.mat.dtype() {
+        match self.system.dtype() {
             DType::F32 => (number as f32).is_finite(),
             _ => number.is_finite(),
         }
@@ -123,55 +131,64 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
 
     /// A power of two near a norm, which numbers can be divided by without rounding.
     pub fn unit(&self, norm: f64) -> f64 {
-        let most = if self.mat.dtype() == DType::F32 { 120.0 } else { 1000.0 };
+        let most = if self.system.dtype() == DType::F32 { 120.0 } else { 1000.0 };
         norm.log2().clamp(-most, most).floor().exp2()
     }
 
-    pub fn dot(&self, one: &Dat, other: &Dat) -> Result<f64> {
-        number(&one.inner(other, self.context)?)
+    pub fn dot(&self, one: &[Dat], other: &[Dat]) -> Result<f64> {
+        one.iter().zip(other).try_fold(0.0, |sum, (one, other)| Ok(sum + number(&one.inner(other, self.context)?)?))
     }
 
-    pub fn norm(&self, of: &Dat) -> Result<f64> {
-        of.norm(self.context)
+    pub fn norm(&self, of: &[Dat]) -> Result<f64> {
+        of.iter().try_fold(0.0, |norm: f64, part| Ok(norm.hypot(part.norm(self.context)?)))
     }
 
     /// `to = A from`
-    pub fn multiply(&self, from: &Dat, to: &Dat) -> Result<()> {
-        self.mat.multiply(from, to, self.context)
+    pub fn multiply(&self, from: &[Dat], to: &[Dat]) -> Result<()> {
+        self.system.multiply(from, to, &self.scratch, self.context)
     }
 
     /// `to += factor * other`
-    pub fn add(&self, to: &Dat, factor: f64, other: &Dat) -> Result<()> {
-        to.axpy(Operand::Number(Scalar::Float(factor)), other, self.context)
+    pub fn add(&self, to: &[Dat], factor: f64, other: &[Dat]) -> Result<()> {
+        to.iter().zip(other).try_for_each(|(to, other)| to.axpy(Operand::Number(Scalar::Float(factor)), other, self.context))
     }
 
     /// `to *= factor`
-    pub fn scale(&self, to: &Dat, factor: f64) -> Result<()> {
-        to.update(Operation::Multiply, Operand::Number(Scalar::Float(factor)), Rounding::Refuse, self.context)
+    pub fn scale(&self, to: &[Dat], factor: f64) -> Result<()> {
+        let factor = || Operand::Number(Scalar::Float(factor));
+        to.iter().try_for_each(|to| to.update(Operation::Multiply, factor(), Rounding::Refuse, self.context))
+    }
+
+    /// `to = 0`
+    pub fn clear(&self, to: &[Dat]) -> Result<()> {
+        to.iter().try_for_each(Dat::zero)
     }
 
     /// `residual = b - A x`; its norm.
-    pub fn residual(&self, system: System<'_>, residual: &Dat) -> Result<f64> {
-        self.multiply(system.x, residual)?;
+    pub fn residual(&self, residual: &[Dat]) -> Result<f64> {
+        self.multiply(self.system.x, residual)?;
         self.scale(residual, -1.0)?;
-        self.add(residual, 1.0, system.b)?;
+        self.add(residual, 1.0, self.system.b)?;
         self.norm(residual)
     }
 
     /// `to = M from`, on owned rows: products leave something on ghosts.
-    pub fn precondition(&self, from: &Dat, to: &Dat) -> Result<()> {
-        match &self.inverse {
-            Some(inverse) => {
-                let sides = Sides { other: Operand::Dat(inverse), is_turned: false, rounding: Rounding::Refuse };
-                from.combine_into(to, Operation::Multiply, sides, self.context)
+    pub fn precondition(&self, from: &[Dat], to: &[Dat]) -> Result<()> {
+        for (part, (from, to)) in from.iter().zip(to).enumerate() {
+            match &self.inverse {
+                Some(inverse) => {
+                    let sides = Sides { other: Operand::Dat(&inverse[part]), is_turned: false, rounding: Rounding::Refuse };
+                    from.combine_into(to, Operation::Multiply, sides, self.context)?;
+                }
+                None => from.copy_on(to, from.dataset().set(), self.context)?,
             }
-            None => from.copy_on(to, from.dataset().set(), self.context),
         }
+        Ok(())
     }
 }
 
-/// One by each number of the diagonal of owned rows.
-fn inverse_diagonal(mat: &Mat) -> Result<Dat> {
+/// One by each number of the diagonal of owned rows, of a block on the diagonal.
+fn inverse_diagonal(system: &MixedSystem<'_>, mat: &Mat) -> Result<Dat> {
     let (pattern, size) = (mat.sparsity().pattern(), mat.sparsity().rows().count());
     let values = match mat.dtype() {
         DType::F32 => mat.storage().to_vec::<f32>()?.into_iter().map(f64::from).collect(),
@@ -179,12 +196,12 @@ fn inverse_diagonal(mat: &Mat) -> Result<Dat> {
     };
     let mut inverse = vec![0.0; pattern.rows() * size];
     for row in 0..mat.sparsity().rows().set().owned_rows() {
-        let found = pattern.row(row).binary_search(&(row as i32)).map_err(|_| wrong(mat, "its diagonal is not stored"))?;
+        let found = pattern.row(row).binary_search(&(row as i32)).map_err(|_| system.wrong("its diagonal is not stored"))?;
         let block = pattern.starts()[row] as usize + found;
         for line in 0..size {
             let number = values[block * size * size + line * (size + 1)];
             if number == 0.0 {
-                return Err(wrong(mat, "its diagonal has zeros, which the Jacobi preconditioner divides by; choose another"));
+                return Err(system.wrong("its diagonal has zeros, which the Jacobi preconditioner divides by; choose another"));
             }
             inverse[row * size + line] = 1.0 / number;
         }

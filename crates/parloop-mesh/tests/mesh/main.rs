@@ -3,6 +3,7 @@
 mod arithmetic;
 mod checked;
 mod conditions;
+mod cpp;
 mod deterministic;
 mod devices;
 mod errors;

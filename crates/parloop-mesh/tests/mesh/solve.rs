@@ -2,7 +2,9 @@
 
 use parloop_device::{DType, Device, Element};
 use parloop_kernel::Context;
-use parloop_mesh::{Dat, Map, Mat, Method, Preconditioner, Set, Sizes, Solution, SolveOptions, Sparsity, Storage, solve};
+use parloop_mesh::{
+    Dat, Map, Mat, Method, MixedSystem, Preconditioner, Set, Sizes, Solution, SolveOptions, Sparsity, Storage, solve, solve_mixed,
+};
 
 use crate::devices::everywhere;
 
@@ -299,4 +301,43 @@ fn options_and_data_that_make_no_sense_are_refused() {
         "matrix `a` cannot be multiplied with `elsewhere`: it is on another set than the matrix"
     );
     assert_eq!(x.to_vec::<f64>().unwrap(), [7.0; 2]);
+}
+
+#[test]
+fn an_iteration_that_is_replayed_is_one_that_is_done_step_by_step() {
+    let (n, one) = (12, Set::new(1, "one").unwrap());
+    let sets = [Set::new(n, "first").unwrap(), Set::new(5, "second").unwrap()];
+    let all = sets.each_ref().map(|set| Map::new(&one, set, set.rows(), &(0..set.rows() as i32).collect::<Vec<_>>(), "all").unwrap());
+    let data = sets.each_ref().map(|set| set.data(1).unwrap());
+    // Symmetric and definite, and far from a multiple of the identity: rows and columns are counted through both parts.
+    let number = |row: usize, column: usize| if row == column { 4.0 + row as f64 } else { 1.0 / (1.0 + row.abs_diff(column) as f64) };
+    let block = |i: usize, j: usize| {
+        let mat = Mat::zeros(&Sparsity::new(&data[i], &data[j], &[(&all[i], &all[j])], "s").unwrap(), DType::F64, "block").unwrap();
+        let (rows, columns) = (sets[i].rows(), sets[j].rows());
+        let values: Vec<f64> = (0..rows * columns).map(|at| number(i * n + at / columns, j * n + at % columns)).collect();
+        mat.storage().write(&values).unwrap();
+        mat
+    };
+    let blocks = [vec![block(0, 0), block(0, 1)], vec![block(1, 0), block(1, 1)]];
+    let mut histories = Vec::new();
+    for context in everywhere(&[1]) {
+        let x = data.each_ref().map(|data| Dat::zeros(data, DType::F64, "x").unwrap());
+        let b = data
+            .each_ref()
+            .map(|data| Dat::new(data, &(0..data.set().rows()).map(|row| row as f64 - 3.0).collect::<Vec<_>>(), "b").unwrap());
+        let system = MixedSystem { name: "a", blocks: &blocks, x: &x, b: &b };
+        let options = SolveOptions { rtol: Some(1e-12), ..SolveOptions::default() };
+        let solution = solve_mixed(system, options, &context, |_, _| true).unwrap();
+        assert!(solution.converged && solution.iterations() > 4, "{solution:?} on {context:?}");
+        histories.push((context, solution.residuals, x.map(|part| part.to_vec::<f64>().unwrap()).concat()));
+    }
+    let (_, residuals, expected) = &histories[0];
+    for (context, found, x) in &histories[1..] {
+        assert_eq!(found.len(), residuals.len(), "{context:?}");
+        assert!(
+            found.iter().zip(residuals).all(|(found, here)| (found - here).abs() <= 1e-6 * here + 1e-12),
+            "{found:?} on {context:?}, {residuals:?}"
+        );
+        assert!(x.iter().zip(expected).all(|(found, here)| (found - here).abs() < 1e-10), "{context:?}");
+    }
 }

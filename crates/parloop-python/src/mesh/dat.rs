@@ -53,6 +53,11 @@ pub enum Shown {
 }
 
 impl Dat {
+    /// The context manager of a vector of PETSc's.
+    fn petsc<'py>(slf: &Bound<'py, Self>, access: &str) -> Result<Bound<'py, PyAny>> {
+        Ok(slf.py().import("parloop.mesh._petsc")?.call_method1("vector", (slf, access))?)
+    }
+
     /// The data that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Dat>> {
         object.cast::<Dat>().map_err(|_| Exception::DatTypeError.error(format!("a Dat is needed, not {}", describe(object))).into())
@@ -237,6 +242,24 @@ impl Dat {
     #[getter]
     fn data_wo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::shown(slf, Shown::Owned, Purpose::Replace)
+    }
+
+    /// ``with dat.vec as v:`` gives the numbers of this process's elements as a vector of PETSc's, over the same memory.
+    #[getter]
+    fn vec<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Dat::petsc(slf, "rw")
+    }
+
+    /// As `vec`, to read.
+    #[getter]
+    fn vec_ro<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Dat::petsc(slf, "ro")
+    }
+
+    /// As `vec`, to write all of it.
+    #[getter]
+    fn vec_wo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Dat::petsc(slf, "wo")
     }
 
     /// As `data`, with the ghosts.

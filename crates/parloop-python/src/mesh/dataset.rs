@@ -24,7 +24,7 @@ pub struct DataSet {
 impl DataSet {
     pub fn on(set: &Bound<'_, Set>, dim: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> Result<DataSet> {
         let name = name_of(name, "dataset")?;
-        let axes = dim_of(dim, set.get().inner.name())?;
+        let axes = dim_of(dim, set.get().inner.name(), 0)?;
         Ok(DataSet { inner: set.get().inner.data(&axes[..])?, set: set.clone().unbind(), name })
     }
 }

@@ -33,14 +33,15 @@ pub fn integer(object: &Bound<'_, PyAny>) -> Option<i64> {
     if object.is_instance_of::<PyInt>() || object.hasattr("__index__").unwrap_or(false) { object.extract().ok() } else { None }
 }
 
-/// The lengths of the axes of data: a positive integer or several.
-pub fn dim_of(object: &Bound<'_, PyAny>, of: &str) -> Result<Vec<usize>> {
+/// The lengths of the axes of data: an integer or several, none less than `least`.
+pub fn dim_of(object: &Bound<'_, PyAny>, of: &str, least: usize) -> Result<Vec<usize>> {
     let wrong = || -> Error {
         let found = object.repr().map_or_else(|_| describe(object), |text| text.to_string());
-        Exception::DimTypeError.error(format!("the dimension of `{of}` is a positive integer or a tuple of them, not {found}")).into()
+        let kind = if least == 0 { "a non-negative" } else { "a positive" };
+        Exception::DimTypeError.error(format!("the dimension of `{of}` is {kind} integer or a tuple of them, not {found}")).into()
     };
-    let positive = |item: &Bound<'_, PyAny>| integer(item).and_then(|value| usize::try_from(value).ok()).filter(|&value| value > 0);
-    if let Some(length) = positive(object) {
+    let length = |item: &Bound<'_, PyAny>| integer(item).and_then(|value| usize::try_from(value).ok()).filter(|&value| value >= least);
+    if let Some(length) = length(object) {
         return Ok(vec![length]);
     }
     if object.is_instance_of::<PyString>() {
@@ -48,7 +49,7 @@ pub fn dim_of(object: &Bound<'_, PyAny>, of: &str) -> Result<Vec<usize>> {
     }
     let mut axes = Vec::new();
     for item in object.try_iter().map_err(|_| wrong())? {
-        axes.push(positive(&item?).ok_or_else(wrong)?);
+        axes.push(length(&item?).ok_or_else(wrong)?);
     }
     if axes.is_empty() { Err(wrong()) } else { Ok(axes) }
 }

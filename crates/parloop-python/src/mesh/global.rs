@@ -51,7 +51,7 @@ impl Global {
             return Ok(Global { inner: mesh::Global::around(inner.axes(), storage, name, is_constant)? });
         }
         let name = name_of(name, if is_constant { "constant" } else { "global" })?;
-        let axes = dim_of(dim, &name)?;
+        let axes = dim_of(dim, &name, 1)?;
         let storage = storage(py, data, dtype_given(dtype)?, 1, axes.iter().product())?;
         Ok(Global { inner: mesh::Global::around(&axes[..], storage, name, is_constant)? })
     }

@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::loops::LoopProgram;
 use crate::number::describe;
+use crate::program::language;
 
-/// What is done for each element: a function in C, or a loop kernel.
+/// What is done for each element: a function in C or C++, or a loop kernel.
 ///
 /// The function returns nothing and has a parameter for each argument of the loop, in order. A direct argument is a pointer to the numbers of
 /// the element, one through a map either a pointer to pointers, `double **x` or `double *x[2]`, one for each element the map leads to, or
@@ -29,6 +30,8 @@ use crate::number::describe;
 ///     Folders where included files are looked for.
 /// opts : sequence of str
 ///     Further arguments for the compiler of a CPU.
+/// cpp : bool
+///     Whether the source is C++, which runs on cpu, cuda and hip. The function itself is a plain one: its parameters are pointers.
 ///
 /// Examples
 /// --------
@@ -53,7 +56,8 @@ impl Kernel {
 #[pymethods]
 impl Kernel {
     #[new]
-    #[pyo3(signature = (code, name=None, headers=vec![], include_dirs=vec![], opts=vec![]))]
+    #[allow(clippy::too_many_arguments)] // the surface of one Python call; each goes to a field of the options
+    #[pyo3(signature = (code, name=None, headers=vec![], include_dirs=vec![], opts=vec![], cpp=false))]
     fn new(
         py: Python<'_>,
         code: &Bound<'_, PyAny>,
@@ -61,6 +65,7 @@ impl Kernel {
         headers: Vec<String>,
         include_dirs: Vec<PathBuf>,
         opts: Vec<String>,
+        cpp: bool,
     ) -> Result<Kernel> {
         let name = match name.filter(|name| !name.is_none()) {
             None => None,
@@ -72,7 +77,7 @@ impl Kernel {
         let inner = if let Ok(source) = code.cast::<PyString>() {
             let missing = || Exception::NameTypeError.error("a kernel in C needs the name of its function".to_owned());
             let name = name.ok_or_else(missing)?;
-            let options = mesh::KernelOptions { headers, include_dirs, arguments: opts };
+            let options = mesh::KernelOptions { language: language(cpp), headers, include_dirs, arguments: opts };
             let source = source.to_str()?;
             // SAFETY: C in Python programs is its author's business, as with `ctypes`.
             py.detach(|| unsafe { mesh::Kernel::c(source, &name, &options) })?

@@ -253,6 +253,24 @@ impl Mat {
         Ok(slf.py().import("parloop.mesh._matrix")?.call_method1("to_scipy", (slf,))?)
     }
 
+    /// A `csr_matrix` of CuPy's over the same numbers on the current context, which is one of CUDA. Ask for it again after a loop elsewhere.
+    fn to_cupy<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Ok(slf.py().import("parloop.mesh._sparse")?.call_method1("to_cupy", (slf,))?)
+    }
+
+    /// A sparse tensor of PyTorch's, by rows or with blocks by rows of blocks, over the same numbers on the current context. Ask for it again
+    /// after a loop elsewhere.
+    fn to_torch<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Ok(slf.py().import("parloop.mesh._sparse")?.call_method1("to_torch", (slf,))?)
+    }
+
+    /// A matrix of PETSc's over the same numbers of the host, where petsc4py is installed; one of blocks does what this one does. Ask for it
+    /// again after a loop.
+    #[getter]
+    fn handle<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        Ok(slf.py().import("parloop.mesh._petsc")?.call_method1("handle", (slf,))?)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let name = PyString::new(py, self.name()).repr()?;
         let (rows, columns) = self.shape();

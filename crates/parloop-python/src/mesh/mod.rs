@@ -12,7 +12,9 @@ mod global;
 mod kernel;
 mod map;
 mod mat;
+mod overlap;
 mod par_loop;
+mod resident;
 mod set;
 mod solve;
 mod sparsity;
@@ -45,6 +47,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_ParLoop", py.get_type::<par_loop::ParLoop>())?;
     module.add("_Solution", py.get_type::<solve::Solution>())?;
     module.add_function(wrap_pyfunction!(solve::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(overlap::overlaps, module)?)?;
+    module.add_function(wrap_pyfunction!(resident::numbers_on_context, module)?)?;
     module.add_function(wrap_pyfunction!(par_loop::par_loop, module)?)?;
     module.add_function(wrap_pyfunction!(vtk::write_vtk, module)?)
 }

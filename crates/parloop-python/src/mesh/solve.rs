@@ -35,14 +35,15 @@ impl Solution {
     }
 }
 
-/// Solves on the current context; `watch` is called now and then with the number of the iteration and the residual.
+/// Solves with a grid of matrices on the current context; `watch` is called now and then with the number of the iteration and the residual.
 #[pyfunction]
-#[pyo3(name = "_solve", signature = (mat, x, b, method, preconditioner, rtol, atol, iterations, restart, watch))]
+#[pyo3(name = "_solve", signature = (name, blocks, x, b, method, preconditioner, rtol, atol, iterations, restart, watch))]
 #[allow(clippy::too_many_arguments)]
 pub fn solve<'py>(
-    mat: &Bound<'py, Mat>,
-    x: &Bound<'py, PyAny>,
-    b: &Bound<'py, PyAny>,
+    name: &str,
+    blocks: Vec<Vec<Bound<'py, Mat>>>,
+    x: Vec<Bound<'py, PyAny>>,
+    b: Vec<Bound<'py, PyAny>>,
     method: &str,
     preconditioner: Option<&str>,
     rtol: Option<f64>,
@@ -51,7 +52,7 @@ pub fn solve<'py>(
     restart: i64,
     watch: &Bound<'py, PyAny>,
 ) -> Result<Solution> {
-    let py = mat.py();
+    let py = watch.py();
     let method = match method {
         "cg" => Method::Cg,
         "gmres" => Method::Gmres,
@@ -69,11 +70,15 @@ pub fn solve<'py>(
         return wrong(format!("restart is {restart}, but must be at least 1"));
     };
     let options = SolveOptions { method, preconditioner, rtol, atol, iterations, restart };
-    let (mat, x, b, context) = (mat.get(), Dat::of(x)?.get(), Dat::of(b)?.get(), current_context(py)?);
+    let blocks: Vec<Vec<mesh::Mat>> = blocks.iter().map(|row| row.iter().map(|block| block.get().inner.clone()).collect()).collect();
+    let dats =
+        |parts: &[Bound<'py, PyAny>]| parts.iter().map(|part| Ok(Dat::of(part)?.get().inner.clone())).collect::<Result<Vec<mesh::Dat>>>();
+    let (x, b, context) = (dats(&x)?, dats(&b)?, current_context(py)?);
     let (context, watch) = (&context.get().inner, watch.clone().unbind());
     let (mut last, mut raised) = (Instant::now(), None);
     let solution = py.detach(|| {
-        mesh::solve(&mat.inner, &x.inner, &b.inner, options, context, |iteration, residual| {
+        let system = mesh::MixedSystem { name, blocks: &blocks, x: &x, b: &b };
+        mesh::solve_mixed(system, options, context, |iteration, residual| {
             if last.elapsed() < PAUSE {
                 return true;
             }

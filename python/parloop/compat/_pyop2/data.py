@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import DataValueError, IndexValueError, MapValueError, mesh
+from ...mesh._petsc import vector
 from .arguments import Arg
 from .datatypes import as_cstr
 from .mpi import internal_comm
 from .sets import GlobalDataSet
-from .vector import Vec
+from .vector import Vec, is_for_petsc
 
 if TYPE_CHECKING:
     # Only checkers of types need it.
@@ -40,12 +41,23 @@ def _cut(values: Any, dtype: Any) -> Any:
 class _Vectors:
     """The context managers that give PETSc's vectors."""
 
-    @property
-    def vec(self) -> contextlib.AbstractContextManager[Vec]:
-        """A vector to read and write."""
-        return contextlib.nullcontext(Vec(self))
+    def _vec(self, access: str) -> contextlib.AbstractContextManager[Any]:
+        return vector(self, access, counts_changes=True) if is_for_petsc(self) else contextlib.nullcontext(Vec(self))
 
-    vec_ro = vec_wo = vec
+    @property
+    def vec(self) -> contextlib.AbstractContextManager[Any]:
+        """A vector to read and write."""
+        return self._vec("rw")
+
+    @property
+    def vec_ro(self) -> contextlib.AbstractContextManager[Any]:
+        """A vector to read."""
+        return self._vec("ro")
+
+    @property
+    def vec_wo(self) -> contextlib.AbstractContextManager[Any]:
+        """A vector to write."""
+        return self._vec("wo")
 
 
 class Dat(_Vectors, mesh.Dat):

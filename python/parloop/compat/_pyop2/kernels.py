@@ -18,9 +18,9 @@ __all__ = ["CStringLocalKernel", "Kernel", "LoopyLocalKernel", "ParLoop", "Parlo
 
 
 @memory_cache()
-def _kernel_in_c(code: str, name: str, headers: tuple[str, ...], include_dirs: tuple[str, ...], comm: Any) -> mesh.Kernel:
-    """The kernel of some C. Programs make the same one again for each loop; it is read and compiled once."""
-    return mesh.Kernel(code, name, list(headers), list(include_dirs))
+def _kernel_in_c(code: str, name: str, headers: tuple[str, ...], include_dirs: tuple[str, ...], cpp: bool, comm: Any) -> mesh.Kernel:
+    """The kernel of some C or C++. Programs make the same one again for each loop; it is read and compiled once."""
+    return mesh.Kernel(code, name, list(headers), list(include_dirs), cpp=cpp)
 
 
 class LocalKernel:
@@ -50,13 +50,12 @@ class LocalKernel:
 
     @functools.cached_property
     def _made(self) -> mesh.Kernel:
-        unsupported = [name for name, value in (("cpp", self.cpp), ("user_code", self.user_code)) if value]
-        if unsupported:
-            raise KernelTypeError(f"kernel `{self.name}` asks for {', '.join(unsupported)}, which is not supported; kernels are C")
+        if self.user_code:
+            raise KernelTypeError(f"kernel `{self.name}` asks for user_code, which is not supported; put it into the code of the kernel")
         load_libraries(self.ldargs)
         if not isinstance(self.code, str):
             return mesh.Kernel(self.code, self.name, list(self.headers), list(self.include_dirs))
-        return _kernel_in_c(self.code, self.name, self.headers, tuple(map(str, self.include_dirs)), COMM_WORLD)
+        return _kernel_in_c(self.code, self.name, self.headers, tuple(map(str, self.include_dirs)), bool(self.cpp), COMM_WORLD)
 
     @property
     def cache_key(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -233,7 +233,39 @@ class Mat(mesh.Mat, metaclass=OneOfEqual):
 
     def __init__(self, sparsity: Any, dtype: Any = None, name: Any = None) -> None:
         self.comm = sparsity.comm
-        self.assembly_state = Mat.ASSEMBLED
+        #: The matrix that it is a part of, where that is assembled as a whole.
+        self._whole: Any = None
+        self._state = Mat.ASSEMBLED
+
+    @property
+    def assembly_state(self) -> str:
+        """What was done last: changes are made at once, and counted as PyOP2 counts them."""
+        return self._state if self._whole is None else self._whole.assembly_state
+
+    @assembly_state.setter
+    def assembly_state(self, state: str) -> None:
+        if self._whole is None:
+            self._state = state
+        else:
+            self._whole.assembly_state = state
+
+    def _change_to(self, state: str) -> None:
+        """Notes a change of numbers. Between additions and other changes PyOP2 flushes."""
+        if self.assembly_state not in (Mat.ASSEMBLED, state):
+            (self if self._whole is None else self._whole)._flush_assembly()
+        self.assembly_state = state
+
+    def addto_values(self, rows: Any, cols: Any, values: Any) -> None:
+        super().addto_values(rows, cols, values)
+        self._change_to(Mat.ADD_VALUES)
+
+    def set_values(self, rows: Any, cols: Any, values: Any) -> None:
+        super().set_values(rows, cols, values)
+        self._change_to(Mat.INSERT_VALUES)
+
+    def set_local_diagonal_entries(self, rows: Any, diag_val: Any = 1.0, idx: Any = None) -> None:
+        super().set_local_diagonal_entries(rows, diag_val, idx)
+        self._change_to(Mat.INSERT_VALUES)
 
     def __call__(self, access: Any, path: Any, lgmaps: Any = None, unroll_map: bool = False) -> Any:
         _check_access(access)
@@ -268,8 +300,10 @@ class Mat(mesh.Mat, metaclass=OneOfEqual):
         return int(self.data_ro.nbytes)
 
     def assemble(self) -> None:
-        """Does nothing: loops leave a matrix assembled."""
-        self.assembly_state = Mat.ASSEMBLED
+        """Notes that nothing is left to do: loops leave a matrix assembled."""
+        if self._whole is not None:
+            raise RuntimeError(f"matrix `{self.name}` is a part of `{self._whole.name}`, which is assembled as a whole")
+        self._state = Mat.ASSEMBLED
 
     def _flush_assembly(self) -> None:
         pass
@@ -305,6 +339,10 @@ class MixedMat(mesh.MixedMat):
     def __init__(self, sparsity: Any, dtype: Any = None, name: Any = None) -> None:
         super().__init__(sparsity, dtype, name)
         self.comm = sparsity.comm
+        self._state = Mat.ASSEMBLED
+        if not sparsity.nested:
+            for block in self:
+                cast("Mat", block)._whole = self
 
     def _block(self, sparsity: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
         return Mat(sparsity, dtype, name)
@@ -330,8 +368,22 @@ class MixedMat(mesh.MixedMat):
 
     @property
     def assembly_state(self) -> str:
-        """Always `ASSEMBLED`: changes are made at once."""
-        return Mat.ASSEMBLED
+        """What was done last; of nested matrices the blocks say it."""
+        return self._state
+
+    @assembly_state.setter
+    def assembly_state(self, state: str) -> None:
+        self._state = state
+
+    def assemble(self) -> None:
+        """Notes that nothing is left to do: loops leave a matrix assembled."""
+        self._state = Mat.ASSEMBLED
+        if cast(MixedSparsity, self.sparsity).nested:
+            for block in self:
+                block.assemble()
+
+    def _flush_assembly(self) -> None:
+        pass
 
     @property
     def nbytes(self) -> int:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from ... import mesh
+from ...mesh._petsc import over
 from .arguments import Arg
 from .data import Dat, Global
 from .datatypes import as_cstr
 from .identity import OneOfEqual, identities
 from .mpi import internal_comm
 from .sets import GlobalDataSet
-from .vector import Vec
+from .vector import Vec, is_for_petsc
 
 __all__ = ["MixedDat", "MixedDataSet", "MixedMap", "MixedSet"]
 
@@ -194,12 +195,11 @@ class MixedDat(mesh.MixedDat):
         super().copy(other)
 
     @contextlib.contextmanager
-    def _vec(self, reads: bool, writes: bool) -> Iterator[Vec]:
+    def _vec(self, reads: bool, writes: bool) -> Iterator[Any]:
         """The numbers of all parts as one vector, which are put back where they may have been written."""
         if reads:
             self._vector[:] = np.concatenate([values.ravel() for values in self.data_ro])
-        vector = Vec(_Whole(self._vector))
-        yield vector
+        yield over(self._vector) if is_for_petsc(self) else Vec(_Whole(self._vector))
         if writes:
             start = 0
             for values in self.data_wo:
@@ -207,17 +207,17 @@ class MixedDat(mesh.MixedDat):
                 start += values.size
 
     @property
-    def vec(self) -> contextlib.AbstractContextManager[Vec]:
+    def vec(self) -> contextlib.AbstractContextManager[Any]:
         """A vector to read and write."""
         return self._vec(True, True)
 
     @property
-    def vec_ro(self) -> contextlib.AbstractContextManager[Vec]:
+    def vec_ro(self) -> contextlib.AbstractContextManager[Any]:
         """A vector to read."""
         return self._vec(True, False)
 
     @property
-    def vec_wo(self) -> contextlib.AbstractContextManager[Vec]:
+    def vec_wo(self) -> contextlib.AbstractContextManager[Any]:
         """A vector to write."""
         return self._vec(False, True)
 

@@ -1,4 +1,4 @@
-"""A vector over the numbers of data, in the place of PETSc's."""
+"""A vector over the numbers of data, in the place of PETSc's where that is not installed or has other numbers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ...mesh._petsc import installed, petsc
+
 if TYPE_CHECKING:
     # Only checkers of types need it.
     from typing_extensions import Self
+
+
+def is_for_petsc(dat: Any) -> bool:
+    """Whether PETSc is there and has vectors of these numbers."""
+    return installed() and bool(dat.dtype == petsc().ScalarType)
 
 
 class Vec:

@@ -1,10 +1,12 @@
 //! Ways to run a loop on a GPU: a work item for each element, or for each target.
 
+use parloop_device::{DType, Element};
+
 use super::Maker;
 use crate::Result;
 use crate::declare::set::Set;
 use crate::lower::{Apart, Array, BLOCK, EACH, Form, Number};
-use crate::plan::{Coloured, Inverse};
+use crate::plan::{Coloured, Inverse, Offset};
 use crate::shape::PartShape;
 
 impl Maker<'_> {
@@ -50,16 +52,23 @@ impl Maker<'_> {
                 continue;
             }
             let together: Vec<usize> = all.iter().copied().filter(|&other| maps[other] == *set).collect();
-            let inverse = self.touched(&together, |incidence, _| Ok(Inverse::new(incidence)?))?;
-            let form = Form::Targets { maps: together, listed: inverse.targets.is_some(), writes_direct: done.is_empty() };
-            let executable = self.executable(&form)?;
-            let mut arrays = vec![(Array::Starts, self.upload(&inverse.starts)?), (Array::Entries, self.upload(&inverse.entries)?)];
-            if let Some(targets) = &inverse.targets {
-                arrays.push((Array::List, self.upload(targets)?));
+            match self.making.shape.offsets {
+                DType::I64 => self.gather::<i64>(together, done.is_empty())?,
+                _ => self.gather::<i32>(together, done.is_empty())?,
             }
-            self.step(&executable, &[(Number::Count, inverse.rows() as i64)], &arrays)?;
             done.push(set);
         }
         Ok(())
+    }
+
+    /// A work item for each target of maps to one set, with offsets of that width.
+    fn gather<T: Offset + Element>(&mut self, maps: Vec<usize>, writes_direct: bool) -> Result<()> {
+        let inverse: Inverse<T> = self.touched(&maps, |incidence, _| Ok(Inverse::of(incidence)?))?;
+        let executable = self.executable(&Form::Targets { maps, listed: inverse.targets.is_some(), writes_direct })?;
+        let mut arrays = vec![(Array::Starts, self.upload(&inverse.starts)?), (Array::Entries, self.upload(&inverse.entries)?)];
+        if let Some(targets) = &inverse.targets {
+            arrays.push((Array::List, self.upload(targets)?));
+        }
+        self.step(&executable, &[(Number::Count, inverse.rows() as i64)], &arrays)
     }
 }

@@ -12,7 +12,7 @@ use crate::run::options::LoopOptions;
 use crate::run::remembered::{Kept, Remembered};
 use crate::run::scheme::Order;
 use crate::run::tune::{Run, Tuned};
-use crate::shape::Loop;
+use crate::shape::{Loop, offsets_for};
 use crate::storage::{Layout, Storage};
 
 /// A ring of nodes and edges whose numbers have no order: enough that their order is looked at.
@@ -199,4 +199,54 @@ fn the_best_way_is_found_kept_and_known_to_the_next_process() {
     // The next process has it from the beginning.
     assert_eq!(Tuned::new(&making(&shape), &ways, kept).unwrap().best_known().code, tuned.best_known().code);
     assert_eq!(kept().recall(&ways[..0]), None);
+}
+
+#[test]
+fn offsets_are_wide_where_slots_are_more_than_32_bits_count() {
+    assert_eq!(offsets_for(21_474_836, 100), DType::I32);
+    assert_eq!(offsets_for(21_474_837, 100), DType::I64);
+    assert_eq!(
+        (offsets_for(i32::MAX as usize, 1), offsets_for(1 << 31, 1), offsets_for(usize::MAX, 3)),
+        (DType::I32, DType::I64, DType::I64)
+    );
+}
+
+#[test]
+fn loops_with_wide_offsets_leave_what_others_leave() {
+    let nodes = Set::new(7, "nodes").unwrap();
+    let edges = Set::new(7, "edges").unwrap();
+    let values: Vec<i32> = (0..7).flat_map(|edge| [edge, (edge + 3) % 7]).collect();
+    let ends = Map::new(&edges, &nodes, 2, &values, "ends").unwrap();
+    let kernel = kernel_of("void both(double *x, int *y) { x[0] += 1; x[1] += 2; y[0] = 1; y[1] = 2; }", "both");
+    let gpus = ["opencl", "cuda"].into_iter().filter_map(|name| Context::open(name).ok());
+    for context in [Context::open("cpu:2").unwrap()].into_iter().chain(gpus) {
+        let scheme = if machine_of(&context) == Machine::Threads { Scheme::Colour } else { Scheme::Gather };
+        let x = Dat::new(&nodes.data(1).unwrap(), &[0.5; 7], "x").unwrap();
+        let y = Dat::new(&nodes.data(1).unwrap(), &[0; 7], "y").unwrap();
+        let (params, parts) = flattened(vec![x.arg(Access::Inc, &ends), y.arg(Access::Write, &ends)]);
+        let iteration = Iteration::new(&edges, Region::All).unwrap();
+        let of = Loop { iteration: &iteration, params: &params, parts: &parts, passes_layer: false };
+        let narrow = Shape::of(&of, |_| Layout::Rows, |_| false);
+        assert_eq!((narrow.offsets, narrow.index), (DType::I32, DType::I32));
+        let shape = Shape { offsets: DType::I64, index: DType::I64, ..narrow };
+        let (kernel, iteration, known_order) = (&kernel, &iteration, OnceCell::new());
+        let making = Making {
+            kernel,
+            iteration,
+            parts: &parts,
+            shape: &shape,
+            context: &context,
+            checked: false,
+            deterministic: false,
+            known_order,
+        };
+        let job = making.make(Way { scheme, lanes: false, order: Order::Given }).unwrap();
+        let place = |storage: &Storage, writes| storage.place(&context, true, writes).unwrap();
+        let tables: Vec<Memory> = parts.iter().map(|part| place(part.storage(), true)).collect();
+        job.run(&tables, &[place(ends.storage(), false)], &context).unwrap();
+        assert_eq!(x.to_vec::<f64>().unwrap(), [3.5; 7], "{context:?}");
+        // Node 3 is the first end of edge 3, after it was the second of edge 0.
+        assert_eq!(y.to_vec::<i32>().unwrap(), [2, 2, 2, 1, 1, 1, 1], "{context:?}");
+        assert!(job.code.iter().any(|code| code.contains("long") || code.contains("int64_t")), "{:?}", job.code);
+    }
 }

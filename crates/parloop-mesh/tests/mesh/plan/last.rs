@@ -15,6 +15,7 @@ proptest! {
                 expected[target as usize] = element * slots + slot as i32;
             }
         }
-        prop_assert_eq!(last_writers(&of.incidence()).expect("one set"), expected);
+        prop_assert_eq!(last_writers::<i64>(&of.incidence()).expect("one set"), expected.iter().map(|&entry| i64::from(entry)).collect::<Vec<_>>());
+        prop_assert_eq!(last_writers::<i32>(&of.incidence()).expect("one set"), expected);
     }
 }

@@ -1,0 +1,130 @@
+"""Data and matrices as objects of PETSc's, over the same memory. These tests need petsc4py."""
+
+import numpy as np
+import pytest
+
+import parloop as pl
+import parloop.mesh as op2
+
+pytest.importorskip("petsc4py")
+from parloop.mesh._petsc import installed, petsc  # noqa: E402 - it begins PETSc, which is to be skipped where it is missing
+
+if not installed():
+    pytest.skip("petsc4py is a stand-in", allow_module_level=True)
+
+PETSc = petsc()
+
+
+def line(n=6, dim=1):
+    """A matrix on the nodes of a line, by cells that add up."""
+    cells, nodes = op2.Set(n - 1, "cells"), op2.Set(n, "nodes")
+    ends = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(n - 1)], "ends")
+    mat = op2.Mat(op2.Sparsity(nodes**dim, ends), name="a")
+    size = 2 * dim
+    code = f"void cell(double *a) {{ for (int i = 0; i < {size}; i++) for (int j = 0; j < {size}; j++) a[i * {size} + j] += (i == j ? 3 + i : -0.5 * (i + 1)); }}"
+    op2.par_loop(op2.Kernel(code, "cell"), cells, mat(op2.INC, (ends, ends)))
+    return nodes, mat
+
+
+def test_vectors_share_the_memory_of_data():
+    nodes = op2.Set((3, 4, 6), "nodes")
+    x = op2.Dat(nodes**2, np.arange(12.0).reshape(6, 2), name="x")
+    with x.vec_ro as v:
+        assert isinstance(v, PETSc.Vec) and v.local_size == 8 and v.block_size == 2 and v.norm() == np.linalg.norm(np.arange(8.0))
+    with x.vec as v:
+        v.scale(2)
+        assert x.data_ro[1].tolist() == [4, 6], "it is the same memory"
+    assert x.data_ro_with_halos.ravel().tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 8, 9, 10, 11], "ghosts are no part of it"
+    before = x.dat_version
+    with x.vec_wo as v:
+        v.set(1)
+    assert x.dat_version > before and x.norm == 8**0.5
+    with pytest.raises(pl.DataValueError, match="a vector of `x` that is only read was written; use vec"), x.vec_ro as v:
+        v.set(2)
+    with pytest.raises(pl.DataTypeError, match="PETSc is built for numbers of type float64, but `y` has float32; make data of that type"):
+        op2.Dat(nodes, dtype="float32", name="y").vec.__enter__()
+
+
+def test_a_vector_has_what_a_device_left():
+    try:
+        context = pl.Context("opencl")
+    except pl.DeviceError as error:
+        pytest.skip(str(error))
+    nodes = op2.Set(5, "nodes")
+    x, twice = op2.Dat(nodes, np.arange(5.0)), op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice")
+    op2.par_loop(twice, nodes, x(op2.RW), context=context)
+    with x.vec as v:
+        assert v.array_r.tolist() == [0, 2, 4, 6, 8]
+        v.shift(1)
+    op2.par_loop(twice, nodes, x(op2.RW), context=context)
+    assert x.data_ro.tolist() == [2, 6, 10, 14, 18]
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_matrices_are_those_of_petsc(dim):
+    nodes, mat = line(dim=dim)
+    handle, dense = mat.handle, mat.values
+    assert isinstance(handle, PETSc.Mat) and handle is mat.handle and handle.getSize() == mat.shape
+    x, y = op2.Dat(nodes**dim, np.arange(1.0, 6 * dim + 1).reshape(-1, dim)), op2.Dat(nodes**dim)
+    with x.vec_ro as from_, y.vec_wo as to:
+        handle.mult(from_, to)
+    assert np.allclose(y.data_ro.ravel(), dense @ x.data_ro.ravel())
+    with x.vec_ro as from_, y.vec_wo as to:
+        handle.multTranspose(from_, to)
+    assert np.allclose(y.data_ro.ravel(), dense.T @ x.data_ro.ravel())
+    assert np.allclose(handle.getDiagonal().array_r, np.diag(dense))
+    mat.set_local_diagonal_entries([0], 100.0)
+    assert np.allclose(mat.handle.getDiagonal().array_r[:dim], 100), "PETSc sees changes"
+    if dim == 1:
+        handle.setValue(1, 1, 50.0)
+        handle.assemble()
+        assert mat.values[1, 1] == 50, "and so do we those of PETSc"
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_solvers_of_petsc_take_them(dim):
+    nodes, mat = line(dim=dim)
+    x, b = op2.Dat(nodes**dim), op2.Dat(nodes**dim, np.arange(1.0, 6 * dim + 1).reshape(-1, dim))
+    ksp = PETSc.KSP().create(comm=PETSc.COMM_SELF)
+    for factor in (1.0, 3.0):
+        mat.data[...] *= factor
+        ksp.setOperators(mat.handle)
+        ksp.setType("gmres")
+        ksp.getPC().setType("jacobi" if dim == 2 else "lu")
+        ksp.setTolerances(rtol=1e-12)
+        with b.vec_ro as right, x.vec_wo as solution:
+            ksp.solve(right, solution)
+        assert np.allclose(mat.values @ x.data_ro.ravel(), b.data_ro.ravel()), "numbers that were changed are factored again"
+
+
+def test_data_and_matrices_of_several_parts_are_vectors_and_nests():
+    nodes, mat = line()
+    cells = op2.Set(2, "cells")
+    u = op2.MixedDat([op2.Dat(cells, [1.0, 2.0]), op2.Dat(nodes, np.arange(6.0))])
+    with u.vec as v:
+        assert v.array_r.tolist() == [1, 2, 0, 1, 2, 3, 4, 5]
+        v.scale(2)
+    assert u[0].data_ro.tolist() == [2, 4] and u[1].data_ro[5] == 10
+    with u.vec_ro as v:
+        v.set(0)
+    assert u[0].data_ro.tolist() == [2, 4], "a copy"
+    own = op2.Map(cells, cells, 1, [0, 1], "own")
+    some = op2.Map(cells, nodes, 1, [1, 4], "some")
+    both = op2.MixedMap([own, some])
+    grid = op2.MixedMat(op2.MixedSparsity(u.dataset, both))
+    for block in grid:
+        block.data[...] = np.arange(1.0, block.data.size + 1)
+    nest = grid.handle
+    assert nest.getType() == "nest" and nest.getSize() == grid.shape
+    result = nest.createVecLeft()
+    with u.vec_ro as whole:
+        nest.mult(whole, result)
+        assert np.allclose(result.array_r, grid.values @ whole.array_r)
+
+
+def test_without_petsc4py_the_error_says_how_to_get_it(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "petsc4py", None)
+    with pytest.raises(ImportError, match="petsc4py is not installed; install it with `apt-get install python3-petsc4py` or `pip install petsc4py`"):
+        op2.Dat(op2.Set(1)).vec.__enter__()
