@@ -415,3 +415,25 @@ def test_functions_of_the_standard_library_are_called_from_python():
     assert program.total(np.arange(5.0), 5) == 10 and program.counted() == 1
     with pytest.raises(pl.KernelNotFoundError):
         program.twice(3)
+
+
+def test_a_program_with_openmp_is_dropped_while_its_threads_wait():
+    # In a process of its own: threads whose code is unloaded end it.
+    program = """if True:
+        import gc, time, numpy as np, parloop as pl
+        source = '''
+        GPUKERN void f(double *x, const int64_t n) {
+            #pragma omp parallel for num_threads(3)
+            for (int64_t i = 0; i < n; i++) x[i] += 1;
+        }'''
+        for turn in range(3):
+            x = np.zeros(30)
+            kernel = pl.Context("cpu:1").compile(source, arguments=["-fopenmp", f"-DTURN={turn}"]).f
+            kernel(x, 30)
+            assert x.tolist() == [1] * 30
+            del kernel
+            gc.collect()
+            time.sleep(0.05)
+        print("done")
+    """
+    assert run_python(program) == "done\n"

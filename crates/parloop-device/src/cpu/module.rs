@@ -16,6 +16,9 @@ use crate::error::{DeviceError, Result};
 use crate::identity::{DeviceId, Properties};
 use crate::launch::Launch;
 
+/// The loader never unloads the library.
+const RTLD_NODELETE: i32 = 0x1000;
+
 /// The one signature of all CPU entry points.
 type Entry = unsafe extern "C" fn(args: *const *mut c_void, begin: i64, end: i64);
 
@@ -38,7 +41,21 @@ impl CpuModule {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         // SAFETY: the bytes are what our compiler made from the user's kernels; loading them runs no code but the C runtime's.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| failed(e.to_string()))?;
+        keep_threads(&binary.bytes);
         Ok(CpuModule { device: properties.id, pool, library, _file: file.into() })
+    }
+}
+
+/// Libraries whose threads wait in their code for more work.
+const WITH_THREADS: [&str; 3] = ["libgomp.so.1", "libomp.so.5", "libiomp5.so"];
+
+/// Sees to it that such a library, if a module that was just loaded brought it, stays when the module is unloaded.
+fn keep_threads(module: &[u8]) {
+    for name in WITH_THREADS.into_iter().filter(|name| memchr::memmem::find(module, name.as_bytes()).is_some()) {
+        // SAFETY: it is loaded already, so that nothing is run here.
+        let kept = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) };
+        // The name may be nothing but a text of the module's.
+        drop(kept);
     }
 }
 

@@ -244,9 +244,6 @@ def _module_file(name: str, folder: Path) -> Path:
 #: The function of a program that says how many threads its OpenMP has.
 _SET_THREADS = "parloop_omp_set_num_threads"
 
-#: A program that uses OpenMP is never let go: its library would be unloaded while threads of it wait there for work.
-_with_openmp: list[Any] = []
-
 _CONTEXT_MACROS = ("XO_CONTEXT_CPU", "XO_CONTEXT_CPU_SERIAL", "XO_CONTEXT_CPU_OPENMP", "XO_CONTEXT_CL", "XO_CONTEXT_CUDA")
 
 
@@ -278,8 +275,6 @@ class ContextCpu(XContext):
     def _thread_setter(self, program: Any) -> Any:
         if program is None or not self.openmp_enabled:
             return None
-        if not _with_openmp:
-            _with_openmp.append(program)
         return getattr(program, _SET_THREADS) if isinstance(self.omp_num_threads, int) else None
 
     def _call(self, kernel: BuiltKernel, named: dict[str, Any]) -> Any:
