@@ -437,3 +437,23 @@ def test_a_program_with_openmp_is_dropped_while_its_threads_wait():
         print("done")
     """
     assert run_python(program) == "done\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "#define double float\nvoid g(double *x) {}\n#undef double\nGPUKERN void f(double *x) { x[0] = 1; }",
+        "void g(void) {\n#define real float\n}\ntypedef double real_;\n#ifndef real\n#define real double\n#endif\nGPUKERN void f(real *x) { x[0] = 1; }",
+        "#define DEF(T) GPUKERN void f(T *x) { x[0] = 1; }\n#ifdef A\nGPUKERN void f(float *x) { x[0] = 1; }\n#else\nDEF(double)\n#endif",
+    ],
+    ids=["undefined", "in a body", "by a macro"],
+)
+def test_what_is_read_otherwise_than_the_compiler_reads_it_is_refused(source):
+    with pytest.raises((pl.CompileError, pl.SourceError), match="f"):
+        pl.Context("cpu:1").compile(source)
+
+
+def test_a_name_that_a_header_defines_after_all_is_noticed():
+    source = "#ifdef INT64_MAX\nGPUKERN void f(float *x) { x[0] = 1; }\n#else\nGPUKERN void f(double *x) { x[0] = 1; }\n#endif"
+    with pytest.raises(pl.CompileError, match="INT64_MAX"):
+        pl.Context("cpu:1").compile(source, arguments=["-UINT64_MAX"])

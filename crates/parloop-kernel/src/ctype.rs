@@ -41,7 +41,7 @@ impl TypeNames {
                 definition => definition,
             };
             if let Some((name, value)) = definition.map(|text| text.split_once('=').unwrap_or((text, "1"))) {
-                names.add(name.to_owned(), value, Place::Argument);
+                names.add_macro(name.to_owned(), value, Place::Argument);
             }
         }
         names
@@ -49,7 +49,17 @@ impl TypeNames {
 
     /// From here on `name` stands for the words of `ty`, or may do so.
     pub(crate) fn add(&mut self, name: String, ty: &str, place: Place) {
-        let (meanings, words) = (self.0.entry(name).or_default(), words(ty));
+        self.add_words(name, words(ty), place);
+    }
+
+    /// As [`add`](Self::add), of a macro, which may stand for a pointer.
+    pub(crate) fn add_macro(&mut self, name: String, value: &str, place: Place) {
+        let star = value.contains('*').then(|| POINTER.to_owned());
+        self.add_words(name, words(value).into_iter().chain(star).collect(), place);
+    }
+
+    fn add_words(&mut self, name: String, words: Vec<String>, place: Place) {
+        let meanings = self.0.entry(name).or_default();
         match place {
             Place::Argument => meanings.given = Some(words),
             Place::Certain => (meanings.found, meanings.is_certain) = (vec![words], true),
@@ -70,10 +80,16 @@ impl TypeNames {
         all.all(|other| other == first).then_some(first)?
     }
 
+    /// Whether a name stands for a pointer, or may do so.
+    pub(crate) fn is_pointer(&self, name: &str) -> bool {
+        let meanings = self.0.get(name).into_iter().flat_map(|meanings| meanings.given.iter().chain(&meanings.found));
+        meanings.flatten().any(|word| word == POINTER)
+    }
+
     /// The type that these specifiers say; `None` when it is no scalar.
     ///
     /// # Errors
-    /// The name of a type that conditions give more than one meaning.
+    /// The name of a type that conditions give more than one meaning, or of a macro that stands for a pointer.
     pub(crate) fn scalar<'s>(&self, specifiers: &'s [String]) -> Result<Option<Scalar>, &'s str> {
         let mut all = Vec::new();
         let (mut seen, mut open) = (HashSet::new(), vec![(specifiers, None)]);
@@ -91,6 +107,9 @@ impl TypeNames {
                 all.push(own);
             }
         }
+        if let Some(name) = unqualified(specifiers).find(|name| self.is_pointer(name)) {
+            return Err(name);
+        }
         let first = all.first().copied().flatten();
         match all.iter().all(|other| *other == first) {
             true => Ok(first),
@@ -98,6 +117,9 @@ impl TypeNames {
         }
     }
 }
+
+/// The word of a macro that stands for a pointer.
+const POINTER: &str = "*";
 
 /// The words of a type that say which it is.
 fn unqualified(specifiers: &[String]) -> impl Iterator<Item = &str> {

@@ -101,6 +101,10 @@ impl Reader<'_> {
     /// The type that the specifiers of a parameter or of a function say.
     fn scalar(&self, specifiers: &[String], at: Node, function: &str) -> Result<Option<Scalar>, Mistake> {
         self.typedefs.scalar(specifiers).map_err(|name| {
+            if self.typedefs.is_pointer(name) {
+                let reason = format!("`{function}` uses `{name}`, a macro that stands for a pointer; write the star in the parameter, or use a typedef");
+                return Mistake { at: at.start_byte(), reason };
+            }
             let reason = format!(
                 "`{function}` uses the type `{name}`, which is defined in more than one way, and conditions of the preprocessor or arguments of the compiler decide which is meant; use a type with one meaning"
             );

@@ -33,6 +33,8 @@ pub(crate) struct Parsed {
     pub(crate) needs: Needs,
     /// Functions that are compiled under another name.
     pub(crate) renamed: BTreeSet<String>,
+    /// The names that arguments of the compiler define, or do not, where that decided what was read.
+    pub(crate) decided: Vec<(String, bool)>,
 }
 
 /// How a source is to be read.
@@ -53,7 +55,8 @@ pub(crate) struct Dialect<'a> {
 pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     let Dialect { target, language, classes, checked, arguments, wanted } = dialect;
     let Joined { text: joined, api } = joined;
-    let masked = mask(&settle(joined, arguments));
+    let settled = settle(joined, arguments);
+    let masked = mask(&settled.text);
     let tree = tree(&masked.text, language);
     let mut reader = Reader {
         joined,
@@ -102,7 +105,14 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     let known = functions.iter().filter(|function| function.is_kernel).flat_map(|function| &function.loops);
     let strides = known.filter(|count| **count != Count::Unknown).count() < masked.loops.len();
     let shadow = checked && target == DeviceKind::Cpu && joined.contains("PARLOOP_TOUCH");
-    Ok(Parsed { functions, refused, text, needs: Needs { atomics: masked.uses_atomics, strides, checked, shadow }, renamed })
+    Ok(Parsed {
+        functions,
+        refused,
+        text,
+        needs: Needs { atomics: masked.uses_atomics, strides, checked, shadow },
+        renamed,
+        decided: settled.decided,
+    })
 }
 
 /// The argument by which all pointers of OpenCL are of one address space.
@@ -267,7 +277,7 @@ impl Reader<'_> {
         // In `#ifndef NAME`, `#define NAME` the name may have another meaning.
         let is_default = node.parent().and_then(|outer| outer.child_by_field_name("name")).is_some_and(|outer| self.text(outer) == name);
         let place = if self.conditional || is_default { Place::Conditional } else { Place::Certain };
-        self.typedefs.add(name, &ty, place);
+        self.typedefs.add_macro(name, &ty, place);
     }
 
     /// `constexpr int dim = 2;`, which may be the length of an array in C++.
@@ -449,6 +459,10 @@ impl Reader<'_> {
                 "optional_parameter_declaration" => {
                     let reason =
                         format!("`{name}` has a parameter with a default value, which no caller from outside leaves out; remove the value");
+                    return Err(mistake(child, reason));
+                }
+                "identifier" => {
+                    let reason = format!("`{name}` names its parameters without their types; write the types in front of their names");
                     return Err(mistake(child, reason));
                 }
                 "variadic_parameter" | "variadic_parameter_declaration" => {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use parloop_device::{CompileError, Compiler, DeviceKind, Language, ModuleBinary};
+use parloop_device::{CompileError, Compiler, DType, DeviceKind, Language, ModuleBinary};
 
 use crate::cache::{Cache, Key, Origin};
 use crate::description::KernelDescription;
@@ -12,7 +12,7 @@ use crate::options::{CompileOptions, checked_by_environment};
 use crate::parse::{Dialect, parse};
 use crate::prelude::prelude;
 use crate::reserved::is_reserved;
-use crate::signature::{Param, ParamType, Signature};
+use crate::signature::{Param, ParamType, Pointee, Signature};
 use crate::source::{Source, join};
 use crate::unread::reads_files;
 
@@ -75,6 +75,9 @@ impl Prepared {
             _ => ["", ""],
         };
         [before, &parsed.text, after].into_iter().for_each(|text| source.push_str(text));
+        for (name, is_defined) in &parsed.decided {
+            source.push_str(&still_holds(name, *is_defined));
+        }
         let described: HashSet<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
         let known = |name: &str| parsed.functions.iter().any(|function| function.name == name);
         for (name, mistake) in parsed.refused {
@@ -89,8 +92,7 @@ impl Prepared {
         let (functions, others): (Vec<Signature>, Vec<Signature>) = parsed.functions.into_iter().partition(is_callable);
         let helpers = others.into_iter().map(|function| Helper { name: function.name, is_kernel: function.is_kernel }).collect();
         if target == DeviceKind::Cpu {
-            source.push_str("#line 1 \"<entries>\"\n");
-            functions.iter().for_each(|function| source.push_str(&cpu_entry(function, language)));
+            source.push_str(&entries(&functions, language));
         }
         Ok(Prepared { functions, helpers, checked, source, arguments, reads_files })
     }
@@ -158,11 +160,54 @@ pub(crate) fn symbol(name: &str, target: DeviceKind) -> String {
     }
 }
 
+/// Asks the compiler at the end of a source whether a name that decided what was read is still what arguments say.
+fn still_holds(name: &str, is_defined: bool) -> String {
+    let (asks, found) = if is_defined { ("ifndef", "undefines") } else { ("ifdef", "defines") };
+    format!(
+        "#line 1 \"<arguments>\"\n#{asks} {name}\n#error \"a file or an argument {found} {name}, which another argument says otherwise, and conditions \
+         decide by it what is compiled; use a name that only one of them knows\"\n#endif\n"
+    )
+}
+
+/// The entries of functions. Pointers have the types that were read, so that a compiler that reads others does not go on.
+fn entries(functions: &[Signature], language: Language) -> String {
+    let mut text = String::new();
+    if language == Language::C {
+        for warning in ["-Wincompatible-pointer-types", "-Wint-conversion"] {
+            text.push_str(&format!("#pragma GCC diagnostic error \"{warning}\"\n"));
+        }
+    }
+    for function in functions {
+        text.push_str(&format!("#line 1 \"<entry of `{function}`>\"\n{}", cpu_entry(function, language)));
+    }
+    text
+}
+
+/// What the prelude calls the numbers of a pointer whose type has one name in C. That of 64 bits has two.
+fn pointee_name(to: &Pointee) -> Option<&'static str> {
+    let Pointee::Scalar(dtype) = to else { return None };
+    Some(match dtype {
+        DType::Bool => "parloop_bool",
+        DType::I8 => "parloop_int8",
+        DType::I16 => "parloop_int16",
+        DType::I32 => "parloop_int32",
+        DType::U8 => "parloop_uint8",
+        DType::U16 => "parloop_uint16",
+        DType::U32 => "parloop_uint32",
+        DType::F32 => "parloop_float32",
+        DType::F64 => "parloop_float64",
+        _ => return None,
+    })
+}
+
 /// The entry through which a CPU calls a function: arguments, then the whole range, then a place for the returned value.
 fn cpu_entry(function: &Signature, language: Language) -> String {
     let linkage = if language == Language::Cpp { "extern \"C\" " } else { "" };
     let read = |(index, param): (usize, &Param)| match &param.ty {
         ParamType::Scalar(dtype) => format!("*({} *)args[{index}]", dtype.c_name()),
+        ParamType::Pointer { to, .. } if pointee_name(to).is_some() => {
+            format!("({} *)*(void **)args[{index}]", pointee_name(to).unwrap_or_default())
+        }
         // An address of anything is not one of a certain type by itself there.
         ParamType::Pointer { .. } if language == Language::Cpp => format!("parloop_address{{*(void **)args[{index}]}}"),
         ParamType::Pointer { .. } => format!("*(void **)args[{index}]"),

@@ -6,17 +6,29 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::mask::{comment_len, directive_len, is_word, literal_len};
+use crate::unread::without_comments;
 
-/// The text without what is not compiled, with every other byte in its place.
-pub(crate) fn settle<'a>(text: &'a str, arguments: &[String]) -> Cow<'a, str> {
+/// A text without what is not compiled.
+pub(crate) struct Settled<'a> {
+    /// Every byte that is left stands in its place.
+    pub(crate) text: Cow<'a, str>,
+    /// The names that decided, and whether they are defined.
+    pub(crate) decided: Vec<(String, bool)>,
+}
+
+pub(crate) fn settle<'a>(text: &'a str, arguments: &[String]) -> Settled<'a> {
+    let as_it_is = || Settled { text: Cow::Borrowed(text), decided: Vec::new() };
     let mut known = decided_by(arguments);
-    if known.is_empty() {
-        return Cow::Borrowed(text);
+    if known.is_empty() || text.lines().any(|line| ["%:", "??="].iter().any(|sign| line.trim_start().starts_with(sign))) {
+        return as_it_is();
     }
     let directives = directives(text);
     for directive in &directives {
-        if let ("define" | "undef", rest) = directive.words(text) {
-            known.remove(rest.split(|c: char| !is_name(c)).next().unwrap_or_default());
+        let (word, rest) = directive.words(text);
+        match &*word {
+            "define" | "undef" => _ = known.remove(rest.split(|c: char| !is_name(c)).next().unwrap_or_default()),
+            "elifdef" | "elifndef" => return as_it_is(),
+            _ => {}
         }
     }
     let mut settler = Settler { text, out: text.as_bytes().to_vec(), known, open: Vec::new() };
@@ -24,8 +36,13 @@ pub(crate) fn settle<'a>(text: &'a str, arguments: &[String]) -> Cow<'a, str> {
     if let Some(from) = settler.open.iter().find_map(|block| block.dead) {
         settler.blank(from..text.len());
     }
+    if settler.out == text.as_bytes() {
+        return as_it_is();
+    }
+    let mut decided: Vec<(String, bool)> = settler.known.iter().map(|(name, defined)| ((*name).to_owned(), *defined)).collect();
+    decided.sort_unstable();
     // Whole lines were blanked, and words of ASCII exchanged.
-    String::from_utf8(settler.out).map_or(Cow::Borrowed(text), Cow::Owned)
+    String::from_utf8(settler.out).map_or_else(|_| as_it_is(), |text| Settled { text: Cow::Owned(text), decided })
 }
 
 /// The names that arguments define, or say that nobody does.
@@ -52,13 +69,12 @@ fn is_name(c: char) -> bool {
 struct Directive(Range<usize>);
 
 impl Directive {
-    /// Its word, and what follows without comments at the end.
-    fn words<'t>(&self, text: &'t str) -> (&'t str, &'t str) {
-        let line = text[self.0.clone()].trim_start_matches('#').trim_start();
+    /// Its word, and what follows: without comments, in one line.
+    fn words(&self, text: &str) -> (String, String) {
+        let line = without_comments(&text[self.0.clone()]);
+        let line = line.trim_start_matches('#').trim();
         let end = line.find(|c: char| !is_name(c)).unwrap_or(line.len());
-        let rest = &line[end..];
-        let end = rest.find("//").into_iter().chain(rest.find("/*")).min().unwrap_or(rest.len());
-        (&line[..line.len() - rest.len()], rest[..end].trim())
+        (line[..end].to_owned(), line[end..].trim().to_owned())
     }
 }
 
@@ -83,7 +99,8 @@ fn directives(text: &str) -> Vec<Directive> {
             byte if is_word(byte) => at + rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len()),
             _ => at + 1,
         };
-        line_is_blank &= rest[0].is_ascii_whitespace();
+        let is_comment = rest.starts_with(b"//") || rest.starts_with(b"/*");
+        line_is_blank &= rest[0].is_ascii_whitespace() || is_comment;
         at = next.max(at + 1);
     }
     found
@@ -107,6 +124,7 @@ struct Block {
 impl<'a> Settler<'a> {
     fn step(&mut self, directive: Directive) {
         let (word, rest) = directive.words(self.text);
+        let (word, rest) = (&*word, &*rest);
         let Range { start, end } = directive.0;
         let is_dead = |open: &[Block]| open.iter().any(|block| block.dead.is_some());
         match word {
@@ -160,28 +178,73 @@ impl<'a> Settler<'a> {
         match word {
             "ifdef" => self.known.get(condition).copied(),
             "ifndef" => self.known.get(condition).map(|defined| !defined),
-            _ if condition.contains("||") => {
-                let parts: Vec<Option<bool>> = condition.split("||").map(|part| self.part(part)).collect();
-                if parts.contains(&Some(true)) { Some(true) } else { parts.iter().all(|part| *part == Some(false)).then_some(false) }
-            }
             _ => {
-                let parts: Vec<Option<bool>> = condition.split("&&").map(|part| self.part(part)).collect();
-                if parts.contains(&Some(false)) { Some(false) } else { parts.iter().all(|part| *part == Some(true)).then_some(true) }
+                let mut reader = Condition { rest: condition, known: &self.known };
+                reader.any().filter(|_| reader.rest.is_empty())?
             }
         }
     }
 
-    /// `defined(NAME)`, or its contrary.
-    fn part(&self, text: &str) -> Option<bool> {
-        let text = text.trim();
-        let (text, is_negated) = text.strip_prefix('!').map_or((text, false), |rest| (rest.trim_start(), true));
-        let name = text.strip_prefix("defined")?.trim();
-        let name = name.strip_prefix('(').map_or(Some(name), |inner| inner.strip_suffix(')'))?.trim();
-        self.known.get(name).map(|defined| defined != &is_negated)
-    }
-
     fn blank(&mut self, range: Range<usize>) {
         self.out[range].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    }
+}
+
+/// Reads a condition of `defined(NAME)`, `!`, `&&`, `||` and parentheses. Where it has anything else there is no result, since what a macro
+/// stands for may change the meaning of all of it; the value inside is `None` where names are not known.
+struct Condition<'a> {
+    rest: &'a str,
+    known: &'a HashMap<&'a str, bool>,
+}
+
+impl<'a> Condition<'a> {
+    fn any(&mut self) -> Option<Option<bool>> {
+        let mut value = self.all()?;
+        while self.takes("||") {
+            let other = self.all()?;
+            value = if value == Some(true) || other == Some(true) { Some(true) } else { value.and(other) };
+        }
+        Some(value)
+    }
+
+    fn all(&mut self) -> Option<Option<bool>> {
+        let mut value = self.part()?;
+        while self.takes("&&") {
+            let other = self.part()?;
+            value = if value == Some(false) || other == Some(false) { Some(false) } else { value.and(other) };
+        }
+        Some(value)
+    }
+
+    fn part(&mut self) -> Option<Option<bool>> {
+        if self.takes("!") {
+            return Some(self.part()?.map(|value| !value));
+        }
+        if self.takes("(") {
+            let value = self.any()?;
+            return self.takes(")").then_some(value);
+        }
+        if self.name()? != "defined" {
+            return None;
+        }
+        let is_inside = self.takes("(");
+        let name = self.name()?;
+        let value = self.known.get(name).copied();
+        (!is_inside || self.takes(")")).then_some(value)
+    }
+
+    fn takes(&mut self, sign: &str) -> bool {
+        let rest = self.rest.trim_start().strip_prefix(sign);
+        self.rest = rest.map_or(self.rest, str::trim_start);
+        rest.is_some()
+    }
+
+    fn name(&mut self) -> Option<&'a str> {
+        let rest = self.rest.trim_start();
+        let end = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        self.rest = after.trim_start();
+        (!name.is_empty()).then_some(name)
     }
 }
 
@@ -192,7 +255,7 @@ mod tests {
 
     fn settled(text: &str) -> String {
         let arguments = ["-DCPU".into(), "-O2".into(), "-U".into(), "GPU".into(), "-DN=3".into()];
-        let found = settle(text, &arguments);
+        let found = settle(text, &arguments).text;
         assert_eq!(found.len(), text.len());
         found.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
     }
@@ -220,10 +283,37 @@ mod tests {
         assert_eq!(settled(text), text);
     }
 
+    #[test]
+    fn conditions_are_read_as_compilers_read_them_or_not_at_all() {
+        let value = |condition: &str| settled(&format!("#if {condition}\nyes\n#else\nno\n#endif"));
+        for (condition, expected) in [
+            ("!(defined(GPU) || defined(CPU))", "no"),
+            ("(defined(GPU) || defined(CPU)) && !defined GPU", "yes"),
+            ("defined(CPU) /* c */ && defined(GPU)", "no"),
+            ("defined(CPU) \\\n && defined(GPU)", "no"),
+            ("! ! defined(CPU)", "yes"),
+        ] {
+            assert_eq!(value(condition), expected, "{condition}");
+        }
+        for condition in ["(X || defined(CPU) || Y) && Z", "0 == (0 || defined(CPU) || 0)", "defined(CPU) && 1 ? 0 : 1", "defined(CPU", "X"]
+        {
+            assert_eq!(value(condition), format!("#if {condition}\nyes\n#else\nno\n#endif"));
+        }
+    }
+
+    #[test]
+    fn directives_are_seen_however_they_are_written() {
+        let rests = ["#undef /* c */ CPU", "/* c */ #undef CPU", "#undef \\\n CPU", "%:undef CPU", "#ifdef X\n#elifdef CPU\n#endif"];
+        for rest in rests {
+            let text = format!("{rest}\n#ifdef CPU\na\n#endif");
+            assert_eq!(settled(&text), text);
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_keeps_its_length_and_its_lines(text in "(#ifdef |#else|#elif |#endif|#if defined|CPU|GPU|[(\"'/*\\\\\n aé!&|]){0,60}") {
-            let found = settle(&text, &["-DCPU".into(), "-UGPU".into()]);
+            let found = settle(&text, &["-DCPU".into(), "-UGPU".into()]).text;
             prop_assert_eq!(found.len(), text.len());
             prop_assert_eq!(found.lines().count(), text.lines().count());
         }

@@ -50,7 +50,7 @@ fn is_quoted(line: &str) -> bool {
 }
 
 /// The text with its lines joined where a backslash says so, and a space for each comment.
-fn without_comments(text: &str) -> String {
+pub(crate) fn without_comments(text: &str) -> String {
     let text = text.replace("\\\r\n", "").replace("\\\n", "");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();

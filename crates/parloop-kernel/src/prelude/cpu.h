@@ -15,6 +15,16 @@ struct parloop_address {
     template <class T> operator T *() const { return (T *)at; }
 };
 #endif
+/* The types of parameters that were read from a source, by names that it does not change. */
+typedef bool parloop_bool;
+typedef int8_t parloop_int8;
+typedef int16_t parloop_int16;
+typedef int32_t parloop_int32;
+typedef uint8_t parloop_uint8;
+typedef uint16_t parloop_uint16;
+typedef uint32_t parloop_uint32;
+typedef float parloop_float32;
+typedef double parloop_float64;
 #define GPUKERN static
 #define GPUFUN static inline
 #define GPUGLMEM
