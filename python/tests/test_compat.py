@@ -183,6 +183,42 @@ def test_a_program_replaces_names_itself_before_they_are_imported(script, tmp_pa
     assert second == f"xobjects was imported from {path.parent}/xobjects.py before; call parloop.compat.install('xobjects') first"
 
 
+def test_nothing_is_replaced_where_a_peer_was_imported_before(script, tmp_path):
+    script("", "PybindGPU.py")
+    path = script("""
+        import PybindGPU
+        import parloop.compat
+        for names in ((), ("pybindgpu",), ("xobjects", "PybindGPU")):
+            try:
+                parloop.compat.install(*names)
+            except ImportError as error:
+                print(error)
+        assert parloop.compat.installed() == {}
+        parloop.compat.install("xobjects")
+        import xobjects
+        print(xobjects.__name__)
+    """)
+    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    found = f"PybindGPU was imported from {path.parent}/PybindGPU.py before; call parloop.compat.install"
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        f"{found}() first, or give it the names that are to be replaced",
+        f"{found}('pybindgpu') first",
+        f"{found}('xobjects', 'PybindGPU') first",
+        "parloop.compat._xobjects",
+    ]
+
+
+def test_a_peer_that_was_imported_before_the_program_is_reported(script, tmp_path):
+    folder = script("", "PybindGPU.py").parent
+    script("import PybindGPU", "sitecustomize.py")
+    command = [sys.executable, "-m", "parloop.compat", str(script("print('run')"))]
+    search = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": search}, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"parloop.compat: PybindGPU was imported from {folder}/PybindGPU.py before; ")
+
+
 def test_the_doctor_says_which_names_are_replaced(tmp_path):
     line = "drop-ins         PybindGPU, loopy, "
     plain = subprocess.run([sys.executable, "-m", "parloop", "doctor"], capture_output=True, text=True, timeout=120).stdout

@@ -246,6 +246,112 @@ def test_kernels_of_a_shared_library_are_called_by_their_symbols(tmp_path):
     assert ctypes.sizeof(ctypes.c_double) == Point._size
 
 
+def library_kernel(folder, source, args, *, options=(), **described):
+    """A kernel of a shared library that another compiler made."""
+    text = folder / "library.c"
+    text.write_text("#include <stdint.h>\n" + source)
+    path = xo.context._module_file("library", folder)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(path), str(text), *options], check=True)
+    description = xo.Kernel(args=args, c_name="run", **described)
+    return xo.ContextCpu().kernels_from_file("library", {"run": description}, containing_dir=folder)["run"]
+
+
+def point_class(kind, *names):
+    return type("Point", (xo.Struct,), {name: kind for name in names})
+
+
+def test_a_library_is_not_passed_an_object_of_another_class_of_that_name(tmp_path):
+    declared, same, other = point_class(xo.Float64, "x", "y"), point_class(xo.Float64, "x", "y"), point_class(xo.Int64, "x")
+    kernel = library_kernel(tmp_path, "void run(double *p) { p[1] = 7; }", [xo.Arg(declared, name="p")])
+    point = same(x=1, y=2)
+    kernel(p=point)
+    assert point.y == 7
+    message = "argument `p` of kernel `run` is declared `Point`, but an object of class `Point` was given; it is another class of that name"
+    for value in (other(x=1), type("Point", (), {})()):
+        with pytest.raises(pl.ArgumentError, match=message):
+            kernel(p=value)
+
+
+def test_a_library_writes_to_no_array_that_is_read_only(tmp_path):
+    x = np.zeros(3)
+    x.flags.writeable = False
+    source = "double run(double *x) { return x[0] += 1; }"
+    args = [xo.Arg(xo.Float64, pointer=True, name="x")]
+    message = r"argument `x` of kernel `run` is declared `double \*`, but the array is read-only; declare it const or pass a copy"
+    for kernel in (library_kernel(tmp_path, source, args), cpu_kernel(source, args, ret=xo.Arg(xo.Float64))):
+        with pytest.raises(pl.ArgumentValueError, match=message):
+            kernel(x=x)
+    assert x[0] == 0
+    args = [xo.Arg(xo.Float64, pointer=True, name="x", const=True)]
+    assert library_kernel(tmp_path, "double run(const double *x) { return x[0] + 1; }", args, ret=xo.Arg(xo.Float64))(x=x) == 1
+
+
+def test_a_library_returns_pointers_as_kernels_from_source_do(tmp_path):
+    described = dict(args=[xo.Arg(xo.Float64, pointer=True, name="x")], ret=xo.Arg(xo.Float64, pointer=True))
+    source = "double *run(double *x) { return x ? x + 1 : x; }"
+    x = np.arange(4.0)
+    for kernel in (library_kernel(tmp_path, source, **described), cpu_kernel(source, **described)):
+        found = kernel(x=x)
+        assert type(found) is pl.Pointer and (found, found.dtype, found[1]) == (x.ctypes.data + 8, np.float64, 2.0)
+        null = kernel(x=None)
+        assert type(null) is pl.Pointer and null == 0
+    point = point_class(xo.Float64, "x")
+    kernel = library_kernel(tmp_path, "void *run(void *p) { return p; }", [xo.Arg(point, name="p")], ret=xo.Arg(point))
+    assert kernel(p=point(x=1)).class_name == "Point"
+
+
+@pytest.mark.parametrize("prebuilt", [False, True])
+def test_integers_that_do_not_fit_are_not_passed_to_kernels(tmp_path, prebuilt):
+    def kernel(kind):
+        source = f"{kind._c_type} run({kind._c_type} n) {{ return n; }}"
+        args, ret = [xo.Arg(kind, name="n")], xo.Arg(kind)
+        return library_kernel(tmp_path, source, args, ret=ret) if prebuilt else cpu_kernel(source, args, ret=ret)
+
+    run = kernel(xo.Int32)
+    for value in (np.int64(2**32 + 2), np.uint64(2**63), np.array(2**32), np.float64(1e20), np.longdouble(-1e20), np.inf, 2**32 + 2):
+        with pytest.raises(pl.ArgumentRangeError, match="argument `n` of kernel `run` is declared `int32_t`, but .* does not fit into int32"):
+            run(n=value)
+    for value in (np.nan, np.float32(np.nan)):
+        with pytest.raises(pl.ArgumentValueError, match="but nan does not fit into int32"):
+            run(n=value)
+    for value, passed in ((np.int64(-(2**31)), -(2**31)), (2**31 - 0.5, 2**31 - 1), (np.float64(-7.9), -7), (np.array(5), 5), (True, 1)):
+        assert run(n=value) == passed
+    run = kernel(xo.UInt64)
+    assert run(n=np.uint64(2**64 - 1)) == run(n=2**64 - 1) == 2**64 - 1
+    for value in (np.int8(-1), 2**64, np.float64(2.0**64)):
+        with pytest.raises(pl.ArgumentRangeError, match="does not fit into uint64"):
+            run(n=value)
+
+
+def test_a_library_that_was_compiled_again_is_loaded_again(tmp_path):
+    kernels = [library_kernel(tmp_path, f"int32_t run(void) {{ return {value}; }}", [], ret=xo.Arg(xo.Int32)) for value in (1, 2, 3)]
+    assert [kernel() for kernel in kernels] == [1, 2, 3]
+
+
+def test_a_library_that_did_not_change_is_loaded_once(tmp_path):
+    source = "int32_t run(void) { static int32_t calls; return ++calls; }"
+    first = library_kernel(tmp_path, source, [], ret=xo.Arg(xo.Int32))
+    second = xo.ContextCpu().kernels_from_file("library", {"run": first.description}, containing_dir=tmp_path)["run"]
+    assert (first(), second()) == (1, 2)
+
+
+def test_a_library_that_finds_others_by_its_place_is_loaded_from_there(tmp_path):
+    (tmp_path / "other.c").write_text("int other(void) { return 5; }")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "libother.so", "other.c"], cwd=tmp_path, check=True)
+    options = [f"-L{tmp_path}", "-lother", "-Wl,-rpath,$ORIGIN"]
+    source = "int other(void);\nint32_t run(void) { return other(); }"
+    assert library_kernel(tmp_path, source, [], options=options, ret=xo.Arg(xo.Int32))() == 5
+    with pytest.raises(ImportError, match="was compiled again after it was loaded, .* start Python again, or give the library another name"):
+        library_kernel(tmp_path, source.replace("other();", "-other();"), [], options=options, ret=xo.Arg(xo.Int32))
+
+
+def test_a_library_that_cannot_be_loaded_is_named(tmp_path):
+    path = xo.context._module_file("damaged", tmp_path)
+    path.write_bytes(b"\x7fELF and nothing more")
+    with pytest.raises(OSError, match=f"{path} cannot be loaded: "):
+        xo.ContextCpu().kernels_from_file("damaged", {"run": xo.Kernel(args=[])}, containing_dir=tmp_path)
+
+
 def test_kernels_that_were_kept_are_loaded_again(tmp_path):
     source = "double run(double x) { return 2 * x; }"
     described = {"run": xo.Kernel(args=[xo.Arg(xo.Float64, name="x")], ret=xo.Arg(xo.Float64))}

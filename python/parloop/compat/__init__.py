@@ -90,20 +90,24 @@ def installed() -> dict[str, str]:
 def install(*names: str) -> None:
     """Makes imports mean our modules, from here on in this process: of these peers, or of all that are provided.
 
-    Further calls add to what is there. A peer that was imported before cannot be replaced.
+    Further calls add to what is there. A peer that was imported before cannot be replaced; then nothing is.
 
     Raises
     ------
     ValueError
         For a name that is not provided.
     ImportError
-        Where one of the names given was imported as another module before.
+        Where one of the names that are to be replaced was imported as another module before.
     """
     chosen = provided(*names)
-    for name in names:
+    for name, ours in chosen.items():
         present = sys.modules.get(name)
-        if present is not None and name in chosen and present.__name__ != chosen[name]:
-            raise ImportError(f"{name} was imported from {present.__file__} before; call parloop.compat.install({name!r}) first", name=name)
+        if present is not None and present.__name__ != ours:
+            origin = getattr(present, "__file__", None) or "elsewhere"
+            hint = f"call parloop.compat.install({', '.join(map(repr, names))}) first"
+            if not names:
+                hint += ", or give it the names that are to be replaced"
+            raise ImportError(f"{name} was imported from {origin} before; {hint}", name=name)
     finder = _finder()
     if finder is None:
         finder = _Finder({})

@@ -130,6 +130,9 @@ def main(arguments: list[str]) -> int:
         install(*(only or ()))
     except ValueError as error:
         return _wrong(str(error))
+    except ImportError as error:
+        print(f"parloop.compat: {error}", file=sys.stderr)
+        return 1
     return _run_module(arguments[1:]) if arguments[0] == "-m" else _run_script(arguments)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -59,6 +59,25 @@ def compiled_description(name: str, kernel: pl.Kernel) -> pl.Kernel:
     return new
 
 
+def number_conversion(arg: Any, kernel: str) -> Callable[[Any], Any]:
+    """From a value to a number of the argument's type, as NumPy converts it; but integers do not wrap around."""
+    dtype = arg.atype._dtype
+    if dtype.kind not in "iu":
+        return cast("Callable[[Any], Any]", dtype.type)
+    limits = np.iinfo(dtype)
+    below, above = int(limits.min) - 1, int(limits.max) + 1
+
+    def convert(value: Any) -> Any:
+        single = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
+        # What is behind the point is cut off. Nothing is between NaN and another number.
+        if isinstance(single, (int, float, np.floating)) and not below < single < above:
+            error = pl.ArgumentRangeError if single == single else pl.ArgumentValueError
+            raise error(f"argument `{arg.name}` of kernel `{kernel}` is declared `{c_type(arg)}`, but {single} does not fit into {dtype}")
+        return dtype.type(value)
+
+    return convert
+
+
 class BuiltKernel:
     """A kernel of a context, called with arguments by name."""
 
@@ -71,7 +90,8 @@ class BuiltKernel:
         self._source: str | None = None
         self._grids: dict[Any, Any] = {}
         args = description.args or ()
-        self._casts = [(arg.name, arg.atype._dtype.type) for arg in args if isinstance(arg.atype, Scalar) and not arg.pointer]
+        numbers = [arg for arg in args if isinstance(arg.atype, Scalar) and not arg.pointer]
+        self._casts = [(arg.name, arg.atype._dtype.type, number_conversion(arg, description.c_name)) for arg in numbers]
 
     @property
     def num_args(self) -> int:
@@ -87,10 +107,10 @@ class BuiltKernel:
     def __call__(self, **named: Any) -> Any:
         if self.function is None:
             raise ValueError(f"Kernel {self.description.pyname} is not compiled yet; build it with compile=True")
-        for name, cast in self._casts:
+        for name, kind, convert in self._casts:
             value = named.get(name)
-            if value is not None and type(value) is not cast:
-                named[name] = cast(value)
+            if value is not None and type(value) is not kind:
+                named[name] = convert(value)
         return self.context._call(self, named)
 
     def with_threads(self) -> Any:

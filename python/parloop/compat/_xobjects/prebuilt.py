@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ import numpy as np
 
 import parloop as pl
 from parloop.objects._scalar import Scalar
+
+from .kernel import number_conversion
 
 _ELF = b"\x7fELF"
 
@@ -21,12 +25,52 @@ def is_library(path: Path) -> bool:
         return file.read(len(_ELF)) == _ELF
 
 
+#: What was loaded, by path and content: it is never unloaded, and what did not change is not loaded again.
+_loaded: dict[tuple[Path, bytes], ctypes.CDLL] = {}
+
+
+def _load(path: Path) -> ctypes.CDLL:
+    """The library that the file holds now, which may have been compiled again since another was loaded from there."""
+    path = path.absolute()
+    content = path.read_bytes()
+    key = (path, hashlib.sha256(content).digest())
+    if key not in _loaded:
+        # One that finds other libraries by its own place has to be loaded from there.
+        if b"$ORIGIN" not in content and b"${ORIGIN}" not in content:
+            _loaded[key] = _load_copy(path, content)
+        elif all(path != other for other, _ in _loaded):
+            _loaded[key] = ctypes.CDLL(str(path))
+        else:
+            raise ImportError(
+                f"{path} was compiled again after it was loaded, and cannot be loaded from elsewhere, since it refers to libraries by $ORIGIN; "
+                "start Python again, or give the library another name",
+                path=str(path),
+            )
+    return _loaded[key]
+
+
+def _load_copy(path: Path, content: bytes) -> ctypes.CDLL:
+    """A library from a file in memory. It stays open: the loader tells libraries apart by path, and the path holds its number."""
+    close_on_exec = 1
+    # Some builds of Python lack `os.memfd_create` where the C library has it.
+    descriptor = ctypes.CDLL(None, use_errno=True)["memfd_create"](b"parloop", close_on_exec)
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), f"{path} cannot be loaded, for want of a file in memory: {os.strerror(ctypes.get_errno())}")
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(content)
+        return ctypes.CDLL(f"/proc/self/fd/{descriptor}")
+    except OSError as error:
+        os.close(descriptor)
+        raise OSError(f"{path} cannot be loaded: {error}") from None
+
+
 class Library:
     """A shared library of kernels."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._library = ctypes.CDLL(str(path.absolute()))
+        self._library = _load(path)
 
     def kernel(self, description: Any) -> LibraryKernel:
         """The function that the description names."""
@@ -51,8 +95,7 @@ class LibraryKernel:
         self._function = function
         self._name = description.c_name
         self._arguments = [(arg.name, _conversion(arg, self._name)) for arg in description.args or ()]
-        returned = getattr(description.ret, "atype", description.ret)
-        self._function.restype = None if returned is None else np.ctypeslib.as_ctypes_type(returned._dtype)
+        self._function.restype, self._returned = _result(description.ret)
 
     def __call__(self, **named: Any) -> Any:
         names = [name for name, _ in self._arguments]
@@ -60,7 +103,21 @@ class LibraryKernel:
             raise TypeError(f"{self._name} takes the arguments {', '.join(names)}; {', '.join(named) or 'none'} were given")
         # The second part of each is what owns the memory, which lives to the end of the call.
         converted = [convert(named[name]) for name, convert in self._arguments]
-        return self._function(*[value for value, _ in converted])
+        returned = self._function(*[value for value, _ in converted])
+        return returned if self._returned is None else self._returned(returned)
+
+
+def _result(ret: Any) -> tuple[Any, Callable[[Any], Any] | None]:
+    """What a function returns to ctypes, and what that is to Python where it is something else."""
+    atype = getattr(ret, "atype", ret)
+    is_number = isinstance(atype, Scalar)
+    if atype is None:
+        return None, None
+    if is_number and not getattr(ret, "pointer", False):
+        return np.ctypeslib.as_ctypes_type(atype._dtype), None
+    dtype, name = (atype._dtype, None) if is_number else (None, atype.__name__)
+    # To ctypes a null pointer is None.
+    return ctypes.c_void_p, lambda address: pl.Pointer(address or 0, dtype, name)
 
 
 def _conversion(arg: Any, kernel: str) -> Callable[[Any], tuple[Any, Any]]:
@@ -69,8 +126,8 @@ def _conversion(arg: Any, kernel: str) -> Callable[[Any], tuple[Any, Any]]:
         if arg.pointer:
             return lambda value: _array(value, arg, kernel)
         number = np.ctypeslib.as_ctypes_type(arg.atype._dtype)
-        cast = arg.atype._dtype.type
-        return lambda value: (number(cast(value).item()), None)
+        convert = number_conversion(arg, kernel)
+        return lambda value: (number(convert(value).item()), None)
     return lambda value: _object(value, arg, kernel)
 
 
@@ -89,6 +146,9 @@ def _array(value: Any, arg: Any, kernel: str) -> tuple[Any, Any]:
         raise TypeError(f"argument `{arg.name}` of {kernel} is an array of {arg.atype._dtype}; one of {array.dtype} was given")
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         raise ValueError(f"argument `{arg.name}` of {kernel} must be contiguous; pass a copy of it")
+    if not (array.flags.writeable or arg.const):
+        declared = f"argument `{arg.name}` of kernel `{kernel}` is declared `{arg.atype._c_type} *`"
+        raise pl.ArgumentValueError(f"{declared}, but the array is read-only; declare it const or pass a copy")
     return _address(array), array
 
 
@@ -96,6 +156,12 @@ def _object(value: Any, arg: Any, kernel: str) -> tuple[Any, Any]:
     value = getattr(value, "_xobject", value)
     if type(value).__name__ != arg.atype.__name__:
         raise TypeError(f"argument `{arg.name}` of {kernel} is an object of {arg.atype.__name__}; one of {type(value).__name__} was given")
+    if getattr(type(value), "_type", None) != arg.atype._type:
+        name = arg.atype.__name__
+        raise pl.ArgumentError(
+            f"argument `{arg.name}` of kernel `{kernel}` is declared `{name}`, but an object of class `{name}` was given; "
+            "it is another class of that name; load the kernel again with the present one"
+        )
     if value._context.device.kind != "cpu":
         raise TypeError(f"argument `{arg.name}` of {kernel} is on {value._context}; copy it to a ContextCpu")
     memory = value._buffer.to_pointer_arg(value._offset, value._get_size())
