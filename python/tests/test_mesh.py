@@ -313,6 +313,20 @@ class TestLoops:
             on.zero()
             assert copied.inner(copied) == (~values).sum() and not on.data_ro.any()
 
+    @pytest.mark.parametrize("plan", ["auto", "gather"])
+    def test_sums_of_truth_values_are_truth_values(self, ctx, mesh, plan):
+        ones = op2.Dat(mesh.nodes, np.ones(mesh.nodes.size))
+        a, b = (op2.Dat(mesh.nodes, np.arange(mesh.nodes.size) % step == 0) for step in (2, 3))
+        either, differ, hit = a.data_ro | b.data_ro, a.data_ro != b.data_ro, op2.Dat(mesh.nodes, dtype=bool)
+        increment = op2.Kernel("#include <stdbool.h>\nvoid hit(bool *m) { for (int i = 0; i < 3; i++) m[i] += 1; }", "hit")
+        with ctx:
+            sums = a + b
+            assert (ones * sums).data_ro.tolist() == either.tolist() and (a - b).data_ro.tolist() == differ.tolist()
+            for _ in range(3):
+                op2.par_loop(increment, mesh.cells, hit(op2.INC, mesh.map), plan=plan)
+                sums += True
+            assert set(hit.data_ro.view(np.uint8)) == {1} and set(sums.data_ro.view(np.uint8)) == {1}
+
     def test_the_documented_example_runs_on_every_device(self, ctx, mesh):
         middle = op2.Dat(mesh.cells**2)
         with ctx:

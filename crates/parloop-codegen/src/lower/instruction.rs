@@ -114,7 +114,8 @@ impl Scope<'_> {
             Some(Ok(array)) => array.space,
             _ => return Err(self.refused("an atomic update of what is no array")),
         };
-        let change = match added(&assignment.lhs, &assignment.rhs).filter(|_| !self.rounds(&place.ty, &assignment.rhs)) {
+        let is_truth = place.ty.scalar() == Some(DType::Bool);
+        let change = match added(&assignment.lhs, &assignment.rhs).filter(|_| !self.rounds(&place.ty, &assignment.rhs) && !is_truth) {
             Some(term) => AtomicChange::Add(self.expr_as(&term, &place.ty.clone())?),
             None => {
                 let old = self.names.make("old");

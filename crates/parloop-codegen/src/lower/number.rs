@@ -147,6 +147,10 @@ pub(super) fn binary(op: Op, left: Value, right: Value) -> Value {
         Some(dtype) if dtype.is_integer() && dtype.size() < 4 && !matches!(op, Op::BitAnd | Op::BitOr | Op::BitXor | Op::Remainder) => {
             Value::new(ty, ValueKind::Cast(Box::new(Value { ty: DType::I32.into(), kind: made.kind })))
         }
+        // Truth values are bytes on some targets, which hold no other numbers than 0 and 1.
+        Some(DType::Bool) if matches!(op, Op::Add | Op::Subtract) => {
+            Value::new(ty, ValueKind::Cast(Box::new(Value { ty: DType::I32.into(), kind: made.kind })))
+        }
         _ => made,
     }
 }
