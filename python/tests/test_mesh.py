@@ -313,7 +313,7 @@ class TestLoops:
             on.zero()
             assert copied.inner(copied) == (~values).sum() and not on.data_ro.any()
 
-    @pytest.mark.parametrize("plan", ["auto", "gather"])
+    @pytest.mark.parametrize("plan", ["auto", "colour"])
     def test_sums_of_truth_values_are_truth_values(self, ctx, mesh, plan):
         ones = op2.Dat(mesh.nodes, np.ones(mesh.nodes.size))
         a, b = (op2.Dat(mesh.nodes, np.arange(mesh.nodes.size) % step == 0) for step in (2, 3))

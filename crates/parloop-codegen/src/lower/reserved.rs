@@ -10,7 +10,7 @@ const C: &str = "auto break case char const continue default do double else enum
     return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false asm typeof NULL NAN INFINITY \
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ptrdiff_t intptr_t uintptr_t";
 /// What headers and compilers of C define besides.
-const HOST: &str = "unix linux i386 EOF errno stdin stdout stderr";
+const HOST: &str = "unix linux EOF errno stdin stdout stderr";
 const CPP: &str = "alignas alignof and and_eq bitand bitor catch class compl concept const_cast constexpr decltype delete dynamic_cast explicit \
     export friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires \
     static_assert static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq blockIdx threadIdx \
