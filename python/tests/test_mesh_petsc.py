@@ -298,7 +298,8 @@ def test_a_vector_that_is_written_in_a_block_that_raises_is_seen_on_a_device():
 
 def test_the_error_of_a_vector_to_read_says_how_to_read():
     x = op2.Dat(op2.Set(2), [1.0, 2.0], name="x")
-    with pytest.raises(pl.DataValueError, match="use vec to write, and `array_r` to read, as PETSc counts it as writing when `array` is asked for"), x.vec_ro as v:
+    how = "use vec to write, and `array_r` to read, as PETSc counts it as writing when `array` is asked for"
+    with pytest.raises(pl.DataValueError, match=how), x.vec_ro as v:
         assert v.array.sum() == 3
     with x.vec_ro as v:
         v.destroy()
