@@ -1,5 +1,10 @@
 """Data and matrices as objects of PETSc's, over the same memory. These tests need petsc4py."""
 
+import gc
+import subprocess
+import sys
+import weakref
+
 import numpy as np
 import pytest
 
@@ -105,7 +110,7 @@ def test_data_and_matrices_of_several_parts_are_vectors_and_nests():
         assert v.array_r.tolist() == [1, 2, 0, 1, 2, 3, 4, 5]
         v.scale(2)
     assert u[0].data_ro.tolist() == [2, 4] and u[1].data_ro[5] == 10
-    with u.vec_ro as v:
+    with pytest.raises(pl.DataValueError, match=f"a vector of `{u[0].name}`, `{u[1].name}` that is only read was written"), u.vec_ro as v:
         v.set(0)
     assert u[0].data_ro.tolist() == [2, 4], "a copy"
     own = op2.Map(cells, cells, 1, [0, 1], "own")
@@ -122,9 +127,187 @@ def test_data_and_matrices_of_several_parts_are_vectors_and_nests():
         assert np.allclose(result.array_r, grid.values @ whole.array_r)
 
 
-def test_without_petsc4py_the_error_says_how_to_get_it(monkeypatch):
-    import sys
+def test_rows_of_zeros_leave_other_rows_alone():
+    _, mat = line()
+    wanted = mat.values
+    wanted[0] = 0
+    wanted[0, 0] = 1
+    mat.handle.zeroRows([0], 1.0)
+    assert np.array_equal(mat.values, wanted)
+    with pytest.raises(PETSc.Error):
+        mat.handle.setValue(0, 5, 1.0)
 
+
+def dense(handle):
+    rows, columns = handle.getSize()
+    return [[handle.getValue(row, column) for column in range(columns)] for row in range(rows)]
+
+
+@pytest.mark.parametrize("change", [lambda h: h.axpy(1.0, h.duplicate(copy=True)), lambda h: h.transpose(), lambda h: h.convert("dense")])
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_handle_that_left_the_memory_is_not_given_again(change, is_kept):
+    _, mat = line()
+    before = mat.values
+    handle = mat.handle
+    change(handle)
+    if not is_kept:
+        del handle
+    with pytest.raises(pl.DataValueError, match="the handle of `a` was asked for, but PETSc gave its matrix other memory or another pattern"):
+        mat.handle  # noqa: B018 - it raises
+    assert np.array_equal(mat.values, before) and np.array_equal(dense(mat.handle), before), "then there is a new one"
+    mat.data[...] = 9
+    assert dense(mat.handle)[0][:3] == [9, 9, 0]
+
+
+def test_a_matrix_is_looked_at_whatever_it_has():
+    _, mat = line()
+    mat.data[0] = np.nan
+    handle = mat.handle
+    assert mat.handle is handle and np.isnan(mat.data_ro[0]), "looking at memory leaves it as it was"
+    handle.setValue(1, 1, 50.0)
+    assert mat.handle is handle and mat.values[1, 1] == 50, "also before it is assembled"
+    nodes = op2.Set(3, "nodes")
+    empty = op2.Mat(op2.Sparsity(nodes, op2.Map(op2.Set(0, "none"), nodes, 1, np.zeros((0, 1), int))))
+    assert empty.handle.getSize() == (3, 3) and empty.handle.getSize() == (3, 3)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_a_handle_that_was_destroyed_is_made_again(dim):
+    _, mat = line(dim=dim)
+    mat.handle.destroy()
+    handle = mat.handle
+    handle.destroy()
+    assert mat.handle.getSize() == mat.shape and mat.handle.getDiagonal().sum() == np.trace(mat.values)
+    grid = mixed()
+    grid.handle.destroy()
+    grid[0, 0].handle.destroy()
+    assert grid.handle.getSize() == grid.shape
+
+
+def mixed():
+    cells, nodes = op2.Set(2, "cells"), op2.Set(6, "nodes")
+    both = op2.MixedMap([op2.Map(cells, cells, 1, [0, 1], "own"), op2.Map(cells, nodes, 1, [1, 4], "some")])
+    return op2.MixedMat(op2.MixedSparsity(op2.MixedDataSet([cells, nodes]), both))
+
+
+def test_a_nest_has_the_blocks_that_there_are():
+    grid = mixed()
+    for block in grid:
+        block.data[...] = np.arange(1.0, block.data.size + 1)
+    nest = grid.handle
+    assert grid.handle is nest
+    block = grid[0, 0].handle
+    block.axpy(1.0, block.duplicate(copy=True))
+    with pytest.raises(pl.DataValueError, match="PETSc gave its matrix other memory"):
+        grid.handle  # noqa: B018 - it raises
+    grid[0, 0].data[...] = 7
+    x, y = grid.handle.createVecs()
+    x.set(1)
+    grid.handle.mult(x, y)
+    assert np.allclose(y.array_r, grid.values.sum(axis=1))
+    for change, found in ((lambda h: h.transpose(), "its matrix other memory"), (lambda h: h.convert("aij"), "its nest other blocks or another type")):
+        change(grid.handle)
+        with pytest.raises(pl.DataValueError, match=f"the handle of `mixed_mat.*` was asked for, but PETSc gave {found}"):
+            grid.handle  # noqa: B018 - it raises
+        assert grid.handle.getType() == "nest", "one error for all blocks"
+        grid.handle.mult(x, y)
+        assert np.allclose(y.array_r, grid.values.sum(axis=1))
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_handles_keep_matrices_and_nothing_else_does(dim):
+    _, mat = line(dim=dim)
+    lives, handle, wanted = weakref.ref(mat), mat.handle, mat.values.sum(axis=1)
+    del mat
+    gc.collect()
+    x, y = handle.createVecs()
+    x.set(1)
+    handle.mult(x, y)
+    assert np.allclose(y.array_r, wanted)
+    ksp = PETSc.KSP().create(comm=PETSc.COMM_SELF)
+    ksp.setOperators(handle)
+    del handle
+    gc.collect()
+    assert lives() is not None and lives().handle == ksp.getOperators()[0], "PETSc has it"
+    ksp.destroy()
+    gc.collect()
+    assert lives() is None
+    _, mat = line(dim=dim)
+    lives = weakref.ref(mat)
+    mat.handle  # noqa: B018 - it is made
+    del mat
+    gc.collect()
+    assert lives() is None
+
+
+def test_what_is_set_for_a_handle_stays_as_long_as_the_matrix():
+    _, mat = line()
+    mat.handle.setNullSpace(PETSc.NullSpace().create(constant=True, comm=PETSc.COMM_SELF))
+    gc.collect()
+    line()[1].handle  # noqa: B018 - another one is made
+    assert mat.handle.getNullSpace().hasConstant()
+
+
+def test_nests_keep_the_matrices_of_their_blocks():
+    grid = mixed()
+    lives, nest = [weakref.ref(block) for block in grid], grid.handle
+    for block in grid:
+        block.data[...] = 2
+    wanted = grid.values.sum(axis=1)
+    del grid, block
+    gc.collect()
+    x, y = nest.createVecs()
+    x.set(1)
+    nest.mult(x, y)
+    assert np.allclose(y.array_r, wanted)
+    nest.destroy()
+    gc.collect()
+    assert [live() for live in lives] == [None] * 4
+
+
+@pytest.mark.parametrize("held", ["", "h = A.handle", "op2.h = A.handle", "op2.k = petsc().KSP().create(petsc().COMM_SELF); op2.k.setOperators(A.handle)"])
+def test_matrices_that_live_at_the_end_do_not_crash(held):
+    code = f"""
+import parloop.mesh as op2
+from parloop.mesh._petsc import petsc
+cells, nodes = op2.Set(1), op2.Set(2)
+A = op2.Mat(op2.Sparsity(nodes**2, op2.Map(cells, nodes, 2, [[0, 1]])))
+op2.A, x = A, A.handle.createVecs()
+{held}
+print("end")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_a_vector_that_is_written_in_a_block_that_raises_is_seen_on_a_device():
+    try:
+        context = pl.Context("opencl")
+    except pl.DeviceError as error:
+        pytest.skip(str(error))
+    nodes = op2.Set(3, "nodes")
+    x, twice = op2.Dat(nodes, np.ones(3)), op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice")
+    op2.par_loop(twice, nodes, x(op2.RW), context=context)
+    with pytest.raises(KeyError), x.vec_ro as v:
+        v.set(7)
+        raise KeyError
+    assert x.data_ro.tolist() == [7, 7, 7]
+    op2.par_loop(twice, nodes, x(op2.RW), context=context)
+    assert x.data_ro.tolist() == [14, 14, 14]
+
+
+def test_the_error_of_a_vector_to_read_says_how_to_read():
+    x = op2.Dat(op2.Set(2), [1.0, 2.0], name="x")
+    how = "use vec to write, and `array_r` to read, as PETSc counts it as writing when `array` is asked for"
+    with pytest.raises(pl.DataValueError, match=how), x.vec_ro as v:
+        assert v.array.sum() == 3
+    with x.vec_ro as v:
+        v.destroy()
+    with x.vec_ro as v:
+        assert v.array_r.sum() == 3
+
+
+def test_without_petsc4py_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "petsc4py", None)
     with pytest.raises(ImportError, match="petsc4py is not installed; install it with `apt-get install python3-petsc4py` or `pip install petsc4py`"):
         op2.Dat(op2.Set(1)).vec.__enter__()
