@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
+use parloop_ir::substitution::expand_calls;
 use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction, TimeStep};
 use parloop_isl::{Affine, Bound, Constraint, Name, Set};
 
@@ -159,10 +160,15 @@ impl Realizer<'_> {
                 }
             }
         };
-        if reduction.operands.iter().any(|operand| operand.variables().contains(&sweep)) {
+        // What rules stand for counts too.
+        let rules = &self.kernel.substitutions;
+        let expanded: Result<Vec<Expr>, _> =
+            reduction.operands.iter().map(|operand| expand_calls(operand, rules, &like.id, &|_| true)).collect();
+        let operands = expanded.map_err(|error| misfit(error.to_string()))?;
+        if operands.iter().any(|operand| operand.variables().contains(&sweep)) {
             return Err(misfit(format!("what it reduces depends on `{sweep}`, so that no result goes on from the one before")));
         }
-        let read: BTreeSet<Name> = reduction.operands.iter().flat_map(Expr::variables).collect();
+        let read: BTreeSet<Name> = operands.iter().flat_map(Expr::variables).collect();
         let changes = |other: &&Arc<Instruction>| other.within_inames.contains(&sweep) && !other.writes().is_disjoint(&read);
         if let Some(other) = self.kernel.instructions.iter().find(changes) {
             return Err(misfit(format!("`{}` changes what it reduces from one value of `{sweep}` to the next", other.id)));

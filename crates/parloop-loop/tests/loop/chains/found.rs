@@ -290,3 +290,28 @@ add_inames_to_insn j set_r_update
     );
     assert!(message.contains("`set_r_update`"), "{message}");
 }
+
+#[test]
+fn a_sum_whose_rule_depends_on_the_sweep_is_no_scan() {
+    let found = outcome(
+        "; sizes 1
+kernel f
+domain {[i]: 0 <= i < 3}
+domain {[c]: 0 <= c < 6}
+domain {[r]: 0 <= r <= i}
+data
+  a: global int32[2*n + 16]
+  b: global int16[2*n + 16, 2*n + 16]
+  t: temp int32[6]
+  n: value int32
+instructions
+  t[c] = b[i + 4, 2*i + 2] {id=set, dep=*, inames=i:c}
+  a[2*i + 1] = sum(r, t[r % 6]) {id=use, dep=*set, inames=i}
+
+; chain
+assignment_to_subst t
+realize_reduction automagic_scans_ok=True
+",
+    );
+    assert_eq!(found, Outcome::Same);
+}
