@@ -77,11 +77,13 @@ impl<'k> Dependences<'_, 'k> {
             pair.same.clear();
             pair.times = Some((early, late));
             let comparison = time::compare(&pair, (Side::First, &early.steps), (Side::Second, &late.steps))?;
+            let touching = pair.touching()?;
+            // A value that is not an expression of inames and parameters may be the one that is needed, wherever it stands.
             let is_opaque = |constraint: &Constraint| constraint.affine.names().iter().any(|name| Opaque::is_name(name));
-            if !comparison.is_exact || comparison.earlier.iter().flatten().any(is_opaque) {
+            let is_unknown = |param: &Name| Opaque::is_name(param) || Pair::is_marked(param);
+            if !comparison.is_exact || comparison.earlier.iter().flatten().any(is_opaque) || touching.params().iter().any(is_unknown) {
                 return Ok(everywhere());
             }
-            let touching = pair.touching()?;
             let names: Vec<Name> = dims.iter().map(|dim| pair.marked(Side::Second, dim)).collect();
             for earlier in comparison.earlier {
                 let points = touching.constrain(&earlier)?.project_onto(&names)?;

@@ -59,6 +59,11 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
         format!("{name}@{mark}").into()
     }
 
+    /// Whether a name is one of [`marked`](Self::marked) that only one side has.
+    pub fn is_marked(name: &Name) -> bool {
+        name.ends_with("@1") || name.ends_with("@2")
+    }
+
     /// An expression with the names of one side.
     pub fn affine(&self, side: Side, affine: &Affine) -> Result<Affine, IslError> {
         affine.rename(&|name| Some(self.marked(side, name)))

@@ -38,11 +38,19 @@ pub(super) fn check(kernel: &LoopKernel, target: Target) -> Result<(), LowerErro
         }
     }
     let name = &kernel.name;
-    let is_function = target == Target::C && FUNCTIONS.split_whitespace().any(|word| name == word);
+    let is_function = target == Target::C && has_word(FUNCTIONS, name);
     if is_function || is_reserved(name, target) || target == Target::OpenCl && name.starts_with("convert_") {
         return Err(LowerError::ReservedName { name: name.clone(), what: "kernel", target });
     }
     Ok(())
+}
+
+/// Whether a list of words with one space between them has a word.
+fn has_word(list: &str, word: &str) -> bool {
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b' ');
+    let bytes = list.as_bytes();
+    list.match_indices(word)
+        .any(|(at, _)| is_end(at.checked_sub(1).and_then(|before| bytes.get(before))) && is_end(bytes.get(at + word.len())))
 }
 
 fn is_reserved(name: &Name, target: Target) -> bool {
@@ -57,7 +65,19 @@ fn is_reserved(name: &Name, target: Target) -> bool {
         let ty = &name[..name.len() - digits.len()];
         matches!(digits, "2" | "3" | "4" | "8" | "16") && VECTORS.contains(&ty)
     };
-    name.starts_with("__")
-        || C.split_whitespace().chain(further.split_whitespace()).any(|word| name == word)
-        || target == Target::OpenCl && is_vector()
+    name.starts_with("__") || has_word(C, name) || has_word(further, name) || target == Target::OpenCl && is_vector()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_whole_and_at_both_ends() {
+        for list in [C, HOST, CPP, OPENCL, ISPC, FUNCTIONS] {
+            assert!(!list.contains("  ") && !list.contains('\n'), "{list}");
+            assert!(list.split(' ').all(|word| has_word(list, word)));
+        }
+        assert!(!has_word(C, "shor") && !has_word(C, "igned") && !has_word(C, "uintptr") && !has_word(C, "int x"));
+    }
 }

@@ -315,3 +315,27 @@ realize_reduction automagic_scans_ok=True
     );
     assert_eq!(found, Outcome::Same);
 }
+
+#[test]
+fn chunks_that_a_map_moved_are_written_before_they_are_read() {
+    let message = refusal(
+        "; sizes 0
+kernel f
+domain {[i]: 0 <= i < 5}
+domain {[c]: 0 <= c < 6}
+data
+  t: private int32[6]
+  x: global int32[2*n + 16]
+  n: value int32
+instructions
+  t[c] = 0 {id=set, dep=*, inames=c}
+  x[n + 6 - i] = t[5 - i % 6] {id=use, dep=*set, inames=i}
+
+; chain
+chunk_iname c 5
+affine_map_inames [c_outer, c_inner] [h, v] [\"h = c_outer\", \"v = c_inner - c_outer\"]
+rename_inames [h, i] w
+",
+    );
+    assert!(message.contains("`set`"), "{message}");
+}
