@@ -23,6 +23,8 @@ impl Scope<'_> {
                 Item::Loop { iname, body } => statements.extend(self.sequential(iname, body)?),
                 Item::Axis { axis, iname, innermost, body } => statements.extend(self.axis(*axis, iname.as_ref(), *innermost, body)?),
                 Item::Run(id) => statements.extend(self.run(id)?),
+                // An item that is alone in its group waits for nobody; a compiler of OpenCL may fail on such a barrier behind a loop.
+                Item::Barrier(_) if self.group_size.iter().all(|size| *size == 1) => {}
                 Item::Barrier(memory) => statements.push(Statement::Barrier(*memory)),
                 Item::Passed => statements.push(shadow::barrier()),
             }

@@ -339,3 +339,39 @@ rename_inames [h, i] w
     );
     assert!(message.contains("`set`"), "{message}");
 }
+
+/// PoCL 3.1 ends the process over the barrier that stood here.
+#[test]
+fn an_item_that_is_alone_in_its_group_waits_for_nobody() {
+    let found = outcome(
+        "; sizes 1
+kernel f
+domain {[i, j]: 0 <= i < n and 0 <= j < n}
+domain {[p, q, l, m]: 0 <= p, q, l < 6 and 0 <= m < 5}
+domain {[k]: 0 <= k < n}
+data
+  b: global float64[2*n + 16, 2*n + 16]
+  y: global int32[2*n + 16]
+  z: global int32[2*n + 16, 2*n + 16]
+  n: value int32
+instructions
+  y[j + 2] = 1 {id=first, dep=*, inames=i:j, if=z[3, j % 3 + 2] > 0.5, atomic}
+;= z[i + 1, l + 1] = b[i, 5 - l] {id=call_first, dep=*first, inames=l:i}
+;= z[i + 1, m + 2] = (z[i + 1, m + 1] + b[i, m + 1]) % 89 {id=call, dep=*call_first:first, inames=m:i}
+  [q]: z[i + 1, q + 1] = g([p]: b[i, p], [q]: z[i + 1, q + 1]) {id=call, dep=*first, inames=i}
+  y[k + 4] = 1 {id=last, dep=*first, inames=k}
+function g
+domain {[l, m]: 0 <= l < 6 and 0 <= m < 5}
+data
+  from: global float64[6]
+  to: global int32[6]
+instructions
+  to[l] = from[5 - l] {id=first, inames=l}
+  to[m + 1] = (to[m] + from[m + 1]) % 89 {id=second, dep=*first, inames=m}
+
+; chain
+add_barrier first last synchronization_kind=local
+",
+    );
+    assert_eq!(found, Outcome::Same);
+}
