@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::mask::{comment_len, directive_len, is_word, literal_len};
+use crate::scan::{PieceKind, Pieces};
 
 /// Where a function is defined.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,19 +15,19 @@ pub(crate) struct Definition {
 
 /// The first definition of `name`: its name, parameters in parentheses, and a brace.
 pub(crate) fn definition(text: &[u8], name: &str) -> Option<Definition> {
-    let mut tokens = Tokens { text, at: 0, line_is_blank: true };
+    let mut pieces = Pieces::of(text);
     let mut start = 0;
-    while let Some(token) = tokens.next() {
-        match &text[token.clone()] {
-            [b';' | b'{' | b'}'] => start = token.end,
-            [b'#', ..] => start = token.end,
+    while let Some(token) = pieces.token() {
+        match &text[token.range.clone()] {
+            [b';' | b'{' | b'}'] => start = token.range.end,
+            _ if token.kind == PieceKind::Directive => start = token.range.end,
             word if word == name.as_bytes() => {
-                let mut ahead = Tokens { text, ..tokens };
-                let parameters = ahead.pair(b'(', b')');
-                let open = parameters.and_then(|_| ahead.peek()).filter(|token| text[token.start] == b'{');
+                let mut ahead = pieces;
+                let parameters = pair(&mut ahead, text, b'(', b')');
+                let open = parameters.and_then(|_| Pieces::token(&mut ahead.clone())).filter(|token| text[token.range.start] == b'{');
                 if let Some(open) = open {
-                    let end = ahead.pair(b'{', b'}').map_or(text.len(), |close| close + 1);
-                    return Some(Definition { start, body: open.start..end });
+                    let end = pair(&mut ahead, text, b'{', b'}').map_or(text.len(), |close| close + 1);
+                    return Some(Definition { start, body: open.range.start..end });
                 }
             }
             _ => {}
@@ -36,57 +36,19 @@ pub(crate) fn definition(text: &[u8], name: &str) -> Option<Definition> {
     None
 }
 
-/// The words, signs and directives of a text, without comments.
-#[derive(Clone, Copy)]
-struct Tokens<'a> {
-    text: &'a [u8],
-    at: usize,
-    line_is_blank: bool,
-}
-
-impl Tokens<'_> {
-    fn peek(&self) -> Option<Range<usize>> {
-        Tokens { ..*self }.next()
-    }
-
-    /// Goes over a pair of these signs and what it holds, if it is next; where it ends.
-    fn pair(&mut self, open: u8, close: u8) -> Option<usize> {
-        let (text, mut depth) = (self.text, 0usize);
-        for token in self {
-            match text[token.start] {
-                sign if sign == open => depth += 1,
-                sign if sign == close && depth > 1 => depth -= 1,
-                sign if sign == close && depth == 1 => return Some(token.start),
-                _ if depth == 0 => return None,
-                _ => {}
-            }
-        }
-        None
-    }
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = Range<usize>;
-
-    fn next(&mut self) -> Option<Range<usize>> {
-        loop {
-            let (start, rest) = (self.at, self.text.get(self.at..).filter(|rest| !rest.is_empty())?);
-            let len = match rest[0] {
-                b'#' if self.line_is_blank => directive_len(rest),
-                b'/' if rest.starts_with(b"//") => rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len()),
-                b'/' if rest.starts_with(b"/*") => comment_len(rest),
-                quote @ (b'"' | b'\'') => literal_len(rest, quote),
-                byte if is_word(byte) => rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len()),
-                _ => 1,
-            };
-            let is_comment = rest[0] == b'/' && len > 1;
-            self.at += len.max(1);
-            self.line_is_blank = rest[0] == b'\n' || self.line_is_blank && (rest[0].is_ascii_whitespace() || is_comment);
-            if !rest[0].is_ascii_whitespace() && !is_comment {
-                return Some(start..self.at);
-            }
+/// Goes over a pair of these signs and what it holds, if it is next; where it ends.
+fn pair(pieces: &mut Pieces, text: &[u8], open: u8, close: u8) -> Option<usize> {
+    let mut depth = 0usize;
+    while let Some(token) = pieces.token() {
+        match text[token.range.start] {
+            sign if sign == open => depth += 1,
+            sign if sign == close && depth > 1 => depth -= 1,
+            sign if sign == close && depth == 1 => return Some(token.range.start),
+            _ if depth == 0 => return None,
+            _ => {}
         }
     }
+    None
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ mod record;
 mod recording;
 mod reserved;
 mod saved;
+mod scan;
 mod settle;
 mod signature;
 mod source;

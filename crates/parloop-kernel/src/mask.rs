@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::scan::{Piece, PieceKind, Pieces};
+
 /// A macro word and where it stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
@@ -48,46 +50,26 @@ pub(crate) struct Masked {
 pub(crate) fn mask(original: &str) -> Masked {
     let bytes = original.as_bytes();
     let mut masked = Masked { text: bytes.to_vec(), ..Masked::default() };
-    let mut at = 0;
-    let mut line_is_blank = true;
     let mut bodies = Bodies::default();
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        let next = match rest[0] {
-            b'\n' => {
-                line_is_blank = true;
-                at += 1;
-                continue;
-            }
-            b'#' if line_is_blank => {
-                let len = directive_len(rest);
-                bodies.directive(&rest[1..len]);
-                at + len
-            }
-            b'/' if rest.starts_with(b"//") => at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len()),
-            b'/' if rest.starts_with(b"/*") => at + comment_len(rest),
-            // It separates the digits of a number in C++.
-            b'\'' if bodies.last.is_ascii_digit() && at > 0 && is_word(bytes[at - 1]) => at + 1,
-            quote @ (b'"' | b'\'') => at + literal_len(rest, quote),
-            byte if is_word(byte) => {
-                let len = rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
+    let mut pieces = Pieces::of(bytes);
+    while let Some(Piece { kind, range: Range { start, end } }) = pieces.next() {
+        match kind {
+            PieceKind::Directive => bodies.directive(&bytes[start + 1..end]),
+            PieceKind::Word => {
                 let loops = masked.loops.len();
-                let next = masked.word(original, at, at + len);
+                pieces.skip_to(masked.word(original, start, end));
                 if masked.loops.len() > loops {
                     bodies.keep();
                 }
-                bodies.last = byte;
-                next
+                bodies.last = bytes[start];
             }
-            byte => {
-                if let Some(body) = bodies.step(byte, at) {
+            PieceKind::Sign => {
+                if let Some(body) = bodies.step(bytes[start], start) {
                     masked.blank(body.start, body.end);
                 }
-                at + 1
             }
-        };
-        line_is_blank &= rest[0].is_ascii_whitespace();
-        at = next.max(at + 1);
+            PieceKind::Space | PieceKind::Comment | PieceKind::Literal => {}
+        }
     }
     masked
 }
@@ -213,7 +195,7 @@ impl Body {
     /// Takes a directive in the body. Where each branch of a condition opens and closes alike, it does not decide where the body ends.
     fn directive(&mut self, text: &[u8]) {
         let text = text.trim_ascii_start();
-        let word = &text[..text.iter().position(|&byte| !is_word(byte)).unwrap_or(text.len())];
+        let word = &text[..text.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(text.len())];
         match (word, self.conditions.pop()) {
             (b"if" | b"ifdef" | b"ifndef", around) => {
                 self.conditions.extend(around);
@@ -250,9 +232,6 @@ impl Bodies {
 
     /// Takes a byte that is no word, and gives the body that ends with it and is read by nobody.
     fn step(&mut self, byte: u8, at: usize) -> Option<Range<usize>> {
-        if byte.is_ascii_whitespace() {
-            return None;
-        }
         let last = std::mem::replace(&mut self.last, byte);
         match (&mut self.open, byte) {
             (None, b'{') if last == b')' => self.open = Some(Body { start: at + 1, depth: 1, is_kept: false, conditions: Vec::new() }),
@@ -269,40 +248,6 @@ impl Bodies {
         }
         None
     }
-}
-
-pub(crate) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-/// Up to the end of the line that no backslash continues.
-pub(crate) fn directive_len(rest: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(end) = rest[at..].iter().position(|&b| b == b'\n') {
-        let line = rest[at..at + end].trim_ascii_end();
-        if !line.ends_with(b"\\") {
-            return at + end;
-        }
-        at += end + 1;
-    }
-    rest.len()
-}
-
-pub(crate) fn comment_len(rest: &[u8]) -> usize {
-    rest.windows(2).skip(2).position(|pair| pair == b"*/").map_or(rest.len(), |at| at + 4)
-}
-
-pub(crate) fn literal_len(rest: &[u8], quote: u8) -> usize {
-    let mut at = 1;
-    while at < rest.len() {
-        match rest[at] {
-            b'\\' => at += 2,
-            b'\n' => return at,
-            byte if byte == quote => return at + 1,
-            _ => at += 1,
-        }
-    }
-    rest.len()
 }
 
 #[cfg(test)]

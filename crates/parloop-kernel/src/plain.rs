@@ -15,8 +15,8 @@ use crate::error::{KernelError, Result};
 use crate::grammar::tree;
 use crate::mask::{MarkKind, Masked, mask};
 use crate::parse::{DEEPEST_BLOCK, Dialect, find, parse};
-use crate::record::{Scanned, next_sign};
 use crate::reserved::is_reserved;
+use crate::scan::{Scanned, next_sign};
 use crate::signature::Signature;
 use crate::source::{Joined, Source, join};
 

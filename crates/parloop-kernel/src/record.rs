@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::edit::Edit;
-use crate::mask::{comment_len, directive_len, is_word, literal_len};
+use crate::scan::{Scanned, next_sign};
 
 /// A function that the source defines or declares.
 #[derive(Debug)]
@@ -69,21 +69,6 @@ fn call_with_record(text: &str, end: usize) -> Option<Edit> {
     Some(Edit { at: open + 1, remove: 0, insert })
 }
 
-/// Where the next sign is that is no space, comment or continued line.
-pub(crate) fn next_sign(text: &str, from: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = from;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'/' if bytes[at..].starts_with(b"/*") => at += comment_len(&bytes[at..]),
-            b'\\' => at += 1,
-            byte if byte.is_ascii_whitespace() => at += 1,
-            _ => return Some(at),
-        }
-    }
-    None
-}
-
 /// The functions that check, or that use a function or a macro which does.
 fn receivers(text: &str, scanned: &Scanned, declared: &[Declared]) -> HashSet<String> {
     let functions = declared.iter().map(|function| (function.name.as_str(), function.body.clone()));
@@ -104,63 +89,6 @@ fn receivers(text: &str, scanned: &Scanned, declared: &[Declared]) -> HashSet<St
     }
     let names: HashSet<&str> = declared.iter().map(|function| function.name.as_str()).collect();
     found.into_iter().filter(|name| names.contains(name)).map(str::to_owned).collect()
-}
-
-/// The words of a text outside comments and literals, and its macros.
-#[derive(Default)]
-pub(crate) struct Scanned {
-    pub(crate) words: Vec<Range<usize>>,
-    /// Where each macro's name and its whole definition stand.
-    pub(crate) macros: Vec<(Range<usize>, Range<usize>)>,
-}
-
-impl Scanned {
-    pub(crate) fn of(text: &str) -> Scanned {
-        let bytes = text.as_bytes();
-        let mut scanned = Scanned::default();
-        let (mut at, mut line_is_blank) = (0, true);
-        // The directive that the text at hand is part of, and whether its name and the macro's are still to come.
-        let mut define: Option<(Range<usize>, usize)> = None;
-        while at < bytes.len() {
-            let rest = &bytes[at..];
-            if define.as_ref().is_some_and(|(range, _)| at >= range.end) {
-                define = None;
-            }
-            let next = match rest[0] {
-                b'#' if line_is_blank => {
-                    define = Some((at..at + directive_len(rest), 0));
-                    at + 1
-                }
-                b'/' if rest.starts_with(b"//") => at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len()),
-                b'/' if rest.starts_with(b"/*") => at + comment_len(rest),
-                quote @ (b'"' | b'\'') => at + literal_len(rest, quote),
-                byte if is_word(byte) => {
-                    let end = at + rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
-                    if let Some((range, count)) = &mut define {
-                        match *count {
-                            0 if &text[at..end] == "define" => *count = 1,
-                            1 => {
-                                scanned.macros.push((at..end, end..range.end.max(end)));
-                                *count = 2;
-                            }
-                            _ => *count = 2,
-                        }
-                    }
-                    scanned.words.push(at..end);
-                    end
-                }
-                _ => at + 1,
-            };
-            line_is_blank = if rest[0] == b'\n' { true } else { line_is_blank && rest[0].is_ascii_whitespace() };
-            at = next.max(at + 1);
-        }
-        scanned
-    }
-
-    pub(crate) fn words_in(&self, range: Range<usize>) -> &[Range<usize>] {
-        let place = |at: usize| self.words.partition_point(|word| word.start < at);
-        &self.words[place(range.start)..place(range.end).max(place(range.start))]
-    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::mask::{comment_len, directive_len, is_word, literal_len};
-use crate::unread::without_comments;
+use crate::scan::{PieceKind, Pieces, without_comments};
 
 /// A text without what is not compiled.
 pub(crate) struct Settled<'a> {
@@ -79,31 +78,7 @@ impl Directive {
 }
 
 fn directives(text: &str) -> Vec<Directive> {
-    let bytes = text.as_bytes();
-    let (mut found, mut at, mut line_is_blank) = (Vec::new(), 0, true);
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        let next = match rest[0] {
-            b'\n' => {
-                line_is_blank = true;
-                at += 1;
-                continue;
-            }
-            b'#' if line_is_blank => {
-                found.push(Directive(at..at + directive_len(rest)));
-                at + directive_len(rest)
-            }
-            b'/' if rest.starts_with(b"//") => at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len()),
-            b'/' if rest.starts_with(b"/*") => at + comment_len(rest),
-            quote @ (b'"' | b'\'') => at + literal_len(rest, quote),
-            byte if is_word(byte) => at + rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len()),
-            _ => at + 1,
-        };
-        let is_comment = rest.starts_with(b"//") || rest.starts_with(b"/*");
-        line_is_blank &= rest[0].is_ascii_whitespace() || is_comment;
-        at = next.max(at + 1);
-    }
-    found
+    Pieces::of(text.as_bytes()).filter(|piece| piece.kind == PieceKind::Directive).map(|piece| Directive(piece.range)).collect()
 }
 
 struct Settler<'a> {

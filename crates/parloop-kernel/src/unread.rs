@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::scan::without_comments;
 use crate::source::Line;
 
 /// Whether a compiler may read files of the user's for this text, in which the headers that were found are in place. System headers are not
@@ -47,49 +48,6 @@ fn arguments_read_files(arguments: &[String]) -> bool {
 
 fn is_quoted(line: &str) -> bool {
     matches!(Line::read(line), Line::Include { system: false, .. })
-}
-
-/// The text with its lines joined where a backslash says so, and a space for each comment.
-pub(crate) fn without_comments(text: &str) -> String {
-    let text = text.replace("\\\r\n", "").replace("\\\n", "");
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find(['/', '"', '\'']) {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let len = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if let Some(comment) = rest.strip_prefix("/*") {
-            out.push(' ');
-            comment.find("*/").map_or(rest.len(), |end| end + "/**/".len())
-        } else {
-            let quoted = quoted_len(rest);
-            out.push_str(&rest[..quoted]);
-            quoted
-        };
-        rest = &rest[len..];
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The length of a slash, or of a string or character, which ends in its line.
-fn quoted_len(text: &str) -> usize {
-    let quote = text.as_bytes()[0];
-    if quote == b'/' {
-        return 1;
-    }
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            b'\n' => return at,
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            byte if byte == quote => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]
