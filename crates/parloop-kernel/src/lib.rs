@@ -21,6 +21,7 @@ mod grammar;
 mod grid;
 mod kernel;
 mod loops;
+mod macros;
 mod mask;
 mod options;
 mod order;

@@ -12,12 +12,13 @@ use crate::count::Count;
 use crate::ctype::words;
 use crate::edit::{Edit, Mistake};
 use crate::mask::{LoopMark, Masked};
+use crate::scan::{PieceKind, Pieces};
 use crate::signature::Param;
 
 /// The changes that a function's loops need.
-pub(crate) fn check_loops(function: Node, loops: &[LoopMark]) -> Result<Vec<Edit>, Mistake> {
+pub(crate) fn check_loops(function: Node, masked: &Masked) -> Result<Vec<Edit>, Mistake> {
     let inside: HashMap<usize, &LoopMark> =
-        loops.iter().filter(|mark| function.byte_range().contains(&mark.at)).map(|mark| (mark.at, mark)).collect();
+        masked.loops.iter().filter(|mark| function.byte_range().contains(&mark.at)).map(|mark| (mark.at, mark)).collect();
     let mut edits = Vec::new();
     let mut labelled = Vec::new();
     let mut open = if inside.is_empty() { vec![] } else { vec![(function, None)] };
@@ -28,7 +29,10 @@ pub(crate) fn check_loops(function: Node, loops: &[LoopMark]) -> Result<Vec<Edit
                 let reason = "VECTORIZE_OVER stands inside another; write the inner loop as a plain `for`".into();
                 return Err(Mistake { at: node.start_byte(), reason });
             }
-            (Some(mark), None) => Some((mark.body, node.end_byte())),
+            (Some(mark), None) => {
+                refuse_hidden_returns(masked, node.byte_range())?;
+                Some((mark.body, node.end_byte()))
+            }
             (None, around) => around,
         };
         if let Some((body, end)) = around
@@ -43,10 +47,28 @@ pub(crate) fn check_loops(function: Node, loops: &[LoopMark]) -> Result<Vec<Edit
                 edits.push(Edit { at: end - 1, remove: 0, insert: format!("}} parloop_next_{body}: ; ").into() });
             }
         }
+        // A function inside of the loop, of which C++ has some, returns for itself.
+        let around = around.filter(|_| node.kind() != "lambda_expression");
         let mut cursor = node.walk();
         open.extend(node.children(&mut cursor).map(|child| (child, around)));
     }
     Ok(edits)
+}
+
+/// A `return` in a macro would end more than its iteration on some targets, and cannot be changed for this loop alone.
+fn refuse_hidden_returns(masked: &Masked, body: Range<usize>) -> Result<(), Mistake> {
+    for piece in Pieces::of(&masked.text[body.clone()]).filter(|piece| piece.kind == PieceKind::Word) {
+        let at = body.start + piece.range.start;
+        let word = String::from_utf8_lossy(&masked.text[at..body.start + piece.range.end]);
+        if masked.macros.get(&word).is_some_and(|hidden| hidden.returns) {
+            let reason = format!(
+                "the macro `{word}` has a `return`, and is used inside VECTORIZE_OVER, where a `return` ends one iteration; write the \
+                 `return` itself there"
+            );
+            return Err(Mistake { at, reason });
+        }
+    }
+    Ok(())
 }
 
 /// The counts of the loops in a function's body, and whether CPU threads can share them out alike.
@@ -61,16 +83,22 @@ pub(crate) fn read_loops(
     helpers: &[String],
 ) -> (Vec<Count>, bool) {
     let text = String::from_utf8_lossy(&masked.text[body.clone()]);
+    let hides_changes = words(&text).iter().any(|word| masked.macros.get(word).is_some_and(|hidden| hidden.changes));
     let marks: Vec<&LoopMark> = masked.loops.iter().filter(|mark| body.contains(&mark.at)).collect();
     let known = |mark: &&LoopMark| {
         let count = Count::parse(&mark.count, params);
-        if count.params().any(|index| !fixed(index) || changes(&text, &params[index].name) > 0) { Count::Unknown } else { count }
+        let is_changed = |index: usize| hides_changes || !fixed(index) || changes(&text, &params[index].name) > 0;
+        if count.params().any(is_changed) { Count::Unknown } else { count }
     };
     let loops: Vec<Count> = marks.iter().map(known).collect();
     let all_known = !loops.contains(&Count::Unknown);
     // One text has one value, unless it names what is set more than once.
     let one_text = marks.windows(2).all(|pair| pair[0].count == pair[1].count);
-    let one_value = marks.len() < 2 || marks.iter().all(|mark| words(&mark.count).iter().all(|word| changes(&text, word) < 2));
+    let is_hidden = |mark: &&LoopMark| mark.count.is_empty();
+    let one_value = marks.len() < 2
+        || !hides_changes
+            && !marks.iter().any(is_hidden)
+            && marks.iter().all(|mark| words(&mark.count).iter().all(|word| changes(&text, word) < 2));
     let calls_loops = helpers.iter().any(|helper| words(&text).contains(helper));
     (loops, (all_known || one_text && one_value) && !calls_loops)
 }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::macros::Macros;
 use crate::scan::{Piece, PieceKind, Pieces};
 
 /// A macro word and where it stood.
@@ -45,11 +46,12 @@ pub(crate) struct Masked {
     pub(crate) loops: Vec<LoopMark>,
     /// Whether `atomicAdd` is used anywhere.
     pub(crate) uses_atomics: bool,
+    pub(crate) macros: Macros,
 }
 
 pub(crate) fn mask(original: &str) -> Masked {
     let bytes = original.as_bytes();
-    let mut masked = Masked { text: bytes.to_vec(), ..Masked::default() };
+    let mut masked = Masked { text: bytes.to_vec(), macros: Macros::of(original), ..Masked::default() };
     let mut bodies = Bodies::default();
     let mut pieces = Pieces::of(bytes);
     while let Some(Piece { kind, range: Range { start, end } }) = pieces.next() {
@@ -110,7 +112,7 @@ impl Masked {
                 self.uses_atomics = true;
                 return end;
             }
-            _ => return end,
+            word => return self.hidden(word, start, end),
         };
         self.marks.push(Mark { at: start, end, kind });
         self.blank(start, end);
@@ -139,6 +141,42 @@ impl Masked {
             }
         }
         end
+    }
+
+    /// Handles the name of a macro that begins or ends a loop. How often that runs is not known.
+    fn hidden(&mut self, word: &str, start: usize, end: usize) -> usize {
+        let Some(hidden) = self.macros.get(word) else { return end };
+        let sign = match hidden.loops {
+            Some((1, 0)) => b'{',
+            Some((0, 1)) => b'}',
+            _ => b' ',
+        };
+        let next = if sign == b' ' { end } else { self.arguments_end(end) };
+        if hidden.has_loop {
+            self.loops.push(LoopMark { at: start, body: next, count: String::new() });
+        }
+        if sign != b' ' {
+            self.blank(start, next);
+            self.text[start] = sign;
+        }
+        next
+    }
+
+    /// Where the arguments of a macro end, if it has any.
+    fn arguments_end(&self, from: usize) -> usize {
+        let mut pieces = Pieces::inside(&self.text);
+        pieces.skip_to(from);
+        let mut depth = 0usize;
+        while let Some(token) = pieces.token() {
+            match self.text[token.range.start] {
+                b'(' => depth += 1,
+                _ if depth == 0 => return from,
+                b')' if depth == 1 => return token.range.end,
+                b')' => depth -= 1,
+                _ => {}
+            }
+        }
+        from
     }
 
     /// `double complex`, in either order, becomes one word: the parser knows no complex types.

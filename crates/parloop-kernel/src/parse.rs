@@ -355,7 +355,7 @@ impl Reader<'_> {
         }
         let is_static = self.qualify_function(node, is_kernel, is_helper);
         self.declare(function, node.child_by_field_name("body").map_or(0..0, |body| body.byte_range()), is_kernel);
-        match check_loops(node, &self.masked.loops) {
+        match check_loops(node, self.masked) {
             Ok(edits) => self.edits.extend(edits),
             Err(mistake) => self.error = self.error.take().or(Some(mistake)),
         }

@@ -1,13 +1,14 @@
 //! Sources: text or files, joined to one text in portable C for one target. Comment marks become macros, the user's own headers are
 //! put in place, and every line keeps its file and number.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use parloop_device::DeviceKind;
 
 use crate::error::{KernelError, Result};
+use crate::scan::{PieceKind, Pieces, without_comments};
 
 /// One piece of a program's source.
 ///
@@ -100,7 +101,7 @@ pub(crate) struct Joined {
 
 /// All sources as one text for `target`. `folders` are searched for the user's headers.
 pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<Joined> {
-    let mut joiner = Joiner { target, folders, once: HashSet::new(), open: Vec::new(), out: String::new() };
+    let mut joiner = Joiner { target, folders, seen: HashMap::new(), open: Vec::new(), conditions: 0, out: String::new() };
     let mut api = Vec::new();
     // Unnamed sources of each of the two kinds are counted.
     let mut unnamed = [0, 0];
@@ -125,19 +126,38 @@ pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) 
 struct Joiner<'a> {
     target: DeviceKind,
     folders: &'a [PathBuf],
-    /// Headers with `#pragma once` that are in place already.
-    once: HashSet<PathBuf>,
+    /// Headers that are to be read once.
+    seen: HashMap<PathBuf, Seen>,
     /// Headers in which the place at hand is.
     open: Vec<PathBuf>,
+    /// How many conditions of the preprocessor are around the place at hand, guards of headers aside.
+    conditions: isize,
     out: String,
+}
+
+/// A header that is to be read once.
+struct Seen {
+    /// The name that is defined where it was read.
+    guard: String,
+    /// Whether it was read under no condition.
+    is_in_place: bool,
 }
 
 impl Joiner<'_> {
     fn add(&mut self, name: &str, text: &str, folder: Option<&Path>, depth: usize) -> Result<()> {
         self.mark_line(1, name);
-        for (index, line) in text.lines().enumerate() {
+        let hidden = Hidden::of(text);
+        let mut start = 0;
+        for (index, whole) in text.split_inclusive('\n').enumerate() {
             let place = Place { name, line: index + 1, folder, depth };
-            match Line::read(line) {
+            let line = whole.strip_suffix('\n').unwrap_or(whole);
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let read = if hidden.contains(start) { Line::Plain } else { Line::read(line) };
+            start += whole.len();
+            if matches!(read, Line::Plain) && !hidden.contains(start - whole.len()) {
+                self.conditions += condition(line);
+            }
+            match read {
                 Line::Include { file, system } => self.include(line, file, system, &place)?,
                 Line::IncludeFile { file, contexts } => self.include_file(file, contexts, &place)?,
                 Line::Vectorize { rest } => match *rest.split_whitespace().collect::<Vec<_>>() {
@@ -210,20 +230,42 @@ impl Joiner<'_> {
         }
         let text = read_text(path)?;
         let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if self.open.contains(&name) && is_guarded(&text) {
+        let own_guard = guard(&text);
+        if self.open.contains(&name) && own_guard.is_some() {
             // Its guard leaves out what it would include of itself.
             self.push_line("");
             return Ok(());
         }
         let once = text.lines().any(|line| matches!(Line::read(line), Line::Once));
-        if once && !self.once.insert(name.clone()) {
-            self.push_line("");
-            return Ok(());
+        let is_conditional = self.conditions > 0;
+        let number = self.seen.len();
+        let mut new_guard = None;
+        if once || own_guard.is_some() {
+            let is_known = self.seen.contains_key(&name);
+            let new_name = || own_guard.clone().unwrap_or_else(|| format!("PARLOOP_ONCE_{number}"));
+            let seen = self.seen.entry(name.clone()).or_insert_with(|| Seen { guard: new_name(), is_in_place: false });
+            if seen.is_in_place && !self.out.contains(&format!("undef {}", seen.guard)) {
+                self.push_line("");
+                return Ok(());
+            }
+            seen.is_in_place |= !is_conditional;
+            // Which of the places is compiled first, the compiler finds out.
+            new_guard = (own_guard.is_none() && (is_conditional || is_known)).then(|| seen.guard.clone());
         }
+        if let Some(guard) = &new_guard {
+            self.push_line(&format!("#ifndef {guard}\n#define {guard}"));
+        }
+        let around = self.conditions;
+        // The guard of a header is no condition for what it includes.
+        self.conditions -= isize::from(own_guard.is_some());
         self.open.push(name);
         let added = self.add(&path.display().to_string(), &text, path.parent(), place.depth + 1);
         self.open.pop();
+        self.conditions = around;
         added?;
+        if new_guard.is_some() {
+            self.push_line("#endif");
+        }
         self.mark_line(place.line + 1, place.name);
         Ok(())
     }
@@ -307,15 +349,62 @@ impl Line<'_> {
     }
 }
 
-/// Whether the first directives of a header are `#ifndef NAME` and `#define NAME`.
-fn is_guarded(text: &str) -> bool {
-    let mut directives = text.lines().filter_map(|line| line.trim_start().strip_prefix('#')).map(|line| {
-        let mut words = line.split_whitespace();
-        (words.next().unwrap_or_default(), words.next().unwrap_or_default())
-    });
-    match (directives.next(), directives.next()) {
-        (Some(("ifndef", guard)), Some(("define", defined))) => guard == defined,
-        _ => false,
+/// The name by which a header guards itself: `#ifndef NAME`, `#define NAME` and the last `#endif` hold all of it.
+fn guard(text: &str) -> Option<String> {
+    let mut pieces = Pieces::of(text.as_bytes());
+    let mut directive = || {
+        let piece = pieces.token()?;
+        let line = without_comments(&text[piece.range]);
+        let mut words = line.strip_prefix('#').filter(|_| piece.kind == PieceKind::Directive)?.split_whitespace().map(str::to_owned);
+        Some((words.next()?, words.next().unwrap_or_default()))
+    };
+    let (first, name) = directive()?;
+    let is_defined = directive().is_some_and(|(word, defined)| word == "define" && defined == name);
+    if first != "ifndef" || !is_defined {
+        return None;
+    }
+    let mut depth = 1;
+    while let Some(token) = pieces.token() {
+        if depth == 0 {
+            return None;
+        }
+        if token.kind == PieceKind::Directive {
+            let line = &text[token.range];
+            depth += condition(line);
+            if depth == 1 && without_comments(line).trim_start_matches(['#', ' ', '\t']).starts_with("el") {
+                return None;
+            }
+        }
+    }
+    (depth == 0).then_some(name)
+}
+
+/// What a directive adds to the conditions around what follows.
+fn condition(line: &str) -> isize {
+    let Some(directive) = line.trim_start().strip_prefix('#').map(str::trim_start) else { return 0 };
+    match directive.split(|c: char| !c.is_ascii_alphanumeric()).next() {
+        Some("if" | "ifdef" | "ifndef") => 1,
+        Some("endif") => -1,
+        _ => 0,
+    }
+}
+
+/// The places of a text inside of comments and literals of several lines.
+struct Hidden(Vec<Range<usize>>);
+
+impl Hidden {
+    fn of(text: &str) -> Hidden {
+        let bytes = text.as_bytes();
+        let is_long = |range: &Range<usize>| bytes[range.clone()].contains(&b'\n');
+        let is_hiding = |kind: PieceKind| matches!(kind, PieceKind::Comment | PieceKind::Literal);
+        let pieces = Pieces::of(bytes).filter(|piece| is_hiding(piece.kind)).map(|piece| piece.range);
+        Hidden(pieces.filter(is_long).collect())
+    }
+
+    /// Whether a line that begins here begins inside of one.
+    fn contains(&self, start: usize) -> bool {
+        let place = self.0.partition_point(|range| range.end <= start);
+        self.0.get(place).is_some_and(|range| range.start < start)
     }
 }
 
@@ -413,6 +502,54 @@ mod tests {
         let text = join(&[source], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap().text;
         let expected = format!("#line 1 \"<source>\"\n#line 1 \"{}\"\n\nint x;\n#line 2 \"<source>\"\n\nint after;\n", header.display());
         assert_eq!(text, expected);
+    }
+
+    fn joined_with(headers: &[(&str, &str)], text: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in headers {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        join(&[Source::text(text)], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap().text
+    }
+
+    #[test]
+    fn a_header_that_is_read_once_is_there_wherever_it_is_compiled_first() {
+        let header = [("cfg.h", "#pragma once\n#define SCALE 2.0\n")];
+        let text = joined_with(&header, "#ifdef GPU\n#include \"cfg.h\"\n#endif\n#include \"cfg.h\"\n#include \"cfg.h\"\nint after;");
+        assert_eq!(text.matches("#define SCALE").count(), 2, "{text}");
+        assert_eq!(text.matches("#ifndef PARLOOP_ONCE_0\n#define PARLOOP_ONCE_0\n").count(), 2, "{text}");
+        assert_eq!(text.matches("#endif").count(), 3, "{text}");
+    }
+
+    #[test]
+    fn an_include_in_a_comment_or_a_string_is_none() {
+        let header = [("c.h", "/* doc */\nint from_header;\n")];
+        for text in ["/* old:\n#include \"c.h\"\n*/\nint x;", "const char *s = R\"(\n#include \"c.h\"\n)\";\n"] {
+            assert!(joined_with(&header, text).ends_with(&format!("{}\n", text.trim_end())), "{text}");
+        }
+        assert!(joined_with(&header, "/* old\n*/\n#include \"c.h\"\n").contains("from_header"));
+    }
+
+    #[test]
+    fn headers_under_guards_are_put_in_place_once_where_no_condition_decides() {
+        let headers: Vec<(String, String)> = (0..40)
+            .map(|at: usize| {
+                let includes: String = (at.saturating_sub(2)..at).map(|other| format!("#include \"h{other}.h\"\n")).collect();
+                (format!("h{at}.h"), format!("#ifndef H{at}\n#define H{at}\n{includes}int g{at};\n#endif\n"))
+            })
+            .collect();
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, text)| (&name[..], &text[..])).collect();
+        let text = joined_with(&headers, "#include \"h39.h\"\n");
+        assert_eq!(text.matches("int g0;").count(), 1);
+        let header = [("g.h", "#ifndef G\n#define G\nint g;\n#endif\n")];
+        let twice = "#if X\n#include \"g.h\"\n#endif\n#include \"g.h\"\n#include \"g.h\"\n";
+        assert_eq!(joined_with(&header, twice).matches("int g;").count(), 2);
+        let undefined = "#include \"g.h\"\n#undef G\n#include \"g.h\"\n";
+        assert_eq!(joined_with(&header, undefined).matches("int g;").count(), 2);
+        for open in ["#ifndef G\n#define G\nint g;\n#endif\nint g;\n", "#ifndef G\n#define G\nint g;\n#else\nint h;\n#endif\n"] {
+            assert_eq!(guard(open), None, "{open}");
+        }
+        assert_eq!(guard("// about\n#ifndef G /* x */\n#define G\n#if A\n#else\n#endif\n#endif // G\n").as_deref(), Some("G"));
     }
 
     #[test]
