@@ -55,6 +55,7 @@ impl TypeNames {
     /// As [`add`](Self::add), of a macro, which may stand for a pointer.
     pub(crate) fn add_macro(&mut self, name: String, value: &str, place: Place) {
         let star = value.contains('*').then(|| POINTER.to_owned());
+        let star = star.or_else(|| value.trim().is_empty().then(|| NOTHING.to_owned()));
         self.add_words(name, words(value).into_iter().chain(star).collect(), place);
     }
 
@@ -71,13 +72,31 @@ impl TypeNames {
     /// The number that `name` stands for; `None` where there is more than one.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
         let number = |words: &Vec<String>| match words.as_slice() {
-            [word] => word.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok(),
+            [word] => integer(word).and_then(|number| u64::try_from(number).ok()),
             _ => None,
         };
         let meanings = self.0.get(name)?;
         let mut all = meanings.given.iter().chain(&meanings.found).map(number);
         let first = all.next()?;
         all.all(|other| other == first).then_some(first)?
+    }
+
+    /// From here on `name` stands for nothing that is known.
+    pub(crate) fn remove(&mut self, name: &str) {
+        if let Some(meanings) = self.0.get_mut(name) {
+            meanings.found = vec![Vec::new()];
+        }
+    }
+
+    /// Whether the source or an argument gives a name a meaning.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Whether a name is a macro that stands for nothing at all, wherever it is used.
+    pub(crate) fn is_empty_macro(&self, name: &str) -> bool {
+        let is_empty = |words: &Vec<String>| matches!(&words[..], [word] if word == NOTHING);
+        self.0.get(name).is_some_and(|meanings| meanings.is_certain && meanings.given.iter().chain(&meanings.found).all(is_empty))
     }
 
     /// Whether a name stands for a pointer, or may do so.
@@ -118,12 +137,15 @@ impl TypeNames {
     }
 }
 
+/// The word of a macro that stands for nothing.
+const NOTHING: &str = "";
+
 /// The word of a macro that stands for a pointer.
 const POINTER: &str = "*";
 
 /// The words of a type that say which it is.
 fn unqualified(specifiers: &[String]) -> impl Iterator<Item = &str> {
-    const IGNORED: [&str; 8] = ["const", "volatile", "restrict", "static", "inline", "register", "extern", "int"];
+    const IGNORED: [&str; 9] = ["const", "volatile", "restrict", "static", "inline", "register", "extern", "int", "std"];
     specifiers.iter().map(String::as_str).filter(|word| !IGNORED.contains(word))
 }
 
@@ -152,8 +174,8 @@ pub(crate) fn plain(specifiers: &[String]) -> Option<Scalar> {
         ["double"] => DType::F64,
         [name] if is_complex(name, "float") => DType::C64,
         [name] if is_complex(name, "double") => DType::C128,
-        ["complex", "float", "std"] => DType::C64,
-        ["complex", "double", "std"] => DType::C128,
+        ["complex", "float"] => DType::C64,
+        ["complex", "double"] => DType::C128,
         _ => return None,
     };
     Some(Scalar::Value(dtype))
@@ -171,6 +193,16 @@ pub(crate) enum Scalar {
     Void,
     Char,
     Value(DType),
+}
+
+/// A number in C: decimal, octal or hexadecimal.
+pub(crate) fn integer(word: &str) -> Option<i64> {
+    let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
+    match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        Some(hex) => i64::from_str_radix(hex, 16).ok(),
+        None if digits.len() > 1 && digits.starts_with('0') => i64::from_str_radix(digits, 8).ok(),
+        None => digits.parse().ok(),
+    }
 }
 
 /// The identifiers, keywords and numbers of a text.

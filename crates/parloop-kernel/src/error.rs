@@ -39,6 +39,8 @@ pub enum KernelError {
     NoSuchKernel { asked: String, found: Vec<String> },
     #[error("the source has no function `{asked}`; it has {}", if .found.is_empty() { "none".to_owned() } else { .found.join(", ") })]
     NoSuchFunction { asked: String, found: Vec<String> },
+    #[error("`{name}` cannot be called from outside: {reason}")]
+    NotCallable { name: String, reason: String },
     #[error("`{name}` is a plain function: only a GPUKERN function can be launched on {device}")]
     NotAKernel { name: String, device: String },
     #[error(

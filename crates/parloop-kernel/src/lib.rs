@@ -23,6 +23,7 @@ mod kernel;
 mod loops;
 mod macros;
 mod mask;
+mod names;
 mod options;
 mod order;
 mod pair;

@@ -118,3 +118,43 @@ fn changes(body: &str, name: &str) -> usize {
     };
     body.match_indices(name).filter(|(at, _)| changed(*at)).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use parloop_device::{DeviceKind, Language};
+
+    use crate::count::Count;
+    use crate::parse::{Dialect, Parsed, parse};
+    use crate::source::Joined;
+
+    fn parsed(text: &str, language: Language) -> crate::error::Result<Parsed> {
+        let dialect = Dialect { target: DeviceKind::Cuda, language, classes: &[], checked: false, arguments: &[], wanted: &[] };
+        parse(&Joined::from(text), dialect)
+    }
+
+    #[test]
+    fn loops_and_changes_in_macros_leave_the_count_open() {
+        for text in [
+            "#define TWICE(v) v *= 2\nGPUKERN void f(double *x, int n) { TWICE(n); VECTORIZE_OVER(i, n) x[i] = 1; END_VECTORIZE }",
+            "#define LOOP(i, n) VECTORIZE_OVER(i, n)\nGPUKERN void f(double *x, int n) { LOOP(i, n) x[i] += 1; END_VECTORIZE }",
+            "#define ALL(x, n) VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE\nGPUKERN void f(double *x, int n) { ALL(x, n) }",
+            "#define END END_VECTORIZE\n#define N 2 * n\nGPUKERN void f(double *x, int n) { VECTORIZE_OVER(i, N) x[i] += 1; END }",
+        ] {
+            let parsed = parsed(text, Language::C).unwrap();
+            assert_eq!(parsed.functions[0].loops, [Count::Unknown], "{text}");
+            assert!(parsed.needs.strides, "{text}");
+        }
+        let text = "#define ONE 1\nGPUKERN void f(double *x, int n) { VECTORIZE_OVER(i, n) x[i] += ONE; END_VECTORIZE }";
+        assert_eq!(parsed(text, Language::C).unwrap().functions[0].loops, [Count::Param(1)]);
+    }
+
+    #[test]
+    fn a_return_in_a_macro_is_refused_and_one_of_a_lambda_is_its_own() {
+        let text = "#define SKIP(c) if (c) return\nGPUKERN void f(double *x, int n) { VECTORIZE_OVER(i, n) SKIP(i == 3); x[i] = 1; END_VECTORIZE }";
+        let error = parsed(text, Language::C).unwrap_err().to_string();
+        assert!(error.contains("the macro `SKIP` has a `return`"), "{error}");
+        let lambda = "auto g = [&](int k) { if (k == 3) return; x[k] = 5; };";
+        let text = format!("GPUKERN void f(double *x, const int n) {{ VECTORIZE_OVER(i, n) {lambda} g(i); END_VECTORIZE }}");
+        assert!(parsed(&text, Language::Cpp).unwrap().text.contains(lambda));
+    }
+}

@@ -3,7 +3,7 @@
 use parloop_device::{DType, DeviceKind};
 use tree_sitter::Node;
 
-use crate::ctype::{Scalar, words};
+use crate::ctype::{Scalar, integer, words};
 use crate::edit::{Edit, Mistake};
 use crate::pair::Pointer;
 use crate::parse::Reader;
@@ -17,7 +17,9 @@ impl Reader<'_> {
     pub(crate) fn param(&mut self, node: Node, function: &str, index: usize, kernel_gap: Option<usize>) -> Result<Param, Mistake> {
         let declarator = node.child_by_field_name("declarator");
         let specifiers_end = declarator.map_or(node.end_byte(), |d| d.start_byte());
-        let specifiers = words(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
+        let specifiers = without_attributes(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
+        let mut specifiers = words(&specifiers);
+        specifiers.retain(|word| !self.typedefs.is_empty_macro(word));
         let constant = specifiers.iter().any(|word| word == "const");
         let (name, layers) = match declarator.map(|d| self.declarator(d, function)) {
             Some(found) => found?.map_or((String::new(), None), |(name, layers)| (name, Some(layers))),
@@ -33,7 +35,7 @@ impl Reader<'_> {
         let class = self.class(&specifiers).filter(|_| layers.is_empty());
         let scalar = self.scalar(&specifiers, node, function)?;
         let ty = match (scalar, layers.as_slice()) {
-            _ if let Some(class) = class => ParamType::Pointer { to: Pointee::Class(class), constant },
+            _ if let Some(class) = &class => ParamType::Pointer { to: Pointee::Class(class.clone()), constant },
             (Some(Scalar::Value(dtype)), []) => ParamType::Scalar(dtype),
             (Some(Scalar::Char), []) => ParamType::Scalar(DType::I8),
             (Some(Scalar::Void), []) | (None, []) => {
@@ -64,6 +66,11 @@ impl Reader<'_> {
                     }
                 }
             }
+        }
+        if let Some(Scalar::Value(dtype)) = scalar.filter(|_| class.is_none())
+            && specifiers.iter().any(|word| self.typedefs.has(word))
+        {
+            self.confirmations.push_str(&confirmation(&specifiers, dtype, &format!("{name}_of_{function}")));
         }
         Ok(Param { name, ty })
     }
@@ -175,9 +182,53 @@ impl Reader<'_> {
 
     /// The length that an array is declared with: a number, or a name that `#define` gives to one.
     fn length(&self, text: &str) -> Option<u64> {
-        let text = text.trim().trim_end_matches(['u', 'U', 'l', 'L']);
-        text.parse().ok().or_else(|| self.typedefs.number(text)).filter(|length| *length > 0)
+        let text = text.trim();
+        let number = integer(text).and_then(|number| u64::try_from(number).ok());
+        number.or_else(|| self.typedefs.number(text)).filter(|length| *length > 0)
     }
+}
+
+/// What makes a compiler stop that reads another type than we do: a name of the source's may have another meaning for it. It stands behind
+/// the function, as near as possible.
+fn confirmation(specifiers: &[String], dtype: DType, what: &str) -> String {
+    if dtype.is_complex() {
+        return String::new();
+    }
+    let ty = unqualified(specifiers).map(String::as_str).collect::<Vec<_>>().join(" ");
+    let kind = match dtype {
+        DType::Bool => format!("({ty})2 == ({ty})1"),
+        _ if dtype.is_float() => format!("({ty})0.5f != ({ty})0"),
+        _ => format!(
+            "({ty})0.5f == ({ty})0) & ((({ty})-1 < ({ty})1) == {}",
+            u8::from(dtype.integer_range().is_some_and(|(least, _)| least < 0))
+        ),
+    };
+    format!(" typedef char parloop_{what}_is_not_{dtype}[(sizeof({ty}) == {}) & ({kind}) ? 1 : -1];", dtype.size())
+}
+
+/// Specifiers without the attributes of GNU C and of C++.
+fn without_attributes(text: &str) -> String {
+    let mut text = text.to_owned();
+    while let Some(at) = text.find("[[").filter(|at| text[*at..].contains("]]")) {
+        let end = text[at..].find("]]").map_or(text.len(), |end| at + end + 2);
+        text.replace_range(at..end, " ");
+    }
+    while let Some(at) = text.find("__attribute__") {
+        let (mut depth, mut end) = (0usize, text.len());
+        for (place, byte) in text.bytes().enumerate().skip(at + "__attribute__".len()) {
+            match byte {
+                b'(' => depth += 1,
+                b')' if depth <= 1 => {
+                    end = place + 1;
+                    break;
+                }
+                b')' => depth -= 1,
+                _ => {}
+            }
+        }
+        text.replace_range(at..end, " ");
+    }
+    text
 }
 
 /// A step from a declared name to the elements.
@@ -217,4 +268,64 @@ fn pointee(scalar: Option<Scalar>, inner: &[Layer], specifiers: &[String]) -> Po
 /// The words of a type without its qualifiers.
 fn unqualified(specifiers: &[String]) -> impl Iterator<Item = &String> {
     specifiers.iter().filter(|word| !matches!(word.as_str(), "const" | "volatile" | "restrict"))
+}
+
+#[cfg(test)]
+mod tests {
+    use parloop_device::{DeviceKind, Language};
+
+    use crate::parse::{Dialect, Parsed, parse};
+    use crate::source::Joined;
+
+    fn parsed(text: &str, language: Language, target: DeviceKind) -> Parsed {
+        let dialect = Dialect { target, language, classes: &[], checked: false, arguments: &[], wanted: &[] };
+        parse(&Joined::from(text), dialect).unwrap()
+    }
+
+    fn signature(text: &str, language: Language) -> String {
+        let parsed = parsed(text, language, DeviceKind::Cpu);
+        parsed.functions.first().map_or_else(|| parsed.refused[0].1.reason.clone(), ToString::to_string)
+    }
+
+    #[test]
+    fn types_by_names_of_the_source_are_confirmed_by_the_compiler() {
+        let text = "typedef float real;\nGPUKERN void f(const real x, double *y) { }\nint after;";
+        let found = parsed(text, Language::C, DeviceKind::Cuda).text;
+        let check = "typedef char parloop_x_of_f_is_not_float32[(sizeof(real) == 4) & ((real)0.5f != (real)0) ? 1 : -1];";
+        assert_eq!(found, text.replacen("{ }", &format!("{{ }} {check}"), 1));
+        let plain = "GPUKERN void f(const float x, double *y) { }";
+        assert_eq!(parsed(plain, Language::C, DeviceKind::Cuda).text, plain);
+        let found = parsed("typedef unsigned whole;\nGPUKERN void f(whole *x) { }", Language::C, DeviceKind::Cpu).text;
+        let check = "(sizeof(whole) == 4) & ((whole)0.5f == (whole)0) & (((whole)-1 < (whole)1) == 0) ? 1 : -1]";
+        assert!(found.contains(check), "{found}");
+    }
+
+    #[test]
+    fn attributes_empty_macros_and_namespaces_leave_a_type_what_it_is() {
+        for (text, language) in [
+            ("void f(__attribute__((unused)) double *x) {}", Language::C),
+            ("#define IN\nvoid f(IN double *x) {}", Language::C),
+            ("void f([[maybe_unused]] double *x) {}", Language::Cpp),
+        ] {
+            assert_eq!(signature(text, language), "void f(double * x)", "{text}");
+        }
+        assert_eq!(
+            signature("void f(std::int32_t *x, std::complex<double> *y) {}", Language::Cpp),
+            "void f(int32_t * x, double _Complex * y)"
+        );
+    }
+
+    #[test]
+    fn lengths_of_rows_are_numbers_of_c_and_gone_where_they_are_undefined() {
+        let rows = |define: &str| signature(&format!("{define}\nvoid f(double x[][N]) {{}}"), Language::C);
+        assert_eq!(rows("#define N 010"), "void f(double (*x)[8])");
+        assert_eq!(rows("#define N 0x10u"), "void f(double (*x)[16])");
+        assert_eq!(rows("#define N 4\n#undef N\nenum { N = 6 };"), "void f(double * x)");
+    }
+
+    #[test]
+    fn a_function_beside_a_template_of_its_name_is_not_called() {
+        let text = "template <class T> void f(T x, int n) { }\nvoid f(double *x, int n) { }";
+        assert!(signature(text, Language::Cpp).contains("as a template"));
+    }
 }

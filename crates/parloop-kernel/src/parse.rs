@@ -7,7 +7,7 @@ use parloop_device::{DeviceKind, Language};
 use tree_sitter::Node;
 
 use crate::count::Count;
-use crate::ctype::{Place, TypeNames, words};
+use crate::ctype::{TypeNames, words};
 use crate::definition::{Definition, definition};
 use crate::edit::{Edit, Mistake, Places, apply};
 use crate::error::Result;
@@ -75,6 +75,8 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         edits: Vec::new(),
         one_space: arguments.iter().any(|argument| argument == ONE_SPACE),
         locals: String::new(),
+        confirmations: String::new(),
+        templates: BTreeSet::new(),
         depth: 0,
         error: None,
     };
@@ -134,7 +136,7 @@ pub(crate) struct Reader<'a> {
     renamed: BTreeSet<String>,
     declared: Vec<Declared>,
     /// Whether the preprocessor decides if this is compiled at all.
-    conditional: bool,
+    pub(crate) conditional: bool,
     /// Functions with loops that are no kernels.
     loop_helpers: Vec<String>,
     pub(crate) edits: Vec<Edit>,
@@ -142,6 +144,10 @@ pub(crate) struct Reader<'a> {
     pub(crate) one_space: bool,
     /// What the body of the kernel at hand begins with.
     pub(crate) locals: String,
+    /// What shall stand behind the function at hand, so that a compiler confirms the types that were read.
+    pub(crate) confirmations: String,
+    /// Functions that are templates.
+    pub(crate) templates: BTreeSet<String>,
     /// How many blocks are around what is read.
     depth: usize,
     error: Option<Mistake>,
@@ -177,6 +183,8 @@ impl Reader<'_> {
                 "type_definition" => self.typedef(child),
                 "alias_declaration" => self.alias(child),
                 "preproc_def" => self.define(child),
+                "preproc_call" => self.undefine(child),
+                "template_declaration" => self.template(child),
                 kind if kind.starts_with("preproc_") => {
                     let outer = self.conditional;
                     let is_left = decided == Some(false) && child.kind() == "preproc_else";
@@ -244,53 +252,6 @@ impl Reader<'_> {
 
     fn has_mark(&self, kind: MarkKind, from: usize, to: usize) -> bool {
         self.masked.marks_in(from..to).iter().any(|mark| mark.kind == kind)
-    }
-
-    fn typedef(&mut self, node: Node) {
-        let Some(ty) = node.child_by_field_name("type").map(|ty| self.text(ty)) else { return };
-        let place = if self.conditional { Place::Conditional } else { Place::Certain };
-        let mut cursor = node.walk();
-        for declarator in node.children_by_field_name("declarator", &mut cursor) {
-            // A name for a pointer or an array is no name for a number.
-            let (name, ty) = match declarator.kind() {
-                "type_identifier" => (Some(declarator), ty.as_str()),
-                _ => (find(declarator, "type_identifier"), ""),
-            };
-            if let Some(name) = name.map(|name| self.text(name)) {
-                self.typedefs.add(name, ty, place);
-            }
-        }
-    }
-
-    /// `using real = double;`
-    fn alias(&mut self, node: Node) {
-        let (Some(name), Some(ty)) = (node.child_by_field_name("name"), node.child_by_field_name("type")) else { return };
-        let place = if self.conditional { Place::Conditional } else { Place::Certain };
-        // A name for a pointer or an array is no name for a number.
-        let ty = if ty.child_by_field_name("declarator").is_some() { String::new() } else { self.text(ty) };
-        self.typedefs.add(self.text(name), &ty, place);
-    }
-
-    fn define(&mut self, node: Node) {
-        let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value")) else { return };
-        let (name, ty) = (self.text(name), self.text(value));
-        // In `#ifndef NAME`, `#define NAME` the name may have another meaning.
-        let is_default = node.parent().and_then(|outer| outer.child_by_field_name("name")).is_some_and(|outer| self.text(outer) == name);
-        let place = if self.conditional || is_default { Place::Conditional } else { Place::Certain };
-        self.typedefs.add_macro(name, &ty, place);
-    }
-
-    /// `constexpr int dim = 2;`, which may be the length of an array in C++.
-    fn constant(&mut self, node: Node) {
-        let mut cursor = node.walk();
-        let mut qualifiers = node.children(&mut cursor).filter(|child| child.kind() == "type_qualifier");
-        let declared = node.child_by_field_name("declarator").filter(|declarator| declarator.kind() == "init_declarator");
-        let (Some(declared), true) = (declared, qualifiers.any(|word| matches!(&*self.text(word), "const" | "constexpr"))) else { return };
-        let part = |name: &str, kind: &str| declared.child_by_field_name(name).filter(|part| part.kind() == kind);
-        if let (Some(name), Some(value)) = (part("declarator", "identifier"), part("value", "number_literal")) {
-            let place = if self.conditional { Place::Conditional } else { Place::Certain };
-            self.typedefs.add(self.text(name), &self.text(value), place);
-        }
     }
 
     /// Constants and prototypes at file scope get the qualifiers of helpers.
@@ -371,7 +332,13 @@ impl Reader<'_> {
             self.loop_helpers.extend(function.child_by_field_name("declarator").map(|name| self.text(name)));
         }
         let is_api = self.api.iter().any(|part| part.contains(&node.start_byte()));
-        match self.signature(node, declarator, function, is_kernel) {
+        self.confirmations.clear();
+        let signature = self.signature(node, declarator, function, is_kernel);
+        let confirmations = std::mem::take(&mut self.confirmations);
+        if signature.is_ok() && !confirmations.is_empty() && (is_kernel || self.target == DeviceKind::Cpu) {
+            self.edits.push(Edit { at: node.end_byte(), remove: 0, insert: confirmations.into() });
+        }
+        match signature {
             Ok(signature) => {
                 let needs_description = is_api || !is_kernel && (is_helper || is_static);
                 self.functions.push(Signature { needs_description, ..signature });
@@ -517,6 +484,19 @@ impl Reader<'_> {
                 self.error.get_or_insert(mistake);
             } else {
                 self.refused.insert(0, (function.name, mistake));
+            }
+        }
+        for function in kept.iter().filter(|function| self.templates.contains(&function.name)) {
+            let at = self.joined.split_inclusive('\n').take(function.line).map(str::len).sum();
+            let reason = format!(
+                "`{}` is overloaded, as `{function}` and as a template; a function that is called from outside needs a name of its own",
+                function.name
+            );
+            let mistake = Mistake { at, reason };
+            if function.is_kernel {
+                self.error.get_or_insert(mistake);
+            } else {
+                self.refused.insert(0, (function.name.clone(), mistake));
             }
         }
         kept.retain(|function| self.refused.iter().all(|(name, _)| *name != function.name));

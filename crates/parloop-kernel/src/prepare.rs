@@ -35,6 +35,8 @@ pub(crate) struct Prepared {
 pub(crate) struct Helper {
     pub(crate) name: String,
     pub(crate) is_kernel: bool,
+    /// Why not, where its parameters cannot be passed.
+    pub(crate) refused: Option<String>,
 }
 
 impl Prepared {
@@ -80,17 +82,20 @@ impl Prepared {
         }
         let described: HashSet<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
         let known = |name: &str| parsed.functions.iter().any(|function| function.name == name);
+        let mut refused = Vec::new();
         for (name, mistake) in parsed.refused {
             if described.contains(name.as_str()) && !known(&name) {
                 return Err(mistake.at_file_line(&joined.text));
             }
+            refused.push(Helper { name, is_kernel: false, refused: Some(mistake.reason) });
         }
         let is_callable = |function: &Signature| {
             let asked_for = !function.needs_description || described.contains(function.name.as_str());
             asked_for && (function.is_kernel || target == DeviceKind::Cpu)
         };
         let (functions, others): (Vec<Signature>, Vec<Signature>) = parsed.functions.into_iter().partition(is_callable);
-        let helpers = others.into_iter().map(|function| Helper { name: function.name, is_kernel: function.is_kernel }).collect();
+        let others = others.into_iter().map(|function| Helper { name: function.name, is_kernel: function.is_kernel, refused: None });
+        let helpers = others.chain(refused).collect();
         if target == DeviceKind::Cpu {
             source.push_str(&entries(&functions, language));
         }

@@ -244,6 +244,7 @@ fn link(module: &Module, signatures: Vec<Signature>, check_sites: Option<&Vec<St
 /// Why there is no kernel of that name.
 fn missing<'a>(name: &str, found: impl Iterator<Item = &'a String>, helpers: &[Helper], device: &Device) -> KernelError {
     match helpers.iter().find(|helper| helper.name == name) {
+        Some(Helper { refused: Some(reason), .. }) => KernelError::NotCallable { name: name.into(), reason: reason.clone() },
         Some(helper) if helper.is_kernel || device.kind() == DeviceKind::Cpu => KernelError::NotDescribed { name: name.into() },
         Some(_) => KernelError::NotAKernel { name: name.into(), device: device.id().to_string() },
         None => KernelError::NoSuchKernel { asked: name.into(), found: found.cloned().collect() },

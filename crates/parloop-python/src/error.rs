@@ -260,7 +260,8 @@ fn kernel_class(error: &KernelError) -> Exception {
         KernelError::NoSuchKernel { .. }
         | KernelError::NoSuchFunction { .. }
         | KernelError::NotAKernel { .. }
-        | KernelError::NotDescribed { .. } => Exception::KernelNotFoundError,
+        | KernelError::NotDescribed { .. }
+        | KernelError::NotCallable { .. } => Exception::KernelNotFoundError,
         KernelError::OutOfRange { .. } => Exception::ArgumentRangeError,
         KernelError::FftAxis { .. } | KernelError::FftAxisTwice { .. } | KernelError::FftData { .. } => Exception::ArgumentValueError,
         KernelError::FftGaps { .. } | KernelError::FftReadOnly => Exception::ArgumentValueError,

@@ -1,6 +1,7 @@
 //! Reads the count of a loop from its text in C.
 
 use crate::count::Count;
+use crate::ctype::integer;
 use crate::signature::{Param, ParamType};
 
 impl Count {
@@ -59,19 +60,10 @@ impl Reader<'_> {
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         if word.starts_with(|c: char| c.is_ascii_digit()) {
-            return parse_integer(word).map(Count::Literal);
+            return integer(word).map(Count::Literal);
         }
         let index = self.params.iter().position(|param| param.name == word)?;
         matches!(self.params[index].ty, ParamType::Scalar(dtype) if dtype.is_integer()).then_some(Count::Param(index))
-    }
-}
-
-fn parse_integer(word: &str) -> Option<i64> {
-    let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
-    match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
-        Some(hex) => i64::from_str_radix(hex, 16).ok(),
-        None if digits.len() > 1 && digits.starts_with('0') => i64::from_str_radix(digits, 8).ok(),
-        None => digits.parse().ok(),
     }
 }
 
