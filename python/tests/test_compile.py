@@ -5,7 +5,7 @@ import os
 import kernels
 import numpy as np
 import pytest
-from conftest import missing, open_context, run_python
+from conftest import DEVICES, missing, open_context, run_python
 
 import parloop as pl
 
@@ -442,15 +442,44 @@ def test_a_program_with_openmp_is_dropped_while_its_threads_wait():
 @pytest.mark.parametrize(
     "source",
     [
-        "#define double float\nvoid g(double *x) {}\n#undef double\nGPUKERN void f(double *x) { x[0] = 1; }",
+        "#define real int\nstruct S { int a;\n#undef real\n#define real float\n};\nGPUKERN void f(real *x) { x[0] = 1; }",
+        "#define real int\nstruct S { int a;\n#undef real\n#define real float\n};\nGPUKERN void f(double *x, real y) { x[0] = y; }",
         "void g(void) {\n#define real float\n}\ntypedef double real_;\n#ifndef real\n#define real double\n#endif\nGPUKERN void f(real *x) { x[0] = 1; }",
         "#define DEF(T) GPUKERN void f(T *x) { x[0] = 1; }\n#ifdef A\nGPUKERN void f(float *x) { x[0] = 1; }\n#else\nDEF(double)\n#endif",
     ],
-    ids=["undefined", "in a body", "by a macro"],
+    ids=["undefined", "undefined scalar", "in a body", "by a macro"],
 )
-def test_what_is_read_otherwise_than_the_compiler_reads_it_is_refused(source):
+@pytest.mark.parametrize("device", [name for name in DEVICES if name != "cpu:3"])
+def test_what_is_read_otherwise_than_the_compiler_reads_it_is_refused(source, device):
     with pytest.raises((pl.CompileError, pl.SourceError), match="f"):
-        pl.Context("cpu:1").compile(source)
+        pl.Context(device).compile(source)
+
+
+def test_a_name_that_is_undefined_again_is_what_it_was():
+    source = "#define double float\nvoid g(double *x) {}\n#undef double\nGPUKERN void f(double *x) { x[0] = 1; }"
+    x = np.zeros(1)
+    pl.Context("cpu:1").compile(source).f(x)
+    assert x[0] == 1
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_loops_that_macros_hide_cover_all_their_iterations(device):
+    sources = [
+        "#define TWICE(v) v *= 2\nGPUKERN void f(double *x, int n) { TWICE(n); VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE }",
+        "#define LOOP(i, n) VECTORIZE_OVER(i, 2 * n)\nGPUKERN void f(double *x, int n) { LOOP(i, n) x[i] += 1; END_VECTORIZE }",
+        "#define ALL(x, n) VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE\nGPUKERN void f(double *x, int n) { ALL(x, 2 * n) }",
+    ]
+    ctx = pl.Context(device)
+    for source in sources:
+        x = ctx.array(np.zeros(2500))
+        ctx.compile(source).f(x, 1000)
+        assert x.numpy().tolist() == [1] * 2000 + [0] * 500, source
+
+
+def test_a_function_that_cannot_be_called_says_why():
+    program = pl.Context("cpu:1").compile("struct S { int a; };\nvoid f(struct S s) {}\nvoid g(double *x) {}")
+    with pytest.raises(pl.KernelNotFoundError, match="`f` cannot be called from outside: parameter `s` of `f`"):
+        program.f
 
 
 def test_a_name_that_a_header_defines_after_all_is_noticed():
