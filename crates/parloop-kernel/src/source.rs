@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use parloop_device::DeviceKind;
 
@@ -101,7 +102,16 @@ pub(crate) struct Joined {
 
 /// All sources as one text for `target`. `folders` are searched for the user's headers.
 pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<Joined> {
-    let mut joiner = Joiner { target, folders, seen: HashMap::new(), open: Vec::new(), conditions: 0, out: String::new() };
+    let mut joiner = Joiner {
+        target,
+        folders,
+        places: HashMap::new(),
+        headers: HashMap::new(),
+        seen: HashMap::new(),
+        open: Vec::new(),
+        conditions: 0,
+        out: String::new(),
+    };
     let mut api = Vec::new();
     // Unnamed sources of each of the two kinds are counted.
     let mut unnamed = [0, 0];
@@ -126,6 +136,10 @@ pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) 
 struct Joiner<'a> {
     target: DeviceKind,
     folders: &'a [PathBuf],
+    /// Where files were found that are included from a folder, or from anywhere.
+    places: HashMap<(Option<PathBuf>, String), Option<PathBuf>>,
+    /// What was read, by its path.
+    headers: HashMap<PathBuf, Rc<Header>>,
     /// Headers that are to be read once.
     seen: HashMap<PathBuf, Seen>,
     /// Headers in which the place at hand is.
@@ -133,6 +147,27 @@ struct Joiner<'a> {
     /// How many conditions of the preprocessor are around the place at hand, guards of headers aside.
     conditions: isize,
     out: String,
+}
+
+/// A file that is included.
+struct Header {
+    /// Its path without links.
+    name: PathBuf,
+    text: String,
+    guard: Option<String>,
+    has_once: bool,
+}
+
+impl Header {
+    fn read(path: &Path) -> Result<Header> {
+        let text = read_text(path)?;
+        Ok(Header {
+            name: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+            guard: guard(&text),
+            has_once: text.lines().any(|line| matches!(Line::read(line), Line::Once)),
+            text,
+        })
+    }
 }
 
 /// A header that is to be read once.
@@ -186,10 +221,7 @@ impl Joiner<'_> {
     /// A header of the user's is put in place, so that it is part of what is compiled and cached on every target. A system header
     /// is the compiler's business on the CPU; on the other targets the prelude stands for the C library's.
     fn include(&mut self, line: &str, file: &str, system: bool, place: &Place) -> Result<()> {
-        let own_folder = place.folder.filter(|_| !system);
-        let found = own_folder.into_iter().chain(self.folders.iter().map(PathBuf::as_path)).map(|f| f.join(file)).find(|p| p.is_file());
-        let found = found.or_else(|| Some(PathBuf::from(file)).filter(|p| !system && p.is_file()));
-        match found {
+        match self.find(file, place.folder.filter(|_| !system), system) {
             Some(path) => self.add_header(&path, place),
             None if self.target == DeviceKind::Cpu => {
                 self.push_line(line);
@@ -211,6 +243,17 @@ impl Joiner<'_> {
         }
     }
 
+    /// Where a file is that is included from a folder, or as a header of the system's.
+    fn find(&mut self, file: &str, folder: Option<&Path>, system: bool) -> Option<PathBuf> {
+        let folders = self.folders;
+        let place = self.places.entry((folder.map(Path::to_owned), if system { format!("<{file}>") } else { file.to_owned() }));
+        let look = || {
+            let found = folder.into_iter().chain(folders.iter().map(PathBuf::as_path)).map(|f| f.join(file)).find(|p| p.is_file());
+            found.or_else(|| Some(PathBuf::from(file)).filter(|p| !system && p.is_file()))
+        };
+        place.or_insert_with(look).clone()
+    }
+
     fn include_file(&mut self, file: &str, contexts: &str, place: &Place) -> Result<()> {
         if !self.is_for(contexts) {
             self.push_line("");
@@ -228,20 +271,21 @@ impl Joiner<'_> {
         if place.depth >= DEEPEST_INCLUDE {
             return Err(place.error(format!("headers include each other more than {DEEPEST_INCLUDE} deep")));
         }
-        let text = read_text(path)?;
-        let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let own_guard = guard(&text);
-        if self.open.contains(&name) && own_guard.is_some() {
+        let header = match self.headers.get(path) {
+            Some(header) => header.clone(),
+            None => self.headers.entry(path.to_owned()).or_insert(Rc::new(Header::read(path)?)).clone(),
+        };
+        let Header { name, text, guard: own_guard, has_once } = &*header;
+        if self.open.contains(name) && own_guard.is_some() {
             // Its guard leaves out what it would include of itself.
             self.push_line("");
             return Ok(());
         }
-        let once = text.lines().any(|line| matches!(Line::read(line), Line::Once));
         let is_conditional = self.conditions > 0;
         let number = self.seen.len();
         let mut new_guard = None;
-        if once || own_guard.is_some() {
-            let is_known = self.seen.contains_key(&name);
+        if *has_once || own_guard.is_some() {
+            let is_known = self.seen.contains_key(name);
             let new_name = || own_guard.clone().unwrap_or_else(|| format!("PARLOOP_ONCE_{number}"));
             let seen = self.seen.entry(name.clone()).or_insert_with(|| Seen { guard: new_name(), is_in_place: false });
             if seen.is_in_place && !self.out.contains(&format!("undef {}", seen.guard)) {
@@ -258,8 +302,8 @@ impl Joiner<'_> {
         let around = self.conditions;
         // The guard of a header is no condition for what it includes.
         self.conditions -= isize::from(own_guard.is_some());
-        self.open.push(name);
-        let added = self.add(&path.display().to_string(), &text, path.parent(), place.depth + 1);
+        self.open.push(name.clone());
+        let added = self.add(&path.display().to_string(), text, path.parent(), place.depth + 1);
         self.open.pop();
         self.conditions = around;
         added?;
@@ -318,6 +362,9 @@ pub(crate) enum Line<'a> {
 
 impl Line<'_> {
     pub(crate) fn read(line: &str) -> Line<'_> {
+        if !line.bytes().any(|byte| matches!(byte, b'/' | b'#')) {
+            return Line::Plain;
+        }
         if let Some((_, rest)) = line.split_once("//include_file")
             && let Some((file, contexts)) = rest.split_once("for_context")
         {

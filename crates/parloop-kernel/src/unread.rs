@@ -1,6 +1,7 @@
 //! Files that a compiler reads by itself: what they hold is not part of the text that is compiled, so that the compile cache cannot know
 //! when they change.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::scan::without_comments;
@@ -10,12 +11,17 @@ use crate::source::Line;
 /// the user's. `folders` are those in which headers were looked for.
 pub(crate) fn reads_files(text: &str, folders: &[PathBuf], arguments: &[String]) -> bool {
     let is_there = |folder: &Path, file: &str| folder.join(file).is_file();
-    let is_unread = |line: &str| match Line::read(line) {
-        Line::Include { file, system } => folders.iter().any(|folder| is_there(folder, file)) || !system && is_there(Path::new("."), file),
+    // A large source includes the same headers again and again.
+    let mut known: HashMap<(String, bool), bool> = HashMap::new();
+    let mut is_unread = |line: &str| match Line::read(line) {
+        Line::Include { file, system } => {
+            let look = || folders.iter().any(|folder| is_there(folder, file)) || !system && is_there(Path::new("."), file);
+            *known.entry((file.to_owned(), system)).or_insert_with(look)
+        }
         _ => is_include(line),
     };
     let bare = without_comments(text);
-    bare.lines().any(is_unread) || bare.contains("__has_include") && !arguments.is_empty() || arguments_read_files(arguments)
+    bare.lines().any(&mut is_unread) || bare.contains("__has_include") && !arguments.is_empty() || arguments_read_files(arguments)
 }
 
 /// Directives that read a file, also by a name that is a macro.
