@@ -455,6 +455,19 @@ def test_what_is_read_otherwise_than_the_compiler_reads_it_is_refused(source, de
         pl.Context(device).compile(source)
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    ("c_type", "dtype"),
+    [("double", "f8"), ("float", "f4"), ("int", "i4"), ("unsigned char", "u1"), ("int64_t", "i8"), ("uint64_t", "u8"), ("short", "i2")],
+)
+def test_types_by_names_of_the_source_are_taken_for_what_they_are(device, c_type, dtype):
+    source = f"typedef {c_type} number;\nGPUKERN void f(number *x, const number y, const int n) {{ VECTORIZE_OVER(i, n) x[i] = y; END_VECTORIZE }}"
+    ctx = pl.Context(device)
+    x = ctx.array(np.zeros(3, dtype))
+    ctx.compile(source).f(x, 7, 3)
+    assert x.numpy().tolist() == [7, 7, 7]
+
+
 def test_a_name_that_is_undefined_again_is_what_it_was():
     source = "#define double float\nvoid g(double *x) {}\n#undef double\nGPUKERN void f(double *x) { x[0] = 1; }"
     x = np.zeros(1)

@@ -195,13 +195,16 @@ fn confirmation(specifiers: &[String], dtype: DType, what: &str) -> String {
         return String::new();
     }
     let ty = unqualified(specifiers).map(String::as_str).collect::<Vec<_>>().join(" ");
+    // An array has a constant number of elements, and only sizes tell a floating-point number from an integer in one.
     let kind = match dtype {
         DType::Bool => format!("({ty})2 == ({ty})1"),
-        _ if dtype.is_float() => format!("({ty})0.5f != ({ty})0"),
-        _ => format!(
-            "({ty})0.5f == ({ty})0) & ((({ty})-1 < ({ty})1) == {}",
-            u8::from(dtype.integer_range().is_some_and(|(least, _)| least < 0))
-        ),
+        DType::F32 => format!("sizeof(({ty})0 + (int64_t)0) == 4"),
+        DType::F64 => format!("sizeof(({ty})0 + 0.0f) == 8"),
+        _ => {
+            let is_signed = dtype.integer_range().is_some_and(|(least, _)| least < 0);
+            let is_integer = if dtype.size() == 8 { "0.0f) == 4" } else { "(int64_t)0) == 8" };
+            format!("sizeof(({ty})0 + {is_integer}) & ((({ty})-1 < ({ty})1) == {}", u8::from(is_signed))
+        }
     };
     format!(" typedef char parloop_{what}_is_not_{dtype}[(sizeof({ty}) == {}) & ({kind}) ? 1 : -1];", dtype.size())
 }
@@ -291,12 +294,12 @@ mod tests {
     fn types_by_names_of_the_source_are_confirmed_by_the_compiler() {
         let text = "typedef float real;\nGPUKERN void f(const real x, double *y) { }\nint after;";
         let found = parsed(text, Language::C, DeviceKind::Cuda).text;
-        let check = "typedef char parloop_x_of_f_is_not_float32[(sizeof(real) == 4) & ((real)0.5f != (real)0) ? 1 : -1];";
+        let check = "typedef char parloop_x_of_f_is_not_float32[(sizeof(real) == 4) & (sizeof((real)0 + (int64_t)0) == 4) ? 1 : -1];";
         assert_eq!(found, text.replacen("{ }", &format!("{{ }} {check}"), 1));
         let plain = "GPUKERN void f(const float x, double *y) { }";
         assert_eq!(parsed(plain, Language::C, DeviceKind::Cuda).text, plain);
         let found = parsed("typedef unsigned whole;\nGPUKERN void f(whole *x) { }", Language::C, DeviceKind::Cpu).text;
-        let check = "(sizeof(whole) == 4) & ((whole)0.5f == (whole)0) & (((whole)-1 < (whole)1) == 0) ? 1 : -1]";
+        let check = "(sizeof(whole) == 4) & (sizeof((whole)0 + (int64_t)0) == 8) & (((whole)-1 < (whole)1) == 0) ? 1 : -1]";
         assert!(found.contains(check), "{found}");
     }
 
