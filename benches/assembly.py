@@ -33,7 +33,7 @@ Call = Callable[[], object]
 Times = dict[str, tuple[float, float, float]]
 
 #: Seconds of a turn of calls, and seconds of calls before any is measured: a loop that has run for a while tries the other ways there are.
-TURN, WARM_UP = 0.03, 3.0
+TURN, WARM_UP = 0.03, 6.0
 
 
 def medians(calls: dict[str, Call], rounds: int, warm_up: float = WARM_UP) -> Times:
