@@ -38,7 +38,7 @@ pub(super) struct Lanes {
 /// How what a batch left is kept.
 pub(super) enum Keep {
     /// Lane by lane in one loop, `pl_u`.
-    InOrder(Spot),
+    InOrder(Box<Spot>),
     /// Number by number, each in a loop over all lanes, which is given: lanes one after another lead to rows one after another, so that
     /// compilers keep them by vectors.
     BySlots(Box<dyn Fn(&Name) -> Spot>),
@@ -187,7 +187,7 @@ impl Groups<'_> {
         let (visit, body) = self.visit("", Expr::from(&last), &[group.clone(), last.clone()], &after);
         let [(first, compute), (second, keep)] = lanes;
         let piece = piece.and(visit).and(first).and(second);
-        let lanes = Lanes { compute, keep: Keep::InOrder(keep), count: LANES };
+        let lanes = Lanes { compute, keep: Keep::InOrder(Box::new(keep)), count: LANES };
         Frame { piece, body, outer: vec![group], lanes: Some(lanes), target: None }
     }
 
@@ -223,7 +223,7 @@ impl Groups<'_> {
                 piece.domains.push(range(&lane, Affine::constant(0), Affine::name("pl_size")));
                 let (found, keep) = columns.visit("u", place(&lane), &lane, &known_batch);
                 piece = piece.and(found);
-                Keep::InOrder(keep)
+                Keep::InOrder(Box::new(keep))
             }
             false => Keep::BySlots(Box::new(move |lane: &Name| columns.bare_visit(place(lane), lane, &known_batch))),
         };

@@ -124,8 +124,7 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
     /// Whether half of the iterations gained nothing. It is asked after each, and answered after a power of two of them.
     pub fn is_stuck(&self) -> bool {
         let done = self.residuals.len();
-        // A number that is none gains nothing.
-        done >= 32 && done.is_power_of_two() && !(self.residuals[done - 1] < self.residuals[done / 2 - 1])
+        done >= 32 && done.is_power_of_two() && self.residuals[done - 1] >= self.residuals[done / 2 - 1]
     }
 
     /// The distance between one and the next number.
