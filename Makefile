@@ -39,6 +39,7 @@ test-rust: $(VENV)/.tests
 
 test-python: $(VENV)/.package $(VENV)/.tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --doctest-modules python/tests python/parloop
+	bash scripts/petsc.sh
 
 test-examples: $(VENV)/.package $(VENV)/.pictures
 	set -e; for example in examples/[0-9]*.py; do echo "== $$example"; $(BIN)/python $$example; done

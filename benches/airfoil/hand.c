@@ -148,3 +148,19 @@ double run(const struct mesh *m, struct state *s, int iterations, double cpu[LOO
     }
     return sqrt(rms / m->cells);
 }
+
+// The same without clocks, which short loops would notice.
+double iterate(const struct mesh *m, struct state *s, int iterations)
+{
+    double rms = 0.0;
+    for (int iteration = 0; iteration < iterations; iteration++) {
+        save_soln(m, s);
+        for (int stage = 0; stage < 2; stage++) {
+            adt_calc(m, s);
+            res_calc(m, s);
+            bres_calc(m, s);
+            rms = update(m, s);
+        }
+    }
+    return sqrt(rms / m->cells);
+}

@@ -17,26 +17,11 @@ from hypothesis import strategies as st
 import parloop as pl
 import parloop.loops as lp
 import parloop.mesh as op2
+from meshes import Mesh
 
 
 def refuses(error, message):
     return pytest.raises(error, match="^" + re.escape(message) + "$")
-
-
-class Mesh:
-    """A strip of squares cut into triangles."""
-
-    def __init__(self, squares=50, seed=1):
-        rng = np.random.default_rng(seed)
-        order = rng.permutation(2 * squares)
-        low, high = np.arange(squares), np.arange(squares) + squares + 1
-        table = np.concatenate([np.stack([low, low + 1, high], 1), np.stack([low + 1, high + 1, high], 1)])[order]
-        self.cells, self.nodes = op2.Set(2 * squares, "cells"), op2.Set(2 * squares + 2, "nodes")
-        self.table = table
-        self.map = op2.Map(self.cells, self.nodes, 3, table, "corners")
-        x = np.stack([np.tile(np.arange(squares + 1.0), 2), np.repeat([0.0, 1.0], squares + 1)], 1)
-        self.coordinates = x
-        self.x = op2.Dat(self.nodes**2, x.copy(), name="x")
 
 
 @pytest.fixture
@@ -267,66 +252,6 @@ void area(double *lumped, double *total, double *largest, const double *x) {
 
 
 class TestLoops:
-    def test_data_of_no_numbers_is_data_like_other(self, ctx, mesh):
-        none, two = op2.Dat(mesh.nodes**0, name="none"), op2.Dat(mesh.nodes ** (2, 0), dtype="int32", name="two")
-        assert none.shape == (mesh.nodes.total_size, 0) and none.data.size == 0 and none.cdim == 0 and none.nbytes == 0 and two.shape[1:] == (2, 0)
-        again = op2.Dat(mesh.nodes**0, np.zeros((mesh.nodes.size, 0)))
-        with ctx:
-            none += again
-            none *= 2
-            none.axpy(1.0, again)
-            none.zero()
-            none.copy(again)
-            assert none.norm == 0 and none.inner(again) == 0 and (-none + 1).data_ro.shape == none.shape
-            count = op2.Dat(mesh.cells, dtype="int32")
-            kernel = op2.Kernel("void count(int *n, double *direct, const double **none, int *two) { n[0] += 1; }", "count")
-            for plan in ("auto", "sequential", "colour"):
-                if plan == "sequential" and ctx.device.kind != "cpu":
-                    continue
-                for access in (op2.READ, op2.INC, op2.WRITE, op2.RW, op2.MAX):
-                    args = (op2.Dat(mesh.cells**0)(op2.RW), none(op2.READ, mesh.map), two(access, mesh.map))
-                    op2.par_loop(kernel, mesh.cells, count(op2.INC), *args, plan=plan, checked=plan == "auto")
-            runs = 5 * (3 if ctx.device.kind == "cpu" else 2)
-            assert (count.data_ro == runs).all() and two.data_ro.size == 0
-            mixed = op2.MixedDat([op2.Dat(mesh.nodes**0), op2.Dat(mesh.nodes, np.ones(mesh.nodes.size))])
-            sums = op2.Kernel("void sums(int *n, double *x) { n[0] = x[0] + x[1] + x[2]; }", "sums")
-            op2.par_loop(sums, mesh.cells, count(op2.WRITE), mixed(op2.READ, op2.MixedMap([mesh.map, mesh.map])))
-            assert (count.data_ro == 3).all() and mixed.norm == np.sqrt(mesh.nodes.size)
-        with refuses(pl.DimTypeError, "sparsity `s`: data of no numbers on set `nodes` makes no rows or columns; leave it out"):
-            op2.Sparsity(mesh.nodes**0, mesh.map, name="s")
-
-    def test_truth_values_are_data_on_every_device(self, ctx, mesh):
-        values = np.arange(mesh.nodes.size) % 3 == 0
-        on, some, all_ = op2.Dat(mesh.nodes, values.copy()), op2.Dat(mesh.cells, dtype=bool), op2.Global(1, True, dtype=bool)
-        marked = op2.Dat(mesh.nodes, dtype=bool)
-        kernel = op2.Kernel("void any(bool *some, bool *x, const bool *all) { some[0] = (x[0] || x[1] || x[2]) && all[0]; }", "any")
-        mark = op2.Kernel("#include <stdbool.h>\nvoid mark(_Bool **m, const bool *some) { for (int i = 0; i < 3; i++) m[i][0] = m[i][0] || some[0]; }", "mark")
-        turn = op2.Kernel("void turn(bool *x) { x[0] = !x[0]; }", "turn")
-        with ctx:
-            op2.par_loop(kernel, mesh.cells, some(op2.WRITE), on(op2.READ, mesh.map), all_(op2.READ))
-            op2.par_loop(mark, mesh.cells, marked(op2.RW, mesh.map), some(op2.READ))
-            op2.par_loop(turn, mesh.nodes, on(op2.RW))
-            expected = values[mesh.table].any(axis=1)
-            assert np.array_equal(some.data_ro, expected) and np.array_equal(on.data_ro, ~values)
-            assert np.array_equal(marked.data_ro, np.isin(np.arange(mesh.nodes.size), mesh.table[expected]))
-            copied = op2.Dat(on)
-            on.zero()
-            assert copied.inner(copied) == (~values).sum() and not on.data_ro.any()
-
-    @pytest.mark.parametrize("plan", ["auto", "colour"])
-    def test_sums_of_truth_values_are_truth_values(self, ctx, mesh, plan):
-        ones = op2.Dat(mesh.nodes, np.ones(mesh.nodes.size))
-        a, b = (op2.Dat(mesh.nodes, np.arange(mesh.nodes.size) % step == 0) for step in (2, 3))
-        either, differ, hit = a.data_ro | b.data_ro, a.data_ro != b.data_ro, op2.Dat(mesh.nodes, dtype=bool)
-        increment = op2.Kernel("#include <stdbool.h>\nvoid hit(bool *m) { for (int i = 0; i < 3; i++) m[i] += 1; }", "hit")
-        with ctx:
-            sums = a + b
-            assert (ones * sums).data_ro.tolist() == either.tolist() and (a - b).data_ro.tolist() == differ.tolist()
-            for _ in range(3):
-                op2.par_loop(increment, mesh.cells, hit(op2.INC, mesh.map), plan=plan)
-                sums += True
-            assert set(hit.data_ro.view(np.uint8)) == {1} and set(sums.data_ro.view(np.uint8)) == {1}
-
     def test_the_documented_example_runs_on_every_device(self, ctx, mesh):
         middle = op2.Dat(mesh.cells**2)
         with ctx:
@@ -686,6 +611,28 @@ class TestArithmetic:
             assert y.data_ro.tolist() == [7, 9, 11, 13]
             y.maxpy([1, 2.0], [x, x])
             assert y.data_ro.tolist() == [10, 12, 14, 16]
+            # It counts among its own summands as it was before.
+            y.maxpy([1, 2, op2.Global(1, 0.5)], [x, y, y])
+            assert y.data_ro.tolist() == [36, 43, 50, 57]
+
+    @pytest.mark.parametrize(
+        ("alphas", "others"),
+        [
+            ([1, 2], ["x", "wide"]),
+            ([1, 2], ["x", "elsewhere"]),
+            ([1, 2j], ["x", "x"]),
+            ([1, "two"], ["x", "x"]),
+            ([1, 1], ["x", 3]),
+            ([1, 1], ["x", "complex"]),
+        ],
+    )
+    def test_multiples_of_which_one_is_refused_leave_all_as_it_was(self, ctx, alphas, others):
+        nodes = op2.Set(4, "nodes")
+        x, y = op2.Dat(nodes, [1.0, 1, 1, 1]), op2.Dat(nodes, [1.0, 2, 3, 4])
+        dats = {"x": x, "wide": op2.Dat(nodes**2), "elsewhere": op2.Dat(op2.Set(4, "t")), "complex": op2.Dat(nodes, dtype="complex128")}
+        with ctx, pytest.raises((ValueError, TypeError)):
+            y.maxpy(alphas, [dats.get(other, other) for other in others])
+        assert y.data_ro.tolist() == [1, 2, 3, 4]
 
     def test_zeros_and_copies_of_subsets(self, ctx):
         nodes = op2.Set(5, "nodes")

@@ -151,3 +151,55 @@ def test_what_all_cells_share_is_one_row_on_facets_too(device: str) -> None:
     op2.par_loop(fill, wall, mat(op2.INC, (up, shared)), count(op2.INC, shared), iteration_region=op2.ON_INTERIOR_FACETS, context=opened(device))
     assert count.data_ro.tolist() == [9]
     assert mat.values.reshape(3, 5).tolist() == [[1, 11, 11, 10, 0]] * 3
+
+
+@pytest.mark.parametrize("device", ["cpu:1", "cpu:2"])
+@pytest.mark.parametrize("cells", [1, 7, 129, 300])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_columns_in_the_lanes_of_vectors_have_the_numbers_of_cells_one_by_one(device: str, cells: int, periodic: bool) -> None:
+    random = np.random.default_rng(cells)
+    base = op2.Set(70, "base")
+    extruded = op2.ExtrudedSet(base, cells + 1, extruded_periodic=periodic)
+    to = op2.Set(71 * (2 * cells + 3), "to")
+    # Targets that move up by one, by two and downwards, and one that all cells of a column share.
+    starts = (2 * cells + 3) * np.arange(base.size)[:, None] + np.array([0, 1, cells, 2 * cells + 3])
+    corners = op2.Map(extruded, to, 4, starts, "corners", offset=[1, 2, -1, 0])
+    x = op2.Dat(to, random.integers(-9, 9, to.size), dtype=float)
+    of_cell, of_column = op2.Dat(extruded, random.integers(-9, 9, base.size * cells), dtype=float), op2.Dat(base, np.arange(70.0))
+    code = """void k(double *sum, double *least, double *last, double *own, double *below, double *total, const double *x, const double *c, int layer) {
+        for (int i = 0; i < 4; i++) { sum[i] += c[0] * x[i] + layer; least[i] = fmin(least[i], x[i] - layer); last[i] = c[0] + 10 * i + 100 * layer; }
+        own[0] = 2 * x[0] + layer; below[0] += x[1]; total[0] += x[2];
+    }"""
+    kernel = op2.Kernel("#include <math.h>\n" + code, "k")
+    for region in (op2.ALL, op2.ON_TOP):
+        found = {}
+        for lanes in (False, True):
+            data = [op2.Dat(to), op2.Dat(to), op2.Dat(to), op2.Dat(extruded), op2.Dat(of_column), op2.Global(1, 0.0)]
+            sum_, least, last, own, below, total = data
+            with opened(device):
+                for written in ([], [last(op2.WRITE, corners)]):
+                    # Where the last one decides, cells are kept in order; where none does, slot by slot.
+                    given = kernel if written else op2.Kernel("#include <math.h>\n" + code.replace("double *last, ", "").replace(
+                        " last[i] = c[0] + 10 * i + 100 * layer;", ""), "k")  # fmt: skip
+                    op2.par_loop(given, extruded, sum_(op2.INC, corners), least(op2.MIN, corners), *written, own(op2.WRITE), below(op2.INC),
+                                 total(op2.INC), x(op2.READ, corners), of_cell(op2.READ), iteration_region=region, pass_layer_arg=True,
+                                 lanes=lanes)  # fmt: skip
+            found[lanes] = [each.data_ro.copy() for each in data]
+        for one, other in zip(found[False], found[True]):
+            assert np.array_equal(one, other)
+
+
+def test_matrices_over_columns_are_assembled_in_the_lanes_of_vectors() -> None:
+    base, layers = op2.Set(20, "base"), 140
+    extruded, to = op2.ExtrudedSet(base, layers), op2.Set(21 * layers, "to")
+    starts = layers * np.arange(20)[:, None] + np.array([0, 1, layers, layers + 1])
+    corners = op2.Map(extruded, to, 4, starts, "corners", offset=[1, 1, 1, 1])
+    kernel = op2.Kernel("void k(double *a, int layer) { for (int i = 0; i < 16; i++) a[i] += i + layer; }", "k")
+    dropped = np.where(np.arange(to.size) % 7 == 0, -1, np.arange(to.size))
+    for lgmaps in (None, (dropped, dropped)):
+        values = {}
+        for lanes in (False, True):
+            mat = op2.Mat(op2.Sparsity(to**1, corners))
+            op2.par_loop(kernel, extruded, mat(op2.INC, (corners, corners), lgmaps=lgmaps), pass_layer_arg=True, lanes=lanes, context="cpu:1")
+            values[lanes] = mat.data_ro.copy()
+        assert np.array_equal(values[False], values[True]) and values[True].any()

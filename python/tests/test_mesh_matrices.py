@@ -1,5 +1,7 @@
 """Sparse matrices on meshes: what is stored, what loops leave, products and solvers, against NumPy."""
 
+import pickle
+import re
 import sys
 import types
 from types import SimpleNamespace
@@ -10,6 +12,7 @@ import pytest
 import parloop as pl
 import parloop.mesh as op2
 from devices import DEVICES, opened
+
 
 @pytest.fixture(params=DEVICES)
 def context(request):
@@ -60,6 +63,31 @@ def test_what_is_stored_shares_its_memory_with_scipy():
     np.testing.assert_allclose(other.toarray(), expected, atol=1e-13)
     other.data[:] = 2
     assert mat.data_ro.max() == mat.data_ro.min() == 2
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_what_scipy_does_with_the_structure_does_not_reach_the_matrix(dim):
+    sparse = pytest.importorskip("scipy.sparse")
+    nodes, edges = op2.Set(4, "nodes"), op2.Set(3, "edges")
+    ends = op2.Map(edges, nodes, 2, [[0, 1], [1, 2], [2, 3]], "ends")
+    mat = op2.Mat(op2.Sparsity(nodes**dim, ends), name="a")
+    mat.data[...] = np.arange(1.0, 1 + mat.data.size).reshape(mat.data.shape)
+    mat.data[1:3] = 0
+    before, other = mat.values.copy(), mat.to_scipy()
+    message = "eliminate_zeros would move the numbers of matrix `a`, which it shares; use to_scipy().copy() to change what is stored"
+    with pytest.raises(pl.DataValueError, match=re.escape(message)):
+        other.eliminate_zeros()
+    other.sum_duplicates()
+    other.sort_indices()
+    with pytest.raises(ValueError, match="read-only"):
+        other.indices[0] = 3
+    assert np.array_equal(mat.values, before) and np.array_equal(other.toarray(), before)
+    copied = other.copy()
+    copied.eliminate_zeros()
+    assert copied.nnz < other.nnz and np.array_equal(copied.toarray(), before) and np.array_equal(mat.values, before)
+    x = np.arange(4.0 * dim)
+    for same in (other @ x, sparse.csc_matrix(other) @ x, (other + other) @ x / 2, pickle.loads(pickle.dumps(other)) @ x):
+        np.testing.assert_allclose(same, before @ x)
 
 
 def test_products_are_those_of_numpy(context):

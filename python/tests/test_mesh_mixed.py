@@ -171,6 +171,8 @@ def test_sums_read_factors_and_parts_before_they_change_them(context):
     u = op2.MixedDat([op2.Dat(s, [1.0, 2.0]), op2.Dat(s, [10.0, 20.0])])
     u.axpy(2.0, op2.MixedDat(u[::-1]))
     assert numbers(u) == [[21, 42], [12, 24]]
+    u.maxpy([1.0, 2.0], [op2.MixedDat([op2.Dat(s, [1.0, 1.0]), op2.Dat(s, [1.0, 1.0])]), u])
+    assert numbers(u) == [[64, 127], [37, 73]]
 
 
 def test_parts_in_another_order_are_read_before_they_change(context):

@@ -296,15 +296,19 @@ def test_a_vector_that_is_written_in_a_block_that_raises_is_seen_on_a_device():
     assert x.data_ro.tolist() == [14, 14, 14]
 
 
-def test_the_error_of_a_vector_to_read_says_how_to_read():
-    x = op2.Dat(op2.Set(2), [1.0, 2.0], name="x")
-    how = "use vec to write, and `array_r` to read, as PETSc counts it as writing when `array` is asked for"
-    with pytest.raises(pl.DataValueError, match=how), x.vec_ro as v:
-        assert v.array.sum() == 3
+def test_a_vector_that_is_only_read_is_read_by_any_name():
+    x, u = op2.Dat(op2.Set(2), [1.0, 2.0], name="x"), op2.MixedDat([op2.Dat(op2.Set(1), [4.0]), op2.Dat(op2.Set(2), [1.0, np.nan])])
+    version = x.dat_version
+    with x.vec_ro as v:
+        # PETSc counts this as writing.
+        assert v.array.sum() == 3 and v.array_r.sum() == 3
+    with u.vec_ro as v:
+        assert v.array[0] == 4
+    assert x.dat_version == version
+    with pytest.raises(pl.DataValueError, match="a vector of `x` that is only read was written; use vec to write"), x.vec_ro as v:
+        v.array[1] = 5
     with x.vec_ro as v:
         v.destroy()
-    with x.vec_ro as v:
-        assert v.array_r.sum() == 3
 
 
 def test_without_petsc4py_the_error_says_how_to_get_it(monkeypatch):

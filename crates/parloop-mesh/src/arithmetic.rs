@@ -190,6 +190,39 @@ impl Dat {
     /// # Errors
     /// As [`update`](Self::update).
     pub fn axpy(&self, factor: Operand<'_>, other: &Dat, context: &Context) -> Result<()> {
+        self.multiple(factor, other)?.run(&self.context_or(context))
+    }
+
+    /// Adds multiples of others: `self += factors[0] * others[0] + factors[1] * others[1] + …`, where data in its own
+    /// memory counts as it was before. Nothing is changed where one of them does not fit.
+    ///
+    /// ```
+    /// use parloop_kernel::{Context, Scalar};
+    /// use parloop_mesh::{Dat, Operand, Set};
+    /// let (context, nodes) = (Context::open("cpu")?, Set::new(2, "nodes")?);
+    /// let (x, y) = (Dat::new(&nodes.data(1)?, &[1.0, 2.0], "x")?, Dat::new(&nodes.data(1)?, &[10.0, 20.0], "y")?);
+    /// let factor = |number| Operand::Number(Scalar::Float(number));
+    /// y.maxpy(&[(factor(1.0), &x), (factor(2.0), &y)], &context)?;
+    /// assert_eq!(y.to_vec::<f64>()?, [31.0, 62.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn maxpy(&self, summands: &[(Operand<'_>, &Dat)], context: &Context) -> Result<()> {
+        let mut loops = summands.iter().map(|&(factor, other)| self.multiple(factor, other)).collect::<Result<Vec<ParLoop>>>()?;
+        // Of what the first summand changes the others read copies.
+        for (&(factor, other), sum) in summands.iter().zip(&mut loops).skip(1) {
+            if other.storage().overlaps(self.storage()) {
+                *sum = self.multiple(factor, &other.duplicate()?)?;
+            }
+        }
+        let context = self.context_or(context);
+        loops.iter().try_for_each(|sum| sum.run(&context))
+    }
+
+    /// The loop that adds a multiple of another.
+    fn multiple(&self, factor: Operand<'_>, other: &Dat) -> Result<ParLoop> {
         let scale = match factor {
             Operand::Dat(dat) => return Err(MeshError::NoNumber { name: dat.name().to_owned() }),
             Operand::Global(global) if global.count() != 1 => return Err(MeshError::NoNumber { name: global.name().to_owned() }),
@@ -201,7 +234,14 @@ impl Dat {
         let mut args = vec![self.arg(Access::Rw, None)];
         args.extend(scale.arg);
         args.extend(side.arg);
-        run(&kernel, self.dataset().set(), args, &self.context_or(context))
+        ParLoop::new(&kernel, self.dataset().set(), args, LoopOptions::default())
+    }
+
+    /// Data of its own with the same numbers.
+    fn duplicate(&self) -> Result<Dat> {
+        let copy = self.zeros_alike()?;
+        self.copy_to(&copy)?;
+        Ok(copy)
     }
 
     /// The sum of the products with the conjugate numbers of another, over the elements of this process. Its type is the wider of the two; integers are added up

@@ -35,10 +35,22 @@ def to_scipy(mat: Any) -> Any:
         sparse = importlib.import_module("scipy.sparse")
     except ImportError:
         raise ImportError("SciPy is not installed; install it with `pip install scipy`") from None
-    parts = (mat.data, mat.sparsity.colidx, mat.sparsity.rowptr)
+    # The numbers are shared, and so that they stay where they are the structure cannot be changed.
+    columns, starts = mat.sparsity.colidx, mat.sparsity.rowptr
+    columns.flags.writeable = starts.flags.writeable = False
+    parts = (mat.data, columns, starts)
     if mat.sparsity.block_shape == (1, 1):
-        return sparse.csr_matrix(parts, shape=mat.shape, copy=False)
-    return sparse.bsr_matrix(parts, shape=mat.shape, blocksize=mat.sparsity.block_shape, copy=False)
+        made = sparse.csr_matrix(parts, shape=mat.shape, copy=False)
+    else:
+        made = sparse.bsr_matrix(parts, shape=mat.shape, blocksize=mat.sparsity.block_shape, copy=False)
+    # That of blocks would move numbers before it writes indices.
+    made.eliminate_zeros = functools.partial(_refuse_to_move, mat.name)
+    return made
+
+
+def _refuse_to_move(name: str) -> None:
+    what = f"eliminate_zeros would move the numbers of matrix `{name}`, which it shares"
+    raise DataValueError(f"{what}; use to_scipy().copy() to change what is stored")
 
 
 def _array(given: Any) -> Any:

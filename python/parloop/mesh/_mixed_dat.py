@@ -269,7 +269,7 @@ class MixedDat(Parts["Dat | Global"]):
         self.maxpy([alpha], [other])
 
     def maxpy(self, alphas: Iterable[complex | Global], others: Iterable[MixedDat]) -> None:
-        """Adds the numbers of several others, each times its `alpha`, one after the other."""
+        """Adds the numbers of several others, each times its `alpha`. Parts among them count as they were before."""
         alphas, others = list(alphas), list(others)
         if len(alphas) != len(others):
             raise DataValueError(f"maxpy needs a factor for each summand, but got {len(alphas)} factors and {len(others)} summands")
@@ -278,6 +278,8 @@ class MixedDat(Parts["Dat | Global"]):
             self._try(functools.partial(_add_multiple, alpha), beside, functools.partial(_is_plain_multiple, alpha))
         # A factor that is a part keeps its number as the parts change.
         factors: list[Any] = [self._copied(alpha) if any(_overlaps(alpha, part) for part in self) else alpha for alpha in alphas]
+        # And so does a later summand.
+        summands[1:] = [[self._copied(each) if any(_overlaps(each, part) for part in self) else each for each in beside] for beside in summands[1:]]
         for alpha, beside in zip(factors, summands):
             for part, theirs in zip(self, self._before(self.split, beside)):
                 _add_multiple(alpha, part, theirs)

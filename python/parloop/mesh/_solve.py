@@ -43,6 +43,12 @@ def solve(
         ``converged``, ``iterations`` and ``residuals``, the norm before the first iteration and after each. The first and the last are
         those of ``b - mat @ x``; the method estimates the others.
 
+    Raises
+    ------
+    DataValueError
+        What is given does not fit together. Conjugate gradients met a direction in which the matrix is not positive, or did not converge and saw
+        that it is not symmetric: use ``"gmres"``. `x` has the numbers of the last iteration then.
+
     Notes
     -----
     On sets with ghosts the owned rows are solved, and the numbers of `x` on ghosts stay as they are. Where `b` is zero the solver begins at

@@ -194,9 +194,15 @@ impl Sparsity {
 
     fn find_positions(&self, Meeting { rows, columns, dropped }: &Meeting, iteration: &Iteration) -> Result<Map> {
         let row_values = without(iteration.targets(rows)?, rows, &dropped.rows);
-        let column_values = without(iteration.targets(columns)?, columns, &dropped.columns);
-        let (row_table, column_table) = (flat(rows, &row_values, iteration)?, flat(columns, &column_values, iteration)?);
-        let positions = match self.pattern().positions(Pair::new(&row_table, &column_table)?, threads())? {
+        let row_table = flat(rows, &row_values, iteration)?;
+        // One table where rows and columns are the same.
+        let column_values = match rows == columns && dropped.rows == dropped.columns {
+            true => None,
+            false => Some(without(iteration.targets(columns)?, columns, &dropped.columns)),
+        };
+        let column_table = column_values.as_ref().map(|values| flat(columns, values, iteration)).transpose()?;
+        let pair = Pair::new(&row_table, column_table.as_ref().unwrap_or(&row_table))?;
+        let positions = match self.pattern().positions(pair, threads())? {
             Positions::Narrow(positions) => positions,
             Positions::Wide(_) => unreachable!("invariant: a set of blocks has numbers of 32 bits"),
         };

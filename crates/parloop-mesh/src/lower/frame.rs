@@ -4,11 +4,11 @@ use parloop_device::DType;
 use parloop_loop::syntax::{Expr, InameTag, Instruction};
 use parloop_loop::{Affine, Name, Set};
 
-use super::level;
+use super::level::{self, Columns};
 use super::names::{Array, Number};
 use super::piece::{Piece, affine, bounded, linear, range};
 use super::spot::{Mask, Spot, entry, known, name};
-use super::{Apart, BLOCK, EACH, Form, LANES, Machine};
+use super::{Apart, BLOCK, COLUMN_NUMBERS, EACH, Form, LANES, Machine};
 use crate::shape::Shape;
 
 /// The loops around the body.
@@ -19,10 +19,38 @@ pub(super) struct Frame {
     pub body: Spot,
     /// The inames around what is done once for each group or row.
     pub outer: Vec<Name>,
-    /// Where lanes are computed, and where they are kept, if elements are run in batches.
-    pub lanes: Option<[Spot; 2]>,
+    /// How elements are run in batches, if they are.
+    pub lanes: Option<Lanes>,
     /// The row that gathers, and the slot of the element that leads to it.
     pub target: Option<Target>,
+}
+
+/// Batches of elements in the lanes of vectors.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    /// Where a lane is computed, in the loop `pl_v`.
+    pub compute: Spot,
+    pub keep: Keep,
+    /// How many lanes a batch has at most.
+    pub count: usize,
+}
+
+/// How what a batch left is kept.
+pub(super) enum Keep {
+    /// Lane by lane in one loop, `pl_u`.
+    InOrder(Box<Spot>),
+    /// Number by number, each in a loop over all lanes, which is given: lanes one after another lead to rows one after another, so that
+    /// compilers keep them by vectors.
+    BySlots(Box<dyn Fn(&Name) -> Spot>),
+}
+
+impl std::fmt::Debug for Keep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Keep::InOrder(spot) => f.debug_tuple("InOrder").field(spot).finish(),
+            Keep::BySlots(_) => f.write_str("BySlots"),
+        }
+    }
 }
 
 /// The row that gathers.
@@ -62,9 +90,10 @@ struct Groups<'a> {
 
 impl Groups<'_> {
     fn frame(&self) -> Frame {
-        if let Some(layers) = self.shape.layers.filter(|layers| !layers.varied && !self.listed) {
-            let (columns, body) = level::columns(self.shape, layers, &name("pl_g"), "pl_lo", "pl_hi");
-            return Frame { piece: self.bounds().and(columns), body, outer: names(["pl_g"]), lanes: None, target: None };
+        if let Some(columns) = self.columns() {
+            let (visits, body) = columns.each("pl_low", &[]);
+            let piece = self.bounds().and(columns.piece).and(visits);
+            return Frame { piece, body, outer: names(["pl_g"]), lanes: None, target: None };
         }
         let around = names(["pl_g", "pl_k"]);
         let loops = range(&around[1], Affine::name("pl_lo"), Affine::name("pl_hi"));
@@ -72,6 +101,12 @@ impl Groups<'_> {
         let mut piece = self.bounds();
         piece.domains.push(loops);
         Frame { piece: piece.and(visit), body, outer: names(["pl_g"]), lanes: None, target: None }
+    }
+
+    /// The columns of the groups, where visits follow one another in them.
+    fn columns(&self) -> Option<Columns> {
+        let layers = self.shape.layers.filter(|_| goes_by_columns(self.shape, self.listed))?;
+        Some(Columns::new(self.shape, layers, &name("pl_g"), "pl_lo", "pl_hi"))
     }
 
     /// Where a group begins and ends.
@@ -122,6 +157,9 @@ impl Groups<'_> {
 
     /// Groups whose elements are run in batches, and those that are left one by one, after `lane_writes`.
     fn batches(&self, lane_writes: &[Name]) -> Frame {
+        if let Some(columns) = self.columns().filter(|_| !self.masked) {
+            return self.batches_of_columns(columns, lane_writes);
+        }
         let index = self.shape.index;
         let (group, batch, last) = (name("pl_g"), name("pl_b"), name("pl_k"));
         let mut piece = self.bounds();
@@ -149,8 +187,60 @@ impl Groups<'_> {
         let (visit, body) = self.visit("", Expr::from(&last), &[group.clone(), last.clone()], &after);
         let [(first, compute), (second, keep)] = lanes;
         let piece = piece.and(visit).and(first).and(second);
-        Frame { piece, body, outer: vec![group], lanes: Some([compute, keep]), target: None }
+        let lanes = Lanes { compute, keep: Keep::InOrder(Box::new(keep)), count: LANES };
+        Frame { piece, body, outer: vec![group], lanes: Some(lanes), target: None }
     }
+
+    /// Batches of visits that follow one another in a column, the last of which may be short; none is left for the body.
+    fn batches_of_columns(&self, mut columns: Columns, lane_writes: &[Name]) -> Frame {
+        let (index, batch, most) = (self.shape.index, name("pl_b"), column_lanes(self.shape));
+        let around = std::mem::take(&mut columns.piece);
+        let of_column = |instruction: Instruction| instruction.after(["pl_low", "pl_high"]).within(columns.inames.clone());
+        let batches = (Expr::var("pl_high") - "pl_low" + (most - 1)).floor_divide(most);
+        let mut piece = self.bounds().and(around);
+        piece = piece.then(of_column(known("pl_batches", index, batches))).then(of_column(known("pl_mid", index, Expr::var("pl_high"))));
+        piece.domains.push(range(&batch, Affine::constant(0), Affine::name("pl_batches")));
+        let after: Vec<Name> = names(["pl_mid"]).into_iter().chain(lane_writes.iter().cloned()).collect();
+        let (rest, body) = columns.each("pl_mid", &after);
+        columns.inames.push(batch.clone());
+        let of_batch = |instruction: Instruction| instruction.after(["pl_batches", "pl_low", "pl_high"]).within(columns.inames.clone());
+        let base = Expr::var("pl_low") + Expr::from(most) * &batch;
+        piece = piece.and(rest).then(of_batch(known("pl_base", index, base.clone()))).then(of_batch(known(
+            "pl_size",
+            index,
+            (Expr::var("pl_high") - base).min(Expr::from(most)),
+        )));
+        let known_batch = names(["pl_base", "pl_size"]);
+        let place = |iname: &Name| Expr::var("pl_base") + iname;
+        let lane = name("pl_v");
+        piece.domains.push(range(&lane, Affine::constant(0), Affine::name("pl_size")));
+        let (found, compute) = columns.visit("v", place(&lane), &lane, &known_batch);
+        piece = piece.and(found);
+        // What the last of several visits leaves depends on their order.
+        let keep = match self.shape.parts.iter().any(|part| part.can_meet() && !part.access.is_reduction()) {
+            true => {
+                let lane = name("pl_u");
+                piece.domains.push(range(&lane, Affine::constant(0), Affine::name("pl_size")));
+                let (found, keep) = columns.visit("u", place(&lane), &lane, &known_batch);
+                piece = piece.and(found);
+                Keep::InOrder(Box::new(keep))
+            }
+            false => Keep::BySlots(Box::new(move |lane: &Name| columns.bare_visit(place(lane), lane, &known_batch))),
+        };
+        let lanes = Lanes { compute, keep, count: most };
+        Frame { piece, body, outer: names(["pl_g"]), lanes: Some(lanes), target: None }
+    }
+}
+
+/// How many visits of a column a batch has at most.
+fn column_lanes(shape: &Shape) -> usize {
+    let numbers = shape.params.iter().filter(|param| param.access.writes()).map(|param| param.size).sum::<usize>();
+    (COLUMN_NUMBERS / numbers.max(1)).clamp(LANES, 128).next_power_of_two()
+}
+
+/// Whether visits are run column by column, all of which are alike.
+pub(super) fn goes_by_columns(shape: &Shape, listed: bool) -> bool {
+    shape.layers.is_some_and(|layers| !layers.varied) && !listed
 }
 
 /// No instructions.

@@ -57,45 +57,89 @@ pub(super) fn found(shape: &Shape, lane: &str, spot: Spot) -> (Piece, Spot) {
     (piece, Spot { ready, level: Some(level), ..spot })
 }
 
-/// Columns from that of one visit to that of another, and in each its layers, where all columns are alike: maps are read once for each
-/// column. `around` is the loop around all of it, and `from` and `to` are known in it.
-pub(super) fn columns(shape: &Shape, layers: LayerShape, around: &Name, from: &str, to: &str) -> (Piece, Spot) {
-    let [column, place] = ["pl_column", "pl_above"].map(Name::from);
-    let (index, visits) = (shape.index, Expr::from(&Number::Visits.name()));
-    let of_group = |instruction: Instruction| instruction.after([from, to]).within([around.clone()]);
-    let in_column = vec![around.clone(), column.clone()];
-    let of_column = |instruction: Instruction| instruction.after([from, to]).within(in_column.clone());
-    let before = Expr::from(&column) * visits.clone();
-    let mut piece = Piece::default()
-        .then(of_group(known("pl_left", index, Expr::var(from).floor_divide(visits.clone()))))
-        .then(of_group(known("pl_right", index, (Expr::var(to) + visits.clone() - 1).floor_divide(visits.clone()))))
-        .then(of_column(known("pl_low", index, (Expr::var(from) - before.clone()).max(Expr::int(0)))))
-        .then(of_column(known("pl_high", index, (Expr::var(to) - before.clone()).min(visits))));
-    piece.domains.push(range(&column, Affine::name("pl_left"), Affine::name("pl_right")));
-    piece.domains.push(range(&place, Affine::name("pl_low"), Affine::name("pl_high")));
-    let inames = vec![around.clone(), column.clone(), place.clone()];
-    let of_visit = |instruction: Instruction| instruction.after(["pl_low", "pl_high"]).within(inames.clone());
-    piece = piece.then(of_visit(known("pl_e", index, before + Expr::from(&place)))).then(of_visit(known(
-        "pl_layer",
-        index,
-        Expr::from(&Number::Bottom.name()) + Expr::from(&place),
-    )));
-    let mut ready = vec![name("pl_e"), name("pl_layer")];
-    for (number, map) in shape.maps.iter().enumerate().filter(|(_, map)| has_row(map)) {
-        let slot = Name::from(format!("pl_i{number}"));
-        let fetched = Instruction::assign(
-            row_of(number),
-            Expr::from(&row_of(number)).at([Expr::from(&slot)]),
-            fetch(map, number, Expr::from(&column), Expr::from(&slot)),
-        );
-        piece = piece
-            .loop_over(&slot, map.arity, map.arity <= UNROLLED)
-            .private(&row_of(number), DType::I32, &[map.arity])
-            .then(fetched.after([] as [Name; 0]).within(in_column.iter().cloned().chain([slot.clone()])));
-        ready.push(row_of(number));
+/// Columns from that of one visit to that of another, where all columns are alike: maps are read once for each column.
+pub(super) struct Columns {
+    /// The loop over columns, and the rows of maps; in it `pl_low` and `pl_high` are the first visit of the column and the one behind the last.
+    pub piece: Piece,
+    /// The inames around what is done in a column.
+    pub inames: Vec<Name>,
+    /// The instructions after which the column is known.
+    ready: Vec<Name>,
+    layers: LayerShape,
+    index: DType,
+}
+
+impl Columns {
+    /// `around` is the loop around all of it, and `from` and `to` are known in it.
+    pub fn new(shape: &Shape, layers: LayerShape, around: &Name, from: &str, to: &str) -> Columns {
+        let column = name("pl_column");
+        let (index, visits) = (shape.index, Expr::from(&Number::Visits.name()));
+        let of_group = |instruction: Instruction| instruction.after([from, to]).within([around.clone()]);
+        let inames = vec![around.clone(), column.clone()];
+        let of_column = |instruction: Instruction| instruction.after([from, to]).within(inames.clone());
+        let mut piece = Piece::default()
+            .then(of_group(known("pl_left", index, Expr::var(from).floor_divide(visits.clone()))))
+            .then(of_group(known("pl_right", index, (Expr::var(to) + visits.clone() - 1).floor_divide(visits.clone()))))
+            .then(of_column(known("pl_low", index, (Expr::var(from) - before()).max(Expr::int(0)))))
+            .then(of_column(known("pl_high", index, (Expr::var(to) - before()).min(visits))));
+        piece.domains.push(range(&column, Affine::name("pl_left"), Affine::name("pl_right")));
+        let mut ready = Vec::new();
+        for (number, map) in shape.maps.iter().enumerate().filter(|(_, map)| has_row(map)) {
+            let slot = Name::from(format!("pl_i{number}"));
+            let fetched = Instruction::assign(
+                row_of(number),
+                Expr::from(&row_of(number)).at([Expr::from(&slot)]),
+                fetch(map, number, Expr::from(&column), Expr::from(&slot)),
+            );
+            piece = piece
+                .loop_over(&slot, map.arity, map.arity <= UNROLLED)
+                .private(&row_of(number), DType::I32, &[map.arity])
+                .then(fetched.after([] as [Name; 0]).within(inames.iter().cloned().chain([slot.clone()])));
+            ready.push(row_of(number));
+        }
+        Columns { piece, inames, ready, layers, index }
     }
-    let level = Level::new(layers, Expr::from(&column), Expr::var("pl_layer"), true);
-    (piece, Spot { inames, ready, element: Expr::var("pl_e"), place: Expr::var("pl_e"), mask: None, level: Some(level) })
+
+    /// The visits of a column one by one, from that of number `from`. Nothing is done before `after`.
+    pub fn each(&self, from: &str, after: &[Name]) -> (Piece, Spot) {
+        let place = name("pl_above");
+        let mut piece = Piece::default();
+        piece.domains.push(range(&place, Affine::name(from), Affine::name("pl_high")));
+        let after: Vec<Name> = ["pl_low", from, "pl_high"].into_iter().map(Name::from).chain(after.iter().cloned()).collect();
+        let (found, spot) = self.visit("", Expr::from(&place), &place, &after);
+        (piece.and(found), spot)
+    }
+
+    /// The visit at a place of a column; `lane` tells several of them apart, and `iname` is the loop over them, in that of `self`.
+    pub fn visit(&self, lane: &str, place: Expr, iname: &Name, after: &[Name]) -> (Piece, Spot) {
+        let inames: Vec<Name> = self.inames.iter().cloned().chain([iname.clone()]).collect();
+        let [element, layer] = ["e", "layer"].map(|what| name(&format!("pl_{what}{lane}")));
+        let of_visit = |instruction: Instruction| instruction.after(after.to_vec()).within(inames.clone());
+        let piece = Piece::default().then(of_visit(known(element.as_str(), self.index, before() + place.clone()))).then(of_visit(known(
+            layer.as_str(),
+            self.index,
+            Expr::from(&Number::Bottom.name()) + place,
+        )));
+        let ready = [element.clone(), layer.clone()].into_iter().chain(self.ready.iter().cloned()).collect();
+        (piece, self.spot(inames, ready, Expr::from(&element), Expr::from(&layer)))
+    }
+
+    /// The same with nothing that is known in the loop over visits, so that other loops can be around it.
+    pub fn bare_visit(&self, place: Expr, iname: &Name, after: &[Name]) -> Spot {
+        let inames = self.inames.iter().cloned().chain([iname.clone()]).collect();
+        let ready = after.iter().chain(&self.ready).cloned().collect();
+        self.spot(inames, ready, before() + place.clone(), Expr::from(&Number::Bottom.name()) + place)
+    }
+
+    fn spot(&self, inames: Vec<Name>, ready: Vec<Name>, element: Expr, layer: Expr) -> Spot {
+        let level = Level::new(self.layers, Expr::var("pl_column"), layer, true);
+        Spot { inames, ready, place: element.clone(), element, mask: None, level: Some(level) }
+    }
+}
+
+/// How many visits are in front of those of the column at hand.
+fn before() -> Expr {
+    Expr::var("pl_column") * Expr::from(&Number::Visits.name())
 }
 
 /// Whether a map has a row for each column.

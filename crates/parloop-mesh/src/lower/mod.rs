@@ -106,6 +106,10 @@ pub const BLOCK: usize = 128;
 /// Elements that are in the lanes of vectors at a time: as many doubles as the widest have, or twice as many as narrower ones.
 pub const LANES: usize = 8;
 
+/// Numbers that a batch of visits of a column leaves at most: they stay in the nearest cache. Visits that follow one another in a column lead to
+/// rows one after another, so that the longer a batch is the less is spent on beginning loops.
+pub const COLUMN_NUMBERS: usize = 1024;
+
 /// Elements of each work item where sums over all elements are made.
 pub const EACH: usize = 8;
 
@@ -127,8 +131,13 @@ pub fn unwritten_part(array: &str) -> Option<usize> {
 /// What the loop compiler says.
 pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Result<Lowered, LoopError> {
     // Indices that checks report count the numbers of all elements. Threads compute in 64 bits: narrower numbers may wrap, so that compilers
-    // would widen every index by itself. In the lanes of vectors there are twice as many narrow ones.
-    let is_scalar = machine == Machine::Threads && !matches!(form, Form::Elements { lanes: true, .. });
+    // would widen every index by itself. In the lanes of vectors there are twice as many narrow ones; but lanes in a column lead to rows one
+    // after another, which compilers see where numbers do not wrap.
+    let is_scalar = machine == Machine::Threads
+        && match form {
+            Form::Elements { visits, lanes: true, .. } => frame::goes_by_columns(shape, visits.is_listed()),
+            _ => true,
+        };
     let wide = Shape { index: DType::I64, ..shape.clone() };
     let shape = if checked || is_scalar { &wide } else { shape };
     let mut frame = frame::frame(shape, form, machine, &lanes::lane_writes(shape));
@@ -158,8 +167,8 @@ fn body(body: &Body<'_>) -> Piece {
         piece = body.stage(Call::trial(&frame.body));
     }
     piece = piece.and(body.stage(Call::real(&frame.body)));
-    if let Some([compute, keep]) = &frame.lanes {
-        piece = piece.and(body.in_lanes(compute, keep));
+    if let Some(lanes) = &frame.lanes {
+        piece = piece.and(body.in_lanes(lanes));
     }
     if matches!(form, Form::Elements { apart: Apart::Last, .. }) {
         piece = piece.and(keep::last_writers(shape));

@@ -3,8 +3,8 @@
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;
-use parloop_loop::syntax::{DimTag, Expr, InameTag, Instruction, KernelOptions, Program, Stride};
-use parloop_loop::transform::{Tags, TransformError, tag_inames};
+use parloop_loop::syntax::{DimTag, Expr, InameTag, Instruction, KernelOptions, LoopKernel, Program, Stride};
+use parloop_loop::transform::{Tags, TransformError, prioritize_loops, tag_inames};
 use parloop_loop::{Affine, Constraint, Name, Set};
 
 use super::names::{Array, Number};
@@ -27,6 +27,8 @@ pub(super) struct Piece {
     pub instructions: Vec<Instruction>,
     pub data: Vec<Data>,
     pub tags: Vec<(Name, InameTag)>,
+    /// Loops, each of which is around the next.
+    pub priorities: Vec<Vec<Name>>,
     /// The instructions that write where others might; the plan keeps them apart.
     pub planned: Vec<Name>,
     pub arrays: Vec<(Name, Array)>,
@@ -40,6 +42,7 @@ impl Piece {
         self.instructions.extend(other.instructions);
         self.data.extend(other.data);
         self.tags.extend(other.tags);
+        self.priorities.extend(other.priorities);
         self.planned.extend(other.planned);
         self.arrays.extend(other.arrays);
         self.numbers.extend(other.numbers);
@@ -115,15 +118,24 @@ impl Piece {
         builder = self.instructions.into_iter().fold(builder, KernelBuilder::instruction);
         builder = self.data.into_iter().fold(builder, KernelBuilder::data);
         let tags = self.tags.into_iter().fold(Tags::default(), |tags, (iname, tag)| tags.with(iname, tag));
-        Ok((Lowered { program: builder.build()?, arrays: self.arrays, numbers: self.numbers }, tags))
+        let mut program = builder.build()?;
+        for chain in &self.priorities {
+            program = changed(program, |kernel| prioritize_loops(kernel, chain).map_err(TransformError::from))?;
+        }
+        Ok((Lowered { program, arrays: self.arrays, numbers: self.numbers }, tags))
     }
 }
 
 /// With inames tagged.
 pub(super) fn tagged(program: Program, tags: &Tags) -> Result<Program, LoopError> {
+    changed(program, |kernel| tag_inames(kernel, tags).map_err(TransformError::from))
+}
+
+/// With another kernel in the place of the one that is called.
+fn changed(program: Program, change: impl FnOnce(&LoopKernel) -> Result<LoopKernel, TransformError>) -> Result<Program, LoopError> {
     let entry = program.entry().ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
-    let tagged = tag_inames(entry, tags).map_err(TransformError::from)?;
-    Ok(program.with_kernel(tagged))
+    let changed = change(entry)?;
+    Ok(program.with_kernel(changed))
 }
 
 /// `{[iname]: from <= iname < to}`.

@@ -46,11 +46,10 @@ pub fn product(what: &Product) -> Result<Lowered, LoopError> {
         .loop_over(&number, to, to <= 8);
     piece = table(piece, 1, from, what.layouts[0], what);
     piece = table(piece, 2, to, what.layouts[1], what);
-    let mut block = Expr::from(&at);
     if what.transposed {
         piece = piece.take(Array::Entries, DType::I32, None);
-        block = Expr::from(&Array::Entries.name()).at([block]);
     }
+    let block = |at: Expr| if what.transposed { Expr::from(&Array::Entries.name()).at([at]) } else { at };
     let entry = match what.transposed {
         false => linear(0, &[(width, &number), (1, &part)]),
         true => linear(0, &[(width, &part), (1, &number)]),
@@ -60,17 +59,27 @@ pub fn product(what: &Product) -> Result<Lowered, LoopError> {
         (true, false) => linear(0, &[(width, &number)]),
         (true, true) => Expr::from(&number),
     };
-    let column = Expr::from(&Array::List.name()).at([Expr::from(&at)]);
-    let term = |part: Expr, entry: Expr| {
-        Expr::from(&Array::Table(0).name()).at([block.clone(), entry]) * Expr::from(&Array::Table(1).name()).at([column.clone(), part])
+    let column = |at: Expr| Expr::from(&Array::List.name()).at([at]);
+    let term = |at: Expr, part: Expr, entry: Expr| {
+        Expr::from(&Array::Table(0).name()).at([block(at.clone()), entry]) * Expr::from(&Array::Table(1).name()).at([column(at), part])
     };
-    let sum = if from == 1 {
-        term(Expr::int(0), entry(true))
+    let single = |at: Expr| term(at, Expr::int(0), entry(true));
+    // A sum of numbers waits for the one before. On a CPU two are added to each other first, so that it waits half as often.
+    let in_pairs = from == 1 && what.machine == Machine::Threads;
+    let sum = if in_pairs {
+        let first = Expr::var("lo") + Expr::from(2usize) * &at;
+        let last = Expr::choose(((Expr::var("hi") - "lo") % 2usize).equals(1), single(Expr::var("hi") - 1), Expr::int(0));
+        (single(first.clone()) + single(first + 1)).reduced(ReductionOp::Sum, at.clone()) + last
+    } else if from == 1 {
+        single(Expr::from(&at)).reduced(ReductionOp::Sum, at.clone())
     } else {
         piece = piece.loop_over(&part, from, false);
-        term(Expr::from(&part), entry(false)).reduced(ReductionOp::Sum, part)
+        term(Expr::from(&at), Expr::from(&part), entry(false)).reduced(ReductionOp::Sum, part).reduced(ReductionOp::Sum, at.clone())
     };
-    piece.domains.push(range(&at, Affine::name("lo"), Affine::name("hi")));
+    piece.domains.push(match in_pairs {
+        true => range(&at, Affine::constant(0), Affine::name("pairs")),
+        false => range(&at, Affine::name("lo"), Affine::name("hi")),
+    });
     let count = Affine::name(Number::Count.name());
     match what.machine {
         Machine::Threads => {
@@ -103,9 +112,15 @@ pub fn product(what: &Product) -> Result<Lowered, LoopError> {
         Instruction::assign(name, Expr::var(name), value).declaring(what.index).after(none).within(around.clone())
     };
     let result = Expr::from(&Array::Table(2).name()).at([row.clone(), Expr::from(&number)]);
-    let piece = piece.then(start("lo", row.clone())).then(start("hi", row + 1)).then_planned(
-        Instruction::assign("w", result, sum.reduced(ReductionOp::Sum, at))
-            .after(["lo", "hi"])
+    piece = piece.then(start("lo", row.clone())).then(start("hi", row + 1));
+    if in_pairs {
+        let pairs = (Expr::var("hi") - "lo").floor_divide(2usize);
+        let known = Instruction::assign("pairs", Expr::var("pairs"), pairs).declaring(what.index);
+        piece = piece.then(known.after(["lo", "hi"]).within(around.clone()));
+    }
+    let piece = piece.then_planned(
+        Instruction::assign("w", result, sum)
+            .after(if in_pairs { vec!["lo", "hi", "pairs"] } else { vec!["lo", "hi"] })
             .within(around.iter().cloned().chain([number.clone()])),
     );
     let (lowered, tags) = piece.build("product".to_owned(), what.index, KernelOptions::default())?;

@@ -28,30 +28,22 @@ pub trait Offset: Copy + PartialEq + std::fmt::Debug {
     }
 }
 
-impl Offset for i32 {
-    const ZERO: i32 = 0;
-    const NOWHERE: i32 = -1;
-    const MOST: usize = i32::MAX as usize;
+macro_rules! offsets {
+    ($($integer:ty),*) => {$(
+        impl Offset for $integer {
+            const ZERO: $integer = 0;
+            const NOWHERE: $integer = -1;
+            const MOST: usize = <$integer>::MAX as usize;
 
-    fn from_place(place: usize) -> i32 {
-        place as i32
-    }
+            fn from_place(place: usize) -> $integer {
+                place as $integer
+            }
 
-    fn place(self) -> usize {
-        self as usize
-    }
+            fn place(self) -> usize {
+                self as usize
+            }
+        }
+    )*};
 }
 
-impl Offset for i64 {
-    const ZERO: i64 = 0;
-    const NOWHERE: i64 = -1;
-    const MOST: usize = i64::MAX as usize;
-
-    fn from_place(place: usize) -> i64 {
-        place as i64
-    }
-
-    fn place(self) -> usize {
-        self as usize
-    }
-}
+offsets!(i32, i64);

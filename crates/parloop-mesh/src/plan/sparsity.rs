@@ -8,6 +8,7 @@ mod distinct;
 mod merge;
 mod pair;
 mod positions;
+mod strip;
 mod threads;
 
 pub use merge::{Merged, merge};
@@ -72,8 +73,8 @@ impl Pattern {
             pair.check(number, rows, columns)?;
         }
         let bands = band::cut(pairs, rows, threads.clamp(1, rows.max(1)));
-        let spans = band::spans(pairs, bands.len())?;
-        let plan = band::Plan { pairs, spans: &spans, width: columns, diagonal: if diagonal { rows.min(columns) } else { 0 } };
+        let spans = strip::spans(pairs, bands.len())?;
+        let plan = strip::Plan { pairs, spans: &spans, width: columns, diagonal: if diagonal { rows.min(columns) } else { 0 } };
         let found = threads::each(bands, |rows| plan.band(rows))?;
         let (starts, columns) = joined(found)?;
         Ok(Self { starts, columns, width: size.columns })

@@ -22,6 +22,11 @@ pub trait Targets: checked::Checked + Sync {
     /// # Panics
     /// The place is not below [`Targets::count`].
     fn each(&self, place: usize, with: impl FnMut(i32));
+
+    /// The targets of some places, one element after another, where they stand so in memory.
+    fn listed(&self, _places: std::ops::Range<usize>) -> Option<&[i32]> {
+        None
+    }
 }
 
 mod checked {
@@ -83,6 +88,16 @@ impl Targets for Flat<'_> {
             &[a, b, c] => [a, b, c].into_iter().for_each(with),
             &[a, b, c, d] => [a, b, c, d].into_iter().for_each(with),
             row => row.iter().for_each(|&value| with(value)),
+        }
+    }
+
+    #[inline]
+    fn listed(&self, places: std::ops::Range<usize>) -> Option<&[i32]> {
+        match &self.elements {
+            Elements::Range(range) => {
+                self.table.values.get((range.start + places.start) * self.table.arity..(range.start + places.end) * self.table.arity)
+            }
+            Elements::List(_) => None,
         }
     }
 }

@@ -109,8 +109,22 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
     }
 
     pub fn solution(self) -> Solution {
-        let converged = self.residuals.last().is_some_and(|&last| self.is_small(last));
-        Solution { converged, residuals: self.residuals }
+        Solution { converged: self.is_solved(), residuals: self.residuals }
+    }
+
+    fn is_solved(&self) -> bool {
+        self.residuals.last().is_some_and(|&last| self.is_small(last))
+    }
+
+    /// Whether it ended without a solution, and not because someone stopped it.
+    pub fn has_failed(&self) -> bool {
+        !self.stopped && !self.is_solved()
+    }
+
+    /// Whether half of the iterations gained nothing. It is asked after each, and answered after a power of two of them.
+    pub fn is_stuck(&self) -> bool {
+        let done = self.residuals.len();
+        done >= 32 && done.is_power_of_two() && self.residuals[done - 1] >= self.residuals[done / 2 - 1]
     }
 
     /// The distance between one and the next number.

@@ -128,6 +128,43 @@ fn systems_without_a_solution_do_not_converge() {
 }
 
 #[test]
+fn conjugate_gradients_say_that_a_matrix_is_not_symmetric() {
+    let count = 60;
+    let against = |i: usize, j: usize| match (i, j) {
+        _ if i == j => 2.0,
+        _ if j == i + 1 => -1.9,
+        _ if i == j + 1 => 0.1,
+        _ => 0.0,
+    };
+    let values: Vec<f64> = (0..count * count).map(|at| against(at / count, at % count)).collect();
+    for context in everywhere(&[1]) {
+        let mat = square(&values);
+        let (x, b) = (data(&mat, &vec![0.0; count], "x"), data(&mat, &vec![1.0; count], "b"));
+        let mut iterations = 0;
+        let result = solve(&mat, &x, &b, with(Method::Cg), &context, |iteration, _| {
+            iterations = iteration;
+            true
+        });
+        let message = "a system with matrix `a` cannot be solved: conjugate gradients need a symmetric matrix, and it is not; use GMRES";
+        assert_eq!(result.unwrap_err().to_string(), message);
+        assert!(iterations < 1000, "it went on for {iterations} iterations");
+        x.write(&vec![0.0; count]).unwrap();
+        assert!(solved(&mat, &x, &b, with(Method::Gmres), &context).converged);
+    }
+}
+
+#[test]
+fn rows_of_an_identity_that_x_fulfils_do_not_disturb_conjugate_gradients() {
+    // The first row is that of the identity, its column is not.
+    let mat = square(&[1.0, 0.0, 0.0, -1.0, 2.0, -1.0, 0.0, -1.0, 2.0]);
+    for context in everywhere(&[1]) {
+        let (x, b) = (data(&mat, &[3.0, 0.0, 0.0], "x"), data(&mat, &[3.0, 0.0, 0.0], "b"));
+        assert!(solved(&mat, &x, &b, with(Method::Cg), &context).converged);
+        assert!(distance(&[3.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 3.0], &x.to_vec::<f64>().unwrap(), &[9.0, 6.0, 3.0]) < 1e-6);
+    }
+}
+
+#[test]
 fn nothing_that_needs_the_host_is_recorded() {
     for context in everywhere(&[1, 2]) {
         let mat = square(&[4.0, 1.0, 1.0, 3.0]);

@@ -52,6 +52,12 @@ impl<'a, 'py> Other<'a, 'py> {
     }
 }
 
+/// What data is multiplied with.
+fn factor<'a, 'py>(alpha: &'a Bound<'py, PyAny>) -> Result<Other<'a, 'py>> {
+    let wrong = || PyTypeError::new_err(format!("a factor is a number or a Global, not {}", describe(alpha)));
+    Ok(Other::of(alpha)?.ok_or_else(wrong)?)
+}
+
 fn rounding(truncate: bool) -> Rounding {
     if truncate { Rounding::Truncate } else { Rounding::Refuse }
 }
@@ -185,8 +191,7 @@ impl Dat {
     /// Adds a multiple of another: ``self += alpha * other``.
     fn axpy<'py>(slf: &Bound<'py, Self>, alpha: &Bound<'py, PyAny>, other: &Bound<'py, PyAny>) -> Result<()> {
         let (this, other) = (slf.get(), Dat::of(other)?.get());
-        let wrong = || PyTypeError::new_err(format!("a factor is a number or a Global, not {}", describe(alpha)));
-        let alpha = Other::of(alpha)?.ok_or_else(wrong)?;
+        let alpha = factor(alpha)?;
         let factor = alpha.operand();
         this.check_shared(slf.py())?;
         other.check_shared(slf.py())?;
@@ -195,6 +200,8 @@ impl Dat {
     }
 
     /// Adds multiples of others: ``self += alphas[0] * others[0] + alphas[1] * others[1] + ...``.
+    ///
+    /// Nothing is changed where one of them does not fit, and the data itself may be among the others.
     fn maxpy<'py>(slf: &Bound<'py, Self>, alphas: &Bound<'py, PyAny>, others: &Bound<'py, PyAny>) -> Result<()> {
         let alphas = alphas.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         let others = others.try_iter()?.collect::<PyResult<Vec<_>>>()?;
@@ -202,10 +209,18 @@ impl Dat {
             let message = format!("{} factors were given for {} Dats; there must be one for each", alphas.len(), others.len());
             return Err(Exception::DataValueError.error(message).into());
         }
-        for other in &others {
-            Dat::of(other)?;
+        let this = slf.get();
+        let mut summands = Vec::with_capacity(others.len());
+        for (alpha, other) in alphas.iter().zip(&others) {
+            summands.push((factor(alpha)?, Dat::of(other)?.get()));
         }
-        alphas.iter().zip(&others).try_for_each(|(alpha, other)| Dat::axpy(slf, alpha, other))
+        this.check_shared(slf.py())?;
+        for (alpha, other) in &summands {
+            other.check_shared(slf.py())?;
+            alpha.check_shared(slf.py())?;
+        }
+        let summands: Vec<_> = summands.iter().map(|(alpha, other)| (alpha.operand(), &other.inner)).collect();
+        this.compute(slf.py(), |context| this.inner.maxpy(&summands, context))
     }
 
     /// `self op other`, or turned round; `truncate` cuts off what is behind the point of results that the type cannot hold.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::distinct::Distinct;
+use super::distinct::{Hashed, Marked, Row, Seen};
 use crate::plan::Targets;
 
 /// How large a source is.
@@ -28,8 +28,11 @@ pub(super) trait Batches: Sync {
     /// Writes each place to the rows of the targets from `first` that it leads to; `next[target - first]` is where it goes, and moves on.
     fn sort(&self, places: Range<usize>, first: usize, next: &mut [u32], sorted: &mut [u32]);
 
-    /// Adds the targets of listed places to a set.
-    fn collect(&self, places: &[u32], found: &mut Distinct);
+    /// Adds the targets of listed places to a row.
+    fn collect_marked(&self, places: &[u32], row: &mut Row<'_, Marked<'_>>);
+
+    /// The same where columns are found by hash.
+    fn collect_hashed(&self, places: &[u32], row: &mut Row<'_, Hashed<'_>>);
 }
 
 impl<T: Targets> Batches for T {
@@ -53,22 +56,26 @@ impl<T: Targets> Batches for T {
     fn span(&self, places: Range<usize>) -> Range<usize> {
         // As an unsigned number, a negative value is larger than all; as a signed one it is smaller.
         let (mut least, mut most) = (u32::MAX, -1);
-        for place in places {
-            self.each(place, |target| {
-                least = least.min(target as u32);
-                most = most.max(target);
-            });
+        let mut widen = |target: i32| {
+            least = least.min(target as u32);
+            most = most.max(target);
+        };
+        match self.listed(places.clone()) {
+            Some(targets) => targets.iter().for_each(|&target| widen(target)),
+            None => places.for_each(|place| self.each(place, &mut widen)),
         }
         if most < 0 { 0..0 } else { least as usize..most as usize + 1 }
     }
 
     fn tally(&self, places: Range<usize>, first: usize, counts: &mut [u32]) {
-        for place in places {
-            self.each(place, |target| {
-                if let Some(count) = counts.get_mut(from(first, target)) {
-                    *count += 1;
-                }
-            });
+        let mut count = |target: i32| {
+            if let Some(count) = counts.get_mut(from(first, target)) {
+                *count += 1;
+            }
+        };
+        match self.listed(places.clone()) {
+            Some(targets) => targets.iter().for_each(|&target| count(target)),
+            None => places.for_each(|place| self.each(place, &mut count)),
         }
     }
 
@@ -83,12 +90,19 @@ impl<T: Targets> Batches for T {
         }
     }
 
-    fn collect(&self, places: &[u32], found: &mut Distinct) {
-        found.add(|adding| {
-            for &place in places {
-                self.each(place as usize, |target| adding.insert(target));
-            }
-        });
+    fn collect_marked(&self, places: &[u32], row: &mut Row<'_, Marked<'_>>) {
+        collect(self, places, row);
+    }
+
+    fn collect_hashed(&self, places: &[u32], row: &mut Row<'_, Hashed<'_>>) {
+        collect(self, places, row);
+    }
+}
+
+#[inline]
+fn collect<T: Targets, S: Seen>(source: &T, places: &[u32], row: &mut Row<'_, S>) {
+    for &place in places {
+        source.each(place as usize, |target| row.insert(target));
     }
 }
 

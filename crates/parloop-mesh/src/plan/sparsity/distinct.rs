@@ -1,78 +1,108 @@
-//! The distinct targets of one row.
+//! The distinct targets of one row, in a piece of memory of the caller's.
 
-/// A small hash table with a list of what is in it. It takes room for a row, not for all columns, and stays in the nearest cache.
-pub(super) struct Distinct {
-    /// -1 where it is free.
-    slots: Vec<i32>,
-    /// How many of the slots are used, as a power of two.
-    bits: u32,
-    /// What is in the table; room for more after `count`.
-    found: Vec<i32>,
-    count: usize,
+/// Finds out whether a target is new in a row.
+pub(super) trait Seen {
+    /// Whether the target has not been given before in this row; false for negative ones.
+    fn is_new(&mut self, target: i32) -> bool;
 }
 
-/// Rows up to this length are sorted by insertion.
-const SHORT: usize = 24;
+/// What a row leads to: the distinct targets, in a slice that has room for all of them.
+pub(super) struct Row<'a, S> {
+    pub seen: S,
+    pub found: &'a mut [i32],
+    pub count: usize,
+}
 
-impl Distinct {
+impl<S: Seen> Row<'_, S> {
+    #[inline]
+    pub(super) fn insert(&mut self, target: i32) {
+        if self.seen.is_new(target) {
+            self.found[self.count] = target;
+            self.count += 1;
+        }
+    }
+}
+
+/// A mark for each column of a range, for rows whose columns are near each other: the last row that had the column.
+pub(super) struct Marks {
+    first: u32,
+    marks: Vec<u32>,
+}
+
+impl Marks {
+    /// As many columns as the marks of a thread stay in a near cache for.
+    pub(super) const MOST: usize = 1 << 16;
+
     pub(super) fn new() -> Self {
-        Self { slots: vec![-1; 16], bits: 4, found: Vec::new(), count: 0 }
+        Self { first: 0, marks: Vec::new() }
+    }
+
+    /// Marks for the columns from `first`, of which there are at most [`MOST`](Self::MOST). Marks of other rows may stay: each row has its own.
+    pub(super) fn cover(&mut self, first: usize, count: usize) {
+        self.first = first as u32;
+        if self.marks.len() < count {
+            self.marks.resize(count, 0);
+        }
+    }
+
+    /// The marks for a row, which was not asked for before.
+    pub(super) fn of_row(&mut self, row: usize) -> Marked<'_> {
+        Marked { first: self.first, marks: &mut self.marks, mark: row as u32 + 1 }
+    }
+}
+
+pub(super) struct Marked<'a> {
+    first: u32,
+    marks: &'a mut [u32],
+    mark: u32,
+}
+
+impl Seen for Marked<'_> {
+    #[inline]
+    fn is_new(&mut self, target: i32) -> bool {
+        // Negative targets are beyond the marks.
+        match self.marks.get_mut((target as u32).wrapping_sub(self.first) as usize) {
+            Some(mark) if *mark != self.mark => {
+                *mark = self.mark;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A small hash table, for rows with columns far from each other. It takes room for a row, not for all columns, and stays in the nearest cache.
+pub(super) struct Table {
+    /// -1 where it is free.
+    slots: Vec<i32>,
+}
+
+impl Table {
+    pub(super) fn new() -> Self {
+        Self { slots: Vec::new() }
     }
 
     /// Empties it and makes room for `most` targets.
-    pub(super) fn clear(&mut self, most: usize) {
+    pub(super) fn of_row(&mut self, most: usize) -> Hashed<'_> {
         // At least a quarter of the slots stays free, so that searches are short.
-        self.bits = (most + most / 3 + 1).next_power_of_two().trailing_zeros().clamp(4, 32);
-        if self.slots.len() < 1 << self.bits {
-            self.slots.resize(1 << self.bits, -1);
+        let length = (most + most / 3 + 1).next_power_of_two().max(16);
+        if self.slots.len() < length {
+            self.slots.resize(length, -1);
         }
-        if self.found.len() < most {
-            self.found.resize(most, 0);
-        }
-        self.slots[..1 << self.bits].fill(-1);
-        self.count = 0;
-    }
-
-    /// Calls `with` with what adds a target, if it is not negative. There must be room for all that are different.
-    #[inline]
-    pub(super) fn add(&mut self, with: impl FnOnce(&mut Adding<'_>)) {
-        let mut adding = Adding { slots: &mut self.slots[..1 << self.bits], found: &mut self.found, count: self.count };
-        with(&mut adding);
-        self.count = adding.count;
-    }
-
-    /// The targets, ascending.
-    pub(super) fn sorted(&mut self) -> &[i32] {
-        let found = &mut self.found[..self.count];
-        if found.len() > SHORT {
-            found.sort_unstable();
-            return found;
-        }
-        for end in 1..found.len() {
-            let value = found[end];
-            let mut place = end;
-            while place > 0 && found[place - 1] > value {
-                found[place] = found[place - 1];
-                place -= 1;
-            }
-            found[place] = value;
-        }
-        found
+        self.slots[..length].fill(-1);
+        Hashed { slots: &mut self.slots[..length] }
     }
 }
 
-/// The table while targets are added, apart from its owner so that it can stay in registers.
-pub(super) struct Adding<'a> {
+pub(super) struct Hashed<'a> {
     slots: &'a mut [i32],
-    found: &'a mut [i32],
-    count: usize,
 }
 
-impl Adding<'_> {
+impl Seen for Hashed<'_> {
     #[inline]
-    pub(super) fn insert(&mut self, target: i32) {
+    fn is_new(&mut self, target: i32) -> bool {
         if target < 0 {
-            return;
+            return false;
         }
         // Rows that follow one another mostly have columns that do: they then collide in the same ways, which processors foresee. The
         // higher bits keep columns apart whose distances are powers of two.
@@ -81,15 +111,32 @@ impl Adding<'_> {
             let last = self.slots.len() - 1;
             let slot = &mut self.slots[place & last];
             if *slot == target {
-                return;
+                return false;
             }
             if *slot < 0 {
                 *slot = target;
-                self.found[self.count] = target;
-                self.count += 1;
-                return;
+                return true;
             }
             place += 1;
         }
+    }
+}
+
+/// Rows up to this length are sorted by insertion.
+const SHORT: usize = 24;
+
+/// Puts the targets of a row in ascending order.
+pub(super) fn sort(found: &mut [i32]) {
+    if found.len() > SHORT {
+        return found.sort_unstable();
+    }
+    for end in 1..found.len() {
+        let value = found[end];
+        let mut place = end;
+        while place > 0 && found[place - 1] > value {
+            found[place] = found[place - 1];
+            place -= 1;
+        }
+        found[place] = value;
     }
 }

@@ -31,6 +31,11 @@ impl<'a> Pair<'a> {
         self.rows.size().count
     }
 
+    /// Whether rows and columns come from one source.
+    pub(super) fn is_square(&self) -> bool {
+        std::ptr::addr_eq(self.rows, self.columns)
+    }
+
     pub(super) fn check(&self, pair: usize, rows: usize, columns: usize) -> Result<(), PlanError> {
         for (side, found, expected) in [("row", self.rows.size().targets, rows), ("column", self.columns.size().targets, columns)] {
             if found != expected {

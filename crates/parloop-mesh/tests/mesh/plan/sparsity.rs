@@ -218,6 +218,39 @@ fn long_rows_and_many_elements_are_found_by_several_threads() {
 }
 
 #[test]
+fn many_rows_with_near_columns_are_those_of_the_definition() {
+    // Far more rows than are looked at together. Some targets lead nowhere; columns are marked where they are near, and hashed where not.
+    let (rows, columns, count) = (30_000usize, 100_000usize, 40_000usize);
+    let near = |targets: usize, arity: usize| {
+        let of = |element: usize, slot: usize| match (element + slot) % 17 {
+            0 => -1,
+            _ => ((element * targets / count + 5 * slot * slot) % targets) as i32,
+        };
+        let values = (0..count).flat_map(|element| (0..arity).map(move |slot| of(element, slot))).collect();
+        Owning { values, arity, set: 0, targets, drops: true }
+    };
+    let far = |targets: usize| {
+        let values = (0..count).map(|element| (element * 7919 % targets) as i32).collect();
+        Owning { values, arity: 1, set: 0, targets, drops: true }
+    };
+    let pair = |sides: [Owning; 2]| OwningPair { elements: None, count, sides };
+    let skipping = OwningPair { elements: Some((0..count as i32).step_by(3).collect()), ..pair([near(rows, 3), near(columns, 2)]) };
+    let cases = [
+        vec![pair([near(rows, 3), near(columns, 4)])],
+        vec![pair([near(rows, 3), far(columns)]), skipping.clone()],
+        vec![pair([far(rows), near(columns, 2)]), skipping],
+    ];
+    for owning in cases {
+        let size = PatternSize { rows, columns, diagonal: true };
+        let expected = model(size, &owning);
+        for threads in [1, 2, 3] {
+            let found = pattern(size, &owning, threads);
+            assert!(rows_of(&found) == expected && (0..rows).all(|row| found.row(row).is_sorted()), "{threads} threads");
+        }
+    }
+}
+
+#[test]
 fn a_matrix_of_nothing_has_no_blocks() {
     let empty = Pattern::new(size(0, 0), &[], 4).expect("a size");
     assert_eq!((empty.starts(), empty.columns()), (&[0i64][..], &[][..]));
