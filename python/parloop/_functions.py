@@ -5,6 +5,8 @@ Functions of complex numbers are written out, since OpenCL and CUDA do not have 
 
 from __future__ import annotations
 
+import re
+
 from . import _operations
 from ._operations import C_TYPES, Operation, is_complex, is_float, is_unsigned, wide, written
 
@@ -152,6 +154,21 @@ _LOGADDEXP = """T op(T a, T b) {
 }"""
 
 
+def _needed(name: str) -> str:
+    """The text of a function of complex numbers, after those that it calls."""
+    texts = {text[2 : text.index("(")]: text for text in re.split(r"\n(?=[TR] c_)", _COMPLEX.strip())}
+    found: list[str] = []
+
+    def add(own: str) -> None:
+        for called in re.findall(r"\bc_\w+", texts[own].partition("{")[2]):
+            add(called)
+        if texts[own] not in found:
+            found.append(texts[own])
+
+    add(name)
+    return "\n".join(found)
+
+
 def _classified(name: str, dtype: str) -> Operation:
     """Whether a number is of a class that integers are never, or always, of."""
     text, joined = _CLASSES[name]
@@ -170,7 +187,7 @@ def _unary(name: str, dtype: str) -> Operation | None:
         return Operation("(uint8_t)(a.re == 0 && a.im == 0)" if is_complex(dtype) else "(uint8_t)(a == 0)", "bool")
     if is_complex(dtype):
         if f"T c_{name}(" in _COMPLEX:
-            return Operation(f"c_{name}(a)", dtype, written(_COMPLEX, dtype))
+            return Operation(f"c_{name}(a)", dtype, written(_needed(f"c_{name}"), dtype))
         return None
     if name == "signbit":
         negative = "signbit(a) != 0" if is_float(dtype) else "0" if is_unsigned(dtype) else "a < 0"

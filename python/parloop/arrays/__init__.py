@@ -16,6 +16,9 @@ from __future__ import annotations
 
 import math as _math
 
+from . import fft as fft
+from . import linalg as linalg
+from . import random as random
 from .._parloop import Array as Array
 from .._parloop import Device as Device
 from ._counting import bincount as bincount

@@ -256,7 +256,7 @@ def triu(x: Operand, /, *, k: int = 0) -> Array:
     return _triangle(x, k, "triu")
 
 
-def meshgrid(*arrays: Operand, indexing: str = "xy") -> tuple[Array, ...]:
+def meshgrid(*arrays: Operand, indexing: str = "xy") -> list[Array]:
     """The coordinates of all points of a grid, from those along each axis; with "xy" the first two axes are exchanged."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"the indexing of a grid is 'xy' or 'ij', not {indexing!r}")
@@ -268,4 +268,4 @@ def meshgrid(*arrays: Operand, indexing: str = "xy") -> tuple[Array, ...]:
     for own, x in zip(order, given):
         shape[own] = x.size
     columns = [x.reshape((1,) * own + (-1,) + (1,) * (len(given) - own - 1)) for own, x in zip(order, given)]
-    return tuple(broadcast(column, tuple(shape)).copy() for column in columns)
+    return [broadcast(column, tuple(shape)).copy() for column in columns]

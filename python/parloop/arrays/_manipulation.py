@@ -46,7 +46,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return np.broadcast_shapes(*shapes)
 
 
-def expand_dims(x: Operand, /, *, axis: int | tuple[int, ...] = 0) -> Array:
+def expand_dims(x: Operand, /, axis: int | tuple[int, ...] = 0) -> Array:
     """The array with a further axis of length 1 at that place."""
     array = as_array(x)
     given = axis if isinstance(axis, tuple) else (axis,)
