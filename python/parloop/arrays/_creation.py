@@ -38,11 +38,12 @@ def _made(context: Context, shape: tuple[int, ...], dtype: np.dtype[Any], value:
     if on_cpu(out):
         out.numpy()[...] = value
     else:
-        _elementwise.run("positive", out, [np.asarray(value).astype(dtype)[()]], [dtype])
+        number: Any = np.asarray(value).astype(dtype)[()]
+        _elementwise.run("positive", out, [number], [dtype])
     return out
 
 
-def empty(shape: Shape, *, dtype: Any = None, device: DeviceLike = None, order: str = "C") -> Array:
+def empty(shape: Shape, dtype: Any = None, *, device: DeviceLike = None, order: str = "C") -> Array:
     """An array whose elements have any values."""
     return _made(context_of(device), _shape(shape), supported(_FLOAT if dtype is None else dtype), None, order)
 
@@ -57,7 +58,7 @@ def ones(shape: Shape, dtype: Any = None, *, device: DeviceLike = None, order: s
     return _made(context_of(device), _shape(shape), supported(_FLOAT if dtype is None else dtype), 1, order)
 
 
-def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: DeviceLike = None) -> Array:
+def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: DeviceLike = None) -> Array:
     """An array in which every element has one value."""
     if isinstance(fill_value, Array):
         out = context_of(device if device is not None else fill_value.context).empty(_shape(shape), supported(dtype or fill_value.dtype))
@@ -83,22 +84,22 @@ def _like(x: Operand, dtype: Any, device: DeviceLike, value: Any, shape: Any = N
     return _made(context, array.shape if shape is None else _shape(shape), supported(array.dtype if dtype is None else dtype), value)
 
 
-def empty_like(x: Operand, /, *, dtype: Any = None, device: DeviceLike = None, shape: Any = None) -> Array:
+def empty_like(x: Operand, /, dtype: Any = None, *, device: DeviceLike = None, shape: Any = None) -> Array:
     """An array of the shape and type of another, whose elements have any values."""
     return _like(x, dtype, device, None, shape)
 
 
-def zeros_like(x: Operand, /, *, dtype: Any = None, device: DeviceLike = None, shape: Any = None) -> Array:
+def zeros_like(x: Operand, /, dtype: Any = None, *, device: DeviceLike = None, shape: Any = None) -> Array:
     """An array of zeros of the shape and type of another."""
     return _like(x, dtype, device, 0, shape)
 
 
-def ones_like(x: Operand, /, *, dtype: Any = None, device: DeviceLike = None, shape: Any = None) -> Array:
+def ones_like(x: Operand, /, dtype: Any = None, *, device: DeviceLike = None, shape: Any = None) -> Array:
     """An array of ones of the shape and type of another."""
     return _like(x, dtype, device, 1, shape)
 
 
-def full_like(x: Operand, /, fill_value: Any, *, dtype: Any = None, device: DeviceLike = None) -> Array:
+def full_like(x: Operand, /, fill_value: Any, dtype: Any = None, *, device: DeviceLike = None) -> Array:
     """An array of the shape and type of another, in which every element has one value."""
     array = as_array(x)
     return full(array.shape, fill_value, dtype=array.dtype if dtype is None else dtype, device=array.context if device is None else device)
@@ -173,14 +174,14 @@ def from_dlpack(x: Any, /, *, device: DeviceLike = None, copy: bool | None = Non
     return asarray(x, device=device, copy=copy)
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: DeviceLike = None) -> Array:
+def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: DeviceLike = None) -> Array:
     """Numbers in equal steps from `start`, or zero, up to `stop`, which is not among them."""
     if stop is None:
         start, stop = 0, start
     context = context_of(device)
     found = supported(np.arange(0 * start, 0 * stop, step).dtype if dtype is None else dtype)
     if context.device.kind == "cpu":
-        return from_host(context, np.arange(start, stop, step, found))
+        return from_host(context, np.arange(start, stop, step, dtype=found))
     if step == 0:
         raise ZeroDivisionError("arange: the step is zero")
     length = max(math.ceil((stop - start) / step), 0)
@@ -213,7 +214,7 @@ def linspace(
     return out if found == _FLOAT else _astype(out, found)
 
 
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: DeviceLike = None) -> Array:
+def eye(n_rows: int, n_cols: int | None = None, /, k: int = 0, *, dtype: Any = None, device: DeviceLike = None) -> Array:
     """A matrix of zeros, with ones on its diagonal, or on the `k`-th above it."""
     columns = n_rows if n_cols is None else n_cols
     out = zeros((n_rows, columns), dtype, device=device)
@@ -242,16 +243,17 @@ def _triangle(x: Operand, k: int, name: str) -> Array:
     kept = combined("less_equal" if name == "tril" else "greater_equal", columns, rows, False)
     out = array.context.empty(array.shape, array.dtype)
     types = [np.dtype(np.bool_), array.dtype, array.dtype]
-    _elementwise.run("where", out, [broadcast(kept, array.shape), aligned(array), np.zeros((), array.dtype)[()]], types)
+    nothing: Any = np.zeros((), array.dtype)[()]
+    _elementwise.run("where", out, [broadcast(kept, array.shape), aligned(array), nothing], types)
     return out
 
 
-def tril(x: Operand, /, *, k: int = 0) -> Array:
+def tril(x: Operand, /, k: int = 0) -> Array:
     """The lower triangles of matrices, up to the `k`-th diagonal; zeros elsewhere."""
     return _triangle(x, k, "tril")
 
 
-def triu(x: Operand, /, *, k: int = 0) -> Array:
+def triu(x: Operand, /, k: int = 0) -> Array:
     """The upper triangles of matrices, from the `k`-th diagonal; zeros elsewhere."""
     return _triangle(x, k, "triu")
 

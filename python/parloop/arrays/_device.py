@@ -101,7 +101,8 @@ def supported(dtype: Any) -> np.dtype[Any]:
     found = np.dtype(dtype)
     if found.name not in C_TYPES:
         raise TypeError(f"arrays do not have elements of type {found.name}; use one of {', '.join(C_TYPES)}")
-    return found.newbyteorder("=")
+    native: np.dtype[Any] = found.newbyteorder("=")
+    return native
 
 
 def no_device_version(function: str, device: Device) -> NoReturn:

@@ -86,7 +86,7 @@ def isdtype(dtype: Any, kind: Any) -> _bool:
         if kind not in _KINDS:
             raise ValueError(f"unknown kind of types {kind!r}; use one of {', '.join(map(repr, _KINDS))}, or a type")
         return np.dtype(dtype).kind in _KINDS[kind]
-    return np.dtype(dtype) == np.dtype(kind)
+    return _bool(np.dtype(dtype) == np.dtype(kind))
 
 
 def can_cast(from_: Any, to: Any, /) -> _bool:

@@ -71,7 +71,7 @@ def squeeze(x: Operand, /, axis: int | tuple[int, ...] | None = None) -> Array:
     return _view(array, [array.shape[own] for own in kept], [array.strides[own] for own in kept])
 
 
-def flip(x: Operand, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+def flip(x: Operand, /, axis: int | tuple[int, ...] | None = None) -> Array:
     """The elements in reverse order along axes, or along all."""
     array = as_array(x)
     given = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
@@ -145,7 +145,7 @@ def ravel(x: Operand, /) -> Array:
     return as_array(x).ravel()
 
 
-def concat(arrays: Sequence[Operand], /, *, axis: int | None = 0, dtype: Any = None) -> Array:
+def concat(arrays: Sequence[Operand], /, axis: int | None = 0, *, dtype: Any = None) -> Array:
     """The arrays one after the other along an axis that they have; with `axis=None` the elements of all."""
     given = arrays_of("concat", arrays)
     if not given:
@@ -173,7 +173,7 @@ def concat(arrays: Sequence[Operand], /, *, axis: int | None = 0, dtype: Any = N
 concatenate = concat
 
 
-def stack(arrays: Sequence[Operand], /, *, axis: int = 0) -> Array:
+def stack(arrays: Sequence[Operand], /, axis: int = 0) -> Array:
     """Arrays of one shape along a further axis."""
     given = arrays_of("stack", arrays)
     if not given:
@@ -219,7 +219,7 @@ def unstack(x: Operand, /, *, axis: int = 0) -> tuple[Array, ...]:
     return tuple(squeeze(array[(*before, slice(at, at + 1))], own) for at in range(array.shape[own]))
 
 
-def roll(x: Operand, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+def roll(x: Operand, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None) -> Array:
     """The elements moved along axes, those at the end to the front; without an axis, all in C order."""
     array = as_array(x)
     if axis is None:
@@ -252,7 +252,7 @@ def tile(x: Operand, repetitions: int | Sequence[int], /) -> Array:
     return broadcast(array, full).copy().reshape(tuple(own * count for own, count in zip(shape, times)))
 
 
-def repeat(x: Operand, repeats: int | Operand, /, *, axis: int | None = None) -> Array:
+def repeat(x: Operand, repeats: int | Operand, /, axis: int | None = None) -> Array:
     """Each element several times along an axis, or of all in C order."""
     array = as_array(x)
     if axis is None:

@@ -42,12 +42,12 @@ def _place_of(name: str, x: Operand, axis: int | None, keepdims: bool) -> Array:
     return _min(choose(same, places, np.int64(length)), axis=own, keepdims=keepdims)
 
 
-def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmax(x: Operand, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """The place of the first largest element, of all or along an axis."""
     return _place_of("argmax", x, axis, keepdims)
 
 
-def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmin(x: Operand, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """The place of the first smallest element, of all or along an axis."""
     return _place_of("argmin", x, axis, keepdims)
 
@@ -85,7 +85,7 @@ def where(condition: Operand, x1: Operand | None = None, x2: Operand | None = No
     return choose(condition, x1, x2)
 
 
-def searchsorted(x1: Operand, x2: Operand, /, *, side: str = "left", sorter: Operand | None = None) -> Array:
+def searchsorted(x1: Operand, x2: Operand, /, side: str = "left", sorter: Operand | None = None) -> Array:
     """Where each element of `x2` is to be inserted into `x1`, whose elements are in order, to keep them so: before equal ones, or after."""
     if side not in ("left", "right"):
         raise ValueError(f"the side of an insertion is 'left' or 'right', not {side!r}")
@@ -117,7 +117,7 @@ def digitize(x: Operand, bins: Operand, /, right: bool = False) -> Array:
     return searchsorted(edges, array, side="left" if right else "right")
 
 
-def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Array:
+def take(x: Operand, indices: Operand, /, axis: int | None = None) -> Array:
     """The elements at places along an axis, which may be left out for an array of one."""
     array, places = arrays_of("take", (x, np.asarray(indices) if isinstance(indices, (list, tuple)) else indices))
     if axis is None:
@@ -125,7 +125,7 @@ def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Array:
             raise ValueError(f"the axis is needed for an array of {array.ndim} axes")
         axis = 0
     own = range(array.ndim)[axis]
-    out = _take(array, (slice(None),) * own + (_one_axis(places),))
+    out: Array = _take(array, (slice(None),) * own + (_one_axis(places),))
     return out if places.ndim else out.reshape((*array.shape[:own], *array.shape[own + 1 :]))
 
 
@@ -134,7 +134,7 @@ def _one_axis(places: Array) -> Array:
     return places if places.ndim else places.reshape(1)
 
 
-def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Array:
+def take_along_axis(x: Operand, indices: Operand, /, axis: int = -1) -> Array:
     """The elements along an axis at places that differ from row to row, as `argsort` gives them."""
     array, places = arrays_of("take_along_axis", (x, indices))
     own = range(array.ndim)[axis]

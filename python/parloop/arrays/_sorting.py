@@ -11,7 +11,7 @@ from ._device import Operand, as_array, from_host
 from ._searching import take_along_axis
 
 
-def argsort(x: Operand, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def argsort(x: Operand, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
     """The places of the elements along an axis in order; equal ones stay in theirs. Not-a-numbers come last, or first if it descends."""
     array = as_array(x)
     if array.ndim == 0:
@@ -31,7 +31,7 @@ def argsort(x: Operand, /, *, axis: int = -1, descending: bool = False, stable: 
     return found.transpose(tuple(order.index(other) for other in range(array.ndim)))
 
 
-def sort(x: Operand, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def sort(x: Operand, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
     """The elements along an axis in order; not-a-numbers come last, or first if it descends."""
     array = as_array(x)
     if on_cpu(array) and not descending:

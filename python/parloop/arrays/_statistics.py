@@ -22,39 +22,39 @@ def _reduced(name: str, x: Operand, axis: Axis, dtype: Any, keepdims: bool) -> A
     return reduced(name, as_array(x), axis, None if dtype is None else supported(dtype), keepdims)
 
 
-def sum(x: Operand, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Array:
+def sum(x: Operand, /, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
     """The sum of all elements, or along axes."""
     return _reduced("sum", x, axis, dtype, keepdims)
 
 
-def prod(x: Operand, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Array:
+def prod(x: Operand, /, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
     """The product of all elements, or along axes."""
     return _reduced("prod", x, axis, dtype, keepdims)
 
 
-def min(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def min(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The smallest element, or along axes; not-a-number if there is one."""
     return _reduced("min", x, axis, None, keepdims)
 
 
-def max(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def max(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The largest element, or along axes; not-a-number if there is one."""
     return _reduced("max", x, axis, None, keepdims)
 
 
-def any(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def any(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Whether any element is not zero, of all or along axes."""
     return _reduced("any", x, axis, None, keepdims)
 
 
-def all(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def all(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Whether no element is zero, of all or along axes."""
     return _reduced("all", x, axis, None, keepdims)
 
 
-def mean(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def mean(x: Operand, /, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
     """The mean of all elements, or along axes."""
-    return _reduced("mean", x, axis, None, keepdims)
+    return _reduced("mean", x, axis, dtype, keepdims)
 
 
 amin, amax = min, max
@@ -68,7 +68,7 @@ def _count(x: Array, axis: Axis) -> int:
     return int(np.prod([x.shape[own] for own in _axes(x, axis)], dtype=np.int64))
 
 
-def var(x: Operand, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def var(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The variance of all elements, or along axes; the sum of squares is divided by their number less `correction`."""
     array = as_array(x)
     if on_cpu(array):
@@ -80,12 +80,12 @@ def var(x: Operand, /, *, axis: Axis = None, correction: float = 0.0, keepdims: 
     return combine("divide", total, builtins.max(_count(array, axis) - correction, 0.0))
 
 
-def std(x: Operand, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def std(x: Operand, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The standard deviation of all elements, or along axes."""
     return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
-def count_nonzero(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def count_nonzero(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """How many elements are not zero, of all or along axes."""
     array = as_array(x)
     return sum(array if array.dtype == np.bool_ else combine("not_equal", array, 0), axis=axis, dtype=np.int64, keepdims=keepdims)
@@ -141,7 +141,7 @@ def cumprod(x: Operand, /, axis: int | None = None, dtype: Any = None) -> Array:
     return cumulative_prod(array.reshape(-1) if axis is None else array, axis=axis, dtype=dtype)
 
 
-def diff(x: Operand, /, *, axis: int = -1, n: int = 1, prepend: Operand | None = None, append: Operand | None = None) -> Array:
+def diff(x: Operand, /, n: int = 1, axis: int = -1, *, prepend: Operand | None = None, append: Operand | None = None) -> Array:
     """The differences of elements that follow each other along an axis, `n` times."""
     array = as_array(x)
     own = range(array.ndim)[axis]
@@ -179,13 +179,13 @@ def array_equal(x1: Operand, x2: Operand, /) -> bool:
     return first.shape == second.shape and bool(all(combine("equal", first, second)))
 
 
-def ptp(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def ptp(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The largest less the smallest element, of all or along axes."""
     array = as_array(x)
     return subtract(max(array, axis=axis, keepdims=keepdims), min(array, axis=axis, keepdims=keepdims))
 
 
-def average(x: Operand, /, *, axis: Axis = None, weights: Operand | None = None) -> Array:
+def average(x: Operand, /, axis: Axis = None, weights: Operand | None = None) -> Array:
     """The mean of all elements, or along axes, each counted with its weight."""
     if weights is None:
         return mean(x, axis=axis)

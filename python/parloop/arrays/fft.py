@@ -137,7 +137,8 @@ def ifft2(x: Operand, /, *, s: Sequence[int] | None = None, axes: Sequence[int] 
 
 
 def _first_half(x: Array, axis: int) -> Array:
-    return x[(slice(None),) * axis + (slice(0, x.shape[axis] // 2 + 1),)].copy()
+    part: Array = x[(slice(None),) * axis + (slice(0, x.shape[axis] // 2 + 1),)]
+    return part.copy()
 
 
 def rfft(x: Operand, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:

@@ -232,7 +232,7 @@ def matrix_norm(x: Operand, /, *, keepdims: bool = False, ord: float | str | Non
         no_device_version(f"linalg.matrix_norm with ord={ord!r}", array.device)
     across = -2 if ord in (1, -1) else -1
     sums = _sum(_abs(array), axis=across, keepdims=True)
-    out = (_max if float(ord) > 0 else _min)(sums, axis=(-2, -1), keepdims=True)  # type: ignore[arg-type]
+    out = (_max if float(ord) > 0 else _min)(sums, axis=(-2, -1), keepdims=True)
     return out if keepdims else out.reshape(array.shape[:-2])
 
 
