@@ -332,13 +332,15 @@ impl Checker<'_> {
         };
         let fits = match (to, dtype) {
             (_, None) | (Pointee::Void, _) => true,
-            (Pointee::Other(name), Some(given)) if let Some(row) = row_of(name) => match row {
+            (Pointee::Other(name), Some(given)) if let Some(element) = row_of(name).or_else(|| vector_of(name)) => match element {
                 ctype::Scalar::Value(declared) => declared == given,
                 _ => given.size() == 1,
             },
-            (Pointee::Other(name), Some(_)) if may_be_struct(name) => true,
+            (Pointee::Struct(_), Some(_)) => true,
             (Pointee::Other(_) | Pointee::Pointers(_), Some(_)) => {
-                return Err(self.wrong_type(array_of(dtype), "no array has elements of that type; pass memory, as `array.memory`"));
+                return Err(
+                    self.wrong_type(array_of(dtype), "what type that is was not found in the source; pass memory, as `array.memory`")
+                );
             }
             (Pointee::Scalar(declared) | Pointee::Rows(declared, _), Some(given)) => *declared == given,
             (Pointee::Char, Some(given)) => given.size() == 1,
@@ -361,7 +363,7 @@ impl Checker<'_> {
         };
         match to {
             Pointee::Class(declared) if declared == class => {}
-            Pointee::Void | Pointee::Other(_) | Pointee::Pointers(_) => {}
+            Pointee::Void | Pointee::Struct(_) | Pointee::Other(_) | Pointee::Pointers(_) => {}
             Pointee::Class(_) => return Err(self.wrong_type(given(), "")),
             Pointee::Scalar(_) | Pointee::Char | Pointee::Rows(..) => return Err(self.wrong_type(given(), "pass an array")),
         }
@@ -374,31 +376,15 @@ fn row_of(name: &str) -> Option<ctype::Scalar> {
     if name.ends_with('*') { None } else { plain(&words(name)) }
 }
 
-/// Whether a C type may be a struct, whose fields lie in an array of numbers: it has a name of its own.
-fn may_be_struct(name: &str) -> bool {
-    const OF_C: [&str; 20] = [
-        "long",
-        "double",
-        "float",
-        "int",
-        "short",
-        "char",
-        "signed",
-        "unsigned",
-        "void",
-        "bool",
-        "_Bool",
-        "_Complex",
-        "_Atomic",
-        "wchar_t",
-        "char16_t",
-        "char32_t",
-        "_Float16",
-        "_Float128",
-        "__float128",
-        "__int128",
-    ];
-    !name.ends_with('*') && !words(name).iter().any(|word| OF_C.contains(&word.as_str()))
+/// The numbers of which a type of short vectors is made: `float4`, `uchar16`.
+fn vector_of(name: &str) -> Option<ctype::Scalar> {
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if !matches!(&name[base.len()..], "2" | "3" | "4" | "8" | "16") {
+        return None;
+    }
+    let (unsigned, base) = base.strip_prefix('u').map_or(("", base), |base| ("unsigned ", base));
+    let is_base = matches!(base, "char" | "short" | "int" | "long" | "float" | "double");
+    is_base.then(|| plain(&words(&format!("{unsigned}{base}"))))?
 }
 
 fn array_of(dtype: Option<DType>) -> String {
