@@ -332,6 +332,7 @@ impl Checker<'_> {
         };
         let fits = match (to, dtype) {
             (_, None) | (Pointee::Void, _) => true,
+            (Pointee::Other(name), Some(given)) if is_pair_of(name, given) => true,
             (Pointee::Other(name), Some(given)) if let Some(element) = row_of(name).or_else(|| vector_of(name)) => match element {
                 ctype::Scalar::Value(declared) => declared == given,
                 _ => given.size() == 1,
@@ -387,6 +388,11 @@ fn vector_of(name: &str) -> Option<ctype::Scalar> {
     is_base.then(|| plain(&words(&format!("{unsigned}{base}"))))?
 }
 
+/// Whether a type of short vectors holds the two parts of a complex number.
+fn is_pair_of(name: &str, given: DType) -> bool {
+    matches!((name, given), ("float2", DType::C64) | ("double2", DType::C128))
+}
+
 fn array_of(dtype: Option<DType>) -> String {
     dtype.map_or_else(|| "memory".into(), |dtype| format!("an array of {dtype}"))
 }
@@ -411,13 +417,46 @@ fn describe(value: Scalar) -> String {
         Scalar::Complex(_) => "the complex number",
         Scalar::Address(_) => "the address",
     };
-    format!("{kind} {value}")
+    match value {
+        // `2.0` is not an integer, and shows that it is not.
+        Scalar::Float(value) => format!("{kind} {value:?}"),
+        value => format!("{kind} {value}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn vectors_take_arrays_of_their_numbers() {
+        let takes = |name: &str, dtype| {
+            let param = Param { name: "x".into(), ty: ParamType::Pointer { to: Pointee::Other(name.into()), constant: false } };
+            let signature = Signature {
+                name: "f".into(),
+                params: vec![param],
+                returns: None,
+                is_kernel: true,
+                needs_description: false,
+                is_recorded: false,
+                loops: Vec::new(),
+                loops_align: true,
+                line: 1,
+            };
+            Checker { signature: &signature, index: 0 }.elements(Some(dtype), true).is_ok()
+        };
+        for (name, dtype) in
+            [("float4", DType::F32), ("uchar16", DType::U8), ("double2", DType::F64), ("double2", DType::C128), ("float2", DType::C64)]
+        {
+            assert!(takes(name, dtype), "{name} {dtype}");
+        }
+        for (name, dtype) in
+            [("float4", DType::F64), ("float4", DType::C64), ("double3", DType::C128), ("int_fast32_t", DType::I32), ("real4", DType::F32)]
+        {
+            assert!(!takes(name, dtype), "{name} {dtype}");
+        }
+    }
 
     #[test]
     fn integers_are_checked_against_the_range_of_their_type() {

@@ -37,6 +37,9 @@ pub(crate) fn check_loops(root: Node, masked: &Masked) -> Result<Vec<Edit>, Mist
                 let reason = reason.into();
                 return Err(Mistake { at: next, reason });
             }
+            None if !masked.may_hide_loops && !masked.macros.hide_loops() => {
+                return Err(Mistake { at: mark.at, reason: "this VECTORIZE_OVER has no END_VECTORIZE".into() });
+            }
             None => {}
         }
     }
@@ -295,6 +298,7 @@ mod tests {
                 "#define FIN x[i] += 1; END_VECTORIZE\nGPUKERN void f(double *x, int n) { VECTORIZE_OVER(i, n) if (i) return; FIN }",
                 "does something before",
             ),
+            ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) g(i); }", "this VECTORIZE_OVER has no END_VECTORIZE"),
             ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) if (i) ret\\\nurn; END_VECTORIZE }", "continues a word"),
         ] {
             let error = parsed(text, Language::C).unwrap_err().to_string();

@@ -73,6 +73,11 @@ impl Macros {
         if self.hiding.is_empty() { None } else { self.hiding.get(word).copied() }
     }
 
+    /// Whether one begins or ends a loop.
+    pub(crate) fn hide_loops(&self) -> bool {
+        self.hiding.values().any(|hidden| hidden.loops != Some((0, 0)))
+    }
+
     /// Whether the word is a macro.
     pub(crate) fn has(&self, word: &str) -> bool {
         self.names.contains(word)
