@@ -73,8 +73,12 @@ def auto_test_vs_ref(
 
 
 def _results(program: Program, entry: str | None, context: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a call with copies of the arguments gives, by name."""
-    arrays = {name: np.copy(value, order="K") if isinstance(value, np.ndarray) else value for name, value in given.items()}
+    """What a call with copies of the arguments, laid out as the program asks for, gives by name."""
+    laid = _layouts(program, entry, given)
+    arrays = {
+        name: _laid_out(np.copy(value, order="K"), laid.get(name)) if isinstance(value, np.ndarray) else value
+        for name, value in given.items()
+    }
     named = {} if entry is None else {"entrypoint": entry}
     where = () if context is None else (context,)
     _, found = set_options(program, return_dict=True)(*where, out_host=True, **arrays, **named)
@@ -101,12 +105,7 @@ def _compare(name: str, found: Any, expected: Any) -> None:
 
 def _arguments(program: Program, entry: str | None, given: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Random arrays and numbers for all that is not given."""
-    typed = infer_unknown_types(program)
-    kernel = typed[entry] if entry else typed.default_entrypoint
-    # What nothing says is a double.
-    typed = add_dtypes(typed, {arg.name: np.float64 for arg in kernel.args if arg.dtype is None})
-    sizes = {name: int(value) for name, value in given.items() if np.ndim(value) == 0 and hasattr(value, "__index__")}
-    arrays, numbers, objects = typed._layouts(kernel.name, sizes)
+    arrays, numbers, objects = _described(program, entry, given)
     for name in objects:
         raise TypeError(f"argument {name!r} is an object; only kernels over arrays and numbers can be compared")
     for name, dtype in numbers:
@@ -118,6 +117,23 @@ def _arguments(program: Program, entry: str | None, given: dict[str, Any], rng: 
     return given
 
 
+def _described(program: Program, entry: str | None, given: Mapping[str, Any]) -> Any:
+    """Arrays with their shapes and strides, numbers, and objects among the arguments."""
+    typed = infer_unknown_types(program)
+    kernel = typed[entry] if entry else typed.default_entrypoint
+    # What nothing says is a double.
+    typed = add_dtypes(typed, {arg.name: np.float64 for arg in kernel.args if arg.dtype is None})
+    own = {arg.name for arg in kernel.args}
+    sizes = {name: int(value) for name, value in given.items() if np.ndim(value) == 0 and hasattr(value, "__index__") and name in own}
+    return typed._layouts(kernel.name, sizes)
+
+
+def _layouts(program: Program, entry: str | None, given: Mapping[str, Any]) -> dict[str, list[int | None]]:
+    """The strides that a program asks for, of each array whose shape it agrees on."""
+    arrays, _, _ = _described(program, entry, given)
+    return {name: strides for name, _, shape, strides in arrays if tuple(shape) == np.shape(given.get(name, ()))}
+
+
 def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     if dtype.kind in "iub":
         return np.asarray(rng.integers(0, 10, size=shape)).astype(dtype)
@@ -125,8 +141,10 @@ def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[An
     return np.asarray(values + 1j * rng.normal(size=shape) if dtype.kind == "c" else values).astype(dtype)
 
 
-def _laid_out(values: Any, strides: list[int | None]) -> Any:
+def _laid_out(values: Any, strides: list[int | None] | None) -> Any:
     """The values, with the strides that the kernel asks for."""
+    if strides is None:
+        return values
     own = [stride // values.itemsize for stride in values.strides]
     wanted = [own[axis] if stride is None else stride for axis, stride in enumerate(strides)]
     if wanted == own or not values.size:

@@ -13,6 +13,7 @@ __all__ = [
     "CInstruction",
     "CallInstruction",
     "InstructionBase",
+    "MultiAssignmentBase",
     "NoOpInstruction",
     "make_assignment",
 ]
@@ -97,7 +98,9 @@ def _names(value: str | Iterable[Any]) -> str:
     return value.replace(",", ":") if isinstance(value, str) else ":".join(sorted(map(str, value)))
 
 
-class _Assigning(InstructionBase):
+class MultiAssignmentBase(InstructionBase):
+    """What assigns: an `Assignment` or a `CallInstruction`."""
+
     assignees: tuple[Any, ...]
     expression: Any
     _types: tuple[Any, ...] = ()
@@ -124,7 +127,7 @@ def _declaration(dtype: Any) -> str:
     return f"<{np.dtype(getattr(dtype, 'numpy_dtype', dtype)).name}> "
 
 
-class Assignment(_Assigning):
+class Assignment(MultiAssignmentBase):
     """``assignee = expression``.
 
     >>> import parloop.loops as lp
@@ -144,7 +147,7 @@ class Assignment(_Assigning):
         self.assignee, self.assignees, self.expression, self._types = assignee, (assignee,), expression, (temp_var_type,)
 
 
-class CallInstruction(_Assigning):
+class CallInstruction(MultiAssignmentBase):
     """``a, b = f(x)``: a call with several results, or with arrays as results."""
 
     def __init__(

@@ -5,12 +5,13 @@ All take a `Program`, or one `Kernel` of it, and return the same. What they do i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from ._expressions import text
 from ._kernel import Kernel
-from ._program import Program, apply, of_class
+from ._program import Program, apply, then
 
 _P = TypeVar("_P", Program, Kernel)
 _Names = str | Iterable[str]
@@ -192,20 +193,39 @@ def tag_inames(kernel: _P, iname_to_tag: Any = None, force: bool = False, ignore
     >>> lp.tag_inames(knl, {"i": "g.0"}).default_entrypoint.iname_tags("i")
     frozenset({'g.0'})
     """
+    named = dict((kernel.program if isinstance(kernel, Kernel) else kernel)._tag_objects)
     if isinstance(iname_to_tag, Mapping):
-        iname_to_tag = {iname: _tags(tag) for iname, tag in iname_to_tag.items()}
+        iname_to_tag = {iname: _tags(tag, named) for iname, tag in iname_to_tag.items()}
     elif iname_to_tag is not None and not isinstance(iname_to_tag, str):
-        iname_to_tag = [(iname, _tags(tag)) for iname, tag in iname_to_tag]
+        iname_to_tag = [(iname, _tags(tag, named)) for iname, tag in iname_to_tag]
     given = {"force": True} if force else {}
     ignored = {"ignore_nonexistent": True} if ignore_nonexistent else {}
-    return apply(kernel, "tag_inames", *([] if iname_to_tag is None else [iname_to_tag]), **given, **ignored, **tags)
+    tagged = apply(kernel, "tag_inames", *([] if iname_to_tag is None else [iname_to_tag]), **given, **ignored, **tags)
+    (tagged.program if isinstance(tagged, Kernel) else tagged)._tag_objects = named
+    return tagged
 
 
-def _tags(given: Any) -> Any:
-    """One tag as text, or several in a list."""
+_TAG = re.compile(r"[gl]\.(\d+|auto)|for|ord|unr|unr_hint|vec|ilp(\.\w+)?|like\..*|unused\.[gl]|@.*")
+
+
+def _tags(given: Any, named: dict[str, Any]) -> Any:
+    """One tag as text, or several in a list. An object that is not a tag of the compiler's gets a name."""
     if given is None or isinstance(given, str):
         return given
-    return [str(tag) for tag in given] if isinstance(given, (list, tuple, set, frozenset)) else str(given)
+    if isinstance(given, (list, tuple, set, frozenset)):
+        return [_tags(tag, named) for tag in given]
+    if _TAG.fullmatch(str(given)):
+        return str(given)
+    for name, present in named.items():
+        if present == given:
+            return name
+    plain = name = f"@{type(given).__name__}"
+    count = 0
+    while name in named:
+        count += 1
+        name = f"{plain}_{count}"
+    named[name] = given
+    return name
 
 
 def untag_inames(kernel: _P, iname_to_untag: str, tag: Any = None) -> _P:
@@ -647,7 +667,7 @@ def inline_callable_kernel(program: Program, function_name: str) -> Program:
     >>> list(knl.callables_table)
     ['loopy_kernel']
     """
-    return of_class(program, program._inline(function_name))
+    return then(program, "_inline", function_name)
 
 
 def add_inames_to_insn(kernel: _P, inames: _Names, insn_match: Any) -> _P:

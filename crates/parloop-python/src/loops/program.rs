@@ -107,6 +107,13 @@ impl LoopProgram {
         Ok(self.code_for(py, target, entry)?.schedule.to_string())
     }
 
+    /// The names of the functions that the host launches, in the order of the code.
+    #[pyo3(signature = (target=None, entry=None))]
+    fn _launches(&self, py: Python<'_>, target: Option<&str>, entry: Option<&str>) -> Result<Vec<String>> {
+        let generated = self.code_for(py, target, entry)?;
+        Ok(generated.code.launches.iter().map(|launch| launch.function.to_string()).collect())
+    }
+
     /// With types for names of arguments and temporaries; returns the names that no kernel has, too.
     fn _with_types(&self, types: &Bound<'_, PyDict>) -> Result<(LoopProgram, Vec<String>)> {
         let mut program = (*self.inner).clone();

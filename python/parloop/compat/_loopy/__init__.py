@@ -13,16 +13,31 @@ from ...loops import (
     auto as auto,
     infer_unknown_types,
     merge as merge,
+    tag_array_axes as tag_array_axes,
 )
 from ...loops._data import _Data as KernelArgument
 from . import diagnostic as diagnostic
 from .auto_test import auto_test_vs_ref as auto_test_vs_ref  # type: ignore[assignment]
+from .codegen import generate_code as generate_code  # type: ignore[assignment]
+from .codegen import generate_code_v2 as generate_code_v2  # type: ignore[assignment]
+from .codegen import generate_header as generate_header
 from .diagnostic import LoopyError as LoopyError
 from .diagnostic import LoopyWarning as LoopyWarning
+from .kernel.tools import find_most_recent_global_barrier as find_most_recent_global_barrier
+from .kernel.tools import get_global_barrier_order as get_global_barrier_order
+from .kernel.tools import get_iname_duplication_options as get_iname_duplication_options
+from .kernel.tools import has_schedulable_iname_nesting as has_schedulable_iname_nesting
+from .preprocess import preprocess_kernel as preprocess_kernel  # type: ignore[assignment]
+from .preprocess import preprocess_program as preprocess_program  # type: ignore[assignment]
 from .symbolic import LinearSubscript as LinearSubscript
 from .symbolic import Reduction as Reduction
 from .symbolic import SubArrayRef as SubArrayRef
 from .symbolic import TypeCast as TypeCast  # type: ignore[assignment]
+from .tools import Optional as Optional
+from .tools import memoize_on_disk as memoize_on_disk
+from .transform.parameter import assume as assume  # type: ignore[assignment]
+from .transform.precompute import precompute as precompute  # type: ignore[assignment]
+from .transform.save import save_and_reload_temporaries as save_and_reload_temporaries
 from .translation_unit import LoopKernel as LoopKernel
 from .translation_unit import TranslationUnit as TranslationUnit
 from .translation_unit import make_einsum as make_einsum
@@ -62,6 +77,9 @@ class MemoryOrdering(enum.Enum):
     RELEASE = "release"
     ACQ_REL = "acq_rel"
     SEQ_CST = "seq_cst"
+
+
+tag_data_axes = tag_array_axes
 
 
 def make_program(*args: Any, **said: Any) -> TranslationUnit:

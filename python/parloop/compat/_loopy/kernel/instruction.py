@@ -6,6 +6,7 @@ from ....loops import (
     CallInstruction as CallInstruction,
     CInstruction as CInstruction,
     InstructionBase as InstructionBase,
+    MultiAssignmentBase as MultiAssignmentBase,
     NoOpInstruction as NoOpInstruction,
     make_assignment as make_assignment,
 )
