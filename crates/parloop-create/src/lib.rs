@@ -14,6 +14,7 @@ mod dependencies;
 mod domains;
 mod duplicate;
 mod error;
+mod empty_reductions;
 mod extremes;
 mod identify;
 mod inames;

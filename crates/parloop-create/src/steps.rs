@@ -5,7 +5,7 @@ use parloop_ir::syntax::LoopKernel;
 use super::error::{CreateError, Warning};
 use super::making::Making;
 use super::{
-    arguments, checks, common_subexpressions, declare, dependencies, domains, duplicate, extremes, identify, inames, rules, shapes, slices,
+    arguments, checks, common_subexpressions, declare, dependencies, domains, duplicate, empty_reductions, extremes, identify, inames, rules, shapes, slices,
     tagged_names,
 };
 
@@ -20,6 +20,7 @@ const STEPS: &[Step] = &[
     identify::name_instructions,
     tagged_names::drop_tags,
     extremes::settle_extremes,
+    empty_reductions::resolve,
     rules::collect_rules,
     arguments::read_data,
     declare::make_temporaries,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ::parloop_transform as transform;
 use parloop_analysis::dependence::Doubt;
 use parloop_analysis::infer;
-use parloop_codegen::check::{Bounds, CallBound};
+use parloop_codegen::check::{Bounds, CallBound, CheckError};
 use parloop_codegen::lower::{self, Code, Lowered};
 use parloop_codegen::schedule::{self, Schedule};
 use parloop_codegen::{check, target};
@@ -37,6 +37,8 @@ pub struct Generated {
     pub target: Target,
     /// Orders of instances that may be lost: only the data knows.
     pub doubts: BTreeSet<Doubt>,
+    /// What is an error unless the options of the kernel say that it does no harm.
+    pub warnings: Vec<CheckError>,
     /// Indices that each call compares with the lengths of arrays.
     pub bounds: Vec<CallBound>,
     /// The program that it was made of, with the kernel as its only entry point.
@@ -132,7 +134,7 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     }
     let program = prepare(&only, target)?;
     let mut schedules = BTreeMap::new();
-    let (mut doubts, mut own, mut bounds) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    let (mut doubts, mut own, mut bounds, mut warnings) = (BTreeSet::new(), BTreeSet::new(), Vec::new(), Vec::new());
     for name in reachable(&program)? {
         if let Some(kernel) = program.callables.get(&name).and_then(|callable| callable.kernel()) {
             let Bounds { in_calls, in_kernel } = check::before_schedule(&program, kernel)?;
@@ -141,9 +143,10 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
             bounds.extend(in_calls);
             let found = check::after_schedule(&program, &scheduled)?;
             if name == *entry {
-                own.clone_from(&found);
+                own.clone_from(&found.doubts);
             }
-            doubts.extend(found);
+            doubts.extend(found.doubts);
+            warnings.extend(found.warnings);
             schedules.insert(name, scheduled);
         }
     }
@@ -151,7 +154,7 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     let lowered = lower::lower(&program, &entry, &schedules, &own, target)?;
     let code = target::write(&lowered)?;
     let schedule = schedules.remove(&entry).ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
-    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only, doubts, bounds })
+    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only, doubts, warnings, bounds })
 }
 
 /// A program that can be made with indices of 64 bits.

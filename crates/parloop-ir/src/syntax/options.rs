@@ -32,6 +32,7 @@ pub struct KernelOptions {
 pub struct Promised {
     pub(crate) bounds: bool,
     pub(crate) order: bool,
+    pub(crate) lenient: bool,
     pub(crate) build_options: Vec<String>,
 }
 
@@ -67,6 +68,20 @@ impl KernelOptions {
     /// memory where one of them writes it, unless both are atomic.
     pub unsafe fn set_planned_order(&mut self, planned_order: bool) {
         self.promised.order = planned_order;
+    }
+
+    /// Whether races, lost orders and reads of temporaries before they are written are warnings and not errors.
+    pub fn is_lenient(&self) -> bool {
+        self.promised.lenient
+    }
+
+    /// Sets whether races, lost orders and reads of temporaries before they are written are warnings and not errors.
+    ///
+    /// # Safety
+    /// With `true`: in every kernel that gets these options, or a copy of them, what is warned of does no harm: values that nobody uses, or the
+    /// same value from all.
+    pub unsafe fn set_lenient(&mut self, lenient: bool) {
+        self.promised.lenient = lenient;
     }
 
     /// Further arguments for the target's compiler.

@@ -36,6 +36,11 @@ pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) ->
                 // SAFETY: as above.
                 unsafe { options.set_planned_order(planned) }
             }
+            "lenient" => {
+                let lenient = value.is_truthy()?;
+                // SAFETY: as above.
+                unsafe { options.set_lenient(lenient) }
+            }
             "silenced_warnings" => {
                 let names = value.try_iter()?.map(|name| Ok(name?.str()?.to_string().into()));
                 options.silenced = names.collect::<PyResult<_>>()?;

@@ -29,6 +29,18 @@ from .kernel.tools import get_iname_duplication_options as get_iname_duplication
 from .kernel.tools import has_schedulable_iname_nesting as has_schedulable_iname_nesting
 from .preprocess import preprocess_kernel as preprocess_kernel  # type: ignore[assignment]
 from .preprocess import preprocess_program as preprocess_program  # type: ignore[assignment]
+from .statistics import (  # type: ignore[assignment]
+    CountGranularity as CountGranularity,
+    MemAccess as MemAccess,
+    Op as Op,
+    Sync as Sync,
+    ToCountMap as ToCountMap,
+    gather_access_footprint_bytes as gather_access_footprint_bytes,
+    gather_access_footprints as gather_access_footprints,
+    get_mem_access_map as get_mem_access_map,
+    get_op_map as get_op_map,
+    get_synchronization_map as get_synchronization_map,
+)
 from .symbolic import LinearSubscript as LinearSubscript
 from .symbolic import Reduction as Reduction
 from .symbolic import SubArrayRef as SubArrayRef

@@ -31,8 +31,8 @@ def auto_test_vs_ref(
     test_entrypoint: str | None = None,
 ) -> dict[str, Any]:
     """Runs both with the same random arguments and compares what they give."""
-    ref_prog = infer_unknown_types(ref_prog)
-    kernel = ref_prog[ref_entrypoint] if ref_entrypoint else ref_prog.default_entrypoint
+    typed = infer_unknown_types(ref_prog)
+    kernel = typed[ref_entrypoint] if ref_entrypoint else typed.default_entrypoint
     # Parameters that were fixed since are no arguments any more.
     own = {arg.name for arg in kernel.args}
     try:

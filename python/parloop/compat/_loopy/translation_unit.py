@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import re
 import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from ...loops import Kernel, Program
+from ...loops import ArrayArg, ConstantArg, Kernel, Program
 from ...loops._generate import einsum, infer_unknown_types
-from ...loops._program import build
+from ...loops._program import _options, build
 from .diagnostic import LoopyWarning
 from .symbolic import SPECIAL
 
@@ -54,7 +57,7 @@ def make_kernel(domains: Any, instructions: Any, kernel_data: Iterable[Any] | No
 
 def make_function(domains: Any, instructions: Any, kernel_data: Iterable[Any] | None = None, **said: Any) -> TranslationUnit:
     """A program of a kernel that others call."""
-    domains, data, said = _read(domains, kernel_data, said)
+    domains, data, said = _read(domains, kernel_data, said, function=True)
     return build(TranslationUnit, domains, instructions, data, said, function=True)
 
 
@@ -63,7 +66,14 @@ def make_einsum(spec: str, arg_names: Any, **said: Any) -> TranslationUnit:
     return einsum(TranslationUnit, spec, arg_names, {"target": "opencl", **_read([], None, said)[2]})
 
 
-def _read(domains: Any, data: Iterable[Any] | None, said: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+def _of_unknown_extent(item: Any) -> Any:
+    """An array that is declared without a shape has any length; each call compares the indices with what it is given."""
+    if isinstance(item, (ArrayArg, ConstantArg)) and "shape" not in item._said:
+        return item.copy(shape=None)
+    return item
+
+
+def _read(domains: Any, data: Iterable[Any] | None, said: dict[str, Any], function: bool = False) -> tuple[Any, Any, dict[str, Any]]:
     """Domains, data and other arguments as `parloop.loops` takes them."""
     said = {key: value for key, value in said.items() if key != "target" or value is not None}
     rules = (said.pop("substitutions", None) or {}).values()
@@ -71,13 +81,26 @@ def _read(domains: Any, data: Iterable[Any] | None, said: dict[str, Any]) -> tup
     if rules or temporaries:
         given = ["..."] if data is None else [data] if isinstance(data, str) else list(data)
         data = [*given, *rules, *temporaries]
+    # What loopy warns of is a warning here too: races, and reads of temporaries before they are written.
+    said["options"] = {**_options(said.get("options")), "lenient": True}
+    if data is not None and not isinstance(data, str):
+        data = [_of_unknown_extent(item) for item in data] if not function else list(data)
     several = [domains] if isinstance(domains, str) or not isinstance(domains, Iterable) else list(domains)
     return [_domain(item) for item in several], data, said
 
 
 def _domain(given: Any) -> Any:
-    """A domain without what stands behind its last brace, which isl does not read."""
+    """A domain without what stands behind its last brace, which isl does not read. Fractions in it, which isl compares as such, are left to
+    islpy where that is installed.
+    """
     text = str(given)
+    if "/" in text and "floor" not in text and importlib.util.find_spec("islpy"):
+        isl = importlib.import_module("islpy")
+        if "->" not in text:
+            inames = set(re.findall(r"\w+", text[text.find("[") : text.find("]")]))
+            parameters = sorted(set(re.findall(r"[A-Za-z_]\w*", text)) - inames - {"and", "or", "not", "mod", "exists", "min", "max"})
+            text = f"[{', '.join(parameters)}] -> {text}"
+        return str(isl.BasicSet(text))
     depth = 0
     for at, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")
