@@ -5,8 +5,8 @@ use parloop_ir::syntax::LoopKernel;
 use super::error::{CreateError, Warning};
 use super::making::Making;
 use super::{
-    arguments, checks, common_subexpressions, declare, dependencies, domains, duplicate, empty_reductions, extremes, identify, inames, rules, shapes, slices,
-    tagged_names,
+    arguments, checks, common_subexpressions, declare, dependencies, domains, duplicate, empty_reductions, extremes, identify, inames,
+    rules, shapes, slices, tagged_names,
 };
 
 /// A step of the making of a kernel.

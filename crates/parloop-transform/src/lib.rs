@@ -4,7 +4,9 @@
 
 mod add_barrier;
 mod add_dependency;
+mod add_inames_for_unused_hw_axes;
 mod add_nosync;
+mod add_padding;
 mod add_prefetch;
 mod affine_map_inames;
 mod alias_temporaries;
@@ -14,11 +16,13 @@ mod arrays;
 mod assignment_to_subst;
 mod assume;
 mod chunk_iname;
+mod concatenate_arrays;
 mod duplicate_inames;
 mod edit_instructions;
 mod error;
 mod extract_subst;
 mod fix_parameters;
+mod fuse_kernels;
 mod inline_callable_kernel;
 mod join_inames;
 mod layouts;
@@ -34,6 +38,7 @@ pub mod reduce;
 mod reduction_arg_to_subst_rule;
 mod register;
 mod remove_instructions;
+mod remove_predicates_from_insn;
 mod remove_unused_arguments;
 mod remove_unused_inames;
 mod rename_argument;
@@ -50,6 +55,8 @@ mod split_iname;
 mod split_reduction;
 mod tag_array_axes;
 mod tag_inames;
+mod to_batched;
+mod unprivatize_temporaries_with_inames;
 
 pub use add_barrier::{AddBarrierError, Barrier, add_barrier};
 pub use add_dependency::{AddDependencyError, add_dependency};
@@ -103,5 +110,12 @@ pub use split_reduction::{SplitReductionError, split_reduction_inward, split_red
 pub use tag_array_axes::{AxisTags, TagArrayAxesError, tag_array_axes};
 pub use tag_inames::{TagChoice, TagInamesError, Tags, tag_inames, untag_inames};
 
+pub use add_inames_for_unused_hw_axes::{UnusedAxesError, add_inames_for_unused_hw_axes};
+pub use add_padding::{AddPaddingError, add_padding};
+pub use concatenate_arrays::{ConcatenateArraysError, concatenate_arrays};
+pub use fuse_kernels::{Flow, FuseKernelsError, fuse_kernels};
 pub use parloop_ir::step::{self, Arguments, Step, StepError, StepValue};
 pub use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
+pub use remove_predicates_from_insn::remove_predicates_from_insn;
+pub use to_batched::{Batches, ToBatchedError, to_batched};
+pub use unprivatize_temporaries_with_inames::{UnprivatizeError, unprivatize_temporaries_with_inames};

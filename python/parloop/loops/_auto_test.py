@@ -75,14 +75,29 @@ def auto_test_vs_ref(
 def _results(program: Program, entry: str | None, context: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """What a call with copies of the arguments, laid out as the program asks for, gives by name."""
     laid = _layouts(program, entry, given)
-    arrays = {
-        name: _laid_out(np.copy(value, order="K"), laid.get(name)) if isinstance(value, np.ndarray) else value
-        for name, value in given.items()
-    }
+    arrays = {name: _as_asked(value, laid.get(name)) if isinstance(value, np.ndarray) else value for name, value in given.items()}
     named = {} if entry is None else {"entrypoint": entry}
     where = () if context is None else (context,)
     _, found = set_options(program, return_dict=True)(*where, out_host=True, **arrays, **named)
-    return dict(found)
+    # Axes may be split: the numbers are those of the reference.
+    return {name: _first(value, np.shape(given[name])) if name in laid else value for name, value in found.items()}
+
+
+def _as_asked(value: Any, layout: tuple[tuple[int, ...], list[int | None]] | None) -> Any:
+    """A copy with the shape and strides that a program asks for. A first axis that was split has further, unused entries at its end."""
+    if layout is None:
+        return np.copy(value, order="K")
+    shape, strides = layout
+    if shape != value.shape:
+        wider = np.zeros(shape, value.dtype)
+        wider.reshape(-1)[: value.size] = value.reshape(-1)
+        value = wider
+    return _laid_out(np.copy(value, order="K"), strides)
+
+
+def _first(value: Any, shape: tuple[int, ...]) -> Any:
+    """The first numbers of an array, in that shape."""
+    return value if np.shape(value) == shape else np.asarray(value).reshape(-1)[: int(np.prod(shape, dtype=np.int64))].reshape(shape)
 
 
 def _compare(name: str, found: Any, expected: Any) -> None:
@@ -128,10 +143,16 @@ def _described(program: Program, entry: str | None, given: Mapping[str, Any]) ->
     return typed._layouts(kernel.name, sizes)
 
 
-def _layouts(program: Program, entry: str | None, given: Mapping[str, Any]) -> dict[str, list[int | None]]:
-    """The strides that a program asks for, of each array whose shape it agrees on."""
+def _layouts(program: Program, entry: str | None, given: Mapping[str, Any]) -> dict[str, tuple[tuple[int, ...], list[int | None]]]:
+    """The shapes and strides that a program asks for, of each array of that shape or whose first axis was split."""
     arrays, _, _ = _described(program, entry, given)
-    return {name: strides for name, _, shape, strides in arrays if tuple(shape) == np.shape(given.get(name, ()))}
+    return {name: (tuple(shape), strides) for name, _, shape, strides in arrays if name in given and _is_split(np.shape(given[name]), shape)}
+
+
+def _is_split(old: tuple[int, ...], new: Any) -> bool:
+    """Whether a shape is another one, or that with its first axis in two parts."""
+    new = tuple(new)
+    return new == old or len(new) == len(old) + 1 and new[2:] == old[1:] and new[0] * new[1] >= old[0]
 
 
 def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._parloop import LoopError, _LoopProgram
+from .._parloop import _fuse_loop_kernels as _fuse
 from .._parloop import _make_loop_program as _make
 from .._parloop import _merge_loop_programs as _merge
 from ._data import auto
@@ -17,7 +18,7 @@ from ._targets import TargetBase, target_named
 if TYPE_CHECKING:
     from ._report import Report
 
-__all__ = ["LoopWarning", "Options", "Program", "apply", "make_function", "make_kernel", "merge", "of_class", "then", "with_tags"]
+__all__ = ["LoopWarning", "Options", "Program", "apply", "fused", "make_function", "make_kernel", "merge", "of_class", "then", "with_tags"]
 
 _P = TypeVar("_P", "Program", Kernel)
 _Made = TypeVar("_Made", bound="Program")
@@ -181,7 +182,8 @@ def replay(
 ) -> Program:
     """Makes a program again, step by step."""
     (first, (given,)), *steps = history
-    program = into(_make(given)[0] if first == "make" else _merge(given))
+    makers: dict[str, Callable[..., Any]] = {"make": lambda given: _make(given)[0], "merge": _merge, "fuse": lambda given: _fuse(*given)}
+    program = into(makers[first](given))
     for method, args in steps:
         found = getattr(program, method)(*args)
         program = into(found[0] if isinstance(found, tuple) else found)
@@ -353,4 +355,14 @@ def merge(programs: Iterable[Program]) -> Program:
     made._history = (("merge", (items,)),)
     made._tag_objects = {name: tag for item in items for name, tag in item._tag_objects.items()}
     made._kernel_tags = {name: tags for item in items for name, tags in item._kernel_tags.items()}
+    return made
+
+
+def fused(kernels: list[tuple[Program, str]], suffixes: list[str], flows: list[tuple[str, int, int]]) -> Program:
+    """One kernel of several; see `fuse_kernels`."""
+    if not kernels:
+        raise LoopError("fuse_kernels needs one kernel at least")
+    made = of_class(kernels[0][0], _fuse(kernels, suffixes, flows))
+    made._history = (("fuse", ((kernels, suffixes, flows),)),)
+    made._tag_objects = {name: tag for item, _ in kernels for name, tag in item._tag_objects.items()}
     return made

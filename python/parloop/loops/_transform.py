@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from ._expressions import text
 from ._kernel import Kernel
-from ._program import Program, apply, then
+from ._program import Program, apply, fused, then
 
 _P = TypeVar("_P", Program, Kernel)
 _Names = str | Iterable[str]
@@ -19,8 +19,10 @@ _Names = str | Iterable[str]
 __all__ = [
     "add_barrier",
     "add_dependency",
+    "add_inames_for_unused_hw_axes",
     "add_inames_to_insn",
     "add_nosync",
+    "add_padding",
     "add_prefetch",
     "affine_map_inames",
     "alias_temporaries",
@@ -28,10 +30,12 @@ __all__ = [
     "assignment_to_subst",
     "assume",
     "chunk_iname",
+    "concatenate_arrays",
     "duplicate_inames",
     "expand_subst",
     "extract_subst",
     "fix_parameters",
+    "fuse_kernels",
     "get_kennedy_unweighted_fusion_candidates",
     "inline_callable_kernel",
     "join_inames",
@@ -44,6 +48,7 @@ __all__ = [
     "reduction_arg_to_subst_rule",
     "remove_inames_from_insn",
     "remove_instructions",
+    "remove_predicates_from_insn",
     "remove_unused_arguments",
     "remove_unused_inames",
     "rename_argument",
@@ -63,6 +68,8 @@ __all__ = [
     "tag_array_axes",
     "tag_inames",
     "tag_instructions",
+    "to_batched",
+    "unprivatize_temporaries_with_inames",
     "untag_inames",
 ]
 
@@ -765,3 +772,105 @@ def remove_unused_arguments(kernel: _P) -> _P:
 def simplify_indices(kernel: _P) -> _P:
     """Simplifies divisions and remainders in indices, where the domains allow it."""
     return apply(kernel, "simplify_indices")
+
+
+def add_inames_for_unused_hw_axes(kernel: _P, within: Any = None) -> _P:
+    """Lets instructions run on every axis of the hardware that some instruction uses.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<16}", ["<>t = 2 {id=t}", "a[i] = t*b[i] {dep=t}"])
+    >>> knl = lp.add_inames_for_unused_hw_axes(lp.tag_inames(knl, "i:l.0"))
+    >>> knl.default_entrypoint.id_to_insn["t"].within_inames
+    frozenset({'i'})
+    """
+    return apply(kernel, "add_inames_for_unused_hw_axes", within=_query(within))
+
+
+def add_padding(kernel: _P, variable: str, axis: int, elements: int) -> _P:
+    """Makes the stride of an axis of an array a multiple of so many elements.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<36}", "a[i,j] = 1")
+    >>> lp.add_padding(knl, "a", 0, 16).default_entrypoint.arg_dict["a"].dim_tags
+    ('N1:pad:16', 'N0')
+    """
+    return apply(kernel, "add_padding", variable, axis, elements)
+
+
+def concatenate_arrays(kernel: _P, array_names: _Names, new_name: str | None = None, axis_nr: int = 0) -> _P:
+    """Puts temporaries one behind the other in one array.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<10}", ["<>a[i] = x[i] {id=a}", "<>b[i] = y[i] {id=b}", "z[i] = a[i] + b[i] {dep=a:b}"])
+    >>> lp.concatenate_arrays(knl, ["a", "b"], "c").default_entrypoint.temporary_variables["c"].shape
+    (20,)
+    """
+    names = [name.strip() for name in array_names.split(",")] if isinstance(array_names, str) else list(array_names)
+    return apply(kernel, "concatenate_arrays", names, new_name or names[0], axis_nr)
+
+
+def fuse_kernels(
+    kernels: Iterable[Program | Kernel],
+    suffixes: Iterable[str] | None = None,
+    data_flow: Iterable[tuple[str, int, int]] | None = None,
+) -> Program:
+    """One kernel that does what several do, one after the other.
+
+    Parameters
+    ----------
+    kernels : list
+        Kernels, or programs of one kernel. Arguments of one name are one argument.
+    suffixes : list of str, optional
+        What names that collide end in, one for each kernel.
+    data_flow : list of tuples, optional
+        ``(variable, from, to)``: what kernel `to` does with the variable waits for what kernel `from` writes to it.
+
+    Examples
+    --------
+    >>> import numpy as np, parloop.loops as lp
+    >>> first = lp.make_kernel("{[i]: 0<=i<3}", "b[i] = 2*a[i]")
+    >>> second = lp.make_kernel("{[i]: 0<=i<3}", "c[i] = b[i] + 1", [lp.GlobalArg("b", is_input=False), ...])
+    >>> knl = lp.fuse_kernels([first, second], data_flow=[("b", 0, 1)])
+    >>> event, (b, c) = knl(a=np.arange(3.0))
+    >>> c
+    array([1., 3., 5.])
+    """
+    items = [item if isinstance(item, Kernel) else item.default_entrypoint for item in kernels]
+    flows = [(str(name), int(source), int(sink)) for name, source, sink in data_flow or ()]
+    return fused([(item.program, item.name) for item in items], list(suffixes or ()), flows)
+
+
+def remove_predicates_from_insn(kernel: _P, predicates: Iterable[Any], insn_match: Any) -> _P:
+    """Takes conditions away from instructions. Who asks for it promises that they hold, or that it does no harm where they do not.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<10}", "a[i] = 1 {id=a, if=i >= 0}")
+    >>> lp.remove_predicates_from_insn(knl, ["i >= 0"], "id:a").default_entrypoint.id_to_insn["a"].predicates
+    frozenset()
+    """
+    return apply(kernel, "remove_predicates_from_insn", [text(item) for item in predicates], str(insn_match))
+
+
+def to_batched(
+    kernel: _P, nbatches: str | int, batch_varying_args: _Names, batch_iname_prefix: str = "ibatch", sequential: bool = False
+) -> _P:
+    """Does what a kernel does for each of several batches: arguments that vary get a first axis of that length.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> knl = lp.to_batched(lp.make_kernel("{[i]: 0<=i<2}", "y[i] = c*x[i]"), "nbatches", "x,y")
+    >>> knl(x=np.ones((3, 2)), c=2.0)[1][0].shape
+    (3, 2)
+    """
+    names = [name.strip() for name in batch_varying_args.split(",")] if isinstance(batch_varying_args, str) else list(batch_varying_args)
+    return apply(kernel, "to_batched", nbatches, names, batch_iname_prefix)
+
+
+def unprivatize_temporaries_with_inames(kernel: _P, inames: _Names, only_var_names: _Names | None = None) -> _P:
+    """Takes the axes of inames away from temporaries, all uses of which have the iname there.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<16}", ["<>t[i] = 2*a[i] {id=t}", "b[i] = t[i] {dep=t}"])
+    >>> lp.unprivatize_temporaries_with_inames(knl, {"i"}).default_entrypoint.temporary_variables["t"].shape
+    ()
+    """
+    return apply(kernel, "unprivatize_temporaries_with_inames", inames, only_var_names=only_var_names)

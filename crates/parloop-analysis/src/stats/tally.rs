@@ -99,7 +99,8 @@ impl Tally {
                 axes.entry(placement).or_insert_with(|| iname.clone());
             }
         }
-        let mut counter = Counter { program, facts: &facts, reader: TypeReader::new(program, kernel), selection, axes, tally: Tally::default() };
+        let mut counter =
+            Counter { program, facts: &facts, reader: TypeReader::new(program, kernel), selection, axes, tally: Tally::default() };
         for instruction in kernel.instructions.iter().filter(|instruction| (selection.only)(instruction)) {
             counter.instruction(instruction)?;
         }
@@ -189,7 +190,8 @@ impl Counter<'_> {
         if !found.is_empty()
             && let Some(dtype) = self.reader.type_of(expr)?.scalar()
         {
-            for operation in found.into_iter().map(|operation| self.as_written(operation)) {
+            for operation in found {
+                let operation = self.as_written(operation);
                 let runs = self.by_subgroups(runs)?;
                 self.tally.operations.entry((operation, dtype)).or_insert_with(Count::zero).add(runs);
             }

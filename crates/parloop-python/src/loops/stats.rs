@@ -79,8 +79,12 @@ pub fn count_loop_points(set: &str) -> Result<LoopCount> {
 fn inlined(program: &Program, entry: &Name) -> Result<Program> {
     let mut only = program.clone();
     only.entrypoints.retain(|name| name == entry);
-    let others: Vec<Name> =
-        only.callables.iter().filter(|(name, callable)| *name != entry && callable.kernel().is_some()).map(|(name, _)| name.clone()).collect();
+    let others: Vec<Name> = only
+        .callables
+        .iter()
+        .filter(|(name, callable)| *name != entry && callable.kernel().is_some())
+        .map(|(name, _)| name.clone())
+        .collect();
     for name in others {
         only = parloop_loop::transform::inline_callable_kernel(&only, &name)?;
     }

@@ -42,8 +42,10 @@ type Transformation = fn(&LoopKernel, &Step) -> Result<LoopKernel, ApplyError>;
 const TABLE: &[(&str, Transformation)] = &[
     ("add_barrier", instructions::add_barrier),
     ("add_dependency", instructions::add_dependency),
+    ("add_inames_for_unused_hw_axes", instructions::add_inames_for_unused_hw_axes),
     ("add_inames_to_insn", instructions::add_inames_to_insn),
     ("add_nosync", instructions::add_nosync),
+    ("add_padding", arrays::add_padding),
     ("add_prefetch", arrays::add_prefetch),
     ("affine_map_inames", inames::affine_map_inames),
     ("alias_temporaries", arrays::alias_temporaries),
@@ -51,6 +53,7 @@ const TABLE: &[(&str, Transformation)] = &[
     ("assignment_to_subst", instructions::assignment_to_subst),
     ("assume", inames::assume),
     ("chunk_iname", inames::chunk_iname),
+    ("concatenate_arrays", arrays::concatenate_arrays),
     ("duplicate_inames", inames::duplicate_inames),
     ("expand_subst", instructions::expand_subst),
     ("extract_subst", instructions::extract_subst),
@@ -64,6 +67,7 @@ const TABLE: &[(&str, Transformation)] = &[
     ("reduction_arg_to_subst_rule", instructions::reduction_arg_to_subst_rule),
     ("remove_inames_from_insn", instructions::remove_inames_from_insn),
     ("remove_instructions", instructions::remove_instructions),
+    ("remove_predicates_from_insn", instructions::remove_predicates_from_insn),
     ("remove_unused_arguments", arrays::remove_unused_arguments),
     ("remove_unused_inames", inames::remove_unused_inames),
     ("rename_argument", arrays::rename_argument),
@@ -82,6 +86,8 @@ const TABLE: &[(&str, Transformation)] = &[
     ("tag_array_axes", arrays::tag_array_axes),
     ("tag_inames", inames::tag_inames),
     ("tag_instructions", instructions::tag_instructions),
+    ("to_batched", arrays::to_batched),
+    ("unprivatize_temporaries_with_inames", arrays::unprivatize_temporaries_with_inames),
     ("untag_inames", inames::untag_inames),
 ];
 

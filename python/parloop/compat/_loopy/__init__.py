@@ -21,6 +21,7 @@ from .auto_test import auto_test_vs_ref as auto_test_vs_ref  # type: ignore[assi
 from .codegen import generate_code as generate_code  # type: ignore[assignment]
 from .codegen import generate_code_v2 as generate_code_v2  # type: ignore[assignment]
 from .codegen import generate_header as generate_header
+from .copy_kernel import make_copy_kernel as make_copy_kernel
 from .diagnostic import LoopyError as LoopyError
 from .diagnostic import LoopyWarning as LoopyWarning
 from .kernel.tools import find_most_recent_global_barrier as find_most_recent_global_barrier
@@ -47,8 +48,13 @@ from .symbolic import SubArrayRef as SubArrayRef
 from .symbolic import TypeCast as TypeCast  # type: ignore[assignment]
 from .tools import Optional as Optional
 from .tools import memoize_on_disk as memoize_on_disk
+from .transform.data import add_padding as add_padding  # type: ignore[assignment]
+from .transform.data import add_padding_to_avoid_bank_conflicts as add_padding_to_avoid_bank_conflicts
+from .transform.data import find_padding_multiple as find_padding_multiple
+from .transform.data import split_array_dim as split_array_dim
 from .transform.parameter import assume as assume  # type: ignore[assignment]
 from .transform.precompute import precompute as precompute  # type: ignore[assignment]
+from .to_python import t_unit_to_python as t_unit_to_python
 from .transform.save import save_and_reload_temporaries as save_and_reload_temporaries
 from .translation_unit import LoopKernel as LoopKernel
 from .translation_unit import TranslationUnit as TranslationUnit

@@ -14,12 +14,14 @@ __all__ = ["preprocess_kernel", "preprocess_program"]
 
 
 def preprocess_program(program: _P) -> _P:
-    """Finds types, realises reductions and decides where temporaries live. Of a program whose types or functions are not known yet,
-    the types that can be found are; the rest is done when its code is written.
+    """Finds types, realises reductions and decides where temporaries live. Of a program whose types are not known yet, those that
+    can be found are; the rest is done when its code is written.
     """
     try:
         return loops.preprocess_kernel(program)
-    except LoopTypeError:
+    except LoopTypeError as error:
+        if "cannot be found" not in str(error):
+            raise
         return loops.infer_unknown_types(program)
 
 

@@ -9,10 +9,13 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from ...loops import ArrayArg, ConstantArg, Kernel, Program
-from ...loops._generate import einsum, infer_unknown_types
+from ...loops._generate import einsum, infer_unknown_types, set_options
 from ...loops._program import _options, build
 from .diagnostic import LoopyWarning
+from .separate import gather, separate_axes, spread
 from .symbolic import SPECIAL
 
 
@@ -20,6 +23,16 @@ class LoopKernel(Kernel):
     """One kernel."""
 
     _special = SPECIAL
+
+    @property
+    def assumptions(self) -> Any:
+        """What is promised of its parameters: a set of namedisl's or islpy's where one of them is installed."""
+        return _set(super().assumptions)
+
+    @property
+    def domains(self) -> list[Any]:
+        """Its domains: sets of namedisl's or islpy's where one of them is installed."""
+        return [_set(text) for text in super().domains]
 
     @property
     def subkernel(self) -> LoopKernel:
@@ -35,6 +48,13 @@ class LoopKernel(Kernel):
         key_builder.rec(key_hash, str(self))
 
 
+def _set(text: str) -> Any:
+    """A set as an object, if there is a package for it."""
+    if importlib.util.find_spec("namedisl"):
+        return importlib.import_module("namedisl").make_set(text)
+    return importlib.import_module("islpy").BasicSet(text) if importlib.util.find_spec("islpy") else text
+
+
 class TranslationUnit(Program):
     """Kernels and what they call."""
 
@@ -44,9 +64,38 @@ class TranslationUnit(Program):
         """Something that runs the program on a queue."""
         return self if entrypoint is None else self[entrypoint]
 
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        entry = named.get("entrypoint")
+        names = [entry] if entry else self._entrypoints
+        separate = separate_axes(self[names[0]]) if len(names) == 1 else {}
+        if not separate:
+            return super().__call__(*args, **named)
+        given = dict(named)
+        host = [value for value in named.values() if isinstance(value, np.ndarray)]
+        for name, axis in separate.items():
+            if isinstance(named.get(name), (list, tuple)):
+                given[name] = gather(named[name], axis)
+                host += [value for value in named[name] if isinstance(value, np.ndarray)]
+        # A call with arrays of pyopencl's alone gives such arrays back.
+        given.setdefault("out_host", bool(host))
+        event, results = _with_dict(self).__call__(*args, **given)
+        found: dict[str, Any] = {}
+        for name, value in results.items():
+            if name in separate:
+                parts = spread(named.get(name), value, separate[name])
+                found.update({f"{name}_s{place}": part for place, part in enumerate(parts)})
+            else:
+                found[name] = value
+        return event, found if self._returns_dict else tuple(found.values())
+
     def update_persistent_hash(self, key_hash: Any, key_builder: Any) -> None:
         """Adds what it is to a key of a cache on disk."""
         key_builder.rec(key_hash, (str(self), tuple(sorted(self.entrypoints)), self._target))
+
+
+def _with_dict(program: TranslationUnit) -> Program:
+    """The program as one of `parloop.loops` whose calls give results by name."""
+    return set_options(Program(program), return_dict=True)
 
 
 def make_kernel(domains: Any, instructions: Any, kernel_data: Iterable[Any] | None = None, **said: Any) -> TranslationUnit:

@@ -20,7 +20,7 @@ def assume(kernel: _P, assumptions: Any) -> _P:
     text = str(assumptions)
     said = text.partition("{")[2] if "{" in text else text
     names = set(re.findall(r"[A-Za-z_]\w*", said)) - {"and", "or", "not", "mod", "floor", "exists", "true", "false"}
-    inside = names & (set(entry.temporary_variables) | set(entry.arg_dict)) - entry.all_params()
+    inside = names & (set(entry.temporary_variables) - entry.all_params())
     if inside and inside == names:
         warnings.warn(f"{', '.join(sorted(inside))} are not parameters of a domain; the assumption is not used", LoopyWarning, stacklevel=2)
         return kernel
