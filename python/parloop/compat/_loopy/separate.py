@@ -11,24 +11,27 @@ from ...loops import Kernel, SeparateTag
 __all__ = ["gather", "separate_axes", "spread"]
 
 
-def separate_axes(kernel: Kernel) -> dict[str, int]:
-    """The arguments that have one separate axis, with that axis."""
+def separate_axes(kernel: Kernel) -> dict[str, tuple[int, list[int]]]:
+    """The arguments that have one separate axis: that axis, and all others from the slowest to the fastest."""
     found = {}
     for arg in kernel.args:
-        axes = [axis for axis, tag in enumerate(getattr(arg, "dim_tags", None) or ()) if isinstance(tag, SeparateTag)]
+        tags = getattr(arg, "dim_tags", None) or ()
+        axes = [axis for axis, tag in enumerate(tags) if isinstance(tag, SeparateTag)]
         if len(axes) == 1:
-            found[arg.name] = axes[0]
+            others = [axis for axis in range(len(tags)) if axis != axes[0]]
+            levels = {axis: getattr(tags[axis], "layout_nesting_level", None) for axis in others}
+            if None not in levels.values():
+                others.sort(key=lambda axis: -levels[axis])  # type: ignore[operator]
+            found[arg.name] = (axes[0], others)
     return found
 
 
-def gather(value: Any, axis: int) -> Any:
-    """One array of several, which lie one behind the other in its memory."""
+def gather(value: Any, axis: int, others: list[int]) -> Any:
+    """One array of several, which lie one behind the other in its memory, each in the order of its axes."""
     parts = [part.get() if hasattr(part, "get") and hasattr(part, "queue") else np.asarray(part) for part in value]
-    if parts[0].ndim > 1 and all(part.flags.f_contiguous and not part.flags.c_contiguous for part in parts):
-        # Each keeps its order.
-        stacked = np.stack([part.T for part in parts])
-        return np.moveaxis(stacked.transpose(0, *range(stacked.ndim - 1, 0, -1)), 0, axis)
-    return np.moveaxis(np.stack(parts), 0, axis)
+    order = [axis, *others]
+    laid = np.ascontiguousarray(np.stack(parts, axis).transpose(order))
+    return laid.transpose(np.argsort(order))
 
 
 def spread(given: Any, result: Any, axis: int) -> list[Any]:

@@ -72,9 +72,9 @@ class TranslationUnit(Program):
             return super().__call__(*args, **named)
         given = dict(named)
         host = [value for value in named.values() if isinstance(value, np.ndarray)]
-        for name, axis in separate.items():
+        for name, (axis, others) in separate.items():
             if isinstance(named.get(name), (list, tuple)):
-                given[name] = gather(named[name], axis)
+                given[name] = gather(named[name], axis, others)
                 host += [value for value in named[name] if isinstance(value, np.ndarray)]
         # A call with arrays of pyopencl's alone gives such arrays back.
         given.setdefault("out_host", bool(host))
@@ -82,7 +82,7 @@ class TranslationUnit(Program):
         found: dict[str, Any] = {}
         for name, value in results.items():
             if name in separate:
-                parts = spread(named.get(name), value, separate[name])
+                parts = spread(named.get(name), value, separate[name][0])
                 found.update({f"{name}_s{place}": part for place, part in enumerate(parts)})
             else:
                 found[name] = value
