@@ -52,6 +52,7 @@ const PREPARE: &[Pass] = &[
     expand_rules,
     inline_parallel_callees,
     infer_types,
+    cut_quotients,
     realize_reductions,
     assign_local_axes,
     find_address_spaces,
@@ -77,6 +78,10 @@ fn expand_rules(program: &Program, _: Target) -> Result<Program, LoopError> {
 
 fn infer_types(program: &Program, target: Target) -> Result<Program, LoopError> {
     Ok(infer::types(program, target)?)
+}
+
+fn cut_quotients(program: &Program, _: Target) -> Result<Program, LoopError> {
+    each_kernel(program, |kernel| Ok(transform::cut_quotients(program, kernel)))
 }
 
 fn realize_reductions(program: &Program, target: Target) -> Result<Program, LoopError> {

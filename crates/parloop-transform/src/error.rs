@@ -90,5 +90,7 @@ pub enum TransformError {
     #[error(transparent)]
     Unprivatize(#[from] UnprivatizeError),
     #[error(transparent)]
+    BufferArray(#[from] BufferArrayError),
+    #[error(transparent)]
     TagInames(#[from] TagInamesError),
 }

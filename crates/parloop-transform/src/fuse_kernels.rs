@@ -142,8 +142,20 @@ pub fn fuse_kernels(kernels: &[&LoopKernel], suffixes: &[Name], flows: &[Flow]) 
     }
     for (nth, kernel) in kernels.iter().enumerate() {
         for argument in &kernel.arguments {
-            let comes_in = !flows.iter().any(|flow| flow.to == nth && flow.variable == argument.name);
-            add_argument(&mut fused, kernels, nth, argument, comes_in)?;
+            add_argument(&mut fused, kernels, nth, argument)?;
+        }
+    }
+    // What flows from one kernel to another need not come from outside.
+    for variable in flows.iter().map(|flow| &flow.variable) {
+        let gets = |place: usize| flows.iter().any(|flow| flow.to == place && flow.variable == *variable);
+        let needs = |(place, kernel): (usize, &&LoopKernel)| {
+            let said = kernel.arguments.iter().find(|argument| argument.name == *variable).and_then(|argument| argument.is_input);
+            let reads = || kernel.instructions.iter().any(|instruction| instruction.reads().contains(variable));
+            !gets(place) && said.unwrap_or_else(reads)
+        };
+        let is_needed = kernels.iter().enumerate().any(needs);
+        for argument in fused.arguments.iter_mut().filter(|argument| argument.name == *variable) {
+            argument.is_input = Some(is_needed);
         }
     }
     Ok(created(fused))
@@ -310,13 +322,7 @@ fn calls(instruction: &Instruction, rules: &BTreeSet<Name>) -> bool {
 }
 
 /// Adds an argument of a kernel, or joins it with the one of its name.
-fn add_argument(
-    fused: &mut LoopKernel,
-    kernels: &[&LoopKernel],
-    nth: usize,
-    argument: &Argument,
-    comes_in: bool,
-) -> Result<(), FuseKernelsError> {
+fn add_argument(fused: &mut LoopKernel, kernels: &[&LoopKernel], nth: usize, argument: &Argument) -> Result<(), FuseKernelsError> {
     let Some(known) = fused.arguments.iter_mut().find(|known| known.name == argument.name) else {
         fused.arguments.push(argument.clone());
         return Ok(());
@@ -352,9 +358,7 @@ fn add_argument(
         (Some(false), Some(false)) => Some(false),
         _ => None,
     };
-    if comes_in {
-        known.is_input = either(known.is_input, argument.is_input);
-    }
+    known.is_input = either(known.is_input, argument.is_input);
     known.is_output = either(known.is_output, argument.is_output);
     known.tags.extend(argument.tags.iter().cloned());
     Ok(())

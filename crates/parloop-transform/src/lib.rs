@@ -15,8 +15,10 @@ mod apply;
 mod arrays;
 mod assignment_to_subst;
 mod assume;
+mod buffer_array;
 mod chunk_iname;
 mod concatenate_arrays;
+mod cut_quotients;
 mod duplicate_inames;
 mod edit_instructions;
 mod error;
@@ -30,6 +32,7 @@ mod loop_fusion;
 mod make_reduction_inames_unique;
 mod map_domain;
 mod merge;
+mod pack_and_unpack_args_for_call;
 mod precompute;
 mod prioritize_loops;
 mod privatize_temporaries_with_inames;
@@ -69,7 +72,9 @@ pub use apply::{ApplyError, apply, apply_to_kernel, known_steps};
 pub use arrays::UnknownArray;
 pub use assignment_to_subst::{AssignmentToSubst, AssignmentToSubstError, assignment_to_subst};
 pub use assume::{AssumeError, assume, assume_set};
+pub use buffer_array::{Buffer, BufferArrayError, buffer_array};
 pub use chunk_iname::{ChunkError, chunk_iname};
+pub use cut_quotients::cut_quotients;
 pub use duplicate_inames::{Duplicate, DuplicateInamesError, duplicate_inames};
 pub use edit_instructions::{
     AddInamesError, RemoveInamesError, add_inames_to_insn, find_instructions, map_instructions, remove_inames_from_insn,
@@ -84,6 +89,7 @@ pub use loop_fusion::{LoopFusionError, get_kennedy_unweighted_fusion_candidates}
 pub use make_reduction_inames_unique::make_reduction_inames_unique;
 pub use map_domain::{MapDomainError, map_domain};
 pub use merge::{merge, with_entrypoints};
+pub use pack_and_unpack_args_for_call::{PackError, pack_and_unpack_args_for_call};
 pub use precompute::{FetchTag, Precompute, PrecomputeError, domain_of, precompute};
 pub use prioritize_loops::{PrioritizeLoopsError, prioritize_loops};
 pub use privatize_temporaries_with_inames::{PrivatizeError, privatize_for_concurrent_inames, privatize_temporaries_with_inames};

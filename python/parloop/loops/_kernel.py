@@ -85,6 +85,10 @@ class InstructionView:
         """All names that it uses."""
         return self.read_dependency_names() | self.write_dependency_names()
 
+    def update_persistent_hash(self, key_hash: Any, key_builder: Any) -> None:
+        """Adds what it is to a key of a cache on disk, as pytools makes them."""
+        key_builder.rec(key_hash, str(self))
+
     def __str__(self) -> str:
         return str(self._parts["text"])
 

@@ -29,6 +29,7 @@ __all__ = [
     "allocate_temporaries_for_base_storage",
     "assignment_to_subst",
     "assume",
+    "buffer_array",
     "chunk_iname",
     "concatenate_arrays",
     "duplicate_inames",
@@ -41,6 +42,7 @@ __all__ = [
     "join_inames",
     "make_reduction_inames_unique",
     "map_domain",
+    "pack_and_unpack_args_for_call",
     "precompute",
     "prioritize_loops",
     "privatize_temporaries_with_inames",
@@ -874,3 +876,64 @@ def unprivatize_temporaries_with_inames(kernel: _P, inames: _Names, only_var_nam
     ()
     """
     return apply(kernel, "unprivatize_temporaries_with_inames", inames, only_var_names=only_var_names)
+
+
+def buffer_array(
+    kernel: _P,
+    var_name: str,
+    buffer_inames: _Names,
+    init_expression: Any = None,
+    within: Any = None,
+    *,
+    default_tag: Any = None,
+    temporary_name: str | None = None,
+    temporary_address_space: Any = None,
+    fetch_bounding_box: bool = False,
+) -> _P:
+    """Lets instructions use a temporary in the place of part of an array: it is filled before them, and stored behind them.
+
+    Parameters
+    ----------
+    var_name : str
+        The array.
+    buffer_inames : list of str
+        The inames through all values of which the buffer lasts.
+    init_expression : optional
+        What the buffer begins with, in the place of what the array has.
+
+    Examples
+    --------
+    >>> import numpy as np, parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i<4 and 0<=j<3}", "b[i] = b[i] + a[i,j]", [lp.GlobalArg("a,b", np.float64), ...])
+    >>> knl = lp.buffer_array(knl, "b", ["i"])
+    >>> [insn.id for insn in knl.default_entrypoint.instructions]
+    ['init_b', 'insn', 'store_b']
+    >>> knl(a=np.ones((4, 3)), b=np.zeros(4))[1][0]
+    array([3., 3., 3., 3.])
+    """
+    inames = [name.strip() for name in buffer_inames.split(",") if name.strip()] if isinstance(buffer_inames, str) else list(buffer_inames)
+    return apply(
+        kernel,
+        "buffer_array",
+        var_name,
+        inames,
+        init_expression=None if init_expression is None else text(init_expression),
+        within=_query(within),
+        default_tag=default_tag,
+        temporary_name=temporary_name,
+        temporary_address_space=temporary_address_space,
+        fetch_bounding_box=fetch_bounding_box,
+    )
+
+
+def pack_and_unpack_args_for_call(program: Program, call_name: str) -> Program:
+    """Copies the parts of arrays that calls of a kernel take into temporaries of its shapes, and what it writes back.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> twice = lp.make_function("{[k]: 0<=k<6}", "y[k] = 2*x[k]", name="twice")
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i<3 and 0<=j<2}", "[i,j]: b[i,j] = twice([i,j]: a[i,j])", [lp.GlobalArg("a,b", shape=(3, 2))])
+    >>> knl = lp.pack_and_unpack_args_for_call(lp.merge([knl, twice]), "twice")
+    >>> knl(a=np.ones((3, 2)))[1][0].sum()
+    12.0
+    """
+    return apply(program, "pack_and_unpack_args_for_call", call_name)

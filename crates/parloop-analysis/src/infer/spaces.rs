@@ -126,8 +126,13 @@ fn space_of(facts: &Facts<'_>, name: &Name) -> Result<AddressSpace, SpaceError> 
             None => known = Some((writer, space)),
         }
     }
-    let has_values = facts.kernel.temporaries[name].initializer.is_some();
-    Ok(known.map_or(if has_values { AddressSpace::Global } else { AddressSpace::Private }, |(_, space)| space))
+    let temporary = &facts.kernel.temporaries[name];
+    let otherwise = if temporary.initializer.is_some() { AddressSpace::Global } else { AddressSpace::Private };
+    let space = known.map_or(otherwise, |(_, space)| space);
+    // Only the host makes memory of a length that each call knows; one work item needs one of it.
+    let is_alone = facts.kernel.inames.keys().all(|iname| !facts.placement(iname).is_parallel());
+    let is_open = temporary.layout.lengths().is_some_and(|lengths| !lengths.is_empty()) && temporary.layout.static_lengths().is_none();
+    Ok(if space == AddressSpace::Private && is_open && is_alone { AddressSpace::Global } else { space })
 }
 
 /// The temporary, and those that share its memory.

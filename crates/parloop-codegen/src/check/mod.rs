@@ -59,7 +59,9 @@ pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<Found, C
         checked => checked?,
     }
     match order::check(schedule, &facts) {
-        Err(error @ (CheckError::Race { .. } | CheckError::Reordered { .. })) if is_lenient => found.warnings.push(error),
+        Err(error @ (CheckError::Race { .. } | CheckError::Reordered { .. } | CheckError::Overwritten { .. })) if is_lenient => {
+            found.warnings.push(error)
+        }
         checked => found.doubts = checked?,
     }
     Ok(found)

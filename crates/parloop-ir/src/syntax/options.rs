@@ -19,6 +19,9 @@ pub struct KernelOptions {
     pub return_dict: bool,
     /// Arguments that are not given may have any value that fits.
     pub skip_arg_checks: bool,
+    /// Numbers are as in loopy's kernels: quotients of integers are cut off where they are assigned to an integer, and `2j` is a complex number of
+    /// double precision wherever it stands.
+    pub loopy_arithmetic: bool,
     /// Warnings that are not given.
     pub silenced: BTreeSet<Name>,
     /// Options that say nothing to this compiler, kept as given.
@@ -75,7 +78,7 @@ impl KernelOptions {
         self.promised.lenient
     }
 
-    /// Sets whether races, lost orders and reads of temporaries before they are written are warnings and not errors.
+    /// Sets whether races, lost orders, memory that variables overwrite for each other, and reads of temporaries before they are written are warnings and not errors.
     ///
     /// # Safety
     /// With `true`: in every kernel that gets these options, or a copy of them, what is warned of does no harm: values that nobody uses, or the
@@ -135,6 +138,7 @@ impl Default for KernelOptions {
             annotate: false,
             return_dict: false,
             skip_arg_checks: false,
+            loopy_arithmetic: false,
             silenced: BTreeSet::new(),
             other: BTreeMap::new(),
             promised: Promised::default(),

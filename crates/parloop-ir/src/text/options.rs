@@ -12,6 +12,7 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
         annotate,
         return_dict,
         skip_arg_checks,
+        loopy_arithmetic,
         silenced,
         other,
         promised: Promised { bounds, order, lenient, build_options },
@@ -24,6 +25,7 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
         (*annotate, "annotate"),
         (*return_dict, "return_dict"),
         (*skip_arg_checks, "skip_arg_checks"),
+        (*loopy_arithmetic, "loopy_arithmetic"),
         (*order, "planned_order"),
         (*lenient, "lenient"),
     ];
@@ -69,6 +71,7 @@ pub fn read(options: &mut KernelOptions, words: &[String]) -> Result<(), &'stati
         ["annotate"] => options.annotate = true,
         ["return_dict"] => options.return_dict = true,
         ["skip_arg_checks"] => options.skip_arg_checks = true,
+        ["loopy_arithmetic"] => options.loopy_arithmetic = true,
         ["silence", warning] => {
             options.silenced.insert(warning.into());
         }
@@ -80,7 +83,7 @@ pub fn read(options: &mut KernelOptions, words: &[String]) -> Result<(), &'stati
         _ => {
             return Err(
                 "`checked`, `unchecked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, \
-                        `planned_order`, `lenient`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`",
+                        `loopy_arithmetic`, `planned_order`, `lenient`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`",
             );
         }
     }

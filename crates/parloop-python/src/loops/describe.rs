@@ -69,6 +69,8 @@ fn options<'py>(py: Python<'py>, options: &KernelOptions) -> PyResult<Bound<'py,
     all.set_item("return_dict", options.return_dict)?;
     all.set_item("skip_arg_checks", options.skip_arg_checks)?;
     all.set_item("planned_order", options.planned_order())?;
+    all.set_item("lenient", options.is_lenient())?;
+    all.set_item("loopy_arithmetic", options.loopy_arithmetic)?;
     all.set_item("silenced_warnings", options.silenced.iter().map(|name| name.as_str()).collect::<Vec<_>>())?;
     all.set_item("build_options", options.build_options())?;
     Ok(all)

@@ -31,6 +31,7 @@ pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) ->
             "annotate_inames" | "annotate" => options.annotate = value.is_truthy()?,
             "return_dict" => options.return_dict = value.is_truthy()?,
             "skip_arg_checks" => options.skip_arg_checks = value.is_truthy()?,
+            "loopy_arithmetic" => options.loopy_arithmetic = value.is_truthy()?,
             "planned_order" => {
                 let planned = value.is_truthy()?;
                 // SAFETY: as above.

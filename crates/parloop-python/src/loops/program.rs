@@ -178,6 +178,16 @@ impl LoopProgram {
         Ok(LoopProgram::new(program))
     }
 
+    /// With nothing promised of the parameters of its kernels.
+    fn _without_assumptions(&self) -> LoopProgram {
+        let mut program = (*self.inner).clone();
+        for mut kernel in self.entry_kernels(&self.inner) {
+            kernel.assumptions = parloop_loop::Set::universe(&[], &[]);
+            program = program.with_kernel(kernel);
+        }
+        LoopProgram::new(program)
+    }
+
     /// With another target.
     fn _with_target(&self, name: &str) -> Result<LoopProgram> {
         let mut program = (*self.inner).clone();

@@ -306,3 +306,36 @@ pub(super) fn unprivatize_temporaries_with_inames(kernel: &LoopKernel, step: &St
     let only = arguments.optional_names("only_var_names")?.map(|names| names.into_iter().collect());
     done(step, crate::unprivatize_temporaries_with_inames(kernel, &inames, only.as_ref()))
 }
+
+pub(super) fn buffer_array(kernel: &LoopKernel, step: &Step) -> Done {
+    let names = [
+        "var_name",
+        "buffer_inames",
+        "init_expression",
+        "within",
+        "default_tag",
+        "temporary_name",
+        "temporary_address_space",
+        "fetch_bounding_box",
+    ];
+    let arguments = Arguments::of(step, &names)?;
+    let mut what = crate::Buffer::of(arguments.text("var_name")?, arguments.optional_names("buffer_inames")?.unwrap_or_default());
+    what.init = match arguments.get("init_expression") {
+        None | Some(StepValue::None) => None,
+        Some(StepValue::Int(value)) => Some(Expr::int(*value)),
+        Some(StepValue::Float(value)) => Some(Expr::Literal(parloop_ir::syntax::Literal::Float(value.to_bits(), None))),
+        Some(_) => {
+            let value = parse::expression(arguments.text("init_expression")?);
+            Some(value.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "init_expression", error })?)
+        }
+    };
+    what.within = query(step, &arguments, "within")?;
+    what.default_tag = match fetch_tag(step, &arguments, usize::MAX, FetchTag::Untagged)? {
+        FetchTag::Given(tag) => Some(tag),
+        _ => None,
+    };
+    what.temporary = arguments.optional_text("temporary_name")?.map(Into::into);
+    what.space = address_space(&arguments, "temporary_address_space")?;
+    what.bounding_box = arguments.flag("fetch_bounding_box", false)?;
+    done(step, crate::buffer_array(kernel, &what))
+}

@@ -52,6 +52,7 @@ const TABLE: &[(&str, Transformation)] = &[
     ("allocate_temporaries_for_base_storage", arrays::allocate_temporaries_for_base_storage),
     ("assignment_to_subst", instructions::assignment_to_subst),
     ("assume", inames::assume),
+    ("buffer_array", arrays::buffer_array),
     ("chunk_iname", inames::chunk_iname),
     ("concatenate_arrays", arrays::concatenate_arrays),
     ("duplicate_inames", inames::duplicate_inames),
@@ -92,7 +93,7 @@ const TABLE: &[(&str, Transformation)] = &[
 ];
 
 /// Those that look at more of the program than the kernel.
-const OF_PROGRAMS: [&str; 2] = ["inline_callable_kernel", "realize_reduction"];
+const OF_PROGRAMS: [&str; 3] = ["inline_callable_kernel", "pack_and_unpack_args_for_call", "realize_reduction"];
 
 /// Does a transformation on the only kernel of a program, or on the one that `in_kernel=NAME` names.
 ///
@@ -120,6 +121,10 @@ pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
     };
     let kernel = program.kernel(&name).ok_or_else(|| ApplyError::NoKernel { step: step.name.clone(), name: name.clone() })?;
     match step.name.as_str() {
+        "pack_and_unpack_args_for_call" => {
+            let arguments = Arguments::of(&step, &["call_name"])?;
+            done(&step, super::pack_and_unpack_args_for_call(program, &name, arguments.text("call_name")?))
+        }
         "realize_reduction" => reductions::realize_reduction(program, &name, &step),
         _ => Ok(program.with_kernel(apply_to_kernel(kernel, &step)?)),
     }

@@ -3,7 +3,7 @@
 //! `footprint` says which values, `uses` finds and replaces the calls of the rule, `order` says when; here all is put together.
 
 mod error;
-mod footprint;
+pub(crate) mod footprint;
 mod hidden;
 mod order;
 mod uses;
@@ -331,6 +331,18 @@ impl<'a> Job<'a> {
                     if !origin.times.contains(&time) {
                         origin.times.push(time);
                     }
+                }
+            }
+        }
+        // What it reads of other temporaries that were computed ahead, it reads when its users would have.
+        for user in self.kernel.instructions.iter().filter(|user| users.contains(&user.id)) {
+            for (name, steps) in user.origin.of.iter().filter(|(name, _)| self.reads.contains(*name)) {
+                let is_own = |step: &TimeStep| match step {
+                    TimeStep::At(_) => true,
+                    TimeStep::Loop(value) => value.variables().iter().all(own),
+                };
+                if steps.iter().all(is_own) {
+                    origin.of.insert(name.clone(), steps.clone());
                 }
             }
         }

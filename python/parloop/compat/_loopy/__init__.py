@@ -52,6 +52,7 @@ from .transform.data import add_padding as add_padding  # type: ignore[assignmen
 from .transform.data import add_padding_to_avoid_bank_conflicts as add_padding_to_avoid_bank_conflicts
 from .transform.data import find_padding_multiple as find_padding_multiple
 from .transform.data import split_array_dim as split_array_dim
+from .transform.prefetch import add_prefetch as add_prefetch  # type: ignore[assignment]
 from .transform.parameter import assume as assume  # type: ignore[assignment]
 from .transform.precompute import precompute as precompute  # type: ignore[assignment]
 from .to_python import t_unit_to_python as t_unit_to_python

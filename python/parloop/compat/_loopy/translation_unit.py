@@ -13,8 +13,8 @@ import numpy as np
 
 from ...loops import ArrayArg, ConstantArg, Kernel, Program
 from ...loops._generate import einsum, infer_unknown_types, set_options
-from ...loops._program import _options, build
-from .diagnostic import LoopyWarning
+from ...loops._program import _options, build, then
+from .diagnostic import LoopyError, LoopyWarning
 from .separate import gather, separate_axes, spread
 from .symbolic import SPECIAL
 
@@ -64,7 +64,22 @@ class TranslationUnit(Program):
         """Something that runs the program on a queue."""
         return self if entrypoint is None else self[entrypoint]
 
+    _unpromised: TranslationUnit | None = None
+
     def __call__(self, *args: Any, **named: Any) -> Any:
+        if self._unpromised is not None:
+            return self._unpromised(*args, **named)
+        try:
+            return self._call(*args, **named)
+        except LoopyError as error:
+            # loopy believes what is assumed; code that does not need it is right for all sizes.
+            if "` assumes `" not in str(error):
+                raise
+            warnings.warn(f"{error}; the kernel is made again without its assumptions", LoopyWarning, stacklevel=2)
+            self._unpromised = then(self, "_without_assumptions")  # type: ignore[assignment]
+            return self._unpromised(*args, **named)  # type: ignore[misc]
+
+    def _call(self, *args: Any, **named: Any) -> Any:
         entry = named.get("entrypoint")
         names = [entry] if entry else self._entrypoints
         separate = separate_axes(self[names[0]]) if len(names) == 1 else {}
@@ -130,8 +145,8 @@ def _read(domains: Any, data: Iterable[Any] | None, said: dict[str, Any], functi
     if rules or temporaries:
         given = ["..."] if data is None else [data] if isinstance(data, str) else list(data)
         data = [*given, *rules, *temporaries]
-    # What loopy warns of is a warning here too: races, and reads of temporaries before they are written.
-    said["options"] = {**_options(said.get("options")), "lenient": True}
+    # What loopy warns of is a warning here too: races, and reads of temporaries before they are written. Numbers have loopy's types.
+    said["options"] = {**_options(said.get("options")), "lenient": True, "loopy_arithmetic": True}
     if data is not None and not isinstance(data, str):
         data = [_of_unknown_extent(item) for item in data] if not function else list(data)
     several = [domains] if isinstance(domains, str) or not isinstance(domains, Iterable) else list(domains)
