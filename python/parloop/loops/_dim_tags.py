@@ -76,8 +76,8 @@ class VectorTag(DimTag):
 
 def dim_tag(text: str) -> DimTag:
     """The tag that a text is."""
-    if text.startswith("stride:"):
-        return StrideTag(text)
+    if text.startswith(("stride:", "stride(")) or text == "auto":
+        return StrideTag(text[7:-1] if text.startswith("stride(") else text)
     if text.startswith("sep"):
         return SeparateTag(text)
     return VectorTag(text) if text.startswith("vec") else NestedTag(text)

@@ -11,6 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..._parloop import _loop_expression_tree
+from .isl_helpers import (
+    aff_to_expr as aff_to_expr,
+    pw_aff_to_expr as pw_aff_to_expr,
+    qpolynomial_to_expr as qpolynomial_to_expr,
+    simplify_via_aff as simplify_via_aff,
+)
 from ...loops._expressions import build, text
 
 
