@@ -43,7 +43,13 @@ pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {
     let mut shapes: BTreeMap<Name, Shape> = BTreeMap::new();
     for name in &wanted {
         let is_temporary = making.kernel.temporaries.contains_key(name);
-        shapes.insert(name.clone(), shape_of(name, found.get(name).map_or(&[], Vec::as_slice), &ranges, is_temporary)?);
+        let shape = shape_of(name, found.get(name).map_or(&[], Vec::as_slice), &ranges, is_temporary);
+        // One that was said to be unknown may stay so.
+        let may_stay = layouts(&making.kernel).any(|(known, layout)| known == name && layout.shape == Shape::Unknown);
+        match shape {
+            Err(_) if may_stay => {}
+            shape => drop(shapes.insert(name.clone(), shape?)),
+        }
     }
     for argument in &mut making.kernel.arguments {
         let ArgumentKind::Array { layout, .. } = &mut argument.kind else { continue };

@@ -138,6 +138,8 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
         return Err(LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() });
     }
     let program = prepare(&only, target)?;
+    // A called kernel gets its memory from its caller.
+    let program = each_kernel(&program, |kernel| Ok(if kernel.name == entry { infer::open_temporaries(kernel) } else { None }))?;
     let mut schedules = BTreeMap::new();
     let (mut doubts, mut own, mut bounds, mut warnings) = (BTreeSet::new(), BTreeSet::new(), Vec::new(), Vec::new());
     for name in reachable(&program)? {

@@ -92,5 +92,7 @@ pub enum TransformError {
     #[error(transparent)]
     BufferArray(#[from] BufferArrayError),
     #[error(transparent)]
+    CollectFactors(#[from] CollectFactorsError),
+    #[error(transparent)]
     TagInames(#[from] TagInamesError),
 }

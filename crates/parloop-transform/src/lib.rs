@@ -17,6 +17,7 @@ mod assignment_to_subst;
 mod assume;
 mod buffer_array;
 mod chunk_iname;
+mod collect_common_factors_on_increment;
 mod concatenate_arrays;
 mod cut_quotients;
 mod duplicate_inames;
@@ -74,6 +75,7 @@ pub use assignment_to_subst::{AssignmentToSubst, AssignmentToSubstError, assignm
 pub use assume::{AssumeError, assume, assume_set};
 pub use buffer_array::{Buffer, BufferArrayError, buffer_array};
 pub use chunk_iname::{ChunkError, chunk_iname};
+pub use collect_common_factors_on_increment::{CollectFactorsError, collect_common_factors_on_increment};
 pub use cut_quotients::cut_quotients;
 pub use duplicate_inames::{Duplicate, DuplicateInamesError, duplicate_inames};
 pub use edit_instructions::{

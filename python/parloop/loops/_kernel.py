@@ -96,23 +96,23 @@ class InstructionView:
         return f"<instruction {self}>"
 
 
-class _AssignmentView(InstructionView, Assignment):
+class _AssignmentView(InstructionView, Assignment):  # type: ignore[misc, override]
     """An assignment of a kernel."""
 
 
-class _CallView(InstructionView, CallInstruction):
+class _CallView(InstructionView, CallInstruction):  # type: ignore[misc, override]
     """A call of a kernel, with its results."""
 
 
-class _CView(InstructionView, CInstruction):
+class _CView(InstructionView, CInstruction):  # type: ignore[misc, override]
     """Text in C in a kernel."""
 
 
-class _BarrierView(InstructionView, BarrierInstruction):
+class _BarrierView(InstructionView, BarrierInstruction):  # type: ignore[misc]
     """A barrier of a kernel."""
 
 
-class _NopView(InstructionView, NoOpInstruction):
+class _NopView(InstructionView, NoOpInstruction):  # type: ignore[misc]
     """Nothing, in a kernel."""
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "assume",
     "buffer_array",
     "chunk_iname",
+    "collect_common_factors_on_increment",
     "concatenate_arrays",
     "duplicate_inames",
     "expand_subst",
@@ -937,3 +938,15 @@ def pack_and_unpack_args_for_call(program: Program, call_name: str) -> Program:
     12.0
     """
     return apply(program, "pack_and_unpack_args_for_call", call_name)
+
+
+def collect_common_factors_on_increment(kernel: _P, var_name: str) -> _P:
+    """Multiplies by the factors that all terms of an accumulation have once, where the sum is used. Floating-point numbers are rounded otherwise.
+
+    >>> import parloop.loops as lp
+    >>> lines = ["<>s = 0 {id=s, inames=i}", "s = s + w[i]*a[i,j]*x[j] {id=add, dep=s}", "y[i] = s {id=y, dep=add}"]
+    >>> knl = lp.collect_common_factors_on_increment(lp.make_kernel("{[i,j]: 0<=i,j<n}", lines), "s")
+    >>> print(knl.default_entrypoint.id_to_insn["y"])
+    y[i] = s*w[i] {id=y, dep=add, inames=+i}
+    """
+    return apply(kernel, "collect_common_factors_on_increment", var_name)

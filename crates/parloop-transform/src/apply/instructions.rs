@@ -158,3 +158,8 @@ pub(super) fn remove_predicates_from_insn(kernel: &LoopKernel, step: &Step) -> D
     let predicates = texts.iter().map(read).collect::<Result<_, _>>()?;
     Ok(crate::remove_predicates_from_insn(kernel, &predicates, &needed_query(step, &arguments, "insn_match")?))
 }
+
+pub(super) fn collect_common_factors_on_increment(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["var_name"])?;
+    done(step, crate::collect_common_factors_on_increment(kernel, &arguments.text("var_name")?.into()))
+}

@@ -54,6 +54,7 @@ const TABLE: &[(&str, Transformation)] = &[
     ("assume", inames::assume),
     ("buffer_array", arrays::buffer_array),
     ("chunk_iname", inames::chunk_iname),
+    ("collect_common_factors_on_increment", instructions::collect_common_factors_on_increment),
     ("concatenate_arrays", arrays::concatenate_arrays),
     ("duplicate_inames", inames::duplicate_inames),
     ("expand_subst", instructions::expand_subst),

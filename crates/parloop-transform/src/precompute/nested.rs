@@ -32,7 +32,8 @@ pub(super) fn at_place(
     }
     for (name, new) in &changed {
         let called = kernel.substitutions[name].clone();
-        let seen = hidden.iter().filter(|(inner, _)| !called.parameters.contains(inner)).map(|(inner, value)| (inner.clone(), value.clone()));
+        let seen =
+            hidden.iter().filter(|(inner, _)| !called.parameters.contains(inner)).map(|(inner, value)| (inner.clone(), value.clone()));
         let body = redirected(&called.body, &changed, &called.parameters.iter().collect()).substitute(&seen.collect());
         kernel.substitutions.insert(new.clone(), SubstitutionRule { name: new.clone(), parameters: called.parameters, body });
     }

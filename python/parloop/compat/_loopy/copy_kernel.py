@@ -35,7 +35,7 @@ def make_copy_kernel(new_dim_tags: Any, old_dim_tags: Any = None) -> Translation
     )
     # Each array of a separate axis has code of its own.
     separate = [iname for iname, *tags in zip(inames, old, new) if "sep" in tags]
-    return tag_inames(made, {iname: "unr" for iname in separate}) if separate else made
+    return tag_inames(made, {iname: "unr" for iname in separate}) if separate else made  # type: ignore[return-value]
 
 
 def _tags(given: Any) -> list[str]:

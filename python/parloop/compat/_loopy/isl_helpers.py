@@ -135,7 +135,8 @@ def _affine(expr: Any) -> tuple[int, dict[Any, int]]:
     if isinstance(expr, p.Variable):
         return 0, {expr: 1}
     if isinstance(expr, p.Sum):
-        constant, terms = 0, {}
+        constant = 0
+        terms: dict[Any, int] = {}
         for child in expr.children:
             more, others = _affine(child)
             constant += more

@@ -183,7 +183,8 @@ class ToCountMap(Mapping[Any, _Count]):
         self.count_map = dict(count_map or {})
 
     def __getitem__(self, key: Any) -> _Count:
-        return self.count_map[key]
+        found: _Count = self.count_map[key]
+        return found
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.count_map)
@@ -347,8 +348,8 @@ def gather_access_footprint_bytes(
     program: Program | Kernel, ignore_uncountable: bool = False, entrypoint: str | None = None
 ) -> dict[tuple[str, str], _Count]:
     """How many bytes of each argument are read and written at least once."""
-    typed = infer_unknown_types(program)
-    whole, names = _entries(typed, entrypoint)
+    whole, names = _entries(program, entrypoint)
+    whole = infer_unknown_types(whole)
     sizes = {arg.name: np.dtype(arg.dtype).itemsize for name in names for arg in whole[name].args if arg.dtype is not None}
     touched = gather_access_footprints(program, ignore_uncountable, entrypoint)
     return {key: count(None, points) * sizes[key[0]] for key, points in touched.items()}

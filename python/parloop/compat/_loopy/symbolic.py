@@ -117,7 +117,7 @@ def _mapper(module: str, name: str) -> Any:
 
 _MAPPED = {TypeCast: "type_cast", Reduction: "reduction", SubArrayRef: "sub_array_ref", LinearSubscript: "linear_subscript"}
 for _class, _name in (*_MAPPED.items(), (ResolvedFunction, "resolved_function")):
-    _class.mapper_method = f"map_{_name}"
+    _class.mapper_method = f"map_{_name}"  # type: ignore[attr-defined]
 
 
 class _Combining:
@@ -222,7 +222,7 @@ def get_dependencies(expr: Any) -> frozenset[str]:
     """The names that an expression, or each of several, uses."""
     if isinstance(expr, (tuple, list, set, frozenset)):
         return frozenset().union(*map(get_dependencies, expr))
-    return frozenset() if isinstance(expr, (int, float, complex, str, np.generic)) else _Names()(expr)  # type: ignore[no-any-return]
+    return frozenset() if isinstance(expr, (int, float, complex, str, np.generic)) else _Names()(expr)
 
 
 class StringifyMapper:

@@ -87,9 +87,9 @@ def memoize_on_disk(function: _F, key_builder_t: Any = LoopyKeyBuilder) -> _F:
                 return pickle.load(file)
         result = function(*args, **named)
         # Written whole before it gets its name, so that nobody reads half of it.
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            pickle.dump(result, file, protocol=4)
-        os.replace(file.name, path)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as whole:
+            pickle.dump(result, whole, protocol=4)
+        os.replace(whole.name, path)
         return result
 
     return kept  # type: ignore[return-value]

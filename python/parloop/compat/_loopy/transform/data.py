@@ -32,7 +32,7 @@ def _itemsize(array: Any) -> int:
     return int(np.dtype(array.dtype).itemsize)
 
 
-def add_padding(kernel: _P, variable: str, axis: int, align_bytes: int) -> _P:
+def add_padding(kernel: _P, variable: str, axis: int, align_bytes: int) -> _P:  # type: ignore[no-redef]
     """Makes the stride of an axis of an array a multiple of so many bytes."""
     itemsize = _itemsize(_array(kernel, variable))
     if align_bytes % itemsize:
@@ -77,7 +77,7 @@ def _indices(kernel: Kernel, array: str, axis: int) -> set[str]:
 
     found: set[str] = set()
 
-    class Finder(WalkMapper):  # type: ignore[misc]
+    class Finder(WalkMapper):
         def map_subscript(self, expr: Any) -> None:
             index = expr.index if isinstance(expr.index, tuple) else (expr.index,)
             if getattr(expr.aggregate, "name", None) == array and axis < len(index) and hasattr(index[axis], "name"):

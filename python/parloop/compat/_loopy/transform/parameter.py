@@ -14,7 +14,7 @@ from ..diagnostic import LoopyWarning
 _P = TypeVar("_P", Program, Kernel)
 
 
-def assume(kernel: _P, assumptions: Any) -> _P:
+def assume(kernel: _P, assumptions: Any) -> _P:  # type: ignore[no-redef]
     """Promises something of the parameters. What is said only of variables that are computed inside of the kernel is not used."""
     entry = kernel if isinstance(kernel, Kernel) else kernel.default_entrypoint
     text = str(assumptions)
