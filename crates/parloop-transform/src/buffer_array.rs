@@ -253,7 +253,9 @@ impl<'a> Buffering<'a> {
             false => self.users.clone(),
         };
         let mut origin = self.origin(&places, place);
-        origin.of.insert(buffer.clone(), self.steps(if place < 0 { 0 } else { 2 }, &[]));
+        let steps = self.steps(if place < 0 { 0 } else { 2 }, &[]);
+        origin.of.insert(buffer.clone(), steps.clone());
+        origin.copies.insert(buffer.clone(), (self.what.array.clone(), steps));
         Ok(Instruction {
             depends_on,
             within_inames: self.outer.iter().cloned().chain(loops.into_iter().map(|(_, name)| name)).collect(),
