@@ -369,6 +369,14 @@ impl<'a> Change<'a> {
         Ok(found)
     }
 
+    /// Whether a variable has no values before the kernel assigns them.
+    fn begins_unset(&self, variable: &Name) -> bool {
+        let is_output = |argument: &&parloop_ir::syntax::Argument| argument.name == *variable && argument.is_input == Some(false);
+        let temporary = self.kernel.temporaries.get(variable);
+        temporary.is_some_and(|temporary| temporary.initializer.is_none())
+            || self.kernel.arguments.iter().any(|argument| is_output(&argument))
+    }
+
     /// What the value is made of must be the same at the use, and the value must be there by then.
     fn check_moves(&self, definition: &Instruction, reader: &Instruction) -> Result<(), AssignmentToSubstError> {
         // What rules stand for is read too.
@@ -382,7 +390,9 @@ impl<'a> Change<'a> {
         for used in self.uses(reader) {
             let indices: BTreeMap<Name, Expr> = names.iter().cloned().zip(used).collect();
             let mover = Mover { definition: facts.position[&definition.id], user: facts.position[&reader.id], indices: &indices };
-            if let Some(point) = dependences.uncovered(&mover)? {
+            // What nobody assigned has no value that could change.
+            let is_unset = self.kernel.options.is_lenient() && self.begins_unset(variable);
+            if !is_unset && let Some(point) = dependences.uncovered(&mover)? {
                 let index = indices.values().map(|index| value_at(index, &point)).collect();
                 let (variable, definition, instruction) = (variable.clone(), definition.id.clone(), reader.id.clone());
                 return Err(AssignmentToSubstError::Uncovered { variable, definition, instruction, index: ElementIndex(index) });

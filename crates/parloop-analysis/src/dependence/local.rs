@@ -69,7 +69,7 @@ impl<'k> Dependences<'_, 'k> {
     /// The points of a read at which a write may have come first.
     fn defined_by(&self, write: &Touch<'k>, read: &Touch<'k>, dims: &[Name]) -> Result<Set, IslError> {
         let instructions = &self.facts.kernel.instructions;
-        let (early, late) = (instructions[write.at].origin.times_for(&write.root), instructions[read.at].origin.times_for(&read.root));
+        let (early, late) = instructions[write.at].origin.times_between(&instructions[read.at].origin, &write.root);
         let everywhere = || Set::universe(&[], dims);
         let mut defined = Set::empty(&[], dims);
         for (early, late) in early.iter().flat_map(|early| late.iter().map(move |late| (early, late))) {

@@ -196,6 +196,9 @@ impl<'k> Dependences<'_, 'k> {
         for (key, touches) in &self.touches {
             for read in touches.iter().filter(|touch| touch.at == at && !touch.access.write) {
                 for write in touches.iter().filter(|touch| touch.at != at && touch.access.write) {
+                    if comes_first(&instructions[write.at].origin.of, &instructions[at].origin.of, key) {
+                        continue;
+                    }
                     for (before, after) in times.iter().flat_map(|one| times.iter().map(move |other| (one, other))) {
                         for own in &instructions[write.at].origin.times {
                             if self.is_between(write, read, own, before, after)? {
@@ -273,4 +276,13 @@ static EMPTY: Time = Time { steps: Vec::new(), given: Vec::new() };
 
 fn own_steps(time: Option<&Time>) -> &[TimeStep] {
     time.map_or(&[], |time| &time.steps)
+}
+
+/// Whether the times at which two instructions touch a variable say that the first does so before the second, in each turn of the same loops.
+fn comes_first(first: &BTreeMap<Name, Vec<TimeStep>>, second: &BTreeMap<Name, Vec<TimeStep>>, variable: &Name) -> bool {
+    let (Some(first), Some(second)) = (first.get(variable), second.get(variable)) else { return false };
+    match (first.split_last(), second.split_last()) {
+        (Some((TimeStep::At(one), around)), Some((TimeStep::At(other), loops))) => around == loops && one < other,
+        _ => false,
+    }
 }

@@ -76,7 +76,7 @@ impl<'k> Dependences<'_, 'k> {
         outcome: &mut Outcome,
     ) -> Result<(), IslError> {
         let instructions = &self.facts.kernel.instructions;
-        let (early, late) = (instructions[first.at].origin.times_for(&first.root), instructions[second.at].origin.times_for(&second.root));
+        let (early, late) = instructions[first.at].origin.times_between(&instructions[second.at].origin, &first.root);
         // What checked mode cannot decide at run time is decided here: copies of work items, and instances that stand for others.
         let is_shared = touch::space(self.facts, &first.root) != AddressSpace::Private;
         // It takes all atomic updates for ones that may come in any order.
