@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from . import _elementwise, _reduction
+from . import _elementwise, _functions, _reduction
 from ._operations import C_TYPES
 from ._parloop import Array, Context, OtherDeviceError
 
@@ -28,6 +28,8 @@ _SYMBOLS = {
     "bitwise_and": "&",
     "bitwise_or": "|",
     "bitwise_xor": "^",
+    "left_shift": "<<",
+    "right_shift": ">>",
 }
 _COMPARISONS = {
     "less": operator.lt,
@@ -117,23 +119,38 @@ def aligned(x: Array) -> Array:
 
 
 def binary(name: str, x: Array, other: Any, reflected: bool) -> Any:
-    """`x op other`, or `other op x`; NotImplemented for what is no number and no array."""
+    """`x op other`, or `other op x`; NotImplemented for what is no number and no array. A result without axes is a scalar of NumPy's."""
+    out = combined(name, x, other, reflected)
+    return out if out is NotImplemented else scalar_or_array(out)
+
+
+def combined(name: str, x: Array, other: Any, reflected: bool) -> Any:
+    """NumPy's function of `x` and `other`, or of `other` and `x`, as an array; NotImplemented for what is no number and no array."""
     operand = other_operand(name, x, other)
     if operand is None:
         return NotImplemented
     first, second = (operand, x) if reflected else (x, operand)
     if on_cpu(x):
-        return result(x.context, _by_numpy(name)(_host(first), _host(second)))
+        values = _by_numpy(name)(*(_not_half(name, side, first, second) for side in (first, second)))
+        return x.context.array(np.asarray(values))
     shape = np.broadcast_shapes(_shape(first), _shape(second))
     constant = _constant_comparison(name, first, second)
     if constant is not None:
         out = x.context.empty(shape, np.bool_)
         _elementwise.run("positive", out, [constant], [constant.dtype])
-        return scalar_or_array(out)
+        return out
     dtype, computed = _types(name, first, second)
     out = x.context.empty(shape, dtype)
     _compute(name, out, first, second, computed)
-    return scalar_or_array(out)
+    return out
+
+
+def _not_half(name: str, operand: Other, first: Other, second: Other) -> Any:
+    """The operand on the host, in a type that does not make NumPy compute in half precision, which no array has."""
+    host = _host(operand)
+    if isinstance(host, np.ndarray) and host.dtype.itemsize == 1 and _by_numpy(name)(_probe(first), _probe(second)).dtype == np.float16:
+        return host.astype(np.float32)
+    return host
 
 
 def in_place(name: str, x: Array, other: Any) -> None:
@@ -175,10 +192,10 @@ def _by_numpy(name: str) -> Any:
 def _types(name: str, first: Other, second: Other) -> tuple[np.dtype[Any], tuple[np.dtype[Any], np.dtype[Any]]]:
     """The type of the result, and those to which the operands are converted first."""
     probes = _probe(first), _probe(second)
-    dtype: np.dtype[Any] = _by_numpy(name)(*probes).dtype
-    if name not in _COMPARISONS:
+    dtype: np.dtype[Any] = single_of_half(_by_numpy(name)(*probes).dtype)
+    if name not in _COMPARISONS and name not in _functions.OF_COMMON_TYPE:
         return dtype, (dtype, dtype)
-    if "qQ->?" in np.less.types:
+    if "qQ->?" in np.less.types and name in _COMPARISONS:
         # A signed integer and a uint64, which no type holds both of, are compared exactly.
         kinds = [(probe.dtype.kind, probe.dtype.itemsize) for probe in probes if isinstance(probe, (np.ndarray, np.generic))]
         if len(kinds) == 2 and ("u", 8) in kinds and "i" in (kinds[0][0], kinds[1][0]):
@@ -224,15 +241,29 @@ def same_elements(x: Array, y: Array) -> bool:
     return own == (y.memory.handle, y.offset, y.shape, y.strides, y.dtype)
 
 
+def single_of_half(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type, or single precision for half precision, which arrays do not have."""
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
 def unary(name: str, x: Array) -> Any:
-    """NumPy's function of that name."""
+    """NumPy's function of that name; a result without axes is a scalar of NumPy's."""
+    return scalar_or_array(mapped(name, x))
+
+
+def mapped(name: str, x: Array) -> Array:
+    """NumPy's function of that name, of each element."""
     ufunc = getattr(np, name)
+    dtype: np.dtype[Any] = ufunc(_probe(x)).dtype
     if on_cpu(x):
-        return result(x.context, ufunc(x.numpy()))
-    dtype = ufunc(_probe(x)).dtype
+        host = x.numpy()
+        return x.context.array(np.asarray(ufunc(host.astype(np.float32) if dtype == np.float16 else host)))
+    dtype = single_of_half(dtype)
     out = x.context.empty(x.shape, dtype)
-    _elementwise.run(name, out, [aligned(x)], [x.dtype])
-    return scalar_or_array(out)
+    # Functions of real numbers take integers as those.
+    computed = dtype if dtype.kind == "f" and x.dtype.kind in "biu" else x.dtype
+    _elementwise.run(name, out, [aligned(x)], [computed])
+    return out
 
 
 # reductions -----------------------------------------------------------------------------------------------------------------------
@@ -242,13 +273,18 @@ _REDUCTIONS = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maxim
 
 def reduce(name: str, x: Array, axis: Any, dtype: Any, keepdims: bool) -> Any:
     """NumPy's method of that name; a result without axes is a scalar of NumPy's."""
+    return scalar_or_array(reduced(name, x, axis, dtype, keepdims))
+
+
+def reduced(name: str, x: Array, axis: Any, dtype: Any, keepdims: bool) -> Array:
+    """NumPy's method of that name."""
     options: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
     if dtype is not None:
         options["dtype"] = dtype
     if on_cpu(x):
-        return result(x.context, getattr(x.numpy(), name)(**options))
+        return x.context.array(np.asarray(getattr(x.numpy(), name)(**options)))
     if x.size == 0:
-        return result(x.context, getattr(np.empty(x.shape, x.dtype), name)(**options))
+        return x.context.array(np.asarray(getattr(np.empty(x.shape, x.dtype), name)(**options)))
     # NumPy's word on the type and the axes, from an array of one element.
     found = getattr(np.ones((1,) * x.ndim, x.dtype), name)(**options).dtype
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
@@ -260,7 +296,7 @@ def reduce(name: str, x: Array, axis: Any, dtype: Any, keepdims: bool) -> Any:
     if keepdims:
         shape = [1 if own in gone else length for own, length in enumerate(x.shape)]
         out = out._view(shape, _kept_strides(out, gone, x.ndim), out.offset, found)
-    return scalar_or_array(out)
+    return out
 
 
 def _kept_strides(out: Array, gone: list[int], ndim: int) -> list[int]:
@@ -273,49 +309,84 @@ def _kept_strides(out: Array, gone: list[int], ndim: int) -> list[int]:
 
 def dot(x: Array, other: Any) -> Any:
     """`numpy.dot`."""
-    return _dot("dot", x, other, False)
+    operand = other_operand("dot", x, other)
+    if operand is None:
+        raise TypeError(f"dot takes arrays and numbers, not {type(other).__name__}")
+    if on_cpu(x):
+        return result(x.context, np.dot(x.numpy(), _host(operand)))
+    if not _shape(operand) or not x.ndim:
+        return binary("multiply", x, operand, False)
+    second = operand if isinstance(operand, Array) else x.context.array(operand)
+    return scalar_or_array(_dot(aligned(x), aligned(second)))
 
 
 def matmul(x: Array, other: Any, reflected: bool) -> Any:
-    """`x @ other`, for arrays of one or two axes."""
+    """`x @ other`, or `other @ x`; NotImplemented for what is no array. A result without axes is a scalar of NumPy's."""
+    out = matrix_product(x, other, reflected)
+    return out if out is NotImplemented else scalar_or_array(out)
+
+
+def matrix_product(x: Array, other: Any, reflected: bool) -> Any:
+    """`numpy.matmul`, as an array; NotImplemented for what is no number and no array."""
     operand = other_operand("matmul", x, other)
     if operand is None:
         return NotImplemented
-    if not on_cpu(x) and not {x.ndim, len(_shape(operand))} <= {1, 2}:
-        raise ValueError(f"@ multiplies arrays of one or two axes on a GPU, not of {x.ndim} and {len(_shape(operand))}; use .dot()")
-    return _dot("matmul", x, operand, reflected)
-
-
-def _dot(name: str, x: Array, other: Any, reflected: bool) -> Any:
-    operand = other_operand(name, x, other)
-    if operand is None:
-        raise TypeError(f"{name} takes arrays and numbers, not {type(other).__name__}")
     if on_cpu(x):
         pair = (_host(operand), x.numpy()) if reflected else (x.numpy(), _host(operand))
-        return result(x.context, getattr(np, name)(*pair))
+        return x.context.array(np.asarray(np.matmul(*pair)))
     if not _shape(operand) or not x.ndim:
-        return binary("multiply", x, operand, reflected)
+        raise ValueError(f"matmul multiplies arrays of one or more axes, not of {x.ndim} and {len(_shape(operand))}")
     array = operand if isinstance(operand, Array) else x.context.array(operand)
     first, second = (array, x) if reflected else (x, array)
-    return _product(aligned(first), aligned(second))
+    return _matrix_product(aligned(first), aligned(second))
 
 
-def _product(first: Array, second: Array) -> Any:
-    inner = max(second.ndim - 2, 0)
+def _check_lengths(first: Array, second: Array, inner: int) -> None:
     if first.shape[-1] != second.shape[inner]:
         raise ValueError(
             f"shapes {first.shape} and {second.shape} do not fit: "
             f"{first.shape[-1]} (axis {first.ndim - 1}) is not {second.shape[inner]} (axis {inner})"
         )
+
+
+def _inner_product(first: Array, second: Array) -> Array:
+    """Of two arrays of one axis."""
+    dtype = np.result_type(first.dtype, second.dtype)
+    if first.size == 0:
+        return first.context.zeros((), dtype)
+    return _reduction.reduce("add", combined("multiply", first, second, False), [0], dtype)
+
+
+def _dot(first: Array, second: Array) -> Array:
+    inner = max(second.ndim - 2, 0)
+    _check_lengths(first, second, inner)
+    if first.ndim == second.ndim == 1:
+        return _inner_product(first, second)
+    length = first.shape[-1]
     dtype = np.result_type(first.dtype, second.dtype)
     shape = first.shape[:-1] + second.shape[:inner] + second.shape[inner + 1 :]
-    length = first.shape[-1]
-    if length == 0:
-        zeros = first.context.zeros(shape, dtype)
-        return scalar_or_array(zeros)
-    if first.ndim == second.ndim == 1:
-        both = binary("multiply", first, second, False)
-        return scalar_or_array(_reduction.reduce("add", both, [0], dtype))
+    if length == 0 or 0 in shape:
+        return first.context.zeros(shape, dtype)
     rows = first.reshape(-1, length)
     columns = second.transpose(inner, *(axis for axis in range(second.ndim) if axis != inner)).reshape(length, -1)
-    return scalar_or_array(_reduction.product(rows, columns, dtype).reshape(shape))
+    return _reduction.product(rows, columns, dtype).reshape(shape)
+
+
+def _matrix_product(first: Array, second: Array) -> Array:
+    _check_lengths(first, second, max(second.ndim - 2, 0))
+    if first.ndim == second.ndim == 1:
+        return _inner_product(first, second)
+    dtype = np.result_type(first.dtype, second.dtype)
+    x = first if first.ndim > 1 else first.reshape(1, -1)
+    y = second if second.ndim > 1 else second.reshape(-1, 1)
+    batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    out = _reduction.product(broadcast(x, batch + x.shape[-2:]), broadcast(y, batch + y.shape[-2:]), dtype)
+    shape = batch + (first.shape[-2:-1] if first.ndim > 1 else ()) + (second.shape[-1:] if second.ndim > 1 else ())
+    return out.reshape(shape)
+
+
+def broadcast(x: Array, shape: tuple[int, ...]) -> Array:
+    """The elements in another shape, which they are repeated to fill, in place."""
+    if np.broadcast_shapes(x.shape, shape) != shape:
+        raise ValueError(f"an array of shape {x.shape} cannot be broadcast to shape {shape}")
+    return x._view(list(shape), list(_elementwise.broadcast_strides(x, shape)), x.offset if x.size and 0 not in shape else 0, x.dtype)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from . import _operations
+from . import _functions, _operations
 from ._operations import C_TYPES, Operation, convert, is_complex, real_of
 from ._parloop import Array, CompiledKernel, Context, Device
 
@@ -106,7 +106,7 @@ def kernel_text(name: str, operation: Operation, forms: Sequence[Form], computed
     parameters = ["const int64_t n", *(f"const int64_t d{axis}" for axis in range(1, axes))]
     parameters += ["GPUGLMEM char *z", "const int64_t z_at", *strides("z", axes)]
     lines = [place("i", axes)]
-    for letter, form, dtype in zip("ab", forms, computed):
+    for letter, form, dtype in zip("abc", forms, computed):
         if form.is_array:
             array = f"{letter}m"
             parameters += [f"GPUGLMEM const char *{array}", f"const int64_t {array}_at", *strides(array, axes)]
@@ -124,7 +124,7 @@ def kernel_text(name: str, operation: Operation, forms: Sequence[Form], computed
 
 @functools.lru_cache(maxsize=1024)
 def _source(name: str, forms: tuple[Form, ...], computed: tuple[str, ...], out: str, axes: int) -> str:
-    operation = _operations.binary(name, *computed) if len(computed) == 2 else _operations.unary(name, computed[0])
+    operation = _functions.operation(name, computed)
     text = kernel_text("elementwise", operation, forms, computed, out, axes)
     return with_complex(text, [*(form.dtype for form in forms), *computed, out])
 

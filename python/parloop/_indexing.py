@@ -1,7 +1,7 @@
 """Elements of `parloop.Array` by index, their assignment, and other views and copies of them.
 
-On a GPU an index that is an array of integers or truth values becomes the places of the selected elements. They are computed on the host,
-to which an index that is on the device is copied; the elements themselves stay on the device.
+On a GPU an index that is an array of integers or truth values becomes the places of the selected elements: on the device where the array
+is one of the device, and on the host where it is one of NumPy's. The elements themselves stay on the device.
 """
 
 from __future__ import annotations
@@ -11,32 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from . import _elementwise
+from . import _elementwise, _selection
 from ._arithmetic import aligned, check_device, may_overlap, on_cpu, result, same_elements
 from ._parloop import Array, _dense_order, _dense_strides
 
 # selection ------------------------------------------------------------------------------------------------------------------------
-
-#: Elements are moved as unsigned integers of their size; the largest are pairs.
-_MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "pair"}
-
-
-def _mover(itemsize: int) -> str:
-    element = _MOVED[itemsize]
-    return f"""
-typedef struct {{ uint64_t low; uint64_t high; }} pair;
-GPUKERN void gather(const int64_t n, GPUGLMEM char *z, GPUGLMEM const char *x, GPUGLMEM const int64_t *at) {{
-    VECTORIZE_OVER(i, n)
-        *(GPUGLMEM {element} *)(z + i * {itemsize}) = *(GPUGLMEM const {element} *)(x + at[i]);
-    END_VECTORIZE
-}}
-GPUKERN void scatter(const int64_t n, GPUGLMEM char *z, GPUGLMEM const char *x, GPUGLMEM const int64_t *to, GPUGLMEM const int64_t *from) {{
-    VECTORIZE_OVER(i, n)
-        *(GPUGLMEM {element} *)(z + to[i]) = *(GPUGLMEM const {element} *)(x + from[i] * {itemsize});
-    END_VECTORIZE
-}}
-"""
-
 
 def _host_index(index: Any) -> Any:
     """An index of NumPy's: arrays of a device are copied to the host."""
@@ -64,38 +43,33 @@ def _places(x: Array, index: Any) -> np.ndarray[Any, Any]:
 
 def take(x: Array, index: Any) -> Any:
     """`x[index]` for an index with arrays in it: a copy."""
-    index = _host_index(index)
     if on_cpu(x):
-        return result(x.context, x.numpy()[index])
+        return result(x.context, x.numpy()[_host_index(index)])
     x = aligned(x)
-    places = _places(x, index)
-    out = x.context.empty(places.shape, x.dtype)
-    if out.size:
-        kernel = _elementwise.compiled(x.context, _mover(x.dtype.itemsize), "gather")
-        kernel(out.size, out.memory, x.memory, x.context.array(places.reshape(-1)))
+    out = _selection.gather(x, _selected(x, index).places)
     return out if out.ndim else out.numpy()[()]
 
 
 def put(x: Array, index: Any, value: Any) -> None:
     """`x[index] = value` for an index with arrays in it. Of several values for one element the last one stays."""
-    index = _host_index(index)
     if on_cpu(x):
+        index = _host_index(index)
         host = x.numpy()
         new = np.empty(np.shape(host[index]), x.dtype)
         assign(x.context.array(new), value)
         host[index] = new
         return
     _elementwise.check_aligned(x)
-    places = _places(x, index)
-    values = x.context.empty(places.shape, x.dtype)
+    found = _selected(x, index)
+    values = x.context.empty(found.places.shape, x.dtype)
     assign(values, value)
-    if not places.size:
-        return
-    # The first of the reversed places is the last.
-    to, from_end = np.unique(places.reshape(-1)[::-1], return_index=True)
-    source = x.context.array(places.size - 1 - from_end.astype(np.int64))
-    kernel = _elementwise.compiled(x.context, _mover(x.dtype.itemsize), "scatter")
-    kernel(to.size, x.memory, values.memory, x.context.array(to), source)
+    _selection.scatter(x, found.places, values, found.distinct)
+
+
+def _selected(x: Array, index: Any) -> _selection.Selected:
+    if _selection.is_on_device(index):
+        return _selection.selected(x, index)
+    return _selection.Selected(x.context.array(_places(x, _host_index(index))), False)
 
 
 # assignment -----------------------------------------------------------------------------------------------------------------------
@@ -215,8 +189,15 @@ def transpose(x: Array, axes: tuple[Any, ...]) -> Array:
     return x._view([x.shape[axis] for axis in counted], [x.strides[axis] for axis in counted], x.offset if x.size else 0, x.dtype)
 
 
-def reshape(x: Array, shape: tuple[Any, ...]) -> Array:
+def reshape(x: Array, shape: tuple[Any, ...], order: str = "C") -> Array:
     """Another shape, in place where that is possible."""
+    if order not in ("C", "F", "A"):
+        raise ValueError(f"the order of a shape is 'C', 'F' or 'A', not {order!r}")
+    if order == "A":
+        order = "F" if x.ndim > 1 and _dense_order(x.shape, x.strides, x.dtype.itemsize) == "F" else "C"
+    if order == "F":
+        lengths = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        return transpose(reshape(transpose(x, ()), lengths[::-1]), ())
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
     wanted = _complete(tuple(int(length) for length in shape), x.size)

@@ -44,7 +44,7 @@ def real_of(dtype: str) -> str:
     return _REAL.get(dtype, dtype)
 
 
-def _wide(dtype: str) -> str:
+def wide(dtype: str) -> str:
     """An unsigned type in which arithmetic wraps around, as it is not defined to do in the signed ones."""
     return "uint64_t" if dtype.endswith("64") else "uint32_t"
 
@@ -184,9 +184,9 @@ _DIVIDE_COMPLEX = """T op(T a, T b) {
 }"""
 
 
-def _written(text: str, dtype: str) -> str:
+def written(text: str, dtype: str) -> str:
     """The text of a function for one type: T is the type, U a wide unsigned one, R that of the parts of a complex number."""
-    names = {"T": C_TYPES[dtype], "U": _wide(dtype), "R": C_TYPES[real_of(dtype)], "make_T": f"make_{C_TYPES[dtype]}"}
+    names = {"T": C_TYPES[dtype], "U": wide(dtype), "R": C_TYPES[real_of(dtype)], "make_T": f"make_{C_TYPES[dtype]}"}
     words, word = [], ""
     for character in text + " ":
         if character.isalnum() or character == "_":
@@ -211,12 +211,12 @@ def _plain(symbol: str, dtype: str) -> Operation:
         return Operation(f"a {symbol} b", dtype)
     if dtype == "bool":
         return Operation({"+": "a | b", "*": "a & b"}[symbol], dtype)
-    wide = _wide(dtype)
-    return Operation(f"({C_TYPES[dtype]})(({wide})a {symbol} ({wide})b)", dtype)
+    unsigned = wide(dtype)
+    return Operation(f"({C_TYPES[dtype]})(({unsigned})a {symbol} ({unsigned})b)", dtype)
 
 
 def _function(text: str, dtype: str) -> Operation:
-    return Operation("op(a, b)", dtype, _written(text, dtype))
+    return Operation("op(a, b)", dtype, written(text, dtype))
 
 
 def _divide(dtype: str) -> Operation:
@@ -294,7 +294,7 @@ def binary(name: str, first: str, second: str) -> Operation:
 
 def unary(name: str, dtype: str) -> Operation:
     """What NumPy's function of that name does with `a` of this type."""
-    c_type, wide = C_TYPES[dtype], _wide(dtype)
+    c_type, unsigned = C_TYPES[dtype], wide(dtype)
     if name == "positive":
         return Operation("a", dtype)
     if name == "conjugate":
@@ -304,9 +304,9 @@ def unary(name: str, dtype: str) -> Operation:
     if name == "negative":
         if is_complex(dtype):
             return Operation(_make(dtype, "-a.re", "-a.im"), dtype)
-        return Operation("-a" if is_float(dtype) else f"({c_type})(0 - ({wide})a)", dtype)
+        return Operation("-a" if is_float(dtype) else f"({c_type})(0 - ({unsigned})a)", dtype)
     if is_complex(dtype):
         return Operation("hypot(a.re, a.im)", real_of(dtype))
     if is_float(dtype):
         return Operation("fabs(a)", dtype)
-    return Operation("a" if is_unsigned(dtype) else f"(a < 0 ? ({c_type})(0 - ({wide})a) : a)", dtype)
+    return Operation("a" if is_unsigned(dtype) else f"(a < 0 ? ({c_type})(0 - ({unsigned})a) : a)", dtype)

@@ -79,18 +79,24 @@ def reduce(name: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Ar
 
 
 @functools.lru_cache(maxsize=256)
-def _product(first: str, second: str, computed: str) -> str:
-    """One work item for each result: `rows` of the first array with `columns` of the second."""
+def _product(first: str, second: str, computed: str, axes: int) -> str:
+    """One work item for each result: a row of a matrix of the first array with a column of one of the second, along `axes` of matrices."""
     times, plus = _operations.binary("multiply", computed, computed), _operations.binary("add", computed, computed)
     c_type = C_TYPES[computed]
+    parameters = ["const int64_t n", "const int64_t rows", "const int64_t columns", "const int64_t length"]
+    parameters += [f"const int64_t b_d{axis}" for axis in range(1, axes)]
+    parameters += ["GPUGLMEM char *z", "GPUGLMEM const char *x", "const int64_t x_at", *strides("x", axes, "b_")]
+    parameters += ["const int64_t x_row", "const int64_t x_step"]
+    parameters += ["GPUGLMEM const char *y", "const int64_t y_at", *strides("y", axes, "b_")]
+    parameters += ["const int64_t y_step", "const int64_t y_column"]
     text = f"""
 {c_type} plus({c_type} a, {c_type} b) {{ return {plus.expression}; }}
 {c_type} times({c_type} a, {c_type} b) {{ return {times.expression}; }}
-GPUKERN void product(const int64_t n, const int64_t columns, const int64_t length, GPUGLMEM char *z,
-                     GPUGLMEM const char *x, const int64_t x_at, const int64_t x_row, const int64_t x_step,
-                     GPUGLMEM const char *y, const int64_t y_at, const int64_t y_step, const int64_t y_column) {{
+GPUKERN void product({", ".join(parameters)}) {{
     VECTORIZE_OVER(i, n)
-        const int64_t row = x_at + (i / columns) * x_row, column = y_at + (i % columns) * y_column;
+        {place("i / (rows * columns)", axes, "b_")}
+        const int64_t row = x_at + ((i / columns) % rows) * x_row{offset("x", axes, "b_")};
+        const int64_t column = y_at + (i % columns) * y_column{offset("y", axes, "b_")};
         const uint8_t zero = 0;
         {c_type} sum = {convert("zero", "uint8", computed)};
         for (int64_t j = 0; j < length; j++) {{
@@ -107,10 +113,15 @@ GPUKERN void product(const int64_t n, const int64_t columns, const int64_t lengt
 
 
 def product(x: Array, y: Array, dtype: np.dtype[Any]) -> Array:
-    """The product of two matrices, whose inner lengths are equal."""
-    (rows, length), columns = x.shape, y.shape[1]
-    out = x.context.empty((rows, columns), dtype)
+    """The products of matrices, the last two axes, whose inner lengths and further axes are equal."""
+    (rows, length), columns = x.shape[-2:], y.shape[-1]
+    out = x.context.empty((*x.shape[:-2], rows, columns), dtype)
+    if out.size and length == 0:
+        return x.context.zeros(out.shape, dtype)
     if out.size:
-        kernel = compiled(x.context, _product(x.dtype.name, y.dtype.name, dtype.name), "product")
-        kernel(out.size, columns, length, out.memory, x.memory, x.offset, *x.strides, y.memory, y.offset, *y.strides)
+        batch = join_axes(x.shape[:-2], [x.strides[:-2], y.strides[:-2]])
+        kernel = compiled(x.context, _product(x.dtype.name, y.dtype.name, dtype.name, len(batch.shape)), "product")
+        sizes = [out.size, rows, columns, length, *batch.shape[1:]]
+        first = [x.memory, x.offset, *batch.strides[0], *x.strides[-2:]]
+        kernel(*sizes, out.memory, *first, y.memory, y.offset, *batch.strides[1], *y.strides[-2:])
     return out

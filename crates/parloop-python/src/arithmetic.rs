@@ -185,6 +185,30 @@ impl Array {
         in_place(slf, "bitwise_xor", other)
     }
 
+    fn __lshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(slf, "left_shift", other)
+    }
+
+    fn __rlshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        reflected(slf, "left_shift", other)
+    }
+
+    fn __ilshift__(slf: &Bound<'_, Self>, other: &Object<'_>) -> PyResult<()> {
+        in_place(slf, "left_shift", other)
+    }
+
+    fn __rshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(slf, "right_shift", other)
+    }
+
+    fn __rrshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        reflected(slf, "right_shift", other)
+    }
+
+    fn __irshift__(slf: &Bound<'_, Self>, other: &Object<'_>) -> PyResult<()> {
+        in_place(slf, "right_shift", other)
+    }
+
     fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         arithmetic(slf.py())?.call_method1("matmul", (slf, other, false))
     }
@@ -300,8 +324,12 @@ impl Array {
         arithmetic(slf.py())?.call_method1("dot", (slf, other))
     }
 
-    /// A copy with elements of another type.
-    fn astype<'py>(slf: &Bound<'py, Self>, dtype: &Object<'py>) -> PyResult<Object<'py>> {
+    /// A copy with elements of another type; with `copy=False` the array itself where it has that type.
+    #[pyo3(signature = (dtype, copy=true))]
+    fn astype<'py>(slf: &Bound<'py, Self>, dtype: &Object<'py>, copy: bool) -> PyResult<Object<'py>> {
+        if !copy && dtype_of(dtype).is_ok_and(|dtype| dtype == slf.get().dtype) {
+            return Ok(slf.clone().into_any());
+        }
         indexing(slf.py())?.call_method1("astype", (slf, dtype))
     }
 
@@ -339,10 +367,11 @@ impl Array {
         Ok(Array { layout, ..this })
     }
 
-    /// The elements in C order with another shape, one length of which may be -1: a view where that is possible, else a copy.
-    #[pyo3(signature = (*shape))]
-    fn reshape<'py>(slf: &Bound<'py, Self>, shape: &Bound<'py, PyTuple>) -> PyResult<Object<'py>> {
-        shaped(slf, "reshape", shape)
+    /// The elements with another shape, one length of which may be -1: a view where that is possible, else a copy. They are counted in
+    /// C order, with the last axis first, or with `order="F"` in that of Fortran, with the first axis first.
+    #[pyo3(signature = (*shape, order=None))]
+    fn reshape<'py>(slf: &Bound<'py, Self>, shape: &Bound<'py, PyTuple>, order: Option<&str>) -> PyResult<Object<'py>> {
+        indexing(slf.py())?.call_method1("reshape", (slf, shape, order.unwrap_or("C")))
     }
 
     /// The axes in another order, by default reversed; the memory is shared.
@@ -381,6 +410,8 @@ impl Array {
         if !layout.is_inside(self.memory.len()) {
             return Err(PyValueError::new_err(format!("the layout {layout:?} is not inside the memory")).into());
         }
-        Ok(Array { dtype, layout, ..self.clone() })
+        // Where several places are one element, a change of one would be a change of all.
+        let is_repeated = layout.shape.iter().zip(&layout.strides).any(|(&len, &stride)| len > 1 && stride == 0);
+        Ok(Array { dtype, layout, writeable: self.writeable && !is_repeated, ..self.clone() })
     }
 }

@@ -21,6 +21,7 @@ mod layout;
 mod loops;
 mod memory;
 mod mesh;
+mod namespace;
 mod ndarray;
 mod number;
 mod numpy_api;

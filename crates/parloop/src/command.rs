@@ -94,8 +94,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
-    const KNOWN: [&str; 12] = [
+    const KNOWN: [&str; 13] = [
         "PARLOOP_DEVICE",
+        "PARLOOP_ARRAYS_DEVICE",
         "PARLOOP_CACHE_DIR",
         "PARLOOP_CC",
         "PARLOOP_CXX",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import sysconfig
 import weakref
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import parloop as pl
+from parloop import arrays
 from parloop.objects import Buffer
 from parloop.objects import LinkedArray
 from parloop.objects import Method as Method
@@ -198,35 +201,49 @@ class XContext(pl.Context):
     def nplike_lib(self) -> Any:
         return _DeviceLibrary(self)
 
+    @property
+    def splike_lib(self) -> Any:
+        """What programs use of SciPy on a GPU: its `fft`, which is NumPy's."""
+        return _DeviceLibrary(self)
+
+    def zeros(self, *args: Any, **options: Any) -> Any:
+        return self.nplike_lib.zeros(*args, **options)
+
     def __reduce__(self) -> Any:
         return get_context_from_string, (str(self),)
 
 
 class _DeviceLibrary:
-    """What programs use of numpy's functions, on a device."""
+    """`parloop.arrays`, in which what is made of numbers is on the device of a context."""
 
-    def __init__(self, context: XContext) -> None:
-        self._context = context
-
-    def array(self, values: Any, dtype: Any = None) -> Any:
-        return self._context.array(np.array(values, dtype=dtype))
-
-    asarray = array
-
-    def zeros(self, shape: Any, dtype: Any = np.float64) -> Any:
-        return self._context.zeros(shape, dtype)
-
-    def ones(self, shape: Any, dtype: Any = np.float64) -> Any:
-        return self._context.array(np.ones(shape, dtype))
-
-    def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
-        return self._context.empty(shape, dtype)
-
-    def arange(self, *args: Any, **options: Any) -> Any:
-        return self._context.array(np.arange(*args, **options))
+    def __init__(self, context: XContext, module: Any = arrays) -> None:
+        self._context, self._module = context, module
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
+        try:
+            found = getattr(self._module, name)
+        except AttributeError:
+            raise AttributeError(
+                f"{self._module.__name__} has no `{name}`, so that arrays of device `{self._context.device.name}` have none; "
+                f"copy them to the host with .get() for NumPy's"
+            ) from None
+        if inspect.ismodule(found):
+            return _DeviceLibrary(self._context, found)
+        return functools.partial(found, device=self._context) if callable(found) and _takes_device(found) else found
+
+    def __dir__(self) -> list[str]:
+        return dir(self._module)
+
+    # Types by the names that NumPy has beside those of the standard.
+    bool_, float_, int_ = np.bool_, np.float64, np.int64
+
+
+@functools.lru_cache(maxsize=1024)
+def _takes_device(function: Any) -> bool:
+    try:
+        return "device" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _use_last_classes(descriptions: Mapping[str, Any], more: Sequence[Any]) -> None:

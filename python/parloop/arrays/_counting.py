@@ -1,0 +1,64 @@
+"""How often values are among the elements of an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arithmetic import on_cpu
+from .._indexing import astype as _astype
+from .._indexing import take as _take
+from .._parloop import Array
+from .._scan import ramp
+from ._creation import linspace
+from ._device import Operand, as_array, common_context, from_host
+from ._elementwise import combine
+from ._searching import searchsorted
+from ._sorting import argsort, sort
+from ._statistics import cumulative_sum
+from ._statistics import max as _max
+from ._statistics import min as _min
+
+_INT = np.dtype(np.int64)
+
+
+def bincount(x: Operand, /, weights: Operand | None = None, minlength: int = 0) -> Array:
+    """How often each number from zero on is among the elements, or the sum of the weights there. The host reads the largest."""
+    array = as_array(x)
+    if array.ndim != 1 or array.dtype.kind not in "biu":
+        raise TypeError(f"bincount counts integers along one axis, not {array.dtype.name} along {array.ndim}")
+    context = common_context("bincount", (x, weights))
+    if on_cpu(array):
+        given = None if weights is None else as_array(weights, context).numpy()
+        return from_host(context, np.bincount(array.numpy(), given, minlength))
+    if array.size and int(_min(array)) < 0:
+        raise ValueError("bincount counts integers that are not negative")
+    length = max(int(_max(array)) + 1 if array.size else 0, minlength)
+    order = argsort(array)
+    edges = searchsorted(_astype(_take(array, order), _INT), ramp(context, length + 1, 0, 1, _INT))
+    if weights is None:
+        return combine("subtract", edges[1:], edges[:-1])
+    sums = cumulative_sum(_take(_astype(as_array(weights, context), np.float64), order), include_initial=True)
+    totals = _take(sums, edges)
+    return combine("subtract", totals[1:], totals[:-1])
+
+
+def histogram(x: Operand, /, bins: Any = 10, range: tuple[float, float] | None = None) -> tuple[Array, Array]:
+    """How many elements are in each bin, and the edges of the bins. The host reads the extremes where no range is given."""
+    array = as_array(x).reshape(-1)
+    if on_cpu(array):
+        counts, edges = np.histogram(array.numpy(), bins.numpy() if isinstance(bins, Array) else bins, range)
+        return from_host(array.context, counts), from_host(array.context, edges)
+    if isinstance(bins, (int, np.integer)):
+        low, high = range if range is not None else (float(_min(array)), float(_max(array)))
+        edges_on_device = linspace(low - (low == high) / 2, high + (low == high) / 2, int(bins) + 1, device=array.context)
+    else:
+        edges_on_device = as_array(np.asarray(bins) if isinstance(bins, (list, tuple)) else bins, array.context)
+    ordered = sort(array)
+    places = searchsorted(ordered, edges_on_device[:-1])
+    last = searchsorted(ordered, edges_on_device[-1:], side="right")
+    ends = array.context.empty(places.size, _INT)
+    ends[:-1] = places[1:]
+    ends[-1:] = last
+    return combine("subtract", ends, places), edges_on_device
