@@ -181,7 +181,7 @@ def arithmetic():
     """A source for every operation of arrays on every type, as they are made on a GPU."""
     import numpy as np
 
-    from parloop import _arithmetic, _elementwise, _indexing, _operations, _reduction
+    from parloop import _arithmetic, _elementwise, _operations, _reduction, _selection
 
     def result_of(name, *probes):
         try:
@@ -204,10 +204,10 @@ def arithmetic():
                 yield _elementwise._source(name, forms[:1], (dtype,), result, 1)
         for name in ("minimum", "maximum", *(["add", "multiply"] if dtype != "bool" else [])):
             yield _reduction._stage(name, "float32", dtype, 1, 2)
-        yield _reduction._product(dtype, "int16", dtype)
+        yield _reduction._product(dtype, "int16", dtype, 1)
         for target in dtypes:
             yield _elementwise._source("positive", forms[:1], (target,), target, 1)
-    for size in _indexing._MOVED:
-        yield _indexing._mover(size)
+    for size in _selection._MOVED:
+        yield _selection._mover(size)
     mixed = (_elementwise.Form("int8", True), _elementwise.Form("uint64", True))
     yield _elementwise._source("less", mixed, ("int64", "uint64"), "bool", 0)

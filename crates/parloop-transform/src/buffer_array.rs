@@ -144,7 +144,7 @@ struct Buffering<'a> {
 impl<'a> Buffering<'a> {
     fn plan(kernel: &'a LoopKernel, what: &'a Buffer) -> Result<Buffering<'a>, BufferArrayError> {
         let mut uses = Vec::new();
-        for rule in kernel.substitutions.values().filter(|rule| rule.body.variables().contains(&what.array)) {
+        if let Some(rule) = kernel.substitutions.values().find(|rule| rule.body.variables().contains(&what.array)) {
             let (array, instruction, access) = (what.array.clone(), rule.name.clone(), rule.body.to_string());
             return Err(BufferArrayError::NotAffine { array, instruction, access });
         }

@@ -77,7 +77,7 @@ pub fn unprivatize_temporaries_with_inames(
     inames: &BTreeSet<Name>,
     only: Option<&BTreeSet<Name>>,
 ) -> Result<LoopKernel, UnprivatizeError> {
-    for temporary in only.into_iter().flatten().filter(|name| !kernel.temporaries.contains_key(*name)) {
+    if let Some(temporary) = only.into_iter().flatten().find(|name| !kernel.temporaries.contains_key(*name)) {
         let near = Near::of(temporary, kernel.temporaries.keys());
         return Err(UnprivatizeError::UnknownTemporary { kernel: kernel.name.clone(), temporary: temporary.clone(), near });
     }

@@ -32,8 +32,8 @@ def _made(context: Context, shape: tuple[int, ...], dtype: np.dtype[Any], value:
     if order == "F" and len(shape) > 1:
         return _made(context, shape[::-1], dtype, value).transpose()
     if value is None or value == 0 and not isinstance(value, np.ndarray):
-        out = context.empty(shape, dtype) if value is None else context.zeros(shape, dtype)
-        return out
+        # That of a drop-in's context may be this function.
+        return Context.empty(context, shape, dtype) if value is None else Context.zeros(context, shape, dtype)
     out = context.empty(shape, dtype)
     if on_cpu(out):
         out.numpy()[...] = value

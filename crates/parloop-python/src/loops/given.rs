@@ -92,7 +92,7 @@ fn strided_copy(context: &ker::Context, argument: &Argument, value: &Bound<'_, P
     let Some(host) = NdArray::of(value)? else { return Ok(None) };
     let Some(itemsize) = host.dtype().map(|dtype| dtype.size()) else { return Ok(None) };
     let shape: Vec<usize> = host.shape().iter().map(|&length| length as usize).collect();
-    let strides: Vec<isize> = host.strides().iter().map(|&stride| stride as isize).collect();
+    let strides: Vec<isize> = host.strides().to_vec();
     let fits = |(&length, &stride): (&usize, &isize)| length > 0 && (length == 1 || stride > 0 && stride % itemsize as isize == 0);
     let is_usual = is_dense(&shape, &strides, itemsize, ker::Order::C) || is_dense(&shape, &strides, itemsize, ker::Order::Fortran);
     if layout.dim_tags.is_empty() || is_usual || !shape.iter().zip(&strides).all(fits) {

@@ -96,6 +96,7 @@ type Strided = Vec<(u8, Option<String>)>;
 #[pymethods]
 impl LoopProgram {
     /// Operations as `(kind, dtype, count)`, accesses as `((space, dtype, array, direction, granularity), (strides along l, along g), count)`.
+    #[allow(clippy::too_many_arguments)] // they are the parameters of Python's method
     #[pyo3(signature = (entry, subgroup, redundant, operations, subscripts, within))]
     fn _tally<'py>(
         &self,
