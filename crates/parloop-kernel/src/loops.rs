@@ -12,7 +12,7 @@ use crate::count::Count;
 use crate::ctype::words;
 use crate::edit::{Edit, Mistake};
 use crate::mask::{LoopMark, Masked};
-use crate::scan::{PieceKind, Pieces};
+use crate::scan::{PieceKind, Pieces, without_comments};
 use crate::signature::Param;
 
 /// The changes that a function's loops need.
@@ -35,9 +35,15 @@ pub(crate) fn check_loops(function: Node, masked: &Masked) -> Result<Vec<Edit>, 
             }
             (None, around) => around,
         };
+        if around.is_some() && node.kind() == "return_statement" && has_value(node) && returns_nothing(function, masked) {
+            let reason =
+                "this `return` has more than its word, so that it would end more than one iteration of VECTORIZE_OVER; write `return;`"
+                    .into();
+            return Err(Mistake { at: node.start_byte(), reason });
+        }
         if let Some((body, end)) = around
             && node.kind() == "return_statement"
-            && node.named_child_count() == 0
+            && !has_value(node)
         {
             edits.push(Edit { at: node.start_byte(), remove: "return".len(), insert: format!("goto parloop_next_{body}").into() });
             if !labelled.contains(&body) {
@@ -53,6 +59,18 @@ pub(crate) fn check_loops(function: Node, masked: &Masked) -> Result<Vec<Edit>, 
         open.extend(node.children(&mut cursor).map(|child| (child, around)));
     }
     Ok(edits)
+}
+
+/// Whether a `return` is followed by anything but comments.
+fn has_value(node: Node) -> bool {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).any(|child| child.kind() != "comment")
+}
+
+fn returns_nothing(function: Node, masked: &Masked) -> bool {
+    let ty = function.child_by_field_name("type").map(|ty| String::from_utf8_lossy(&masked.text[ty.byte_range()]));
+    ty.is_some_and(|ty| ty.trim() == "void")
+        && function.child_by_field_name("declarator").is_some_and(|inner| inner.kind() == "function_declarator")
 }
 
 /// A `return` in a macro would end more than its iteration on some targets, and cannot be changed for this loop alone.
@@ -74,20 +92,15 @@ fn refuse_hidden_returns(masked: &Masked, body: Range<usize>) -> Result<(), Mist
 /// The counts of the loops in a function's body, and whether CPU threads can share them out alike.
 ///
 /// `fixed` says whether a parameter is changed by nothing that its body does not show: in C++ a reference may change what is not `const`.
-/// `helpers` are the functions with loops that are no kernels.
-pub(crate) fn read_loops(
-    masked: &Masked,
-    body: Range<usize>,
-    params: &[Param],
-    fixed: impl Fn(usize) -> bool,
-    helpers: &[String],
-) -> (Vec<Count>, bool) {
-    let text = String::from_utf8_lossy(&masked.text[body.clone()]);
+pub(crate) fn read_loops(masked: &Masked, body: Range<usize>, params: &[Param], fixed: impl Fn(usize) -> bool) -> (Vec<Count>, bool) {
+    let text = without_comments(&String::from_utf8_lossy(&masked.text[body.clone()]));
     let hides_changes = words(&text).iter().any(|word| masked.macros.get(word).is_some_and(|hidden| hidden.changes));
     let marks: Vec<&LoopMark> = masked.loops.iter().filter(|mark| body.contains(&mark.at)).collect();
     let known = |mark: &&LoopMark| {
         let count = Count::parse(&mark.count, params);
-        let is_changed = |index: usize| hides_changes || !fixed(index) || changes(&text, &params[index].name) > 0;
+        let is_changed = |index: usize| {
+            hides_changes || masked.macros.has(&params[index].name) || !fixed(index) || changes(&text, &params[index].name) > 0
+        };
         if count.params().any(is_changed) { Count::Unknown } else { count }
     };
     let loops: Vec<Count> = marks.iter().map(known).collect();
@@ -99,15 +112,21 @@ pub(crate) fn read_loops(
         || !hides_changes
             && !marks.iter().any(is_hidden)
             && marks.iter().all(|mark| words(&mark.count).iter().all(|word| changes(&text, word) < 2));
-    let calls_loops = helpers.iter().any(|helper| words(&text).contains(helper));
-    (loops, (all_known || one_text && one_value) && !calls_loops)
+    (loops, all_known || one_text && one_value)
 }
 
 /// How often a function's body may give `name` a value: by assignment, through its address, or by a declaration of that name.
 fn changes(body: &str, name: &str) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let changed = |at: usize| {
-        let (before, after) = (body[..at].trim_end(), body[at + name.len()..].trim_start());
+        let (mut before, mut after) = (body[..at].trim_end(), body[at + name.len()..].trim_start());
+        // `(n) = 1`, but not the argument of `f(n)`.
+        while let (Some(outer), Some(rest)) = (before.strip_suffix('('), after.strip_prefix(')')) {
+            if outer.trim_end().ends_with(is_word) && !["int", "long", "return"].iter().any(|word| outer.trim_end().ends_with(word)) {
+                break;
+            }
+            (before, after) = (outer.trim_end(), rest.trim_start());
+        }
         let whole = !body[..at].ends_with(is_word) && !body[at + name.len()..].starts_with(is_word);
         let assigned = after.starts_with('=') && !after.starts_with("==");
         let updated = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"].iter().any(|sign| after.starts_with(sign));
@@ -146,6 +165,65 @@ mod tests {
         }
         let text = "#define ONE 1\nGPUKERN void f(double *x, int n) { VECTORIZE_OVER(i, n) x[i] += ONE; END_VECTORIZE }";
         assert_eq!(parsed(text, Language::C).unwrap().functions[0].loops, [Count::Param(1)]);
+    }
+
+    #[test]
+    fn returns_with_comments_end_their_iteration_and_others_are_refused() {
+        let kernel = |line: &str| {
+            format!(
+                "#define NOTHING\nGPUKERN void f(double *x, const int n) {{ VECTORIZE_OVER(i, n) if (i == 3) {line} x[i] = 1; END_VECTORIZE }}"
+            )
+        };
+        assert!(parsed(&kernel("return /* done */;"), Language::C).unwrap().text.contains("goto parloop_next"));
+        for line in ["return NOTHING;", "return (void)0;"] {
+            let error = parsed(&kernel(line), Language::C).unwrap_err().to_string();
+            assert!(error.contains("write `return;`"), "{error}");
+        }
+        // It ends the function, which runs once.
+        let search = "int f(const double *x, const int n) { VECTORIZE_OVER(i, n) if (x[i] > 0) return i; END_VECTORIZE return -1; }";
+        assert!(parsed(search, Language::C).is_ok());
+    }
+
+    #[test]
+    fn counts_that_are_changed_in_any_spelling_are_left_open() {
+        for change in ["(n) = 10;", "n /* c */ = 10;", "g(&(n));", "int (n) = 10;", "n \\\n = 10;"] {
+            let text = format!("GPUKERN void f(double *x, int n) {{ {change} VECTORIZE_OVER(i, n) x[i] = 1; END_VECTORIZE }}");
+            assert_eq!(parsed(&text, Language::C).unwrap().functions[0].loops, [Count::Unknown], "{change}");
+        }
+        let defined = "GPUKERN void f(double *x, int n) {\n#define n 10\nVECTORIZE_OVER(i, n) x[i] = 1; END_VECTORIZE }";
+        assert_eq!(parsed(defined, Language::C).unwrap().functions[0].loops, [Count::Unknown]);
+        for harmless in ["g(n);", "if (n) g(1);", "int m = (n) + 1;", "// n = 10\n"] {
+            let text = format!("GPUKERN void f(double *x, int n) {{ {harmless} VECTORIZE_OVER(i, n) x[i] = 1; END_VECTORIZE }}");
+            assert_eq!(parsed(&text, Language::C).unwrap().functions[0].loops, [Count::Param(1)], "{harmless}");
+        }
+    }
+
+    #[test]
+    fn loops_are_seen_behind_comments_and_missed_ones_do_with_any_grid() {
+        for head in ["VECTORIZE_OVER /* ( */ (i, n)", "VECTORIZE_OVER(i, /* ) */ n)", "VECTORIZE_OVER \\\n(i, n)"] {
+            let text = format!("GPUKERN void f(double *x, int n) {{ {head} x[i] = 1; END_VECTORIZE }}");
+            assert_eq!(parsed(&text, Language::C).unwrap().functions[0].loops, [Count::Param(1)], "{head}");
+        }
+        for text in [
+            "#define APPLY(f, i, n) f(i, n)\nGPUKERN void f(double *x, int n) { APPLY(VECTORIZE_OVER, i, n) x[i] = 1; } } }",
+            "#define CAT(a, b) a ## b\nGPUKERN void f(double *x, int n) { CAT(VECTORIZE_, OVER)(i, n) x[i] = 1; } } }",
+        ] {
+            assert!(parsed(text, Language::C).unwrap().needs.strides, "{text}");
+        }
+    }
+
+    #[test]
+    fn loops_of_helpers_are_cut_alike_with_no_others() {
+        let helper = "void one(double *x, int n) { VECTORIZE_OVER(i, n) x[i] = 1; END_VECTORIZE }";
+        let kernel = "GPUKERN void f(double *x, int n) { two(x, n); VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE }";
+        for text in [
+            format!("{helper}\nvoid two(double *x, int n) {{ one(x, 2 * n); }}\n{kernel}"),
+            format!("void two(double *x, int n);\n{kernel}\n{}", helper.replace("one", "two")),
+            format!("{helper}\n#define two(x, n) one(x, 2 * n)\n{kernel}"),
+        ] {
+            let functions = parsed(&text, Language::C).unwrap().functions;
+            assert!(!functions.iter().find(|function| function.name == "f").unwrap().loops_align, "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the macros of a source hide from a reader of its functions: loops, a `return`, changes of a variable.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::scan::{PieceKind, Pieces, Scanned};
 
@@ -16,36 +16,64 @@ pub(crate) struct Hidden {
     pub(crate) changes: bool,
 }
 
-/// The macros of a source that hide something.
+/// The macros of a source.
 #[derive(Debug, Default)]
-pub(crate) struct Macros(HashMap<String, Hidden>);
+pub(crate) struct Macros {
+    hiding: HashMap<String, Hidden>,
+    names: HashSet<String>,
+    /// Whether some put names together, or are made of others too deep to follow, so that what they stand for is not known.
+    pub(crate) may_hide_loops: bool,
+}
 
 /// Macros that are made of others deeper than this are taken for ones that hide nothing more.
 const DEEPEST: usize = 32;
 
 impl Macros {
-    pub(crate) fn of(text: &str) -> Macros {
-        let scanned = Scanned::of(text);
+    /// Those of a text, and those that arguments of the compiler define.
+    pub(crate) fn of(text: &str, arguments: &[String]) -> Macros {
+        // A name may be continued in the next line.
+        let text = text.replace("\\\r\n", "").replace("\\\n", "");
+        let scanned = Scanned::of(&text);
         let mut definitions: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let given = match argument.strip_prefix("-D") {
+                Some("") => arguments.next().map(String::as_str),
+                given => given,
+            };
+            if let Some(given) = given {
+                let end = given.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(given.len());
+                definitions.entry(&given[..end]).or_default().push(given[end..].split_once('=').map_or("", |(_, value)| value));
+            }
+        }
         for (name, definition) in &scanned.macros {
             definitions.entry(&text[name.clone()]).or_default().push(&text[definition.clone()]);
         }
         let mut known: HashMap<&str, Hidden> = HashMap::new();
         // A macro hides what those in it hide.
+        let mut is_settled = false;
         for _ in 0..DEEPEST {
             let found: HashMap<&str, Hidden> = definitions.iter().map(|(name, texts)| (*name, hidden(texts, &known))).collect();
-            if found == known {
+            is_settled = found == known;
+            if is_settled {
                 break;
             }
             known = found;
         }
+        let may_hide_loops = !is_settled || definitions.values().flatten().any(|text| text.contains("##"));
         let hides = |hidden: &Hidden| hidden.has_loop || hidden.loops != Some((0, 0)) || hidden.returns || hidden.changes;
-        Macros(known.into_iter().filter(|(_, hidden)| hides(hidden)).map(|(name, hidden)| (name.to_owned(), hidden)).collect())
+        let hiding = known.iter().filter(|(_, hidden)| hides(hidden)).map(|(name, hidden)| ((*name).to_owned(), *hidden)).collect();
+        Macros { hiding, names: definitions.into_keys().map(str::to_owned).collect(), may_hide_loops }
     }
 
     /// `None` if the word is not a macro that hides something.
     pub(crate) fn get(&self, word: &str) -> Option<Hidden> {
-        if self.0.is_empty() { None } else { self.0.get(word).copied() }
+        if self.hiding.is_empty() { None } else { self.hiding.get(word).copied() }
+    }
+
+    /// Whether the word is a macro.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.names.contains(word)
     }
 }
 
@@ -115,7 +143,9 @@ mod tests {
         let text = "#define LOOP(i, n) VECTORIZE_OVER(i, n)\n#define INNER END_VECTORIZE\n#define END INNER\n#define SKIP(c) if (c) return\n\
                     #define TWICE(v) v *= 2\n#define SAME(a, b) ((a) == (b) && (a) <= 3) // x = 1\n#define STEP(a) ++a\n#define A B\n#define B A\n\
                     #define BOTH(n) LOOP(i, n) f(i); END\n#ifdef X\n#define SOME LOOP(i, 3)\n#else\n#define SOME {\n#endif\n#define TO(a) f(&a)\n";
-        let macros = Macros::of(text);
+        let macros = Macros::of(text, &["-DSET=n=10".into(), "-D".into(), "SKIPPED=return".into()]);
+        assert!(macros.get("SET").unwrap().changes && macros.get("SKIPPED").unwrap().returns);
+        assert!(!macros.may_hide_loops && Macros::of("#define CAT(a, b) a ## b", &[]).may_hide_loops);
         assert_eq!(macros.get("LOOP").unwrap().loops, Some((1, 0)));
         assert_eq!(macros.get("END").unwrap().loops, Some((0, 1)));
         assert_eq!(macros.get("BOTH").unwrap().loops, Some((1, 1)));

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::macros::Macros;
-use crate::scan::{Piece, PieceKind, Pieces};
+use crate::scan::{Piece, PieceKind, Pieces, without_comments};
 
 /// A macro word and where it stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,18 +47,23 @@ pub(crate) struct Masked {
     /// Whether `atomicAdd` is used anywhere.
     pub(crate) uses_atomics: bool,
     pub(crate) macros: Macros,
+    /// Whether there may be loops that are not among these.
+    pub(crate) may_hide_loops: bool,
 }
 
-pub(crate) fn mask(original: &str) -> Masked {
+/// `arguments` are those of the compiler, which may define macros.
+pub(crate) fn mask(original: &str, arguments: &[String]) -> Masked {
     let bytes = original.as_bytes();
-    let mut masked = Masked { text: bytes.to_vec(), macros: Macros::of(original), ..Masked::default() };
+    let mut masked = Masked { text: bytes.to_vec(), macros: Macros::of(original, arguments), ..Masked::default() };
     let mut bodies = Bodies::default();
+    let mut vectorized = 0;
     let mut pieces = Pieces::of(bytes);
     while let Some(Piece { kind, range: Range { start, end } }) = pieces.next() {
         match kind {
             PieceKind::Directive => bodies.directive(&bytes[start + 1..end]),
             PieceKind::Word => {
                 let loops = masked.loops.len();
+                vectorized += usize::from(&original[start..end] == "VECTORIZE_OVER");
                 pieces.skip_to(masked.word(original, start, end));
                 if masked.loops.len() > loops {
                     bodies.keep();
@@ -73,6 +78,7 @@ pub(crate) fn mask(original: &str) -> Masked {
             PieceKind::Space | PieceKind::Comment | PieceKind::Literal => {}
         }
     }
+    masked.may_hide_loops = masked.macros.may_hide_loops || vectorized > masked.loops.len();
     masked
 }
 
@@ -120,23 +126,25 @@ impl Masked {
     }
 
     fn vectorize(&mut self, original: &str, start: usize, end: usize) -> usize {
-        let bytes = original.as_bytes();
-        let Some(open) = (end..bytes.len()).find(|&i| !bytes[i].is_ascii_whitespace()).filter(|&i| bytes[i] == b'(') else {
-            return end;
-        };
+        let mut pieces = Pieces::inside(original.as_bytes());
+        pieces.skip_to(end);
         let (mut depth, mut comma) = (0usize, None);
-        for i in open..bytes.len() {
-            match bytes[i] {
-                b'(' => depth += 1,
-                b')' if depth == 1 => {
-                    let count = comma.map_or("", |comma: usize| original[comma + 1..i].trim());
-                    self.loops.push(LoopMark { at: start, body: i + 1, count: count.to_owned() });
-                    self.blank(start, i + 1);
+        while let Some(token) = pieces.token() {
+            match &original[token.range.clone()] {
+                "(" => depth += 1,
+                // A line may be continued before the parenthesis.
+                "\\" if depth == 0 => {}
+                _ if depth == 0 => return end,
+                ")" if depth == 1 => {
+                    let next = token.range.end;
+                    let count = comma.map_or(String::new(), |comma: usize| without_comments(&original[comma + 1..token.range.start]));
+                    self.loops.push(LoopMark { at: start, body: next, count: count.trim().to_owned() });
+                    self.blank(start, next);
                     self.text[start] = b'{';
-                    return i + 1;
+                    return next;
                 }
-                b')' => depth -= 1,
-                b',' if depth == 1 && comma.is_none() => comma = Some(i),
+                ")" => depth -= 1,
+                "," if depth == 1 && comma.is_none() => comma = Some(token.range.start),
                 _ => {}
             }
         }
@@ -296,7 +304,7 @@ mod tests {
     #[test]
     fn macros_are_blanked_and_noted() {
         let text = "GPUKERN void f(GPUGLMEM double *x, int n) { VECTORIZE_OVER(i, g(n, 2)) x[i]=0; END_VECTORIZE }";
-        let masked = mask(text);
+        let masked = mask(text, &[]);
         assert_eq!(
             String::from_utf8(masked.text).unwrap(),
             "        void f(         double *x, int n) { {                          x[i]=0; }             }"
@@ -307,7 +315,7 @@ mod tests {
 
     #[test]
     fn bodies_without_loops_are_blanked_and_others_kept() {
-        let blanked = |text: &str| String::from_utf8(mask(text).text).unwrap();
+        let blanked = |text: &str| String::from_utf8(mask(text, &[]).text).unwrap();
         assert_eq!(
             blanked("int f(int x) { if (x) { g(\"}\"); } /* } */\n return '}'; } int y;"),
             "int f(int x) {                           \n             } int y;"
@@ -333,7 +341,7 @@ mod tests {
     #[test]
     fn comments_strings_and_directives_are_left_alone() {
         let text = "// GPUKERN\n/* GPUFUN */ \"END_VECTORIZE\" 'G'\n#define K GPUKERN \\\n  GPUFUN\n";
-        let masked = mask(text);
+        let masked = mask(text, &[]);
         assert_eq!(masked.text, text.as_bytes());
         assert!(masked.marks.is_empty());
     }
@@ -341,7 +349,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_keeps_its_length_and_its_lines(text in "(GPUKERN|VECTORIZE_OVER|END_VECTORIZE|[(),\"'/*#\\\\\n a-zé]){0,60}") {
-            let masked = mask(&text);
+            let masked = mask(&text, &[]);
             prop_assert_eq!(masked.text.len(), text.len());
             let breaks = |bytes: &[u8]| bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i).collect::<Vec<_>>();
             prop_assert_eq!(breaks(&masked.text), breaks(text.as_bytes()));

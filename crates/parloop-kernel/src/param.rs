@@ -7,6 +7,7 @@ use crate::ctype::{Scalar, integer, words};
 use crate::edit::{Edit, Mistake};
 use crate::pair::Pointer;
 use crate::parse::Reader;
+use crate::scan::without_comments;
 use crate::signature::{Param, ParamType, Pointee};
 
 /// A declarator has fewer pointers, arrays and parentheses, one inside the other.
@@ -17,7 +18,8 @@ impl Reader<'_> {
     pub(crate) fn param(&mut self, node: Node, function: &str, index: usize, kernel_gap: Option<usize>) -> Result<Param, Mistake> {
         let declarator = node.child_by_field_name("declarator");
         let specifiers_end = declarator.map_or(node.end_byte(), |d| d.start_byte());
-        let specifiers = without_attributes(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
+        let specifiers = without_comments(&String::from_utf8_lossy(&self.masked.text[node.start_byte()..specifiers_end]));
+        let specifiers = without_attributes(&specifiers);
         let mut specifiers = words(&specifiers);
         specifiers.retain(|word| !self.typedefs.is_empty_macro(word));
         let constant = specifiers.iter().any(|word| word == "const");
@@ -88,7 +90,7 @@ impl Reader<'_> {
 
     /// What a function returns; `None` is void.
     pub(crate) fn returned(&self, node: Node, declarator: Node, function: &str) -> Result<Option<ParamType>, Mistake> {
-        let specifiers = node.child_by_field_name("type").map(|ty| words(&self.text(ty))).unwrap_or_default();
+        let specifiers = node.child_by_field_name("type").map(|ty| words(&without_comments(&self.text(ty)))).unwrap_or_default();
         let mut cursor = node.walk();
         let constant = node.children(&mut cursor).any(|child| child.kind() == "type_qualifier" && self.text(child) == "const");
         let (mut depth, mut inner) = (0, declarator);
@@ -327,6 +329,12 @@ mod tests {
             signature("void f(std::int32_t *x, std::complex<double> *y) {}", Language::Cpp),
             "void f(int32_t * x, double _Complex * y)"
         );
+    }
+
+    #[test]
+    fn comments_are_no_part_of_a_type() {
+        let text = "unsigned /* short */ int f(double /*const*/ *x, int /*long*/ *a, const double /* metres */ *m, int /*unsigned*/ n) {}";
+        assert_eq!(signature(text, Language::C), "uint32_t f(double * x, int32_t * a, const double * m, int32_t n)");
     }
 
     #[test]

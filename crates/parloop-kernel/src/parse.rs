@@ -15,8 +15,9 @@ use crate::grammar::{tree, tree_of};
 use crate::loops::{check_loops, read_loops};
 use crate::mask::{Mark, MarkKind, Masked, mask};
 use crate::prelude::Needs;
-use crate::record::{Declared, pass_record};
+use crate::record::{Declared, pass_record, users};
 use crate::reserved::is_reserved;
+use crate::scan::{Scanned, without_comments};
 use crate::settle::settle;
 use crate::signature::{Param, Signature};
 use crate::source::Joined;
@@ -56,7 +57,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     let Dialect { target, language, classes, checked, arguments, wanted } = dialect;
     let Joined { text: joined, api } = joined;
     let settled = settle(joined, arguments);
-    let masked = mask(&settled.text);
+    let masked = mask(&settled.text, arguments);
     let tree = tree(&masked.text, language);
     let mut reader = Reader {
         joined,
@@ -88,7 +89,12 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     if let Some(error) = reader.error {
         return Err(error.at_file_line(joined));
     }
-    let Reader { mut functions, refused, renamed, declared, mut edits, .. } = reader;
+    let Reader { mut functions, refused, renamed, declared, mut edits, loop_helpers, .. } = reader;
+    if !loop_helpers.is_empty() {
+        // Loops of a helper are cut by the count that they have there.
+        let users = users(joined, &Scanned::of(joined), &declared, &loop_helpers);
+        functions.iter_mut().filter(|function| users.contains(&function.name)).for_each(|function| function.loops_align = false);
+    }
     if target == DeviceKind::OpenCl {
         // There `long` has 64 bits, and `long long` 128 or none.
         let seconds = masked.marks.iter().filter(|mark| mark.kind == MarkKind::SecondLong);
@@ -105,7 +111,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     }
     let text = apply(joined, edits);
     let known = functions.iter().filter(|function| function.is_kernel).flat_map(|function| &function.loops);
-    let strides = known.filter(|count| **count != Count::Unknown).count() < masked.loops.len();
+    let strides = known.filter(|count| **count != Count::Unknown).count() < masked.loops.len() || masked.may_hide_loops;
     let shadow = checked && target == DeviceKind::Cpu && joined.contains("PARLOOP_TOUCH");
     Ok(Parsed {
         functions,
@@ -420,7 +426,7 @@ impl Reader<'_> {
                     if params.iter().any(|other| other.name == param.name) {
                         return Err(mistake(child, format!("`{name}` has two parameters `{}`", param.name)));
                     }
-                    constants.push(words(&self.text(child)).iter().any(|word| word == "const"));
+                    constants.push(words(&without_comments(&self.text(child))).iter().any(|word| word == "const"));
                     params.push(param);
                 }
                 "optional_parameter_declaration" => {
@@ -452,7 +458,7 @@ impl Reader<'_> {
             self.edits.push(Edit { at: body.start + 1, remove: 0, insert: insert.into() });
         }
         let fixed = |index: usize| self.language == Language::C || constants.get(index).is_some_and(|constant| *constant);
-        let (loops, loops_align) = read_loops(self.masked, body, &params, fixed, &self.loop_helpers);
+        let (loops, loops_align) = read_loops(self.masked, body, &params, fixed);
         let line = name_node.start_position().row;
         Ok(Signature { loops, loops_align, name, params, returns, is_kernel, needs_description: false, is_recorded: false, line })
     }

@@ -131,7 +131,7 @@ fn own_name(name: &str) -> String {
 
 /// The text of sources as the target takes it, and the functions that have another name in it.
 fn ready(joined: &Joined, target: DeviceKind) -> (String, Vec<String>) {
-    let masked = mask(&joined.text);
+    let masked = mask(&joined.text, &[]);
     let functions = functions_in(&masked, Language::C);
     let scanned = Scanned::of(&joined.text);
     let recursive = recursive(&joined.text, &scanned, &functions);
@@ -176,7 +176,7 @@ fn inlined(joined: &Joined, target: DeviceKind) -> String {
         // Compilers of GPUs do so by themselves.
         return joined.text.clone();
     }
-    let masked = mask(&joined.text);
+    let masked = mask(&joined.text, &[]);
     let functions = functions_in(&masked, Language::Cpp);
     let recursive = recursive(&joined.text, &Scanned::of(&joined.text), &functions);
     let defined: HashSet<&str> =

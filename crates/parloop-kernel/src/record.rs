@@ -31,7 +31,7 @@ const ARGUMENT: &str = "parloop_record";
 /// The changes, and the names of the functions (kernels among them) that receive the record: those which check, or use what does.
 pub(crate) fn pass_record(text: &str, declared: &[Declared]) -> (Vec<Edit>, HashSet<String>) {
     let scanned = Scanned::of(text);
-    let receivers = receivers(text, &scanned, declared);
+    let receivers = users(text, &scanned, declared, &[CHECK]);
     let places: HashMap<usize, &Declared> = declared.iter().map(|function| (function.at, function)).collect();
     let helpers: HashSet<&str> = declared.iter().filter(|function| !function.is_kernel).map(|function| function.name.as_str()).collect();
     let mut edits = Vec::new();
@@ -69,8 +69,8 @@ fn call_with_record(text: &str, end: usize) -> Option<Edit> {
     Some(Edit { at: open + 1, remove: 0, insert })
 }
 
-/// The functions that check, or that use a function or a macro which does.
-fn receivers(text: &str, scanned: &Scanned, declared: &[Declared]) -> HashSet<String> {
+/// The functions that use one of some names, themselves or by a function or a macro that does.
+pub(crate) fn users(text: &str, scanned: &Scanned, declared: &[Declared], used: &[impl AsRef<str>]) -> HashSet<String> {
     let functions = declared.iter().map(|function| (function.name.as_str(), function.body.clone()));
     let macros = scanned.macros.iter().map(|(name, range)| (&text[name.clone()], range.clone()));
     let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -79,7 +79,7 @@ fn receivers(text: &str, scanned: &Scanned, declared: &[Declared]) -> HashSet<St
             users.entry(&text[word.clone()]).or_default().push(user);
         }
     }
-    let (mut found, mut open) = (HashSet::new(), vec![CHECK]);
+    let (mut found, mut open): (HashSet<&str>, Vec<&str>) = (HashSet::new(), used.iter().map(AsRef::as_ref).collect());
     while let Some(used) = open.pop() {
         for user in users.get(used).into_iter().flatten() {
             if found.insert(*user) {

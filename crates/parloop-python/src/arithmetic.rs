@@ -411,7 +411,9 @@ impl Array {
             return Err(PyValueError::new_err(format!("the layout {layout:?} is not inside the memory")).into());
         }
         // Where several places are one element, a change of one would be a change of all.
-        let is_repeated = layout.shape.iter().zip(&layout.strides).any(|(&len, &stride)| len > 1 && stride == 0);
+        // An array without elements has none twice, whatever its strides are.
+        let is_repeated =
+            !layout.shape.contains(&0) && layout.shape.iter().zip(&layout.strides).any(|(&len, &stride)| len > 1 && stride == 0);
         Ok(Array { dtype, layout, writeable: self.writeable && !is_repeated, ..self.clone() })
     }
 }

@@ -216,7 +216,7 @@ def unstack(x: Operand, /, *, axis: int = 0) -> tuple[Array, ...]:
     if not array.ndim:
         raise ValueError("an array without axes has no parts")
     before = (slice(None),) * own
-    return tuple(squeeze(array[(*before, slice(at, at + 1))], own) for at in range(array.shape[own]))
+    return tuple(squeeze(array[before + (slice(at, at + 1),)], own) for at in range(array.shape[own]))
 
 
 def roll(x: Operand, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None) -> Array:
@@ -236,7 +236,7 @@ def roll(x: Operand, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...
         length = array.shape[own]
         by = by % length if length else 0
         before = (slice(None),) * own
-        array = concat([array[(*before, slice(length - by, None))], array[(*before, slice(None, length - by))]], axis=own)
+        array = concat([array[before + (slice(length - by, None),)], array[before + (slice(None, length - by),)]], axis=own)
     return array.copy() if not axes else array
 
 

@@ -152,7 +152,7 @@ def diff(x: Operand, /, n: int = 1, axis: int = -1, *, prepend: Operand | None =
     for _ in range(n):
         before = (slice(None),) * own
         ufunc = "not_equal" if array.dtype == np.bool_ else "subtract"
-        array = combine(ufunc, array[(*before, slice(1, None))], array[(*before, slice(None, -1))])
+        array = combine(ufunc, array[before + (slice(1, None),)], array[before + (slice(None, -1),)])
     return array
 
 

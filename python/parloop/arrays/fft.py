@@ -36,9 +36,9 @@ def _fitted(x: Array, length: int, axis: int) -> Array:
     found = x.shape[axis]
     before = (slice(None),) * axis
     if length <= found:
-        return x[(*before, slice(0, length))] if length < found else x
+        return x[before + (slice(0, length),)] if length < found else x
     out = x.context.zeros((*x.shape[:axis], length, *x.shape[axis + 1 :]), x.dtype)
-    _set(out[(*before, slice(0, found))], x)
+    _set(out[before + (slice(0, found),)], x)
     return out
 
 
@@ -155,8 +155,8 @@ def _whole(x: Array, length: int, axis: int) -> Array:
     half = length // 2 + 1
     x = _fitted(x, half, axis)
     before = (slice(None),) * axis
-    rest = x[(*before, slice(1, length - half + 1))]
-    return concat([x, conj(rest[(*before, slice(None, None, -1))])], axis=axis)
+    rest = x[before + (slice(1, length - half + 1),)]
+    return concat([x, conj(rest[before + (slice(None, None, -1),)])], axis=axis)
 
 
 def irfft(x: Operand, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
