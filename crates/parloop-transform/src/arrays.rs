@@ -1,4 +1,6 @@
-//! Arrays of a kernel by name, whether arguments or temporaries: finding one, and putting another layout in its place.
+//! Arrays of a kernel by name, whether arguments or temporaries: finding one, putting another layout in its place, and naming an element.
+
+use std::fmt;
 
 use parloop_ir::names::Near;
 use parloop_ir::syntax::{Argument, ArgumentKind, Layout, LoopKernel};
@@ -14,6 +16,17 @@ pub struct UnknownArray {
     pub array: Name,
     /// What may have been meant.
     pub near: Near,
+}
+
+/// The indices of an element, `None` where one is not known: `[1, 2]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementIndex(pub Vec<Option<i64>>);
+
+impl fmt::Display for ElementIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let indices: Vec<String> = self.0.iter().map(|index| index.map_or_else(|| "…".to_owned(), |index| index.to_string())).collect();
+        if indices.is_empty() { Ok(()) } else { write!(f, "[{}]", indices.join(", ")) }
+    }
 }
 
 /// The layout of an array.

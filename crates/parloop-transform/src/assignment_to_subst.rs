@@ -1,7 +1,6 @@
 //! `assignment_to_subst`: an assignment becomes a substitution rule, and what it assigned is computed where it is used.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::sync::Arc;
 
 use parloop_analysis::dependence::{Dependences, Mover, elements_may_share_memory};
@@ -15,6 +14,7 @@ use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, exp
 use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
 use parloop_isl::{IslError, Name};
 
+use super::arrays::ElementIndex;
 use super::extract_subst::call_of;
 use super::precompute::inames_that_bound;
 use super::remove_unused_inames::remove_unused_inames;
@@ -158,17 +158,6 @@ pub enum AssignmentToSubstError {
     /// The inames of the assignment cannot be taken away.
     #[error("{0}")]
     Inames(#[from] InameError),
-}
-
-/// The indices of an element, `None` where one is not known: `[1, 2]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ElementIndex(pub Vec<Option<i64>>);
-
-impl fmt::Display for ElementIndex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let indices: Vec<String> = self.0.iter().map(|index| index.map_or_else(|| "…".to_owned(), |index| index.to_string())).collect();
-        if indices.is_empty() { Ok(()) } else { write!(f, "[{}]", indices.join(", ")) }
-    }
 }
 
 fn value_at(index: &Expr, point: &BTreeMap<Name, i64>) -> Option<i64> {

@@ -3,17 +3,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use parloop_ir::affine::{from_affine, to_affine};
+use parloop_analysis::dependence::elements_may_share_memory;
+use parloop_analysis::facts::Facts;
+use parloop_ir::affine::from_affine;
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::syntax::{
     AddressSpace, Argument, Expr, Iname, InameTag, Instruction, Layout, LoopKernel, Origin, Shape, Temporary, TimeStep, primed,
     without_primes,
 };
-use parloop_isl::{Affine, IslError, Name};
+use parloop_isl::{Affine, IslError, Name, Set};
 
-use super::arrays::{UnknownArray, layout_of};
+use super::arrays::{ElementIndex, UnknownArray, layout_of};
 use super::precompute::footprint::{Footprint, FootprintError, Question};
+use super::precompute::uses::affine_arguments;
 
 /// What is buffered, for which sweep, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub struct Buffer {
     pub array: Name,
     /// The inames through all values of which the buffer lasts.
     pub inames: BTreeSet<Name>,
-    /// What the buffer begins with; `None`: what the array has.
+    /// What the buffer begins with; `None`: what the array has. Every element must be assigned, so that nobody sees it.
     pub init: Option<Expr>,
     /// The instructions that use the buffer.
     pub within: Query,
@@ -95,6 +98,47 @@ pub enum BufferArrayError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// The name of the buffer is in use.
+    #[error("`{name}` is a name of kernel `{kernel}` already; choose another one for the buffer")]
+    Taken {
+        /// The kernel.
+        kernel: Name,
+        /// The name.
+        name: Name,
+    },
+    /// A write to one element is seen in another, but not in the buffer.
+    #[error(
+        "elements of `{array}` share memory by its strides, so they cannot each have an element of a buffer; give it a layout of its own"
+    )]
+    SharedElements {
+        /// The array.
+        array: Name,
+    },
+    /// An element that the buffer holds, and nobody but the buffer touches there.
+    #[error(
+        "the buffer would hold `{array}{element}`, which no selected instruction touches there, and store what it had in the place of what \
+         `{writer}` may have written; sweep other inames"
+    )]
+    Untouched {
+        /// The array.
+        array: Name,
+        /// The element.
+        element: ElementIndex,
+        /// The instruction that writes it.
+        writer: Name,
+    },
+    /// What the buffer begins with would be seen.
+    #[error(
+        "the buffer of `{array}` cannot begin with `{init}`: {why}, so that this would be seen in the place of what `{array}` has; leave it out"
+    )]
+    Init {
+        /// The array.
+        array: Name,
+        /// What it would begin with.
+        init: String,
+        /// Why it would be seen.
+        why: String,
+    },
     /// An instruction that was computed ahead, or stands for several.
     #[error("`{instruction}` stands for several instances of the kernel as created, so that what it does cannot be buffered")]
     Several {
@@ -122,10 +166,19 @@ pub enum BufferArrayError {
 /// [`BufferArrayError`].
 pub fn buffer_array(kernel: &LoopKernel, what: &Buffer) -> Result<LoopKernel, BufferArrayError> {
     layout_of(kernel, &what.array)?;
+    if elements_may_share_memory(&Facts::of(kernel), &what.array) {
+        return Err(BufferArrayError::SharedElements { array: what.array.clone() });
+    }
+    if let Some(name) = what.temporary.as_ref().filter(|name| !UniqueNames::of_variables(kernel).take(name)) {
+        return Err(BufferArrayError::Taken { kernel: kernel.name.clone(), name: name.clone() });
+    }
     if let Some(iname) = what.inames.iter().find(|iname| !kernel.inames.contains_key(*iname)) {
         return Err(BufferArrayError::UnknownIname { kernel: kernel.name.clone(), iname: iname.clone() });
     }
-    Buffering::plan(kernel, what)?.build()
+    let buffering = Buffering::plan(kernel, what)?;
+    buffering.check_untouched()?;
+    buffering.check_init()?;
+    buffering.build()
 }
 
 struct Buffering<'a> {
@@ -150,7 +203,7 @@ impl<'a> Buffering<'a> {
         }
         for (at, instruction) in kernel.instructions.iter().enumerate() {
             if what.within.matches(kernel, instruction) {
-                for indices in indices_of(instruction, &what.array)? {
+                for indices in indices_of(kernel, instruction, &what.array)? {
                     uses.push((at, indices));
                 }
             }
@@ -171,6 +224,68 @@ impl<'a> Buffering<'a> {
         let footprint = question.answer().map_err(|error| no_box(&what.array, error))?;
         let names = UniqueNames::of_variables(kernel);
         Ok(Buffering { kernel, what, outer, uses, users, footprint, axes, names })
+    }
+
+    /// What instances of the instructions take at some indices, in each turn of the loops around, or in any.
+    fn touched<'i>(&self, uses: impl Iterator<Item = (usize, &'i [Affine])>, outer: &BTreeSet<Name>) -> Result<Set, IslError> {
+        let question = Question { kernel: self.kernel, sweep: &self.what.inames, outer, axes: &self.axes, accesses: &[] };
+        let mut touched = Set::empty(&[], &self.axes);
+        for (at, indices) in uses {
+            touched = touched.union(&question.image_within(indices, &self.kernel.instructions[at].within_inames)?)?;
+        }
+        Ok(touched)
+    }
+
+    /// Elements that no instruction touches in a turn are stored as they were filled: nobody may write them.
+    fn check_untouched(&self) -> Result<(), BufferArrayError> {
+        let array = &self.what.array;
+        let filled = self.footprint.filled(&self.axes, self.what.bounding_box).map_err(|error| no_box(array, error))?;
+        let touched = self.touched(self.uses.iter().map(|(at, indices)| (*at, &indices[..])), &self.outer)?;
+        let rest = filled.join(self.footprint.context())?.subtract(&touched)?;
+        if !self.is_written() || rest.is_empty()? {
+            return Ok(());
+        }
+        for (at, instruction) in self.kernel.instructions.iter().enumerate() {
+            for lhs in instruction.lhs().into_iter().filter(|lhs| lhs.written_name() == Some(array)) {
+                let lost = match lhs {
+                    Expr::Subscript(_, indices) => match affine_arguments(self.kernel, indices) {
+                        Some(indices) => rest.join(&self.touched([(at, &indices[..])].into_iter(), &BTreeSet::new())?)?,
+                        None => rest.clone(),
+                    },
+                    _ => rest.clone(),
+                };
+                if let Some(point) = lost.sample()? {
+                    let element = ElementIndex(self.axes.iter().map(|axis| point.get(axis).copied()).collect());
+                    return Err(BufferArrayError::Untouched { array: array.clone(), element, writer: instruction.id.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the buffer is stored.
+    fn is_written(&self) -> bool {
+        self.kernel.instructions.iter().any(|user| self.users.contains(&user.id) && user.writes().contains(&self.what.array))
+    }
+
+    /// What the buffer begins with is seen by nobody: each element is assigned, and none is read.
+    fn check_init(&self) -> Result<(), BufferArrayError> {
+        let array = &self.what.array;
+        let Some(init) = self.what.init.as_ref().filter(|_| !self.kernel.options.is_lenient()) else { return Ok(()) };
+        let seen = |why: String| Err(BufferArrayError::Init { array: array.clone(), init: init.to_string(), why });
+        let users = || self.kernel.instructions.iter().filter(|user| self.users.contains(&user.id));
+        if let Some(user) = users().find(|user| user.reads().contains(array)) {
+            return seen(format!("`{}` reads it", user.id));
+        }
+        if let Some(user) = users().find(|user| !user.predicates.is_empty()) {
+            return seen(format!("`{}` may assign nothing", user.id));
+        }
+        let filled = self.footprint.filled(&self.axes, self.what.bounding_box).map_err(|error| no_box(array, error))?;
+        let assigned = self.touched(self.uses.iter().map(|(at, indices)| (*at, &indices[..])), &self.outer)?;
+        match filled.join(self.footprint.context())?.is_subset(&assigned)? {
+            true => Ok(()),
+            false => seen("some elements are not assigned".to_owned()),
+        }
     }
 
     fn build(mut self) -> Result<LoopKernel, BufferArrayError> {
@@ -196,18 +311,20 @@ impl<'a> Buffering<'a> {
         let array = self.what.array.clone();
         let (init, store) = (ids.make(&format!("init_{array}")), ids.make(&format!("store_{array}")));
         let fill = self.copy(&mut result, &buffer, &wide, (&init, "init"), -1)?;
-        let keep = self.copy(&mut result, &buffer, &wide, (&store, "store"), 1)?;
+        let keep = if self.is_written() { Some(self.copy(&mut result, &buffer, &wide, (&store, "store"), 1)?) } else { None };
         for instruction in &mut result.instructions {
             if self.users.contains(&instruction.id) {
                 let changed = self.user(instruction, &buffer, &wide, &init)?;
                 *instruction = Arc::new(changed);
-            } else if !instruction.depends_on.is_disjoint(&self.users) {
+            } else if keep.is_some() && !instruction.depends_on.is_disjoint(&self.users) {
                 Arc::make_mut(instruction).depends_on.insert(store.clone());
             }
         }
         let is_user = |instruction: &Arc<Instruction>| self.users.contains(&instruction.id);
         let (first, last) = (result.instructions.iter().position(is_user), result.instructions.iter().rposition(is_user));
-        result.instructions.insert(last.map_or(0, |last| last + 1), Arc::new(keep));
+        if let Some(keep) = keep {
+            result.instructions.insert(last.map_or(0, |last| last + 1), Arc::new(keep));
+        }
         result.instructions.insert(first.unwrap_or(0), Arc::new(fill));
         Ok(result)
     }
@@ -299,9 +416,9 @@ impl<'a> Buffering<'a> {
             expr.try_rewrite(&mut |part| match part {
                 Expr::Subscript(aggregate, indices) if **aggregate == array => {
                     let mut own = Vec::with_capacity(wide.len());
+                    let indices = affine_arguments(self.kernel, indices).expect("invariant: the indices of all uses are affine");
                     for &axis in wide {
-                        let index = to_affine(&indices[axis]).unwrap_or_else(|| Affine::constant(0));
-                        own.push(from_affine(&index.sub(&self.footprint.bases[axis])?));
+                        own.push(from_affine(&indices[axis].sub(&self.footprint.bases[axis])?));
                     }
                     Ok::<_, BufferArrayError>(Some(element(buffer, own)))
                 }
@@ -321,13 +438,13 @@ fn element(array: &Name, indices: Vec<Expr>) -> Expr {
 }
 
 /// The indices of all uses of an array in an instruction.
-fn indices_of(instruction: &Instruction, array: &Name) -> Result<Vec<Vec<Affine>>, BufferArrayError> {
+fn indices_of(kernel: &LoopKernel, instruction: &Instruction, array: &Name) -> Result<Vec<Vec<Affine>>, BufferArrayError> {
     let (mut found, mut wrong, mut inside) = (Vec::new(), None, 0);
     for expr in instruction.exprs() {
         expr.visit(&mut |part| match part {
             Expr::Subscript(aggregate, indices) if **aggregate == Expr::var(array) => {
                 inside += 1;
-                match indices.iter().map(to_affine).collect::<Option<Vec<Affine>>>() {
+                match affine_arguments(kernel, indices) {
                     Some(indices) => found.push(indices),
                     None => wrong = Some(part.to_string()),
                 }

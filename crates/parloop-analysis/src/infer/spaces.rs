@@ -131,7 +131,7 @@ fn space_of(facts: &Facts<'_>, name: &Name) -> Result<AddressSpace, SpaceError> 
 }
 
 /// The kernel with temporaries whose lengths only a call knows in global memory, which the host makes; `None` where nothing changes. One work
-/// item needs one of each, so it is done where there are no others.
+/// item needs one of each, so it is done where there are no others. What shares their memory goes with them.
 pub fn open_temporaries(kernel: &LoopKernel) -> Option<LoopKernel> {
     let is_open = |temporary: &Temporary| {
         let is_array = temporary.layout.lengths().is_some_and(|lengths| !lengths.is_empty());
@@ -141,11 +141,14 @@ pub fn open_temporaries(kernel: &LoopKernel) -> Option<LoopKernel> {
     if !kernel.temporaries.values().any(is_open) || !is_alone() {
         return None;
     }
+    let opened = || kernel.temporaries.values().filter(|temporary| is_open(temporary));
+    let storages: BTreeSet<&Name> = opened().filter_map(|temporary| temporary.base_storage.as_ref()).collect();
     let mut result = kernel.clone();
+    let moves = |temporary: &Temporary| temporary.base_storage.as_ref().is_some_and(|storage| storages.contains(storage));
     result
         .temporaries
         .values_mut()
-        .filter(|temporary| is_open(temporary))
+        .filter(|temporary| is_open(temporary) || moves(temporary))
         .for_each(|temporary| temporary.space = Some(AddressSpace::Global));
     Some(result)
 }

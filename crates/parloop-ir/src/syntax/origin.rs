@@ -33,7 +33,7 @@ pub struct Origin {
     /// The times that count for variables which a transformation introduced: their order began with it.
     pub of: BTreeMap<Name, Vec<TimeStep>>,
     /// By the name of a copy: a variable that it was made of, and the times that count for that between instructions which fill and store the
-    /// copy, each of which stands for all that used the variable.
+    /// copy in one turn of the loops around it, each of which stands for all that used the variable in that turn.
     pub copies: BTreeMap<Name, (Name, Vec<TimeStep>)>,
     /// Variables that the instances of this instruction update in any order: accumulators of reductions.
     pub commutes: BTreeSet<Name>,
@@ -111,14 +111,12 @@ impl Origin {
         }
     }
 
-    /// The times that count between accesses of two instructions to a variable.
-    pub fn times_between(&self, other: &Origin, variable: &Name) -> (Vec<Time>, Vec<Time>) {
-        for (copy, (of, steps)) in self.copies.iter().filter(|(_, (of, _))| of == variable) {
-            if let Some((_, others)) = other.copies.get(copy).filter(|(theirs, _)| theirs == of) {
-                return (vec![Time::of(steps.clone())], vec![Time::of(others.clone())]);
-            }
-        }
-        (self.times_for(variable), other.times_for(variable))
+    /// The times that count between two instructions that fill and store one copy of a variable, in one turn of the loops around the copy.
+    pub fn copied_between<'o>(&'o self, other: &'o Origin, variable: &Name) -> Option<(&'o [TimeStep], &'o [TimeStep])> {
+        self.copies.iter().filter(|(_, (of, _))| of == variable).find_map(|(copy, (of, steps))| {
+            let (_, others) = other.copies.get(copy).filter(|(theirs, _)| theirs == of)?;
+            Some((&steps[..], &others[..]))
+        })
     }
 
     /// With expressions in the place of inames, primed ones too; `new` are the inames in these expressions.

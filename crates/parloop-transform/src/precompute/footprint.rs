@@ -81,8 +81,13 @@ impl Question<'_> {
 
     /// What an access takes while the sweep inames, and all that are not around, have any of their values.
     fn image(&self, access: &[Affine]) -> Result<Set, IslError> {
+        self.image_within(access, &BTreeSet::new())
+    }
+
+    /// What an access takes where loops over some inames run.
+    pub(crate) fn image_within(&self, access: &[Affine], within: &BTreeSet<Name>) -> Result<Set, IslError> {
         let parameters = self.parameters();
-        let mut inames: Vec<Name> = parameters.iter().cloned().collect();
+        let mut inames: Vec<Name> = parameters.union(within).cloned().collect();
         inames.extend(access.iter().flat_map(Affine::names).filter(|name| self.kernel.inames.contains_key(name)));
         let domain = domain_of(self.kernel, &inames)?;
         let parameters: Vec<Name> = parameters.into_iter().filter(|name| domain.has_dim(name)).collect();
@@ -148,7 +153,7 @@ impl Footprint {
     /// The values of the loops that fill the box, each counted from the box's beginning: the footprint, or all of the box around it.
     /// `loops` has a name for each wide axis.
     pub(crate) fn loops(&self, axes: &[Name], loops: &[(usize, Name)], all_of_box: bool) -> Result<Set, FootprintError> {
-        let mut set = if all_of_box { self.surrounding(axes)? } else { self.convex()? };
+        let mut set = self.filled(axes, all_of_box)?;
         for (axis, name) in loops {
             let value = Affine::name(name.clone()).add(&self.bases[*axis])?;
             set = set.add_dims(std::slice::from_ref(name)).substitute(&axes[*axis], &value)?;
@@ -156,6 +161,11 @@ impl Footprint {
         let names: Vec<Name> = loops.iter().map(|(_, name)| name.clone()).collect();
         let set = set.project_onto(&names)?;
         Ok(set.gist(&self.context.add_dims(&names))?)
+    }
+
+    /// What the loops take: the footprint, or all of the box around it.
+    pub(crate) fn filled(&self, axes: &[Name], all_of_box: bool) -> Result<Set, FootprintError> {
+        if all_of_box { Ok(self.surrounding(axes)?) } else { self.convex() }
     }
 
     fn convex(&self) -> Result<Set, FootprintError> {

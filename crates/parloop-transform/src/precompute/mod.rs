@@ -7,7 +7,7 @@ pub(crate) mod footprint;
 mod hidden;
 mod nested;
 mod order;
-mod uses;
+pub(crate) mod uses;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
