@@ -1,5 +1,7 @@
 //! `add_padding`: arrays with room between the parts along an axis.
 
+use parloop_analysis::dependence::elements_share_memory;
+use parloop_analysis::facts::Facts;
 use parloop_ir::fold;
 use parloop_ir::syntax::{DimTag, Layout, LoopKernel, Stride};
 use parloop_isl::Name;
@@ -23,6 +25,12 @@ pub enum AddPaddingError {
         /// What it is.
         what: &'static str,
     },
+    /// Elements share memory.
+    #[error("elements of `{array}` share memory by its strides, and the kernel writes to it, so that padding would change its numbers")]
+    SharedElements {
+        /// The array.
+        array: Name,
+    },
     /// Not a multiple of anything.
     #[error("`{array}` cannot be padded to multiples of 0 elements")]
     Zero {
@@ -38,7 +46,7 @@ pub enum AddPaddingError {
 /// use parloop_loop::transform::add_padding;
 /// let program = make_kernel("{[i, j]: 0<=i<n and 0<=j<36}", "a[i, j] = 1")?;
 /// let kernel = add_padding(program.entry().unwrap(), &"a".into(), 0, 16)?;
-/// assert!(kernel.to_string().contains("pad"));
+/// assert!(kernel.to_string().contains("a: global [n, 36] {dim_tags=[nested(1, 16), N0]}"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -76,6 +84,9 @@ pub fn add_padding(kernel: &LoopKernel, array: &Name, axis: usize, elements: u64
         DimTag::Separate => return Err(none("separate")),
         DimTag::Vector => return Err(none("a vector")),
     };
+    if tags[axis] != tag && elements_share_memory(&Facts::of(kernel), array) {
+        return Err(AddPaddingError::SharedElements { array: array.clone() });
+    }
     tags[axis] = tag;
     let padded = Layout { dim_tags: tags, ..layout.clone() };
     let mut result = kernel.clone();

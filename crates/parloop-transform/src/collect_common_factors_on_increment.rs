@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_analysis::dependence::Dependences;
+use parloop_analysis::facts::Facts;
+use parloop_analysis::infer;
+use parloop_device::DType;
 use parloop_ir::names::Near;
-use parloop_ir::syntax::{Assignment, BinaryOp, Expr, Instruction, InstructionKind, Literal, LoopKernel};
-use parloop_isl::Name;
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Assignment, BinaryOp, Expr, Instruction, InstructionKind, Literal, LoopKernel, Type};
+use parloop_isl::{IslError, Name};
 
 /// Why factors cannot be collected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,27 +44,32 @@ pub enum CollectFactorsError {
         /// What it is set to.
         value: String,
     },
-    /// All terms have a factor that the user of the sum does not know.
-    #[error("`{instruction}` uses `{variable}` outside of `{iname}`, on which the common factor `{factor}` depends")]
-    Outside {
+    /// A use that cannot be multiplied.
+    #[error("`{variable}` {what}, where it cannot be multiplied by the factors")]
+    NotScalable {
         /// The variable.
         variable: Name,
-        /// The instruction.
-        instruction: Name,
-        /// The iname.
-        iname: Name,
-        /// The factor.
-        factor: String,
+        /// How it is used.
+        what: String,
     },
+    /// Without the factors another type might be inferred.
+    #[error("the type of `{variable}` is not known; declare it, since it would be inferred from what is left of the terms")]
+    UnknownType {
+        /// The variable.
+        variable: Name,
+    },
+    /// The solver has no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
 }
 
-/// Takes the factors that all terms added to a temporary have out of them, and multiplies by them wherever the sum is used. With floating-point
-/// numbers the results are rounded otherwise.
+/// Takes the factors that all terms added to a temporary have out of them, and multiplies by them wherever the sum is used. Only factors that
+/// are the same for all terms of a sum are taken. With floating-point numbers the results are rounded otherwise.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
 /// use parloop_loop::transform::collect_common_factors_on_increment;
-/// let text = "<>s = 0 {id=s, inames=i}\ns = s + w[i]*a[i, j]*x[j] {id=add, dep=s}\ny[i] = s {dep=add}";
+/// let text = "<float64>s = 0 {id=s, inames=i}\ns = s + w[i]*a[i, j]*x[j] {id=add, dep=s}\ny[i] = s {dep=add}";
 /// let program = make_kernel("{[i, j]: 0<=i, j<n}", text)?;
 /// let kernel = collect_common_factors_on_increment(program.entry().unwrap(), &"s".into())?;
 /// assert_eq!(kernel.instructions[1].kind.to_string(), "s = s + a[i, j]*x[j]");
@@ -74,6 +84,7 @@ pub fn collect_common_factors_on_increment(kernel: &LoopKernel, variable: &Name)
         let near = Near::of(variable, kernel.temporaries.keys());
         return Err(CollectFactorsError::UnknownTemporary { kernel: kernel.name.clone(), variable: variable.clone(), near });
     }
+    check_uses(kernel, variable)?;
     let mut common: Option<Vec<Expr>> = None;
     for instruction in kernel.instructions.iter().filter(|instruction| instruction.writes().contains(variable)) {
         match change_of(instruction, variable)? {
@@ -95,10 +106,19 @@ pub fn collect_common_factors_on_increment(kernel: &LoopKernel, variable: &Name)
     // What is written anywhere may be another value where the sum is used.
     let written: BTreeSet<Name> = kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect();
     common.retain(|factor| factor.variables().is_disjoint(&written) && factor.reduction_inames().is_empty());
+    let ty = type_of_sum(kernel, variable)?;
+    let mut usable = Vec::with_capacity(common.len());
+    for factor in common {
+        if !rounds(kernel, ty.as_ref(), &factor) && is_one_for_each_sum(kernel, variable, &factor)? {
+            usable.push(factor);
+        }
+    }
+    let common = usable;
     if common.is_empty() {
         return Ok(kernel.clone());
     }
     let mut result = kernel.clone();
+    result.temporaries.entry(variable.clone()).and_modify(|temporary| temporary.ty = ty);
     for instruction in &mut result.instructions {
         let is_writer = instruction.writes().contains(variable);
         if is_writer {
@@ -111,7 +131,6 @@ pub fn collect_common_factors_on_increment(kernel: &LoopKernel, variable: &Name)
                 *instruction = Arc::new(Instruction { kind, ..(**instruction).clone() });
             }
         } else if instruction.reads().contains(variable) {
-            check_user(kernel, instruction, variable, &common)?;
             let scale = |expr: &Expr| scaled(expr, variable, &common);
             *instruction = Arc::new(instruction.map_exprs(&mut |expr| scale(expr)));
         }
@@ -200,13 +219,55 @@ fn product(factors: Vec<Expr>) -> Expr {
     factors.into_iter().reduce(|left, right| Expr::binary(BinaryOp::Multiply, left, right)).unwrap_or_else(|| Expr::int(1))
 }
 
-/// The user of a sum must be in the loops that the factors depend on.
-fn check_user(kernel: &LoopKernel, user: &Instruction, variable: &Name, common: &[Expr]) -> Result<(), CollectFactorsError> {
-    for factor in common {
-        let is_outside = |name: &&Name| kernel.inames.contains_key(*name) && !user.within_inames.contains(*name);
-        if let Some(iname) = factor.variables().iter().find(is_outside) {
-            let (variable, instruction, iname) = (variable.clone(), user.id.clone(), iname.clone());
-            return Err(CollectFactorsError::Outside { variable, instruction, iname, factor: factor.to_string() });
+/// The type of the sum: without the factors another one might be inferred.
+fn type_of_sum(kernel: &LoopKernel, variable: &Name) -> Result<Option<Type>, CollectFactorsError> {
+    let known = kernel.temporaries[variable].ty.clone();
+    let known = known.or_else(|| infer::type_of(&Program::empty(), kernel, &Expr::var(variable)).ok());
+    // loopy infers the type of what is left.
+    match known.is_some() || kernel.options.is_lenient() {
+        true => Ok(known),
+        false => Err(CollectFactorsError::UnknownType { variable: variable.clone() }),
+    }
+}
+
+/// Whether a sum of integers would be made of other numbers.
+fn rounds(kernel: &LoopKernel, sum: Option<&Type>, factor: &Expr) -> bool {
+    let is_integer = |ty: &Type| ty.scalar().is_some_and(DType::is_integer);
+    let is_known = infer::type_of(&Program::empty(), kernel, factor).is_ok_and(|ty| is_integer(&ty));
+    sum.is_some_and(is_integer) && !is_known
+}
+
+/// Whether a factor is the same for all that is added up between a zero and a use of the sum.
+fn is_one_for_each_sum(kernel: &LoopKernel, variable: &Name, factor: &Expr) -> Result<bool, CollectFactorsError> {
+    let inames: BTreeSet<Name> = factor.variables().into_iter().filter(|name| kernel.inames.contains_key(name)).collect();
+    let touches = |instruction: &&Arc<Instruction>| instruction.writes().contains(variable) || instruction.reads().contains(variable);
+    if !kernel.instructions.iter().filter(touches).all(|instruction| inames.is_subset(&instruction.within_inames)) {
+        return Ok(false);
+    }
+    Ok(inames.is_empty() || Dependences::of(&Facts::of(kernel)).carried(variable, &inames)?.is_none())
+}
+
+/// All uses of the variable must be numbers in expressions.
+fn check_uses(kernel: &LoopKernel, variable: &Name) -> Result<(), CollectFactorsError> {
+    let refused = |what: String| Err(CollectFactorsError::NotScalable { variable: variable.clone(), what });
+    if let Some(rule) = kernel.substitutions.values().find(|rule| rule.body.variables().contains(variable)) {
+        return refused(format!("is in rule `{}`", rule.name));
+    }
+    if let Some(domain) = kernel.domains.iter().find(|domain| domain.params().contains(variable)) {
+        return refused(format!("bounds loops in {domain}"));
+    }
+    for instruction in &kernel.instructions {
+        let is_whole = |part: &Expr| match part {
+            Expr::SubArray(part) => part.array == *variable,
+            Expr::LinearSubscript(aggregate, _) => **aggregate == Expr::var(variable),
+            _ => false,
+        };
+        if instruction.exprs().into_iter().any(|expr| expr.any(&mut |part| is_whole(part))) {
+            return refused(format!("is passed as a part in `{}`", instruction.id));
+        }
+        let is_condition = instruction.predicates.iter().any(|predicate| predicate.variables().contains(variable));
+        if is_condition && instruction.writes().contains(variable) {
+            return refused(format!("is a condition of `{}`, which adds to it", instruction.id));
         }
     }
     Ok(())

@@ -256,7 +256,7 @@ impl<'k> Packing<'k> {
         let mut indices = Vec::with_capacity(lengths.len());
         for (axis, &length) in lengths.iter().enumerate() {
             inside /= length.max(1);
-            let whole = Expr::binary(BinaryOp::FloorDivide, flat.clone(), Expr::int(inside.max(1)));
+            let whole = fold::floor_divide(flat.clone(), Expr::int(inside.max(1)));
             let index = if axis == 0 { whole } else { Expr::binary(BinaryOp::Modulo, whole, Expr::int(length)) };
             indices.push(simplified(&self.kernel, &index).unwrap_or(index));
         }

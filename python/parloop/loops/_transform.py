@@ -944,7 +944,7 @@ def collect_common_factors_on_increment(kernel: _P, var_name: str) -> _P:
     """Multiplies by the factors that all terms of an accumulation have once, where the sum is used. Floating-point numbers are rounded otherwise.
 
     >>> import parloop.loops as lp
-    >>> lines = ["<>s = 0 {id=s, inames=i}", "s = s + w[i]*a[i,j]*x[j] {id=add, dep=s}", "y[i] = s {id=y, dep=add}"]
+    >>> lines = ["<float64>s = 0 {id=s, inames=i}", "s = s + w[i]*a[i,j]*x[j] {id=add, dep=s}", "y[i] = s {id=y, dep=add}"]
     >>> knl = lp.collect_common_factors_on_increment(lp.make_kernel("{[i,j]: 0<=i,j<n}", lines), "s")
     >>> print(knl.default_entrypoint.id_to_insn["y"])
     y[i] = s*w[i] {id=y, dep=add, inames=+i}

@@ -212,6 +212,34 @@ impl<'k> Dependences<'_, 'k> {
         Ok(None)
     }
 
+    /// A write that changes what a reduction reads of some variables, at the same points of it, from one value of an iname around it to a
+    /// later one.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn changed_along(&self, (at, read): (usize, &BTreeSet<Name>), sweep: &Name, reduced: &Name) -> Result<Option<usize>, IslError> {
+        let instructions = &self.facts.kernel.instructions;
+        let earlier = |name: &Name| (name.clone(), Expr::Variable(primed(name)));
+        let by: BTreeMap<Name, Expr> = [earlier(sweep), earlier(reduced)].into();
+        for touches in self.touches.values() {
+            for read in touches.iter().filter(|touch| touch.at == at && !touch.access.write && read.contains(&touch.root)) {
+                for after in instructions[at].origin.times_for(&read.root) {
+                    // The same point of the reduction, for another value of the iname.
+                    let mut before = after.map(&|value| value.substitute(&by));
+                    before.given.push((Expr::Variable(primed(reduced)), Expr::Variable(reduced.clone())));
+                    for write in touches.iter().filter(|touch| touch.access.write) {
+                        for own in &instructions[write.at].origin.times_for(&read.root) {
+                            if !after.is_own() || self.is_between(write, read, own, &before, &after)? {
+                                return Ok(Some(write.at));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// Whether a write comes after one of the instances that a read stands for and before another.
     fn is_between(&self, write: &Touch<'k>, read: &Touch<'k>, own: &Time, before: &Time, after: &Time) -> Result<bool, IslError> {
         // The two instances have names of their own.

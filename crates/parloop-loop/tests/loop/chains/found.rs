@@ -599,3 +599,77 @@ chunk_iname k 2 outer_tag=g.0
         assert_eq!(outcome(&kernel(length)), Outcome::Same, "{length}");
     }
 }
+
+#[test]
+fn sums_of_what_the_turns_write_are_scans_if_no_turn_changes_what_another_one_added() {
+    let kernel = |place: &str| {
+        format!(
+            "; sizes 6
+kernel f
+domain {{[i]: 0 <= i < n}}
+domain {{[j, k]: 0 <= j, k <= i}}
+data
+  x, y: global int32[2*n + 16]
+  n: value int32
+instructions
+  x[{place}] = sum(k, k + 1) {{id=set, dep=*, inames=i}}
+  y[i] = sum(j, x[j]) {{id=add, dep=*set, inames=i}}
+
+; chain
+realize_reduction force_scan=True
+"
+        )
+    };
+    for place in ["i", "i + 1", "n + i"] {
+        assert_eq!(outcome(&kernel(place)), Outcome::Same, "{place}");
+    }
+    for place in ["0", "n - 1 - i", "i - i % 2"] {
+        let message = refusal(&kernel(place));
+        assert!(
+            message.ends_with("the reduction over `j` is no scan: `set` changes what it reduces from one value of `i` to the next"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn factors_are_those_of_all_terms_of_a_sum() {
+    let kernel = |sum: &str, zero: &str, factor: &str| {
+        format!(
+            "; sizes 4
+kernel f
+domain {{[i, j]: 0 <= i, j < n}}
+data
+  s: temp {sum}
+  a: global float64[2*n + 16]
+  x, y: global int32[2*n + 16]
+  n: value int32
+instructions
+  s = 0 {{id=zero, dep=*{zero}}}
+  s = s + {factor}*x[j] {{id=add, dep=*zero, inames=i:j}}
+  y[i] = s {{id=use, dep=*add, inames=i}}
+
+; chain
+collect_common_factors_on_increment s
+"
+        )
+    };
+    let taken = |text: &str| {
+        let case = Case::parse(text).unwrap();
+        let file = parloop_loop::file::LoopFile::parse(&format!("{}\n{}", case.kernel, case.steps.join("\n"))).unwrap();
+        let program = file.program().unwrap();
+        program.entry().unwrap().instructions[1].kind.to_string()
+    };
+    // What every turn of `i` begins anew, and what goes on from turn to turn.
+    for (sum, zero, factor, expected) in [
+        ("int32", ", inames=i", "x[i]", "s = s + x[j]"),
+        ("int32", "", "x[i]", "s = s + x[i]*x[j]"),
+        ("int32", ", inames=i", "a[i]", "s = s + a[i]*x[j]"),
+        ("float64", ", inames=i", "a[i]", "s = s + x[j]"),
+        ("int32", "", "x[3]", "s = s + x[j]"),
+    ] {
+        let text = kernel(sum, zero, factor);
+        assert_eq!(taken(&text), expected, "{sum} {zero} {factor}");
+        assert_eq!(outcome(&text), Outcome::Same, "{sum} {zero} {factor}");
+    }
+}
