@@ -223,16 +223,17 @@ impl<'k> Dependences<'_, 'k> {
         let by: BTreeMap<Name, Expr> = [earlier(sweep), earlier(reduced)].into();
         for touches in self.touches.values() {
             for read in touches.iter().filter(|touch| touch.at == at && !touch.access.write && read.contains(&touch.root)) {
-                for after in instructions[at].origin.times_for(&read.root) {
-                    // The same point of the reduction, for another value of the iname.
-                    let mut before = after.map(&|value| value.substitute(&by));
-                    before.given.push((Expr::Variable(primed(reduced)), Expr::Variable(reduced.clone())));
-                    for write in touches.iter().filter(|touch| touch.access.write) {
-                        for own in &instructions[write.at].origin.times_for(&read.root) {
-                            if !after.is_own() || self.is_between(write, read, own, &before, &after)? {
-                                return Ok(Some(write.at));
-                            }
-                        }
+                for write in touches.iter().filter(|touch| touch.access.write) {
+                    let (times, own) = (instructions[at].origin.times_for(&read.root), instructions[write.at].origin.times_for(&read.root));
+                    let mut may_change = own.is_empty() || !matches!(&times[..], [time] if time.is_own());
+                    for (after, own) in times.iter().flat_map(|after| own.iter().map(move |own| (after, own))) {
+                        // The same point of the reduction, for another value of the iname.
+                        let mut before = after.map(&|value| value.substitute(&by));
+                        before.given.push((Expr::Variable(primed(reduced)), Expr::Variable(reduced.clone())));
+                        may_change = may_change || self.is_between(write, read, own, &before, after)?;
+                    }
+                    if may_change {
+                        return Ok(Some(write.at));
                     }
                 }
             }
