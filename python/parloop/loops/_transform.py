@@ -795,7 +795,7 @@ def add_padding(kernel: _P, variable: str, axis: int, elements: int) -> _P:
     >>> import parloop.loops as lp
     >>> knl = lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<36}", "a[i,j] = 1")
     >>> lp.add_padding(knl, "a", 0, 16).default_entrypoint.arg_dict["a"].dim_tags
-    ('N1:pad:16', 'N0')
+    ('nested(1, 16)', 'N0')
     """
     return apply(kernel, "add_padding", variable, axis, elements)
 
@@ -934,7 +934,7 @@ def pack_and_unpack_args_for_call(program: Program, call_name: str) -> Program:
     >>> twice = lp.make_function("{[k]: 0<=k<6}", "y[k] = 2*x[k]", name="twice")
     >>> knl = lp.make_kernel("{[i,j]: 0<=i<3 and 0<=j<2}", "[i,j]: b[i,j] = twice([i,j]: a[i,j])", [lp.GlobalArg("a,b", shape=(3, 2))])
     >>> knl = lp.pack_and_unpack_args_for_call(lp.merge([knl, twice]), "twice")
-    >>> knl(a=np.ones((3, 2)))[1][0].sum()
+    >>> float(knl(a=np.ones((3, 2)))[1][0].sum())
     12.0
     """
     return apply(program, "pack_and_unpack_args_for_call", call_name)
