@@ -12,8 +12,10 @@ use parloop_ir::syntax::{
     ArgumentKind, BinaryOp, Call, CallInstruction, Expr, Iname, Instruction, InstructionKind, Layout, LoopKernel, Origin, Shape, SubArray,
     Temporary, TimeStep,
 };
-use parloop_isl::{Affine, Constraint, Name, Set};
+use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use super::precompute::domain_of;
+use super::precompute::uses::affine_arguments;
 use super::simplify_indices::simplified;
 
 /// Why arguments cannot be packed.
@@ -57,6 +59,9 @@ pub enum PackError {
     /// What is known of a part is not enough.
     #[error(transparent)]
     Infer(#[from] InferError),
+    /// The solver has no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
 }
 
 /// Lets every call of a kernel take temporaries of the shapes that it declares: parts of arrays are copied into them before the call, element by
@@ -140,8 +145,8 @@ impl<'k> Packing<'k> {
         let mut results = lhs.to_vec();
         for (result, &place) in results.iter_mut().zip(&places.outputs) {
             if let Expr::SubArray(part) = result.clone() {
-                let has_values = self.has_values(&part.array);
-                *result = self.stand_in(place, &part, has_values)?;
+                let is_filled = !self.writes_all(place)?;
+                *result = self.stand_in(place, &part, is_filled)?;
                 let copy = self.copy(place, &part, false)?;
                 self.after.push(copy);
             }
@@ -162,12 +167,35 @@ impl<'k> Packing<'k> {
         Ok(self.kernel)
     }
 
-    /// Whether an array has values before the call that matter behind it.
-    fn has_values(&self, array: &Name) -> bool {
-        let is_input = |argument: &parloop_ir::syntax::Argument| argument.name == *array && argument.is_input == Some(true);
-        let others = self.kernel.instructions.iter().filter(|instruction| instruction.id != self.call.id);
-        let is_used = |instruction: &Arc<Instruction>| instruction.writes().contains(array);
-        self.kernel.arguments.iter().any(is_input) || others.into_iter().any(is_used)
+    /// Whether the callee writes every element of an argument, whatever its data is, and reads none.
+    fn writes_all(&self, place: usize) -> Result<bool, PackError> {
+        let (callee, name, lengths) = (self.callee, &self.callee.arguments[place].name, self.lengths(place)?);
+        let is_in_rule = callee.substitutions.values().any(|rule| rule.body.variables().contains(name));
+        if is_in_rule || callee.instructions.iter().any(|instruction| instruction.reads().contains(name)) {
+            return Ok(false);
+        }
+        let axes: Vec<Name> = (0..lengths.len()).map(|axis| Name::from(format!("axis@{axis}"))).collect();
+        let mut bounds = Vec::with_capacity(2 * axes.len());
+        for (axis, &length) in axes.iter().zip(&lengths) {
+            let index = Affine::name(axis.clone());
+            bounds.push(Constraint::not_negative(Affine::constant(length - 1).sub(&index)?));
+            bounds.push(Constraint::not_negative(index));
+        }
+        let mut left = Set::bounded(&axes, bounds);
+        for instruction in callee.instructions.iter().filter(|instruction| instruction.predicates.is_empty()) {
+            for lhs in instruction.lhs().into_iter().filter(|lhs| lhs.written_name() == Some(name)) {
+                let indices = match lhs {
+                    Expr::Subscript(_, indices) => affine_arguments(callee, indices),
+                    Expr::Variable(_) => Some(Vec::new()),
+                    _ => None,
+                };
+                let Some(indices) = indices.filter(|indices| indices.len() == axes.len()) else { continue };
+                let inames: Vec<Name> = instruction.within_inames.iter().cloned().collect();
+                let functions: Vec<(Name, Affine)> = axes.iter().cloned().zip(indices).collect();
+                left = left.subtract(&domain_of(callee, &inames)?.image(&functions)?)?;
+            }
+        }
+        Ok(left.is_empty()?)
     }
 
     /// What is passed in the place of a part: a temporary of the argument's shape, filled if it is asked for.

@@ -3,12 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use parloop_analysis::dependence::{Dependences, Violation, elements_may_share_memory};
+use parloop_analysis::facts::Facts;
+use parloop_ir::matching::Query;
 use parloop_ir::names::Near;
+use parloop_ir::substitution::{ExpandSubstError, expand_subst};
 use parloop_ir::syntax::{Expr, Instruction, Layout, LoopKernel, Shape};
-use parloop_isl::Name;
+use parloop_isl::{IslError, Name};
 
 /// Why axes cannot be taken away.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnprivatizeError {
     /// There is no temporary of that name.
@@ -56,6 +60,32 @@ pub enum UnprivatizeError {
         /// How.
         how: &'static str,
     },
+    /// Elements share memory, which other axes would take apart.
+    #[error("elements of temporary `{temporary}` share memory by its strides, so that its axes cannot change; give it a layout of its own")]
+    SharedElements {
+        /// The temporary.
+        temporary: Name,
+    },
+    /// Another value of an iname would overwrite what is read.
+    #[error("temporary `{temporary}` needs an entry for each value of {}: with one for all, {}", names(.inames), .violation.instances())]
+    Overwritten {
+        /// The temporary.
+        temporary: Name,
+        /// The inames.
+        inames: BTreeSet<Name>,
+        /// Two instances, of which one would read what the other writes.
+        violation: Box<Violation>,
+    },
+    /// A rule that is called does not fit.
+    #[error(transparent)]
+    Rule(#[from] ExpandSubstError),
+    /// The solver has no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
+}
+
+fn names(inames: &BTreeSet<Name>) -> String {
+    inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Takes the axes of the inames away from temporaries: `t[i]` becomes `t`, if every use of the temporary has `i` there. It undoes
@@ -82,6 +112,7 @@ pub fn unprivatize_temporaries_with_inames(
         return Err(UnprivatizeError::UnknownTemporary { kernel: kernel.name.clone(), temporary: temporary.clone(), near });
     }
     let mut result = kernel.clone();
+    let mut changed: BTreeMap<&Name, BTreeSet<Name>> = BTreeMap::new();
     let wanted = kernel.temporaries.values().filter(|temporary| only.is_none_or(|only| only.contains(&temporary.name)));
     for temporary in wanted {
         let uses = uses(kernel, &temporary.name);
@@ -93,7 +124,11 @@ pub fn unprivatize_temporaries_with_inames(
             return Err(UnprivatizeError::Whole { temporary: temporary.name.clone(), how: "with values to begin with" });
         }
         check(kernel, &temporary.name, &uses, &axes)?;
+        if elements_may_share_memory(&Facts::of(kernel), &temporary.name) {
+            return Err(UnprivatizeError::SharedElements { temporary: temporary.name.clone() });
+        }
         let Shape::Known(lengths) = &temporary.layout.shape else { continue };
+        changed.insert(&temporary.name, axes.values().cloned().collect());
         let kept = lengths.iter().enumerate().filter(|(axis, _)| !axes.contains_key(axis)).map(|(_, length)| length.clone());
         let layout = Layout::c_order(Shape::Known(kept.collect()));
         result.temporaries.entry(temporary.name.clone()).and_modify(|changed| changed.layout = layout);
@@ -104,7 +139,25 @@ pub fn unprivatize_temporaries_with_inames(
             rule.body = without(&rule.body, &temporary.name, &axes);
         }
     }
+    if !changed.is_empty() {
+        check_values(&result, &changed)?;
+    }
     Ok(result)
+}
+
+/// What is read must be what was written for the same values of the inames, or one entry is not enough.
+fn check_values(result: &LoopKernel, changed: &BTreeMap<&Name, BTreeSet<Name>>) -> Result<(), UnprivatizeError> {
+    // What rules stand for is read too.
+    let expanded = expand_subst(result, &Query::All)?;
+    let facts = Facts::of(&expanded);
+    let dependences = Dependences::of(&facts);
+    for (temporary, inames) in changed {
+        if let Some(violation) = dependences.carried(temporary, inames)? {
+            let (temporary, inames, violation) = ((*temporary).clone(), inames.clone(), Box::new(violation));
+            return Err(UnprivatizeError::Overwritten { temporary, inames, violation });
+        }
+    }
+    Ok(())
 }
 
 /// The uses of a temporary, with the instruction of each; `None` for those in rules.

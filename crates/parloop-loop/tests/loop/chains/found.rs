@@ -673,3 +673,63 @@ collect_common_factors_on_increment s
         assert_eq!(outcome(&text), Outcome::Same, "{sum} {zero} {factor}");
     }
 }
+
+#[test]
+fn an_entry_for_each_turn_is_needed_where_turns_of_another_loop_go_on_from_it() {
+    let kernel = |priority: &str, zero: &str, step: &str| {
+        format!(
+            "; sizes 3
+kernel f
+domain {{[i, k]: 0 <= i, k < n}}
+priority {priority}
+data
+  x, y: global int32[2*n + 16]
+  t: temp int32[2*n]
+  n: value int32
+instructions
+  t[i] = 0 {{id=zero, dep=*, inames={zero}}}
+  t[i] = t[i] + x[k + i] {{id=add, dep=*zero, inames=i:k}}
+  y[i] = t[i] {{id=use, dep=*add, inames=i:k}}
+
+; chain
+{step}
+"
+        )
+    };
+    let step = "unprivatize_temporaries_with_inames [i]";
+    assert_eq!(outcome(&kernel("k, i", "i:k, if=k == 0", "")), Outcome::Same);
+    assert_eq!(outcome(&kernel("i, k", "i", step)), Outcome::Same);
+    let message = refusal(&kernel("k, i", "i:k, if=k == 0", step));
+    let expected = "unprivatize_temporaries_with_inames: temporary `t` needs an entry for each value of `i`: with one for all, ";
+    let instances = "`zero` at `i = 0, k = 0` writes `t`, which `add` at `i = 1, k = 1` reads";
+    assert_eq!(message, format!("{expected}{instances}"));
+}
+
+#[test]
+fn what_a_call_leaves_alone_is_kept_by_its_copy() {
+    for (length, condition) in [("6", ""), ("3", ""), ("6", ", if=l > 2")] {
+        let text = format!(
+            "; sizes 3
+kernel f
+domain {{[i]: 0 <= i < n}}
+domain {{[from, to, l]: 0 <= from, to < 6 and 0 <= l < {length}}}
+data
+  b, z: global int32[2*n + 16, 2*n + 16]
+  n: value int32
+instructions
+;= z[i + 1, l + 1] = b[i, 5 - l] {{id=call, dep=*, inames=i:l{condition}}}
+  [to]: z[i + 1, to + 1] = some([from]: b[i, from]) {{id=call, dep=*, inames=i}}
+function some
+domain {{[l]: 0 <= l < {length}}}
+data
+  from, to: global int32[6]
+instructions
+  to[l] = from[5 - l] {{id=set, inames=l{condition}}}
+
+; chain
+pack_and_unpack_args_for_call some
+"
+        );
+        assert_eq!(outcome(&text), Outcome::Same, "{length} {condition}");
+    }
+}
