@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use parloop_analysis::infer;
 use parloop_ir::names::Near;
-use parloop_ir::syntax::{Argument, ArgumentKind, Layout, LoopKernel};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Argument, ArgumentKind, Layout, LoopKernel, Target, Type};
 use parloop_isl::Name;
 
 /// A name that is none of a kernel's arrays.
@@ -42,6 +44,15 @@ pub(super) fn layout_of<'a>(kernel: &'a LoopKernel, array: &Name) -> Result<&'a 
     let arrays = kernel.arguments.iter().filter(is_array).map(|argument| &argument.name);
     let near = Near::of(array, arrays.chain(kernel.temporaries.keys()));
     Err(UnknownArray { kernel: kernel.name.clone(), array: array.clone(), near })
+}
+
+/// The type of a temporary's elements: as declared, or as it is inferred from the kernel alone.
+pub(super) fn type_of_temporary(kernel: &LoopKernel, temporary: &Name) -> Option<Type> {
+    let declared = kernel.temporaries.get(temporary).and_then(|temporary| temporary.ty.clone());
+    declared.or_else(|| {
+        let typed = infer::types_so_far(&Program::of(kernel.clone()), Target::C).ok()?;
+        typed.kernel(&kernel.name)?.temporaries.get(temporary)?.ty.clone()
+    })
 }
 
 /// Puts a layout in the place of an array's.

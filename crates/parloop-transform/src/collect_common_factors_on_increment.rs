@@ -9,8 +9,10 @@ use parloop_analysis::infer;
 use parloop_device::DType;
 use parloop_ir::names::Near;
 use parloop_ir::program::Program;
-use parloop_ir::syntax::{Assignment, BinaryOp, Expr, Instruction, InstructionKind, Literal, LoopKernel, Target, Type};
+use parloop_ir::syntax::{Assignment, BinaryOp, Expr, Instruction, InstructionKind, Literal, LoopKernel, Type};
 use parloop_isl::{IslError, Name};
+
+use super::arrays::type_of_temporary;
 
 /// Why factors cannot be collected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -221,11 +223,7 @@ fn product(factors: Vec<Expr>) -> Expr {
 
 /// The type of the sum: without the factors another one might be inferred.
 fn type_of_sum(kernel: &LoopKernel, variable: &Name) -> Result<Option<Type>, CollectFactorsError> {
-    let inferred = || {
-        let typed = infer::types_so_far(&Program::of(kernel.clone()), Target::C).ok()?;
-        typed.kernel(&kernel.name)?.temporaries.get(variable)?.ty.clone()
-    };
-    let known = kernel.temporaries[variable].ty.clone().or_else(inferred);
+    let known = type_of_temporary(kernel, variable);
     // loopy infers the type of what is left.
     match known.is_some() || kernel.options.is_lenient() {
         true => Ok(known),

@@ -1,12 +1,15 @@
 //! `concatenate_arrays`: temporaries one behind the other in one array.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use parloop_ir::affine::{from_affine, to_affine};
 use parloop_ir::fold;
 use parloop_ir::names::{Near, UniqueNames};
-use parloop_ir::syntax::{Expr, Layout, LoopKernel, Shape, Temporary};
+use parloop_ir::syntax::{DimTag, Expr, Layout, LoopKernel, Shape, Stride, Temporary};
 use parloop_isl::Name;
+
+use super::arrays::type_of_temporary;
 
 /// Why arrays cannot become one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +51,22 @@ pub enum ConcatenateArraysError {
         /// The axis, counted from 0.
         axis: usize,
     },
+    /// The types are not known, and may differ.
+    #[error("the type of `{array}` is not known; declare it, since one type would be inferred for what is joined")]
+    UnknownType {
+        /// The array.
+        array: Name,
+    },
+    /// One of them was filled ahead.
+    #[error("`{instruction}` uses `{first}` and `{second}`, one of which is filled ahead of what it was read for; join arrays before that")]
+    Ahead {
+        /// The instruction.
+        instruction: Name,
+        /// An array.
+        first: Name,
+        /// Another.
+        second: Name,
+    },
     /// A use that does not name its axes, or initial values.
     #[error("`{array}` is used {how}, so it cannot become part of another")]
     Whole {
@@ -63,7 +82,7 @@ pub enum ConcatenateArraysError {
 /// ```
 /// use parloop_loop::create::make_kernel;
 /// use parloop_loop::transform::concatenate_arrays;
-/// let program = make_kernel("{[i]: 0<=i<10}", "<>a[i] = x[i] {id=a}\n<>b[i] = y[i] {id=b}\nz[i] = a[i] + b[i] {dep=a:b}")?;
+/// let program = make_kernel("{[i]: 0<=i<10}", "<float64>a[i] = x[i] {id=a}\n<float64>b[i] = y[i] {id=b}\nz[i] = a[i] + b[i] {dep=a:b}")?;
 /// let kernel = concatenate_arrays(program.entry().unwrap(), &["a".into(), "b".into()], &"c".into(), 0)?;
 /// assert_eq!(kernel.instructions[2].kind.to_string(), "z[i] = c[i] + c[i + 10]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -88,14 +107,23 @@ pub fn concatenate_arrays(kernel: &LoopKernel, arrays: &[Name], new: &Name, axis
         Shape::Known(lengths) if axis < lengths.len() => Ok(lengths.clone()),
         _ => Err(ConcatenateArraysError::NoAxis { array: temporary.name.clone(), axis }),
     };
+    let ty = type_of_temporary(kernel, &first.name);
+    // loopy infers one type for what is joined.
+    if ty.is_none() && !kernel.options.is_lenient() {
+        return Err(ConcatenateArraysError::UnknownType { array: first.name.clone() });
+    }
     let mut shape = lengths(first)?;
     let mut end = Expr::int(0);
     let mut starts = Vec::with_capacity(found.len());
     for temporary in &found {
         let own = lengths(temporary)?;
         let differ = |what| ConcatenateArraysError::Differ { first: first.name.clone(), second: temporary.name.clone(), what };
-        if temporary.ty != first.ty {
+        let own_type = type_of_temporary(kernel, &temporary.name);
+        if own_type != ty {
             return Err(differ("types"));
+        }
+        if temporary.layout.dim_tags.iter().any(|tag| matches!(tag, DimTag::Stride(Stride::Fixed(_)))) {
+            return Err(ConcatenateArraysError::Whole { array: temporary.name.clone(), how: "with strides of its own" });
         }
         if (temporary.space, &temporary.base_storage) != (first.space, &first.base_storage) || temporary.base_storage.is_some() {
             return Err(differ("memory"));
@@ -120,16 +148,29 @@ pub fn concatenate_arrays(kernel: &LoopKernel, arrays: &[Name], new: &Name, axis
         rule.body = moved(&rule.body, &starts, new, axis)?;
     }
     let layout = Layout { shape: Shape::Known(shape), ..first.layout.clone() };
-    let joined = Temporary { name: new.clone(), layout, ..(*first).clone() };
+    let joined = Temporary { name: new.clone(), ty, layout, ..(*first).clone() };
     result.temporaries.retain(|name, _| !arrays.contains(name));
     result.temporaries.insert(new.clone(), joined);
     // When they were touched is known by their names.
     for instruction in &mut result.instructions {
+        check_times(kernel, &instruction.id, arrays)?;
         let renamed = arrays.iter().map(|array| (array.clone(), new.clone())).collect();
         let origin = instruction.origin.rename_variables(&renamed);
         Arc::make_mut(instruction).origin = Arc::new(origin);
     }
     Ok(result)
+}
+
+/// The arrays that an instruction uses have one time in it.
+fn check_times(kernel: &LoopKernel, id: &Name, arrays: &[Name]) -> Result<(), ConcatenateArraysError> {
+    let Some(instruction) = kernel.instructions.iter().find(|instruction| instruction.id == *id) else { return Ok(()) };
+    let used: BTreeSet<Name> = instruction.reads().union(&instruction.writes()).cloned().collect();
+    let mut used = arrays.iter().filter(|array| used.contains(*array));
+    let Some(first) = used.next() else { return Ok(()) };
+    match used.find(|other| instruction.origin.times_for(other) != instruction.origin.times_for(first)) {
+        None => Ok(()),
+        Some(second) => Err(ConcatenateArraysError::Ahead { instruction: id.clone(), first: first.clone(), second: second.clone() }),
+    }
 }
 
 fn plain(expr: Expr) -> Expr {

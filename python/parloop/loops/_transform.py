@@ -804,7 +804,7 @@ def concatenate_arrays(kernel: _P, array_names: _Names, new_name: str | None = N
     """Puts temporaries one behind the other in one array.
 
     >>> import parloop.loops as lp
-    >>> knl = lp.make_kernel("{[i]: 0<=i<10}", ["<>a[i] = x[i] {id=a}", "<>b[i] = y[i] {id=b}", "z[i] = a[i] + b[i] {dep=a:b}"])
+    >>> knl = lp.make_kernel("{[i]: 0<=i<10}", ["<float64>a[i] = x[i] {id=a}", "<float64>b[i] = y[i] {id=b}", "z[i] = a[i] + b[i]"])
     >>> lp.concatenate_arrays(knl, ["a", "b"], "c").default_entrypoint.temporary_variables["c"].shape
     (20,)
     """

@@ -167,14 +167,16 @@ pub(super) fn buffer_array(view: &mut View<'_>) -> Option<String> {
     arrays.retain(|(name, _)| written.contains(name));
     let (array, _) = view.draw.any(&arrays)?;
     let sweep = sweep(view, &array);
+    let init = view.draw.of(&["", "", "", "", " init_expression=3"]);
     let how = how(view);
-    Some(format!("{array} {sweep}{how}"))
+    Some(format!("{array} {sweep}{init}{how}"))
 }
 
 pub(super) fn concatenate_arrays(view: &mut View<'_>) -> Option<String> {
     let names: Vec<String> = view.temporaries().into_iter().filter(|(_, axes)| *axes > 0).map(|(name, _)| name).collect();
     let some = if names.len() < 2 { return None } else { view.draw.some(&names, 2) };
-    (some.len() > 1).then(|| format!("{} joined", list(&some)))
+    let axis = view.draw.of(&["", "", " axis_nr=1"]);
+    (some.len() > 1).then(|| format!("{} joined{axis}", list(&some)))
 }
 
 pub(super) fn unprivatize_temporaries_with_inames(view: &mut View<'_>) -> Option<String> {
