@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use parloop_analysis::dependence::{Dependences, Violation, elements_may_share_memory};
 use parloop_analysis::facts::Facts;
-use parloop_ir::matching::Query;
 use parloop_ir::names::Near;
-use parloop_ir::substitution::{ExpandSubstError, expand_subst};
-use parloop_ir::syntax::{Expr, Instruction, Layout, LoopKernel, Shape};
+use parloop_ir::syntax::{Expr, Instruction, Layout, LoopKernel, Shape, TimeStep};
 use parloop_isl::{IslError, Name};
 
 /// Why axes cannot be taken away.
@@ -76,9 +74,6 @@ pub enum UnprivatizeError {
         /// Two instances, of which one would read what the other writes.
         violation: Box<Violation>,
     },
-    /// A rule that is called does not fit.
-    #[error(transparent)]
-    Rule(#[from] ExpandSubstError),
     /// The solver has no answer.
     #[error(transparent)]
     Isl(#[from] IslError),
@@ -139,25 +134,43 @@ pub fn unprivatize_temporaries_with_inames(
             rule.body = without(&rule.body, &temporary.name, &axes);
         }
     }
-    if !changed.is_empty() {
-        check_values(&result, &changed)?;
+    for (temporary, inames) in changed {
+        if !one_turn_after_the_other(&mut result, temporary, &inames) {
+            check_values(&result, temporary, &inames)?;
+        }
     }
     Ok(result)
 }
 
+/// Lets the one entry be used by one value of the inames after the other, whatever loops are around; whether that can be said of all uses.
+fn one_turn_after_the_other(result: &mut LoopKernel, temporary: &Name, inames: &BTreeSet<Name>) -> bool {
+    let mut changed = result.instructions.clone();
+    for instruction in &mut changed {
+        if !instruction.reads().contains(temporary) && !instruction.writes().contains(temporary) {
+            continue;
+        }
+        let [time] = &instruction.origin.times_for(temporary)[..] else { return false };
+        if !time.is_own() {
+            return false;
+        }
+        let turns = inames.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone())));
+        let steps = turns.chain(time.steps.iter().cloned()).collect();
+        Arc::make_mut(&mut Arc::make_mut(instruction).origin).of.insert(temporary.clone(), steps);
+    }
+    result.instructions = changed;
+    true
+}
+
 /// What is read must be what was written for the same values of the inames, or one entry is not enough.
-fn check_values(result: &LoopKernel, changed: &BTreeMap<&Name, BTreeSet<Name>>) -> Result<(), UnprivatizeError> {
-    // What rules stand for is read too.
-    let expanded = expand_subst(result, &Query::All)?;
-    let facts = Facts::of(&expanded);
-    let dependences = Dependences::of(&facts);
-    for (temporary, inames) in changed {
-        if let Some(violation) = dependences.carried(temporary, inames)? {
-            let (temporary, inames, violation) = ((*temporary).clone(), inames.clone(), Box::new(violation));
-            return Err(UnprivatizeError::Overwritten { temporary, inames, violation });
+fn check_values(result: &LoopKernel, temporary: &Name, inames: &BTreeSet<Name>) -> Result<(), UnprivatizeError> {
+    let facts = Facts::of(result);
+    match Dependences::of(&facts).carried(temporary, inames)? {
+        None => Ok(()),
+        Some(violation) => {
+            let (temporary, inames, violation) = (temporary.clone(), inames.clone(), Box::new(violation));
+            Err(UnprivatizeError::Overwritten { temporary, inames, violation })
         }
     }
-    Ok(())
 }
 
 /// The uses of a temporary, with the instruction of each; `None` for those in rules.
