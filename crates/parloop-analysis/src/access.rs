@@ -241,6 +241,29 @@ impl<'k> Walk<'k> {
     }
 }
 
+/// Expressions that are not 0 where a condition has the value, as far as affine ones go; as [`constraints_of`], they hold as far as their names
+/// are integers.
+pub fn gaps_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl::Affine>) {
+    use parloop_ir::affine::to_affine;
+    use parloop_ir::syntax::CompareOp::{Equal, NotEqual};
+    match (condition, value) {
+        (Expr::Unary(UnaryOp::Not, operand), _) => gaps_of(operand, !value, found),
+        (Expr::Binary(BinaryOp::And, left, right), true) | (Expr::Binary(BinaryOp::Or, left, right), false) => {
+            gaps_of(left, value, found);
+            gaps_of(right, value, found);
+        }
+        (Expr::Compare(Equal, left, right), false) | (Expr::Compare(NotEqual, left, right), true) => {
+            if let (Some(left), Some(right)) = (to_affine(left), to_affine(right)) {
+                found.extend(left.sub(&right));
+            }
+        }
+        (Expr::Compare(..), _) => {}
+        // A number as a condition holds where it is not 0.
+        (other, true) => found.extend(to_affine(other)),
+        _ => {}
+    }
+}
+
 /// The two sides of a comparison, or what a condition consists of, as far as affine expressions go: the constraints that hold where the
 /// condition has the value; fewer where a part is not affine. They hold only as far as their names are integers
 /// ([`Facts::is_integer`](crate::facts::Facts::is_integer)).
@@ -278,6 +301,12 @@ pub fn constraints_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl
             };
             found.extend(constraint);
         }
-        _ => {}
+        // A number as a condition does not hold where it is 0.
+        (other, false) => found.extend(parloop_ir::affine::to_affine(other).map(Constraint::zero)),
+        (other, true) => {
+            if parloop_ir::affine::to_affine(other).is_some_and(|affine| affine.as_constant() == Some(0)) {
+                found.push(Constraint::not_negative(Affine::constant(-1)));
+            }
+        }
     }
 }

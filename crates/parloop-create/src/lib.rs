@@ -13,6 +13,7 @@ mod declare;
 mod dependencies;
 mod domains;
 mod duplicate;
+mod empty_reductions;
 mod error;
 mod extremes;
 mod identify;

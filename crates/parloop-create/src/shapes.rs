@@ -20,10 +20,12 @@ pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {
             temporary.layout.shape = Shape::Known(values.shape.iter().map(|&length| Expr::int(length as i64)).collect());
         }
     }
+    // Nothing says where elements of several axes lie unless their lengths are found.
+    let is_wanted = |layout: &Layout, axes: Option<usize>| {
+        layout.shape == Shape::Auto || layout.shape == Shape::Unknown && layout.axis_count().is_none() && axes.is_some_and(|axes| axes > 1)
+    };
     let is_open = |layout: &Layout| layout.shape == Shape::Auto || layout.shape == Shape::Unknown && layout.axis_count().is_none();
     let open: BTreeSet<Name> = layouts(&making.kernel).filter(|(_, layout)| is_open(layout)).map(|(name, _)| name.clone()).collect();
-    let wanted: BTreeSet<Name> =
-        layouts(&making.kernel).filter(|(_, layout)| layout.shape == Shape::Auto).map(|(name, _)| name.clone()).collect();
     if open.is_empty() {
         return Ok(());
     }
@@ -33,11 +35,21 @@ pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {
         accesses(instruction, &open, &mut found);
     }
     let axes: BTreeMap<Name, usize> = found.iter().filter_map(|(name, accesses)| Some((name.clone(), used_axes(accesses)?))).collect();
+    let wanted: BTreeSet<Name> = layouts(&making.kernel)
+        .filter(|(name, layout)| is_wanted(layout, axes.get(*name).copied()))
+        .map(|(name, _)| name.clone())
+        .collect();
     let ranges = Ranges::of(&making.kernel, constants(making));
     let mut shapes: BTreeMap<Name, Shape> = BTreeMap::new();
     for name in &wanted {
         let is_temporary = making.kernel.temporaries.contains_key(name);
-        shapes.insert(name.clone(), shape_of(name, found.get(name).map_or(&[], Vec::as_slice), &ranges, is_temporary)?);
+        let shape = shape_of(name, found.get(name).map_or(&[], Vec::as_slice), &ranges, is_temporary);
+        // One that was said to be unknown may stay so.
+        let may_stay = layouts(&making.kernel).any(|(known, layout)| known == name && layout.shape == Shape::Unknown);
+        match shape {
+            Err(_) if may_stay => {}
+            shape => drop(shapes.insert(name.clone(), shape?)),
+        }
     }
     for argument in &mut making.kernel.arguments {
         let ArgumentKind::Array { layout, .. } = &mut argument.kind else { continue };

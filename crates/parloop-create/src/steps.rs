@@ -5,8 +5,8 @@ use parloop_ir::syntax::LoopKernel;
 use super::error::{CreateError, Warning};
 use super::making::Making;
 use super::{
-    arguments, checks, common_subexpressions, declare, dependencies, domains, duplicate, extremes, identify, inames, rules, shapes, slices,
-    tagged_names,
+    arguments, checks, common_subexpressions, declare, dependencies, domains, duplicate, empty_reductions, extremes, identify, inames,
+    rules, shapes, slices, tagged_names,
 };
 
 /// A step of the making of a kernel.
@@ -20,6 +20,7 @@ const STEPS: &[Step] = &[
     identify::name_instructions,
     tagged_names::drop_tags,
     extremes::settle_extremes,
+    empty_reductions::resolve,
     rules::collect_rules,
     arguments::read_data,
     declare::make_temporaries,

@@ -41,6 +41,7 @@ impl Reader<'_> {
             _ if let Some(class) = &class => ParamType::Pointer { to: Pointee::Class(class.clone()), constant },
             (Some(Scalar::Value(dtype)), []) => ParamType::Scalar(dtype),
             (Some(Scalar::Char), []) => ParamType::Scalar(DType::I8),
+            (None, []) if let Some(dtype) = self.complex_pair(&specifiers) => ParamType::Scalar(dtype),
             (Some(Scalar::Void), []) | (None, []) => {
                 // A class is one word, so that other types need no hint.
                 let hint = match *unqualified(&specifiers).collect::<Vec<_>>() {
@@ -93,6 +94,16 @@ impl Reader<'_> {
             tokens.windows(2).any(|pair| is_keyword(&pair[0]) && text[pair[1].range.clone()] == **name)
         };
         self.typedefs.is_struct(specifiers) || self.language == Language::Cpp && unqualified(specifiers).last().is_some_and(is_tag)
+    }
+
+    /// OpenCL has no complex numbers; a pair of parts is one there.
+    fn complex_pair(&self, specifiers: &[String]) -> Option<DType> {
+        let mut words = unqualified(specifiers).filter(|_| self.target == DeviceKind::OpenCl);
+        match (words.next().map(|word| &**word), words.next()) {
+            (Some("float2"), None) => Some(DType::C64),
+            (Some("double2"), None) => Some(DType::C128),
+            _ => None,
+        }
     }
 
     /// What a function returns; `None` is void.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ::parloop_transform as transform;
 use parloop_analysis::dependence::Doubt;
 use parloop_analysis::infer;
-use parloop_codegen::check::{Bounds, CallBound};
+use parloop_codegen::check::{Bounds, CallBound, CheckError};
 use parloop_codegen::lower::{self, Code, Lowered};
 use parloop_codegen::schedule::{self, Schedule};
 use parloop_codegen::{check, target};
@@ -37,6 +37,8 @@ pub struct Generated {
     pub target: Target,
     /// Orders of instances that may be lost: only the data knows.
     pub doubts: BTreeSet<Doubt>,
+    /// What is an error unless the options of the kernel say that it does no harm.
+    pub warnings: Vec<CheckError>,
     /// Indices that each call compares with the lengths of arrays.
     pub bounds: Vec<CallBound>,
     /// The program that it was made of, with the kernel as its only entry point.
@@ -50,6 +52,7 @@ const PREPARE: &[Pass] = &[
     expand_rules,
     inline_parallel_callees,
     infer_types,
+    cut_quotients,
     realize_reductions,
     assign_local_axes,
     find_address_spaces,
@@ -75,6 +78,10 @@ fn expand_rules(program: &Program, _: Target) -> Result<Program, LoopError> {
 
 fn infer_types(program: &Program, target: Target) -> Result<Program, LoopError> {
     Ok(infer::types(program, target)?)
+}
+
+fn cut_quotients(program: &Program, _: Target) -> Result<Program, LoopError> {
+    each_kernel(program, |kernel| Ok(transform::cut_quotients(program, kernel)))
 }
 
 fn realize_reductions(program: &Program, target: Target) -> Result<Program, LoopError> {
@@ -131,8 +138,10 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
         return Err(LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() });
     }
     let program = prepare(&only, target)?;
+    // A called kernel gets its memory from its caller.
+    let program = each_kernel(&program, |kernel| Ok(if kernel.name == entry { infer::open_temporaries(kernel) } else { None }))?;
     let mut schedules = BTreeMap::new();
-    let (mut doubts, mut own, mut bounds) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    let (mut doubts, mut own, mut bounds, mut warnings) = (BTreeSet::new(), BTreeSet::new(), Vec::new(), Vec::new());
     for name in reachable(&program)? {
         if let Some(kernel) = program.callables.get(&name).and_then(|callable| callable.kernel()) {
             let Bounds { in_calls, in_kernel } = check::before_schedule(&program, kernel)?;
@@ -141,9 +150,10 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
             bounds.extend(in_calls);
             let found = check::after_schedule(&program, &scheduled)?;
             if name == *entry {
-                own.clone_from(&found);
+                own.clone_from(&found.doubts);
             }
-            doubts.extend(found);
+            doubts.extend(found.doubts);
+            warnings.extend(found.warnings);
             schedules.insert(name, scheduled);
         }
     }
@@ -151,7 +161,7 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     let lowered = lower::lower(&program, &entry, &schedules, &own, target)?;
     let code = target::write(&lowered)?;
     let schedule = schedules.remove(&entry).ok_or_else(|| LoopError::NoEntry { names: Vec::new() })?;
-    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only, doubts, bounds })
+    Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only, doubts, warnings, bounds })
 }
 
 /// A program that can be made with indices of 64 bits.

@@ -161,7 +161,7 @@ fn loop_class(error: &LoopError) -> Exception {
         LoopError::Check(CheckError::Race { .. } | CheckError::Overwritten { .. }) => Exception::LoopRaceError,
         LoopError::Check(CheckError::VariableAccessNotOrdered { .. } | CheckError::Reordered { .. }) => Exception::LoopOrderError,
         LoopError::Check(CheckError::MissingDefinition { .. }) => Exception::LoopDefinitionError,
-        LoopError::Schedule(_) => Exception::LoopScheduleError,
+        LoopError::Schedule(_) | LoopError::Check(CheckError::DependencyCycle { .. }) => Exception::LoopScheduleError,
         LoopError::Reduce(_) => Exception::LoopReductionError,
         _ => Exception::LoopError,
     }

@@ -50,7 +50,7 @@ exceptions! {
     FreedError: ObjectError, "ReferenceError", "The memory of an object was freed.";
     BufferFreeError: ObjectError, "ValueError", "What was freed twice, or was never allocated.";
     ProgramFileError: ParloopError, "ValueError", "A program cannot be saved, or a file holds none that could be loaded here.";
-    LoopError: ParloopError, "ValueError", "A loop kernel cannot be made, transformed, written or run.";
+    LoopError: ParloopError, "ValueError RuntimeError", "A loop kernel cannot be made, transformed, written or run.";
     LoopSyntaxError: LoopError, "SyntaxError", "The text of a kernel cannot be read; the message shows the line.";
     LoopTypeError: LoopError, "TypeError", "Types of a loop kernel do not fit, or are not known.";
     LoopRaceError: LoopError, "ValueError", "Work items of a loop kernel write to the same place at once.";
@@ -108,9 +108,16 @@ fn make_all(py: Python<'_>) -> PyResult<Vec<Py<PyType>>> {
         let (name, parent, builtin, doc) = exception.parts();
         let bases = match classes.get(parent as usize) {
             None => PyTuple::new(py, [py.get_type::<PyException>().into_any()])?,
-            Some(parent) => PyTuple::new(py, [parent.bind(py).clone().into_any(), builtins.getattr(builtin)?])?,
+            Some(parent) => {
+                let builtins = builtin.split(' ').map(|name| builtins.getattr(name));
+                PyTuple::new(py, [Ok(parent.bind(py).clone().into_any())].into_iter().chain(builtins).collect::<PyResult<Vec<_>>>()?)?
+            }
         };
         let body = PyDict::new(py);
+        if builtin == "SyntaxError" {
+            // Its text is an attribute that only its own initialiser sets, and the parent's comes first.
+            body.set_item("__init__", builtins.getattr(builtin)?.getattr("__init__")?)?;
+        }
         body.set_item("__doc__", doc)?;
         body.set_item("__module__", "parloop")?;
         classes.push(make.call1((name, bases, body))?.cast_into::<PyType>()?.unbind());

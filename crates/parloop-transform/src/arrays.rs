@@ -1,7 +1,11 @@
-//! Arrays of a kernel by name, whether arguments or temporaries: finding one, and putting another layout in its place.
+//! Arrays of a kernel by name, whether arguments or temporaries: finding one, putting another layout in its place, and naming an element.
 
+use std::fmt;
+
+use parloop_analysis::infer;
 use parloop_ir::names::Near;
-use parloop_ir::syntax::{Argument, ArgumentKind, Layout, LoopKernel};
+use parloop_ir::program::Program;
+use parloop_ir::syntax::{Argument, ArgumentKind, Layout, LoopKernel, Target, Type};
 use parloop_isl::Name;
 
 /// A name that is none of a kernel's arrays.
@@ -14,6 +18,17 @@ pub struct UnknownArray {
     pub array: Name,
     /// What may have been meant.
     pub near: Near,
+}
+
+/// The indices of an element, `None` where one is not known: `[1, 2]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementIndex(pub Vec<Option<i64>>);
+
+impl fmt::Display for ElementIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let indices: Vec<String> = self.0.iter().map(|index| index.map_or_else(|| "…".to_owned(), |index| index.to_string())).collect();
+        if indices.is_empty() { Ok(()) } else { write!(f, "[{}]", indices.join(", ")) }
+    }
 }
 
 /// The layout of an array.
@@ -29,6 +44,15 @@ pub(super) fn layout_of<'a>(kernel: &'a LoopKernel, array: &Name) -> Result<&'a 
     let arrays = kernel.arguments.iter().filter(is_array).map(|argument| &argument.name);
     let near = Near::of(array, arrays.chain(kernel.temporaries.keys()));
     Err(UnknownArray { kernel: kernel.name.clone(), array: array.clone(), near })
+}
+
+/// The type of a temporary's elements: as declared, or as it is inferred from the kernel alone.
+pub(super) fn type_of_temporary(kernel: &LoopKernel, temporary: &Name) -> Option<Type> {
+    let declared = kernel.temporaries.get(temporary).and_then(|temporary| temporary.ty.clone());
+    declared.or_else(|| {
+        let typed = infer::types_so_far(&Program::of(kernel.clone()), Target::C).ok()?;
+        typed.kernel(&kernel.name)?.temporaries.get(temporary)?.ty.clone()
+    })
 }
 
 /// Puts a layout in the place of an array's.

@@ -1,7 +1,6 @@
 //! `assignment_to_subst`: an assignment becomes a substitution rule, and what it assigned is computed where it is used.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::sync::Arc;
 
 use parloop_analysis::dependence::{Dependences, Mover, elements_may_share_memory};
@@ -15,6 +14,7 @@ use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, exp
 use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, SubstitutionRule};
 use parloop_isl::{IslError, Name};
 
+use super::arrays::ElementIndex;
 use super::extract_subst::call_of;
 use super::precompute::inames_that_bound;
 use super::remove_unused_inames::remove_unused_inames;
@@ -158,17 +158,6 @@ pub enum AssignmentToSubstError {
     /// The inames of the assignment cannot be taken away.
     #[error("{0}")]
     Inames(#[from] InameError),
-}
-
-/// The indices of an element, `None` where one is not known: `[1, 2]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ElementIndex(pub Vec<Option<i64>>);
-
-impl fmt::Display for ElementIndex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let indices: Vec<String> = self.0.iter().map(|index| index.map_or_else(|| "…".to_owned(), |index| index.to_string())).collect();
-        if indices.is_empty() { Ok(()) } else { write!(f, "[{}]", indices.join(", ")) }
-    }
 }
 
 fn value_at(index: &Expr, point: &BTreeMap<Name, i64>) -> Option<i64> {
@@ -369,6 +358,14 @@ impl<'a> Change<'a> {
         Ok(found)
     }
 
+    /// Whether a variable has no values before the kernel assigns them.
+    fn begins_unset(&self, variable: &Name) -> bool {
+        let is_output = |argument: &&parloop_ir::syntax::Argument| argument.name == *variable && argument.is_input == Some(false);
+        let temporary = self.kernel.temporaries.get(variable);
+        temporary.is_some_and(|temporary| temporary.initializer.is_none())
+            || self.kernel.arguments.iter().any(|argument| is_output(&argument))
+    }
+
     /// What the value is made of must be the same at the use, and the value must be there by then.
     fn check_moves(&self, definition: &Instruction, reader: &Instruction) -> Result<(), AssignmentToSubstError> {
         // What rules stand for is read too.
@@ -382,7 +379,9 @@ impl<'a> Change<'a> {
         for used in self.uses(reader) {
             let indices: BTreeMap<Name, Expr> = names.iter().cloned().zip(used).collect();
             let mover = Mover { definition: facts.position[&definition.id], user: facts.position[&reader.id], indices: &indices };
-            if let Some(point) = dependences.uncovered(&mover)? {
+            // What nobody assigned has no value that could change.
+            let is_unset = self.kernel.options.is_lenient() && self.begins_unset(variable);
+            if !is_unset && let Some(point) = dependences.uncovered(&mover)? {
                 let index = indices.values().map(|index| value_at(index, &point)).collect();
                 let (variable, definition, instruction) = (variable.clone(), definition.id.clone(), reader.id.clone());
                 return Err(AssignmentToSubstError::Uncovered { variable, definition, instruction, index: ElementIndex(index) });

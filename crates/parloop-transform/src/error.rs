@@ -78,5 +78,21 @@ pub enum TransformError {
     #[error(transparent)]
     TagArrayAxes(#[from] TagArrayAxesError),
     #[error(transparent)]
+    UnusedAxes(#[from] UnusedAxesError),
+    #[error(transparent)]
+    AddPadding(#[from] AddPaddingError),
+    #[error(transparent)]
+    ConcatenateArrays(#[from] ConcatenateArraysError),
+    #[error(transparent)]
+    FuseKernels(#[from] FuseKernelsError),
+    #[error(transparent)]
+    ToBatched(#[from] ToBatchedError),
+    #[error(transparent)]
+    Unprivatize(#[from] UnprivatizeError),
+    #[error(transparent)]
+    BufferArray(#[from] BufferArrayError),
+    #[error(transparent)]
+    CollectFactors(#[from] CollectFactorsError),
+    #[error(transparent)]
     TagInames(#[from] TagInamesError),
 }

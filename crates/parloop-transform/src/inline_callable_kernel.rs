@@ -521,6 +521,7 @@ impl<'a> Inlining<'a> {
         Origin {
             times: times.collect(),
             of: origin.of.iter().map(|(name, steps)| (name.clone(), around(steps))).collect(),
+            copies: origin.copies_with(&Name::clone, &|steps| around(&steps.to_vec())),
             commutes: origin.commutes,
             lexical: call.origin.lexical.iter().chain(&origin.lexical).cloned().collect(),
         }

@@ -4,7 +4,9 @@
 
 mod add_barrier;
 mod add_dependency;
+mod add_inames_for_unused_hw_axes;
 mod add_nosync;
+mod add_padding;
 mod add_prefetch;
 mod affine_map_inames;
 mod alias_temporaries;
@@ -13,12 +15,17 @@ mod apply;
 mod arrays;
 mod assignment_to_subst;
 mod assume;
+mod buffer_array;
 mod chunk_iname;
+mod collect_common_factors_on_increment;
+mod concatenate_arrays;
+mod cut_quotients;
 mod duplicate_inames;
 mod edit_instructions;
 mod error;
 mod extract_subst;
 mod fix_parameters;
+mod fuse_kernels;
 mod inline_callable_kernel;
 mod join_inames;
 mod layouts;
@@ -26,6 +33,7 @@ mod loop_fusion;
 mod make_reduction_inames_unique;
 mod map_domain;
 mod merge;
+mod pack_and_unpack_args_for_call;
 mod precompute;
 mod prioritize_loops;
 mod privatize_temporaries_with_inames;
@@ -34,6 +42,7 @@ pub mod reduce;
 mod reduction_arg_to_subst_rule;
 mod register;
 mod remove_instructions;
+mod remove_predicates_from_insn;
 mod remove_unused_arguments;
 mod remove_unused_inames;
 mod rename_argument;
@@ -50,6 +59,8 @@ mod split_iname;
 mod split_reduction;
 mod tag_array_axes;
 mod tag_inames;
+mod to_batched;
+mod unprivatize_temporaries_with_inames;
 
 pub use add_barrier::{AddBarrierError, Barrier, add_barrier};
 pub use add_dependency::{AddDependencyError, add_dependency};
@@ -62,7 +73,10 @@ pub use apply::{ApplyError, apply, apply_to_kernel, known_steps};
 pub use arrays::UnknownArray;
 pub use assignment_to_subst::{AssignmentToSubst, AssignmentToSubstError, assignment_to_subst};
 pub use assume::{AssumeError, assume, assume_set};
+pub use buffer_array::{Buffer, BufferArrayError, buffer_array};
 pub use chunk_iname::{ChunkError, chunk_iname};
+pub use collect_common_factors_on_increment::{CollectFactorsError, collect_common_factors_on_increment};
+pub use cut_quotients::cut_quotients;
 pub use duplicate_inames::{Duplicate, DuplicateInamesError, duplicate_inames};
 pub use edit_instructions::{
     AddInamesError, RemoveInamesError, add_inames_to_insn, find_instructions, map_instructions, remove_inames_from_insn,
@@ -77,6 +91,7 @@ pub use loop_fusion::{LoopFusionError, get_kennedy_unweighted_fusion_candidates}
 pub use make_reduction_inames_unique::make_reduction_inames_unique;
 pub use map_domain::{MapDomainError, map_domain};
 pub use merge::{merge, with_entrypoints};
+pub use pack_and_unpack_args_for_call::{PackError, pack_and_unpack_args_for_call};
 pub use precompute::{FetchTag, Precompute, PrecomputeError, domain_of, precompute};
 pub use prioritize_loops::{PrioritizeLoopsError, prioritize_loops};
 pub use privatize_temporaries_with_inames::{PrivatizeError, privatize_for_concurrent_inames, privatize_temporaries_with_inames};
@@ -103,5 +118,12 @@ pub use split_reduction::{SplitReductionError, split_reduction_inward, split_red
 pub use tag_array_axes::{AxisTags, TagArrayAxesError, tag_array_axes};
 pub use tag_inames::{TagChoice, TagInamesError, Tags, tag_inames, untag_inames};
 
+pub use add_inames_for_unused_hw_axes::{UnusedAxesError, add_inames_for_unused_hw_axes};
+pub use add_padding::{AddPaddingError, add_padding};
+pub use concatenate_arrays::{ConcatenateArraysError, concatenate_arrays};
+pub use fuse_kernels::{Flow, FuseKernelsError, fuse_kernels};
 pub use parloop_ir::step::{self, Arguments, Step, StepError, StepValue};
 pub use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
+pub use remove_predicates_from_insn::remove_predicates_from_insn;
+pub use to_batched::{Batches, ToBatchedError, to_batched};
+pub use unprivatize_temporaries_with_inames::{UnprivatizeError, unprivatize_temporaries_with_inames};

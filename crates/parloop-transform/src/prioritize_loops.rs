@@ -26,7 +26,8 @@ fn chain(inames: &[Name]) -> String {
     inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<String>>().join(", ")
 }
 
-/// Says that loops nest in that order, the first one outermost. All calls together must leave an order.
+/// Says that loops nest in that order, the first one outermost. All calls together must leave an order. In a kernel whose options make them
+/// wishes ([`KernelOptions::is_lenient`](parloop_ir::syntax::KernelOptions::is_lenient)), inames that are not there and contradictions are ignored.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::prioritize_loops};
@@ -39,10 +40,15 @@ fn chain(inames: &[Name]) -> String {
 /// # Errors
 /// When there is no such iname, or the order contradicts itself or an earlier one.
 pub fn prioritize_loops(kernel: &LoopKernel, inames: &[Name]) -> Result<LoopKernel, PrioritizeLoopsError> {
+    let mut result = kernel.clone();
+    if kernel.options.is_lenient() {
+        // Wishes: what cannot be is left when loops are nested.
+        result.priorities.insert(inames.iter().filter(|iname| kernel.inames.contains_key(*iname)).cloned().collect());
+        return Ok(result);
+    }
     for iname in inames {
         replace::known(kernel, iname)?;
     }
-    let mut result = kernel.clone();
     result.priorities.insert(inames.to_vec());
     match find_cycle(&result.priorities) {
         Some(cycle) => Err(PrioritizeLoopsError::Cycle { cycle }),

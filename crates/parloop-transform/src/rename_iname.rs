@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use parloop_ir::matching::Query;
 use parloop_ir::names::UniqueNames;
-use parloop_ir::syntax::LoopKernel;
+use parloop_ir::syntax::{Expr, Instruction, LoopKernel};
 use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::replace::{self, Group, InameError};
@@ -209,13 +209,41 @@ fn check(kernel: &LoopKernel, scope: &Scope, old: &[Name], new: &Name, rename: &
         for instruction in scope.instructions(kernel, true) {
             let used = rewrite::inames_used_by(kernel, std::iter::once(instruction));
             let mut both = become_one.iter().filter(|iname| used.contains(**iname));
-            if let (Some(first), Some(second)) = (both.next(), both.next()) {
+            if let (Some(first), Some(second)) = (both.next(), both.next())
+                && !are_apart(instruction, &become_one)
+            {
                 let instruction = instruction.id.clone();
                 return Err(RenameInamesError::Nested { instruction, first: (*first).clone(), second: (*second).clone() });
             }
         }
     }
     Ok(())
+}
+
+/// Whether an instruction uses such inames in reductions alone that stand side by side, none inside of another.
+fn are_apart(instruction: &Instruction, inames: &[&Name]) -> bool {
+    let is_one = |name: &Name| inames.contains(&name);
+    let is_nested = |expr: &Expr| match expr {
+        Expr::Reduction(reduction) if reduction.inames.iter().any(is_one) => {
+            let own = reduction.inames.iter().filter(|name| is_one(name)).count();
+            let inside =
+                |operand: &Expr| operand.any(&mut |part| matches!(part, Expr::Reduction(inner) if inner.inames.iter().any(is_one)));
+            let other = |operand: &Expr| operand.variables().iter().any(|name| is_one(name) && !reduction.inames.contains(name));
+            own > 1 || reduction.operands.iter().any(|operand| inside(operand) || other(operand))
+        }
+        _ => false,
+    };
+    let outside = |expr: &Expr| without_reductions(expr).variables().iter().any(is_one);
+    !instruction.within_inames.iter().any(is_one)
+        && instruction.exprs().into_iter().all(|expr| !expr.any(&mut |part| is_nested(part)) && !outside(expr))
+}
+
+/// The expression with nothing in the place of its reductions.
+fn without_reductions(expr: &Expr) -> Expr {
+    match expr {
+        Expr::Reduction(_) => Expr::int(0),
+        _ => expr.map_children(&mut without_reductions),
+    }
 }
 
 fn renamed(domain: &Set, old: &Name, new: &Name) -> Result<Set, IslError> {

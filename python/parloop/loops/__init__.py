@@ -27,6 +27,13 @@ from ._data import (
     ValueArg as ValueArg,
     auto as auto,
 )
+from ._dim_tags import (
+    DimTag as DimTag,
+    NestedTag as NestedTag,
+    SeparateTag as SeparateTag,
+    StrideTag as StrideTag,
+    VectorTag as VectorTag,
+)
 from ._expressions import Reduction as Reduction
 from ._expressions import SubArrayRef as SubArrayRef
 from ._expressions import TypeCast as TypeCast
@@ -37,6 +44,7 @@ from ._instructions import (
     CallInstruction as CallInstruction,
     CInstruction as CInstruction,
     InstructionBase as InstructionBase,
+    MultiAssignmentBase as MultiAssignmentBase,
     NoOpInstruction as NoOpInstruction,
     make_assignment as make_assignment,
 )

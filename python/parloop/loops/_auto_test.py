@@ -73,12 +73,31 @@ def auto_test_vs_ref(
 
 
 def _results(program: Program, entry: str | None, context: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a call with copies of the arguments gives, by name."""
-    arrays = {name: np.copy(value, order="K") if isinstance(value, np.ndarray) else value for name, value in given.items()}
+    """What a call with copies of the arguments, laid out as the program asks for, gives by name."""
+    laid = _layouts(program, entry, given)
+    arrays = {name: _as_asked(value, laid.get(name)) if isinstance(value, np.ndarray) else value for name, value in given.items()}
     named = {} if entry is None else {"entrypoint": entry}
     where = () if context is None else (context,)
     _, found = set_options(program, return_dict=True)(*where, out_host=True, **arrays, **named)
-    return dict(found)
+    # Axes may be split: the numbers are those of the reference.
+    return {name: _first(value, np.shape(given[name])) if name in laid else value for name, value in found.items()}
+
+
+def _as_asked(value: Any, layout: tuple[tuple[int, ...], list[int | None]] | None) -> Any:
+    """A copy with the shape and strides that a program asks for. A first axis that was split has further, unused entries at its end."""
+    if layout is None:
+        return np.copy(value, order="K")
+    shape, strides = layout
+    if shape != value.shape:
+        wider = np.zeros(shape, value.dtype)
+        wider.reshape(-1)[: value.size] = value.reshape(-1)
+        value = wider
+    return _laid_out(np.copy(value, order="K"), strides)
+
+
+def _first(value: Any, shape: tuple[int, ...]) -> Any:
+    """The first numbers of an array, in that shape."""
+    return value if np.shape(value) == shape else np.asarray(value).reshape(-1)[: int(np.prod(shape, dtype=np.int64))].reshape(shape)
 
 
 def _compare(name: str, found: Any, expected: Any) -> None:
@@ -101,12 +120,7 @@ def _compare(name: str, found: Any, expected: Any) -> None:
 
 def _arguments(program: Program, entry: str | None, given: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Random arrays and numbers for all that is not given."""
-    typed = infer_unknown_types(program)
-    kernel = typed[entry] if entry else typed.default_entrypoint
-    # What nothing says is a double.
-    typed = add_dtypes(typed, {arg.name: np.float64 for arg in kernel.args if arg.dtype is None})
-    sizes = {name: int(value) for name, value in given.items() if np.ndim(value) == 0 and hasattr(value, "__index__")}
-    arrays, numbers, objects = typed._layouts(kernel.name, sizes)
+    arrays, numbers, objects = _described(program, entry, given)
     for name in objects:
         raise TypeError(f"argument {name!r} is an object; only kernels over arrays and numbers can be compared")
     for name, dtype in numbers:
@@ -118,6 +132,29 @@ def _arguments(program: Program, entry: str | None, given: dict[str, Any], rng: 
     return given
 
 
+def _described(program: Program, entry: str | None, given: Mapping[str, Any]) -> Any:
+    """Arrays with their shapes and strides, numbers, and objects among the arguments."""
+    typed = infer_unknown_types(program)
+    kernel = typed[entry] if entry else typed.default_entrypoint
+    # What nothing says is a double.
+    typed = add_dtypes(typed, {arg.name: np.float64 for arg in kernel.args if arg.dtype is None})
+    own = {arg.name for arg in kernel.args}
+    sizes = {name: int(value) for name, value in given.items() if np.ndim(value) == 0 and hasattr(value, "__index__") and name in own}
+    return typed._layouts(kernel.name, sizes)
+
+
+def _layouts(program: Program, entry: str | None, given: Mapping[str, Any]) -> dict[str, tuple[tuple[int, ...], list[int | None]]]:
+    """The shapes and strides that a program asks for, of each array of that shape or whose first axis was split."""
+    arrays, _, _ = _described(program, entry, given)
+    return {name: (tuple(shape), strides) for name, _, shape, strides in arrays if name in given and _is_split(np.shape(given[name]), shape)}
+
+
+def _is_split(old: tuple[int, ...], new: Any) -> bool:
+    """Whether a shape is another one, or that with its first axis in two parts."""
+    new = tuple(new)
+    return new == old or len(new) == len(old) + 1 and new[2:] == old[1:] and new[0] * new[1] >= old[0]
+
+
 def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     if dtype.kind in "iub":
         return np.asarray(rng.integers(0, 10, size=shape)).astype(dtype)
@@ -125,8 +162,10 @@ def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[An
     return np.asarray(values + 1j * rng.normal(size=shape) if dtype.kind == "c" else values).astype(dtype)
 
 
-def _laid_out(values: Any, strides: list[int | None]) -> Any:
+def _laid_out(values: Any, strides: list[int | None] | None) -> Any:
     """The values, with the strides that the kernel asks for."""
+    if strides is None:
+        return values
     own = [stride // values.itemsize for stride in values.strides]
     wanted = [own[axis] if stride is None else stride for axis, stride in enumerate(strides)]
     if wanted == own or not values.size:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ._dim_tags import dim_tag
 from ._expressions import text, variable
 from ._instructions import CallInstruction
 from ._targets import TargetBase, target_named
@@ -157,7 +158,7 @@ def with_descriptors(function: Any, described: Mapping[Any, Mapping[str, Any]], 
             return ValueArgDescriptor()
         space = parts.get("address_space")
         place = AddressSpace[space.upper()] if space and space.upper() in AddressSpace.__members__ else None
-        return ArrayArgDescriptor(tuple(parts.get("shape", ())), place, tuple(parts["dim_tags"]))
+        return ArrayArgDescriptor(tuple(parts.get("shape", ())), place, tuple(map(dim_tag, parts["dim_tags"])))
 
     arrays = {key: descriptor(parts) for key, parts in described.items()}
     # A function of numbers that is told of none may refuse any description.

@@ -93,6 +93,10 @@ class _Data:
         said = "".join(f", {name}={value!r}" for name, value in self._said.items())
         return f"{type(self).__name__}({self.name!r}{said})"
 
+    def update_persistent_hash(self, key_hash: Any, key_builder: Any) -> None:
+        """Adds what it is to a key of a cache on disk, as pytools makes them."""
+        key_builder.rec(key_hash, repr(self))
+
     def _describe(self) -> dict[str, Any]:
         """As Rust takes it."""
         described: dict[str, Any] = {"kind": self._kind, "name": self.name}

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from .._parloop import LoopError
 from ._callable import Lookup
 from ._kernel import Kernel
-from ._program import Options, Program, build, generated_preambles, of_class, target_name
+from ._program import Options, Program, build, generated_preambles, target_name, then
 from ._targets import TargetBase
 
 _P = TypeVar("_P", Program, Kernel)
@@ -93,17 +93,17 @@ def add_dtypes(program: _P, types: Mapping[str, Any]) -> _P:
     split = {name.strip(): getattr(dtype, "numpy_dtype", dtype) for names, dtype in types.items() for name in names.split(",")}
 
     def change(whole: Program) -> Program:
-        typed, unknown = whole._with_types(split)
+        _, unknown = whole._with_types(split)
         if unknown:
             raise LoopError(f"the program has no argument or temporary {', '.join(unknown)}")
-        return of_class(whole, typed)
+        return then(whole, "_with_types", split)
 
     return _lifted(change, program)
 
 
 def infer_unknown_types(program: _P, expect_completion: bool = False) -> _P:
     """Finds the types that follow from others; all must be found if `expect_completion`."""
-    return _lifted(lambda whole: of_class(whole, whole._with_inferred_types(not expect_completion)), program)
+    return _lifted(lambda whole: then(whole, "_with_inferred_types", not expect_completion), program)
 
 
 def add_and_infer_dtypes(program: _P, types: Mapping[str, Any], expect_completion: bool = False) -> _P:
@@ -132,12 +132,12 @@ def set_options(program: _P, *args: Any, **said: Any) -> _P:
             said.update({name.strip(): True for name in given.split(",") if name.strip()})
         else:
             said.update(vars(given) if isinstance(given, Options) else given)
-    return _lifted(lambda whole: of_class(whole, whole._with_options(said)), program)
+    return _lifted(lambda whole: then(whole, "_with_options", said), program)
 
 
 def preprocess_program(program: Program) -> Program:
     """Finds types, realises reductions and decides where temporaries live."""
-    return of_class(program, program._prepared())
+    return then(program, "_prepared")
 
 
 def preprocess_kernel(program: _P) -> _P:
@@ -161,7 +161,7 @@ def register_callable(program: Program, function_identifier: str, callable_: Any
         return register_callable_kernel(program, callable_, function_identifier)
     if isinstance(callable_, Program):
         return register_callable_kernel(program, callable_, function_identifier)
-    return of_class(program, program._register_callable(function_identifier, callable_, not redefining_not_ok))
+    return then(program, "_register_callable", function_identifier, callable_, not redefining_not_ok)
 
 
 def register_callable_kernel(program: Program, callee: Any, name: Any = None) -> Program:
@@ -177,27 +177,27 @@ def register_callable_kernel(program: Program, callee: Any, name: Any = None) ->
         # The older order of arguments: the name, then the kernel.
         callee, name = name, callee
     kernel = callee if isinstance(callee, Kernel) else callee.default_entrypoint
-    return of_class(program, program._register_kernel(name or kernel.name, kernel.program, kernel.name))
+    return then(program, "_register_kernel", name or kernel.name, kernel.program, kernel.name)
 
 
 def register_function_lookup(program: Program, lookup: Callable[[TargetBase | None, str], Any]) -> Program:
     """Lets a function of a target and a name find callables; it returns `None` for names that it does not know."""
-    return of_class(program, program._register_lookup(Lookup(functions=lookup)))
+    return then(program, "_register_lookup", Lookup(functions=lookup))
 
 
 def register_function_manglers(program: Program, manglers: Iterable[Callable[..., Any]]) -> Program:
     """Lets functions of a kernel, a name and types say what is called; each returns a `CallMangleInfo` or `None`."""
-    return of_class(program, program._register_lookup(Lookup(manglers=manglers)))
+    return then(program, "_register_lookup", Lookup(manglers=manglers))
 
 
 def register_symbol_manglers(program: Program, manglers: Iterable[Callable[[Any, str], Any]]) -> Program:
     """Lets functions of a kernel and a name say what a symbol stands for: a pair of a type and a text, or `None`."""
-    return of_class(program, program._register_lookup(Lookup(symbols=manglers)))
+    return then(program, "_register_lookup", Lookup(symbols=manglers))
 
 
 def register_preamble_generators(program: Program, generators: Iterable[Callable[[Any], Iterable[tuple[str, str]]]]) -> Program:
     """Puts the texts that functions give in front of the code, sorted by their keys."""
-    return of_class(program, program._with_preambles(generated_preambles(program, generators)))
+    return then(program, "_with_preambles", generated_preambles(program, generators))
 
 
 def make_einsum(spec: str, arg_names: str | Iterable[str], **said: Any) -> Program:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ._expressions import text
@@ -13,6 +13,7 @@ __all__ = [
     "CInstruction",
     "CallInstruction",
     "InstructionBase",
+    "MultiAssignmentBase",
     "NoOpInstruction",
     "make_assignment",
 ]
@@ -97,7 +98,23 @@ def _names(value: str | Iterable[Any]) -> str:
     return value.replace(",", ":") if isinstance(value, str) else ":".join(sorted(map(str, value)))
 
 
-class _Assigning(InstructionBase):
+# What is called where the type of a variable is given that an assignment declares; for programs of peers that warn of it.
+on_declared_type: Callable[[Any], None] | None = None
+
+_NOT_GIVEN: Any = object()
+
+
+def _declared(given: Any) -> Any:
+    if given is _NOT_GIVEN:
+        return None
+    if on_declared_type is not None:
+        on_declared_type(given)
+    return given
+
+
+class MultiAssignmentBase(InstructionBase):
+    """What assigns: an `Assignment` or a `CallInstruction`."""
+
     assignees: tuple[Any, ...]
     expression: Any
     _types: tuple[Any, ...] = ()
@@ -124,7 +141,7 @@ def _declaration(dtype: Any) -> str:
     return f"<{np.dtype(getattr(dtype, 'numpy_dtype', dtype)).name}> "
 
 
-class Assignment(_Assigning):
+class Assignment(MultiAssignmentBase):
     """``assignee = expression``.
 
     >>> import parloop.loops as lp
@@ -137,14 +154,15 @@ class Assignment(_Assigning):
         assignee: Any,
         expression: Any,
         id: str | None = None,  # noqa: A002
-        temp_var_type: Any = None,
+        temp_var_type: Any = _NOT_GIVEN,
         **said: Any,
     ) -> None:
         super().__init__(id, **said)
-        self.assignee, self.assignees, self.expression, self._types = assignee, (assignee,), expression, (temp_var_type,)
+        self.assignee, self.assignees, self.expression = assignee, (assignee,), expression
+        self._types = (_declared(temp_var_type),)
 
 
-class CallInstruction(_Assigning):
+class CallInstruction(MultiAssignmentBase):
     """``a, b = f(x)``: a call with several results, or with arrays as results."""
 
     def __init__(
@@ -157,7 +175,7 @@ class CallInstruction(_Assigning):
     ) -> None:
         super().__init__(id, **said)
         self.assignees = (assignees,) if isinstance(assignees, str) else tuple(assignees)
-        self.expression, self._types = expression, tuple(temp_var_types or ())
+        self.expression, self._types = expression, tuple(_declared(given) for given in temp_var_types or ())
 
 
 class CInstruction(InstructionBase):
@@ -230,5 +248,5 @@ def make_assignment(assignees: Any, expression: Any, temp_var_types: Any = None,
     """An `Assignment` for one assignee, else a `CallInstruction`."""
     assignees = tuple(assignees)
     if len(assignees) == 1:
-        return Assignment(assignees[0], expression, temp_var_type=temp_var_types[0] if temp_var_types else None, **said)
+        return Assignment(assignees[0], expression, temp_var_type=temp_var_types[0] if temp_var_types else _NOT_GIVEN, **said)
     return CallInstruction(assignees, expression, temp_var_types=temp_var_types, **said)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._parloop import LoopError, _loop_expression_tree
 from ._data import AddressSpace, ArrayArg, ConstantArg, GlobalArg, ImageArg, ObjectArg, SubstitutionRule, TemporaryVariable, ValueArg, auto
+from ._dim_tags import dim_tag
 from ._expressions import build
+from ._instructions import Assignment, BarrierInstruction, CallInstruction, CInstruction, NoOpInstruction
 
 if TYPE_CHECKING:
     from ._program import Program
@@ -16,13 +18,17 @@ __all__ = ["Iname", "InstructionView", "Kernel"]
 
 
 class Iname:
-    """An iname and its tags."""
+    """An iname and its tags: texts, and objects that it was given."""
 
-    def __init__(self, name: str, tags: frozenset[str]) -> None:
+    def __init__(self, name: str, tags: frozenset[Any]) -> None:
         self.name, self.tags = name, tags
 
+    def tags_of_type(self, kind: type | tuple[type, ...]) -> frozenset[Any]:
+        """Those of a class."""
+        return frozenset(tag for tag in self.tags if isinstance(tag, kind))
+
     def __repr__(self) -> str:
-        return f"<iname {self.name}: {', '.join(sorted(self.tags)) or 'no tags'}>"
+        return f"<iname {self.name}: {', '.join(sorted(map(str, self.tags))) or 'no tags'}>"
 
 
 class InstructionView:
@@ -37,10 +43,6 @@ class InstructionView:
         if name.startswith("_") or name not in self._parts:
             raise AttributeError(f"instruction {self.__dict__.get('id')!r} has no {name!r}")
         value = self._parts[name]
-        if name == "expression":
-            return build(value, self._special)
-        if name == "assignees":
-            return tuple(build(item, self._special) for item in value)
         if name == "predicates":
             return frozenset(build(item, self._special) for item in value)
         return frozenset(value) if isinstance(value, list) else value
@@ -50,6 +52,18 @@ class InstructionView:
         """Its only left side."""
         (only,) = self.assignees
         return only
+
+    @property
+    def assignees(self) -> tuple[Any, ...]:
+        """Its left sides."""
+        return tuple(build(item, self._special) for item in self._parts.get("assignees", ()))
+
+    @property
+    def expression(self) -> Any:
+        """Its right side."""
+        if "expression" not in self._parts:
+            raise AttributeError(f"instruction {self.id!r} has no expression")
+        return build(self._parts["expression"], self._special)
 
     def assignee_var_names(self) -> tuple[str, ...]:
         """The names of what it writes."""
@@ -71,11 +85,44 @@ class InstructionView:
         """All names that it uses."""
         return self.read_dependency_names() | self.write_dependency_names()
 
+    def update_persistent_hash(self, key_hash: Any, key_builder: Any) -> None:
+        """Adds what it is to a key of a cache on disk, as pytools makes them."""
+        key_builder.rec(key_hash, str(self))
+
     def __str__(self) -> str:
         return str(self._parts["text"])
 
     def __repr__(self) -> str:
         return f"<instruction {self}>"
+
+
+class _AssignmentView(InstructionView, Assignment):  # type: ignore[misc, override]
+    """An assignment of a kernel."""
+
+
+class _CallView(InstructionView, CallInstruction):  # type: ignore[misc, override]
+    """A call of a kernel, with its results."""
+
+
+class _CView(InstructionView, CInstruction):  # type: ignore[misc, override]
+    """Text in C in a kernel."""
+
+
+class _BarrierView(InstructionView, BarrierInstruction):  # type: ignore[misc]
+    """A barrier of a kernel."""
+
+
+class _NopView(InstructionView, NoOpInstruction):  # type: ignore[misc]
+    """Nothing, in a kernel."""
+
+
+_VIEWS: dict[str, type[InstructionView]] = {
+    "assignment": _AssignmentView,
+    "call": _CallView,
+    "c": _CView,
+    "barrier": _BarrierView,
+    "nop": _NopView,
+}
 
 
 class Kernel:
@@ -140,7 +187,7 @@ class Kernel:
     @property
     def instructions(self) -> list[InstructionView]:
         """Its instructions, in the order written."""
-        return [InstructionView(parts, self._special) for parts in self._parts["instructions"]]
+        return [_VIEWS[parts["kind"]](parts, self._special) for parts in self._parts["instructions"]]
 
     @property
     def id_to_insn(self) -> dict[str, InstructionView]:
@@ -150,15 +197,40 @@ class Kernel:
     @property
     def inames(self) -> dict[str, Iname]:
         """Its inames by name."""
-        return {name: Iname(name, frozenset(tags)) for name, tags in self._parts["inames"].items()}
+        return {name: Iname(name, self.iname_tags(name)) for name in self._parts["inames"]}
 
     def all_inames(self) -> frozenset[str]:
         """The names of its inames."""
         return frozenset(self._parts["inames"])
 
-    def iname_tags(self, name: str) -> frozenset[str]:
-        """The tags of an iname."""
-        return frozenset(self._parts["inames"][name])
+    def iname_tags(self, name: str) -> frozenset[Any]:
+        """The tags of an iname: texts, and objects that it was given."""
+        objects = self.program._tag_objects
+        return frozenset(objects.get(tag, tag) for tag in self._parts["inames"][name])
+
+    def iname_tags_of_type(self, name: str, kind: type | tuple[type, ...], **unused: Any) -> frozenset[Any]:
+        """The tags of an iname that are objects of a class."""
+        return self.inames[name].tags_of_type(kind)
+
+    @property
+    def tags(self) -> frozenset[Any]:
+        """Objects that the kernel carries along."""
+        return self.program._kernel_tags.get(self.name, frozenset())
+
+    def tagged(self, tags: Any) -> Any:
+        """With further objects to carry along."""
+        from ._program import with_tags
+
+        return type(self)(with_tags(self.program, self.name, self.tags | _several(tags)), self.name)
+
+    def without_tags(self, tags: Any, verify_existence: bool = True) -> Any:
+        """Without these objects; it is an error if one of them is not there, unless `verify_existence` is false."""
+        from ._program import with_tags
+
+        given = _several(tags)
+        if verify_existence and not given <= self.tags:
+            raise ValueError(f"kernel {self.name!r} does not have the tags {given - self.tags}")
+        return type(self)(with_tags(self.program, self.name, self.tags - given), self.name)
 
     def insn_inames(self, insn: Any) -> frozenset[str]:
         """The inames of an instruction, given itself or by its id."""
@@ -187,6 +259,18 @@ class Kernel:
     def assumptions(self) -> str:
         """What is promised of its parameters, as text."""
         return str(self._parts["assumptions"])
+
+    def all_params(self) -> frozenset[str]:
+        """The names of the parameters of its domains."""
+        return frozenset(self._parts["parameters"])
+
+    def get_written_variables(self) -> frozenset[str]:
+        """The names of all that it writes."""
+        return frozenset(name for parts in self._parts["instructions"] for name in parts["writes"])
+
+    def get_read_variables(self) -> frozenset[str]:
+        """The names of all that it reads."""
+        return frozenset(name for parts in self._parts["instructions"] for name in parts["reads"])
 
     @property
     def loop_priority(self) -> frozenset[tuple[str, ...]]:
@@ -224,9 +308,15 @@ class Kernel:
         if changed:
             raise LoopError(f"a kernel cannot be copied with another {', '.join(changed)}; use a transformation")
         if options is not None:
-            said = options if isinstance(options, dict) else vars(options)
-            program = type(program)(program._with_options(said))
+            from ._program import then
+
+            program = then(program, "_with_options", options if isinstance(options, dict) else vars(options))
         return type(self)(program, self.name)
+
+
+def _several(given: Any) -> frozenset[Any]:
+    """One object, or several."""
+    return frozenset(given) if isinstance(given, (list, tuple, set, frozenset)) else frozenset([given])
 
 
 def _layout(parts: dict[str, Any]) -> dict[str, Any]:
@@ -234,7 +324,7 @@ def _layout(parts: dict[str, Any]) -> dict[str, Any]:
     said: dict[str, Any] = {"dtype": parts["dtype"], "order": parts["order"], "offset": parts["offset"]}
     said["shape"] = auto if shape == "auto" else None if shape == "unknown" else tuple(map(_length, shape))
     if parts["dim_tags"]:
-        said["dim_tags"] = tuple(parts["dim_tags"])
+        said["dim_tags"] = tuple(map(dim_tag, parts["dim_tags"]))
     if parts["dim_names"]:
         said["dim_names"] = tuple(parts["dim_names"])
     return said

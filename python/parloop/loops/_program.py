@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._parloop import LoopError, _LoopProgram
+from .._parloop import _fuse_loop_kernels as _fuse
 from .._parloop import _make_loop_program as _make
 from .._parloop import _merge_loop_programs as _merge
 from ._data import auto
@@ -16,7 +18,7 @@ from ._targets import TargetBase, target_named
 if TYPE_CHECKING:
     from ._report import Report
 
-__all__ = ["LoopWarning", "Options", "Program", "apply", "make_function", "make_kernel", "merge", "of_class"]
+__all__ = ["LoopWarning", "Options", "Program", "apply", "fused", "make_function", "make_kernel", "merge", "of_class", "then", "with_tags"]
 
 _P = TypeVar("_P", "Program", Kernel)
 _Made = TypeVar("_Made", bound="Program")
@@ -58,6 +60,11 @@ class Program(_LoopProgram):
 
     _kernel_class = Kernel
     _target_said: TargetBase | None = None
+    # How it was made, step by step, so that it can be made again elsewhere: names of methods and their arguments.
+    _history: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    # Objects that tags of inames, and of the kernels, stand for.
+    _tag_objects: Mapping[str, Any] = MappingProxyType({})
+    _kernel_tags: Mapping[str, frozenset[Any]] = MappingProxyType({})
 
     def report(self) -> Report:
         """How the last call went: time, GB/s, GFLOP/s and their share of what the device was measured to do.
@@ -119,16 +126,26 @@ class Program(_LoopProgram):
 
     def with_kernel(self, kernel: Kernel) -> Program:
         """With a kernel in the place of the one of its name."""
-        return of_class(self, self._with_kernel(kernel.program, kernel.name))
+        made = then(self, "_with_kernel", kernel.program, kernel.name)
+        made._tag_objects = {**self._tag_objects, **kernel.program._tag_objects}
+        return with_tags(made, kernel.name, kernel.tags)
 
     def with_entrypoints(self, names: str | Iterable[str]) -> Program:
         """With those kernels, and no others, called from outside."""
         split = [name.strip() for name in names.split(",")] if isinstance(names, str) else sorted(names)
-        return of_class(self, self._with_entrypoints(split))
+        return then(self, "_with_entrypoints", split)
 
     def copy(self, target: Any = None) -> Program:
         """The same, for another target if one is given."""
-        return self if target is None else of_class(self, self._with_target(target_name(target) or "c"))
+        return self if target is None else then(self, "_with_target", target_name(target) or "c")
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __reduce__(self) -> Any:
+        if not self._history:
+            raise TypeError("a program that was made by a call cannot be pickled; pickle the one that was called")
+        return replay, (type(self), self._history, self._target_said, dict(self._tag_objects), dict(self._kernel_tags))
 
     def __iter__(self) -> Iterator[str]:
         raise TypeError("a program is no sequence; take its kernels by name: program[name]")
@@ -139,7 +156,48 @@ def of_class(like: Program, made: _LoopProgram) -> Program:
     program = type(like)(made)
     if like._target_said is not None:
         program._target_said = like._target_said
+    program._tag_objects, program._kernel_tags = like._tag_objects, like._kernel_tags
     return program
+
+
+def then(program: Program, method: str, *args: Any) -> Program:
+    """What a method of Rust's makes of a program, with the step added to its history."""
+    found = getattr(program, method)(*args)
+    made = of_class(program, found[0] if isinstance(found, tuple) else found)
+    made._history = (*program._history, (method, _snapshot(args)))
+    return made
+
+
+def _snapshot(value: Any) -> Any:
+    """Containers copied, so that what the caller does to them later says nothing here."""
+    if isinstance(value, dict):
+        return {key: _snapshot(item) for key, item in value.items()}
+    if type(value) in (list, tuple, set):
+        return type(value)(map(_snapshot, value))
+    return value
+
+
+def replay(
+    into: type[Program], history: Any, target: TargetBase | None, tags: dict[str, Any], kernel_tags: dict[str, frozenset[Any]]
+) -> Program:
+    """Makes a program again, step by step."""
+    (first, (given,)), *steps = history
+    makers: dict[str, Callable[..., Any]] = {"make": lambda given: _make(given)[0], "merge": _merge, "fuse": lambda given: _fuse(*given)}
+    program = into(makers[first](given))
+    for method, args in steps:
+        found = getattr(program, method)(*args)
+        program = into(found[0] if isinstance(found, tuple) else found)
+    program._history, program._target_said = tuple(history), target
+    program._tag_objects, program._kernel_tags = tags, kernel_tags
+    return program
+
+
+def with_tags(program: Program, kernel: str, tags: Iterable[Any]) -> Program:
+    """With these objects as the tags of a kernel."""
+    made = of_class(program, program)
+    made._history = program._history
+    made._kernel_tags = {**program._kernel_tags, kernel: frozenset(tags)}
+    return made
 
 
 def target_name(target: Any) -> str | None:
@@ -151,9 +209,9 @@ def apply(program: _P, step: str, *args: Any, **named: Any) -> _P:
     """Does the transformation of that name on a program, or on one kernel of it. What is `None` counts as not given."""
     given = {key: value for key, value in named.items() if value is not None}
     if isinstance(program, Kernel):
-        whole = of_class(program.program, program.program._apply(step, args, {**given, "in_kernel": program.name}))
+        whole = then(program.program, "_apply", step, args, {**given, "in_kernel": program.name})
         return type(program)(whole, program.name)
-    return of_class(program, program._apply(step, args, given))
+    return then(program, "_apply", step, args, given)
 
 
 def make_kernel(domains: Any, instructions: Any, kernel_data: Iterable[Any] | None = None, **said: Any) -> Program:
@@ -169,6 +227,8 @@ def make_kernel(domains: Any, instructions: Any, kernel_data: Iterable[Any] | No
         Arguments and temporaries; ``...`` stands for all others. Everything is found from the instructions when it is not given.
     name, assumptions, default_order, default_offset, fixed_parameters, options, target, seq_dependencies, index_dtype : optional
         See the guide.
+    tags : set, optional
+        Objects that the kernel carries along; they say nothing to the compiler.
 
     Examples
     --------
@@ -206,6 +266,7 @@ def build(
     target = described.get("target")
     if target is not None:
         described["target"] = target_name(target)
+    tags = described.pop("tags", None)
     options = _options(said.get("options"))
     silenced = said.get("silenced_warnings")
     if silenced:
@@ -223,9 +284,13 @@ def build(
     for name, message in found:
         warnings.warn(f"{name}: {message}", LoopWarning, stacklevel=4)
     made = into(program)
+    made._history = (("make", (_snapshot(described),)),)
+    if tags:
+        names = made._entrypoints or [name for name, is_kernel, _ in made._callables if is_kernel]
+        made = with_tags(made, names[0], tags)  # type: ignore[assignment]
     generators = said.get("preamble_generators")
     if generators:
-        made = into(made._with_preambles(generated_preambles(made, generators)))
+        made = then(made, "_with_preambles", generated_preambles(made, generators))  # type: ignore[assignment]
     if isinstance(target, TargetBase):
         made._target_said = target
     return made
@@ -286,4 +351,18 @@ def merge(programs: Iterable[Program]) -> Program:
     items = list(programs)
     if not items:
         raise LoopError("merge needs one program at least")
-    return of_class(items[0], _merge(items))
+    made = of_class(items[0], _merge(items))
+    made._history = (("merge", (items,)),)
+    made._tag_objects = {name: tag for item in items for name, tag in item._tag_objects.items()}
+    made._kernel_tags = {name: tags for item in items for name, tags in item._kernel_tags.items()}
+    return made
+
+
+def fused(kernels: list[tuple[Program, str]], suffixes: list[str], flows: list[tuple[str, int, int]]) -> Program:
+    """One kernel of several; see `fuse_kernels`."""
+    if not kernels:
+        raise LoopError("fuse_kernels needs one kernel at least")
+    made = of_class(kernels[0][0], _fuse(kernels, suffixes, flows))
+    made._history = (("fuse", ((kernels, suffixes, flows),)),)
+    made._tag_objects = {name: tag for item, _ in kernels for name, tag in item._tag_objects.items()}
+    return made

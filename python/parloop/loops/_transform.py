@@ -5,12 +5,13 @@ All take a `Program`, or one `Kernel` of it, and return the same. What they do i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from ._expressions import text
 from ._kernel import Kernel
-from ._program import Program, apply, of_class
+from ._program import Program, apply, fused, then
 
 _P = TypeVar("_P", Program, Kernel)
 _Names = str | Iterable[str]
@@ -18,24 +19,31 @@ _Names = str | Iterable[str]
 __all__ = [
     "add_barrier",
     "add_dependency",
+    "add_inames_for_unused_hw_axes",
     "add_inames_to_insn",
     "add_nosync",
+    "add_padding",
     "add_prefetch",
     "affine_map_inames",
     "alias_temporaries",
     "allocate_temporaries_for_base_storage",
     "assignment_to_subst",
     "assume",
+    "buffer_array",
     "chunk_iname",
+    "collect_common_factors_on_increment",
+    "concatenate_arrays",
     "duplicate_inames",
     "expand_subst",
     "extract_subst",
     "fix_parameters",
+    "fuse_kernels",
     "get_kennedy_unweighted_fusion_candidates",
     "inline_callable_kernel",
     "join_inames",
     "make_reduction_inames_unique",
     "map_domain",
+    "pack_and_unpack_args_for_call",
     "precompute",
     "prioritize_loops",
     "privatize_temporaries_with_inames",
@@ -43,6 +51,7 @@ __all__ = [
     "reduction_arg_to_subst_rule",
     "remove_inames_from_insn",
     "remove_instructions",
+    "remove_predicates_from_insn",
     "remove_unused_arguments",
     "remove_unused_inames",
     "rename_argument",
@@ -62,6 +71,8 @@ __all__ = [
     "tag_array_axes",
     "tag_inames",
     "tag_instructions",
+    "to_batched",
+    "unprivatize_temporaries_with_inames",
     "untag_inames",
 ]
 
@@ -192,20 +203,39 @@ def tag_inames(kernel: _P, iname_to_tag: Any = None, force: bool = False, ignore
     >>> lp.tag_inames(knl, {"i": "g.0"}).default_entrypoint.iname_tags("i")
     frozenset({'g.0'})
     """
+    named = dict((kernel.program if isinstance(kernel, Kernel) else kernel)._tag_objects)
     if isinstance(iname_to_tag, Mapping):
-        iname_to_tag = {iname: _tags(tag) for iname, tag in iname_to_tag.items()}
+        iname_to_tag = {iname: _tags(tag, named) for iname, tag in iname_to_tag.items()}
     elif iname_to_tag is not None and not isinstance(iname_to_tag, str):
-        iname_to_tag = [(iname, _tags(tag)) for iname, tag in iname_to_tag]
+        iname_to_tag = [(iname, _tags(tag, named)) for iname, tag in iname_to_tag]
     given = {"force": True} if force else {}
     ignored = {"ignore_nonexistent": True} if ignore_nonexistent else {}
-    return apply(kernel, "tag_inames", *([] if iname_to_tag is None else [iname_to_tag]), **given, **ignored, **tags)
+    tagged = apply(kernel, "tag_inames", *([] if iname_to_tag is None else [iname_to_tag]), **given, **ignored, **tags)
+    (tagged.program if isinstance(tagged, Kernel) else tagged)._tag_objects = named
+    return tagged
 
 
-def _tags(given: Any) -> Any:
-    """One tag as text, or several in a list."""
+_TAG = re.compile(r"[gl]\.(\d+|auto)|for|ord|unr|unr_hint|vec|ilp(\.\w+)?|like\..*|unused\.[gl]|@.*")
+
+
+def _tags(given: Any, named: dict[str, Any]) -> Any:
+    """One tag as text, or several in a list. An object that is not a tag of the compiler's gets a name."""
     if given is None or isinstance(given, str):
         return given
-    return [str(tag) for tag in given] if isinstance(given, (list, tuple, set, frozenset)) else str(given)
+    if isinstance(given, (list, tuple, set, frozenset)):
+        return [_tags(tag, named) for tag in given]
+    if _TAG.fullmatch(str(given)):
+        return str(given)
+    for name, present in named.items():
+        if present == given:
+            return name
+    plain = name = f"@{type(given).__name__}"
+    count = 0
+    while name in named:
+        count += 1
+        name = f"{plain}_{count}"
+    named[name] = given
+    return name
 
 
 def untag_inames(kernel: _P, iname_to_untag: str, tag: Any = None) -> _P:
@@ -647,7 +677,7 @@ def inline_callable_kernel(program: Program, function_name: str) -> Program:
     >>> list(knl.callables_table)
     ['loopy_kernel']
     """
-    return of_class(program, program._inline(function_name))
+    return then(program, "_inline", function_name)
 
 
 def add_inames_to_insn(kernel: _P, inames: _Names, insn_match: Any) -> _P:
@@ -745,3 +775,178 @@ def remove_unused_arguments(kernel: _P) -> _P:
 def simplify_indices(kernel: _P) -> _P:
     """Simplifies divisions and remainders in indices, where the domains allow it."""
     return apply(kernel, "simplify_indices")
+
+
+def add_inames_for_unused_hw_axes(kernel: _P, within: Any = None) -> _P:
+    """Lets instructions run on every axis of the hardware that some instruction uses.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<16}", ["<>t = 2 {id=t}", "a[i] = t*b[i] {dep=t}"])
+    >>> knl = lp.add_inames_for_unused_hw_axes(lp.tag_inames(knl, "i:l.0"))
+    >>> knl.default_entrypoint.id_to_insn["t"].within_inames
+    frozenset({'i'})
+    """
+    return apply(kernel, "add_inames_for_unused_hw_axes", within=_query(within))
+
+
+def add_padding(kernel: _P, variable: str, axis: int, elements: int) -> _P:
+    """Makes the stride of an axis of an array a multiple of so many elements.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<36}", "a[i,j] = 1")
+    >>> lp.add_padding(knl, "a", 0, 16).default_entrypoint.arg_dict["a"].dim_tags
+    ('nested(1, 16)', 'N0')
+    """
+    return apply(kernel, "add_padding", variable, axis, elements)
+
+
+def concatenate_arrays(kernel: _P, array_names: _Names, new_name: str | None = None, axis_nr: int = 0) -> _P:
+    """Puts temporaries one behind the other in one array.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<10}", ["<float64>a[i] = x[i] {id=a}", "<float64>b[i] = y[i] {id=b}", "z[i] = a[i] + b[i]"])
+    >>> lp.concatenate_arrays(knl, ["a", "b"], "c").default_entrypoint.temporary_variables["c"].shape
+    (20,)
+    """
+    names = [name.strip() for name in array_names.split(",")] if isinstance(array_names, str) else list(array_names)
+    return apply(kernel, "concatenate_arrays", names, new_name or names[0], axis_nr)
+
+
+def fuse_kernels(
+    kernels: Iterable[Program | Kernel],
+    suffixes: Iterable[str] | None = None,
+    data_flow: Iterable[tuple[str, int, int]] | None = None,
+) -> Program:
+    """One kernel that does what several do, one after the other.
+
+    Parameters
+    ----------
+    kernels : list
+        Kernels, or programs of one kernel. Arguments of one name are one argument.
+    suffixes : list of str, optional
+        What names that collide end in, one for each kernel.
+    data_flow : list of tuples, optional
+        ``(variable, from, to)``: what kernel `to` does with the variable waits for what kernel `from` writes to it.
+
+    Examples
+    --------
+    >>> import numpy as np, parloop.loops as lp
+    >>> first = lp.make_kernel("{[i]: 0<=i<3}", "b[i] = 2*a[i]")
+    >>> second = lp.make_kernel("{[i]: 0<=i<3}", "c[i] = b[i] + 1", [lp.GlobalArg("b", is_input=False), ...])
+    >>> knl = lp.fuse_kernels([first, second], data_flow=[("b", 0, 1)])
+    >>> event, (b, c) = knl(a=np.arange(3.0))
+    >>> c
+    array([1., 3., 5.])
+    """
+    items = [item if isinstance(item, Kernel) else item.default_entrypoint for item in kernels]
+    flows = [(str(name), int(source), int(sink)) for name, source, sink in data_flow or ()]
+    return fused([(item.program, item.name) for item in items], list(suffixes or ()), flows)
+
+
+def remove_predicates_from_insn(kernel: _P, predicates: Iterable[Any], insn_match: Any) -> _P:
+    """Takes conditions away from instructions. Who asks for it promises that they hold, or that it does no harm where they do not.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<10}", "a[i] = 1 {id=a, if=i >= 0}")
+    >>> lp.remove_predicates_from_insn(knl, ["i >= 0"], "id:a").default_entrypoint.id_to_insn["a"].predicates
+    frozenset()
+    """
+    return apply(kernel, "remove_predicates_from_insn", [text(item) for item in predicates], str(insn_match))
+
+
+def to_batched(
+    kernel: _P, nbatches: str | int, batch_varying_args: _Names, batch_iname_prefix: str = "ibatch", sequential: bool = False
+) -> _P:
+    """Does what a kernel does for each of several batches: arguments that vary get a first axis of that length.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> knl = lp.to_batched(lp.make_kernel("{[i]: 0<=i<2}", "y[i] = c*x[i]"), "nbatches", "x,y")
+    >>> knl(x=np.ones((3, 2)), c=2.0)[1][0].shape
+    (3, 2)
+    """
+    names = [name.strip() for name in batch_varying_args.split(",")] if isinstance(batch_varying_args, str) else list(batch_varying_args)
+    return apply(kernel, "to_batched", nbatches, names, batch_iname_prefix)
+
+
+def unprivatize_temporaries_with_inames(kernel: _P, inames: _Names, only_var_names: _Names | None = None) -> _P:
+    """Takes the axes of inames away from temporaries, all uses of which have the iname there.
+
+    >>> import parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i]: 0<=i<16}", ["<>t[i] = 2*a[i] {id=t}", "b[i] = t[i] {dep=t}"])
+    >>> lp.unprivatize_temporaries_with_inames(knl, {"i"}).default_entrypoint.temporary_variables["t"].shape
+    ()
+    """
+    return apply(kernel, "unprivatize_temporaries_with_inames", inames, only_var_names=only_var_names)
+
+
+def buffer_array(
+    kernel: _P,
+    var_name: str,
+    buffer_inames: _Names,
+    init_expression: Any = None,
+    within: Any = None,
+    *,
+    default_tag: Any = None,
+    temporary_name: str | None = None,
+    temporary_address_space: Any = None,
+    fetch_bounding_box: bool = False,
+) -> _P:
+    """Lets instructions use a temporary in the place of part of an array: it is filled before them, and stored behind them.
+
+    Parameters
+    ----------
+    var_name : str
+        The array.
+    buffer_inames : list of str
+        The inames through all values of which the buffer lasts.
+    init_expression : optional
+        What the buffer begins with, in the place of what the array has.
+
+    Examples
+    --------
+    >>> import numpy as np, parloop.loops as lp
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i<4 and 0<=j<3}", "b[i] = b[i] + a[i,j]", [lp.GlobalArg("a,b", np.float64), ...])
+    >>> knl = lp.buffer_array(knl, "b", ["i"])
+    >>> [insn.id for insn in knl.default_entrypoint.instructions]
+    ['init_b', 'insn', 'store_b']
+    >>> knl(a=np.ones((4, 3)), b=np.zeros(4))[1][0]
+    array([3., 3., 3., 3.])
+    """
+    inames = [name.strip() for name in buffer_inames.split(",") if name.strip()] if isinstance(buffer_inames, str) else list(buffer_inames)
+    return apply(
+        kernel,
+        "buffer_array",
+        var_name,
+        inames,
+        init_expression=None if init_expression is None else text(init_expression),
+        within=_query(within),
+        default_tag=default_tag,
+        temporary_name=temporary_name,
+        temporary_address_space=temporary_address_space,
+        fetch_bounding_box=fetch_bounding_box,
+    )
+
+
+def pack_and_unpack_args_for_call(program: Program, call_name: str) -> Program:
+    """Copies the parts of arrays that calls of a kernel take into temporaries of its shapes, and what it writes back.
+
+    >>> import numpy as np, parloop.loops as lp
+    >>> twice = lp.make_function("{[k]: 0<=k<6}", "y[k] = 2*x[k]", name="twice")
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i<3 and 0<=j<2}", "[i,j]: b[i,j] = twice([i,j]: a[i,j])", [lp.GlobalArg("a,b", shape=(3, 2))])
+    >>> knl = lp.pack_and_unpack_args_for_call(lp.merge([knl, twice]), "twice")
+    >>> float(knl(a=np.ones((3, 2)))[1][0].sum())
+    12.0
+    """
+    return apply(program, "pack_and_unpack_args_for_call", call_name)
+
+
+def collect_common_factors_on_increment(kernel: _P, var_name: str) -> _P:
+    """Multiplies by the factors that all terms of an accumulation have once, where the sum is used. Floating-point numbers are rounded otherwise.
+
+    >>> import parloop.loops as lp
+    >>> lines = ["<float64>s = 0 {id=s, inames=i}", "s = s + w[i]*a[i,j]*x[j] {id=add, dep=s}", "y[i] = s {id=y, dep=add}"]
+    >>> knl = lp.collect_common_factors_on_increment(lp.make_kernel("{[i,j]: 0<=i,j<n}", lines), "s")
+    >>> print(knl.default_entrypoint.id_to_insn["y"])
+    y[i] = s*w[i] {id=y, dep=add, inames=+i}
+    """
+    return apply(kernel, "collect_common_factors_on_increment", var_name)

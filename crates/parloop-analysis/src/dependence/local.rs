@@ -54,8 +54,7 @@ impl<'k> Dependences<'_, 'k> {
             return Ok(false);
         }
         for read in touches.iter().filter(|touch| !touch.access.write && touch.is_exact) {
-            let mut undefined =
-                self.facts.domain(&read.inames(self.facts))?.join(&self.facts.kernel.assumptions)?.constrain(&read.constraints)?;
+            let mut undefined = self.meant(read)?;
             for write in touches.iter().filter(|touch| touch.access.write) {
                 undefined = undefined.subtract(&self.defined_by(write, read, undefined.dims())?)?;
             }
@@ -66,10 +65,27 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
+    /// The points at which a read was done as created: some that was moved ahead may take more than those it stands for need.
+    fn meant(&self, read: &Touch<'k>) -> Result<Set, IslError> {
+        let dims: Vec<Name> = read.inames(self.facts).into_iter().collect();
+        let mut meant = Set::empty(&[], &dims);
+        for time in &self.facts.kernel.instructions[read.at].origin.times_for(&read.root) {
+            let mut pair = Pair::new(self, read, read);
+            pair.same.clear();
+            pair.times = Some((time, time));
+            let names: Vec<Name> = dims.iter().map(|dim| pair.marked(Side::First, dim)).collect();
+            let points = pair.domain(Side::First)?.project_onto(&names)?;
+            let own = |name: &Name| names.iter().position(|marked| marked == name).map(|place| dims[place].clone());
+            meant = meant.union(&points.rename(&own)?)?;
+        }
+        Ok(meant)
+    }
+
     /// The points of a read at which a write may have come first.
     fn defined_by(&self, write: &Touch<'k>, read: &Touch<'k>, dims: &[Name]) -> Result<Set, IslError> {
         let instructions = &self.facts.kernel.instructions;
-        let (early, late) = (instructions[write.at].origin.times_for(&write.root), instructions[read.at].origin.times_for(&read.root));
+        let times = |touch: &Touch<'k>| instructions[touch.at].origin.times_for(&write.root);
+        let (early, late) = (times(write), times(read));
         let everywhere = || Set::universe(&[], dims);
         let mut defined = Set::empty(&[], dims);
         for (early, late) in early.iter().flat_map(|early| late.iter().map(move |late| (early, late))) {

@@ -143,46 +143,46 @@ impl<'k> Dependences<'_, 'k> {
             let found = self.facts.writers.iter().find(|(name, _)| reads.contains(*name));
             Ok(found.and_then(|(name, writers)| Some((name.clone(), *writers.first()?))))
         };
-        let Some(Time { steps, .. }) = definition.origin.times.first() else { return any_writer() };
-        let moved: Vec<TimeStep> = steps
-            .iter()
-            .map(|step| match step {
-                TimeStep::At(place) => TimeStep::At(*place),
-                TimeStep::Loop(value) => TimeStep::Loop(value.substitute(mover.indices)),
-            })
-            .collect();
-        let Some(used) = instructions[mover.user].origin.times.first() else { return any_writer() };
+        let (defined, used) = (&definition.origin.times, &instructions[mover.user].origin.times);
+        if defined.is_empty() || used.is_empty() {
+            return any_writer();
+        }
         for (key, touches) in &self.touches {
             let written = touches.iter().filter(|touch| touch.access.write);
             for read in touches.iter().filter(|touch| touch.at == mover.definition) {
                 let virtual_read = self.moved(read, mover);
                 for write in written.clone().filter(|write| !(read.access.write && write.at == mover.definition)) {
-                    let mut pair = Pair::new(self, write, &virtual_read);
-                    pair.times = Some((&EMPTY, used));
-                    if pair.is_apart()? {
-                        continue;
-                    }
-                    let before_use = time::compare(
-                        &pair,
-                        (Side::First, own_steps(instructions[write.at].origin.times.first())),
-                        (Side::Second, &used.steps),
-                    )?;
-                    let after = time::compare(
-                        &pair,
-                        (Side::Second, &moved),
-                        (Side::First, own_steps(instructions[write.at].origin.times.first())),
-                    )?;
-                    let touching = pair.touching()?;
-                    for (one, other) in before_use.earlier.iter().flat_map(|one| after.earlier.iter().map(move |other| (one, other))) {
-                        let between: Vec<Constraint> = one.iter().chain(other).cloned().collect();
-                        if !touching.constrain(&between)?.is_empty()? {
-                            return Ok(Some((key.clone(), write.at)));
+                    for (defined, used) in defined.iter().flat_map(|defined| used.iter().map(move |used| (defined, used))) {
+                        let moved = defined.map(&|value| value.substitute(mover.indices));
+                        for own in &instructions[write.at].origin.times {
+                            if self.is_amid(write, &virtual_read, own, &moved, used)? {
+                                return Ok(Some((key.clone(), write.at)));
+                            }
                         }
                     }
                 }
             }
         }
         Ok(None)
+    }
+
+    /// Whether a write comes after a time of the assignment and before the use.
+    fn is_amid(&self, write: &Touch<'k>, read: &Touch<'k>, own: &Time, defined: &Time, used: &Time) -> Result<bool, IslError> {
+        let mut pair = Pair::new(self, write, read);
+        pair.times = Some((own, used));
+        if pair.is_apart()? {
+            return Ok(false);
+        }
+        let before_use = time::compare(&pair, (Side::First, &own.steps), (Side::Second, &used.steps))?;
+        let after = time::compare(&pair, (Side::Second, &defined.steps), (Side::First, &own.steps))?;
+        let touching = pair.touching()?;
+        for (one, other) in before_use.earlier.iter().flat_map(|one| after.earlier.iter().map(move |other| (one, other))) {
+            let between: Vec<Constraint> = one.iter().chain(other).cloned().collect();
+            if !touching.constrain(&between)?.is_empty()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// A write that some of the instances for which an instruction stands come before, and others after, where all of them read the same
@@ -196,12 +196,44 @@ impl<'k> Dependences<'_, 'k> {
         for (key, touches) in &self.touches {
             for read in touches.iter().filter(|touch| touch.at == at && !touch.access.write) {
                 for write in touches.iter().filter(|touch| touch.at != at && touch.access.write) {
+                    if comes_first(&instructions[write.at].origin.of, &instructions[at].origin.of, key) {
+                        continue;
+                    }
                     for (before, after) in times.iter().flat_map(|one| times.iter().map(move |other| (one, other))) {
                         for own in &instructions[write.at].origin.times {
                             if self.is_between(write, read, own, before, after)? {
                                 return Ok(Some((key.clone(), write.at)));
                             }
                         }
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// A write that changes what a reduction reads of some variables, at the same points of it, from one value of an iname around it to a
+    /// later one.
+    ///
+    /// # Errors
+    /// When the solver has no answer.
+    pub fn changed_along(&self, (at, read): (usize, &BTreeSet<Name>), sweep: &Name, reduced: &Name) -> Result<Option<usize>, IslError> {
+        let instructions = &self.facts.kernel.instructions;
+        let earlier = |name: &Name| (name.clone(), Expr::Variable(primed(name)));
+        let by: BTreeMap<Name, Expr> = [earlier(sweep), earlier(reduced)].into();
+        for touches in self.touches.values() {
+            for read in touches.iter().filter(|touch| touch.at == at && !touch.access.write && read.contains(&touch.root)) {
+                for write in touches.iter().filter(|touch| touch.access.write) {
+                    let (times, own) = (instructions[at].origin.times_for(&read.root), instructions[write.at].origin.times_for(&read.root));
+                    let mut may_change = own.is_empty() || !matches!(&times[..], [time] if time.is_own());
+                    for (after, own) in times.iter().flat_map(|after| own.iter().map(move |own| (after, own))) {
+                        // The same point of the reduction, for another value of the iname.
+                        let mut before = after.map(&|value| value.substitute(&by));
+                        before.given.push((Expr::Variable(primed(reduced)), Expr::Variable(reduced.clone())));
+                        may_change = may_change || self.is_between(write, read, own, &before, after)?;
+                    }
+                    if may_change {
+                        return Ok(Some(write.at));
                     }
                 }
             }
@@ -269,8 +301,11 @@ impl<'k> Dependences<'_, 'k> {
     }
 }
 
-static EMPTY: Time = Time { steps: Vec::new(), given: Vec::new() };
-
-fn own_steps(time: Option<&Time>) -> &[TimeStep] {
-    time.map_or(&[], |time| &time.steps)
+/// Whether the times at which two instructions touch a variable say that the first does so before the second, in each turn of the same loops.
+fn comes_first(first: &BTreeMap<Name, Vec<TimeStep>>, second: &BTreeMap<Name, Vec<TimeStep>>, variable: &Name) -> bool {
+    let (Some(first), Some(second)) = (first.get(variable), second.get(variable)) else { return false };
+    match (first.split_last(), second.split_last()) {
+        (Some((TimeStep::At(one), around)), Some((TimeStep::At(other), loops))) => around == loops && one < other,
+        _ => false,
+    }
 }

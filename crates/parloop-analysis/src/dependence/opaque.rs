@@ -2,6 +2,7 @@
 //! an integer of its own, of which it is known, where a transformation says so, that it grows with its digits.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, LoopKernel, TimeStep};
@@ -43,10 +44,12 @@ impl Opaque {
         name.starts_with('(')
     }
 
-    /// What a value grows with.
-    pub fn digits(&self, value: &Affine) -> Option<&[Expr]> {
+    /// What a value grows with, if all else that it is made of is known to be the same.
+    pub fn digits(&self, value: &Affine, is_same: &dyn Fn(&Name) -> bool) -> Option<&[Expr]> {
         let name = value.as_name()?;
-        self.values.iter().find(|known| known.name == *name && !known.digits.is_empty()).map(|known| &known.digits[..])
+        let known = self.values.iter().find(|known| known.name == *name && !known.digits.is_empty())?;
+        let digits: BTreeSet<Name> = known.digits.iter().flat_map(Expr::variables).collect();
+        known.expr.variables().iter().all(|name| digits.contains(name) || is_same(name)).then_some(&known.digits[..])
     }
 
     /// An expression in which such values are names.

@@ -10,7 +10,7 @@ use super::pair::{Pair, Side, same_turn};
 use super::path::{Path, Paths};
 use super::touch::{self, Touch};
 use super::violation::{Cause, Doubt, Violation};
-use super::ways::{Way, agree, difference, push_equal, push_if_possible};
+use super::ways::{Way, agree, differ, difference, push_equal, push_if_possible};
 use super::{Dependences, Placement, time};
 use crate::access::Update;
 
@@ -76,7 +76,15 @@ impl<'k> Dependences<'_, 'k> {
         outcome: &mut Outcome,
     ) -> Result<(), IslError> {
         let instructions = &self.facts.kernel.instructions;
-        let (early, late) = (instructions[first.at].origin.times_for(&first.root), instructions[second.at].origin.times_for(&second.root));
+        let origin = |touch: &Touch<'k>| &instructions[touch.at].origin;
+        let (early, late) = (origin(first).times_for(&first.root), origin(second).times_for(&first.root));
+        let turns = origin(first).copied_between(origin(second), &first.root);
+        if let Some(turns) = turns {
+            outcome.violation = self.check_copy(first, second, turns, paths)?;
+            if outcome.violation.is_some() {
+                return Ok(());
+            }
+        }
         // What checked mode cannot decide at run time is decided here: copies of work items, and instances that stand for others.
         let is_shared = touch::space(self.facts, &first.root) != AddressSpace::Private;
         // It takes all atomic updates for ones that may come in any order.
@@ -86,6 +94,7 @@ impl<'k> Dependences<'_, 'k> {
         for (early, late) in early.iter().flat_map(|early| late.iter().map(move |late| (early, late))) {
             let mut pair = Pair::new(self, first, second);
             pair.times = Some((early, late));
+            pair.turns = turns;
             if first.access.write && !second.access.write {
                 pair.same.extend(self.repeated(first.at, second.at, early));
             }
@@ -132,6 +141,23 @@ impl<'k> Dependences<'_, 'k> {
         Ok(())
     }
 
+    /// Whether a copy is filled before it is stored in each turn of the loops around it.
+    fn check_copy(
+        &self,
+        first: &Touch<'k>,
+        second: &Touch<'k>,
+        (early, late): (&[TimeStep], &[TimeStep]),
+        paths: &Paths,
+    ) -> Result<Option<Violation>, IslError> {
+        let depth = early.len().saturating_sub(1);
+        let (early, late) = (Time::of(early.to_vec()), Time::of(late.to_vec()));
+        let mut pair = Pair::new(self, first, second);
+        pair.times = Some((&early, &late));
+        pair.same.extend(same_turn(self, &early.steps, &late.steps, depth));
+        let broken = self.broken(&pair, &early, &late, paths, depth, &|_| true)?;
+        broken.map(|(set, cause, _)| Violation::of(&pair, &set, cause)).transpose()
+    }
+
     /// Instances that lose their order whatever the data is: those whose indices are the same expression of the same inames.
     fn surely_broken(
         &self,
@@ -176,8 +202,9 @@ impl<'k> Dependences<'_, 'k> {
     /// its own value.
     pub(super) fn repeated(&self, first: usize, second: usize, time: &Time) -> Vec<Name> {
         let within = |at: usize| &self.facts.kernel.instructions[at].within_inames;
-        let known = time.names();
-        within(first).intersection(within(second)).filter(|iname| !known.contains(*iname)).cloned().collect()
+        let (known, used) = (time.names(), self.facts.kernel.instructions[first].reads());
+        let is_repeated = |iname: &&Name| !known.contains(*iname) && !used.contains(*iname);
+        within(first).intersection(within(second)).filter(is_repeated).cloned().collect()
     }
 
     /// Instances of which the first ran before the second as created, that agree in the first steps of their times, and that lose their
@@ -213,8 +240,12 @@ impl<'k> Dependences<'_, 'k> {
         if touching.is_empty()? {
             return Ok(None);
         }
-        for earlier in &earlier {
-            let ordered = touching.constrain(earlier)?;
+        let among = match pair.turns {
+            Some((one, other)) => differ(pair, one, other)?,
+            None => vec![Vec::new()],
+        };
+        for (earlier, among) in earlier.iter().flat_map(|earlier| among.iter().map(move |among| (earlier, among))) {
+            let ordered = touching.constrain(earlier)?.constrain(among)?;
             for (way, cause) in &ways {
                 let lost = ordered.constrain(way)?;
                 if !lost.is_empty()? {

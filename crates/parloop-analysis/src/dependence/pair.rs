@@ -24,6 +24,8 @@ pub(super) struct Pair<'a, 'f, 'k> {
     pub second: &'a Touch<'k>,
     /// When they ran, where that is asked about: names of other instances that they stand for are bounded too.
     pub times: Option<(&'a Time, &'a Time)>,
+    /// The loops around a copy that both fill or store, where only different turns of them are asked about.
+    pub turns: Option<(&'a [TimeStep], &'a [TimeStep])>,
     /// Inames that have one value for both.
     pub same: BTreeSet<Name>,
 }
@@ -32,7 +34,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
     /// Two accesses about whose inames nothing is known but what their indices say at a glance.
     pub fn new(deps: &'a Dependences<'f, 'k>, first: &'a Touch<'k>, second: &'a Touch<'k>) -> Pair<'a, 'f, 'k> {
         let same = determined(deps, first, second);
-        Pair { deps, first, second, times: None, same }
+        Pair { deps, first, second, times: None, turns: None, same }
     }
 
     fn touch(&self, side: Side) -> &'a Touch<'k> {
@@ -59,6 +61,12 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
         format!("{name}@{mark}").into()
     }
 
+    /// Whether a name means the same number on both sides, where the first steps of two times are the same.
+    pub fn is_same_after(&self, first: &[TimeStep], second: &[TimeStep], depth: usize) -> impl Fn(&Name) -> bool {
+        let turn = same_turn(self.deps, first, second, depth);
+        move |name| turn.contains(name) || self.marked(Side::First, name) == *name
+    }
+
     /// Whether a name is one of [`marked`](Self::marked) that only one side has.
     pub fn is_marked(name: &Name) -> bool {
         name.ends_with("@1") || name.ends_with("@2")
@@ -75,7 +83,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
     }
 
     /// The points of one side.
-    fn domain(&self, side: Side) -> Result<Set, IslError> {
+    pub fn domain(&self, side: Side) -> Result<Set, IslError> {
         let (touch, facts) = (self.touch(side), self.deps.facts);
         let mut inames = touch.inames(facts);
         inames.extend(self.time(side).into_iter().flat_map(Time::names).filter(|name| facts.kernel.inames.contains_key(name)));
@@ -197,14 +205,21 @@ fn given_away(deps: &Dependences<'_, '_>, values: &[&Affine]) -> BTreeSet<Name> 
         for value in values.iter().filter(|value| !value.names().iter().any(is_other)) {
             let open: Vec<Name> = value.names().into_iter().filter(|name| is_iname(name) && !same.contains(name)).collect();
             if !open.is_empty() && is_one_to_one(deps, value, &open) {
-                let digits = open.iter().filter_map(|name| deps.opaque.digits(&Affine::name(name.clone()))).flatten();
-                same.extend(digits.filter_map(|digit| match digit {
-                    Expr::Variable(name) => Some(name.clone()),
-                    _ => None,
-                }));
                 same.extend(open);
             }
         }
+        let is_same = |name: &Name| same.contains(name) || !(is_iname(name) || is_other(name));
+        let opaque: Vec<Affine> = same.iter().filter(|name| Opaque::is_name(name)).cloned().map(Affine::name).collect();
+        let digits: Vec<Name> = opaque
+            .iter()
+            .filter_map(|value| deps.opaque.digits(value, &is_same))
+            .flatten()
+            .filter_map(|digit| match digit {
+                Expr::Variable(name) => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        same.extend(digits);
         if same.len() == known {
             return same;
         }

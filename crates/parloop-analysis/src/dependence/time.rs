@@ -42,7 +42,7 @@ pub(super) fn compare(
                 };
                 let later = pair.affine(second_side, &b)?.sub(&pair.affine(first_side, &a)?)?;
                 if a == b
-                    && let Some(digits) = pair.deps.opaque.digits(&a)
+                    && let Some(digits) = pair.deps.opaque.digits(&a, &pair.is_same_after(first, second, place))
                 {
                     let steps: Vec<TimeStep> = digits.iter().cloned().map(TimeStep::Loop).collect();
                     let inner = compare(pair, (first_side, &steps), (second_side, &steps))?;

@@ -115,8 +115,9 @@ impl Instance {
     }
 }
 
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Violation {
+    /// What the two instances do.
+    pub fn instances(&self) -> String {
         let is_only = self.first.instruction == self.second.instruction;
         let element = match &self.element {
             Some(indices) if !indices.is_empty() => {
@@ -131,17 +132,21 @@ impl fmt::Display for Violation {
             (true, true) => ("writes", "overwrites"),
         };
         if let Cause::Shared(other) = &self.cause {
-            return write!(f, "{first} reads {element}, whose memory {second} overwrites with `{other}`");
+            return format!("{first} reads {element}, whose memory {second} overwrites with `{other}`");
         }
-        if is_only {
-            write!(f, "instruction `{}`: ", self.first.instruction)?;
-        }
-        write!(f, "{first} {does} {element}, which {second} {then}; ")?;
+        let whose = if is_only { format!("instruction `{}`: ", self.first.instruction) } else { String::new() };
+        format!("{whose}{first} {does} {element}, which {second} {then}")
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.instances())?;
         match &self.cause {
-            Cause::Unordered(iname) => write!(f, "a parallel `{iname}` loses that order"),
-            Cause::Backwards(iname) => write!(f, "the loop over `{iname}` runs the second one first"),
-            Cause::Placed => write!(f, "`{}` is placed before `{}`", self.second.instruction, self.first.instruction),
-            Cause::Copies(iname) => write!(f, "each value of `{iname}` has its own copy of `{}`", self.variable),
+            Cause::Unordered(iname) => write!(f, "; a parallel `{iname}` loses that order"),
+            Cause::Backwards(iname) => write!(f, "; the loop over `{iname}` runs the second one first"),
+            Cause::Placed => write!(f, "; `{}` is placed before `{}`", self.second.instruction, self.first.instruction),
+            Cause::Copies(iname) => write!(f, "; each value of `{iname}` has its own copy of `{}`", self.variable),
             Cause::Shared(_) => Ok(()),
         }
     }

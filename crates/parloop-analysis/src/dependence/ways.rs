@@ -37,6 +37,22 @@ pub(super) fn push_equal(equal: &mut Vec<Constraint>, difference: Affine) {
     }
 }
 
+/// What holds where two times differ in one of their loops: the alternatives.
+pub(super) fn differ(pair: &Pair<'_, '_, '_>, first: &[TimeStep], second: &[TimeStep]) -> Result<Vec<Vec<Constraint>>, IslError> {
+    let mut ways: Vec<Way> = Vec::new();
+    for (one, other) in first.iter().zip(second) {
+        let (TimeStep::Loop(one), TimeStep::Loop(other)) = (one, other) else { continue };
+        match (pair.deps.opaque.affine(one), pair.deps.opaque.affine(other)) {
+            (Some(one), Some(other)) => {
+                let later = pair.difference(&one, &other)?;
+                push_if_possible(&mut ways, &[], &[later.clone(), later.scale(-1)?], || Cause::Placed)?;
+            }
+            _ => ways.push((Vec::new(), Cause::Placed)),
+        }
+    }
+    Ok(ways.into_iter().map(|(constraints, _)| constraints).collect())
+}
+
 /// What holds where two times agree in their first steps; `None` if they never do.
 pub(super) fn agree(
     pair: &Pair<'_, '_, '_>,

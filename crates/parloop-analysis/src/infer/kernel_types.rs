@@ -153,6 +153,10 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
     /// Whether the value an instruction writes is made of the group's names and of literals, which say nothing of their types:
     /// `x[i] = 2*x[i]`.
     fn only_feeds_itself(&self, writer: &Instruction) -> bool {
+        // loopy takes the types of inames and literals.
+        if self.kernel.options.loopy_arithmetic {
+            return false;
+        }
         let (InstructionKind::Assign(Assignment { rhs, .. }) | InstructionKind::Call(CallInstruction { rhs, .. })) = &writer.kind else {
             return true;
         };

@@ -13,7 +13,7 @@ mod wide_sums;
 
 pub use descriptors::descriptors;
 pub use reader::{TypeReader, strong_type_of, type_of};
-pub use spaces::{SpaceError, address_spaces};
+pub use spaces::{SpaceError, address_spaces, open_temporaries};
 pub use types::{types, types_so_far};
 pub use wide_sums::{SUM_TAG, wide_sums};
 

@@ -155,6 +155,7 @@ fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Foun
             (integer_type(*value).ok_or_else(too_large)?, false)
         }
         Literal::Float(bits, None) => (if is_single(*bits) { DType::F32 } else { DType::F64 }, false),
+        Literal::Imaginary(_, None) if env.kernel().options.loopy_arithmetic => (DType::C128, true),
         Literal::Imaginary(bits, None) => (if is_single(*bits) { DType::C64 } else { DType::C128 }, false),
         Literal::Bool(_) => (DType::Bool, true),
         Literal::Text(name) => {

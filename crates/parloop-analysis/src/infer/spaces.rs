@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parloop_ir::syntax::{AddressSpace, LoopKernel};
+use parloop_ir::syntax::{AddressSpace, LoopKernel, Temporary};
 use parloop_isl::Name;
 
 use crate::facts::{Facts, Placement};
@@ -128,6 +128,29 @@ fn space_of(facts: &Facts<'_>, name: &Name) -> Result<AddressSpace, SpaceError> 
     }
     let has_values = facts.kernel.temporaries[name].initializer.is_some();
     Ok(known.map_or(if has_values { AddressSpace::Global } else { AddressSpace::Private }, |(_, space)| space))
+}
+
+/// The kernel with temporaries whose lengths only a call knows in global memory, which the host makes; `None` where nothing changes. One work
+/// item needs one of each, so it is done where there are no others. What shares their memory goes with them.
+pub fn open_temporaries(kernel: &LoopKernel) -> Option<LoopKernel> {
+    let is_open = |temporary: &Temporary| {
+        let is_array = temporary.layout.lengths().is_some_and(|lengths| !lengths.is_empty());
+        temporary.space == Some(AddressSpace::Private) && is_array && temporary.layout.static_lengths().is_none()
+    };
+    let is_alone = || kernel.inames.values().all(|iname| !Placement::of(&iname.tags).is_parallel());
+    if !kernel.temporaries.values().any(is_open) || !is_alone() {
+        return None;
+    }
+    let opened = || kernel.temporaries.values().filter(|temporary| is_open(temporary));
+    let storages: BTreeSet<&Name> = opened().filter_map(|temporary| temporary.base_storage.as_ref()).collect();
+    let mut result = kernel.clone();
+    let moves = |temporary: &Temporary| temporary.base_storage.as_ref().is_some_and(|storage| storages.contains(storage));
+    result
+        .temporaries
+        .values_mut()
+        .filter(|temporary| is_open(temporary) || moves(temporary))
+        .for_each(|temporary| temporary.space = Some(AddressSpace::Global));
+    Some(result)
 }
 
 /// The temporary, and those that share its memory.

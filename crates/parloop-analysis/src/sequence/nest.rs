@@ -76,7 +76,10 @@ pub fn nest<'k>(facts: &Facts<'k>) -> Result<Nest<'k>, SequenceError> {
         }
         nest.place.push(place);
     }
-    check_priorities(facts, &nest)?;
+    // Where the user's priorities are wishes, those that cannot be are left.
+    if !facts.kernel.options.is_lenient() {
+        check_priorities(facts, &nest)?;
+    }
     check_bounds(facts, &nest)?;
     Ok(nest)
 }
@@ -123,7 +126,18 @@ fn rank<'k>(facts: &Facts<'k>, members: &HashMap<&'k Name, Vec<usize>>) -> Resul
     }
     let class_of: HashMap<&Name, usize> =
         classes.values().enumerate().flat_map(|(class, inames)| inames.iter().map(move |&iname| (iname, class))).collect();
-    let mut inside: HashMap<&Name, Vec<&'k Name>> = HashMap::new();
+    let mut inside: Inside<'k> = HashMap::new();
+    let mut add = |outer: &'k Name, inner: &'k Name| {
+        if outer != inner && class_of.contains_key(outer) && class_of.get(outer) == class_of.get(inner) {
+            inside.entry(outer).or_default().push(inner);
+        }
+    };
+    for domain in &facts.kernel.domains {
+        for outer in domain.params() {
+            domain.dims().iter().for_each(|inner| add(outer, inner));
+        }
+    }
+    let by_bounds = facts.kernel.options.is_lenient().then(|| inside.clone());
     let mut add = |outer: &'k Name, inner: &'k Name| {
         if outer != inner && class_of.contains_key(outer) && class_of.get(outer) == class_of.get(inner) {
             inside.entry(outer).or_default().push(inner);
@@ -134,15 +148,14 @@ fn rank<'k>(facts: &Facts<'k>, members: &HashMap<&'k Name, Vec<usize>>) -> Resul
             chain[at + 1..].iter().for_each(|inner| add(outer, inner));
         }
     }
-    for domain in &facts.kernel.domains {
-        for outer in domain.params() {
-            domain.dims().iter().for_each(|inner| add(outer, inner));
-        }
-    }
     let mut rank = HashMap::new();
     for mut inames in classes.into_values() {
         inames.sort_by_key(|iname| (is_unrolled(facts, iname), facts.declared.get(*iname)));
-        for iname in sort_class(inames, &inside)? {
+        let sorted = match (sort_class(inames.clone(), &inside), &by_bounds) {
+            (Err(_), Some(by_bounds)) => sort_class(inames, by_bounds)?,
+            (sorted, _) => sorted?,
+        };
+        for iname in sorted {
             let next = rank.len();
             rank.insert(iname, next);
         }
@@ -150,12 +163,15 @@ fn rank<'k>(facts: &Facts<'k>, members: &HashMap<&'k Name, Vec<usize>>) -> Resul
     Ok(rank)
 }
 
+/// For each loop those that are to be inside of it.
+type Inside<'k> = HashMap<&'k Name, Vec<&'k Name>>;
+
 fn is_unrolled(facts: &Facts<'_>, iname: &str) -> bool {
     facts.kernel.inames.get(iname).is_some_and(|iname| iname.tags.contains(&InameTag::Unroll))
 }
 
 /// Takes again and again the first that is inside of none of the rest.
-fn sort_class<'k>(mut rest: Vec<&'k Name>, inside: &HashMap<&Name, Vec<&'k Name>>) -> Result<Vec<&'k Name>, SequenceError> {
+fn sort_class<'k>(mut rest: Vec<&'k Name>, inside: &Inside<'k>) -> Result<Vec<&'k Name>, SequenceError> {
     if inside.is_empty() {
         return Ok(rest);
     }

@@ -59,6 +59,12 @@ impl Count {
         }
     }
 
+    /// So many times that.
+    pub fn scaled(&self, factor: i64) -> Count {
+        let parts = self.parts.iter().map(|part| Part { factor: part.factor.saturating_mul(factor), ..part.clone() });
+        Count { parts: parts.collect() }
+    }
+
     /// The number for these values of the parameters.
     ///
     /// # Errors

@@ -64,6 +64,8 @@ pub struct Work {
     pub accesses: BTreeMap<(Name, Direction), Count>,
     /// Elements of arguments that are touched at least once, by array and direction; `None` where indices are not affine.
     pub footprints: BTreeMap<(Name, Direction), Option<Count>>,
+    /// Those elements.
+    pub touched: BTreeMap<(Name, Direction), Option<Set>>,
     /// The types of the arguments.
     pub types: BTreeMap<Name, DType>,
 }
@@ -87,8 +89,10 @@ impl Work {
             counter.instruction(instruction, &domain)?;
         }
         for (key, touched) in std::mem::take(&mut counter.touched) {
-            let count = touched.map(|set| Count::points(&set.simplify()?, 1)).transpose()?;
-            counter.work.footprints.insert(key, count);
+            let touched = touched.map(|set| set.simplify()).transpose()?;
+            let count = touched.as_ref().map(|set| Count::points(set, 1)).transpose()?;
+            counter.work.footprints.insert(key.clone(), count);
+            counter.work.touched.insert(key, touched);
         }
         Ok(counter.work)
     }
@@ -115,14 +119,7 @@ impl Counter<'_> {
     }
 
     fn expr(&mut self, expr: &Expr, domain: &Set, point: &Count) -> Result<(), StatsError> {
-        let operations: Vec<Operation> = match expr {
-            Expr::Binary(op, ..) => operation(*op).into_iter().collect(),
-            Expr::Chain(chain) => chain.rest.iter().filter_map(|(op, _)| operation(*op)).collect(),
-            Expr::Unary(UnaryOp::BitNot, _) => vec![Operation::Bits],
-            Expr::Min(operands) | Expr::Max(operands) if operands.len() > 1 => vec![Operation::MinMax],
-            Expr::Call(call) => vec![Operation::Call(call.function.clone())],
-            _ => Vec::new(),
-        };
+        let operations = operations(expr);
         if !operations.is_empty()
             && let Some(dtype) = self.reader.type_of(expr)?.scalar()
         {
@@ -181,6 +178,18 @@ impl Counter<'_> {
             functions.push((Name::from(format!("axis_{axis}").as_str()), affine));
         }
         Ok(Some(domain.image(&functions)?))
+    }
+}
+
+/// What the outermost operators of an expression are counted as.
+pub(super) fn operations(expr: &Expr) -> Vec<Operation> {
+    match expr {
+        Expr::Binary(op, ..) => operation(*op).into_iter().collect(),
+        Expr::Chain(chain) => chain.rest.iter().filter_map(|(op, _)| operation(*op)).collect(),
+        Expr::Unary(UnaryOp::BitNot, _) => vec![Operation::Bits],
+        Expr::Min(operands) | Expr::Max(operands) if operands.len() > 1 => vec![Operation::MinMax],
+        Expr::Call(call) => vec![Operation::Call(call.function.clone())],
+        _ => Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use parloop_analysis::access::{Access, accesses, constraints_of};
+use parloop_analysis::access::{Access, accesses, constraints_of, gaps_of};
 use parloop_analysis::facts::Facts;
 use parloop_ir::fold;
 use parloop_ir::layout::{Axis, length_parameter};
@@ -190,7 +190,13 @@ impl Place<'_, '_> {
         }
         conditions.retain(|constraint| constraint.affine.names().iter().all(|name| is_usable(name) && facts.is_integer(name)));
         let named: BTreeSet<Name> = conditions.iter().flat_map(|constraint| constraint.affine.names()).collect();
-        let known = Known { facts, domain, conditions: &conditions };
+        let mut gaps = Vec::new();
+        for (condition, value) in &self.access.conditions {
+            gaps_of(condition, *value, &mut gaps);
+        }
+        gaps.retain(|gap| gap.names().iter().all(|name| is_usable(name) && facts.is_integer(name)));
+        gaps.truncate(MOST_GAPS);
+        let known = Known { facts, domain, conditions: &conditions, gaps: &gaps };
         let is_exact = self.access.conditions.iter().all(|(condition, value)| is_whole(facts, condition, *value));
         let mut in_kernel = BTreeSet::new();
         for (axis, (index, length)) in sides.iter().enumerate() {
@@ -277,7 +283,12 @@ struct Known<'a, 'k> {
     facts: &'a Facts<'k>,
     domain: &'a Set,
     conditions: &'a [Constraint],
+    /// What is not 0.
+    gaps: &'a [Affine],
 }
+
+/// Each gap may double the cases.
+const MOST_GAPS: usize = 4;
 
 impl Known<'_, '_> {
     /// Whether it is seen at once that the expression is not negative.
@@ -311,7 +322,12 @@ impl Known<'_, '_> {
     /// The points at which the expression is negative, if there are any.
     fn outside(&self, expr: &Affine) -> Result<Option<Set>, CheckError> {
         let negative = Constraint::not_negative(expr.scale(-1)?.sub(&Affine::constant(1))?);
-        let set = self.domain.join(&self.facts.kernel.assumptions)?.constrain(self.conditions)?.constrain(&[negative])?;
+        let mut set = self.domain.join(&self.facts.kernel.assumptions)?.constrain(self.conditions)?.constrain(&[negative])?;
+        for gap in self.gaps {
+            let above = set.constrain(&[Constraint::not_negative(gap.sub(&Affine::constant(1))?)])?;
+            let below = set.constrain(&[Constraint::not_negative(gap.scale(-1)?.sub(&Affine::constant(1))?)])?;
+            set = above.union(&below)?;
+        }
         Ok(if set.is_empty()? { None } else { Some(set) })
     }
 

@@ -52,6 +52,8 @@ pub(super) fn check_order(schedule: &Schedule, facts: &Facts<'_>) -> Result<(), 
             let space = facts.kernel.temporaries.get(name).and_then(|temporary| temporary.space);
             matches!(space, Some(AddressSpace::Global | AddressSpace::Constant)) || launch.host_inames.is_empty()
         });
+        // Slots are read in the first turn of a host loop before they are written; then nobody uses the values.
+        written.extend(schedule.slots.iter().cloned());
         check_nodes(facts, &launch.body, &mut written)?;
     }
     Ok(())

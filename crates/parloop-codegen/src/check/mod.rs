@@ -43,14 +43,35 @@ pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds,
     bounds::check(&facts, program.entrypoints.contains(&kernel.name))
 }
 
-/// Checks what only a schedule shows, of a kernel of the program; gives the orders that may be lost, which only the data knows.
+/// Checks what only a schedule shows, of a kernel of the program; gives the orders that may be lost, which only the data knows, and what its
+/// options make a warning.
 ///
 /// # Errors
 /// The first mistake that is found.
-pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<BTreeSet<Doubt>, CheckError> {
+pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<Found, CheckError> {
     let facts = Facts::of_typed(program, &schedule.kernel);
     placed::check(schedule)?;
     placed::check_axes(program, schedule, &facts)?;
-    definitions::check_order(schedule, &facts)?;
-    order::check(schedule, &facts)
+    let is_lenient = schedule.kernel.options.is_lenient();
+    let mut found = Found::default();
+    match definitions::check_order(schedule, &facts) {
+        Err(error @ CheckError::MissingDefinition { .. }) if is_lenient => found.warnings.push(error),
+        checked => checked?,
+    }
+    match order::check(schedule, &facts) {
+        Err(error @ (CheckError::Race { .. } | CheckError::Reordered { .. } | CheckError::Overwritten { .. })) if is_lenient => {
+            found.warnings.push(error)
+        }
+        checked => found.doubts = checked?,
+    }
+    Ok(found)
+}
+
+/// What is found of a schedule that is no error.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Orders of instances that may be lost: only the data knows.
+    pub doubts: BTreeSet<Doubt>,
+    /// What is an error unless the options of the kernel say that it does no harm.
+    pub warnings: Vec<CheckError>,
 }

@@ -80,7 +80,10 @@ fn is_excused(facts: &Facts<'_>, storage: &Name, one: usize, other: usize) -> bo
     };
     let groups_apart = !instructions[one].groups.is_disjoint(&instructions[other].conflicts)
         || !instructions[other].groups.is_disjoint(&instructions[one].conflicts);
-    (says(one, other) && says(other, one)) || groups_apart
+    // In loopy's kernels one of them says it for both.
+    let is_said =
+        if facts.kernel.options.is_lenient() { says(one, other) || says(other, one) } else { says(one, other) && says(other, one) };
+    is_said || groups_apart
 }
 
 /// For each instruction, those that come before it, as bits.

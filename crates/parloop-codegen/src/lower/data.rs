@@ -93,7 +93,8 @@ impl Data {
             return Err(LowerError::Unsupported { target, what });
         }
         let space = temporary.space.unwrap_or(AddressSpace::Private);
-        if let Some(initializer) = temporary.initializer.as_ref().filter(|_| temporary.read_only) {
+        let initializer = in_memory_order(temporary, target)?;
+        if let Some(initializer) = initializer.as_ref().filter(|_| temporary.read_only) {
             let table = shared.table(kernel, name, initializer);
             self.arrays.insert(name.clone(), array(name, &table, ty, AddressSpace::Constant, &temporary.layout, Storage::Flat)?);
             return Ok(());
@@ -128,7 +129,7 @@ impl Data {
             block.parts.push((name.clone(), ty));
             return Ok(());
         }
-        if let Some(initializer) = &temporary.initializer {
+        if let Some(initializer) = &initializer {
             if space == AddressSpace::Local {
                 let what = format!("temporary `{name}` in local memory has initial values; set them by an instruction");
                 return Err(LowerError::Unsupported { target, what });
@@ -308,6 +309,36 @@ impl Shared {
     }
 }
 
+/// The initial values of a temporary as they lie in its memory; `bytes` of what is given are in C order.
+fn in_memory_order(temporary: &Temporary, target: Target) -> Result<Option<Initializer>, LowerError> {
+    let Some(given) = &temporary.initializer else { return Ok(None) };
+    let (name, shape) = (&temporary.name, &given.shape);
+    let axes = temporary.layout.axes(name)?;
+    if axes.len() != shape.len() {
+        return Ok(Some(given.clone()));
+    }
+    let stride = |axis: &Axis| match axis {
+        Axis::Stride(stride) => constant(stride).and_then(|stride| usize::try_from(stride).ok()),
+        _ => None,
+    };
+    let Some(strides) = axes.iter().map(stride).collect::<Option<Vec<usize>>>() else {
+        let what = format!("temporary `{name}` has initial values, and strides that are not constants; lay it out in C or Fortran order");
+        return Err(LowerError::Unsupported { target, what });
+    };
+    let width = given.dtype.size();
+    let size = shape.iter().zip(&strides).map(|(&length, stride)| length.saturating_sub(1) * stride).sum::<usize>() + 1;
+    let mut bytes = vec![0; size * width];
+    for (at, element) in given.bytes.chunks_exact(width).enumerate() {
+        let (mut rest, mut place) = (at, 0);
+        for (length, stride) in shape.iter().zip(&strides).rev() {
+            place += rest % length * stride;
+            rest /= length;
+        }
+        bytes[place * width..][..width].copy_from_slice(element);
+    }
+    Ok(Some(Initializer { bytes: bytes.into(), ..given.clone() }))
+}
+
 /// The elements of an initializer as literals.
 fn values(initializer: &Initializer) -> Vec<Value> {
     let dtype = initializer.dtype;
@@ -450,7 +481,7 @@ fn is_global(temporary: &Temporary) -> bool {
 }
 
 /// What the host allocates for the temporaries among the parameters.
-pub(super) fn globals(kernel: &LoopKernel, params: &[Param]) -> Result<Vec<GlobalTemporary>, LowerError> {
+pub(super) fn globals(kernel: &LoopKernel, params: &[Param], target: Target) -> Result<Vec<GlobalTemporary>, LowerError> {
     let mut found = Vec::new();
     for param in params {
         let ParamSource::Temporary(name) = &param.source else { continue };
@@ -471,7 +502,7 @@ pub(super) fn globals(kernel: &LoopKernel, params: &[Param]) -> Result<Vec<Globa
             } else {
                 elements
             };
-            initializer = part.initializer.clone();
+            initializer = in_memory_order(part, target)?;
         }
         found.push(GlobalTemporary { name: name.clone(), ty: param.ty.clone(), size, initializer });
     }

@@ -158,7 +158,7 @@ impl Scope<'_> {
             }
             Literal::Imaginary(bits, dtype) => {
                 let value = Value::new(dtype.unwrap_or(DType::C128), ValueKind::Complex(0.0, f64::from_bits(*bits)));
-                Typed { value, weak: dtype.is_none() }
+                Typed { value, weak: dtype.is_none() && !self.kernel.options.loopy_arithmetic }
             }
             Literal::Bool(truth) => Typed::strong(Value::new(DType::Bool, ValueKind::Bool(*truth))),
             Literal::Text(text) => return Err(self.refused(format!("the text '{text}'"))),

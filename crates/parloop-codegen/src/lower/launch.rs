@@ -44,7 +44,7 @@ pub fn lower(
     let mut globals: Vec<GlobalTemporary> = Vec::new();
     for launch in &schedule.launches {
         let function = function(program, schedules, schedule, launch, target, &mut shared)?;
-        for global in data::globals(&schedule.kernel, &function.params)? {
+        for global in data::globals(&schedule.kernel, &function.params, target)? {
             if globals.iter().all(|known| known.name != global.name) {
                 globals.push(global);
             }

@@ -39,9 +39,11 @@ pub(crate) fn keep(
             .collect();
         for at in 0..launches.len() {
             if needs[at] {
+                keeper.claim(temporary, at)?;
                 keeper.reload(temporary, at, &mut launches[at])?;
             }
             if uses[at].written.contains(temporary) && after[at].iter().any(|&later| needs[later]) {
+                keeper.claim(temporary, at)?;
                 keeper.save(temporary, at, &mut launches[at])?;
             }
         }
@@ -130,6 +132,8 @@ struct Keeper<'f, 'k> {
     variables: UniqueNames,
     ids: UniqueNames,
     slots: BTreeMap<Name, (Name, usize)>,
+    /// For memory that temporaries share, and each launch, which of them is kept.
+    claimed: BTreeMap<(Name, usize), Name>,
     temporaries: Vec<Temporary>,
     instructions: Vec<Arc<Instruction>>,
     domains: Vec<Set>,
@@ -150,6 +154,7 @@ impl<'f, 'k> Keeper<'f, 'k> {
             variables: UniqueNames::of_variables(facts.kernel),
             ids: UniqueNames::of_instructions(facts.kernel),
             slots: BTreeMap::new(),
+            claimed: BTreeMap::new(),
             temporaries: Vec::new(),
             instructions: Vec::new(),
             domains: Vec::new(),
@@ -169,6 +174,18 @@ impl<'f, 'k> Keeper<'f, 'k> {
         Ok(())
     }
 
+    /// Of temporaries that share memory, one at most lives across the ends of a launch: its copy would overwrite the others.
+    fn claim(&mut self, temporary: &Name, at: usize) -> Result<(), ScheduleError> {
+        let Some(storage) = self.facts.kernel.temporaries.get(temporary).and_then(|each| each.base_storage.clone()) else { return Ok(()) };
+        match self.claimed.insert((storage, at), temporary.clone()) {
+            Some(other) if other != *temporary => Err(ScheduleError::NotKept {
+                temporary: temporary.clone(),
+                reason: "it shares its memory with another that lives across the same barrier",
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// The name of the memory in which a temporary is kept; made when it is first asked for.
     fn slot(&mut self, temporary: &Temporary, at: usize) -> Result<Name, ScheduleError> {
         if let Some((slot, first)) = self.slots.get(&temporary.name) {
@@ -177,9 +194,6 @@ impl<'f, 'k> Keeper<'f, 'k> {
                 return Err(ScheduleError::KeptAcrossSizes { temporary: temporary.name.clone(), first, second });
             }
             return Ok(slot.clone());
-        }
-        if temporary.base_storage.is_some() {
-            return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "it shares its memory with others" });
         }
         let Shape::Known(own) = &temporary.layout.shape else {
             return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is not known" });

@@ -42,6 +42,8 @@ pub struct Schedule {
     pub steps: Vec<Step>,
     /// The accesses whose indices are checked as the kernel runs, whatever its options say, with the axes along which they are.
     pub guarded: BTreeMap<Expr, BTreeSet<usize>>,
+    /// The temporaries in which values are kept from one launch to another.
+    pub slots: BTreeSet<Name>,
 }
 
 /// One function on the device, run by a grid of work items.
@@ -90,12 +92,14 @@ pub fn schedule(program: &Program, kernel: &LoopKernel) -> Result<Schedule, Sche
     match keep::keep(program, &facts, &mut launches, &steps)? {
         None => {
             finish_launches(program, &facts, &dependences, &mut launches)?;
-            Ok(Schedule { kernel: kernel.clone(), launches, steps, guarded: BTreeMap::new() })
+            Ok(Schedule { kernel: kernel.clone(), launches, steps, guarded: BTreeMap::new(), slots: BTreeSet::new() })
         }
-        Some(kernel) => {
+        Some(made) => {
+            let slots = made.temporaries.keys().filter(|name| !kernel.temporaries.contains_key(*name)).cloned().collect();
+            let kernel = made;
             let facts = Facts::of_typed(program, &kernel);
             finish_launches(program, &facts, &Dependences::of(&facts), &mut launches)?;
-            Ok(Schedule { kernel, launches, steps, guarded: BTreeMap::new() })
+            Ok(Schedule { kernel, launches, steps, guarded: BTreeMap::new(), slots })
         }
     }
 }

@@ -319,7 +319,10 @@ impl Parser<'_> {
     fn operands(&mut self, first: usize, name: &str, op: ReductionOp, inames: Vec<Name>, simultaneous: bool) -> Result<Node, ParseError> {
         let operands = self.positional_rest(first, name)?;
         let count = operand_count(&op);
-        if operands.is_empty() || count.is_some_and(|count| operands.len() != count) {
+        // A reduction of pairs gives pairs.
+        let is_pair = matches!(&operands[..], [only] if matches!(&only.expr, Expr::Reduction(inner) if Some(operand_count(&inner.op)) == Some(count)))
+            && count == Some(2);
+        if operands.is_empty() || count.is_some_and(|count| operands.len() != count) && !is_pair {
             let expected = match count {
                 Some(1) => "inames and 1 expression",
                 Some(_) => "inames and 2 expressions",

@@ -19,6 +19,9 @@ pub struct KernelOptions {
     pub return_dict: bool,
     /// Arguments that are not given may have any value that fits.
     pub skip_arg_checks: bool,
+    /// Numbers are as in loopy's kernels: quotients of integers are cut off where they are assigned to an integer, and `2j` is a complex number of
+    /// double precision wherever it stands.
+    pub loopy_arithmetic: bool,
     /// Warnings that are not given.
     pub silenced: BTreeSet<Name>,
     /// Options that say nothing to this compiler, kept as given.
@@ -32,6 +35,7 @@ pub struct KernelOptions {
 pub struct Promised {
     pub(crate) bounds: bool,
     pub(crate) order: bool,
+    pub(crate) lenient: bool,
     pub(crate) build_options: Vec<String>,
 }
 
@@ -67,6 +71,20 @@ impl KernelOptions {
     /// memory where one of them writes it, unless both are atomic.
     pub unsafe fn set_planned_order(&mut self, planned_order: bool) {
         self.promised.order = planned_order;
+    }
+
+    /// Whether races, lost orders and reads of temporaries before they are written are warnings and not errors.
+    pub fn is_lenient(&self) -> bool {
+        self.promised.lenient
+    }
+
+    /// Sets whether races, lost orders, memory that variables overwrite for each other, and reads of temporaries before they are written are warnings and not errors.
+    ///
+    /// # Safety
+    /// With `true`: in every kernel that gets these options, or a copy of them, what is warned of does no harm: values that nobody uses, or the
+    /// same value from all.
+    pub unsafe fn set_lenient(&mut self, lenient: bool) {
+        self.promised.lenient = lenient;
     }
 
     /// Further arguments for the target's compiler.
@@ -120,6 +138,7 @@ impl Default for KernelOptions {
             annotate: false,
             return_dict: false,
             skip_arg_checks: false,
+            loopy_arithmetic: false,
             silenced: BTreeSet::new(),
             other: BTreeMap::new(),
             promised: Promised::default(),

@@ -32,6 +32,9 @@ pub struct Origin {
     pub times: Vec<Time>,
     /// The times that count for variables which a transformation introduced: their order began with it.
     pub of: BTreeMap<Name, Vec<TimeStep>>,
+    /// By the name of a copy: a variable that it was made of, and the times that count for that between instructions which fill and store the
+    /// copy in one turn of the loops around it, each of which stands for all that used the variable in that turn.
+    pub copies: BTreeMap<Name, (Name, Vec<TimeStep>)>,
     /// Variables that the instances of this instruction update in any order: accumulators of reductions.
     pub commutes: BTreeSet<Name>,
     /// Values that grow with others, of which the first counts most: `(value, digits)`. No two combinations of digits have the same value.
@@ -108,10 +111,19 @@ impl Origin {
         }
     }
 
+    /// The times that count between two instructions that fill and store one copy of a variable, in one turn of the loops around the copy.
+    pub fn copied_between<'o>(&'o self, other: &'o Origin, variable: &Name) -> Option<(&'o [TimeStep], &'o [TimeStep])> {
+        self.copies.iter().filter(|(_, (of, _))| of == variable).find_map(|(copy, (of, steps))| {
+            let (_, others) = other.copies.get(copy).filter(|(theirs, _)| theirs == of)?;
+            Some((&steps[..], &others[..]))
+        })
+    }
+
     /// With expressions in the place of inames, primed ones too; `new` are the inames in these expressions.
     pub fn substitute(&self, by: &BTreeMap<Name, Expr>, new: &[Name]) -> Origin {
         let mut wanted = by.clone();
-        let names = self.times.iter().flat_map(Time::names).chain(self.of.values().flat_map(|steps| Time::of(steps.clone()).names()));
+        let steps = self.of.values().chain(self.copies.values().map(|(_, steps)| steps));
+        let names = self.times.iter().flat_map(Time::names).chain(steps.flat_map(|steps| Time::of(steps.clone()).names()));
         for name in names {
             let (plain, primes) = without_primes(&name);
             if primes > 0
@@ -125,11 +137,21 @@ impl Origin {
         self.map(&|expr| expr.substitute(&wanted))
     }
 
+    /// The times of copies with other names and steps.
+    pub fn copies_with(
+        &self,
+        name: &dyn Fn(&Name) -> Name,
+        steps: &dyn Fn(&[TimeStep]) -> Vec<TimeStep>,
+    ) -> BTreeMap<Name, (Name, Vec<TimeStep>)> {
+        self.copies.iter().map(|(copy, (of, own))| (name(copy), (name(of), steps(own)))).collect()
+    }
+
     /// With each expression of its times changed.
     pub fn map(&self, change: &dyn Fn(&Expr) -> Expr) -> Origin {
         Origin {
             times: self.times.iter().map(|time| time.map(change)).collect(),
             of: self.of.iter().map(|(name, steps)| (name.clone(), steps.iter().map(|step| step.map(change)).collect())).collect(),
+            copies: self.copies_with(&Name::clone, &|steps| steps.iter().map(|step| step.map(change)).collect()),
             commutes: self.commutes.clone(),
             lexical: self.lexical.iter().map(|(value, digits)| (change(value), digits.iter().map(change).collect())).collect(),
         }
@@ -141,6 +163,7 @@ impl Origin {
         Origin {
             times: self.times.clone(),
             of: self.of.iter().map(|(name, steps)| (renamed(name), steps.clone())).collect(),
+            copies: self.copies_with(&renamed, &<[TimeStep]>::to_vec),
             commutes: self.commutes.iter().map(renamed).collect(),
             lexical: self.lexical.clone(),
         }

@@ -12,9 +12,10 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
         annotate,
         return_dict,
         skip_arg_checks,
+        loopy_arithmetic,
         silenced,
         other,
-        promised: Promised { bounds, order, build_options },
+        promised: Promised { bounds, order, lenient, build_options },
     } = options;
     let flags = [
         (*checked == Some(true), "checked"),
@@ -24,7 +25,9 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
         (*annotate, "annotate"),
         (*return_dict, "return_dict"),
         (*skip_arg_checks, "skip_arg_checks"),
+        (*loopy_arithmetic, "loopy_arithmetic"),
         (*order, "planned_order"),
+        (*lenient, "lenient"),
     ];
     let mut lines: Vec<String> = flags.into_iter().filter(|(given, _)| *given).map(|(_, name)| name.to_owned()).collect();
     lines.extend(silenced.iter().map(|warning| format!("silence {}", quoted(warning))));
@@ -42,11 +45,13 @@ const UNTRUSTED: &str = "no option that takes the place of a check, for which no
 /// As [`read`].
 ///
 /// # Safety
-/// What [`KernelOptions::set_check_bounds`], [`KernelOptions::set_planned_order`] and [`KernelOptions::set_build_options`] ask for.
+/// What [`KernelOptions::set_check_bounds`], [`KernelOptions::set_planned_order`], [`KernelOptions::set_lenient`] and
+/// [`KernelOptions::set_build_options`] ask for.
 pub unsafe fn read_trusted(options: &mut KernelOptions, words: &[String]) -> Result<(), &'static str> {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["no_check_bounds"] => options.promised.bounds = true,
         ["planned_order"] => options.promised.order = true,
+        ["lenient"] => options.promised.lenient = true,
         ["build", flag] => options.promised.build_options.push(flag.to_owned()),
         _ => return read(options, words),
     }
@@ -66,18 +71,19 @@ pub fn read(options: &mut KernelOptions, words: &[String]) -> Result<(), &'stati
         ["annotate"] => options.annotate = true,
         ["return_dict"] => options.return_dict = true,
         ["skip_arg_checks"] => options.skip_arg_checks = true,
+        ["loopy_arithmetic"] => options.loopy_arithmetic = true,
         ["silence", warning] => {
             options.silenced.insert(warning.into());
         }
         ["build", flag] => options.add_build_option(flag).map_err(|_| UNTRUSTED)?,
-        ["no_check_bounds" | "planned_order"] => return Err(UNTRUSTED),
+        ["no_check_bounds" | "planned_order" | "lenient"] => return Err(UNTRUSTED),
         ["other", name, value] => {
             options.other.insert(name.into(), value.to_owned());
         }
         _ => {
             return Err(
                 "`checked`, `unchecked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, \
-                        `planned_order`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`",
+                        `loopy_arithmetic`, `planned_order`, `lenient`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`",
             );
         }
     }

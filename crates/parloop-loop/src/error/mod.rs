@@ -56,6 +56,8 @@ pub enum LoopError {
     #[error(transparent)]
     Layout(#[from] LayoutError),
     #[error(transparent)]
+    Stats(StatsError),
+    #[error(transparent)]
     Isl(#[from] IslError),
     #[error(transparent)]
     Run(#[from] RunError),
@@ -86,6 +88,7 @@ impl From<StatsError> for LoopError {
         match error {
             StatsError::Infer(error) => LoopError::Infer(error),
             StatsError::Isl(error) => LoopError::Isl(error),
+            error => LoopError::Stats(error),
         }
     }
 }

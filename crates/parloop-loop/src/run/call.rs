@@ -493,14 +493,35 @@ impl CallPlan {
         }
     }
 
-    /// The strides, in elements, of an output that is to be made; `None` along an axis that may have any.
+    /// The strides, in elements, of an output that is to be made; `None` along an axis that may have any. Arrays of separate axes lie one
+    /// behind the other.
     pub fn output_strides(&self, arg: &PlannedArg, values: &Values) -> Result<SmallVec<[Option<i64>; 4]>, RunError> {
-        let PlannedKind::Array { strides, .. } = &arg.kind else { return Ok(SmallVec::new()) };
+        let PlannedKind::Array { strides, separate, shape, .. } = &arg.kind else { return Ok(SmallVec::new()) };
         let stride = |formula: &Option<Formula>| match formula {
             Some(formula) => formula.evaluate(values).map(Some).ok_or_else(|| self.overflow(arg)),
             None => Ok(None),
         };
-        strides.iter().map(stride).collect()
+        let mut found: SmallVec<[Option<i64>; 4]> = strides.iter().map(stride).collect::<Result<_, RunError>>()?;
+        let (false, Some(shape)) = (separate.is_empty(), shape) else { return Ok(found) };
+        let shape = self.evaluate(arg, shape, values)?;
+        let own: SmallVec<[usize; 4]> = (0..found.len()).filter(|axis| !separate.contains(axis)).collect();
+        let mut room: i64 = 1;
+        if own.iter().all(|&axis| found[axis].is_none()) {
+            for &axis in own.iter().rev() {
+                found[axis] = Some(room);
+                room = room.checked_mul(shape[axis].max(1)).ok_or_else(|| self.overflow(arg))?;
+            }
+        } else {
+            for &axis in &own {
+                let reach = shape[axis].saturating_sub(1).max(0).checked_mul(found[axis].unwrap_or(0));
+                room = reach.and_then(|reach| room.checked_add(reach)).ok_or_else(|| self.overflow(arg))?;
+            }
+        }
+        for &axis in separate.iter().rev() {
+            found[axis] = Some(room);
+            room = room.checked_mul(shape[axis].max(1)).ok_or_else(|| self.overflow(arg))?;
+        }
+        Ok(found)
     }
 
     fn evaluate(&self, arg: &PlannedArg, formulas: &[Formula], values: &Values) -> Result<SmallVec<[i64; 4]>, RunError> {

@@ -40,7 +40,7 @@ fn c_in_a_file_that_is_not_trusted_is_refused() {
 
 #[test]
 fn options_in_a_file_that_is_not_trusted_do_not_take_the_place_of_checks() {
-    for option in ["no_check_bounds", "planned_order", "build \"-lm\"", "build \"-include file.h\""] {
+    for option in ["no_check_bounds", "planned_order", "lenient", "build \"-lm\"", "build \"-include file.h\""] {
         let text = format!("kernel f\noption {option}\n");
         let message = format!(
             "line 2, column 8: expected no option that takes the place of a check, for which nobody vouches (see `LoopFile::parse_trusted`), \
@@ -162,7 +162,7 @@ fn mistakes_in_files_show_their_line() {
         ),
         (
             "kernel f\noption fast",
-            "line 2, column 8: expected `checked`, `unchecked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, `planned_order`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`, found `fast`\n  option fast\n         ^^^^",
+            "line 2, column 8: expected `checked`, `unchecked`, `no_check_bounds`, `no_insert_global_barriers`, `annotate`, `return_dict`, `skip_arg_checks`, `loopy_arithmetic`, `planned_order`, `lenient`, `silence NAME`, `build \"FLAG\"` or `other NAME \"VALUE\"`, found `fast`\n  option fast\n         ^^^^",
         ),
         (
             "kernel f\niname i: g.x",
@@ -323,9 +323,19 @@ fn options() -> impl Strategy<Value = KernelOptions> {
         proptest::collection::vec(".{0,3}", 0..2),
         proptest::collection::btree_map(".{0,3}", ".{0,3}", 0..2),
     );
-    (any::<[bool; 7]>(), lists).prop_map(
+    (any::<[bool; 9]>(), lists).prop_map(
         |(
-            [checked, check_bounds, insert_global_barriers, annotate, return_dict, skip_arg_checks, planned_order],
+            [
+                checked,
+                check_bounds,
+                insert_global_barriers,
+                annotate,
+                return_dict,
+                skip_arg_checks,
+                planned_order,
+                lenient,
+                loopy_arithmetic,
+            ],
             (silenced, build_options, other),
         )| {
             let mut options = KernelOptions {
@@ -334,6 +344,7 @@ fn options() -> impl Strategy<Value = KernelOptions> {
                 annotate,
                 return_dict,
                 skip_arg_checks,
+                loopy_arithmetic,
                 silenced: silenced.into_iter().map(Name::from).collect(),
                 other: other.into_iter().map(|(name, value)| (name.into(), value)).collect(),
                 ..KernelOptions::default()
@@ -342,6 +353,7 @@ fn options() -> impl Strategy<Value = KernelOptions> {
             unsafe {
                 options.set_check_bounds(check_bounds);
                 options.set_planned_order(planned_order);
+                options.set_lenient(lenient);
                 options.set_build_options(build_options);
             }
             options

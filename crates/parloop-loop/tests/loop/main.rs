@@ -16,6 +16,7 @@ mod expressions;
 mod fetched;
 mod files;
 mod filetests;
+mod fusing;
 mod inames;
 mod instructions;
 mod interpret;

@@ -16,6 +16,9 @@ pub fn kernel<'py>(py: Python<'py>, kernel: &LoopKernel) -> PyResult<Bound<'py, 
     let all = PyDict::new(py);
     all.set_item("name", kernel.name.as_str())?;
     all.set_item("domains", kernel.domains.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    let own = |name: &parloop_loop::Name| kernel.inames.contains_key(name);
+    let parameters = kernel.domains.iter().flat_map(|domain| domain.params()).filter(|name| !own(name));
+    all.set_item("parameters", parameters.map(ToString::to_string).collect::<std::collections::BTreeSet<_>>())?;
     let parents = (0..kernel.domains.len()).map(|domain| parent(kernel, domain));
     all.set_item("parents", parents.collect::<Vec<_>>())?;
     all.set_item("args", kernel.arguments.iter().map(|item| argument(py, item)).collect::<PyResult<Vec<_>>>()?)?;
@@ -66,6 +69,8 @@ fn options<'py>(py: Python<'py>, options: &KernelOptions) -> PyResult<Bound<'py,
     all.set_item("return_dict", options.return_dict)?;
     all.set_item("skip_arg_checks", options.skip_arg_checks)?;
     all.set_item("planned_order", options.planned_order())?;
+    all.set_item("lenient", options.is_lenient())?;
+    all.set_item("loopy_arithmetic", options.loopy_arithmetic)?;
     all.set_item("silenced_warnings", options.silenced.iter().map(|name| name.as_str()).collect::<Vec<_>>())?;
     all.set_item("build_options", options.build_options())?;
     Ok(all)

@@ -15,7 +15,13 @@ use super::compiled::lock;
 /// Warns of the accesses of generated code that are in doubt, unless it was done for the kernel. In checked mode a CPU decides them.
 /// `frames` is the number of Python's own functions between the user and this call.
 pub fn warn(py: Python<'_>, warned: &Mutex<BTreeSet<Name>>, generated: &Generated, frames: i32) -> PyResult<()> {
-    let Generated { kernel, target, doubts, .. } = generated;
+    let Generated { kernel, target, doubts, warnings, .. } = generated;
+    if !warnings.is_empty() && lock(warned).insert(format!("{} (harmless?)", kernel.name).as_str().into()) {
+        let category = py.import("parloop.loops._program")?.getattr("LoopWarning")?;
+        for found in warnings {
+            PyErr::warn(py, &category, &CString::new(format!("{}: {found}", kernel.name)).unwrap_or_default(), 1 + frames)?;
+        }
+    }
     if doubts.is_empty() || (kernel.options.is_checked() && *target == Target::C) {
         return Ok(());
     }

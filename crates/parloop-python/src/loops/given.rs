@@ -5,7 +5,7 @@ use parloop_kernel as ker;
 use parloop_kernel::Scalar;
 use parloop_loop::error::LoopError;
 use parloop_loop::run::{Given, GivenArray, PlannedArg, PlannedField, PlannedKind, RunError};
-use parloop_loop::syntax::{ArgumentKind, LoopKernel, Type};
+use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
@@ -62,6 +62,9 @@ pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, valu
         }
         let what = || format!("host data for argument `{}` of kernel `{}`", argument.name, kernel.name);
         context.stream().refuse_recording(what, Some("pass an array of the context"))?;
+        if let Some(array) = strided_copy(context, argument, &value)? {
+            return Ok(Value::Device(Box::new((array, Some(value)))));
+        }
         // Fortran's order is kept: the transpose is copied, and its axes turned round again.
         let is_fortran = value.getattr("flags")?.getattr("fnc")?.is_truthy()?;
         let mut array = match is_fortran {
@@ -80,6 +83,28 @@ pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, valu
         return Ok(Value::Device(Box::new((array, Some(value)))));
     }
     Ok(Value::Device(Box::new((Array::from_object(context, &value, None)?, None))))
+}
+
+/// A copy on the device of all memory from the first to the last element, where the kernel says how the axes lie and they lie in neither C's
+/// nor Fortran's order.
+fn strided_copy(context: &ker::Context, argument: &Argument, value: &Bound<'_, PyAny>) -> Result<Option<Array>> {
+    let ArgumentKind::Array { layout, .. } = &argument.kind else { return Ok(None) };
+    let Some(host) = NdArray::of(value)? else { return Ok(None) };
+    let Some(itemsize) = host.dtype().map(|dtype| dtype.size()) else { return Ok(None) };
+    let shape: Vec<usize> = host.shape().iter().map(|&length| length as usize).collect();
+    let strides: Vec<isize> = host.strides().to_vec();
+    let fits = |(&length, &stride): (&usize, &isize)| length > 0 && (length == 1 || stride > 0 && stride % itemsize as isize == 0);
+    let is_usual = is_dense(&shape, &strides, itemsize, ker::Order::C) || is_dense(&shape, &strides, itemsize, ker::Order::Fortran);
+    if layout.dim_tags.is_empty() || is_usual || !shape.iter().zip(&strides).all(fits) {
+        return Ok(None);
+    }
+    let last: isize = shape.iter().zip(&strides).map(|(&length, &stride)| (length as isize - 1) * stride).sum();
+    let elements = last as usize / itemsize + 1;
+    let tricks = value.py().import("numpy.lib.stride_tricks")?;
+    let flat = tricks.call_method1("as_strided", (value, (elements,), (itemsize,)))?;
+    let mut array = Array::from_object(context, &flat, None)?;
+    (array.layout.shape, array.layout.strides) = (shape, strides);
+    Ok(Some(array))
 }
 
 /// An object of the class that is asked for, in memory that the device reaches.

@@ -28,6 +28,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     call::register(module)?;
     module.add_function(wrap_pyfunction!(build::make_loop_program, module)?)?;
     module.add_function(wrap_pyfunction!(program::merge_loop_programs, module)?)?;
+    module.add_function(wrap_pyfunction!(program::fuse_loop_kernels, module)?)?;
+    module.add_class::<stats::LoopCount>()?;
+    module.add_function(wrap_pyfunction!(stats::count_loop_points, module)?)?;
     module.add_function(wrap_pyfunction!(tree::loop_expression_tree, module)?)
 }
 

@@ -31,10 +31,16 @@ pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) ->
             "annotate_inames" | "annotate" => options.annotate = value.is_truthy()?,
             "return_dict" => options.return_dict = value.is_truthy()?,
             "skip_arg_checks" => options.skip_arg_checks = value.is_truthy()?,
+            "loopy_arithmetic" => options.loopy_arithmetic = value.is_truthy()?,
             "planned_order" => {
                 let planned = value.is_truthy()?;
                 // SAFETY: as above.
                 unsafe { options.set_planned_order(planned) }
+            }
+            "lenient" => {
+                let lenient = value.is_truthy()?;
+                // SAFETY: as above.
+                unsafe { options.set_lenient(lenient) }
             }
             "silenced_warnings" => {
                 let names = value.try_iter()?.map(|name| Ok(name?.str()?.to_string().into()));

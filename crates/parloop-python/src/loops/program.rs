@@ -29,6 +29,35 @@ pub fn merge_loop_programs(programs: Vec<Bound<'_, LoopProgram>>) -> Result<Loop
     Ok(LoopProgram::new(merged))
 }
 
+/// One program of a kernel that does what the kernels of programs do, each given with its name; data flows as `(variable, from, to)`.
+#[pyfunction]
+#[pyo3(name = "_fuse_loop_kernels")]
+pub fn fuse_loop_kernels(
+    programs: Vec<(Bound<'_, LoopProgram>, String)>,
+    suffixes: Vec<String>,
+    flows: Vec<(String, usize, usize)>,
+) -> Result<LoopProgram> {
+    let mut kernels = Vec::with_capacity(programs.len());
+    for (program, name) in &programs {
+        kernels.push(program.get().kernel_named(name)?);
+    }
+    let suffixes: Vec<Name> = suffixes.iter().map(|suffix| suffix.as_str().into()).collect();
+    let flows: Vec<transform::Flow> =
+        flows.into_iter().map(|(variable, from, to)| transform::Flow { variable: variable.into(), from, to }).collect();
+    let fused = transform::fuse_kernels(&kernels, &suffixes, &flows).map_err(|error| LoopError::from(TransformError::from(error)))?;
+    // What they call comes along.
+    let mut parts = Vec::with_capacity(programs.len());
+    for (program, _) in &programs {
+        let mut rest = (*program.get().inner).clone();
+        rest.callables.retain(|name, _| !rest.entrypoints.contains(name));
+        rest.entrypoints.clear();
+        parts.push(rest);
+    }
+    let mut merged = transform::merge(&parts)?;
+    merged.entrypoints = BTreeSet::from([fused.name.clone()]);
+    Ok(LoopProgram::new(merged.with_kernel(fused)))
+}
+
 /// A program of loop kernels; transformations make others of it.
 #[pyclass(frozen, subclass, name = "_LoopProgram", module = "parloop._parloop")]
 pub struct LoopProgram {
@@ -107,6 +136,13 @@ impl LoopProgram {
         Ok(self.code_for(py, target, entry)?.schedule.to_string())
     }
 
+    /// The names of the functions that the host launches, in the order of the code.
+    #[pyo3(signature = (target=None, entry=None))]
+    fn _launches(&self, py: Python<'_>, target: Option<&str>, entry: Option<&str>) -> Result<Vec<String>> {
+        let generated = self.code_for(py, target, entry)?;
+        Ok(generated.code.launches.iter().map(|launch| launch.function.to_string()).collect())
+    }
+
     /// With types for names of arguments and temporaries; returns the names that no kernel has, too.
     fn _with_types(&self, types: &Bound<'_, PyDict>) -> Result<(LoopProgram, Vec<String>)> {
         let mut program = (*self.inner).clone();
@@ -140,6 +176,16 @@ impl LoopProgram {
             program = program.with_kernel(kernel);
         }
         Ok(LoopProgram::new(program))
+    }
+
+    /// With nothing promised of the parameters of its kernels.
+    fn _without_assumptions(&self) -> LoopProgram {
+        let mut program = (*self.inner).clone();
+        for mut kernel in self.entry_kernels(&self.inner) {
+            kernel.assumptions = parloop_loop::Set::universe(&[], &[]);
+            program = program.with_kernel(kernel);
+        }
+        LoopProgram::new(program)
     }
 
     /// With another target.

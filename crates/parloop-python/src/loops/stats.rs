@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use parloop_loop::prepare::prepare;
-use parloop_loop::stats::{Count, Direction, Work};
-use parloop_loop::syntax::Program;
+use parloop_loop::schedule::{Node, Schedule, Step};
+use parloop_loop::stats::{Count, Direction, Selection, Strides, Tally, Work, turns};
+use parloop_loop::syntax::{Instruction, Program, SyncScope};
 use parloop_loop::{Name, run::target_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,6 +13,7 @@ use pyo3::types::PyDict;
 use super::compiled::{lock, with_types};
 use super::program::LoopProgram;
 use crate::error::Result;
+use crate::ndarray::numpy_dtype;
 
 /// Seconds, sizes, the device, and the program with its types.
 type Said<'py> = (f64, BTreeMap<String, i64>, String, Bound<'py, LoopProgram>);
@@ -36,8 +38,125 @@ fn counted<'py>(py: Python<'py>, count: &Count, sizes: Option<&BTreeMap<String, 
     Ok((count.to_string(), numbers).into_pyobject(py)?.into_any())
 }
 
+/// A number in terms of the sizes of a kernel.
+#[pyclass(frozen, name = "_LoopCount", module = "parloop._parloop")]
+pub struct LoopCount {
+    inner: Count,
+}
+
+#[pymethods]
+impl LoopCount {
+    /// The number for these sizes, and whether it is exact.
+    fn evaluate(&self, sizes: BTreeMap<String, i64>) -> Result<(u128, bool)> {
+        let found = self.inner.evaluate(&|name| sizes.get(name.as_str()).copied()).map_err(parloop_loop::error::LoopError::from)?;
+        Ok((found.value, found.exact))
+    }
+
+    fn __add__(&self, other: &LoopCount) -> LoopCount {
+        let mut inner = self.inner.clone();
+        inner.add(other.inner.clone());
+        LoopCount { inner }
+    }
+
+    fn __mul__(&self, factor: i64) -> LoopCount {
+        LoopCount { inner: self.inner.scaled(factor) }
+    }
+
+    fn __str__(&self) -> String {
+        self.inner.to_string()
+    }
+}
+
+/// How many points a set has.
+#[pyfunction]
+#[pyo3(name = "_count_loop_points")]
+pub fn count_loop_points(set: &str) -> Result<LoopCount> {
+    let set = parloop_loop::Set::parse(set).map_err(parloop_loop::error::LoopError::from)?;
+    Ok(LoopCount { inner: Count::points(&set, 1).map_err(parloop_loop::error::LoopError::from)? })
+}
+
+/// The kernel of that name after all passes, with the kernels that it calls in the place of their calls.
+fn inlined(program: &Program, entry: &Name) -> Result<Program> {
+    let mut only = program.clone();
+    only.entrypoints.retain(|name| name == entry);
+    let others: Vec<Name> = only
+        .callables
+        .iter()
+        .filter(|(name, callable)| *name != entry && callable.kernel().is_some())
+        .map(|(name, _)| name.clone())
+        .collect();
+    for name in others {
+        only = parloop_loop::transform::inline_callable_kernel(&only, &name)?;
+    }
+    Ok(prepare(&only, program.target.unwrap_or(parloop_loop::syntax::Target::C))?)
+}
+
+type Strided = Vec<(u8, Option<String>)>;
+
 #[pymethods]
 impl LoopProgram {
+    /// Operations as `(kind, dtype, count)`, accesses as `((space, dtype, array, direction, granularity), (strides along l, along g), count)`.
+    #[allow(clippy::too_many_arguments)] // they are the parameters of Python's method
+    #[pyo3(signature = (entry, subgroup, redundant, operations, subscripts, within))]
+    fn _tally<'py>(
+        &self,
+        py: Python<'py>,
+        entry: &str,
+        subgroup: Option<u64>,
+        redundant: bool,
+        operations: bool,
+        subscripts: bool,
+        within: Option<&str>,
+    ) -> Result<Bound<'py, PyDict>> {
+        let entry = Name::from(entry);
+        let query = within.map(parloop_loop::parse::query).transpose()?;
+        let program = py.detach(|| inlined(&self.inner, &entry))?;
+        let kernel = program.kernel(&entry).ok_or_else(|| parloop_loop::error::LoopError::NoEntry { names: Vec::new() })?;
+        let only = |instruction: &Instruction| query.as_ref().is_none_or(|query| query.matches(kernel, instruction));
+        let selection = Selection { subgroup, redundant, operations, subscripts, only: &only };
+        let tally = Tally::of(&program, kernel, &selection).map_err(parloop_loop::error::LoopError::from)?;
+        let said = PyDict::new(py);
+        let mut operations = Vec::new();
+        for ((operation, dtype), count) in tally.operations {
+            operations.push((operation.to_string(), numpy_dtype(py, dtype)?, Bound::new(py, LoopCount { inner: count })?));
+        }
+        let strided = |strides: &Strides| -> Strided {
+            strides.iter().map(|(axis, stride)| (*axis, stride.as_ref().map(ToString::to_string))).collect()
+        };
+        let mut accesses = Vec::new();
+        for (access, count) in tally.accesses {
+            let way = if access.direction == Direction::Load { "load" } else { "store" };
+            let (space, variable) = (access.space.to_string(), access.variable.to_string());
+            let key = (space, numpy_dtype(py, access.dtype)?, variable, way, access.granularity.to_string());
+            accesses.push((key, (strided(&access.local), strided(&access.group)), Bound::new(py, LoopCount { inner: count })?));
+        }
+        said.set_item("operations", operations)?;
+        said.set_item("accesses", accesses)?;
+        Ok(said)
+    }
+
+    /// The barriers and launches of a schedule as `(kind, count)`.
+    fn _synchronizations(&self, py: Python<'_>, entry: &str) -> Result<Vec<(&'static str, LoopCount)>> {
+        let target = self.inner.target.unwrap_or(parloop_loop::syntax::Target::C);
+        let generated = py.detach(|| parloop_loop::prepare::generate(&self.inner, entry, target))?;
+        let schedule = &generated.schedule;
+        let mut found: Vec<(&'static str, Vec<Name>)> = Vec::new();
+        steps(schedule, &schedule.steps, &mut Vec::new(), &mut found);
+        let counted = |(kind, loops): (&'static str, Vec<Name>)| {
+            let inner = turns(&schedule.kernel, &loops).map_err(parloop_loop::error::LoopError::from)?;
+            Ok((kind, LoopCount { inner }))
+        };
+        found.into_iter().map(counted).collect()
+    }
+
+    /// The elements of arrays that are touched, as `(array, direction, set)`; no set where indices are not affine.
+    fn _touched(&self, entry: &str) -> Result<Vec<(String, &'static str, Option<String>)>> {
+        let work = work_of(&self.inner, &entry.into())?;
+        let way = |direction: &Direction| if *direction == Direction::Load { "read" } else { "write" };
+        let touched = work.touched.iter();
+        Ok(touched.map(|((array, direction), set)| (array.to_string(), way(direction), set.as_ref().map(ToString::to_string))).collect())
+    }
+
     /// Operations as `(kind, dtype, (text, numbers))`, accesses and footprints as `(array, dtype, direction, (text, numbers))`.
     #[pyo3(signature = (sizes=None))]
     fn _work<'py>(&self, py: Python<'py>, sizes: Option<BTreeMap<String, i64>>) -> Result<Bound<'py, PyDict>> {
@@ -81,5 +200,38 @@ impl LoopProgram {
         typed.target = Some(target_of(compiled.context().device().kind()));
         let device = compiled.context().device().id().to_string();
         Ok(Some((seconds, sizes, device, Bound::new(py, LoopProgram::new(typed))?)))
+    }
+}
+
+/// Launches, and the barriers in them, with the loops around each.
+fn steps(schedule: &Schedule, each: &[Step], around: &mut Vec<Name>, found: &mut Vec<(&'static str, Vec<Name>)>) {
+    for step in each {
+        match step {
+            Step::Launch(index) => {
+                found.push(("kernel_launch", around.clone()));
+                barriers(&schedule.launches[*index].body, around, found);
+            }
+            Step::Loop { iname, body } => {
+                around.push(iname.clone());
+                steps(schedule, body, around, found);
+                around.pop();
+            }
+        }
+    }
+}
+
+fn barriers(nodes: &[Node], around: &mut Vec<Name>, found: &mut Vec<(&'static str, Vec<Name>)>) {
+    for node in nodes {
+        match node {
+            Node::Loop { iname, body } => {
+                around.push(iname.clone());
+                barriers(body, around, found);
+                around.pop();
+            }
+            Node::Barrier { scope, .. } => {
+                found.push((if *scope == SyncScope::Local { "barrier_local" } else { "barrier_global" }, around.clone()));
+            }
+            Node::Run(_) => {}
+        }
     }
 }

@@ -265,3 +265,77 @@ pub(super) fn remove_unused_arguments(kernel: &LoopKernel, step: &Step) -> Done 
     Arguments::of(step, &[])?;
     Ok(crate::remove_unused_arguments(kernel))
 }
+
+pub(super) fn add_padding(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["variable", "axis", "elements"])?;
+    let number = |argument| -> Result<u64, ApplyError> {
+        u64::try_from(arguments.int(argument)?).map_err(|_| arguments.wrong(argument, "a number that is not negative").into())
+    };
+    let axis = usize::try_from(number("axis")?).unwrap_or(usize::MAX);
+    done(step, crate::add_padding(kernel, &arguments.text("variable")?.into(), axis, number("elements")?))
+}
+
+pub(super) fn concatenate_arrays(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["array_names", "new_name", "axis_nr"])?;
+    let axis = match arguments.get("axis_nr") {
+        None => 0,
+        Some(_) => usize::try_from(arguments.int("axis_nr")?).map_err(|_| arguments.wrong("axis_nr", "an axis, counted from 0"))?,
+    };
+    done(step, crate::concatenate_arrays(kernel, &arguments.names("array_names")?, &arguments.text("new_name")?.into(), axis))
+}
+
+pub(super) fn to_batched(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["nbatches", "batch_varying_args", "batch_iname_prefix"])?;
+    let count = match arguments.get("nbatches") {
+        Some(StepValue::Int(count)) => Expr::int(*count),
+        _ => {
+            let count = parse::expression(arguments.text("nbatches")?);
+            count.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "nbatches", error })?
+        }
+    };
+    let mut batches = crate::Batches::of(count, arguments.names("batch_varying_args")?);
+    if let Some(prefix) = arguments.optional_text("batch_iname_prefix")? {
+        batches.prefix = prefix.into();
+    }
+    done(step, crate::to_batched(kernel, &batches))
+}
+
+pub(super) fn unprivatize_temporaries_with_inames(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["inames", "only_var_names"])?;
+    let inames = arguments.names("inames")?.into_iter().collect();
+    let only = arguments.optional_names("only_var_names")?.map(|names| names.into_iter().collect());
+    done(step, crate::unprivatize_temporaries_with_inames(kernel, &inames, only.as_ref()))
+}
+
+pub(super) fn buffer_array(kernel: &LoopKernel, step: &Step) -> Done {
+    let names = [
+        "var_name",
+        "buffer_inames",
+        "init_expression",
+        "within",
+        "default_tag",
+        "temporary_name",
+        "temporary_address_space",
+        "fetch_bounding_box",
+    ];
+    let arguments = Arguments::of(step, &names)?;
+    let mut what = crate::Buffer::of(arguments.text("var_name")?, arguments.optional_names("buffer_inames")?.unwrap_or_default());
+    what.init = match arguments.get("init_expression") {
+        None | Some(StepValue::None) => None,
+        Some(StepValue::Int(value)) => Some(Expr::int(*value)),
+        Some(StepValue::Float(value)) => Some(Expr::Literal(parloop_ir::syntax::Literal::Float(value.to_bits(), None))),
+        Some(_) => {
+            let value = parse::expression(arguments.text("init_expression")?);
+            Some(value.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "init_expression", error })?)
+        }
+    };
+    what.within = query(step, &arguments, "within")?;
+    what.default_tag = match fetch_tag(step, &arguments, usize::MAX, FetchTag::Untagged)? {
+        FetchTag::Given(tag) => Some(tag),
+        _ => None,
+    };
+    what.temporary = arguments.optional_text("temporary_name")?.map(Into::into);
+    what.space = address_space(&arguments, "temporary_address_space")?;
+    what.bounding_box = arguments.flag("fetch_bounding_box", false)?;
+    done(step, crate::buffer_array(kernel, &what))
+}

@@ -143,3 +143,23 @@ pub(super) fn tag_instructions(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["new_tag", "within"])?;
     Ok(crate::tag_instructions(kernel, &arguments.text("new_tag")?.into(), &query(step, &arguments, "within")?))
 }
+
+pub(super) fn add_inames_for_unused_hw_axes(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["within"])?;
+    done(step, crate::add_inames_for_unused_hw_axes(kernel, &query(step, &arguments, "within")?))
+}
+
+pub(super) fn remove_predicates_from_insn(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["predicates", "insn_match"])?;
+    let texts = arguments.names("predicates")?;
+    let read = |text: &parloop_isl::Name| {
+        parse::expression(text).map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "predicates", error })
+    };
+    let predicates = texts.iter().map(read).collect::<Result<_, _>>()?;
+    Ok(crate::remove_predicates_from_insn(kernel, &predicates, &needed_query(step, &arguments, "insn_match")?))
+}
+
+pub(super) fn collect_common_factors_on_increment(kernel: &LoopKernel, step: &Step) -> Done {
+    let arguments = Arguments::of(step, &["var_name"])?;
+    done(step, crate::collect_common_factors_on_increment(kernel, &arguments.text("var_name")?.into()))
+}

@@ -42,15 +42,20 @@ type Transformation = fn(&LoopKernel, &Step) -> Result<LoopKernel, ApplyError>;
 const TABLE: &[(&str, Transformation)] = &[
     ("add_barrier", instructions::add_barrier),
     ("add_dependency", instructions::add_dependency),
+    ("add_inames_for_unused_hw_axes", instructions::add_inames_for_unused_hw_axes),
     ("add_inames_to_insn", instructions::add_inames_to_insn),
     ("add_nosync", instructions::add_nosync),
+    ("add_padding", arrays::add_padding),
     ("add_prefetch", arrays::add_prefetch),
     ("affine_map_inames", inames::affine_map_inames),
     ("alias_temporaries", arrays::alias_temporaries),
     ("allocate_temporaries_for_base_storage", arrays::allocate_temporaries_for_base_storage),
     ("assignment_to_subst", instructions::assignment_to_subst),
     ("assume", inames::assume),
+    ("buffer_array", arrays::buffer_array),
     ("chunk_iname", inames::chunk_iname),
+    ("collect_common_factors_on_increment", instructions::collect_common_factors_on_increment),
+    ("concatenate_arrays", arrays::concatenate_arrays),
     ("duplicate_inames", inames::duplicate_inames),
     ("expand_subst", instructions::expand_subst),
     ("extract_subst", instructions::extract_subst),
@@ -64,6 +69,7 @@ const TABLE: &[(&str, Transformation)] = &[
     ("reduction_arg_to_subst_rule", instructions::reduction_arg_to_subst_rule),
     ("remove_inames_from_insn", instructions::remove_inames_from_insn),
     ("remove_instructions", instructions::remove_instructions),
+    ("remove_predicates_from_insn", instructions::remove_predicates_from_insn),
     ("remove_unused_arguments", arrays::remove_unused_arguments),
     ("remove_unused_inames", inames::remove_unused_inames),
     ("rename_argument", arrays::rename_argument),
@@ -82,11 +88,13 @@ const TABLE: &[(&str, Transformation)] = &[
     ("tag_array_axes", arrays::tag_array_axes),
     ("tag_inames", inames::tag_inames),
     ("tag_instructions", instructions::tag_instructions),
+    ("to_batched", arrays::to_batched),
+    ("unprivatize_temporaries_with_inames", arrays::unprivatize_temporaries_with_inames),
     ("untag_inames", inames::untag_inames),
 ];
 
 /// Those that look at more of the program than the kernel.
-const OF_PROGRAMS: [&str; 2] = ["inline_callable_kernel", "realize_reduction"];
+const OF_PROGRAMS: [&str; 3] = ["inline_callable_kernel", "pack_and_unpack_args_for_call", "realize_reduction"];
 
 /// Does a transformation on the only kernel of a program, or on the one that `in_kernel=NAME` names.
 ///
@@ -114,6 +122,10 @@ pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
     };
     let kernel = program.kernel(&name).ok_or_else(|| ApplyError::NoKernel { step: step.name.clone(), name: name.clone() })?;
     match step.name.as_str() {
+        "pack_and_unpack_args_for_call" => {
+            let arguments = Arguments::of(&step, &["call_name"])?;
+            done(&step, super::pack_and_unpack_args_for_call(program, &name, arguments.text("call_name")?))
+        }
         "realize_reduction" => reductions::realize_reduction(program, &name, &step),
         _ => Ok(program.with_kernel(apply_to_kernel(kernel, &step)?)),
     }

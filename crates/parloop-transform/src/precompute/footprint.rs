@@ -7,7 +7,7 @@ use parloop_ir::syntax::LoopKernel;
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
 /// What a footprint is asked for.
-pub(super) struct Question<'a> {
+pub(crate) struct Question<'a> {
     pub kernel: &'a LoopKernel,
     /// The inames that are swept.
     pub sweep: &'a BTreeSet<Name>,
@@ -21,7 +21,7 @@ pub(super) struct Question<'a> {
 
 /// Why there is no such footprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum FootprintError {
+pub(crate) enum FootprintError {
     Solver(IslError),
     /// Along that axis it is not bounded, or its length has no bound that the kernel's parameters give.
     Unbounded(usize),
@@ -38,7 +38,7 @@ impl From<IslError> for FootprintError {
 }
 
 /// The values taken, as a set over the axes, and the box around them.
-pub(super) struct Footprint {
+pub(crate) struct Footprint {
     /// Over the axes; inames around are parameters.
     set: Set,
     /// What holds for the parameters and the inames around.
@@ -50,7 +50,7 @@ pub(super) struct Footprint {
 }
 
 impl Question<'_> {
-    pub(super) fn answer(&self) -> Result<Footprint, FootprintError> {
+    pub(crate) fn answer(&self) -> Result<Footprint, FootprintError> {
         let mut images = self.accesses.iter().map(|access| self.image(access));
         let first = images.next().ok_or(FootprintError::Empty)??;
         let set = images.try_fold(first, |set, image| set.union(&image?))?;
@@ -70,7 +70,7 @@ impl Question<'_> {
     }
 
     /// Whether everything that an access takes, swept, is in the footprint.
-    pub(super) fn covers(&self, footprint: &Footprint, access: &[Affine]) -> Result<bool, IslError> {
+    pub(crate) fn covers(&self, footprint: &Footprint, access: &[Affine]) -> Result<bool, IslError> {
         self.image(access)?.is_subset(&footprint.set)
     }
 
@@ -81,8 +81,13 @@ impl Question<'_> {
 
     /// What an access takes while the sweep inames, and all that are not around, have any of their values.
     fn image(&self, access: &[Affine]) -> Result<Set, IslError> {
+        self.image_within(access, &BTreeSet::new())
+    }
+
+    /// What an access takes where loops over some inames run.
+    pub(crate) fn image_within(&self, access: &[Affine], within: &BTreeSet<Name>) -> Result<Set, IslError> {
         let parameters = self.parameters();
-        let mut inames: Vec<Name> = parameters.iter().cloned().collect();
+        let mut inames: Vec<Name> = parameters.union(within).cloned().collect();
         inames.extend(access.iter().flat_map(Affine::names).filter(|name| self.kernel.inames.contains_key(name)));
         let domain = domain_of(self.kernel, &inames)?;
         let parameters: Vec<Name> = parameters.into_iter().filter(|name| domain.has_dim(name)).collect();
@@ -141,14 +146,14 @@ fn rank(length: &Affine) -> (usize, i64) {
 
 impl Footprint {
     /// Whether the box has more than one place along the axis.
-    pub(super) fn is_wide(&self, axis: usize) -> bool {
+    pub(crate) fn is_wide(&self, axis: usize) -> bool {
         self.lengths[axis].as_constant() != Some(1)
     }
 
     /// The values of the loops that fill the box, each counted from the box's beginning: the footprint, or all of the box around it.
     /// `loops` has a name for each wide axis.
-    pub(super) fn loops(&self, axes: &[Name], loops: &[(usize, Name)], all_of_box: bool) -> Result<Set, FootprintError> {
-        let mut set = if all_of_box { self.surrounding(axes)? } else { self.convex()? };
+    pub(crate) fn loops(&self, axes: &[Name], loops: &[(usize, Name)], all_of_box: bool) -> Result<Set, FootprintError> {
+        let mut set = self.filled(axes, all_of_box)?;
         for (axis, name) in loops {
             let value = Affine::name(name.clone()).add(&self.bases[*axis])?;
             set = set.add_dims(std::slice::from_ref(name)).substitute(&axes[*axis], &value)?;
@@ -156,6 +161,11 @@ impl Footprint {
         let names: Vec<Name> = loops.iter().map(|(_, name)| name.clone()).collect();
         let set = set.project_onto(&names)?;
         Ok(set.gist(&self.context.add_dims(&names))?)
+    }
+
+    /// What the loops take: the footprint, or all of the box around it.
+    pub(crate) fn filled(&self, axes: &[Name], all_of_box: bool) -> Result<Set, FootprintError> {
+        if all_of_box { Ok(self.surrounding(axes)?) } else { self.convex() }
     }
 
     fn convex(&self) -> Result<Set, FootprintError> {
@@ -178,7 +188,7 @@ impl Footprint {
     }
 
     /// What holds for the parameters and the inames around.
-    pub(super) fn context(&self) -> &Set {
+    pub(crate) fn context(&self) -> &Set {
         &self.context
     }
 }

@@ -3,10 +3,11 @@
 //! `footprint` says which values, `uses` finds and replaces the calls of the rule, `order` says when; here all is put together.
 
 mod error;
-mod footprint;
+pub(crate) mod footprint;
 mod hidden;
+mod nested;
 mod order;
-mod uses;
+pub(crate) mod uses;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -277,7 +278,12 @@ impl<'a> Job<'a> {
         let values = self.values(footprint, &loops)?;
         let copies = self.copy_reductions(&mut result, &mut names, &values)?;
         let lhs = place_of(&temporary, loops.iter().map(|(_, name)| Expr::var(name)).collect());
-        let compute = self.compute(&id, lhs, &loops, &values, &copies)?;
+        let by: BTreeMap<Name, Expr> = values.iter().map(|(name, value)| (name.clone(), from_affine(value))).collect();
+        let body = match self.copied.is_empty() {
+            true => nested::at_place(&mut result, self.rule, &by, &mut names)?,
+            false => self.rule.body.clone(),
+        };
+        let compute = self.compute(&id, lhs, &loops, (body, &by), &copies)?;
         let depends_on = order::dependencies(self.kernel, &users, &self.reads);
         let origin = self.origin(&values, &users, &temporary);
         let mut added = vec![Arc::new(Instruction { depends_on, origin: Arc::new(origin), ..compute })];
@@ -331,6 +337,18 @@ impl<'a> Job<'a> {
                     if !origin.times.contains(&time) {
                         origin.times.push(time);
                     }
+                }
+            }
+        }
+        // What it reads of other temporaries that were computed ahead, it reads when its users would have.
+        for user in self.kernel.instructions.iter().filter(|user| users.contains(&user.id)) {
+            for (name, steps) in user.origin.of.iter().filter(|(name, _)| self.reads.contains(*name)) {
+                let is_own = |step: &TimeStep| match step {
+                    TimeStep::At(_) => true,
+                    TimeStep::Loop(value) => value.variables().iter().all(own),
+                };
+                if steps.iter().all(is_own) {
+                    origin.of.insert(name.clone(), steps.clone());
                 }
             }
         }
@@ -518,16 +536,14 @@ impl<'a> Job<'a> {
         id: &Name,
         lhs: Expr,
         loops: &[(usize, Name)],
-        values: &BTreeMap<Name, Affine>,
+        (mut body, by): (Expr, &BTreeMap<Name, Expr>),
         copies: &BTreeMap<Name, Name>,
     ) -> Result<Instruction, PrecomputeError> {
-        let by: BTreeMap<Name, Expr> = values.iter().map(|(name, value)| (name.clone(), from_affine(value))).collect();
-        let mut body = self.rule.body.clone();
         if !self.copied.is_empty() {
             body = expand_calls(&body, &self.kernel.substitutions, &self.rule.name, &|_| true)?;
             body = hidden::rename_reductions(&body, copies);
         }
-        let rhs = body.substitute(&by);
+        let rhs = body.substitute(by);
         let mut within_inames = self.outer.clone();
         within_inames.extend(loops.iter().map(|(_, name)| name.clone()));
         Ok(Instruction { within_inames, ..Instruction::assign(id.clone(), lhs, rhs) })

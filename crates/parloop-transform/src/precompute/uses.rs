@@ -28,7 +28,7 @@ pub(super) fn call_directly(kernel: &LoopKernel, rule: &Name, within: &Query) ->
 }
 
 /// The arguments as affine expressions of inames and parameters, if all are.
-pub(super) fn affine_arguments(kernel: &LoopKernel, args: &[Expr]) -> Option<Vec<Affine>> {
+pub(crate) fn affine_arguments(kernel: &LoopKernel, args: &[Expr]) -> Option<Vec<Affine>> {
     args.iter()
         .map(|arg| {
             let place = Name::from("an argument");

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use parloop_analysis::dependence::Dependences;
+use parloop_analysis::facts::Facts;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
-use parloop_ir::substitution::expand_calls;
+use parloop_ir::matching::Query;
+use parloop_ir::substitution::{expand_calls, expand_subst};
 use parloop_ir::syntax::{Expr, Iname, InameTag, Instruction, Reduction, TimeStep};
 use parloop_isl::{Affine, Bound, Constraint, Name, Set};
 
@@ -136,6 +139,18 @@ impl Realizer<'_> {
         Ok(Realized { results: at(own.index()), after, within: None, times: order.times(3 * stage + 1, &[]) })
     }
 
+    /// An instruction that changes what is reduced from one value of the sweep to the next; any that writes it there where that is not known.
+    fn changed_along(&self, like: &Instruction, operands: &[Expr], sweep: &Name, scan: &Name) -> Result<Option<Name>, ReduceError> {
+        let read: BTreeSet<Name> = operands.iter().flat_map(Expr::variables).collect();
+        let writes = |other: &&Arc<Instruction>| other.within_inames.contains(sweep) && !other.writes().is_disjoint(&read);
+        let Some(other) = self.kernel.instructions.iter().find(writes) else { return Ok(None) };
+        let Ok(expanded) = expand_subst(&self.kernel, &Query::All) else { return Ok(Some(other.id.clone())) };
+        let facts = Facts::of(&expanded);
+        let Some(&at) = facts.position.get(&like.id) else { return Ok(Some(other.id.clone())) };
+        let changed = Dependences::of(&facts).changed_along((at, &read), sweep, scan)?;
+        Ok(changed.map(|at| self.kernel.instructions[at].id.clone()))
+    }
+
     /// The triangle that the reduction's domain is.
     fn triangle(&self, reduction: &Reduction, like: &Instruction) -> Result<Triangle, ReduceError> {
         let [scan] = &reduction.inames[..] else {
@@ -168,10 +183,8 @@ impl Realizer<'_> {
         if operands.iter().any(|operand| operand.variables().contains(&sweep)) {
             return Err(misfit(format!("what it reduces depends on `{sweep}`, so that no result goes on from the one before")));
         }
-        let read: BTreeSet<Name> = operands.iter().flat_map(Expr::variables).collect();
-        let changes = |other: &&Arc<Instruction>| other.within_inames.contains(&sweep) && !other.writes().is_disjoint(&read);
-        if let Some(other) = self.kernel.instructions.iter().find(changes) {
-            return Err(misfit(format!("`{}` changes what it reduces from one value of `{sweep}` to the next", other.id)));
+        if let Some(other) = self.changed_along(like, &operands, &sweep, scan)? {
+            return Err(misfit(format!("`{other}` changes what it reduces from one value of `{sweep}` to the next")));
         }
         let both = [sweep.clone(), scan.clone()];
         let domain = self.kernel.domain_of(&both.iter().cloned().collect())?;

@@ -6,7 +6,8 @@ import importlib
 from typing import Any
 
 from ... import loops
-from ...loops import Program
+from ...loops import Program, infer_unknown_types
+from .diagnostic import AutomaticTestFailure
 
 
 def auto_test_vs_ref(
@@ -30,13 +31,21 @@ def auto_test_vs_ref(
     test_entrypoint: str | None = None,
 ) -> dict[str, Any]:
     """Runs both with the same random arguments and compares what they give."""
-    loops.auto_test_vs_ref(
-        ref_prog,
-        importlib.import_module("pyopencl").CommandQueue(ctx),
-        test_prog,
-        parameters=parameters,
-        check_result=check_result if do_check else lambda ours, theirs: (True, ""),
-        ref_entrypoint=ref_entrypoint,
-        test_entrypoint=test_entrypoint,
-    )
+    typed = infer_unknown_types(ref_prog)
+    kernel = typed[ref_entrypoint] if ref_entrypoint else typed.default_entrypoint
+    # Parameters that were fixed since are no arguments any more.
+    own = {arg.name for arg in kernel.args}
+    try:
+        loops.auto_test_vs_ref(
+            ref_prog,
+            importlib.import_module("pyopencl").CommandQueue(ctx),
+            test_prog,
+            # Arrays are always random.
+            parameters={name: value for name, value in (parameters or {}).items() if name in own and not getattr(value, "ndim", 0)},
+            check_result=check_result if do_check else lambda ours, theirs: (True, ""),
+            ref_entrypoint=ref_entrypoint,
+            test_entrypoint=test_entrypoint,
+        )
+    except AssertionError as error:
+        raise AutomaticTestFailure(str(error)) from error
     return {}

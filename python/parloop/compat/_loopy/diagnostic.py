@@ -13,6 +13,12 @@ from ... import (
 from ...loops import LoopWarning
 
 LoopyError = LoopError
+
+
+class AutomaticTestFailure(LoopError):
+    """A transformed kernel does not give the numbers of the one that it was made of."""
+
+
 LoopyIndexError = LoopIndexError
 LoopyTypeError = LoopTypeError
 TypeInferenceFailure = LoopTypeError

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 def parse_match(expr: str | None) -> str | None:
     """The query that a text is."""
@@ -46,3 +48,18 @@ class Iname(str):
 
     def __new__(cls, name: str) -> Iname:
         return super().__new__(cls, f"iname:{name}")
+
+
+class ObjTagged(str):
+    """Instructions of a tag that is an object: that of its class's name."""
+
+    def __new__(cls, tag: object) -> ObjTagged:
+        made = super().__new__(cls, f"tag:{type(tag).__name__}")
+        made.tag = tag
+        return made
+
+    tag: object
+
+    def update_persistent_hash(self, key_hash: Any, key_builder: Any) -> None:
+        """Adds what it is to a key of a cache on disk, as pytools makes them."""
+        key_builder.rec(key_hash, (type(self).__name__, self.tag))

@@ -11,6 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..._parloop import _loop_expression_tree
+from .isl_helpers import (
+    aff_to_expr as aff_to_expr,
+    pw_aff_to_expr as pw_aff_to_expr,
+    qpolynomial_to_expr as qpolynomial_to_expr,
+    simplify_via_aff as simplify_via_aff,
+)
 from ...loops._expressions import build, text
 
 
@@ -102,6 +108,166 @@ class ResolvedFunction(_Expression):
     def name(self) -> str:
         """The name."""
         return text(self.function)
+
+
+def _mapper(module: str, name: str) -> Any:
+    """A class of pymbolic's mappers, or an empty one where pymbolic is not installed."""
+    return getattr(importlib.import_module(f"pymbolic.mapper{module}"), name) if _p else object
+
+
+_MAPPED = {TypeCast: "type_cast", Reduction: "reduction", SubArrayRef: "sub_array_ref", LinearSubscript: "linear_subscript"}
+for _class, _name in (*_MAPPED.items(), (ResolvedFunction, "resolved_function")):
+    _class.mapper_method = f"map_{_name}"  # type: ignore[attr-defined]
+
+
+class _Combining:
+    """What mappers that gather do with the further classes."""
+
+    def map_reduction(self, expr: Any, *args: Any, **named: Any) -> Any:
+        parts = expr.expr if isinstance(expr.expr, tuple) else (expr.expr,)
+        return self.combine([self.rec(part, *args, **named) for part in parts])  # type: ignore[attr-defined]
+
+    def map_type_cast(self, expr: Any, *args: Any, **named: Any) -> Any:
+        return self.rec(expr.child, *args, **named)  # type: ignore[attr-defined]
+
+    def map_sub_array_ref(self, expr: Any, *args: Any, **named: Any) -> Any:
+        return self.rec(expr.subscript, *args, **named)  # type: ignore[attr-defined]
+
+    def map_linear_subscript(self, expr: Any, *args: Any, **named: Any) -> Any:
+        return self.combine([self.rec(expr.aggregate, *args, **named), self.rec(expr.index, *args, **named)])  # type: ignore[attr-defined]
+
+    def map_resolved_function(self, expr: Any, *args: Any, **named: Any) -> Any:
+        return self.rec(expr.function, *args, **named)  # type: ignore[attr-defined]
+
+
+class CombineMapper(_Combining, _mapper("", "CombineMapper")):  # type: ignore[misc]
+    """Gathers something from all parts of an expression."""
+
+
+class IdentityMapper(_mapper("", "IdentityMapper")):  # type: ignore[misc]
+    """Makes an equal expression, part by part."""
+
+    def map_reduction(self, expr: Any, *args: Any, **named: Any) -> Any:
+        parts = tuple(self.rec(part, *args, **named) for part in expr.expr) if isinstance(expr.expr, tuple) else self.rec(expr.expr, *args, **named)
+        return Reduction(expr.operation, expr.inames, parts, expr.allow_simultaneous)
+
+    def map_type_cast(self, expr: Any, *args: Any, **named: Any) -> Any:
+        return type(expr)(expr.type, self.rec(expr.child, *args, **named))
+
+    def map_sub_array_ref(self, expr: Any, *args: Any, **named: Any) -> Any:
+        return SubArrayRef(expr.swept_inames, self.rec(expr.subscript, *args, **named))
+
+    def map_linear_subscript(self, expr: Any, *args: Any, **named: Any) -> Any:
+        return LinearSubscript(self.rec(expr.aggregate, *args, **named), self.rec(expr.index, *args, **named))
+
+    def map_resolved_function(self, expr: Any, *args: Any, **named: Any) -> Any:
+        return expr
+
+
+class WalkMapper(_mapper("", "WalkMapper")):  # type: ignore[misc]
+    """Visits all parts of an expression."""
+
+    def map_reduction(self, expr: Any, *args: Any, **named: Any) -> None:
+        if self.visit(expr, *args, **named):
+            for part in expr.expr if isinstance(expr.expr, tuple) else (expr.expr,):
+                self.rec(part, *args, **named)
+
+    def map_type_cast(self, expr: Any, *args: Any, **named: Any) -> None:
+        if self.visit(expr, *args, **named):
+            self.rec(expr.child, *args, **named)
+
+    def map_sub_array_ref(self, expr: Any, *args: Any, **named: Any) -> None:
+        if self.visit(expr, *args, **named):
+            self.rec(expr.subscript, *args, **named)
+
+    def map_linear_subscript(self, expr: Any, *args: Any, **named: Any) -> None:
+        if self.visit(expr, *args, **named):
+            self.rec(expr.aggregate, *args, **named)
+            self.rec(expr.index, *args, **named)
+
+    def map_resolved_function(self, expr: Any, *args: Any, **named: Any) -> None:
+        self.visit(expr, *args, **named)
+
+
+class SubstitutionMapper(IdentityMapper, _mapper(".substitutor", "SubstitutionMapper")):  # type: ignore[misc]
+    """Puts expressions in the place of names."""
+
+
+class _Names(CombineMapper):
+    """Collects the names of variables; inames of reductions are not among them."""
+
+    def combine(self, values: Any) -> frozenset[str]:
+        return frozenset().union(*values)
+
+    def map_constant(self, expr: Any) -> frozenset[str]:
+        return frozenset()
+
+    def map_variable(self, expr: Any) -> frozenset[str]:
+        return frozenset([expr.name])
+
+    def map_call(self, expr: Any) -> frozenset[str]:
+        return self.combine([self.rec(part) for part in expr.parameters])
+
+    def map_call_with_kwargs(self, expr: Any) -> frozenset[str]:
+        return self.combine([self.rec(part) for part in (*expr.parameters, *expr.kw_parameters.values())])
+
+    def map_reduction(self, expr: Any) -> frozenset[str]:
+        return super().map_reduction(expr) - frozenset(expr.inames)  # type: ignore[no-any-return]
+
+    def map_slice(self, expr: Any) -> frozenset[str]:
+        return self.combine([self.rec(part) for part in expr.children if part is not None])
+
+
+def get_dependencies(expr: Any) -> frozenset[str]:
+    """The names that an expression, or each of several, uses."""
+    if isinstance(expr, (tuple, list, set, frozenset)):
+        return frozenset().union(*map(get_dependencies, expr))
+    return frozenset() if isinstance(expr, (int, float, complex, str, np.generic)) else _Names()(expr)
+
+
+class StringifyMapper:
+    """Writes an expression as kernels do."""
+
+    def __call__(self, expr: Any, *unused: Any, **named: Any) -> str:
+        return text(expr)
+
+
+def is_expression_equal(a: Any, b: Any) -> bool:
+    """Whether two expressions are the same polynomial of what they are made of, or the same otherwise."""
+    if a == b:
+        return True
+    if not _p:
+        return text(a) == text(b)
+    distribute = importlib.import_module("pymbolic.mapper.distributor").distribute
+    return _terms(distribute(a)) == _terms(distribute(b))
+
+
+def _terms(expression: Any) -> dict[Any, Any]:
+    """The terms of a sum: for the factors of each, how often they stand there, its coefficient."""
+    found: dict[Any, Any] = {}
+    for term in expression.children if isinstance(expression, _p.Sum) else (expression,):
+        coefficient, factors = _factors(term)
+        key = frozenset(factors.items())
+        found[key] = found.get(key, 0) + coefficient
+    return {key: coefficient for key, coefficient in found.items() if coefficient != 0}
+
+
+def _factors(term: Any) -> tuple[Any, dict[Any, int]]:
+    if isinstance(term, (int, float, complex, np.generic)):
+        return term, {}
+    if isinstance(term, _p.Power) and isinstance(term.exponent, int) and term.exponent > 0:
+        coefficient, factors = _factors(term.base)
+        return coefficient**term.exponent, {factor: count * term.exponent for factor, count in factors.items()}
+    if not isinstance(term, _p.Product):
+        return 1, {term: 1}
+    coefficient = 1
+    counted: dict[Any, int] = {}
+    for child in term.children:
+        number, factors = _factors(child)
+        coefficient = coefficient * number
+        for factor, count in factors.items():
+            counted[factor] = counted.get(factor, 0) + count
+    return coefficient, counted
 
 
 SPECIAL: dict[str, Any] = {

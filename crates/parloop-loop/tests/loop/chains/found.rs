@@ -1,5 +1,7 @@
 //! Cases that random chains found, as small as they can be: each must be refused, or keep its numbers.
 
+mod copies;
+
 use super::case::Case;
 use super::oracle::{length, meaning};
 use super::verify::{Outcome, Place, verify};
@@ -374,4 +376,132 @@ add_barrier first last synchronization_kind=local
 ",
     );
     assert_eq!(found, Outcome::Same);
+}
+
+#[test]
+fn chunks_whose_lengths_differ_from_turn_to_turn_overlap() {
+    let kernel = |length: &str| {
+        format!(
+            "; sizes 3 6
+kernel f
+domain {{[i, j]: 0 <= i, j < n}}
+domain {{[k]: 0 <= k < {length}}}
+data
+  b: global int32[2*n + 16, 2*n + 16]
+  n: value int32
+instructions
+  b[k, n + 6 - i] = j {{id=set, dep=*, inames=i:j:k}}
+
+; chain
+chunk_iname k 2 outer_tag=g.0
+"
+        )
+    };
+    // The loop over `j` is around what is parallel.
+    for length in ["n - i", "n - j"] {
+        assert_eq!(outcome(&kernel(length)), Outcome::Same, "{length}");
+    }
+}
+
+#[test]
+fn sums_of_what_the_turns_write_are_scans_if_no_turn_changes_what_another_one_added() {
+    let kernel = |place: &str| {
+        format!(
+            "; sizes 6
+kernel f
+domain {{[i]: 0 <= i < n}}
+domain {{[j, k]: 0 <= j, k <= i}}
+data
+  x, y: global int32[2*n + 16]
+  n: value int32
+instructions
+  x[{place}] = sum(k, k + 1) {{id=set, dep=*, inames=i}}
+  y[i] = sum(j, x[j]) {{id=add, dep=*set, inames=i}}
+
+; chain
+realize_reduction force_scan=True
+"
+        )
+    };
+    for place in ["i", "i + 1", "n + i"] {
+        assert_eq!(outcome(&kernel(place)), Outcome::Same, "{place}");
+    }
+    for place in ["0", "n - 1 - i", "i - i % 2"] {
+        let message = refusal(&kernel(place));
+        assert!(
+            message.ends_with("the reduction over `j` is no scan: `set` changes what it reduces from one value of `i` to the next"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn factors_are_those_of_all_terms_of_a_sum() {
+    let kernel = |sum: &str, zero: &str, factor: &str| {
+        format!(
+            "; sizes 4
+kernel f
+domain {{[i, j]: 0 <= i, j < n}}
+data
+  s: temp {sum}
+  a: global float64[2*n + 16]
+  x, y: global int32[2*n + 16]
+  n: value int32
+instructions
+  s = 0 {{id=zero, dep=*{zero}}}
+  s = s + {factor}*x[j] {{id=add, dep=*zero, inames=i:j}}
+  y[i] = s {{id=use, dep=*add, inames=i}}
+
+; chain
+collect_common_factors_on_increment s
+"
+        )
+    };
+    let taken = |text: &str| {
+        let case = Case::parse(text).unwrap();
+        let file = parloop_loop::file::LoopFile::parse(&format!("{}\n{}", case.kernel, case.steps.join("\n"))).unwrap();
+        let program = file.program().unwrap();
+        program.entry().unwrap().instructions[1].kind.to_string()
+    };
+    // What every turn of `i` begins anew, and what goes on from turn to turn.
+    for (sum, zero, factor, expected) in [
+        ("int32", ", inames=i", "x[i]", "s = s + x[j]"),
+        ("int32", "", "x[i]", "s = s + x[i]*x[j]"),
+        ("int32", ", inames=i", "a[i]", "s = s + a[i]*x[j]"),
+        ("float64", ", inames=i", "a[i]", "s = s + x[j]"),
+        ("int32", "", "x[3]", "s = s + x[j]"),
+    ] {
+        let text = kernel(sum, zero, factor);
+        assert_eq!(taken(&text), expected, "{sum} {zero} {factor}");
+        assert_eq!(outcome(&text), Outcome::Same, "{sum} {zero} {factor}");
+    }
+}
+
+#[test]
+fn temporaries_that_share_memory_move_to_global_memory_together() {
+    for chain in [
+        "privatize_temporaries_with_inames [i] t\nalias_temporaries [e, t]",
+        "alias_temporaries [t, u, e]\nprivatize_temporaries_with_inames [i] t",
+        "alias_temporaries [t, u, e]\nprivatize_temporaries_with_inames [i]",
+    ] {
+        let text = format!(
+            "; sizes 1 4
+kernel f
+domain {{[i, j]: 0 <= i < n and 0 <= j < 5}}
+data
+  e: temp int32
+  t: private int32
+  u: temp int32
+  y: global int32[2*n + 16]
+  n: value int32
+instructions
+  t = 1 + i + j {{id=set, dep=*, inames=i:j}}
+  y[i + j] = t {{id=use, dep=*set, inames=i:j}}
+
+; chain
+{chain}
+"
+        );
+        assert_eq!(outcome(&text), Outcome::Same, "{chain}");
+    }
 }

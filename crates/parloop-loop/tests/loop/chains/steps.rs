@@ -19,15 +19,19 @@ type Drawn = fn(&mut View<'_>) -> Option<String>;
 const STEPS: &[((&str, Drawn), usize)] = &[
     (("add_barrier", instructions::add_barrier), 2),
     (("add_dependency", instructions::add_dependency), 2),
+    (("add_inames_for_unused_hw_axes", instructions::add_inames_for_unused_hw_axes), 2),
     (("add_inames_to_insn", instructions::add_inames_to_insn), 3),
     (("add_nosync", instructions::add_nosync), 1),
+    (("add_padding", arrays::add_padding), 2),
     (("add_prefetch", arrays::add_prefetch), 12),
     (("affine_map_inames", inames::affine_map_inames), 6),
     (("alias_temporaries", arrays::alias_temporaries), 6),
     (("allocate_temporaries_for_base_storage", arrays::allocate_temporaries_for_base_storage), 2),
     (("assignment_to_subst", instructions::assignment_to_subst), 6),
     (("assume", inames::assume), 2),
+    (("buffer_array", arrays::buffer_array), 8),
     (("chunk_iname", inames::chunk_iname), 5),
+    (("concatenate_arrays", arrays::concatenate_arrays), 3),
     (("duplicate_inames", inames::duplicate_inames), 6),
     (("expand_subst", instructions::expand_subst), 2),
     (("extract_subst", instructions::extract_subst), 4),
@@ -36,6 +40,7 @@ const STEPS: &[((&str, Drawn), usize)] = &[
     (("join_inames", inames::join_inames), 6),
     (("make_reduction_inames_unique", inames::make_reduction_inames_unique), 2),
     (("map_domain", inames::map_domain), 6),
+    (("pack_and_unpack_args_for_call", instructions::pack_and_unpack_args_for_call), 3),
     (("precompute", arrays::precompute), 10),
     (("prioritize_loops", inames::prioritize_loops), 6),
     (("privatize_temporaries_with_inames", arrays::privatize_temporaries_with_inames), 6),
@@ -61,8 +66,12 @@ const STEPS: &[((&str, Drawn), usize)] = &[
     (("tag_array_axes", arrays::tag_array_axes), 5),
     (("tag_inames", inames::tag_inames), 12),
     (("tag_instructions", instructions::tag_instructions), 1),
+    (("unprivatize_temporaries_with_inames", arrays::unprivatize_temporaries_with_inames), 4),
     (("untag_inames", inames::untag_inames), 2),
 ];
+
+/// Those that change what a kernel is given, that round numbers otherwise, or whose promise nobody could draw so that it is true.
+pub const NOT_DRAWN: [&str; 3] = ["collect_common_factors_on_increment", "remove_predicates_from_insn", "to_batched"];
 
 /// The names of all that are drawn.
 pub fn drawn_steps() -> impl Iterator<Item = &'static str> {

@@ -154,3 +154,37 @@ pub(super) fn simplify_indices(_: &mut View<'_>) -> Option<String> {
 pub(super) fn remove_unused_arguments(_: &mut View<'_>) -> Option<String> {
     Some(String::new())
 }
+
+pub(super) fn add_padding(view: &mut View<'_>) -> Option<String> {
+    let (array, axes) = with_axes(view)?;
+    Some(format!("{array} {} {}", view.draw.below(axes), view.draw.of(&["2", "3", "4"])))
+}
+
+pub(super) fn buffer_array(view: &mut View<'_>) -> Option<String> {
+    let mut arrays = view.arrays();
+    arrays.extend(view.temporaries().into_iter().filter(|(_, axes)| *axes > 0));
+    let written: Vec<String> = view.kernel.instructions.iter().flat_map(|known| known.writes()).map(|name| name.to_string()).collect();
+    arrays.retain(|(name, _)| written.contains(name));
+    let (array, _) = view.draw.any(&arrays)?;
+    let sweep = sweep(view, &array);
+    let init = view.draw.of(&["", "", "", "", " init_expression=3"]);
+    let how = how(view);
+    Some(format!("{array} {sweep}{init}{how}"))
+}
+
+pub(super) fn concatenate_arrays(view: &mut View<'_>) -> Option<String> {
+    let names: Vec<String> = view.temporaries().into_iter().filter(|(_, axes)| *axes > 0).map(|(name, _)| name).collect();
+    let some = if names.len() < 2 { return None } else { view.draw.some(&names, 2) };
+    let axis = view.draw.of(&["", "", " axis_nr=1"]);
+    (some.len() > 1).then(|| format!("{} joined{axis}", list(&some)))
+}
+
+pub(super) fn unprivatize_temporaries_with_inames(view: &mut View<'_>) -> Option<String> {
+    let (temporaries, inames) = (view.temporaries(), view.nested());
+    let (name, _) = view.draw.any(&temporaries)?;
+    if inames.is_empty() {
+        return None;
+    }
+    let only = view.maybe(2, |_| name);
+    Some(format!("{}{only}", list(&inames)))
+}

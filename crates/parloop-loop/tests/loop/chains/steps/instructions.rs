@@ -157,3 +157,11 @@ pub(super) fn inline_callable_kernel(view: &mut View<'_>) -> Option<String> {
     let others: Vec<String> = view.program.callables.keys().filter(|name| **name != view.kernel.name).map(ToString::to_string).collect();
     view.draw.any(&others)
 }
+
+pub(super) fn add_inames_for_unused_hw_axes(_: &mut View<'_>) -> Option<String> {
+    Some(String::new())
+}
+
+pub(super) fn pack_and_unpack_args_for_call(view: &mut View<'_>) -> Option<String> {
+    inline_callable_kernel(view)
+}
