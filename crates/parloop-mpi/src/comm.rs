@@ -1,7 +1,7 @@
 //! Communicators: processes that exchange bytes.
 
 use std::collections::HashMap;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::{Mutex, Once, PoisonError};
 
@@ -166,13 +166,16 @@ impl Comm {
         let (Ok(own), Ok(_)) = (c_int::try_from(bytes.len()), c_int::try_from(total)) else {
             return Err(MpiError::TooLarge { bytes: total });
         };
+        if total == 0 {
+            return Ok(vec![Vec::new(); self.size]);
+        }
         let counts: Vec<c_int> = lengths.iter().map(|&length| length as c_int).collect();
         let starts: Vec<c_int> = counts.iter().scan(0, |next, &count| Some(std::mem::replace(next, *next + count))).collect();
         let mut all = vec![0u8; total];
         group.call("MPI_Allgatherv", |Group { mpi: Mpi { table, .. }, handle }| {
             // SAFETY: there is room for what each process said that it sends.
             unsafe {
-                let (from, to) = (bytes.as_ptr().cast(), all.as_mut_ptr().cast());
+                let (from, to) = (address(bytes), all.as_mut_ptr().cast());
                 (table.allgatherv)(from, own, table.byte, to, counts.as_ptr(), starts.as_ptr(), table.byte, handle)
             }
         })?;
@@ -184,7 +187,7 @@ impl Comm {
     /// # Errors
     /// What the library says. Other lengths on other processes are not found out.
     pub fn gather_alike(&self, bytes: &[u8]) -> Result<Vec<u8>> {
-        let Some(group) = self.group else { return Ok(bytes.to_vec()) };
+        let Some(group) = self.group.filter(|_| !bytes.is_empty()) else { return Ok(bytes.to_vec()) };
         let mut all = vec![0u8; bytes.len() * self.size];
         group.gather(bytes, &mut all)?;
         Ok(all)
@@ -224,6 +227,12 @@ impl Comm {
 /// Whether an error of one process ends all of them: yes, unless `PARLOOP_MPI_ERRORS=return`.
 pub(crate) fn ends_all() -> bool {
     std::env::var("PARLOOP_MPI_ERRORS").map_or(true, |value| value != "return")
+}
+
+/// Where bytes are; somewhere harmless where there are none, since libraries give a meaning to some addresses that no bytes have.
+pub(crate) fn address(bytes: &[u8]) -> *const c_void {
+    static NOTHING: [u64; 1] = [0];
+    if bytes.is_empty() { NOTHING.as_ptr().cast() } else { bytes.as_ptr().cast() }
 }
 
 /// The most bytes of one message.

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use crate::Result;
-use crate::comm::{Comm, Group, MOST};
+use crate::comm::{Comm, Group, MOST, address};
 use crate::error::MpiError;
 use crate::library::check;
 
@@ -108,7 +108,7 @@ impl Messages {
             for piece in chunks_mut(bytes) {
                 // SAFETY: as above.
                 check("MPI_Isend", unsafe {
-                    let (from, length) = (piece.as_ptr().cast(), piece.len() as c_int);
+                    let (from, length) = (address(piece), piece.len() as c_int);
                     (table.isend)(from, length, table.byte, *to as c_int, TAG, group.handle, flight.next())
                 })?;
             }

@@ -162,6 +162,28 @@ impl Arg {
         Ok(self)
     }
 
+    /// With the parts of distributed data and sets that this process has.
+    ///
+    /// # Errors
+    /// [`MeshError::MadeBefore`]: a matrix that was made before its sets were distributed.
+    pub(crate) fn current(mut self) -> Result<Arg> {
+        for part in &mut self.parts {
+            match &mut part.data {
+                ArgData::Dat(dat) | ArgData::Component(dat, _) => *dat = dat.current().clone(),
+                ArgData::Global(_) => {}
+                ArgData::Mat(mat, meeting) => {
+                    let sides = [mat.sparsity().rows().set(), mat.sparsity().columns().set()];
+                    if let Some(set) = sides.into_iter().find(|set| set.is_replaced()) {
+                        return Err(MeshError::MadeBefore { name: mat.name().to_owned(), set: set.name().to_owned() });
+                    }
+                    (meeting.rows, meeting.columns) = (meeting.rows.current().clone(), meeting.columns.current().clone());
+                }
+            }
+            part.map = part.map.as_ref().map(|map| map.current().clone());
+        }
+        Ok(self)
+    }
+
     /// As a loop gets it.
     ///
     /// # Errors
