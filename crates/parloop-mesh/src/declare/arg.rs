@@ -172,10 +172,7 @@ impl Arg {
                 ArgData::Dat(dat) | ArgData::Component(dat, _) => *dat = dat.current().clone(),
                 ArgData::Global(_) => {}
                 ArgData::Mat(mat, meeting) => {
-                    let sides = [mat.sparsity().rows().set(), mat.sparsity().columns().set()];
-                    if let Some(set) = sides.into_iter().find(|set| set.is_replaced()) {
-                        return Err(MeshError::MadeBefore { name: mat.name().to_owned(), set: set.name().to_owned() });
-                    }
+                    mat.check_current()?;
                     (meeting.rows, meeting.columns) = (meeting.rows.current().clone(), meeting.columns.current().clone());
                 }
             }
@@ -390,7 +387,8 @@ impl Mat {
     /// # Errors
     /// As [`arg`](Self::arg).
     pub fn arg_without(&self, access: Access, rows: &Map, columns: &Map, dropped: &Dropped) -> Result<Arg> {
-        let meeting = Meeting { rows: rows.clone(), columns: columns.clone(), dropped: dropped.clone() };
+        self.check_current()?;
+        let meeting = Meeting { rows: rows.current().clone(), columns: columns.current().clone(), dropped: dropped.clone() };
         self.sparsity().check(&meeting)?;
         Ok(Part::new(ArgData::Mat(self.clone(), meeting), access, None).into())
     }

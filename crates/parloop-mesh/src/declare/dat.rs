@@ -41,6 +41,7 @@ impl Dat {
     /// # Errors
     /// [`MeshError::Length`](crate::MeshError::Length) when there are too few or too many.
     pub fn new<T: Element>(dataset: &DataSet, values: &[T], name: impl Into<String>) -> Result<Dat> {
+        let dataset = &dataset.current();
         Dat::around(dataset, Storage::with_values(values, dataset.set().rows(), dataset.count())?, name)
     }
 
@@ -49,6 +50,7 @@ impl Dat {
     /// # Errors
     /// When there is no room.
     pub fn zeros(dataset: &DataSet, dtype: DType, name: impl Into<String>) -> Result<Dat> {
+        let dataset = &dataset.current();
         Dat::around(dataset, Storage::zeros(dtype, dataset.set().rows(), dataset.count())?, name)
     }
 
@@ -57,6 +59,7 @@ impl Dat {
     /// # Errors
     /// [`MeshError::Length`] when it has other rows.
     pub fn around(dataset: &DataSet, storage: Storage, name: impl Into<String>) -> Result<Dat> {
+        let dataset = dataset.current();
         let (rows, count) = (dataset.set().rows(), dataset.count());
         if (storage.rows(), storage.count()) != (rows, count) {
             return Err(MeshError::Length { asked: rows.saturating_mul(count), found: storage.len() });
@@ -65,9 +68,9 @@ impl Dat {
         if dataset.set().halo().is_some() && !storage.are_zeros() {
             storage.set_ghosts_fresh(false);
         }
-        let inner = Inner { id: identity::fresh(), name: name.into(), dataset: dataset.clone(), storage, part: OnceLock::new() };
+        let inner = Inner { id: identity::fresh(), name: name.into(), dataset, storage, part: OnceLock::new() };
         let dat = Dat { inner: Arc::new(inner) };
-        dataset.set().plain().tie(&dat.inner);
+        dat.dataset().set().plain().tie(&dat.inner);
         Ok(dat)
     }
 
