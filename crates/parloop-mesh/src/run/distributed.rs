@@ -2,7 +2,8 @@
 //! what all elements share is combined in the order of the ranks.
 //!
 //! What is written through maps is computed by the owner of each target: it also runs the elements of others that lead there (the ghosts up to
-//! `Halo::exec`), so that nothing is sent back. Where the order of elements matters, all of them run in the order of the whole set. Only what is
+//! `Halo::exec`), so that nothing is sent back. Where the order of elements matters, all of them run in the order of the whole set. Sums over all
+//! elements leave the ghosts out; where these cannot be told apart, a loop is rehearsed for its sums on copies of what it writes. Only what is
 //! read and written at once through a map (RW) cannot be computed twice: processes run such loops one after another, each with what the last one left.
 
 use std::sync::OnceLock;
@@ -18,8 +19,10 @@ use super::exchange::{Exchange, Table, find_ghosts};
 use crate::Result;
 use crate::access::Access;
 use crate::declare::arg::{ArgData, Part};
+use crate::declare::dat::Dat;
 use crate::declare::global::Global;
 use crate::declare::iteration::{Iteration, Stretch};
+use crate::declare::mat::Mat;
 use crate::error::MeshError;
 use crate::storage::Storage;
 
@@ -33,6 +36,8 @@ pub struct Distributed<L> {
     written: SmallVec<[usize; 4]>,
     /// Sums over all elements.
     sums: Vec<Sum>,
+    /// Copies of what is written, where the loop is rehearsed for its sums.
+    copies: Vec<(usize, ArgData)>,
     /// Extremes over all elements: their parts.
     extremes: SmallVec<[usize; 1]>,
     /// The loops over parts of the set, made when they are first needed.
@@ -108,9 +113,6 @@ impl<L: Stretched> Distributed<L> {
             }
             Way::InTurn
         } else if through(Access::Write) {
-            if adds_up {
-                return wrong("it writes through a map and adds to a global; use two loops");
-            }
             Way::Ordered
         } else if parts.iter().any(|part| part.map.is_some() && part.access.writes()) {
             if declared.deterministic && !adds_up { Way::Ordered } else { Way::Redundant }
@@ -130,6 +132,12 @@ impl<L: Stretched> Distributed<L> {
                 sums.push(Sum { part: index, own: scratch()?, ghosts: scratch()? });
             }
         }
+        let mut copies = Vec::new();
+        if way == Way::Ordered && adds_up {
+            for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.access.writes()) {
+                copies.extend(copy_of(part)?.map(|copy| (index, copy)));
+            }
+        }
         let is_extreme = |part: &Part| matches!(part.data, ArgData::Global(_)) && matches!(part.access, Access::Min | Access::Max);
         Ok(Some(Distributed {
             comm: halo.comm().clone(),
@@ -137,6 +145,7 @@ impl<L: Stretched> Distributed<L> {
             needed: tables(parts, reads_ghosts),
             written: tables(parts, |part| part.access.writes()),
             sums,
+            copies,
             extremes: parts.iter().enumerate().filter(|(_, part)| is_extreme(part)).map(|(index, _)| index).collect(),
             loops: std::array::from_fn(|_| OnceLock::new()),
         }))
@@ -146,10 +155,25 @@ impl<L: Stretched> Distributed<L> {
     pub fn parts(&self, parts: &[Part], stretch: Stretch) -> Vec<Part> {
         let mut parts = parts.to_vec();
         for sum in &self.sums {
-            let scratch = if stretch == Stretch::Ghosts { &sum.ghosts } else { &sum.own };
-            parts[sum.part].data = ArgData::Global(scratch.clone());
+            let is_lost = matches!(stretch, Stretch::Ghosts | Stretch::Ordered);
+            parts[sum.part].data = ArgData::Global(if is_lost { &sum.ghosts } else { &sum.own }.clone());
+        }
+        if self.way == Way::Ordered && stretch == Stretch::Owned {
+            self.copies.iter().for_each(|(part, copy)| parts[*part].data = copy.clone());
         }
         parts
+    }
+
+    /// Fills the copies of what is written with its numbers.
+    fn fill_copies(&self, parts: &[Part]) -> Result<()> {
+        for (part, copy) in &self.copies {
+            if let ArgData::Dat(copy) | ArgData::Component(copy, _) = copy {
+                let (rows, mut bytes): (Vec<i32>, _) = ((0..copy.storage().rows() as i32).collect(), Vec::new());
+                parts[*part].storage().pack(&rows, &mut bytes)?;
+                copy.storage().unpack(&rows, &bytes)?;
+            }
+        }
+        Ok(())
     }
 
     /// Runs it; `make` makes the loop over part of the set. All processes must call it.
@@ -187,6 +211,10 @@ impl<L: Stretched> Distributed<L> {
                 let (first, rest) = if rest[0] == Stretch::Core { (Some(rest[0]), &rest[1..]) } else { (None, rest) };
                 first.map_or(Ok(()), run)?;
                 exchange.finish()?;
+                if !self.copies.is_empty() {
+                    self.fill_copies(parts)?;
+                    run(Stretch::Owned)?;
+                }
                 rest.iter().try_for_each(|&stretch| run(stretch))?;
             }
         }
@@ -274,6 +302,17 @@ impl<L: Stretched> Distributed<L> {
             }
         }
     }
+}
+
+/// Data of the same kind as that of a part; none of what all elements share.
+fn copy_of(part: &Part) -> Result<Option<ArgData>> {
+    let alike = |dat: &Dat| Dat::zeros(dat.dataset(), dat.dtype(), dat.name());
+    Ok(match &part.data {
+        ArgData::Dat(dat) => Some(ArgData::Dat(alike(dat)?)),
+        ArgData::Component(dat, component) => Some(ArgData::Component(alike(dat)?, *component)),
+        ArgData::Mat(mat, meeting) => Some(ArgData::Mat(Mat::zeros(mat.sparsity(), mat.dtype(), mat.name())?, meeting.clone())),
+        ArgData::Global(_) => None,
+    })
 }
 
 /// The parts of distributed tables that are wanted, each table once.
