@@ -62,12 +62,12 @@ impl Elements<'_> {
     }
 
     pub(super) fn check(&self) -> Result<(), PlanError> {
-        if let Elements::List(list) = self {
-            if !list.is_sorted_by(|before, after| before < after) || list.first().is_some_and(|&first| first < 0) {
-                let mut seen = HashSet::with_capacity(list.len());
-                if let Some((position, &element)) = list.iter().enumerate().find(|(_, element)| **element < 0 || !seen.insert(**element)) {
-                    return Err(PlanError::NotDistinct { position, element });
-                }
+        if let Elements::List(list) = self
+            && (!list.is_sorted_by(|before, after| before < after) || list.first().is_some_and(|&first| first < 0))
+        {
+            let mut seen = HashSet::with_capacity(list.len());
+            if let Some((position, &element)) = list.iter().enumerate().find(|(_, element)| **element < 0 || !seen.insert(**element)) {
+                return Err(PlanError::NotDistinct { position, element });
             }
         }
         fits("the number of elements", self.end()).map(drop)

@@ -170,9 +170,9 @@ impl Dat {
             let found = describe(&error.into_inner());
             Exception::DataSetTypeError.error(format!("data is put on a Set or a DataSet, not on {found}"))
         })?;
-        let on = &dataset.get().mesh();
+        let on = dataset.get().mesh();
         let storage = storage(py, data, dtype_given(dtype)?, on.set().rows(), on.count())?;
-        Ok(Dat::around(mesh::Dat::around(on, storage, name)?, dataset.unbind()))
+        Ok(Dat::around(mesh::Dat::around(&on, storage, name)?, dataset.unbind()))
     }
 
     /// An argument of a loop: the data of the element itself, or through a map of those it leads to.
@@ -183,9 +183,9 @@ impl Dat {
         let inner = match map {
             Some(map) => {
                 this.check_map(map.get())?;
-                mesh::Arg::dat(&this.mesh(), access.into(), Some(map.get().inner()?))
+                mesh::Arg::dat(this.mesh(), access.into(), Some(map.get().inner()?))
             }
-            None => mesh::Arg::dat(&this.mesh(), access.into(), None),
+            None => mesh::Arg::dat(this.mesh(), access.into(), None),
         };
         Ok(Arg::new(inner, slf.as_any(), access, map))
     }

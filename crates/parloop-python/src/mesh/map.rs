@@ -55,7 +55,7 @@ impl Map {
 
     /// The set it leads to.
     pub fn to(&self) -> &mesh::Set {
-        &self.toset.get().mesh()
+        self.toset.get().mesh()
     }
 
     fn view<'py>(slf: &Bound<'py, Self>, rows: usize) -> Result<Bound<'py, PyAny>> {
@@ -237,7 +237,7 @@ impl Map {
                     return Err(Exception::MapValueError.error(message).into());
                 }
                 let moves = Moves { offsets: for_slots(offset, "offsets")?, quotients: for_slots(offset_quotient, "offset quotients")? };
-                Some(made((&iterset.get().mesh(), &toset.get().mesh()), arity, values, &moves, &name)?)
+                Some(made((iterset.get().mesh(), toset.get().mesh()), arity, values, &moves, &name)?)
             }
             None => None,
         };
@@ -277,7 +277,7 @@ impl Map {
     #[pyo3(signature = (iterset, toset, name=None))]
     fn to_first(iterset: &Bound<'_, PyAny>, toset: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> Result<Map> {
         let (iterset, toset, name) = (Set::of(iterset)?, Set::of(toset)?, name_of(name, "map")?);
-        let inner = Some(mesh::Map::to_first(&iterset.get().mesh(), &toset.get().mesh(), name.as_str())?);
+        let inner = Some(mesh::Map::to_first(iterset.get().mesh(), toset.get().mesh(), name.as_str())?);
         Ok(Map { made: inner, iterset: iterset.clone().unbind(), toset: toset.clone().unbind(), arity: 1, name })
     }
 

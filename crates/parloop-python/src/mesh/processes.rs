@@ -195,6 +195,12 @@ impl Set {
 
 #[pymethods]
 impl Dat {
+    /// Gives ghosts the numbers of their owners, unless they have them. All processes must call it.
+    fn renew_ghosts(&self, py: Python<'_>) -> Result<()> {
+        self.check_shared(py)?;
+        Ok(py.detach(|| self.mesh().renew_ghosts())?)
+    }
+
     /// The numbers of all processes, in the order that the set had before it was distributed, on every process. All must call it.
     fn gather<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());

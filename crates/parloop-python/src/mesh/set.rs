@@ -179,32 +179,32 @@ impl Set {
             Some(only) => only,
             None => as_array(PyList::new(slf.py(), indices)?.as_any(), None)?,
         };
-        let inner = slf.get().mesh().subset(&indices_of(&slf.get().mesh(), &chosen)?)?;
+        let inner = slf.get().mesh().subset(&indices_of(slf.get().mesh(), &chosen)?)?;
         subset_object(inner, Set::base(slf))
     }
 
     /// The elements that are in either.
     fn union<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let other = Set::of(other)?;
-        Set::result(slf.get().mesh().union(&other.get().mesh())?, slf, other)
+        Set::result(slf.get().mesh().union(other.get().mesh())?, slf, other)
     }
 
     /// The elements that are in both.
     fn intersection<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let other = Set::of(other)?;
-        Set::result(slf.get().mesh().intersection(&other.get().mesh())?, slf, other)
+        Set::result(slf.get().mesh().intersection(other.get().mesh())?, slf, other)
     }
 
     /// The elements that are in this one and not in the other.
     fn difference<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let other = Set::of(other)?;
-        Set::result(slf.get().mesh().difference(&other.get().mesh())?, slf, other)
+        Set::result(slf.get().mesh().difference(other.get().mesh())?, slf, other)
     }
 
     /// The elements that are in just one of the two.
     fn symmetric_difference<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let other = Set::of(other)?;
-        Set::result(slf.get().mesh().symmetric_difference(&other.get().mesh())?, slf, other)
+        Set::result(slf.get().mesh().symmetric_difference(other.get().mesh())?, slf, other)
     }
 
     /// A set is one part, as opposed to mixed ones: it gives itself.
@@ -239,7 +239,7 @@ impl Subset {
             let message = format!("the elements of a subset are a list, a tuple or an array, not {}", describe(indices));
             return Err(Exception::IndexTypeError.error(message).into());
         }
-        let inner = set.get().mesh().subset(&indices_of(&set.get().mesh(), indices)?)?;
+        let inner = set.get().mesh().subset(&indices_of(set.get().mesh(), indices)?)?;
         Ok(PyClassInitializer::from(Set { made: inner, superset: Some(Set::base(set).unbind()) }).add_subclass(Subset))
     }
 

@@ -109,7 +109,7 @@ pub fn write_vtk<'py>(
     shape: Option<&str>,
     fields: Option<&Bound<'py, PyDict>>,
 ) -> Result<()> {
-    let (points, map) = (&Dat::of(coordinates)?.get().mesh(), Map::of(map)?.get().inner()?);
+    let (points, map) = (Dat::of(coordinates)?.get().mesh(), Map::of(map)?.get().inner()?);
     if points.dataset().set() != map.to() {
         let (set, to) = (points.dataset().set().name(), map.to().name());
         return Err(Exception::MapValueError.error(format!("the coordinates are on set `{set}`, but the map leads to `{to}`")).into());

@@ -52,9 +52,8 @@ fn check(whole: &Whole, owners: &[&[u32]], rank: u32, share: &[Share]) {
         let (from, to) = (&share[link.from], &share[link.to]);
         let (here, there) = (from.places(whole.sizes[link.from]), to.places(whole.sizes[link.to]));
         let is_owned = |target: i32| owners[link.to][target as usize] == rank;
-        for element in 0..whole.sizes[link.from] {
+        for (element, &place) in here.iter().enumerate() {
             let row = link.row(element);
-            let place = here[element];
             if row.iter().any(|&target| is_owned(target)) {
                 assert!(place >= 0 && (place as usize) < from.exec, "what leads to owned elements is run");
             }

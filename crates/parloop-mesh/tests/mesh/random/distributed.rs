@@ -29,7 +29,7 @@ fn check(seed: u64, spec: &Spec, comm: &Comm, context: &Context, seen: &mut Seen
         let ranks: Vec<u32> = (0..elements).map(|_| random.below(comm.size()) as u32).collect();
         let by = if turn % 2 == 0 { By::Graph } else { By::Ranks(&ranks) };
         distribute(&mesh.sets[OVER], by, comm).unwrap();
-        let options = LoopOptions { deterministic: turn == 2, checked: turn == 1 && seed % 3 == 0, ..LoopOptions::default() };
+        let options = LoopOptions { deterministic: turn == 2, checked: turn == 1 && seed.is_multiple_of(3), ..LoopOptions::default() };
         let at = || format!("seed {seed}, turn {turn} on rank {} over {mesh:?}\n{source}", comm.rank());
         let made = match ParLoop::new(&kernel, &mesh.over, data.args(spec, &mesh), options) {
             Err(MeshError::Distributed { .. }) => {
