@@ -175,7 +175,7 @@ class Airfoil:
     @property
     def residual(self) -> float:
         """How much the last stage changed the flow: the root of the mean square."""
-        return math.sqrt(self.rms.data_ro[0] / self.cells.size)
+        return math.sqrt(self.rms.data_ro[0] / self.cells.global_size)
 
     @property
     def pressure(self) -> np.ndarray:

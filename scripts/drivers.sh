@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What the tests of the OpenCL and HIP backends run on where there is no GPU: PoCL, and AMD's runtime compiler, from Debian's
-# packages; and OpenBLAS, which a kernel of the loop compiler's tests calls. Installed when missing and when we may; with CI=true a missing one is a failure, otherwise its tests are skipped.
+# packages; OpenBLAS, which a kernel of the loop compiler's tests calls; and two kinds of MPI for the tests of several
+# processes. Installed when missing and when we may; with CI=true a missing one is a failure, otherwise its tests are skipped.
 set -u
 packages=()
 has() { ldconfig -p 2>/dev/null | grep -q "$1"; }
@@ -8,6 +9,9 @@ ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 && has libOpenCL.so.1 || packages+=
 has libamdhip64.so || packages+=(libamdhip64-5)
 has libhiprtc-builtins.so || ls /usr/lib/*/libhiprtc-builtins.so* >/dev/null 2>&1 || packages+=(libhiprtc-builtins5)
 ls /usr/include/cblas.h /usr/include/*/cblas.h >/dev/null 2>&1 || packages+=(libopenblas-dev)
+command -v mpirun.openmpi >/dev/null || packages+=(openmpi-bin)
+has libmpi.so.40 || packages+=(libopenmpi3)
+command -v mpirun.mpich >/dev/null || packages+=(mpich)
 [ ${#packages[@]} -eq 0 ] && exit 0
 
 echo "missing for some tests: ${packages[*]}"

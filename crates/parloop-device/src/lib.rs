@@ -37,6 +37,7 @@ mod moving;
 mod open;
 pub mod opencl;
 mod recording;
+mod rows;
 mod stream;
 mod sync;
 mod transform;

@@ -112,6 +112,16 @@ pub enum MeshError {
         "kernel `{kernel}` leaves entry {entry:?} of argument {index} (`{name}`) unwritten for element {element}; write every entry of what is passed with WRITE, or pass it with RW"
     )]
     Unwritten { kernel: String, index: usize, name: String, element: String, entry: Vec<usize> },
+    #[error("set `{set}` cannot be distributed: {reason}")]
+    Distribute { set: String, reason: String },
+    #[error("`{name}` was made before its set `{set}` was distributed; make it afterwards")]
+    MadeBefore { name: String, set: String },
+    #[error("kernel `{kernel}` cannot run over distributed set `{set}`: {reason}")]
+    Distributed { kernel: String, set: String, reason: &'static str },
+    #[error("rank {rank} runs {own}, but rank {other} runs {others}; all processes must run the same loops in the same order")]
+    Mismatch { rank: usize, own: String, other: usize, others: String },
+    #[error(transparent)]
+    Mpi(#[from] parloop_mpi::MpiError),
     #[error(transparent)]
     Making(#[from] crate::plan::PlanError),
     #[error(transparent)]

@@ -54,6 +54,10 @@ struct State {
     host: u64,
     /// Whether the numbers are the zeros they were made as.
     are_zeros: bool,
+    /// The version at which ghosts had the numbers of their owners.
+    ghosts: u64,
+    /// Whether other numbers have taken the place of these, since the set was distributed.
+    is_replaced: bool,
     copies: SmallVec<[Copy; 1]>,
 }
 
@@ -225,7 +229,12 @@ impl Storage {
 
     fn state(&self) -> Result<Guard<'_, State>, KernelError> {
         // A panic while it was held cannot have left it half changed: versions are set last.
-        self.inner.state.lock().map_err(left_locked)
+        let state = self.inner.state.lock().map_err(left_locked)?;
+        if state.is_replaced {
+            let what = "the set of this data was distributed over processes; make loops and matrices, and take arrays, after that".into();
+            return Err(DeviceError::Unsupported { device: "the mesh".into(), what }.into());
+        }
+        Ok(state)
     }
 
     /// The host's memory, up to date. As long as the result lives, no loop writes the numbers: loops wait, so that the thread which has it
@@ -443,7 +452,61 @@ impl Storage {
         let _turn = self.turn(true)?;
         let memory = self.place(context, false, true)?;
         let length = memory.len().min(self.inner.host.len());
-        Ok(context.stream().fill(&memory, 0, length, 0).map_err(KernelError::from)?)
+        context.stream().fill(&memory, 0, length, 0).map_err(KernelError::from)?;
+        if !context.is_recording() {
+            self.set_ghosts_fresh(true);
+        }
+        Ok(())
+    }
+
+    /// Whether the numbers are the zeros they were made as.
+    pub(crate) fn are_zeros(&self) -> bool {
+        self.state().is_ok_and(|state| state.are_zeros)
+    }
+
+    /// Whether ghosts have the numbers of their owners.
+    pub fn are_ghosts_fresh(&self) -> bool {
+        self.state().is_ok_and(|state| state.ghosts == state.version)
+    }
+
+    /// Says whether ghosts have the numbers of their owners.
+    pub fn set_ghosts_fresh(&self, fresh: bool) {
+        if let Ok(mut state) = self.state() {
+            state.ghosts = if fresh { state.version } else { u64::MAX };
+        }
+    }
+
+    /// Appends the bytes of these rows. The caller has its turn.
+    ///
+    /// # Errors
+    /// When a device that has the numbers fails; rows that are not there.
+    pub(crate) fn pack(&self, rows: &[i32], into: &mut Vec<u8>) -> Result<(), KernelError> {
+        self.renew_host(&mut *self.state()?)?;
+        Ok(self.inner.host.read_rows(self.row_bytes(), rows, into)?)
+    }
+
+    /// Replaces these rows. The caller has its turn, to write.
+    ///
+    /// # Errors
+    /// When a device that has the numbers fails; rows that are not there, or other bytes than theirs.
+    pub(crate) fn unpack(&self, rows: &[i32], bytes: &[u8]) -> Result<(), KernelError> {
+        let mut state = self.state()?;
+        self.renew_host(&mut state)?;
+        self.inner.host.write_rows(self.row_bytes(), rows, bytes)?;
+        state.host = state.next_version();
+        Ok(())
+    }
+
+    /// The bytes of a row.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.inner.count * self.inner.dtype.size()
+    }
+
+    /// Refuses all use from here on. The caller has its turn, to write.
+    pub(crate) fn replace(&self) {
+        if let Ok(mut state) = self.state() {
+            state.is_replaced = true;
+        }
     }
 
     /// Waits until no one else uses the numbers in a way that forbids this one: any number may read, or one write.

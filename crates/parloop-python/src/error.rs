@@ -136,6 +136,8 @@ impl From<MeshError> for Error {
             MeshError::Count { .. } | MeshError::Parameter { .. } => Exception::KernelTypeError,
             MeshError::Truncates { .. } | MeshError::NoNumber { .. } => Exception::DataTypeError,
             MeshError::NumberRange { .. } => Exception::DataValueError,
+            MeshError::Distribute { .. } | MeshError::MadeBefore { .. } => Exception::SetValueError,
+            MeshError::Distributed { .. } => Exception::ModeValueError,
             MeshError::Unwritten { .. } => Exception::CheckError,
             _ => Exception::MeshError,
         };

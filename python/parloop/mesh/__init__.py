@@ -18,6 +18,7 @@
 from .._parloop import MeshError as MeshError
 from .._parloop import _Access as Access
 from .._parloop import _Arg as Arg
+from .._parloop import _Comm as Comm
 from .._parloop import _ComposedMap as ComposedMap
 from .._parloop import _Constant as Constant
 from .._parloop import _Dat as Dat
@@ -46,6 +47,8 @@ from ._mixed import MixedSet as MixedSet
 from ._mixed_dat import MixedDat as MixedDat
 from ._mixed_mat import MixedMat as MixedMat
 from ._mixed_mat import MixedSparsity as MixedSparsity
+from ._processes import Distribution as Distribution
+from ._processes import distribute as distribute
 from ._read import read_mesh as read_mesh
 from ._series import TimeSeries as TimeSeries
 from ._solve import solve as solve
@@ -57,8 +60,8 @@ ALL, ON_BOTTOM = Region.ALL, Region.ON_BOTTOM
 ON_TOP, ON_INTERIOR_FACETS = Region.ON_TOP, Region.ON_INTERIOR_FACETS
 
 __all__ = [
-    "ALL", "Access", "Arg", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "ExtrudedSet", "Global", "GlobalDataSet", "INC", "Kernel", "MAX",
+    "ALL", "Access", "Arg", "Comm", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "Distribution", "ExtrudedSet", "Global", "GlobalDataSet", "INC", "Kernel", "MAX",
     "MIN", "Map", "Mat", "Mesh", "MeshError", "MixedDat", "MixedDataSet", "MixedMap", "MixedMat", "MixedSet", "MixedSparsity", "ON_BOTTOM",
     "ON_INTERIOR_FACETS", "ON_TOP", "ParLoop", "PermutedMap", "READ", "RW", "Region", "Set", "Solution", "Space", "Sparsity", "Subset", "TimeSeries",
-    "WRITE", "box_mesh", "par_loop", "read_mesh", "solve", "write_vtk",
+    "WRITE", "box_mesh", "distribute", "par_loop", "read_mesh", "solve", "write_vtk",
 ]  # fmt: skip

@@ -146,8 +146,14 @@ class Mesh:
     def _set(self, name: str) -> Set:
         known = self._connectivity.resolve(name)
         if known not in self._sets:
+            self._check_whole(f"set `{known}`")
             self._sets[known] = Set(self._connectivity.size(known), known)
         return self._sets[known]
+
+    def _check_whole(self, what: str) -> None:
+        """Refuses to make something of the whole mesh where this process has a part of it."""
+        if any(made.is_distributed for made in self._sets.values()):
+            raise SetValueError(f"{what} is made of the whole mesh, but processes share it; make it before the mesh is distributed")
 
     def _cell_map(self, cell_type: str) -> Map:
         check_name("cell type", cell_type)
@@ -186,6 +192,7 @@ class Mesh:
         if begin == end:
             raise MapValueError(f"a map leads from one set to another, but both are `{begin}`")
         if (begin, end) not in self._maps:
+            self._check_whole(f"the map from `{begin}` to `{end}`")
             table = self._connectivity.between(begin, end)
             self._maps[begin, end] = Map(self._set(begin), self._set(end), table.shape[1], table, f"{begin} {end}")
         return self._maps[begin, end]
@@ -212,7 +219,10 @@ class Mesh:
         [0, 3, 6]
         """
         place = self._connectivity.resolve(on) if on is not None else self._regions.home(name)
-        return Subset(self._set(place), self._regions.elements(name, place).astype(np.int32))
+        part, elements = self._set(place), self._regions.elements(name, place)
+        if part.is_distributed:
+            elements = np.flatnonzero(np.isin(part.global_numbers, elements))
+        return Subset(part, elements.astype(np.int32))
 
     def data(self, name: str, on: str | None = None) -> Dat:
         """Data of the mesh by its name; `on` says on which set it is where there are several."""
@@ -233,6 +243,7 @@ class Mesh:
         if isinstance(degree, bool) or degree not in (1, 2):
             raise DataValueError(f"a space has degree 1 or 2, not {degree!r}")
         if degree not in self._spaces:
+            self._check_whole(f"the space of degree {degree}")
             self._spaces[degree] = make_space(self, degree)
         return self._spaces[degree]
 
@@ -250,6 +261,7 @@ class Mesh:
         <Mesh: 8 triangle, 8 line on 9 vertices in 2 dimensions
           regions: left (2 line), right (2 line), bottom (2 line), top (2 line)>
         """
+        self._check_whole("a refined mesh")
         return refine(self)
 
     def write(self, path: str | os.PathLike[str], /, **fields: Any) -> None:
@@ -271,6 +283,7 @@ class Mesh:
         >>> mesh = op2.box_mesh((2, 2))
         >>> mesh.write(os.path.join(tempfile.mkdtemp(), "plate.vtu"), temperature=op2.Dat(mesh.vertices))
         """
+        self._check_whole("a file")
         write(self, path, fields)
 
     def plot(self, dat: Dat, ax: Any = None, component: int | None = None, **options: Any) -> Any:

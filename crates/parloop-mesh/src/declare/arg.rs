@@ -162,6 +162,25 @@ impl Arg {
         Ok(self)
     }
 
+    /// With the parts of distributed data and sets that this process has.
+    ///
+    /// # Errors
+    /// [`MeshError::MadeBefore`]: a matrix that was made before its sets were distributed.
+    pub(crate) fn current(mut self) -> Result<Arg> {
+        for part in &mut self.parts {
+            match &mut part.data {
+                ArgData::Dat(dat) | ArgData::Component(dat, _) => *dat = dat.current().clone(),
+                ArgData::Global(_) => {}
+                ArgData::Mat(mat, meeting) => {
+                    mat.check_current()?;
+                    (meeting.rows, meeting.columns) = (meeting.rows.current().clone(), meeting.columns.current().clone());
+                }
+            }
+            part.map = part.map.as_ref().map(|map| map.current().clone());
+        }
+        Ok(self)
+    }
+
     /// As a loop gets it.
     ///
     /// # Errors
@@ -368,7 +387,8 @@ impl Mat {
     /// # Errors
     /// As [`arg`](Self::arg).
     pub fn arg_without(&self, access: Access, rows: &Map, columns: &Map, dropped: &Dropped) -> Result<Arg> {
-        let meeting = Meeting { rows: rows.clone(), columns: columns.clone(), dropped: dropped.clone() };
+        self.check_current()?;
+        let meeting = Meeting { rows: rows.current().clone(), columns: columns.current().clone(), dropped: dropped.clone() };
         self.sparsity().check(&meeting)?;
         Ok(Part::new(ArgData::Mat(self.clone(), meeting), access, None).into())
     }

@@ -1,12 +1,13 @@
 //! Data on sets.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parloop_device::{DType, Element};
 
 use super::dataset::DataSet;
 use super::identity::{self, Id};
+use super::ties::Tied;
 use crate::Result;
 use crate::error::MeshError;
 use crate::storage::Storage;
@@ -30,6 +31,8 @@ struct Inner {
     name: String,
     dataset: DataSet,
     storage: Storage,
+    /// The part of it that this process has, once its set is distributed.
+    part: OnceLock<Dat>,
 }
 
 impl Dat {
@@ -38,6 +41,7 @@ impl Dat {
     /// # Errors
     /// [`MeshError::Length`](crate::MeshError::Length) when there are too few or too many.
     pub fn new<T: Element>(dataset: &DataSet, values: &[T], name: impl Into<String>) -> Result<Dat> {
+        let dataset = &dataset.current();
         Dat::around(dataset, Storage::with_values(values, dataset.set().rows(), dataset.count())?, name)
     }
 
@@ -46,6 +50,7 @@ impl Dat {
     /// # Errors
     /// When there is no room.
     pub fn zeros(dataset: &DataSet, dtype: DType, name: impl Into<String>) -> Result<Dat> {
+        let dataset = &dataset.current();
         Dat::around(dataset, Storage::zeros(dtype, dataset.set().rows(), dataset.count())?, name)
     }
 
@@ -54,11 +59,34 @@ impl Dat {
     /// # Errors
     /// [`MeshError::Length`] when it has other rows.
     pub fn around(dataset: &DataSet, storage: Storage, name: impl Into<String>) -> Result<Dat> {
+        let dataset = dataset.current();
         let (rows, count) = (dataset.set().rows(), dataset.count());
         if (storage.rows(), storage.count()) != (rows, count) {
             return Err(MeshError::Length { asked: rows.saturating_mul(count), found: storage.len() });
         }
-        Ok(Dat { inner: Arc::new(Inner { id: identity::fresh(), name: name.into(), dataset: dataset.clone(), storage }) })
+        // Whoever gives numbers need not know those of other processes.
+        if dataset.set().halo().is_some() && !storage.are_zeros() {
+            storage.set_ghosts_fresh(false);
+        }
+        let inner = Inner { id: identity::fresh(), name: name.into(), dataset, storage, part: OnceLock::new() };
+        let dat = Dat { inner: Arc::new(inner) };
+        dat.dataset().set().plain().tie(&dat.inner);
+        Ok(dat)
+    }
+
+    /// The data behind something that is tied, if it is some.
+    pub(crate) fn tied(what: &Arc<Tied>) -> Option<Dat> {
+        Some(Dat { inner: what.clone().downcast().ok()? })
+    }
+
+    /// The part of this data that this process has, once its set is distributed; before that itself.
+    pub fn current(&self) -> &Dat {
+        self.inner.part.get().map_or(self, Dat::current)
+    }
+
+    /// Says which data takes its place.
+    pub(crate) fn set_part(&self, part: Dat) {
+        _ = self.inner.part.set(part);
     }
 
     /// The number by which this data is known.
@@ -91,7 +119,7 @@ impl Dat {
     /// # Errors
     /// [`MeshError::ElementType`](crate::MeshError::ElementType), or when a device fails.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        self.inner.storage.to_vec()
+        self.current().inner.storage.to_vec()
     }
 
     /// Replaces all numbers.
@@ -99,7 +127,7 @@ impl Dat {
     /// # Errors
     /// [`MeshError::ElementType`](crate::MeshError::ElementType), [`MeshError::Length`](crate::MeshError::Length).
     pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
-        self.inner.storage.write(values)
+        self.current().inner.storage.write(values)
     }
 }
 

@@ -60,6 +60,11 @@ impl DataSet {
         &self.set
     }
 
+    /// The same on the part of the set that this process has, once it is distributed.
+    pub fn current(&self) -> DataSet {
+        DataSet { set: self.set.current().clone(), axes: self.axes.clone() }
+    }
+
     /// The lengths of the axes of one element's data.
     pub fn axes(&self) -> &[usize] {
         &self.axes

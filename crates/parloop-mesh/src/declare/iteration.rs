@@ -1,7 +1,7 @@
 //! What a loop visits: the elements of a set or, of an extruded one, the cells of its columns or the facets between them, numbered
 //! column by column.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::layers::{Column, Layers, Region};
 use super::map::Map;
@@ -18,6 +18,44 @@ pub struct Iteration {
     tower: Option<Tower>,
     /// The numbers that are visited, where not all are.
     list: OnceLock<Vec<i32>>,
+    /// Of a distributed set, what is visited.
+    stretch: Stretch,
+    chosen: Option<Chosen>,
+}
+
+/// Which elements of a distributed set are visited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stretch {
+    /// Those of this process.
+    #[default]
+    Owned,
+    /// Those that touch nothing of other processes.
+    Core,
+    /// Those of this process that touch something of others.
+    Border,
+    /// Those of others that lead to elements of this process.
+    Ghosts,
+    /// Border and ghosts.
+    Rest,
+    /// Core, border and ghosts.
+    Exec,
+    /// The same, in the order of the whole set.
+    Ordered,
+}
+
+impl Stretch {
+    /// All of them.
+    pub const ALL: [Stretch; 7] =
+        [Stretch::Owned, Stretch::Core, Stretch::Border, Stretch::Ghosts, Stretch::Rest, Stretch::Exec, Stretch::Ordered];
+}
+
+/// Elements in the place of all that a process owns.
+#[derive(Clone, Debug)]
+enum Chosen {
+    /// Those below a number.
+    Below(usize),
+    /// A list.
+    List(Arc<[i32]>),
 }
 
 /// The layers of an extruded set.
@@ -53,7 +91,50 @@ impl Iteration {
         if tower.is_none() && region != Region::All {
             return Err(MeshError::Region { set: set.name().to_owned() });
         }
-        Ok(Iteration { set: set.clone(), region, tower, list: OnceLock::new() })
+        Ok(Iteration { set: set.clone(), region, tower, list: OnceLock::new(), stretch: Stretch::Owned, chosen: None })
+    }
+
+    /// The same over some elements of a distributed set.
+    ///
+    /// # Panics
+    /// The set is not distributed, or extruded.
+    pub fn on(&self, stretch: Stretch) -> Iteration {
+        let halo = self.set.halo().expect("invariant: the set is distributed");
+        assert!(self.tower.is_none(), "invariant: extruded sets are not distributed");
+        let (sizes, indices) = (self.set.sizes(), self.set.indices());
+        // Of a subset, the ghosts in it that are run stand behind what is owned.
+        let ghosts = match indices {
+            None => halo.exec() - sizes.owned,
+            Some(_) => self.set.ghosts().map_or(0, <[i32]>::len),
+        };
+        let exec = sizes.owned + ghosts;
+        let range = match stretch {
+            Stretch::Owned => 0..sizes.owned,
+            Stretch::Core => 0..sizes.core,
+            Stretch::Border => sizes.core..sizes.owned,
+            Stretch::Ghosts => sizes.owned..exec,
+            Stretch::Rest => sizes.core..exec,
+            Stretch::Exec | Stretch::Ordered => 0..exec,
+        };
+        let chosen = match (indices, range.start) {
+            (None, 0) if stretch != Stretch::Ordered => Chosen::Below(range.end),
+            _ => {
+                let mut list: Vec<i32> = match indices {
+                    None => (range.start as i32..range.end as i32).collect(),
+                    Some(indices) => [&indices[..sizes.owned], self.set.ghosts().unwrap_or(&[])].concat()[range].to_vec(),
+                };
+                if stretch == Stretch::Ordered {
+                    list.sort_by_key(|&element| halo.numbers()[element as usize]);
+                }
+                Chosen::List(list.into())
+            }
+        };
+        Iteration { stretch, chosen: Some(chosen), list: OnceLock::new(), ..self.clone() }
+    }
+
+    /// Which elements of a distributed set are visited.
+    pub fn stretch(&self) -> Stretch {
+        self.stretch
     }
 
     /// The set.
@@ -78,6 +159,11 @@ impl Iteration {
 
     /// How many are visited.
     pub fn count(&self) -> usize {
+        match &self.chosen {
+            Some(Chosen::Below(limit)) => return *limit,
+            Some(Chosen::List(list)) => return list.len(),
+            None => {}
+        }
         let columns = self.set.size();
         match (&self.tower, self.set.indices()) {
             (None, _) => columns,
@@ -153,6 +239,11 @@ impl Iteration {
 
     /// The numbers that are visited, where not all from 0 are.
     pub fn list(&self) -> Option<&[i32]> {
+        match &self.chosen {
+            Some(Chosen::Below(_)) => return None,
+            Some(Chosen::List(list)) => return Some(list),
+            None => {}
+        }
         let indices = &self.set.indices()?[..self.set.size()];
         if self.tower.is_none() {
             return Some(indices);

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::identity::{Id, Identity};
 use super::moves::Moves;
 use super::set::Set;
+use super::ties::Tied;
 use crate::Result;
 use crate::error::MeshError;
 use crate::plan::{self, Elements, Incidence, Pattern, Table};
@@ -46,6 +47,10 @@ struct Inner {
     is_local: OnceLock<bool>,
     /// Better numbers for what it leads to, when someone wanted them.
     rank: OnceLock<Arc<[i32]>>,
+    /// Rows of ghosts that lead to elements which this process does not have, ascending; no loop visits them.
+    broken: OnceLock<Vec<i32>>,
+    /// The map between the parts of the sets that this process has, once they are distributed.
+    part: OnceLock<Map>,
 }
 
 /// The number by which a map is known.
@@ -183,7 +188,62 @@ impl Map {
     fn of(id: Known, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
         let (from, to) = (from.clone(), to.clone());
         let (checked_on, is_local, rank) = (Lock::default(), OnceLock::new(), OnceLock::new());
-        Map { inner: Arc::new(Inner { id, name, from, to, arity, kind, moves, checked_on, is_local, rank }) }
+        let (broken, part) = (OnceLock::new(), OnceLock::new());
+        // Blocks of matrices and what every set leads to belong to others.
+        let is_tied = !matches!(kind, Kind::Blocks(..) | Kind::Identity);
+        let map = Map { inner: Arc::new(Inner { id, name, from, to, arity, kind, moves, checked_on, is_local, rank, broken, part }) };
+        if is_tied {
+            map.from().plain().tie(&map.inner);
+            if map.to().plain() != map.from().plain() {
+                map.to().plain().tie(&map.inner);
+            }
+        }
+        map
+    }
+
+    /// The map behind something that is tied, if it is one.
+    pub(crate) fn tied(what: &Arc<Tied>) -> Option<Map> {
+        Some(Map { inner: what.clone().downcast().ok()? })
+    }
+
+    /// The map between the parts of the sets that this process has, once they are distributed; before that itself.
+    pub fn current(&self) -> &Map {
+        self.inner.part.get().map_or(self, Map::current)
+    }
+
+    /// Says which map takes its place.
+    pub(crate) fn set_part(&self, part: Map) {
+        _ = self.inner.part.set(part);
+    }
+
+    /// Whether it has a table of its own.
+    pub(crate) fn has_table(&self) -> bool {
+        matches!(self.inner.kind, Kind::Table(_))
+    }
+
+    /// This map between other sets, with a table of these values, of which some rows lead nowhere.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn between(&self, from: &Set, to: &Set, (values, broken): (&[i32], Vec<i32>)) -> Result<Map> {
+        let map = Map::made(from, to, self.arity(), values, None, self.name().to_owned())?;
+        _ = map.inner.broken.set(broken);
+        Ok(map)
+    }
+
+    /// This map, made of maps that take the place of those it was made of; `None` as long as one of these is not known.
+    ///
+    /// # Errors
+    /// As [`permuted`](Self::permuted) and [`after`](Self::after).
+    pub(crate) fn made_of(&self, replaced: &dyn Fn(&Map) -> Option<Map>) -> Result<Option<Map>> {
+        match &self.inner.kind {
+            Kind::Permuted { of, order } => replaced(of).map(|of| of.permuted(order, self.name())).transpose(),
+            Kind::Composed { of, through } => match (replaced(of), replaced(through)) {
+                (Some(of), Some(through)) => of.after(&through, self.name()).map(Some),
+                _ => Ok(None),
+            },
+            Kind::Table(_) | Kind::Blocks(..) | Kind::Identity | Kind::First => Ok(None),
+        }
     }
 
     /// Positions of stored blocks for each visit of a loop, which were checked when they were found; -1 is none.
@@ -266,6 +326,18 @@ impl Map {
         if through.to().plain() != self.from().plain() {
             let (first, to, from) = (through.name(), through.to().name(), self.from().name());
             return wrong(format!("`{first}` leads to set `{to}`, but `{}` begins at `{from}`", self.name()));
+        }
+        // What loops over the first set visit must have whole rows all the way.
+        let visited = through.from().halo().map_or(0, |halo| halo.exec());
+        if let Some(broken) = self.inner.broken.get().filter(|broken| visited > 0 && !broken.is_empty()) {
+            let rows = through.values()?;
+            if rows[..visited].iter().any(|row| broken.binary_search(row).is_ok()) {
+                return wrong(format!(
+                    "`{}` leads to elements of other processes whose rows of `{}` are not here; make it before the mesh is distributed",
+                    through.name(),
+                    self.name()
+                ));
+            }
         }
         let kind = Kind::Composed { of: self.clone(), through: through.clone() };
         Ok(Map::of(Known::Own(Identity::fresh()), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))

@@ -77,6 +77,16 @@ impl Mat {
         &self.inner.sparsity
     }
 
+    /// # Errors
+    /// [`MeshError::MadeBefore`]: its sets were distributed after it was made.
+    pub(crate) fn check_current(&self) -> Result<()> {
+        let sides = [self.sparsity().rows().set(), self.sparsity().columns().set()];
+        match sides.into_iter().find(|set| set.is_replaced()) {
+            Some(set) => Err(MeshError::MadeBefore { name: self.name().to_owned(), set: set.name().to_owned() }),
+            None => Ok(()),
+        }
+    }
+
     /// The type of its numbers.
     pub fn dtype(&self) -> DType {
         self.inner.storage.dtype()

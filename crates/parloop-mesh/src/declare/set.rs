@@ -1,10 +1,12 @@
 //! Sets: elements that are only counted, and parts of them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::halo::{Halo, SharedHalo};
 use super::identity::{Id, Identity};
 use super::layers::Layers;
+use super::ties::{Tied, Ties};
 use crate::Result;
 use crate::error::MeshError;
 use crate::sizes::Sizes;
@@ -29,6 +31,14 @@ struct Inner {
     name: String,
     sizes: Sizes,
     kind: SetKind,
+    /// With whom a plain set is shared.
+    halo: Option<SharedHalo>,
+    /// What is tied to a plain set.
+    ties: Ties,
+    /// The part of it that this process has, once it is distributed.
+    part: OnceLock<Set>,
+    /// Of a subset of a distributed set: the ghosts in it that loops run, as their owners say.
+    ghosts: OnceLock<Arc<[i32]>>,
 }
 
 /// Of which kind a set is.
@@ -77,7 +87,86 @@ impl Set {
     }
 
     pub(crate) fn of(name: String, sizes: Sizes, kind: SetKind) -> Set {
-        Set { inner: Arc::new(Inner { id: Identity::fresh(), name, sizes, kind }) }
+        let set = Set {
+            inner: Arc::new(Inner {
+                id: Identity::fresh(),
+                name,
+                sizes,
+                kind,
+                halo: None,
+                ties: Ties::default(),
+                part: OnceLock::new(),
+                ghosts: OnceLock::new(),
+            }),
+        };
+        if !matches!(set.kind(), SetKind::Plain) {
+            set.plain().tie(&set.inner);
+        }
+        set
+    }
+
+    /// The part of this set that a process has.
+    pub(crate) fn with_halo(&self, sizes: Sizes, halo: Halo) -> Set {
+        let (id, name, kind) = (Identity::fresh(), self.name().to_owned(), SetKind::Plain);
+        Set {
+            inner: Arc::new(Inner {
+                id,
+                name,
+                sizes,
+                kind,
+                halo: Some(Arc::new(halo)),
+                ties: Ties::default(),
+                part: OnceLock::new(),
+                ghosts: OnceLock::new(),
+            }),
+        }
+    }
+
+    /// Remembers what is tied to this set.
+    pub(super) fn tie<T: Send + Sync + 'static>(&self, what: &Arc<T>) {
+        let what: Arc<Tied> = what.clone();
+        self.inner.ties.add(Arc::downgrade(&what));
+    }
+
+    /// What is tied to this set.
+    pub(crate) fn ties(&self) -> Vec<Arc<Tied>> {
+        self.inner.ties.all()
+    }
+
+    /// The set behind something that is tied, if it is one.
+    pub(crate) fn tied(what: &Arc<Tied>) -> Option<Set> {
+        Some(Set { inner: what.clone().downcast().ok()? })
+    }
+
+    /// Says which part of it this process has.
+    pub(crate) fn set_part(&self, part: Set) {
+        // Of two that distribute it at once, the first decides.
+        _ = self.inner.part.set(part);
+    }
+
+    /// The part of this set that this process has, once it is distributed; before that, and where there is only one process, itself.
+    pub fn current(&self) -> &Set {
+        self.inner.part.get().map_or(self, Set::current)
+    }
+
+    /// Whether another set has taken the place of this one, since it was distributed.
+    pub fn is_replaced(&self) -> bool {
+        self.inner.part.get().is_some()
+    }
+
+    /// Of a subset of a distributed set, the ghosts in it that loops run, if their owners were asked.
+    pub(crate) fn ghosts(&self) -> Option<&[i32]> {
+        self.inner.ghosts.get().map(|ghosts| &ghosts[..])
+    }
+
+    /// Keeps what their owners said.
+    pub(crate) fn set_ghosts(&self, ghosts: Vec<i32>) {
+        _ = self.inner.ghosts.set(ghosts.into());
+    }
+
+    /// With whom the set is shared, if it is distributed.
+    pub fn halo(&self) -> Option<&Halo> {
+        self.plain().inner.halo.as_deref()
     }
 
     /// The number by which this set is known.

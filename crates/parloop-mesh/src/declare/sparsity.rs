@@ -71,13 +71,15 @@ impl Sparsity {
     /// As [`new`](Self::new).
     pub fn in_regions(rows: &DataSet, columns: &DataSet, pairs: &[MapPair<'_>], name: impl Into<String>) -> Result<Sparsity> {
         let name = name.into();
+        let (rows, columns) = (&rows.current(), &columns.current());
+        let pairs: Vec<MapPair<'_>> = pairs.iter().map(|&(rows, columns, regions)| (rows.current(), columns.current(), regions)).collect();
         if let Some(data) = [rows, columns].into_iter().find(|data| data.set().layers().is_some()) {
             return Err(MeshError::SparsityOnCells { sparsity: name, set: data.set().name().to_owned() });
         }
         if let Some(data) = [rows, columns].into_iter().find(|data| data.count() == 0) {
             return Err(MeshError::SparsityOfNothing { sparsity: name, set: data.set().name().to_owned() });
         }
-        for (row_map, column_map, _) in pairs {
+        for (row_map, column_map, _) in &pairs {
             check_maps(&name, rows, columns, row_map, column_map)?;
             for map in [row_map, column_map] {
                 if map.moves().is_some() && map.from().layers().is_none() {
@@ -90,7 +92,7 @@ impl Sparsity {
         let (row_count, column_count) = (rows.set().sizes().total, columns.set().sizes().total);
         let size = PatternSize { rows: row_count, columns: column_count, diagonal: rows.set() == columns.set() };
         let mut values = Vec::new();
-        for &(row_map, column_map, regions) in pairs {
+        for &(row_map, column_map, regions) in &pairs {
             let from = row_map.from();
             let regions = if from.layers().is_some() { regions } else { &[Region::All] };
             for &region in regions {

@@ -50,9 +50,15 @@ pub enum PlanError {
         /// The size by an earlier table.
         before: usize,
     },
-    /// A list of elements is not ascending, or it has a negative number.
-    #[error("a list of elements must ascend from 0 or more, but at {position} it has {element}")]
-    NotAscending {
+    /// METIS could not make parts of a graph.
+    #[error("METIS could not partition the graph: {reason}")]
+    Metis {
+        /// What it said.
+        reason: String,
+    },
+    /// A list of elements has one twice, or a negative number.
+    #[error("a list of elements must have each once, from 0 or more, but at {position} it has {element}")]
+    NotDistinct {
         /// Where in the list.
         position: usize,
         /// The element there.

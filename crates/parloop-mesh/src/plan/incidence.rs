@@ -1,5 +1,6 @@
 //! Which elements of a loop touch which targets: the checked tables that every plan is made of.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::PlanError;
@@ -25,7 +26,7 @@ pub struct Table<'a> {
 pub enum Elements<'a> {
     /// All from a first one up to, but without, an end.
     Range(Range<usize>),
-    /// The elements of a list, ascending.
+    /// The elements of a list, each once, in its order.
     List(&'a [i32]),
 }
 
@@ -53,17 +54,20 @@ impl Elements<'_> {
 
     /// One more than the largest element; 0 where there is none.
     pub(super) fn end(&self) -> usize {
-        if self.is_empty() { 0 } else { self.at(self.len() - 1) + 1 }
+        match self {
+            Elements::Range(range) if range.is_empty() => 0,
+            Elements::Range(range) => range.end,
+            Elements::List(list) => list.iter().max().map_or(0, |&last| last as usize + 1),
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), PlanError> {
-        if let Elements::List(list) = self {
-            let mut before = -1;
-            for (position, &element) in list.iter().enumerate() {
-                if element <= before {
-                    return Err(PlanError::NotAscending { position, element });
-                }
-                before = element;
+        if let Elements::List(list) = self
+            && (!list.is_sorted_by(|before, after| before < after) || list.first().is_some_and(|&first| first < 0))
+        {
+            let mut seen = HashSet::with_capacity(list.len());
+            if let Some((position, &element)) = list.iter().enumerate().find(|(_, element)| **element < 0 || !seen.insert(**element)) {
+                return Err(PlanError::NotDistinct { position, element });
             }
         }
         fits("the number of elements", self.end()).map(drop)

@@ -11,6 +11,7 @@ use super::options::LoopOptions;
 use super::tune::Tuned;
 use crate::Result;
 use crate::declare::identity::{self, Id};
+use crate::declare::iteration::Stretch;
 use crate::declare::set::Set;
 use crate::shape::Shape;
 
@@ -23,6 +24,7 @@ pub struct Key {
     pub shape: Shape,
     pub maps: SmallVec<[Id; 4]>,
     pub options: LoopOptions,
+    pub stretch: Stretch,
 }
 
 type Loops = HashMap<Key, Arc<Tuned>>;

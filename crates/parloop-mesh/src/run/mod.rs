@@ -1,5 +1,8 @@
 //! Running a loop: which ways there are, one of them made ready for a context, and its launches.
 
+mod combine;
+mod distributed;
+mod exchange;
 mod job;
 mod known;
 pub mod options;

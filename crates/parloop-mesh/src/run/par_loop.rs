@@ -10,6 +10,7 @@ use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
 
+use super::distributed::{Declared, Distributed, Stretched};
 use super::job::{Making, machine_of};
 use super::known::{self, Key};
 use super::options::LoopOptions;
@@ -19,7 +20,7 @@ use super::tune::{Run, Tuned};
 use crate::Result;
 use crate::access::Access;
 use crate::declare::arg::{Arg, ArgData, Param, Part, axes, flattened};
-use crate::declare::iteration::Iteration;
+use crate::declare::iteration::{Iteration, Stretch};
 use crate::declare::layers::Region;
 use crate::declare::map::Map;
 use crate::declare::set::Set;
@@ -62,6 +63,8 @@ pub struct ParLoop {
     turns: SmallVec<[Table; 8]>,
     /// What is known about it on the context where it ran last. The layouts of its tables there are settled.
     last: Lock<Option<(Context, Arc<Tuned>)>>,
+    /// How processes run it together, over a distributed set.
+    distributed: Option<Box<Distributed<ParLoop>>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +87,7 @@ impl ParLoop {
     /// # Errors
     /// Which argument does not fit, and why.
     pub fn new(kernel: &Kernel, set: &Set, args: Vec<Arg>, options: LoopOptions) -> Result<ParLoop> {
+        let (set, args) = (set.current(), args.into_iter().map(Arg::current).collect::<Result<Vec<_>>>()?);
         for (index, arg) in args.iter().enumerate() {
             arg.parts().iter().try_for_each(|part| check_part(index, part, set, options.region))?;
         }
@@ -101,6 +105,14 @@ impl ParLoop {
             return Err(MeshError::NoLayers { set: set.name().to_owned() });
         }
         let (params, parts) = flattened(args);
+        let made = ParLoop::around(kernel.clone(), iteration, params, parts, options);
+        // On other devices there may be less of it.
+        made.check_room(DeviceKind::Cpu)?;
+        let distributed = Distributed::of(&made.declared())?.map(Box::new);
+        Ok(ParLoop { distributed, ..made })
+    }
+
+    fn around(kernel: Kernel, iteration: Iteration, params: Vec<Param>, parts: Vec<Part>, options: LoopOptions) -> ParLoop {
         let mut tables: SmallVec<[Table; 8]> = SmallVec::new();
         for (index, part) in parts.iter().enumerate() {
             match tables.iter_mut().find(|table| parts[table.part].storage().is_same(part.storage())) {
@@ -110,12 +122,14 @@ impl ParLoop {
         }
         let mut turns = tables.clone();
         turns.sort_by_key(|table| parts[table.part].storage().rank());
-        let (kernel, maps) = (kernel.clone(), maps_of(&parts));
+        let maps = maps_of(&parts);
         let stored = stored_by(&maps);
-        let made = ParLoop { kernel, iteration, params, parts, options, maps, stored, tables, turns, last: Lock::default() };
-        // On other devices there may be less of it.
-        made.check_room(DeviceKind::Cpu)?;
-        Ok(made)
+        ParLoop { kernel, iteration, params, parts, options, maps, stored, tables, turns, last: Lock::default(), distributed: None }
+    }
+
+    fn declared(&self) -> Declared<'_> {
+        let LoopOptions { deterministic, checked, .. } = self.options;
+        Declared { kernel: self.kernel.name(), iteration: &self.iteration, parts: &self.parts, deterministic, checked }
     }
 
     /// The kernel.
@@ -133,11 +147,15 @@ impl ParLoop {
         &self.parts
     }
 
-    /// Runs the kernel for each element. Data moves to the context's device when it is not there.
+    /// Runs the kernel for each element. Data moves to the context's device when it is not there. A loop over a distributed set must be run by
+    /// all of its processes.
     ///
     /// # Errors
     /// A mistake in the kernel's source; a plan that cannot run this loop; no room; what the device says.
     pub fn run(&self, context: &Context) -> Result<()> {
+        if let Some(distributed) = &self.distributed {
+            return distributed.run(&self.declared(), context, |stretch| self.stretch(distributed, stretch));
+        }
         let count = self.iteration.count();
         if count == 0 {
             return Ok(());
@@ -145,6 +163,16 @@ impl ParLoop {
         let tuned = self.tuned(context)?;
         let turns = self.turns.iter().map(|table| self.parts[table.part].storage().turn(table.writes));
         let _turns: SmallVec<[Turn<'_>; 8]> = turns.collect::<Result<_, _>>()?;
+        self.run_tuned(&tuned, count, context)
+    }
+
+    /// The loop over part of a distributed set.
+    fn stretch(&self, distributed: &Distributed<ParLoop>, stretch: Stretch) -> ParLoop {
+        let (iteration, parts) = (self.iteration.on(stretch), distributed.parts(&self.parts, stretch));
+        ParLoop::around(self.kernel.clone(), iteration, self.params.clone(), parts, self.options)
+    }
+
+    fn run_tuned(&self, tuned: &Tuned, count: usize, context: &Context) -> Result<()> {
         let tables = self.tables.iter().map(|table| self.parts[table.part].storage().place(context, true, table.writes));
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
         let maps = self.stored.iter().map(|map| map.storage().place(context, true, false));
@@ -201,21 +229,14 @@ impl ParLoop {
             shape,
             maps: self.maps.iter().map(Map::id).collect(),
             options: self.options,
+            stretch: self.iteration.stretch(),
         };
         known::get(self.iteration.set(), key, |key| {
             let (shape, scattered) = (&key.shape, self.is_scattered()?);
             let ways = self.ways(shape, context, scattered)?;
             let kept = || {
                 let (kernel, options, elements) = (&self.kernel, self.options, self.iteration.count());
-                Kept::of(&Remembered {
-                    kernel,
-                    shape,
-                    options,
-                    elements,
-                    scattered,
-                    whole: self.iteration.set().indices().is_none(),
-                    context,
-                })
+                Kept::of(&Remembered { kernel, shape, options, elements, scattered, whole: self.iteration.list().is_none(), context })
             };
             Tuned::new(&self.making(shape, context), &ways, kept)
         })
@@ -228,7 +249,7 @@ impl ParLoop {
             threads: context.device().properties().compute_units as usize,
             elements: self.iteration.count(),
             scattered,
-            whole: self.iteration.set().indices().is_none(),
+            whole: self.iteration.list().is_none(),
             options: self.options,
         };
         ways(shape, situation).map_err(|reason| MeshError::Plan {
@@ -439,6 +460,15 @@ fn check_conflicts(args: &[Arg]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+impl Stretched for ParLoop {
+    fn run_in_turn(&self, context: &Context) -> Result<()> {
+        match self.iteration.count() {
+            0 => Ok(()),
+            count => self.run_tuned(&*self.tuned(context)?, count, context),
+        }
+    }
 }
 
 impl fmt::Debug for ParLoop {

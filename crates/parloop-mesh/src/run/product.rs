@@ -82,6 +82,8 @@ impl Mat {
     }
 
     fn product(&self, x: &Dat, y: &Dat, transposed: bool, context: &Context) -> Result<()> {
+        self.check_current()?;
+        let (x, y) = (x.current(), y.current());
         let sparsity = self.sparsity();
         let (rows, columns) = match transposed {
             false => (sparsity.rows(), sparsity.columns()),
@@ -94,6 +96,13 @@ impl Mat {
         }
         if y.storage().overlaps(self.storage()) {
             return Err(self.wrong(y, "it is in the memory of the matrix; give other data"));
+        }
+        if x.dataset().set().halo().is_some() {
+            if transposed {
+                return Err(self.wrong(y, "rows of the matrix are on other processes, so that its transpose is not here"));
+            }
+            // Columns of ghosts are multiplied too.
+            x.renew_ghosts()?;
         }
         let tables = [self.storage(), x.storage(), y.storage()];
         let layouts = tables.map(|table| table.settle_layout(context, Layout::Rows));
@@ -116,7 +125,10 @@ impl Mat {
         let place = |table: &Storage, reads, writes| table.place(context, reads, writes);
         let memory = [place(tables[0], true, false)?, place(tables[1], true, false)?, place(tables[2], false, true)?];
         let given: SmallVec<[&Memory; 6]> = ready.arrays.iter().map(|array| ready.memory(*array, &memory)).collect();
-        Ok(ready.repeat.run(&given)?)
+        ready.repeat.run(&given)?;
+        // Rows of ghosts lack what other processes add to them.
+        y.storage().set_ghosts_fresh(y.dataset().set().halo().is_none());
+        Ok(())
     }
 
     /// Refuses data that the matrix cannot be multiplied with.

@@ -45,7 +45,9 @@ impl Recorded {
         let (context, dtype) = (space.context(), space.system.dtype());
         let Vectors { residual, direction, product, better } = vectors;
         let all = [space.system.x, residual, direction, product, better].into_iter().flatten().chain(space.inverse());
-        if context.device().kind() == DeviceKind::Cpu || !all.into_iter().all(|dat| is_on(dat, context)) {
+        if context.device().kind() == DeviceKind::Cpu
+            || !all.into_iter().all(|dat| is_on(dat, context) && dat.dataset().set().halo().is_none())
+        {
             return Ok(None);
         }
         let global = |name: &str| Global::around(1, Storage::zeros(dtype, 1, 1)?, name, false);

@@ -6,6 +6,7 @@ mod inverse;
 mod last;
 mod order;
 mod owner;
+mod share;
 mod sparsity;
 
 use parloop_mesh::plan::{Elements, Incidence, Table};

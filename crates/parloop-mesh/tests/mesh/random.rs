@@ -1,5 +1,6 @@
 //! Random loops over random meshes, on every device and by every plan, against the same loops element by element in Rust.
 
+mod distributed;
 mod mesh;
 mod number;
 mod reference;

@@ -45,7 +45,7 @@ impl<'a, 'py> Other<'a, 'py> {
 
     fn operand(&self) -> Operand<'_> {
         match self {
-            Other::Dat(dat) => Operand::Dat(&dat.get().inner),
+            Other::Dat(dat) => Operand::Dat(dat.get().mesh()),
             Other::Global(global) => Operand::Global(&global.get().inner),
             Other::Number(number) => Operand::Number(*number),
         }
@@ -84,7 +84,7 @@ impl Dat {
     fn alike<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, Dat>> {
         let (py, this) = (slf.py(), slf.get());
         if slf.as_any().is_exact_instance_of::<Dat>() {
-            return Ok(Bound::new(py, this.like(py, this.inner.zeros_alike()?))?);
+            return Ok(Bound::new(py, this.like(py, this.mesh().zeros_alike()?))?);
         }
         let made = slf.get_type().call1((slf.getattr("dataset")?, py.None(), slf.getattr("dtype")?))?;
         Ok(made.cast_into::<Dat>()?)
@@ -103,8 +103,8 @@ impl Dat {
         let result = Dat::alike(slf)?;
         this.check_shared(py)?;
         other.check_shared(py)?;
-        let into = &result.get().inner;
-        this.compute(py, |context| this.inner.combine_into(into, operation, sides, context))?;
+        let into = result.get().mesh();
+        this.compute(py, |context| this.mesh().combine_into(into, operation, sides, context))?;
         Ok(result.into_any())
     }
 
@@ -115,13 +115,13 @@ impl Dat {
         let operand = found.operand();
         this.check_shared(slf.py())?;
         found.check_shared(slf.py())?;
-        this.compute(slf.py(), |context| this.inner.update(operation, operand, rounding, context))
+        this.compute(slf.py(), |context| this.mesh().update(operation, operand, rounding, context))
     }
 }
 
 /// The set of a subset that was given, checked to be one of the data's.
 fn subset_of<'a>(dat: &mesh::Dat, subset: &'a Bound<'_, PyAny>) -> Result<&'a mesh::Set> {
-    let set = &Set::of(subset)?.get().inner;
+    let set = Set::of(subset)?.get().mesh();
     let on = dat.dataset().set();
     if set.base() == on {
         return Ok(set);
@@ -139,13 +139,13 @@ impl Dat {
         this.check_shared(slf.py())?;
         match subset.filter(|subset| !subset.is_none()) {
             None => {
-                slf.py().detach(|| this.inner.zero())?;
+                slf.py().detach(|| this.mesh().zero())?;
                 this.set_ghosts_valid(slf.py(), true);
                 Ok(())
             }
             Some(subset) => {
-                let subset = subset_of(&this.inner, subset)?;
-                this.compute(slf.py(), |context| this.inner.zero_on(subset, context))
+                let subset = subset_of(this.mesh(), subset)?;
+                this.compute(slf.py(), |context| this.mesh().zero_on(subset, context))
             }
         }
     }
@@ -158,13 +158,13 @@ impl Dat {
         other.check_shared(slf.py())?;
         match subset.filter(|subset| !subset.is_none()) {
             None => {
-                slf.py().detach(|| this.inner.copy_to(&other.inner))?;
+                slf.py().detach(|| this.mesh().copy_to(other.mesh()))?;
                 other.set_ghosts_valid(slf.py(), this.are_ghosts_valid(slf.py()));
                 Ok(())
             }
             Some(subset) => {
-                let subset = subset_of(&this.inner, subset)?;
-                this.compute(slf.py(), |context| this.inner.copy_on(&other.inner, subset, context))
+                let subset = subset_of(this.mesh(), subset)?;
+                this.compute(slf.py(), |context| this.mesh().copy_on(other.mesh(), subset, context))
             }
         }
     }
@@ -174,7 +174,7 @@ impl Dat {
         let (py, this, other) = (slf.py(), slf.get(), Dat::of(other)?.get());
         this.check_shared(py)?;
         other.check_shared(py)?;
-        let sum = this.compute(py, |context| this.inner.inner(&other.inner, context))?;
+        let sum = this.compute(py, |context| this.mesh().inner(other.mesh(), context))?;
         let memory = to_host(py, sum.storage(), Purpose::Look)?.clone();
         let (dtype, owner) = (sum.dtype(), Bound::new(py, Global { inner: sum })?);
         // SAFETY: the object keeps the storage of the one number.
@@ -185,7 +185,7 @@ impl Dat {
     #[getter]
     fn norm(&self, py: Python<'_>) -> Result<f64> {
         self.check_shared(py)?;
-        self.compute(py, |context| self.inner.norm(context))
+        self.compute(py, |context| self.mesh().norm(context))
     }
 
     /// Adds a multiple of another: ``self += alpha * other``.
@@ -196,7 +196,7 @@ impl Dat {
         this.check_shared(slf.py())?;
         other.check_shared(slf.py())?;
         alpha.check_shared(slf.py())?;
-        this.compute(slf.py(), |context| this.inner.axpy(factor, &other.inner, context))
+        this.compute(slf.py(), |context| this.mesh().axpy(factor, other.mesh(), context))
     }
 
     /// Adds multiples of others: ``self += alphas[0] * others[0] + alphas[1] * others[1] + ...``.
@@ -219,8 +219,8 @@ impl Dat {
             other.check_shared(slf.py())?;
             alpha.check_shared(slf.py())?;
         }
-        let summands: Vec<_> = summands.iter().map(|(alpha, other)| (alpha.operand(), &other.inner)).collect();
-        this.compute(slf.py(), |context| this.inner.maxpy(&summands, context))
+        let summands: Vec<_> = summands.iter().map(|(alpha, other)| (alpha.operand(), other.mesh())).collect();
+        this.compute(slf.py(), |context| this.mesh().maxpy(&summands, context))
     }
 
     /// `self op other`, or turned round; `truncate` cuts off what is behind the point of results that the type cannot hold.
@@ -255,9 +255,9 @@ impl Dat {
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         let result = Dat::alike(slf)?;
-        let into = &result.get().inner;
+        let into = result.get().mesh();
         this.check_shared(py)?;
-        this.compute(py, |context| this.inner.negate_into(into, context))?;
+        this.compute(py, |context| this.mesh().negate_into(into, context))?;
         Ok(result.into_any())
     }
 

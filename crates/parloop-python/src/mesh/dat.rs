@@ -1,6 +1,5 @@
 //! `parloop.mesh.Dat`: numbers on each element of a set.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use parloop_mesh as mesh;
@@ -35,10 +34,9 @@ use crate::recording::check_storage;
 /// (3, 2)
 #[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
 pub struct Dat {
-    pub inner: mesh::Dat,
+    /// As it was made.
+    made: mesh::Dat,
     dataset: Py<DataSet>,
-    /// The version of the numbers at which the ghosts had the values of their owners.
-    pub ghosts_valid_at: AtomicU64,
     /// The access for which exchanges of ghosts are put off.
     frozen: Mutex<Option<Access>>,
 }
@@ -58,13 +56,18 @@ impl Dat {
         Ok(slf.py().import("parloop.mesh._petsc")?.call_method1("vector", (slf, access))?)
     }
 
+    /// The data or, once its set is distributed, the part of it that this process has.
+    pub fn mesh(&self) -> &mesh::Dat {
+        self.made.current()
+    }
+
     /// The data that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Dat>> {
         object.cast::<Dat>().map_err(|_| Exception::DatTypeError.error(format!("a Dat is needed, not {}", describe(object))).into())
     }
 
     pub fn around(inner: mesh::Dat, dataset: Py<DataSet>) -> Dat {
-        Dat { inner, dataset, ghosts_valid_at: AtomicU64::new(0), frozen: Mutex::new(None) }
+        Dat { made: inner, dataset, frozen: Mutex::new(None) }
     }
 
     /// Data of the same kind with other numbers.
@@ -73,8 +76,8 @@ impl Dat {
     }
 
     /// The shape of the numbers of so many elements.
-    fn shape_of(&self, rows: usize) -> Vec<usize> {
-        let dataset = self.inner.dataset();
+    pub fn shape_of(&self, rows: usize) -> Vec<usize> {
+        let dataset = self.mesh().dataset();
         let axes = if dataset.count() == 1 { &[] } else { dataset.axes() };
         std::iter::once(rows).chain(axes.iter().copied()).collect()
     }
@@ -82,27 +85,30 @@ impl Dat {
     /// The numbers as an array.
     pub fn shown<'py>(slf: &Bound<'py, Self>, what: Shown, purpose: Purpose) -> Result<Bound<'py, PyAny>> {
         let this = slf.get();
-        let set = this.inner.dataset().set();
+        if what == Shown::All && purpose != Purpose::Replace {
+            this.check_shared(slf.py())?;
+            slf.py().detach(|| this.mesh().renew_ghosts())?;
+        }
+        let set = this.mesh().dataset().set();
         let rows = if what == Shown::All { set.rows() } else { set.owned_rows() };
         // Ghosts that are not shown keep their numbers.
         let needed = if purpose == Purpose::Replace && rows < set.rows() { Purpose::Change } else { purpose };
-        let memory = to_host(slf.py(), this.inner.storage(), needed)?;
+        let memory = to_host(slf.py(), this.mesh().storage(), needed)?;
         // SAFETY: the object keeps its storage, which has a row for each element of the set.
-        unsafe { host_view(slf.as_any().clone(), memory, this.inner.dtype(), &this.shape_of(rows), purpose.writes()) }
+        unsafe { host_view(slf.as_any().clone(), memory, this.mesh().dtype(), &this.shape_of(rows), purpose.writes()) }
     }
 
     pub fn are_ghosts_valid(&self, py: Python<'_>) -> bool {
-        self.ghosts_valid_at.load(Ordering::Relaxed) == py.detach(|| self.inner.storage().version())
+        py.detach(|| self.mesh().storage().are_ghosts_fresh())
     }
 
     pub fn set_ghosts_valid(&self, py: Python<'_>, valid: bool) {
-        let version = if valid { py.detach(|| self.inner.storage().version()) } else { u64::MAX };
-        self.ghosts_valid_at.store(version, Ordering::Relaxed);
+        py.detach(|| self.mesh().storage().set_ghosts_fresh(valid));
     }
 
     /// Fails when the NumPy array whose memory it shares has other memory.
     pub fn check_shared(&self, py: Python<'_>) -> Result<()> {
-        check_storage(py, self.inner.storage())
+        check_storage(py, self.mesh().storage())
     }
 
     /// Checks what a loop is to do with it.
@@ -113,7 +119,7 @@ impl Dat {
             Some(frozen) => {
                 let (frozen, access) = (mesh::Access::from(frozen), mesh::Access::from(access));
                 let message =
-                    format!("`{}` is frozen for {frozen}, so that {access} is not possible; unfreeze it first", self.inner.name());
+                    format!("`{}` is frozen for {frozen}, so that {access} is not possible; unfreeze it first", self.mesh().name());
                 Err(Exception::ModeValueError.error(message).into())
             }
         }
@@ -121,10 +127,10 @@ impl Dat {
 
     /// Checks that a map leads to the data.
     pub fn check_map(&self, map: &Map) -> Result<()> {
-        if map.to() == self.inner.dataset().set() {
+        if map.to() == self.mesh().dataset().set() {
             return Ok(());
         }
-        let (name, set, map) = (self.inner.name(), self.inner.dataset().set().name(), map.to().name());
+        let (name, set, map) = (self.mesh().name(), self.mesh().dataset().set().name(), map.to().name());
         Err(Exception::MapValueError.error(format!("data `{name}` is on set `{set}`, but the map leads to `{map}`")).into())
     }
 }
@@ -147,10 +153,10 @@ impl Dat {
         let py = dataset.py();
         if let Ok(other) = dataset.cast::<Dat>() {
             let other = other.get();
-            let name = name.map_or_else(|| Ok(format!("copy_of_{}", other.inner.name())), |name| name_of(Some(name), "dat"))?;
-            let copy = mesh::Dat::zeros(other.inner.dataset(), other.inner.dtype(), name)?;
+            let name = name.map_or_else(|| Ok(format!("copy_of_{}", other.mesh().name())), |name| name_of(Some(name), "dat"))?;
+            let copy = mesh::Dat::zeros(other.mesh().dataset(), other.mesh().dtype(), name)?;
             other.check_shared(py)?;
-            py.detach(|| other.inner.copy_to(&copy))?;
+            py.detach(|| other.mesh().copy_to(&copy))?;
             let copy = other.like(py, copy);
             copy.set_ghosts_valid(py, other.are_ghosts_valid(py));
             return Ok(copy);
@@ -164,9 +170,9 @@ impl Dat {
             let found = describe(&error.into_inner());
             Exception::DataSetTypeError.error(format!("data is put on a Set or a DataSet, not on {found}"))
         })?;
-        let on = &dataset.get().inner;
+        let on = dataset.get().mesh();
         let storage = storage(py, data, dtype_given(dtype)?, on.set().rows(), on.count())?;
-        Ok(Dat::around(mesh::Dat::around(on, storage, name)?, dataset.unbind()))
+        Ok(Dat::around(mesh::Dat::around(&on, storage, name)?, dataset.unbind()))
     }
 
     /// An argument of a loop: the data of the element itself, or through a map of those it leads to.
@@ -177,9 +183,9 @@ impl Dat {
         let inner = match map {
             Some(map) => {
                 this.check_map(map.get())?;
-                mesh::Arg::dat(&this.inner, access.into(), Some(map.get().inner()?))
+                mesh::Arg::dat(this.mesh(), access.into(), Some(map.get().inner()?))
             }
-            None => mesh::Arg::dat(&this.inner, access.into(), None),
+            None => mesh::Arg::dat(this.mesh(), access.into(), None),
         };
         Ok(Arg::new(inner, slf.as_any(), access, map))
     }
@@ -193,37 +199,37 @@ impl Dat {
     /// The name.
     #[getter]
     fn name(&self) -> &str {
-        self.inner.name()
+        self.mesh().name()
     }
 
     /// The type of the numbers.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        numpy_dtype(py, self.inner.dtype())
+        numpy_dtype(py, self.mesh().dtype())
     }
 
     /// The lengths of the axes of one element's data.
     #[getter]
     fn dim<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.inner.dataset().axes())
+        PyTuple::new(py, self.mesh().dataset().axes())
     }
 
     /// How many numbers each element has.
     #[getter]
     fn cdim(&self) -> usize {
-        self.inner.dataset().count()
+        self.mesh().dataset().count()
     }
 
     /// The shape of all numbers, ghosts and all.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.shape_of(self.inner.dataset().set().rows()))
+        PyTuple::new(py, self.shape_of(self.mesh().dataset().set().rows()))
     }
 
     /// The bytes of all numbers.
     #[getter]
     fn nbytes(&self) -> usize {
-        self.inner.storage().len() * self.inner.dtype().size()
+        self.mesh().storage().len() * self.mesh().dtype().size()
     }
 
     /// The numbers of this process's elements, which may be changed through the array.
@@ -262,13 +268,13 @@ impl Dat {
         Dat::petsc(slf, "wo")
     }
 
-    /// As `data`, with the ghosts.
+    /// As `data`, with the ghosts, which get the numbers of their owners first: all processes must ask for it.
     #[getter]
     fn data_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::shown(slf, Shown::All, Purpose::Change)
     }
 
-    /// As `data_ro`, with the ghosts.
+    /// As `data_ro`, with the ghosts, which get the numbers of their owners first: all processes must ask for it.
     #[getter]
     fn data_ro_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::shown(slf, Shown::All, Purpose::Look)
@@ -283,7 +289,7 @@ impl Dat {
     /// How often the numbers were, or may have been, changed.
     #[getter]
     fn dat_version(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.inner.storage().version())
+        py.detach(|| self.mesh().storage().version())
     }
 
     /// Whether the ghosts have the values of their owners.
@@ -308,7 +314,7 @@ impl Dat {
         let access = Access::of(access)?;
         let mut frozen = self.frozen.lock().unwrap_or_else(PoisonError::into_inner);
         if frozen.is_some() {
-            return Err(Exception::ModeValueError.error(format!("`{}` is frozen already", self.inner.name())).into());
+            return Err(Exception::ModeValueError.error(format!("`{}` is frozen already", self.mesh().name())).into());
         }
         *frozen = Some(access);
         Ok(())
@@ -318,7 +324,7 @@ impl Dat {
     fn unfreeze_halo(&self) -> Result<()> {
         match self.frozen.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(_) => Ok(()),
-            None => Err(Exception::ModeValueError.error(format!("`{}` is not frozen", self.inner.name())).into()),
+            None => Err(Exception::ModeValueError.error(format!("`{}` is not frozen", self.mesh().name())).into()),
         }
     }
 
@@ -334,13 +340,13 @@ impl Dat {
         let path: String = py.import("os")?.call_method1("fspath", (filename,))?.extract()?;
         let path = if path.ends_with(".npy") { path } else { format!("{path}.npy") };
         let found = py.import("numpy")?.call_method1("load", (&path,))?;
-        let (asked, shape) = (slf.get().shape_of(slf.get().inner.dataset().set().owned_rows()), found.getattr("shape")?);
+        let (asked, shape) = (slf.get().shape_of(slf.get().mesh().dataset().set().owned_rows()), found.getattr("shape")?);
         if shape.extract::<Vec<usize>>()? != asked {
             let asked = PyTuple::new(py, asked)?;
-            let message = format!("`{}` has the shape {asked} without ghosts, but {path} has {shape}", slf.get().inner.name());
+            let message = format!("`{}` has the shape {asked} without ghosts, but {path} has {shape}", slf.get().mesh().name());
             return Err(Exception::DataValueError.error(message).into());
         }
-        let values = super::values::converted(&found, Some(slf.get().inner.dtype()))?;
+        let values = super::values::converted(&found, Some(slf.get().mesh().dtype()))?;
         Ok(Dat::data_wo(slf)?.set_item(py.Ellipsis(), values)?)
     }
 
@@ -363,8 +369,8 @@ impl Dat {
     }
 
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
-        let (dataset, name) = (self.dataset.bind(py).repr()?, PyString::new(py, self.inner.name()).repr()?);
-        Ok(format!("Dat({dataset}, dtype={}, name={name})", self.inner.dtype()))
+        let (dataset, name) = (self.dataset.bind(py).repr()?, PyString::new(py, self.mesh().name()).repr()?);
+        Ok(format!("Dat({dataset}, dtype={}, name={name})", self.mesh().dtype()))
     }
 }
 
@@ -372,6 +378,6 @@ impl Dat {
 impl DataSet {
     /// Whether data is on this data set.
     fn __contains__(&self, dat: &Bound<'_, PyAny>) -> bool {
-        dat.cast::<Dat>().is_ok_and(|dat| *dat.get().inner.dataset() == self.inner)
+        dat.cast::<Dat>().is_ok_and(|dat| *dat.get().mesh().dataset() == self.mesh())
     }
 }

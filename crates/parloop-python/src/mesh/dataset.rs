@@ -16,16 +16,22 @@ use crate::error::Result;
 /// 6
 #[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
 pub struct DataSet {
-    pub inner: mesh::DataSet,
+    /// As it was made.
+    made: mesh::DataSet,
     set: Py<Set>,
     name: String,
 }
 
 impl DataSet {
+    /// It or, once its set is distributed, the same on the part of it that this process has.
+    pub fn mesh(&self) -> mesh::DataSet {
+        self.made.current()
+    }
+
     pub fn on(set: &Bound<'_, Set>, dim: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> Result<DataSet> {
         let name = name_of(name, "dataset")?;
-        let axes = dim_of(dim, set.get().inner.name(), 0)?;
-        Ok(DataSet { inner: set.get().inner.data(&axes[..])?, set: set.clone().unbind(), name })
+        let axes = dim_of(dim, set.get().mesh().name(), 0)?;
+        Ok(DataSet { made: set.get().mesh().data(&axes[..])?, set: set.clone().unbind(), name })
     }
 }
 
@@ -52,39 +58,39 @@ impl DataSet {
     /// The lengths of the axes of one element's data.
     #[getter]
     fn dim<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.inner.axes())
+        PyTuple::new(py, self.made.axes())
     }
 
     /// How many numbers each element has.
     #[getter]
     fn cdim(&self) -> usize {
-        self.inner.count()
+        self.mesh().count()
     }
 
     /// How many elements touch nothing of other processes.
     #[getter]
     fn core_size(&self) -> usize {
-        self.inner.set().sizes().core
+        self.mesh().set().sizes().core
     }
 
     /// How many rows of the data are of this process: one for each element, or for each cell of an extruded set.
     #[getter]
     fn size(&self) -> usize {
-        self.inner.set().owned_rows()
+        self.mesh().set().owned_rows()
     }
 
     /// How many rows there are with the ghosts.
     #[getter]
     fn total_size(&self) -> usize {
-        self.inner.set().rows()
+        self.mesh().set().rows()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<DataSet>().is_ok_and(|other| other.get().inner == self.inner)
+        other.cast::<DataSet>().is_ok_and(|other| other.get().mesh() == self.mesh())
     }
 
     fn __hash__(&self) -> u64 {
-        self.inner.axes().iter().fold(self.inner.set().id(), |hash, &axis| hash.wrapping_mul(31).wrapping_add(axis as u64))
+        self.made.axes().iter().fold(self.made.set().id(), |hash, &axis| hash.wrapping_mul(31).wrapping_add(axis as u64))
     }
 
     /// A data set is one part, as opposed to mixed ones: it gives itself.
@@ -98,7 +104,7 @@ impl DataSet {
     }
 
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
-        let dim = match self.inner.axes() {
+        let dim = match self.made.axes() {
             [only] => only.to_string(),
             axes => PyTuple::new(py, axes)?.repr()?.to_string(),
         };
@@ -119,6 +125,6 @@ impl Set {
 
     /// Whether a `DataSet` is on this set.
     fn __contains__(slf: &Bound<'_, Self>, dataset: &Bound<'_, PyAny>) -> bool {
-        dataset.cast::<DataSet>().is_ok_and(|dataset| dataset.get().inner.set() == &slf.get().inner)
+        dataset.cast::<DataSet>().is_ok_and(|dataset| dataset.get().mesh().set() == slf.get().mesh())
     }
 }

@@ -112,13 +112,13 @@ impl ExtrudedSet {
     #[new]
     #[pyo3(signature = (parent, layers, extruded_periodic=false))]
     fn new(parent: &Bound<'_, PyAny>, layers: &Bound<'_, PyAny>, extruded_periodic: bool) -> Result<PyClassInitializer<ExtrudedSet>> {
-        let set = &Set::of(parent)?.get().inner;
+        let set = Set::of(parent)?.get().mesh();
         let inner = match integer(layers) {
             Some(layers) => set.extruded(usize::try_from(layers).unwrap_or(0), extruded_periodic)?,
             None => set.extruded_between(&bounds(set, layers)?, extruded_periodic)?,
         };
         let extruded = ExtrudedSet { parent: parent.clone().unbind() };
-        Ok(PyClassInitializer::from(Set { inner, superset: None }).add_subclass(extruded))
+        Ok(PyClassInitializer::from(Set::around(inner, None)).add_subclass(extruded))
     }
 
     /// The set that the columns stand on.
@@ -161,13 +161,13 @@ impl ExtrudedSet {
         let parent = slf.get().parent.bind(slf.py()).repr()?;
         Ok(match layers_of(slf).cells() {
             Some(cells) => format!("ExtrudedSet({parent}, {})", cells + 1),
-            None => format!("<ExtrudedSet over {parent}: {} cells>", slf.as_super().get().inner.rows()),
+            None => format!("<ExtrudedSet over {parent}: {} cells>", slf.as_super().get().mesh().rows()),
         })
     }
 }
 
 fn layers_of<'a>(set: &'a Bound<'_, ExtrudedSet>) -> &'a mesh::Layers {
-    set.as_super().get().inner.layers().expect("invariant: the set is extruded")
+    set.as_super().get().mesh().layers().expect("invariant: the set is extruded")
 }
 
 /// The regions that were given: one, or several.

@@ -28,7 +28,8 @@ use crate::number::describe;
 /// parloop.MapValueError: map `ends`: entry [1, 1] is 3, but set `nodes` has 3 elements
 #[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
 pub struct Map {
-    inner: Option<mesh::Map>,
+    /// As it was made.
+    made: Option<mesh::Map>,
     iterset: Py<Set>,
     toset: Py<Set>,
     arity: usize,
@@ -41,16 +42,20 @@ impl Map {
         object.cast::<Map>().map_err(|_| Exception::MapTypeError.error(format!("a Map is needed, not {}", describe(object))).into())
     }
 
+    /// The map or, once its sets are distributed, that between their parts.
+    fn mesh(&self) -> Option<&mesh::Map> {
+        self.made.as_ref().map(mesh::Map::current)
+    }
+
     /// The map, if it has values.
     pub fn inner(&self) -> Result<&mesh::Map> {
-        self.inner
-            .as_ref()
+        self.mesh()
             .ok_or_else(|| Exception::MapValueError.error(format!("map `{}` has no values, so that no loop can use it", self.name)).into())
     }
 
     /// The set it leads to.
     pub fn to(&self) -> &mesh::Set {
-        &self.toset.get().inner
+        self.toset.get().mesh()
     }
 
     fn view<'py>(slf: &Bound<'py, Self>, rows: usize) -> Result<Bound<'py, PyAny>> {
@@ -144,7 +149,7 @@ impl PermutedMap {
         let this = of.get();
         let inner = Some(this.inner()?.permuted(&permutation, name.as_str())?);
         let (iterset, toset) = (this.iterset.clone_ref(py), this.toset.clone_ref(py));
-        let base = Map { inner, iterset, toset, arity: this.arity, name };
+        let base = Map { made: inner, iterset, toset, arity: this.arity, name };
         Ok(PyClassInitializer::from(base).add_subclass(PermutedMap { map: of.clone().unbind(), permutation }))
     }
 
@@ -193,7 +198,7 @@ impl ComposedMap {
             inner = inner.after(map.get().inner()?, name.as_str()).map_err(|error| Exception::MapTypeError.error(error.to_string()))?;
         }
         let (iterset, toset) = (last.get().iterset.clone_ref(py), first.get().toset.clone_ref(py));
-        let base = Map { inner: Some(inner), iterset, toset, arity: first.get().arity, name };
+        let base = Map { made: Some(inner), iterset, toset, arity: first.get().arity, name };
         Ok(PyClassInitializer::from(base).add_subclass(ComposedMap { maps: maps.into_iter().map(Bound::unbind).collect() }))
     }
 
@@ -232,11 +237,11 @@ impl Map {
                     return Err(Exception::MapValueError.error(message).into());
                 }
                 let moves = Moves { offsets: for_slots(offset, "offsets")?, quotients: for_slots(offset_quotient, "offset quotients")? };
-                Some(made((&iterset.get().inner, &toset.get().inner), arity, values, &moves, &name)?)
+                Some(made((iterset.get().mesh(), toset.get().mesh()), arity, values, &moves, &name)?)
             }
             None => None,
         };
-        Ok(Map { inner, iterset: iterset.clone().unbind(), toset: toset.clone().unbind(), arity, name })
+        Ok(Map { made: inner, iterset: iterset.clone().unbind(), toset: toset.clone().unbind(), arity, name })
     }
 
     /// The set it leads from.
@@ -272,40 +277,40 @@ impl Map {
     #[pyo3(signature = (iterset, toset, name=None))]
     fn to_first(iterset: &Bound<'_, PyAny>, toset: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> Result<Map> {
         let (iterset, toset, name) = (Set::of(iterset)?, Set::of(toset)?, name_of(name, "map")?);
-        let inner = Some(mesh::Map::to_first(&iterset.get().inner, &toset.get().inner, name.as_str())?);
-        Ok(Map { inner, iterset: iterset.clone().unbind(), toset: toset.clone().unbind(), arity: 1, name })
+        let inner = Some(mesh::Map::to_first(iterset.get().mesh(), toset.get().mesh(), name.as_str())?);
+        Ok(Map { made: inner, iterset: iterset.clone().unbind(), toset: toset.clone().unbind(), arity: 1, name })
     }
 
     /// How far the target of each slot moves from a cell of an extruded set to the next above it, if it does.
     #[getter]
     fn offset<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyAny>>> {
-        let moves = self.inner.as_ref().and_then(mesh::Map::moves);
+        let moves = self.mesh().and_then(mesh::Map::moves);
         moves.map(|moves| integers_array(py, moves.offsets())).transpose()
     }
 
     /// By how many cells of a periodic column the target of each slot is above its cell, if any is.
     #[getter]
     fn offset_quotient<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyAny>>> {
-        let quotients = self.inner.as_ref().and_then(mesh::Map::moves).and_then(mesh::Moves::quotients);
+        let quotients = self.mesh().and_then(mesh::Map::moves).and_then(mesh::Moves::quotients);
         quotients.map(|quotients| integers_array(py, quotients)).transpose()
     }
 
     /// The number of elements of `iterset` with the ghosts, and the arity.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        (self.iterset.get().inner.sizes().total, self.arity)
+        (self.iterset.get().mesh().sizes().total, self.arity)
     }
 
     /// The values for the elements of this process, which cannot be changed.
     #[getter]
     fn values<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Map::view(slf, slf.get().iterset.get().inner.size())
+        Map::view(slf, slf.get().iterset.get().mesh().size())
     }
 
     /// The values for all elements, ghosts and all.
     #[getter]
     fn values_with_halo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        Map::view(slf, slf.get().iterset.get().inner.sizes().total)
+        Map::view(slf, slf.get().iterset.get().mesh().sizes().total)
     }
 
     /// A number for each element of `toset`, such that those that meet in one element of `iterset` have near numbers.
@@ -332,7 +337,7 @@ impl Map {
 
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let (from, to) = (self.iterset.bind(py).repr()?, self.toset.bind(py).repr()?);
-        let values = if self.inner.is_some() { "..." } else { "None" };
+        let values = if self.made.is_some() { "..." } else { "None" };
         Ok(format!("Map({from}, {to}, {}, {values}, {})", self.arity, PyString::new(py, &self.name).repr()?))
     }
 }

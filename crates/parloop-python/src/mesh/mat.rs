@@ -170,8 +170,8 @@ impl Mat {
         let context = current_context(py)?;
         let context = &context.get().inner;
         py.detach(|| match transposed {
-            false => this.inner.multiply(&from.inner, &to.inner, context),
-            true => this.inner.multiply_transposed(&from.inner, &to.inner, context),
+            false => this.inner.multiply(from.mesh(), to.mesh(), context),
+            true => this.inner.multiply_transposed(from.mesh(), to.mesh(), context),
         })?;
         Ok(y)
     }

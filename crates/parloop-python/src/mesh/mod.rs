@@ -14,6 +14,7 @@ mod map;
 mod mat;
 mod overlap;
 mod par_loop;
+mod processes;
 mod resident;
 mod set;
 mod solve;
@@ -46,6 +47,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_Kernel", py.get_type::<kernel::Kernel>())?;
     module.add("_ParLoop", py.get_type::<par_loop::ParLoop>())?;
     module.add("_Solution", py.get_type::<solve::Solution>())?;
+    module.add("_Comm", py.get_type::<processes::Comm>())?;
+    module.add_function(wrap_pyfunction!(processes::distribute, module)?)?;
     module.add_function(wrap_pyfunction!(solve::solve, module)?)?;
     module.add_function(wrap_pyfunction!(overlap::overlaps, module)?)?;
     module.add_function(wrap_pyfunction!(resident::numbers_on_context, module)?)?;

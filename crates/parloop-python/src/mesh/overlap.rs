@@ -10,7 +10,7 @@ use super::mat::Mat;
 /// Where the numbers of data or of a matrix are.
 fn storage<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Storage> {
     if let Ok(dat) = object.cast::<Dat>() {
-        return Some(dat.get().inner.storage());
+        return Some(dat.get().mesh().storage());
     }
     if let Ok(global) = object.cast::<Global>() {
         return Some(global.get().inner.storage());

@@ -121,7 +121,7 @@ fn made<'py>(
     args: &Bound<'py, PyTuple>,
     options: mesh::LoopOptions,
 ) -> Result<mesh::ParLoop> {
-    let (kernel, set, args) = (&Kernel::of(kernel)?.get().inner, &Set::of(iterset)?.get().inner, arguments(args)?);
+    let (kernel, set, args) = (&Kernel::of(kernel)?.get().inner, Set::of(iterset)?.get().mesh(), arguments(args)?);
     Ok(py.detach(|| mesh::ParLoop::new(kernel, set, args, options))?)
 }
 

@@ -25,7 +25,8 @@ use crate::number::describe;
 /// DataSet(Set(100, 'cells'), 2)
 #[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
 pub struct Set {
-    pub inner: mesh::Set,
+    /// As it was made.
+    made: mesh::Set,
     /// The set that a subset is of.
     pub superset: Option<Py<PyAny>>,
 }
@@ -41,6 +42,15 @@ pub struct Set {
 pub struct Subset;
 
 impl Set {
+    pub fn around(made: mesh::Set, superset: Option<Py<PyAny>>) -> Set {
+        Set { made, superset }
+    }
+
+    /// The set or, once it is distributed, the part of it that this process has.
+    pub fn mesh(&self) -> &mesh::Set {
+        self.made.current()
+    }
+
     /// The set that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Set>> {
         object.cast::<Set>().map_err(|_| Exception::SetTypeError.error(format!("a Set is needed, not {}", describe(object))).into())
@@ -58,7 +68,7 @@ impl Set {
             return Ok(base);
         }
         for known in [slf, other] {
-            if known.get().inner.indices() == made.indices() {
+            if known.get().mesh().indices() == made.indices() {
                 return Ok(known.as_any().clone());
             }
         }
@@ -68,7 +78,7 @@ impl Set {
 
 fn subset_object<'py>(made: mesh::Set, superset: Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
     let py = superset.py();
-    let parts = PyClassInitializer::from(Set { inner: made, superset: Some(superset.unbind()) }).add_subclass(Subset);
+    let parts = PyClassInitializer::from(Set { made, superset: Some(superset.unbind()) }).add_subclass(Subset);
     Ok(Bound::new(py, parts)?.into_any())
 }
 
@@ -118,45 +128,45 @@ impl Set {
     #[pyo3(signature = (size, name=None))]
     fn new(size: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> Result<Set> {
         let name = name_of(name, "set")?;
-        Ok(Set { inner: mesh::Set::with_sizes(sizes_of(size, &name)?, name)?, superset: None })
+        Ok(Set { made: mesh::Set::with_sizes(sizes_of(size, &name)?, name)?, superset: None })
     }
 
     /// The name.
     #[getter]
     fn name(&self) -> &str {
-        self.inner.name()
+        self.mesh().name()
     }
 
     /// How many elements touch nothing of other processes.
     #[getter]
     fn core_size(&self) -> usize {
-        self.inner.sizes().core
+        self.mesh().sizes().core
     }
 
     /// How many elements are of this process.
     #[getter]
     fn size(&self) -> usize {
-        self.inner.sizes().owned
+        self.mesh().sizes().owned
     }
 
     /// How many elements there are with the ghosts.
     #[getter]
     fn total_size(&self) -> usize {
-        self.inner.sizes().total
+        self.mesh().sizes().total
     }
 
     /// The three sizes: core, owned, total.
     #[getter]
     fn sizes(&self) -> (usize, usize, usize) {
-        let sizes = self.inner.sizes();
+        let sizes = self.mesh().sizes();
         (sizes.core, sizes.owned, sizes.total)
     }
 
     /// The numbers of its elements: of a set `range(total_size)`, of a subset an array.
     #[getter]
     fn indices<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        let Some(indices) = self.inner.indices() else {
-            return Ok(py.import("builtins")?.getattr("range")?.call1((self.inner.sizes().total,))?);
+        let Some(indices) = self.mesh().indices() else {
+            return Ok(py.import("builtins")?.getattr("range")?.call1((self.mesh().sizes().total,))?);
         };
         integers_array(py, indices)
     }
@@ -169,32 +179,32 @@ impl Set {
             Some(only) => only,
             None => as_array(PyList::new(slf.py(), indices)?.as_any(), None)?,
         };
-        let inner = slf.get().inner.subset(&indices_of(&slf.get().inner, &chosen)?)?;
+        let inner = slf.get().mesh().subset(&indices_of(slf.get().mesh(), &chosen)?)?;
         subset_object(inner, Set::base(slf))
     }
 
     /// The elements that are in either.
     fn union<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let other = Set::of(other)?;
-        Set::result(slf.get().inner.union(&other.get().inner)?, slf, other)
+        Set::result(slf.get().mesh().union(other.get().mesh())?, slf, other)
     }
 
     /// The elements that are in both.
     fn intersection<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let other = Set::of(other)?;
-        Set::result(slf.get().inner.intersection(&other.get().inner)?, slf, other)
+        Set::result(slf.get().mesh().intersection(other.get().mesh())?, slf, other)
     }
 
     /// The elements that are in this one and not in the other.
     fn difference<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let other = Set::of(other)?;
-        Set::result(slf.get().inner.difference(&other.get().inner)?, slf, other)
+        Set::result(slf.get().mesh().difference(other.get().mesh())?, slf, other)
     }
 
     /// The elements that are in just one of the two.
     fn symmetric_difference<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let other = Set::of(other)?;
-        Set::result(slf.get().inner.symmetric_difference(&other.get().inner)?, slf, other)
+        Set::result(slf.get().mesh().symmetric_difference(other.get().mesh())?, slf, other)
     }
 
     /// A set is one part, as opposed to mixed ones: it gives itself.
@@ -210,9 +220,9 @@ impl Set {
     fn __repr__(slf: &Bound<'_, Self>) -> Result<String> {
         let this = slf.get();
         if let Some(superset) = &this.superset {
-            return Ok(format!("<Subset of {}: {} elements>", superset.bind(slf.py()).repr()?, this.inner.sizes().total));
+            return Ok(format!("<Subset of {}: {} elements>", superset.bind(slf.py()).repr()?, this.mesh().sizes().total));
         }
-        let (name, sizes) = (PyString::new(slf.py(), this.inner.name()).repr()?, this.inner.sizes());
+        let (name, sizes) = (PyString::new(slf.py(), this.mesh().name()).repr()?, this.mesh().sizes());
         Ok(match sizes.core == sizes.total {
             true => format!("Set({}, {name})", sizes.total),
             false => format!("Set(({}, {}, {}), {name})", sizes.core, sizes.owned, sizes.total),
@@ -229,8 +239,8 @@ impl Subset {
             let message = format!("the elements of a subset are a list, a tuple or an array, not {}", describe(indices));
             return Err(Exception::IndexTypeError.error(message).into());
         }
-        let inner = set.get().inner.subset(&indices_of(&set.get().inner, indices)?)?;
-        Ok(PyClassInitializer::from(Set { inner, superset: Some(Set::base(set).unbind()) }).add_subclass(Subset))
+        let inner = set.get().mesh().subset(&indices_of(set.get().mesh(), indices)?)?;
+        Ok(PyClassInitializer::from(Set { made: inner, superset: Some(Set::base(set).unbind()) }).add_subclass(Subset))
     }
 
     /// The set whose elements these are; never a subset itself.
@@ -243,7 +253,7 @@ impl Subset {
     #[getter]
     fn owned_indices<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         let set = slf.as_super().get();
-        let slice = pyo3::types::PySlice::new(slf.py(), 0, set.inner.sizes().owned as isize, 1);
+        let slice = pyo3::types::PySlice::new(slf.py(), 0, set.mesh().sizes().owned as isize, 1);
         Ok(set.indices(slf.py())?.get_item(slice)?)
     }
 }

@@ -72,7 +72,7 @@ pub fn solve<'py>(
     let options = SolveOptions { method, preconditioner, rtol, atol, iterations, restart };
     let blocks: Vec<Vec<mesh::Mat>> = blocks.iter().map(|row| row.iter().map(|block| block.get().inner.clone()).collect()).collect();
     let dats =
-        |parts: &[Bound<'py, PyAny>]| parts.iter().map(|part| Ok(Dat::of(part)?.get().inner.clone())).collect::<Result<Vec<mesh::Dat>>>();
+        |parts: &[Bound<'py, PyAny>]| parts.iter().map(|part| Ok(Dat::of(part)?.get().mesh().clone())).collect::<Result<Vec<mesh::Dat>>>();
     let (x, b, context) = (dats(&x)?, dats(&b)?, current_context(py)?);
     let (context, watch) = (&context.get().inner, watch.clone().unbind());
     let (mut last, mut raised) = (Instant::now(), None);

@@ -126,8 +126,8 @@ impl Sparsity {
         };
         let given = pairs.iter().map(|((rows, columns), regions)| Ok((rows.get().inner()?, columns.get().inner()?, &regions[..])));
         let given = given.collect::<Result<Vec<mesh::MapPair<'_>>>>()?;
-        let (name, row_data, column_data) = (name_of(name, "sparsity")?, &rows.get().inner, &columns.get().inner);
-        let inner = py.detach(|| mesh::Sparsity::in_regions(row_data, column_data, &given, name))?;
+        let (name, row_data, column_data) = (name_of(name, "sparsity")?, rows.get().mesh(), columns.get().mesh());
+        let inner = py.detach(|| mesh::Sparsity::in_regions(&row_data, &column_data, &given, name))?;
         let maps = pairs.into_iter().map(|((rows, columns), _)| (rows.unbind(), columns.unbind())).collect();
         Ok(Sparsity { inner, dsets: (rows.unbind(), columns.unbind()), maps })
     }

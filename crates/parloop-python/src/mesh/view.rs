@@ -30,7 +30,7 @@ pub struct DatView {
 
 impl DatView {
     pub fn of(parent: &Bound<'_, Dat>, index: &Bound<'_, PyAny>) -> Result<DatView> {
-        let inner = &parent.get().inner;
+        let inner = parent.get().mesh();
         let axes = inner.dataset().axes();
         let items = match index.cast::<PyTuple>() {
             Ok(items) => items.clone(),
@@ -59,7 +59,7 @@ impl DatView {
     }
 
     fn shown<'py>(&self, py: Python<'py>, what: Shown, purpose: Purpose) -> Result<Bound<'py, PyAny>> {
-        let is_whole = self.parent.get().inner.dataset().count() == 1;
+        let is_whole = self.parent.get().mesh().dataset().count() == 1;
         // The other components keep their numbers.
         let needed = if purpose == Purpose::Replace && !is_whole { Purpose::Change } else { purpose };
         let all = Dat::shown(self.parent.bind(py), what, needed)?;
@@ -91,9 +91,9 @@ impl DatView {
         let inner = match map {
             Some(map) => {
                 parent.check_map(map.get())?;
-                mesh::Arg::component(&parent.inner, this.component, access.into(), Some(map.get().inner()?))
+                mesh::Arg::component(parent.mesh(), this.component, access.into(), Some(map.get().inner()?))
             }
-            None => mesh::Arg::component(&parent.inner, this.component, access.into(), None),
+            None => mesh::Arg::component(parent.mesh(), this.component, access.into(), None),
         };
         Ok(Arg::new(inner, slf.as_any(), access, map))
     }
@@ -120,7 +120,7 @@ impl DatView {
     #[getter]
     fn name(&self) -> String {
         let index: Vec<String> = self.index.iter().map(usize::to_string).collect();
-        format!("{}[{}]", self.parent.get().inner.name(), index.join(", "))
+        format!("{}[{}]", self.parent.get().mesh().name(), index.join(", "))
     }
 
     /// The type of the numbers.
@@ -144,7 +144,7 @@ impl DatView {
     /// The number of elements with the ghosts.
     #[getter]
     fn shape(&self) -> (usize,) {
-        (self.parent.get().inner.dataset().set().rows(),)
+        (self.parent.get().mesh().dataset().set().rows(),)
     }
 
     /// The numbers of this process's elements, which may be changed through the array.
@@ -186,7 +186,7 @@ impl DatView {
     /// How often the numbers of the whole were, or may have been, changed.
     #[getter]
     fn dat_version(&self, py: Python<'_>) -> u64 {
-        let parent = &self.parent.get().inner;
+        let parent = self.parent.get().mesh();
         py.detach(|| parent.storage().version())
     }
 

@@ -109,7 +109,7 @@ pub fn write_vtk<'py>(
     shape: Option<&str>,
     fields: Option<&Bound<'py, PyDict>>,
 ) -> Result<()> {
-    let (points, map) = (&Dat::of(coordinates)?.get().inner, Map::of(map)?.get().inner()?);
+    let (points, map) = (Dat::of(coordinates)?.get().mesh(), Map::of(map)?.get().inner()?);
     if points.dataset().set() != map.to() {
         let (set, to) = (points.dataset().set().name(), map.to().name());
         return Err(Exception::MapValueError.error(format!("the coordinates are on set `{set}`, but the map leads to `{to}`")).into());
@@ -130,7 +130,7 @@ pub fn write_vtk<'py>(
     }
     let mut named = Vec::new();
     for (name, dat) in fields.into_iter().flatten() {
-        let (name, dat) = (name.extract::<String>()?, Dat::of(&dat)?.get().inner.clone());
+        let (name, dat) = (name.extract::<String>()?, Dat::of(&dat)?.get().mesh().clone());
         let on = match dat.dataset().set() {
             set if set == map.to() => On::Points,
             set if set == map.from() => On::Cells,

@@ -21,11 +21,12 @@ const FORBIDDEN: [(&str, &str, &str); 1] =
     [("parloop-loop", "parloop-object", "the loop layer knows a class by its name, fields and C functions")];
 
 /// Where `unsafe` may stand: crates, folders and files.
-const UNSAFE: [&str; 24] = [
+const UNSAFE: [&str; 25] = [
     "crates/parloop-device/src",
     "crates/parloop-object/src",
     "crates/parloop-python/src",
     "crates/parloop-isl/src/solver",
+    "crates/parloop-mpi/src",
     "crates/parloop-kernel/src/kernel.rs",
     "crates/parloop-kernel/src/check.rs",
     "crates/parloop-kernel/src/staging.rs",

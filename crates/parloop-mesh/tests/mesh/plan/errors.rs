@@ -56,9 +56,10 @@ fn one_set_has_one_size() {
 #[test]
 fn lists_of_elements_must_ascend() {
     let rows = table(&[0, 0, 0], 1, 1);
-    says(Incidence::new(Elements::List(&[1, 0]), &[rows]), "a list of elements must ascend from 0 or more, but at 1 it has 0");
-    says(Incidence::new(Elements::List(&[1, 1]), &[rows]), "a list of elements must ascend from 0 or more, but at 1 it has 1");
-    says(Incidence::new(Elements::List(&[-1, 1]), &[rows]), "a list of elements must ascend from 0 or more, but at 0 it has -1");
+    says(Incidence::new(Elements::List(&[1, 0, 1]), &[rows]), "a list of elements must have each once, from 0 or more, but at 2 it has 1");
+    says(Incidence::new(Elements::List(&[1, 1]), &[rows]), "a list of elements must have each once, from 0 or more, but at 1 it has 1");
+    says(Incidence::new(Elements::List(&[-1, 1]), &[rows]), "a list of elements must have each once, from 0 or more, but at 0 it has -1");
+    says(Incidence::new(Elements::List(&[1, -1]), &[rows]), "a list of elements must have each once, from 0 or more, but at 1 it has -1");
 }
 
 #[test]

@@ -277,7 +277,10 @@ fn sources_of_targets_are_checked() {
     let message = "table 0: entry [0, 1] is 3, but the target set has 3 elements";
     says(Flat::new(Elements::Range(0..1), table(&[0, 3], 2, 3)), message);
     says(Flat::new(Elements::Range(0..2), table(&[0], 1, 3)), "element 1 has no row in table 0, which has 1 rows");
-    says(Flat::new(Elements::List(&[1, 0]), table(&[0, 0], 1, 3)), "a list of elements must ascend from 0 or more, but at 1 it has 0");
+    says(
+        Flat::new(Elements::List(&[0, 0]), table(&[0, 0], 1, 3)),
+        "a list of elements must have each once, from 0 or more, but at 1 it has 0",
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use parloop_mesh::{Arg, Dat, Global, Map, Set, Sizes, Storage};
 
-use super::number::{Random, dat, global, values_of};
+use super::number::{Random, dat, gathered, global, values_of};
 use super::spec::{LEADS_TO, OVER, SPARSE, Spec};
 
 #[derive(Debug)]
@@ -26,14 +26,23 @@ enum Held {
 impl Mesh {
     pub fn random(random: &mut Random, spec: &Spec, elements: usize) -> Mesh {
         let ghosts = if random.chance(2) { random.below(5) } else { 0 };
-        let core = random.below(elements + 1);
+        Mesh::with_ghosts(random, spec, elements, Some(ghosts))
+    }
+
+    /// Without ghosts, so that it can be distributed.
+    pub fn whole(random: &mut Random, spec: &Spec, elements: usize) -> Mesh {
+        Mesh::with_ghosts(random, spec, elements, None)
+    }
+
+    fn with_ghosts(random: &mut Random, spec: &Spec, elements: usize, ghosts: Option<usize>) -> Mesh {
+        let (is_whole, ghosts, core) = (ghosts.is_none(), ghosts.unwrap_or(0), random.below(elements + 1));
         let over = Set::with_sizes(Sizes { core, owned: elements, total: elements + ghosts }, "over").unwrap();
         let total = elements + ghosts;
         // Few targets are shared heavily; many are mostly not touched at all.
         let mut targets = |most: usize| 1 + if random.chance(2) { random.below(8) } else { random.below(most) };
         let near = Set::new(targets(2 * total + 1), "near").unwrap();
         let size = targets(total + 1);
-        let far = Set::with_sizes(Sizes { core: 0, owned: size / 2, total: size }, "far").unwrap();
+        let far = Set::with_sizes(Sizes { core: 0, owned: if is_whole { size } else { size / 2 }, total: size }, "far").unwrap();
         let sparse = Set::new(total * spec.arities[4] + 3, "sparse").unwrap();
         let sets = vec![over, near, far, sparse];
         let maps = (0..LEADS_TO.len()).map(|map| random_map(random, &sets, map, spec.arities[map])).collect();
@@ -99,6 +108,14 @@ impl Data {
             }
         });
         args.collect()
+    }
+
+    /// The numbers of all processes, in the order of the whole set.
+    pub fn gathered(&self, table: usize) -> Vec<i64> {
+        match &self.0[table] {
+            Held::Dat(dat) => gathered(dat),
+            Held::Global(_) => self.values(table),
+        }
     }
 
     fn storage(&self, table: usize) -> &Storage {

@@ -128,3 +128,8 @@ pub fn global(axes: &[usize], dtype: DType, values: &[i64], name: &str) -> Globa
 pub fn values_of(storage: &parloop_mesh::Storage) -> Vec<i64> {
     with_type!(storage.dtype(), T => storage.to_vec::<T>().unwrap().into_iter().map(|value| value as i64).collect())
 }
+
+#[allow(clippy::unnecessary_cast)]
+pub fn gathered(dat: &Dat) -> Vec<i64> {
+    with_type!(dat.dtype(), T => dat.gather::<T>().unwrap().into_iter().map(|value| value as i64).collect())
+}

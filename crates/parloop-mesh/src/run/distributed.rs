@@ -1,0 +1,328 @@
+//! Loops over distributed sets: ghosts that are read get the numbers of their owners while elements run that need none, then the others run;
+//! what all elements share is combined in the order of the ranks.
+//!
+//! What is written through maps is computed by the owner of each target: it also runs the elements of others that lead there (the ghosts up to
+//! `Halo::exec`), so that nothing is sent back. Where the order of elements matters, all of them run in the order of the whole set. Sums over all
+//! elements leave the ghosts out; where these cannot be told apart, a loop is rehearsed for its sums on copies of what it writes. Only what is
+//! read and written at once through a map (RW) cannot be computed twice: processes run such loops one after another, each with what the last one left.
+
+use std::sync::OnceLock;
+
+use parloop_device::forked::Turn;
+use parloop_device::refuse_recording;
+use parloop_kernel::{Context, KernelError};
+use parloop_mpi::Comm;
+use smallvec::SmallVec;
+
+use super::combine::combine;
+use super::exchange::{Exchange, Table, find_ghosts};
+use crate::Result;
+use crate::access::Access;
+use crate::declare::arg::{ArgData, Part};
+use crate::declare::dat::Dat;
+use crate::declare::global::Global;
+use crate::declare::iteration::{Iteration, Stretch};
+use crate::declare::mat::Mat;
+use crate::error::MeshError;
+use crate::storage::Storage;
+
+/// A loop as its processes run it together.
+pub struct Distributed<L> {
+    comm: Comm,
+    way: Way,
+    /// Parts whose ghosts are read, each table once.
+    needed: SmallVec<[usize; 4]>,
+    /// Parts that are written, each table once.
+    written: SmallVec<[usize; 4]>,
+    /// Sums over all elements.
+    sums: Vec<Sum>,
+    /// Copies of what is written, where the loop is rehearsed for its sums.
+    copies: Vec<(usize, ArgData)>,
+    /// Extremes over all elements: their parts.
+    extremes: SmallVec<[usize; 1]>,
+    /// The loops over parts of the set, made when they are first needed.
+    loops: [OnceLock<L>; Stretch::ALL.len()],
+}
+
+/// How a loop is run by several processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Nothing is written through maps.
+    Owned,
+    /// Owners of targets compute them.
+    Redundant,
+    /// The same, in the order of the whole set.
+    Ordered,
+    /// One process after another.
+    InTurn,
+}
+
+/// A sum over all elements: what the elements of this process add, and what ghosts add, which nobody wants.
+struct Sum {
+    part: usize,
+    own: Global,
+    ghosts: Global,
+}
+
+/// What a distributed loop runs: loops over parts of its set.
+pub trait Stretched {
+    /// Runs it. The caller has its turn at all data.
+    ///
+    /// # Errors
+    /// Those of a loop.
+    fn run_in_turn(&self, context: &Context) -> Result<()>;
+}
+
+/// A loop as it was declared.
+pub struct Declared<'a> {
+    pub kernel: &'a str,
+    pub iteration: &'a Iteration,
+    pub parts: &'a [Part],
+    pub deterministic: bool,
+    pub checked: bool,
+}
+
+/// The distributed table of a part, if it is one.
+fn table(part: &Part) -> Option<Table<'_>> {
+    match &part.data {
+        ArgData::Dat(dat) | ArgData::Component(dat, _) => Some(Table { halo: dat.dataset().set().halo()?, storage: dat.storage() }),
+        ArgData::Global(_) | ArgData::Mat(..) => None,
+    }
+}
+
+impl<L: Stretched> Distributed<L> {
+    /// How processes run it together; `None` where the set is not distributed.
+    ///
+    /// # Errors
+    /// [`MeshError::Distributed`]: combinations of accesses that no order of the processes serves.
+    pub fn of(declared: &Declared<'_>) -> Result<Option<Distributed<L>>> {
+        let Some(halo) = declared.iteration.set().halo() else { return Ok(None) };
+        let parts = declared.parts;
+        let wrong = |reason: &'static str| {
+            let (kernel, set) = (declared.kernel.to_owned(), declared.iteration.set().name().to_owned());
+            Err(MeshError::Distributed { kernel, set, reason })
+        };
+        let through = |access: Access| parts.iter().any(|part| part.map.is_some() && part.access == access);
+        let adds_up = parts.iter().any(|part| matches!(part.data, ArgData::Global(_)) && part.access == Access::Inc);
+        let way = if through(Access::Rw) {
+            if through(Access::Write) {
+                return wrong("it writes and it reads and writes through maps; use two loops");
+            }
+            if parts.iter().any(|part| matches!(part.data, ArgData::Mat(..))) {
+                return wrong("it adds to a matrix and reads and writes data through a map; use two loops");
+            }
+            Way::InTurn
+        } else if through(Access::Write) {
+            Way::Ordered
+        } else if parts.iter().any(|part| part.map.is_some() && part.access.writes()) {
+            if declared.deterministic && !adds_up { Way::Ordered } else { Way::Redundant }
+        } else {
+            Way::Owned
+        };
+        let reads_ghosts = |part: &Part| {
+            let is_reached = part.map.is_some() || matches!(way, Way::Redundant | Way::Ordered);
+            let is_read = part.access.reads() && part.access != Access::Inc;
+            // In turn, what one process adds to is what the last one left.
+            is_reached && is_read || way == Way::InTurn && part.map.is_some()
+        };
+        let mut sums = Vec::new();
+        for (index, part) in parts.iter().enumerate() {
+            if let (ArgData::Global(global), Access::Inc) = (&part.data, part.access) {
+                let scratch = || Global::around(global.axes(), Storage::zeros(global.dtype(), 1, global.count())?, global.name(), false);
+                sums.push(Sum { part: index, own: scratch()?, ghosts: scratch()? });
+            }
+        }
+        let mut copies = Vec::new();
+        if way == Way::Ordered && adds_up {
+            for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.access.writes()) {
+                copies.extend(copy_of(part)?.map(|copy| (index, copy)));
+            }
+        }
+        let is_extreme = |part: &Part| matches!(part.data, ArgData::Global(_)) && matches!(part.access, Access::Min | Access::Max);
+        Ok(Some(Distributed {
+            comm: halo.comm().clone(),
+            way,
+            needed: tables(parts, reads_ghosts),
+            written: tables(parts, |part| part.access.writes()),
+            sums,
+            copies,
+            extremes: parts.iter().enumerate().filter(|(_, part)| is_extreme(part)).map(|(index, _)| index).collect(),
+            loops: std::array::from_fn(|_| OnceLock::new()),
+        }))
+    }
+
+    /// The parts of a loop over part of the set: sums have places of their own.
+    pub fn parts(&self, parts: &[Part], stretch: Stretch) -> Vec<Part> {
+        let mut parts = parts.to_vec();
+        for sum in &self.sums {
+            let is_lost = matches!(stretch, Stretch::Ghosts | Stretch::Ordered);
+            parts[sum.part].data = ArgData::Global(if is_lost { &sum.ghosts } else { &sum.own }.clone());
+        }
+        if self.way == Way::Ordered && stretch == Stretch::Owned {
+            self.copies.iter().for_each(|(part, copy)| parts[*part].data = copy.clone());
+        }
+        parts
+    }
+
+    /// Fills the copies of what is written with its numbers.
+    fn fill_copies(&self, parts: &[Part]) -> Result<()> {
+        for (part, copy) in &self.copies {
+            if let ArgData::Dat(copy) | ArgData::Component(copy, _) = copy {
+                let (rows, mut bytes): (Vec<i32>, _) = ((0..copy.storage().rows() as i32).collect(), Vec::new());
+                parts[*part].storage().pack(&rows, &mut bytes)?;
+                copy.storage().unpack(&rows, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs it; `make` makes the loop over part of the set. All processes must call it.
+    ///
+    /// # Errors
+    /// Those of loops; what MPI says; in checked mode [`MeshError::Mismatch`].
+    pub fn run(&self, declared: &Declared<'_>, context: &Context, make: impl Fn(Stretch) -> L) -> Result<()> {
+        refuse_recording(|| "a loop over a distributed set".to_owned()).map_err(KernelError::from)?;
+        if declared.checked {
+            self.check_alike(declared)?;
+        }
+        if matches!(self.way, Way::Redundant | Way::Ordered) {
+            find_ghosts(declared.iteration.set())?;
+        }
+        let parts = declared.parts;
+        let _turns = self.turns(parts)?;
+        for sum in &self.sums {
+            sum.own.storage().zero(context)?;
+        }
+        let run = |stretch: Stretch| self.loops[stretch as usize].get_or_init(|| make(stretch)).run_in_turn(context);
+        match self.way {
+            Way::InTurn => self.run_in_turn(parts, &run)?,
+            way => {
+                let stale = self.stale(parts);
+                let nothing_to_wait_for = stale.is_empty();
+                let exchange = Exchange::start(stale, &self.comm)?;
+                let rest: &[Stretch] = match way {
+                    Way::Owned if nothing_to_wait_for => &[Stretch::Owned],
+                    Way::Redundant if nothing_to_wait_for && self.sums.is_empty() => &[Stretch::Exec],
+                    Way::Ordered => &[Stretch::Ordered],
+                    Way::Owned => &[Stretch::Core, Stretch::Border],
+                    Way::Redundant if self.sums.is_empty() => &[Stretch::Core, Stretch::Rest],
+                    Way::Redundant | Way::InTurn => &[Stretch::Core, Stretch::Border, Stretch::Ghosts],
+                };
+                let (first, rest) = if rest[0] == Stretch::Core { (Some(rest[0]), &rest[1..]) } else { (None, rest) };
+                first.map_or(Ok(()), run)?;
+                exchange.finish()?;
+                if !self.copies.is_empty() {
+                    self.fill_copies(parts)?;
+                    run(Stretch::Owned)?;
+                }
+                rest.iter().try_for_each(|&stretch| run(stretch))?;
+            }
+        }
+        for &part in &self.written {
+            parts[part].storage().set_ghosts_fresh(false);
+        }
+        self.combine(parts)
+    }
+
+    /// Turns at all tables: those that are exchanged are written.
+    fn turns<'a>(&self, parts: &'a [Part]) -> Result<SmallVec<[Turn<'a>; 8]>> {
+        let mut tables: SmallVec<[(&Storage, bool); 8]> = SmallVec::new();
+        for (index, part) in parts.iter().enumerate() {
+            let writes = part.access.writes() || self.needed.contains(&index);
+            match tables.iter_mut().find(|(known, _)| known.is_same(part.storage())) {
+                Some((_, known)) => *known |= writes,
+                None => tables.push((part.storage(), writes)),
+            }
+        }
+        tables.sort_by_key(|(storage, _)| storage.rank());
+        Ok(tables.into_iter().map(|(storage, writes)| storage.turn(writes)).collect::<Result<_, _>>()?)
+    }
+
+    fn stale<'a>(&self, parts: &'a [Part]) -> Vec<Table<'a>> {
+        let needed = self.needed.iter().filter_map(|&part| table(&parts[part]));
+        needed.filter(|table| !table.storage.are_ghosts_fresh()).collect()
+    }
+
+    /// One process after another, each with fresh ghosts, whose numbers go back to their owners.
+    fn run_in_turn(&self, parts: &[Part], run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
+        let indirect: Vec<usize> = self.written.iter().copied().filter(|&part| self.needed.contains(&part)).collect();
+        for rank in 0..self.comm.size() {
+            Exchange::start(self.stale(parts), &self.comm)?.finish()?;
+            if rank == self.comm.rank() {
+                run(Stretch::Owned)?;
+            }
+            let back = indirect.iter().filter_map(|&part| table(&parts[part])).collect();
+            Exchange::start_back(back, &self.comm, rank)?.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Combines sums and extremes of all processes, in the order of the ranks.
+    fn combine(&self, parts: &[Part]) -> Result<()> {
+        let sums = self.sums.iter().map(|sum| (&parts[sum.part], sum.own.storage()));
+        let extremes = self.extremes.iter().map(|&part| (&parts[part], parts[part].storage()));
+        let all: Vec<(&Part, &Storage)> = sums.chain(extremes).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let mut own = Vec::new();
+        for (_, storage) in &all {
+            storage.pack(&[0], &mut own)?;
+        }
+        let of_ranks = self.comm.gather_alike(&own)?;
+        let (first, others) = of_ranks.split_at(own.len());
+        let (mut result, mut place) = (first.to_vec(), 0);
+        for (part, storage) in all {
+            let bytes = place..place + storage.row_bytes();
+            for other in others.chunks_exact(own.len().max(1)) {
+                combine(part.dtype(), part.access, &mut result[bytes.clone()], &other[bytes.clone()]);
+            }
+            if part.access == Access::Inc {
+                let mut before = Vec::new();
+                part.storage().pack(&[0], &mut before)?;
+                combine(part.dtype(), Access::Inc, &mut before, &result[bytes.clone()]);
+                result[bytes.clone()].copy_from_slice(&before);
+            }
+            part.storage().unpack(&[0], &result[bytes.clone()])?;
+            place = bytes.end;
+        }
+        Ok(())
+    }
+
+    /// Refuses loops that differ between the processes, which would wait for each other or exchange what does not belong together.
+    fn check_alike(&self, declared: &Declared<'_>) -> Result<()> {
+        let args = declared.parts.iter().map(|part| format!("{}({})", part.name(), part.access)).collect::<Vec<_>>().join(", ");
+        let own = format!("kernel `{}` over `{}` with {args}", declared.kernel, declared.iteration.set().name());
+        let all = self.comm.gather_all(own.as_bytes())?;
+        match all.iter().position(|other| other != own.as_bytes()) {
+            None => Ok(()),
+            Some(other) => {
+                let others = String::from_utf8_lossy(&all[other]).into_owned();
+                Err(MeshError::Mismatch { rank: self.comm.rank(), own, other, others })
+            }
+        }
+    }
+}
+
+/// Data of the same kind as that of a part; none of what all elements share.
+fn copy_of(part: &Part) -> Result<Option<ArgData>> {
+    let alike = |dat: &Dat| Dat::zeros(dat.dataset(), dat.dtype(), dat.name());
+    Ok(match &part.data {
+        ArgData::Dat(dat) => Some(ArgData::Dat(alike(dat)?)),
+        ArgData::Component(dat, component) => Some(ArgData::Component(alike(dat)?, *component)),
+        ArgData::Mat(mat, meeting) => Some(ArgData::Mat(Mat::zeros(mat.sparsity(), mat.dtype(), mat.name())?, meeting.clone())),
+        ArgData::Global(_) => None,
+    })
+}
+
+/// The parts of distributed tables that are wanted, each table once.
+fn tables(parts: &[Part], is_wanted: impl Fn(&Part) -> bool) -> SmallVec<[usize; 4]> {
+    let mut found: SmallVec<[usize; 4]> = SmallVec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let is_known = |found: &SmallVec<[usize; 4]>| found.iter().any(|&known| parts[known].storage().is_same(part.storage()));
+        if table(part).is_some() && is_wanted(part) && !is_known(&found) {
+            found.push(index);
+        }
+    }
+    found
+}

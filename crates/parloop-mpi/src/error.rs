@@ -1,0 +1,35 @@
+//! What can go wrong between processes.
+
+/// Why a communicator could not be had or used.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum MpiError {
+    #[error(
+        "this process was started as one of {size} by {launcher}, but no MPI library was found; tried {}; install it, or say where it is with PARLOOP_MPI=/path/to/libmpi.so",
+        tried.join(", ")
+    )]
+    NotFound { launcher: &'static str, size: usize, tried: Vec<String> },
+    #[error("{library} has no function {function}; it is not an MPI library that can be used")]
+    Function { library: String, function: &'static str },
+    #[error(
+        "{library} has neither the interface of Open MPI nor that of MPICH (it says {version:?}); name another library with PARLOOP_MPI=/path/to/libmpi.so"
+    )]
+    Interface { library: String, version: String },
+    #[error(
+        "this process was started as one of {asked} by {launcher}, but {library} sees {found}; start it with the mpirun of that library, or name another with PARLOOP_MPI=/path/to/libmpi.so"
+    )]
+    WorldSize { launcher: &'static str, asked: usize, library: String, found: usize },
+    #[error("{function} failed with code {code}")]
+    Call { function: &'static str, code: i32 },
+    #[error("MPI has been finalised; communicate before that")]
+    Finalised,
+    #[error("{asked} bytes are given for each of {size} processes' part, but rank {rank} gave {found}")]
+    Lengths { asked: usize, size: usize, rank: usize, found: usize },
+    #[error("rank {rank} does not exist; there are {size} processes")]
+    Rank { rank: usize, size: usize },
+    #[error("{bytes} bytes cannot be gathered at once; at most {} are possible", i32::MAX)]
+    TooLarge { bytes: usize },
+    #[error("a communicator was given by its handle, but no MPI library is loaded in this process")]
+    NoLibrary,
+}

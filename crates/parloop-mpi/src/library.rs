@@ -1,0 +1,173 @@
+//! The MPI library of this process: one that somebody has loaded already, or the one that the launcher wants; opened once, never closed.
+
+use std::ffi::c_int;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
+
+use crate::Result;
+use crate::abi::Table;
+use crate::error::MpiError;
+use crate::launched::{Launched, NAMES, launched};
+
+/// Linux and the BSDs: only libraries that are loaded.
+const RTLD_NOLOAD: c_int = 4;
+
+/// `MPI_THREAD_MULTIPLE`: any thread may call at any time.
+const MULTIPLE: c_int = 3;
+
+/// The library of this process, initialised.
+pub struct Mpi {
+    pub table: Table,
+    pub name: String,
+    /// Calls are made one after another where the library does not allow more.
+    turn: Option<Mutex<()>>,
+}
+
+impl Mpi {
+    /// The right to call the library.
+    pub fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        // Nothing is guarded but the call itself.
+        self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// # Errors
+    /// [`MpiError::Finalised`].
+    pub fn check_alive(&self) -> Result<()> {
+        if is_finalized(&self.table) { Err(MpiError::Finalised) } else { Ok(()) }
+    }
+}
+
+/// The library of this process: none where nobody has loaded one and no launcher started it.
+///
+/// # Errors
+/// A launcher started several processes and there is no library that can be used.
+pub fn mpi() -> Result<Option<&'static Mpi>> {
+    static MPI: OnceLock<Mpi> = OnceLock::new();
+    static OPENING: Mutex<()> = Mutex::new(());
+    if let Some(known) = MPI.get() {
+        return Ok(Some(known));
+    }
+    let _turn = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = MPI.get() {
+        return Ok(Some(known));
+    }
+    let launched = launched(|name| std::env::var(name).ok());
+    let Some((library, name)) = find(launched)? else { return Ok(None) };
+    let table = Table::of(&library, &name)?;
+    // A library that was loaded by others and that no launcher started is theirs to initialise.
+    if launched.is_none() && !is_initialized(&table) {
+        return Ok(None);
+    }
+    // It has threads and handlers of its own that must stay.
+    std::mem::forget(library);
+    let turn = initialise(&table)?;
+    if let Some(launched) = launched {
+        check_world(&table, launched, &name)?;
+    }
+    Ok(Some(MPI.get_or_init(|| Mpi { table, name, turn })))
+}
+
+fn find(launched: Option<Launched>) -> Result<Option<(Library, String)>> {
+    for &name in NAMES {
+        // SAFETY: nothing is loaded, so that no code runs.
+        if let Ok(library) = unsafe { Library::open(Some(name), RTLD_LAZY | RTLD_NOLOAD) } {
+            return Ok(Some((library, name.to_owned())));
+        }
+    }
+    let Some(Launched { launcher, size, libraries }) = launched else { return Ok(None) };
+    let given = std::env::var_os("PARLOOP_MPI").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let candidates = match given {
+        Some(path) => vec![path],
+        None => libraries.iter().map(PathBuf::from).collect(),
+    };
+    let mut tried = Vec::new();
+    for candidate in candidates {
+        // SAFETY: an MPI library that the user or the system names; loading it runs its own initialisers only. Its plug-ins look for its
+        // symbols among those of the process.
+        match unsafe { Library::open(Some(&candidate), RTLD_NOW | RTLD_GLOBAL) } {
+            Ok(library) => return Ok(Some((library, candidate.display().to_string()))),
+            Err(error) if candidate.is_absolute() => tried.push(format!("{} ({error})", candidate.display())),
+            Err(_) => tried.push(candidate.display().to_string()),
+        }
+    }
+    Err(MpiError::NotFound { launcher, size, tried })
+}
+
+fn flag(call: impl FnOnce(*mut c_int) -> c_int) -> bool {
+    let mut flag = 0;
+    call(&mut flag) == 0 && flag != 0
+}
+
+fn is_initialized(table: &Table) -> bool {
+    // SAFETY: it may be called at any time, with room for one integer.
+    flag(|flag| unsafe { (table.initialized)(flag) })
+}
+
+fn is_finalized(table: &Table) -> bool {
+    // SAFETY: it may be called at any time, with room for one integer.
+    flag(|flag| unsafe { (table.finalized)(flag) })
+}
+
+/// Initialises the library, unless someone has, and says whether calls must be made one after another.
+fn initialise(table: &Table) -> Result<Option<Mutex<()>>> {
+    if is_finalized(table) {
+        return Err(MpiError::Finalised);
+    }
+    let mut provided = 0;
+    if is_initialized(table) {
+        // SAFETY: the library is initialised and not finalised.
+        check("MPI_Query_thread", unsafe { (table.query_thread)(&mut provided) })?;
+    } else {
+        // SAFETY: it is called once, under a lock; no arguments of the program are passed, which the standard allows.
+        let code = unsafe { (table.init_thread)(std::ptr::null_mut(), std::ptr::null_mut(), MULTIPLE, &mut provided) };
+        check("MPI_Init_thread", code)?;
+        finalise_at_exit(table.finalize, table.finalized);
+    }
+    Ok((provided < MULTIPLE).then(|| Mutex::new(())))
+}
+
+fn check_world(table: &Table, launched: Launched, name: &str) -> Result<()> {
+    let mut found = 0;
+    // SAFETY: the library is initialised, and the handle is its world.
+    check("MPI_Comm_size", unsafe { (table.comm_size)(table.world, &mut found) })?;
+    let found = usize::try_from(found).unwrap_or(0);
+    let Launched { launcher, size: asked, .. } = launched;
+    match found == asked {
+        true => Ok(()),
+        false => Err(MpiError::WorldSize { launcher, asked, library: name.to_owned(), found }),
+    }
+}
+
+/// # Errors
+/// The code, if it says that the function failed.
+pub fn check(function: &'static str, code: c_int) -> Result<()> {
+    if code == 0 { Ok(()) } else { Err(MpiError::Call { function, code }) }
+}
+
+type Finalize = unsafe extern "C" fn() -> c_int;
+type Finalized = unsafe extern "C" fn(*mut c_int) -> c_int;
+
+/// What ends MPI when this process ends, and the process that began it: a forked child must not.
+static LAST: OnceLock<(Finalize, Finalized, u32)> = OnceLock::new();
+
+/// Whoever began MPI ends it.
+fn finalise_at_exit(finalize: Finalize, finalized: Finalized) {
+    unsafe extern "C" {
+        fn atexit(callback: extern "C" fn()) -> c_int;
+    }
+    if LAST.set((finalize, finalized, std::process::id())).is_ok() {
+        // SAFETY: the function is of the C library, and the callback lives as long as this code does.
+        unsafe { atexit(finalise) };
+    }
+}
+
+extern "C" fn finalise() {
+    let Some(&(finalize, finalized, process)) = LAST.get() else { return };
+    // SAFETY: it may be called at any time, with room for one integer.
+    if process == std::process::id() && !flag(|flag| unsafe { finalized(flag) }) {
+        // SAFETY: MPI was initialised by this process, and nobody has finalised it.
+        unsafe { finalize() };
+    }
+}

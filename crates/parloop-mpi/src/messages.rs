@@ -1,0 +1,157 @@
+//! Messages to and from several processes at once: started, and finished when what they bring is needed.
+
+use std::ffi::{c_int, c_void};
+
+use crate::Result;
+use crate::comm::{Comm, Group, MOST, address};
+use crate::error::MpiError;
+use crate::library::check;
+
+/// The tag of all messages: they go through communicators of our own.
+const TAG: c_int = 15;
+
+/// Messages between this process and some others, one to and one from each. While they are on their way they own their bytes.
+///
+/// ```
+/// use parloop_mpi::{Comm, Messages};
+/// // A ring: each sends its rank to the next.
+/// let world = Comm::world()?;
+/// let (rank, size) = (world.rank(), world.size());
+/// let mut messages = Messages::default();
+/// messages.send((rank + 1) % size, vec![rank as u8]);
+/// messages.receive((rank + size - 1) % size, 1);
+/// messages.start(&world)?;
+/// assert_eq!(messages.finish()?, [((rank + size - 1) % size, vec![((rank + size - 1) % size) as u8])]);
+/// # Ok::<(), parloop_mpi::MpiError>(())
+/// ```
+#[derive(Default)]
+pub struct Messages {
+    sent: Vec<(usize, Vec<u8>)>,
+    received: Vec<(usize, Vec<u8>)>,
+    flight: Option<Flight>,
+}
+
+/// Requests of the library, as it writes them.
+struct Flight {
+    group: Group,
+    /// Words, of which handles of 32 bits fill the halves.
+    requests: Vec<u64>,
+    count: usize,
+}
+
+impl Flight {
+    /// Where the next request is written.
+    fn next(&mut self) -> *mut c_void {
+        let offset = self.count * self.group.mpi.table.abi.handle_size();
+        self.count += 1;
+        self.requests.as_mut_ptr().cast::<u8>().wrapping_add(offset).cast()
+    }
+}
+
+impl Messages {
+    /// A message to a process.
+    pub fn send(&mut self, to: usize, bytes: Vec<u8>) {
+        self.sent.push((to, bytes));
+    }
+
+    /// A message from a process, of that many bytes.
+    pub fn receive(&mut self, from: usize, bytes: usize) {
+        self.received.push((from, vec![0; bytes]));
+    }
+
+    /// A message to a process and one from it, left out where they have no bytes.
+    pub fn add(&mut self, with: usize, bytes: Vec<u8>, coming: usize) {
+        if !bytes.is_empty() {
+            self.send(with, bytes);
+        }
+        if coming > 0 {
+            self.receive(with, coming);
+        }
+    }
+
+    /// Sends them. Those between a process and itself are delivered at once.
+    ///
+    /// # Errors
+    /// [`MpiError::Rank`]; messages of this process to itself of which it does not receive as many bytes; what the library says.
+    pub fn start(&mut self, comm: &Comm) -> Result<()> {
+        self.wait()?;
+        let (rank, size) = (comm.rank(), comm.size());
+        if let Some((wrong, _)) = self.sent.iter().chain(&self.received).find(|(with, _)| *with >= size) {
+            return Err(MpiError::Rank { rank: *wrong, size });
+        }
+        let own = self.sent.iter().filter(|(to, _)| *to == rank);
+        let mut waiting = self.received.iter_mut().filter(|(from, _)| *from == rank);
+        for (_, bytes) in own {
+            let asked = waiting.next().map(|(_, place)| (place.len(), place));
+            match asked {
+                Some((length, place)) if length == bytes.len() => place.copy_from_slice(bytes),
+                found => return Err(MpiError::Lengths { asked: bytes.len(), size, rank, found: found.map_or(0, |(length, _)| length) }),
+            }
+        }
+        let Some(group) = comm.group() else { return Ok(()) };
+        let pieces = |list: &[(usize, Vec<u8>)]| list.iter().map(|(_, bytes)| bytes.len().div_ceil(MOST).max(1)).sum::<usize>();
+        let requests = vec![0; pieces(&self.sent) + pieces(&self.received)];
+        group.mpi.check_alive()?;
+        let flight = self.flight.insert(Flight { group, requests, count: 0 });
+        let table = &group.mpi.table;
+        let _turn = group.mpi.turn();
+        for (from, bytes) in self.received.iter_mut().filter(|(from, _)| *from != rank) {
+            for piece in chunks_mut(bytes) {
+                // SAFETY: the bytes are owned by these messages, which wait for the request before they give them away or are dropped.
+                check("MPI_Irecv", unsafe {
+                    let (to, length) = (piece.as_mut_ptr().cast(), piece.len() as c_int);
+                    (table.irecv)(to, length, table.byte, *from as c_int, TAG, group.handle, flight.next())
+                })?;
+            }
+        }
+        for (to, bytes) in self.sent.iter_mut().filter(|(to, _)| *to != rank) {
+            for piece in chunks_mut(bytes) {
+                // SAFETY: as above.
+                check("MPI_Isend", unsafe {
+                    let (from, length) = (address(piece), piece.len() as c_int);
+                    (table.isend)(from, length, table.byte, *to as c_int, TAG, group.handle, flight.next())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for all, and gives what came: from whom, and the bytes, in the order in which they were asked for.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn finish(mut self) -> Result<Vec<(usize, Vec<u8>)>> {
+        self.wait()?;
+        Ok(std::mem::take(&mut self.received))
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        let Some(mut flight) = self.flight.take() else { return Ok(()) };
+        let table = &flight.group.mpi.table;
+        let _turn = flight.group.mpi.turn();
+        // SAFETY: these are requests that were started and not waited for; nobody wants their statuses.
+        let code = unsafe { (table.waitall)(flight.count as c_int, flight.requests.as_mut_ptr().cast(), table.abi.no_statuses()) };
+        check("MPI_Waitall", code)
+    }
+}
+
+/// Pieces that one message can have; one without bytes where there are none.
+fn chunks_mut(bytes: &mut [u8]) -> Vec<&mut [u8]> {
+    if bytes.is_empty() { vec![bytes] } else { bytes.chunks_mut(MOST).collect() }
+}
+
+impl Drop for Messages {
+    fn drop(&mut self) {
+        // The library may write to the bytes until then; where it cannot say when, they are not given back.
+        if self.wait().is_err() {
+            std::mem::forget((std::mem::take(&mut self.sent), std::mem::take(&mut self.received)));
+        }
+    }
+}
+
+impl std::fmt::Debug for Messages {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = if self.flight.is_some() { "on their way" } else { "not started" };
+        write!(f, "<Messages: {} sent, {} received, {state}>", self.sent.len(), self.received.len())
+    }
+}

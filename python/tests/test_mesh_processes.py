@@ -1,0 +1,265 @@
+"""Meshes that processes share: programs under every mpirun that is installed, against the same numbers of one process."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import parloop as pl
+import parloop.mesh as op2
+import pytest
+from conftest import missing
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
+#: Both libraries, with two and with three processes.
+EVERY = [("openmpi", 2), ("openmpi", 3), ("mpich", 2), ("mpich", 3)]
+
+HEAD = """
+import sys
+import numpy as np
+import parloop as pl, parloop.mesh as op2
+from parloop.mesh import READ, WRITE, RW, INC, MIN, MAX
+world = op2.Comm.world()
+rank, size = world.rank, world.size
+"""
+
+
+def mpirun(launcher, ranks, program, tmp_path, **environment):
+    """The status of processes that run a program, and all that they wrote."""
+    if shutil.which(LAUNCHERS[launcher][0]) is None:
+        missing(f"{LAUNCHERS[launcher][0]} (bash scripts/drivers.sh)")
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + textwrap.dedent(program))
+    command = [*LAUNCHERS[launcher], "-n", str(ranks), sys.executable, str(path)]
+    folders = [str(pathlib.Path(pl.__file__).parents[1]), str(EXAMPLES)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PARLOOP_DEVICE": "cpu:1", **environment}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout + done.stderr
+
+
+def passes(launcher, ranks, program, tmp_path):
+    """Runs a program whose processes all must come to its end."""
+    end = f"\nopen({str(tmp_path / 'done')!r} + str(rank), 'w').close()\n"
+    status, text = mpirun(launcher, ranks, textwrap.dedent(program) + end, tmp_path)
+    assert status == 0 and all((tmp_path / f"done{rank}").exists() for rank in range(ranks)), text
+
+
+@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 3), ("mpich", 2)])
+def test_the_airfoil_has_the_same_residuals(launcher, ranks, tmp_path):
+    program = """
+    import importlib
+    from airfoil_mesh import airfoil_mesh
+    example = importlib.import_module("05_airfoil")
+    flow = example.Airfoil(airfoil_mesh(40, 60))
+    found = op2.distribute(flow.cells, by="graph")
+    assert sum(found.owned) == 7200 and found.imbalance < 1.05 and 0 < found.cut < 400 and found.neighbours > 0
+    assert flow.cells.size == found.owned[rank] and flow.cells.global_size == 7200
+    known = example.KNOWN[40, 60]
+    for done in range(1, 101):
+        flow.step()
+        if done in known:
+            assert example.agrees(flow.residual, known[done]), (done, flow.residual, known[done])
+    """
+    passes(launcher, ranks, program, tmp_path)
+
+
+PLATE = """
+mesh = op2.box_mesh((9, 7))
+cells, vertices, facets = mesh.cells, mesh.vertices, mesh.sets["interior"]
+corners, sides = mesh.map("cells", "vertices"), mesh.map("interior", "cells")
+outer = mesh.map("boundary", "cells")
+outside = op2.ComposedMap(corners, outer)
+left = mesh.region("left", on="vertices")
+ints = np.random.default_rng(7).integers
+u = op2.Dat(cells, ints(0, 9, cells.size), np.int64, "u")
+v = op2.Dat(vertices**2, ints(0, 9, (vertices.size, 2)), np.int64, "v")
+w = op2.Dat(facets, ints(0, 9, facets.size), np.int64, "w")
+total = op2.Global(1, 5, np.int64, "total")
+least = op2.Global(1, 99, np.int64, "least")
+
+def kernel(text):
+    return op2.Kernel(text, text.split("(")[0].split()[-1])
+
+spread = kernel("void spread(long *v, const long *u) { for (int i = 0; i < 3; i++) { v[2*i] += u[0] % 5; v[2*i+1] += i; } }")
+collect = kernel("void collect(long *u, const long *v) { u[0] = (u[0] + v[0] + 2 * v[2] + 3 * v[5]) % 11; }")
+flow = kernel("void flow(long *u, const long *w, long *t, long *m) { u[0] += w[0]; u[1] -= w[0]; t[0] += w[0]; if (u[0] < m[0]) m[0] = w[0]; }")
+mark = kernel("void mark(long *v, const long *u) { for (int i = 0; i < 3; i++) { v[2*i] = u[0] + i; v[2*i+1] = -u[0]; } }")
+lower = kernel("void lower(long *v, const long *u) { for (int i = 0; i < 6; i++) if (u[0] < v[i]) v[i] = u[0]; }")
+twice = kernel("void twice(long *v) { v[0] = 2 * v[0] % 13; }")
+mix = kernel("void mix(long *u, const long *w) { u[0] = u[0] + w[0]; u[1] = u[1] + 2 * w[0]; }")
+edge = kernel("void edge(long *v) { for (int i = 0; i < 6; i++) v[i] += 1; }")
+
+def steps():
+    for _ in range(3):
+        op2.par_loop(spread, cells, v(INC, corners), u(READ))
+        op2.par_loop(collect, cells, u(RW), v(READ, corners))
+        op2.par_loop(flow, facets, u(INC, sides), w(READ), total(INC), least(MIN))
+        op2.par_loop(twice, left, v[1](RW))
+        op2.par_loop(edge, mesh.boundary, v(INC, outside))
+        op2.par_loop(lower, cells, v(MIN, corners), u(READ))
+        op2.par_loop(mix, facets, u(RW, sides), w(READ))
+    op2.par_loop(mark, cells, v(WRITE, corners), u(READ))
+    op2.par_loop(collect, cells, u(RW), v(READ, corners))
+"""
+
+
+@pytest.mark.parametrize(("launcher", "ranks"), EVERY)
+def test_loops_of_every_access_give_the_numbers_of_one_process(launcher, ranks, tmp_path):
+    serial: dict[str, np.ndarray] = {}
+    exec(HEAD + PLATE + "\nsteps()\n", serial)
+    expected = {name: serial[name].data_ro.tolist() for name in ("u", "v", "w", "total", "least")}
+    program = f"""
+    {textwrap.indent(PLATE, "    ").strip()}
+    by = np.random.default_rng(3).integers(0, size, cells.size) if size == 3 else "graph"
+    op2.distribute(cells, by)
+    assert cells.total_size > cells.size and facets.is_distributed and left.is_distributed
+    assert sorted(sum((list(np.frombuffer(part, np.int32)) for part in world.gather_bytes(cells.global_numbers[:cells.size].tobytes())), [])) == list(range(126))
+    steps()
+    expected = {expected!r}
+    for name in "uvw":
+        assert globals()[name].gather().tolist() == expected[name], name
+    assert (total.data_ro.tolist(), least.data_ro.tolist()) == (expected["total"], expected["least"])
+    # Ghosts that are looked at have the numbers of their owners.
+    assert u.data_ro_with_halos.tolist() == np.array(expected["u"])[cells.global_numbers].tolist() and u.halo_valid
+    # Arithmetic and sums are those of all processes.
+    assert (u + u).gather().tolist() == (2 * np.array(expected["u"])).tolist()
+    assert int(u.inner(u)) == int(np.square(expected["u"]).sum())
+    """
+    passes(launcher, ranks, program, tmp_path)
+
+
+@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 2), ("mpich", 3)])
+def test_matrices_have_the_rows_of_their_process(launcher, ranks, tmp_path):
+    program = """
+    def system():
+        mesh = op2.box_mesh((12, 10))
+        cells, vertices, corners = mesh.cells, mesh.vertices, mesh.map("cells", "vertices")
+        x, b = op2.Dat(vertices, name="x"), op2.Dat(vertices, np.arange(vertices.size) % 7, float, "b")
+        return mesh, cells, vertices, corners, x, b
+
+    stiffness = op2.Kernel('''
+    void stiffness(double a[3][3], const double *p[2]) {
+        double x1 = p[1][0] - p[0][0], y1 = p[1][1] - p[0][1], x2 = p[2][0] - p[0][0], y2 = p[2][1] - p[0][1];
+        double area = 0.5 * (x1 * y2 - x2 * y1), size = area < 0 ? -area : area;
+        double g[3][2] = {{(y1 - y2) / (2 * area), (x2 - x1) / (2 * area)}, {y2 / (2 * area), -x2 / (2 * area)}, {-y1 / (2 * area), x1 / (2 * area)}};
+        for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++)
+            a[i][j] += size * (g[i][0] * g[j][0] + g[i][1] * g[j][1]) + (i == j ? size : 0.1 * size);
+    }''', "stiffness")
+
+    def solved(mesh, cells, vertices, corners, x, b):
+        mat = op2.Mat(op2.Sparsity((vertices**1, vertices**1), [(corners, corners)]), float)
+        op2.par_loop(stiffness, cells, mat(INC, (corners, corners)), mesh.coordinates(READ, corners))
+        y = op2.Dat(vertices)
+        mat.mult(b, y)
+        assert op2.solve(mat, x, b).converged
+        return y.gather(), x.gather()
+
+    alone = solved(*system())
+    parts = system()
+    op2.distribute(parts[1], "coordinates", coordinates=parts[0].coordinates)
+    together = solved(*parts)
+    for one, other in zip(alone, together):
+        assert np.abs(one).max() > 1 and np.allclose(one, other, rtol=1e-9, atol=1e-9), np.abs(one - other).max()
+    """
+    passes(launcher, ranks, program, tmp_path)
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_a_process_that_raises_ends_all(launcher, tmp_path):
+    program = """
+    mesh = op2.box_mesh((4, 4))
+    u = op2.Dat(mesh.vertices)
+    op2.distribute(mesh.cells, [0] * 16 + [1] * 16)
+    if rank == 1:
+        raise KeyError("what went wrong")
+    u.data[:] = 1
+    print(u.data_ro_with_halos)
+    world.barrier()
+    """
+    status, text = mpirun(launcher, 2, program, tmp_path)
+    assert status != 0 and "KeyError: 'what went wrong'" in text and "rank 1 of 2 raised KeyError and ends all" in text, text
+
+
+def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
+    program = """
+    def refused(kind, words, what):
+        try:
+            what()
+        except kind as error:
+            assert words in str(error), error
+        else:
+            raise AssertionError(words)
+
+    cells, nodes = op2.Set(4, "cells"), op2.Set(5, "nodes")
+    ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2], [2, 3], [3 + rank, 4]], "ends")
+    refused(pl.SetValueError, "map `ends` differs between rank", lambda: op2.distribute(cells))
+    assert not cells.is_distributed and cells.size == 4
+
+    ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2], [2, 3], [3, 4]], "ends")
+    del ends
+
+    cells, nodes = op2.Set(4, "cells"), op2.Set(5, "nodes")
+    ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2], [2, 3], [3, 4]], "ends")
+    x = op2.Dat(nodes, name="x")
+    add = op2.Kernel("void add(double *x) { x[0] += 1; x[1] += 1; }", "add")
+    early = op2.ParLoop(add, cells, x(op2.INC, ends))
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(ends, ends)]), float, name="mat")
+    op2.distribute(cells, [0, 0, 1, 1])
+    refused(pl.DeviceError, "was distributed over processes; make loops and matrices, and take arrays, after that", early)
+    fill = op2.Kernel("void fill(double a[2][2]) { a[0][0] += 1; }", "fill")
+    refused(pl.SetValueError, "`mat` was made before its set `nodes` was distributed", lambda: op2.par_loop(fill, cells, mat(op2.INC, (ends, ends))))
+    refused(pl.SetValueError, "it has been distributed already", lambda: op2.distribute(cells))
+
+    names = ["add", "more"]
+    other = op2.Kernel("void NAME(double *x) { x[0] += 1; x[1] += 1; }".replace("NAME", names[rank]), names[rank])
+    words = f"rank {rank} runs kernel `{names[rank]}` over `cells` with x(INC), but rank {1 - rank} runs kernel `{names[1 - rank]}`"
+    refused(pl.MeshError, words, lambda: op2.par_loop(other, cells, x(op2.INC, ends), checked=True))
+    op2.par_loop(add, cells, x(op2.INC, ends), checked=True)
+    assert x.gather().tolist() == [1, 2, 2, 2, 1]
+    """
+    passes("openmpi", 2, program, tmp_path)
+
+
+def test_one_process_keeps_everything_as_it_is():
+    cells, nodes = op2.Set(2, "cells"), op2.Set(3, "nodes")
+    ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "ends")
+    x = op2.Dat(nodes, [1, 2, 3], float, "x")
+    before = x.data_ro
+    found = op2.distribute(cells)
+    assert (found.owned, found.imbalance, found.cut, found.comm.size) == ([2], 1, 0, 1)
+    assert not cells.is_distributed and cells.global_size == 2 and nodes.global_numbers.tolist() == [0, 1, 2]
+    assert np.shares_memory(before, x.data_ro) and x.gather().tolist() == [1, 2, 3] and ends.values.tolist() == [[0, 1], [1, 2]]
+
+
+def test_what_cannot_be_distributed_is_told():
+    cells, nodes = op2.Set(2, "cells"), op2.Set(3, "nodes")
+    ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "ends")
+    with pytest.raises(pl.SetValueError, match='unknown way "halves"; give "graph", "coordinates" or an array of ranks'):
+        op2.distribute(cells, "halves")
+    with pytest.raises(pl.SetValueError, match="1 ranks are given for 2 elements"):
+        op2.distribute(cells, [0])
+    with pytest.raises(pl.SetValueError, match="element 1 is given to rank 1, but there are 1 processes"):
+        op2.distribute(cells, [0, 1])
+    with pytest.raises(pl.SetValueError, match="element 0 is given to rank -1"):
+        op2.distribute(cells, [-1, 0])
+    with pytest.raises(pl.SetValueError, match="ranks are integers, not numbers of type float64"):
+        op2.distribute(cells, [0.5, 1])
+    with pytest.raises(pl.SetValueError, match='by="coordinates" needs coordinates='):
+        op2.distribute(cells, "coordinates")
+    lonely = op2.Dat(op2.Set(2, "others"), name="x")
+    with pytest.raises(pl.SetValueError, match="no map leads from it to set `others`, on which the coordinates `x` are"):
+        op2.distribute(cells, "coordinates", coordinates=lonely)
+    with pytest.raises(pl.SetValueError, match="it is not a plain set"):
+        op2.distribute(cells(0))
+    with pytest.raises(pl.SetValueError, match="set `parts` has ghosts; every process begins with the whole mesh"):
+        op2.distribute(op2.Set((1, 2, 3), "parts"))
+    with pytest.raises(pl.MeshError, match="a Comm or a communicator of mpi4py is needed, not"):
+        op2.distribute(cells, comm=3)
+    columns = op2.ExtrudedSet(nodes, 4)
+    with pytest.raises(pl.SetValueError, match="extruded sets such as `nodes_extruded` are not distributed"):
+        op2.distribute(cells)
+    del columns, ends
