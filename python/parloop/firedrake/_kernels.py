@@ -58,8 +58,13 @@ def source_of(local: Any) -> str:
     """The source of a local kernel, in C or C++."""
     if isinstance(local.code, str):
         return str(local.code)
-    loopy = importlib.import_module("loopy")
-    return str(loopy.generate_code_v2(local.code).device_code())
+    loopy, program = importlib.import_module("loopy"), local.code
+    # A number that PyOP2's loop passes, as that of the layer, has its type from there.
+    untyped = {arg.name: np.int32 for arg in program[local.name].args if isinstance(arg, loopy.ValueArg) and arg.dtype in (None, loopy.auto)}
+    try:
+        return str(loopy.generate_code_v2(loopy.add_dtypes(program, untyped) if untyped else program).device_code())
+    except loopy.diagnostic.LoopyError as error:
+        raise LeftToPyOP2(f"a kernel that loopy does not print by itself ({type(error).__name__})") from error
 
 
 def _made(local: Any, call: Call) -> Any:
