@@ -34,6 +34,8 @@ pub enum MeshError {
     SparsityOnCells { sparsity: String, set: String },
     #[error("sparsity `{sparsity}`: data of no numbers on set `{set}` makes no rows or columns; leave it out")]
     SparsityOfNothing { sparsity: String, set: String },
+    #[error("sparsity `{sparsity}` is given {found} rows, but set `{set}` has {wanted} elements; give a start for each row and one more")]
+    SparsityRows { sparsity: String, found: usize, set: String, wanted: usize },
     #[error("map `{map}`: {reason}")]
     MapOffsets { map: String, reason: String },
     #[error("map `{map}`: slot {slot} of element {row} leads to {value} in a column of {cells} cells, but set `{set}` has {size} elements")]

@@ -129,7 +129,7 @@ impl From<MeshError> for Error {
             MeshError::ElementType { .. } => Exception::DataTypeError,
             MeshError::Mode { .. } | MeshError::Conflict { .. } | MeshError::SharedMemory { .. } => Exception::ModeValueError,
             MeshError::WrongSet { .. } | MeshError::MapOfGlobal { .. } | MeshError::DirectOnFacets { .. } => Exception::MapValueError,
-            MeshError::SparsityMaps { .. } | MeshError::SparsityFrom { .. } => Exception::MapValueError,
+            MeshError::SparsityMaps { .. } | MeshError::SparsityFrom { .. } | MeshError::SparsityRows { .. } => Exception::MapValueError,
             MeshError::Component { .. } => Exception::IndexValueError,
             MeshError::Parts { .. } => Exception::DatTypeError,
             MeshError::Returns { .. } | MeshError::NoLoopKernel { .. } => Exception::KernelTypeError,

@@ -73,12 +73,7 @@ impl Sparsity {
         let name = name.into();
         let (rows, columns) = (&rows.current(), &columns.current());
         let pairs: Vec<MapPair<'_>> = pairs.iter().map(|&(rows, columns, regions)| (rows.current(), columns.current(), regions)).collect();
-        if let Some(data) = [rows, columns].into_iter().find(|data| data.set().layers().is_some()) {
-            return Err(MeshError::SparsityOnCells { sparsity: name, set: data.set().name().to_owned() });
-        }
-        if let Some(data) = [rows, columns].into_iter().find(|data| data.count() == 0) {
-            return Err(MeshError::SparsityOfNothing { sparsity: name, set: data.set().name().to_owned() });
-        }
+        check_data(&name, rows, columns)?;
         for (row_map, column_map, _) in &pairs {
             check_maps(&name, rows, columns, row_map, column_map)?;
             for map in [row_map, column_map] {
@@ -110,18 +105,52 @@ impl Sparsity {
         let met = tables.iter().map(|(row_table, column_table)| Pair::new(row_table, column_table.as_ref().unwrap_or(row_table)));
         let met = met.collect::<Result<Vec<_>, _>>()?;
         let pattern = Arc::new(Pattern::new(size, &met, threads())?);
-        let nonzeros = Set::new(pattern.stored(), format!("{name}_blocks"))?;
         let pairs = pairs.iter().map(|&(row_map, column_map, _)| (row_map.clone(), column_map.clone())).collect();
-        let inner = Inner {
-            id: identity::fresh(),
-            name,
-            rows: rows.clone(),
-            columns: columns.clone(),
-            pairs,
-            pattern,
-            nonzeros,
-            positions: Lock::default(),
-        };
+        Sparsity::around((rows, columns), pattern, pairs, name)
+    }
+
+    /// The blocks of compressed rows that somebody else made: row `r` has blocks in `columns[starts[r]..starts[r + 1]]`, ascending. Loops may
+    /// use every pair of maps whose targets meet there.
+    ///
+    /// ```
+    /// use parloop_device::DType;
+    /// use parloop_kernel::Context;
+    /// use parloop_mesh::{Access, Kernel, Map, Mat, Set, Sparsity, par_loop};
+    /// let (edges, nodes) = (Set::new(2, "edges")?, Set::new(3, "nodes")?);
+    /// let ends = Map::new(&edges, &nodes, 2, &[0, 1, 1, 2], "ends")?;
+    /// let data = nodes.data(1)?;
+    /// let full = Sparsity::from_rows((&data, &data), vec![0, 3, 6, 9], vec![0, 1, 2, 0, 1, 2, 0, 1, 2], "full")?;
+    /// let mat = Mat::zeros(&full, DType::F64, "mat")?;
+    /// // SAFETY: two ends make a block of two by two numbers.
+    /// let edge = unsafe { Kernel::new("void edge(double *k) { for (int i = 0; i < 4; i++) k[i] += 1; }", "edge")? };
+    /// par_loop(&edge, &edges, vec![mat.arg(Access::Inc, &ends, &ends)?], &Context::open("cpu")?)?;
+    /// assert_eq!(mat.to_dense::<f64>()?, [1.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 1.0]);
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MeshError::Making`] and [`MeshError::SparsityRows`] for rows that are not those of a matrix between these sets; as [`new`](Self::new).
+    pub fn from_rows(
+        (rows, columns): (&DataSet, &DataSet),
+        starts: Vec<i64>,
+        stored: Vec<i32>,
+        name: impl Into<String>,
+    ) -> Result<Sparsity> {
+        let name = name.into();
+        let (rows, columns) = (&rows.current(), &columns.current());
+        check_data(&name, rows, columns)?;
+        let pattern = Pattern::from_rows(columns.set().sizes().total, starts, stored)?;
+        let (found, wanted) = (pattern.rows(), rows.set().sizes().total);
+        if found != wanted {
+            return Err(MeshError::SparsityRows { sparsity: name, found, set: rows.set().name().to_owned(), wanted });
+        }
+        Sparsity::around((rows, columns), Arc::new(pattern), Vec::new(), name)
+    }
+
+    fn around((rows, columns): (&DataSet, &DataSet), pattern: Arc<Pattern>, pairs: Vec<(Map, Map)>, name: String) -> Result<Sparsity> {
+        let nonzeros = Set::new(pattern.stored(), format!("{name}_blocks"))?;
+        let (id, rows, columns) = (identity::fresh(), rows.clone(), columns.clone());
+        let inner = Inner { id, name, rows, columns, pairs, pattern, nonzeros, positions: Lock::default() };
         Ok(Sparsity { inner: Arc::new(inner) })
     }
 
@@ -231,6 +260,17 @@ fn without(mut values: Vec<i32>, map: &Map, dropped: &[i32]) -> Vec<i32> {
 fn flat<'a>(map: &Map, values: &'a [i32], iteration: &Iteration) -> Result<Flat<'a>> {
     let table = Table { values, arity: map.slots(iteration.height()), set: 0, targets: map.to().sizes().total, drops: true };
     Ok(Flat::new(Elements::Range(0..iteration.total()), table)?)
+}
+
+/// Refuses data that a matrix cannot have rows or columns for.
+fn check_data(name: &str, rows: &DataSet, columns: &DataSet) -> Result<()> {
+    if let Some(data) = [rows, columns].into_iter().find(|data| data.set().layers().is_some()) {
+        return Err(MeshError::SparsityOnCells { sparsity: name.to_owned(), set: data.set().name().to_owned() });
+    }
+    if let Some(data) = [rows, columns].into_iter().find(|data| data.count() == 0) {
+        return Err(MeshError::SparsityOfNothing { sparsity: name.to_owned(), set: data.set().name().to_owned() });
+    }
+    Ok(())
 }
 
 fn check_maps(name: &str, rows: &DataSet, columns: &DataSet, row_map: &Map, column_map: &Map) -> Result<()> {

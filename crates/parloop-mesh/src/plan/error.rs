@@ -137,6 +137,36 @@ pub enum PlanError {
         /// The column.
         column: i32,
     },
+    /// Where compressed rows start does not ascend from 0 to the number of stored blocks.
+    #[error("row starts ascend from 0 to {stored}, the number of stored columns, but entry {place} is {}", .found.map_or("missing".to_owned(), |found| found.to_string()))]
+    RowStarts {
+        /// Which entry.
+        place: usize,
+        /// What stands there, if anything does.
+        found: Option<i64>,
+        /// How many columns are stored in all rows.
+        stored: usize,
+    },
+    /// A compressed row has a column that the matrix has not.
+    #[error("row {row} has column {column}, but the matrix has {width} columns")]
+    RowColumn {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: i32,
+        /// How many columns there are.
+        width: usize,
+    },
+    /// The columns of a compressed row do not ascend.
+    #[error("the columns of row {row} must ascend, but {column} comes after {before}; sort them, each once")]
+    RowOrder {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: i32,
+        /// The column in front of it.
+        before: i32,
+    },
     /// The rows of a grid have different lengths.
     #[error("row {row} of the grid has {found} patterns, but row 0 has {expected}")]
     RaggedGrid {

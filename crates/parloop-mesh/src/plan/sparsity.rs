@@ -5,6 +5,7 @@
 mod band;
 mod batch;
 mod distinct;
+mod given;
 mod merge;
 mod pair;
 mod positions;

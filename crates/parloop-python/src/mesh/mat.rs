@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use parloop_device::DType;
 use parloop_mesh as mesh;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -12,13 +11,15 @@ use super::arg::Arg;
 use super::dat::Dat;
 use super::given::{Integers, name_of};
 use super::sparsity::{Side, Sparsity, pair};
-use super::values::{Purpose, dtype_given, host_view, to_host};
+use super::values::{Purpose, dtype_given, host_view, storage, to_host};
 use crate::context::current_context;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
 use crate::ndarray::numpy_dtype;
 
 /// A sparse matrix: the stored blocks of a sparsity, all zero at first.
+///
+/// With `data` these are its numbers, block by block, each row by row. An array of the right type in C order is shared, anything else copied.
 ///
 /// >>> import parloop.mesh as op2
 /// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")
@@ -50,12 +51,17 @@ fn numbers(array: &Bound<'_, PyAny>) -> Result<Arc<[i32]>> {
 #[pymethods]
 impl Mat {
     #[new]
-    #[pyo3(signature = (sparsity, dtype=None, name=None))]
-    fn new(sparsity: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>, name: Option<&Bound<'_, PyAny>>) -> Result<Mat> {
-        let sparsity = Sparsity::of(sparsity)?;
-        let dtype = dtype_given(dtype)?.unwrap_or(DType::F64);
-        let inner = mesh::Mat::zeros(&sparsity.get().inner, dtype, name_of(name, "mat")?)?;
-        Ok(Mat { inner, sparsity: sparsity.clone().unbind() })
+    #[pyo3(signature = (sparsity, dtype=None, name=None, data=None))]
+    fn new<'py>(
+        sparsity: &Bound<'py, PyAny>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        name: Option<&Bound<'py, PyAny>>,
+        data: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Mat> {
+        let (py, sparsity) = (sparsity.py(), Sparsity::of(sparsity)?);
+        let on = &sparsity.get().inner;
+        let storage = storage(py, data, dtype_given(dtype)?, on.pattern().stored(), on.block())?;
+        Ok(Mat { inner: mesh::Mat::around(on, storage, name_of(name, "mat")?)?, sparsity: sparsity.clone().unbind() })
     }
 
     /// An argument of a loop: for each element the block where the targets of two maps meet.

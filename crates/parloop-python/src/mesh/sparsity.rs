@@ -6,7 +6,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use super::dataset::DataSet;
 use super::extruded::regions;
-use super::given::{integers_array, name_of};
+use super::given::{Integers, integers_array, name_of};
 use super::map::Map;
 use super::set::Set;
 use crate::error::{Error, Result};
@@ -69,6 +69,27 @@ fn dataset<'py>(object: &Bound<'py, PyAny>) -> Result<Bound<'py, DataSet>> {
     })?)
 }
 
+/// The two data sets that were given, or one for rows and columns.
+fn both_datasets<'py>(dsets: &Bound<'py, PyAny>) -> Result<(Bound<'py, DataSet>, Bound<'py, DataSet>)> {
+    Ok(match dsets.cast::<PyTuple>() {
+        Ok(both) if both.len() == 2 => (dataset(&both.get_item(0)?)?, dataset(&both.get_item(1)?)?),
+        _ => (dataset(dsets)?, dataset(dsets)?),
+    })
+}
+
+/// The integers of an array; one that 64 bits cannot hold is the largest that they can.
+fn numbers(object: &Bound<'_, PyAny>, what: &str) -> Result<Vec<i64>> {
+    let wrong =
+        |found: String| -> Error { Exception::MapTypeError.error(format!("the {what} of a sparsity are integers, not {found}")).into() };
+    let integers = Integers::of(object, wrong)?;
+    let mut found = Vec::with_capacity(integers.len()?);
+    integers.each(&mut |_, value| {
+        found.push(i64::try_from(value).unwrap_or(i64::MAX));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 /// The regions of an extruded set that a pair of maps is for: what is third in it.
 fn regions_of(object: &Bound<'_, PyAny>) -> Result<Vec<mesh::Region>> {
     match object.cast::<PyTuple>() {
@@ -110,10 +131,7 @@ impl Sparsity {
     #[pyo3(signature = (dsets, maps, name=None))]
     fn new<'py>(dsets: &Bound<'py, PyAny>, maps: &Bound<'py, PyAny>, name: Option<&Bound<'py, PyAny>>) -> Result<Sparsity> {
         let py = dsets.py();
-        let (rows, columns) = match dsets.cast::<PyTuple>() {
-            Ok(both) if both.len() == 2 => (dataset(&both.get_item(0)?)?, dataset(&both.get_item(1)?)?),
-            _ => (dataset(dsets)?, dataset(dsets)?),
-        };
+        let (rows, columns) = both_datasets(dsets)?;
         // One map, one pair of maps, or several of either; a pair may have regions behind it.
         let pairs = match maps.cast::<Map>().is_ok() || is_pair(maps) {
             true => vec![(pair(maps)?, regions_of(maps)?)],
@@ -130,6 +148,40 @@ impl Sparsity {
         let inner = py.detach(|| mesh::Sparsity::in_regions(&row_data, &column_data, &given, name))?;
         let maps = pairs.into_iter().map(|((rows, columns), _)| (rows.unbind(), columns.unbind())).collect();
         Ok(Sparsity { inner, dsets: (rows.unbind(), columns.unbind()), maps })
+    }
+
+    /// The sparsity of compressed rows that somebody else made, as SciPy and PETSc have them.
+    ///
+    /// Row ``r`` has blocks in the columns ``colidx[rowptr[r]:rowptr[r + 1]]``, ascending. Loops may use every pair of maps whose targets meet
+    /// in stored blocks.
+    ///
+    /// >>> import parloop.mesh as op2
+    /// >>> nodes = op2.Set(3, "nodes")
+    /// >>> op2.Sparsity.from_rows(nodes ** 1, [0, 2, 3, 4], [0, 1, 1, 2]).nz
+    /// 4
+    /// >>> op2.Sparsity.from_rows(nodes ** 1, [0, 2, 3, 4], [1, 0, 1, 2])
+    /// Traceback (most recent call last):
+    /// parloop.MapValueError: the columns of row 0 must ascend, but 0 comes after 1; sort them, each once
+    #[staticmethod]
+    #[pyo3(signature = (dsets, rowptr, colidx, name=None))]
+    fn from_rows<'py>(
+        dsets: &Bound<'py, PyAny>,
+        rowptr: &Bound<'py, PyAny>,
+        colidx: &Bound<'py, PyAny>,
+        name: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Sparsity> {
+        let (rows, columns) = both_datasets(dsets)?;
+        let (starts, stored) = (numbers(rowptr, "row starts")?, numbers(colidx, "columns")?);
+        // What does not fit is outside of every set; the message names the nearest number that does.
+        let narrow = |value: i64| i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX });
+        let stored: Vec<i32> = stored.into_iter().map(narrow).collect();
+        let (name, row_data, column_data) = (name_of(name, "sparsity")?, &rows.get().mesh(), &columns.get().mesh());
+        let made = dsets.py().detach(|| mesh::Sparsity::from_rows((row_data, column_data), starts, stored, name));
+        let inner = made.map_err(|error| match error {
+            mesh::MeshError::Making(_) => Error::from(Exception::MapValueError.error(error.to_string())),
+            other => other.into(),
+        })?;
+        Ok(Sparsity { inner, dsets: (rows.unbind(), columns.unbind()), maps: Vec::new() })
     }
 
     /// The data sets of rows and columns.

@@ -1,0 +1,44 @@
+"""``python -m parloop.firedrake script.py``: runs a program of Firedrake's with its loops on Parloop."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from .. import ParloopError
+from .._program import run_module, run_script
+from . import report, use
+
+_EPILOG = """\
+Runs the program unchanged. Loops that Parloop cannot take are run by PyOP2; --report says at the end which, and why.
+
+    python -m parloop.firedrake --device cpu:4 --report poisson.py
+    python -m parloop.firedrake -m pytest tests/
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the program that the arguments name and returns its exit status."""
+    parser = argparse.ArgumentParser("python -m parloop.firedrake", epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu", help="where loops run: cpu, cpu:4 (four threads), cuda:0, … (default: cpu)")
+    parser.add_argument("--report", action="store_true", help="print which loops ran where, when the program ends")
+    parser.add_argument("-m", dest="is_module", action="store_true", help="the program is a module")
+    parser.add_argument("program", help="a script, or with -m a module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+    said = parser.parse_args(arguments)
+    program = [said.program, *said.arguments]
+    sys.argv[:] = program
+    try:
+        use(said.device)
+    except (ParloopError, ImportError, RuntimeError) as error:
+        print(f"parloop.firedrake: {error}", file=sys.stderr)
+        return 1
+    try:
+        return run_module(program) if said.is_module else run_script(program)
+    finally:
+        if said.report:
+            print(report(), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

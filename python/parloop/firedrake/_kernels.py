@@ -1,0 +1,113 @@
+"""Kernels of PyOP2 as ours: programs of loopy are printed by loopy itself, sources in C and C++ are taken as they are."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .. import mesh
+from ._left import LeftToPyOP2
+from ._weak import ByIdentity
+
+#: What PyOP2 puts in front of every kernel. PETSc's header takes long to compile, so only those get it that name something of it.
+_HEADERS = ("#include <math.h>", "#include <complex.h>", "#include <stdint.h>", "#include <stdlib.h>", "#include <string.h>", "#include <stdbool.h>")
+_PETSC = re.compile(r"\b(?:Petsc|PETSC|MPI_|Mat[A-Z]|Vec[A-Z]|BLAS|LAPACK)\w*")
+
+#: A variable inside of a function that keeps its value from one call to the next.
+_KEEPS = re.compile(r"\bstatic\s+(?!const\b|inline\b|constexpr\b)(?:[A-Za-z_]\w*[\s*]+)+[A-Za-z_]\w*\s*(?:\[[^\]]*\]\s*)*(?:=|;)")
+
+_TYPES = {
+    "float64": "double", "float32": "float", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
+    "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
+}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """How a loop calls a kernel, beyond the kernel itself."""
+
+    #: For each argument the numbers that are set to zero before the kernel writes them, or 0.
+    zeroed: tuple[int, ...]
+    #: Whether the number of the layer comes behind all arguments.
+    passes_layer: bool
+
+
+_known: ByIdentity[dict[Call, Any]] = ByIdentity()
+_by_content: weakref.WeakValueDictionary[Any, Any] = weakref.WeakValueDictionary()
+
+
+def kernel_of(local: Any, call: Call) -> Any:
+    """A local kernel of PyOP2's, as it is called."""
+    known = _known.setdefault(local, dict)
+    if (found := known.get(call)) is None:
+        # Kernels are made again and again of the same source.
+        content = (local.cache_key, call)
+        found = _by_content.get(content)
+        if found is None:
+            _by_content[content] = found = _made(local, call)
+        known[call] = found
+    return found
+
+
+def source_of(local: Any) -> str:
+    """The source of a local kernel, in C or C++."""
+    if isinstance(local.code, str):
+        return str(local.code)
+    loopy, program = importlib.import_module("loopy"), local.code
+    # A number that PyOP2's loop passes, as that of the layer, has its type from there.
+    untyped = {arg.name: np.int32 for arg in program[local.name].args if isinstance(arg, loopy.ValueArg) and arg.dtype in (None, loopy.auto)}
+    try:
+        return str(loopy.generate_code_v2(loopy.add_dtypes(program, untyped) if untyped else program).device_code())
+    except loopy.diagnostic.LoopyError as error:
+        raise LeftToPyOP2(f"a kernel that loopy does not print by itself ({type(error).__name__})") from error
+
+
+def _made(local: Any, call: Call) -> Any:
+    if local.ldargs:
+        raise LeftToPyOP2("a kernel with arguments for the linker")
+    if local.user_code:
+        raise LeftToPyOP2("a kernel with user_code")
+    code, name = source_of(local), str(local.name)
+    if "PetscLogEvent" in code:
+        raise LeftToPyOP2("a kernel with events of PETSc's log")
+    if isinstance(local.code, str) and _KEEPS.search(code):
+        raise LeftToPyOP2("a kernel that keeps values from call to call")
+    headers, folders = [*local.headers, *_HEADERS], [str(folder) for folder in local.include_dirs]
+    if local.cpp:
+        headers.remove("#include <complex.h>")
+    if _PETSC.search(code):
+        headers.append("#include <petsc.h>")
+        folders += _petsc_folders()
+    if any(call.zeroed):
+        code, name = f"{code}\n{_zeroing(local, call)}", f"zeroed_{name}"
+    return mesh.Kernel(code, name, headers, folders, cpp=bool(local.cpp))
+
+
+def _petsc_folders() -> list[str]:
+    petsctools = importlib.import_module("petsctools")
+    return [str(folder) for folder in petsctools.get_petsc_dirs(subdir="include")]
+
+
+def _zeroing(local: Any, call: Call) -> str:
+    """A function that sets to zero what the kernel is to write, and calls it."""
+    as_numpy = importlib.import_module("pyop2.datatypes").as_numpy_dtype
+    types = []
+    for dtype in local.dtypes:
+        try:
+            types.append(_TYPES[np.dtype(as_numpy(dtype)).name])
+        except (ValueError, TypeError, KeyError):
+            raise LeftToPyOP2(f"a kernel with an argument of type {dtype}") from None
+    names = [f"a{place}" for place in range(len(types))]
+    params, args = [f"{dtype} *{name}" for dtype, name in zip(types, names, strict=True)], list(names)
+    if call.passes_layer:
+        params.append("int layer")
+        args.append("layer")
+    zero = "".join(
+        f"    for (int i = 0; i < {count}; i++) {name}[i] = 0;\n" for name, count in zip(names, call.zeroed, strict=True) if count
+    )
+    return f"void zeroed_{local.name}({', '.join(params)}) {{\n{zero}    {local.name}({', '.join(args)});\n}}\n"

@@ -1,0 +1,7 @@
+"""Why a loop is left to PyOP2."""
+
+from __future__ import annotations
+
+
+class LeftToPyOP2(Exception):
+    """Parloop does not take a loop; the text says why, in words that do not differ from loop to loop."""

@@ -1,0 +1,211 @@
+"""A loop of PyOP2 over a part of its set, as a loop of ours."""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import mesh
+from ._adopt import Span, dat_of, global_of, map_of, set_of, target_set, whole
+from ._kernels import Call, kernel_of
+from ._left import LeftToPyOP2
+from ._matrices import Adopted, adopt
+
+Step = Callable[[], None]
+
+
+class Given:
+    """The arguments that a loop of PyOP2's had: its data, and rows and columns that matrices do not get. It keeps no data."""
+
+    def __init__(self, loop: Any) -> None:
+        self._data = tuple(_reference(arg.data) for arg in loop.arguments)
+        self._lgmaps = tuple(getattr(arg, "lgmaps", None) for arg in loop.arguments)
+
+    def is_same(self, loop: Any) -> bool:
+        """Whether it still has them."""
+        for known, lgmaps, arg in zip(self._data, self._lgmaps, loop.arguments, strict=True):
+            if known() is not arg.data or getattr(arg, "lgmaps", None) is not lgmaps:
+                return False
+        return True
+
+
+def _reference(data: Any) -> Callable[[], Any]:
+    """What gives the object as long as it lives; addresses, which are passed as numbers, are kept."""
+    return (lambda: data) if isinstance(data, int) else weakref.ref(data)
+
+
+@dataclasses.dataclass
+class Prepared:
+    """A loop of ours, and what is done around it."""
+
+    run: Any
+    #: Done before and after each run.
+    before: list[Step]
+    after: list[Step]
+    #: Matrices whose numbers may have moved since.
+    matrices: list[Adopted]
+
+    def is_valid(self) -> bool:
+        """Whether the numbers of all matrices are where they were."""
+        return all(mat.is_there() for mat in self.matrices)
+
+    def __call__(self) -> None:
+        for step in self.before:
+            step()
+        self.run()
+        for step in self.after:
+            step()
+
+
+def prepare(loop: Any, part: Any, context: Any) -> Prepared:
+    """Makes ready what PyOP2 would run over a part of the loop's set."""
+    return _Preparing(loop, part, context).made()
+
+
+class _Preparing:
+    """What is gathered of the arguments of a loop."""
+
+    def __init__(self, loop: Any, part: Any, context: Any) -> None:
+        self.loop, self.part, self.context = loop, part, context
+        self.kernel = loop.global_kernel
+        self.is_facets = _region(self.kernel) == mesh.ON_INTERIOR_FACETS
+        iterset = loop.iterset
+        #: Which rows of maps and data the loop has.
+        self.span: Span = (int(part.offset), int(part.size))
+        self.base = self.set = set_of(iterset, self.span)
+        if type(iterset).__name__ == "Subset":
+            # It has numbers of the whole set, whose rows it picks.
+            self.span = whole(iterset.superset)
+            self.base = set_of(iterset.superset, self.span)
+        self.before: list[Step] = []
+        self.after: list[Step] = []
+        self.matrices: list[Adopted] = []
+        self.zeroed: list[int] = []
+
+    def made(self) -> Prepared:
+        kernel, local = self.kernel, self.loop.local_kernel
+        args = [self.argument(access.access, given, arg) for access, given, arg in self.loop.zipped_arguments]
+        call = Call(tuple(self.zeroed), bool(kernel._pass_layer_arg))
+        run = mesh.ParLoop(
+            kernel_of(local, call), self.set, *args, context=self.context,
+            iteration_region=_region(kernel), pass_layer_arg=call.passes_layer,
+        )  # fmt: skip
+        return Prepared(run, self.before, self.after, self.matrices)
+
+    def argument(self, access: Any, given: Any, arg: Any) -> Any:
+        """One argument; how many numbers of it are to be zero first is noted."""
+        kind, zeroed = type(given).__name__, 0
+        if kind == "GlobalKernelArg":
+            made = self.shared(access.name, given, arg.data)
+        elif kind == "DatKernelArg":
+            made, zeroed = self.dat(access.name, arg.data, arg.map_)
+        elif kind == "MixedDatKernelArg":
+            parts = [self.dat(access.name, dat, map_) for dat, map_ in zip(arg.data, arg.map_, strict=True)]
+            made, zeroed = mesh.Arg.mixed([part for part, _ in parts]), sum(count for _, count in parts)
+        elif kind == "MatKernelArg":
+            made = self.matrix(access.name, given, arg.data, arg.maps, None if arg.lgmaps is None else arg.lgmaps[0])
+        elif kind == "MixedMatKernelArg":
+            made = self.grid(access.name, given, arg)
+        else:
+            raise LeftToPyOP2(f"a {kind}")
+        self.zeroed.append(zeroed)
+        return made
+
+    def shared(self, access: str, given: Any, data: Any) -> Any:
+        if access not in ("READ", "INC", "MIN", "MAX"):
+            raise LeftToPyOP2(f"a Global with {access}")
+        if access in ("MIN", "MAX") and self.loop.local_kernel.requires_zeroed_output_arguments:
+            raise LeftToPyOP2(f"{access} of a kernel that needs zeros")
+        if not given.double:
+            made = global_of(data, access)
+            self.follow(made, access)
+            return made(getattr(mesh, access))
+        # The kernel gets the numbers for both cells of a facet.
+        if access != "READ":
+            raise LeftToPyOP2(f"a Global with {access} for both cells of a facet")
+        source = data._data.reshape(-1)
+        twice = mesh.Global(2 * source.size, np.tile(source, 2))
+
+        def renew() -> None:
+            twice.data = np.tile(source, 2)
+
+        self.before.append(renew)
+        return twice(mesh.READ)
+
+    def dat(self, access: str, data: Any, map_: Any) -> tuple[Any, int]:
+        index = None
+        if type(data).__name__ == "DatView":
+            index, data = data.index, data._parent
+        if type(data).__name__ != "Dat":
+            raise LeftToPyOP2(f"a {type(data).__name__} as an argument with a map")
+        if map_ is None:
+            return self.direct(access, data, index), 0
+        zeroes = access == "WRITE"
+        if access in ("MIN", "MAX") and self.loop.local_kernel.requires_zeroed_output_arguments:
+            raise LeftToPyOP2(f"{access} of a kernel that needs zeros")
+        through = map_of(map_, self.span)
+        on = target_set(data.dataset.set)
+        made = dat_of(data, on, data._data, access)
+        self.follow(made, access)
+        count = map_.arity * (2 if self.is_facets else 1) * (1 if index is not None else made.cdim)
+        if index is not None:
+            made = made[index]
+        return made(getattr(mesh, access), through), count if zeroes else 0
+
+    def direct(self, access: str, data: Any, index: Any) -> Any:
+        """Data of the elements themselves. PyOP2 hands kernels the address of it: they may read what is there and leave it alone."""
+        first, count = self.span
+        on = self.base.parent if self.kernel._extruded else self.base
+        array = data._data if (first, count) == whole(data.dataset.set) else data._data[first : first + count]
+        made = dat_of(data, on, array, access)
+        self.follow(made, access)
+        if index is not None:
+            made = made[index]
+        if self.kernel._extruded:
+            if access in ("WRITE", "RW"):
+                raise LeftToPyOP2(f"{access} of data that all cells of a column share")
+            return made(getattr(mesh, access))
+        return made(mesh.READ if access == "READ" else mesh.RW)
+
+    def matrix(self, access: str, given: Any, mat: Any, maps: Any, lgmaps: Any) -> Any:
+        if access not in ("INC", "WRITE"):
+            raise LeftToPyOP2(f"a matrix with {access}")
+        adopted = adopt(mat)
+        self.matrices.append(adopted)
+        self.before.append(adopted.fetch)
+        self.after.append(adopted.store)
+        through = tuple(map_of(map_, self.span) for map_ in maps)
+        rows, columns = adopted.dropped(mat.handle.getLGMap() if lgmaps is None else lgmaps, given.unroll)
+        return adopted.mat(getattr(mesh, access), through, lgmaps=(rows, columns), unroll_map=True)
+
+    def grid(self, access: str, given: Any, arg: Any) -> Any:
+        row_maps, column_maps = (tuple(maps) for maps in arg.maps)
+        rows = []
+        for i, row_map in enumerate(row_maps):
+            row = []
+            for j, column_map in enumerate(column_maps):
+                place = i * len(column_maps) + j
+                lgmaps = None if arg.lgmaps is None else arg.lgmaps[place]
+                row.append(self.matrix(access, given.arguments[place], arg.data[i, j], (row_map, column_map), lgmaps))
+            rows.append(row)
+        return mesh.Arg.grid(rows)
+
+    def follow(self, made: Any, access: str) -> None:
+        """On a device with memory of its own, numbers go there before each run, and come back after it."""
+        if self.context.device.kind == "cpu":
+            return
+        self.before.append(lambda: made.data_with_halos if hasattr(made, "data_with_halos") else made.data)
+        if access != "READ":
+            self.after.append(lambda: made.data_ro)
+
+
+def _region(kernel: Any) -> Any:
+    region = kernel._iteration_region
+    if not kernel._extruded or region is None:
+        return mesh.ALL
+    names = {"ALL": mesh.ALL, "BOTTOM": mesh.ON_BOTTOM, "TOP": mesh.ON_TOP, "INTERIOR_FACETS": mesh.ON_INTERIOR_FACETS}
+    return names[region.name]

@@ -1,0 +1,244 @@
+"""Programs of Firedrake's with their loops on Parloop give the numbers that PyOP2 gives. These tests need Firedrake."""
+
+import gc
+import subprocess
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+pytest.importorskip("firedrake", reason="Firedrake is not installed; see docs/firedrake.md")
+import firedrake as fd  # noqa: E402 - it is skipped where it is missing
+from pyop2 import op2  # noqa: E402
+
+import parloop.firedrake as on_parloop  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def without_hook():
+    yield
+    on_parloop.stop()
+
+
+def numbers(result):
+    """The numbers of a form that was assembled, or of other results."""
+    if isinstance(result, fd.matrix.MatrixBase):
+        handle = result.petscmat
+        if handle.getType() == "nest":
+            return np.concatenate([np.asarray(block.values).ravel() for block in result.M])
+        return handle.convert("dense", fd.PETSc.Mat()).getDenseArray().copy()
+    if isinstance(result, (fd.Function, fd.Cofunction)):
+        return np.concatenate([np.asarray(dat.data_ro).ravel().copy() for dat in result.dat])
+    return np.array(result, dtype=float)
+
+
+def same(compute, device="cpu:2", left=()):
+    """Computes with PyOP2 and then with Parloop, compares, and checks that only these reasons left loops to PyOP2."""
+    on_parloop.stop()
+    wanted = numbers(compute())
+    on_parloop.use(device)
+    found = numbers(compute())
+    report = on_parloop.report()
+    on_parloop.stop()
+    scale = max(np.abs(wanted).max(initial=0), 1e-300)
+    assert found.shape == wanted.shape and np.abs(found - wanted).max(initial=0) <= 1e-12 * scale
+    assert set(report.reasons) <= set(left), str(report)
+    assert report.parloop_runs > 0, str(report)
+    return report
+
+
+def space(family="CG", degree=1, cells=6, quadrilateral=False):
+    return fd.FunctionSpace(fd.UnitSquareMesh(cells, cells, quadrilateral=quadrilateral), family, degree)
+
+
+def some(V, seed=1):
+    f = fd.Function(V)
+    for place, dat in enumerate(f.dat):
+        dat.data[...] = np.random.default_rng(seed + place).random(dat.data.shape)
+    return f
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+@pytest.mark.parametrize("quadrilateral", [False, True])
+def test_vectors_functionals_and_matrices(degree, quadrilateral):
+    V = space("CG", degree, quadrilateral=quadrilateral)
+    u, v, f = fd.TrialFunction(V), fd.TestFunction(V), some(V)
+    same(lambda: fd.assemble(f * v * fd.dx + fd.inner(fd.grad(f), fd.grad(v)) * fd.dx))
+    same(lambda: fd.assemble(f * f * fd.dx + f * fd.ds))
+    same(lambda: fd.assemble(fd.inner(fd.grad(u), fd.grad(v)) * fd.dx + fd.Constant(3.0) * u * v * fd.ds))
+
+
+def test_matrices_with_boundary_conditions():
+    V = space("CG", 2)
+    u, v = fd.TrialFunction(V), fd.TestFunction(V)
+    bcs = [fd.DirichletBC(V, 1.0, (1, 2)), fd.DirichletBC(V, 0.0, 3)]
+    same(lambda: fd.assemble(fd.inner(fd.grad(u), fd.grad(v)) * fd.dx, bcs=bcs))
+
+
+@pytest.mark.parametrize("mat_type", ["aij", "baij"])
+@pytest.mark.parametrize("component", [None, 1])
+def test_matrices_of_vectors(mat_type, component):
+    V = fd.VectorFunctionSpace(fd.UnitSquareMesh(5, 4), "CG", 1)
+    u, v = fd.TrialFunction(V), fd.TestFunction(V)
+    bcs = [fd.DirichletBC(V if component is None else V.sub(component), 0, 1)]
+    form = fd.inner(fd.sym(fd.grad(u)), fd.sym(fd.grad(v))) * fd.dx + u[0] * v[1] * fd.dx
+    same(lambda: fd.assemble(form, bcs=bcs, mat_type=mat_type))
+
+
+@pytest.mark.parametrize("mat_type", ["aij", "nest"])
+def test_mixed_matrices(mat_type):
+    mesh = fd.UnitSquareMesh(4, 5)
+    W = fd.VectorFunctionSpace(mesh, "CG", 2) * fd.FunctionSpace(mesh, "CG", 1)
+    (u, p), (v, q) = fd.TrialFunctions(W), fd.TestFunctions(W)
+    form = (fd.inner(fd.grad(u), fd.grad(v)) - p * fd.div(v) + q * fd.div(u)) * fd.dx
+    bcs = [fd.DirichletBC(W.sub(0), fd.Constant((0, 0)), 1)]
+    same(lambda: fd.assemble(form, bcs=bcs, mat_type=mat_type))
+    f = some(W)
+    same(lambda: fd.assemble(fd.inner(f, fd.TestFunction(W)) * fd.dx))
+
+
+def test_rectangular_matrices():
+    mesh = fd.UnitSquareMesh(4, 3)
+    V, Q = fd.VectorFunctionSpace(mesh, "CG", 2), fd.FunctionSpace(mesh, "DG", 1)
+    same(lambda: fd.assemble(fd.div(fd.TrialFunction(V)) * fd.TestFunction(Q) * fd.dx))
+
+
+def test_interior_facets():
+    V = space("DG", 1)
+    u, v, n, f = fd.TrialFunction(V), fd.TestFunction(V), fd.FacetNormal(V.mesh()), some(V)
+    same(lambda: fd.assemble(fd.inner(fd.jump(u, n), fd.jump(v, n)) * fd.dS + fd.avg(u) * fd.avg(v) * fd.dS))
+    same(lambda: fd.assemble(fd.jump(f) * fd.jump(v) * fd.dS + f * v * fd.ds(1)))
+
+
+def test_extruded_meshes():
+    mesh = fd.ExtrudedMesh(fd.UnitSquareMesh(3, 2), 4)
+    V = fd.FunctionSpace(mesh, "CG", 2)
+    u, v, f = fd.TrialFunction(V), fd.TestFunction(V), some(V)
+    same(lambda: fd.assemble(fd.inner(fd.grad(u), fd.grad(v)) * fd.dx, bcs=[fd.DirichletBC(V, 0, "bottom")]))
+    same(lambda: fd.assemble(f * v * fd.dx + f * v * fd.ds_t + f * v * fd.ds_b + f * v * fd.ds_v))
+    D = fd.FunctionSpace(mesh, "DG", 1)
+    g, w = some(D), fd.TestFunction(D)
+    same(lambda: fd.assemble(fd.jump(g) * fd.jump(w) * fd.dS_h + fd.jump(g) * fd.jump(w) * fd.dS_v))
+    same(lambda: fd.assemble(fd.jump(fd.TrialFunction(D)) * fd.jump(w) * (fd.dS_h + fd.dS_v)))
+
+
+def test_interpolation_and_projection():
+    V = space("CG", 2)
+    x, y = fd.SpatialCoordinate(V.mesh())
+    same(lambda: fd.Function(V).interpolate(fd.sin(3 * x) * y))
+    report = same(lambda: fd.Function(V).project(x * y, solver_parameters={"ksp_rtol": 1e-14}))
+    assert report.parloop_runs >= 2
+
+
+def test_the_real_space():
+    mesh = fd.UnitSquareMesh(3, 3)
+    R = fd.FunctionSpace(mesh, "R", 0)
+    c, V = fd.Function(R).assign(2.5), fd.FunctionSpace(mesh, "DG", 1)
+    v = fd.TestFunction(V)
+    same(lambda: fd.assemble(c * v * fd.dx + fd.avg(c) * fd.avg(v) * fd.dS))
+    same(lambda: fd.assemble(fd.TestFunction(R) * c * fd.dx))
+
+
+def test_numbers_are_added_to_those_of_globals():
+    cells = op2.Set(100, "cells")
+    x = op2.Dat(cells, np.random.default_rng(0).random(100))
+
+    def compute(access, start, code):
+        g = op2.Global(1, start, dtype=float, comm=fd.COMM_WORLD)
+        op2.par_loop(op2.Kernel(f"void k(double *g, const double *x) {{ {code} }}", "k"), cells, g(access), x(op2.READ))
+        return g.data_ro.copy()
+
+    same(lambda: compute(op2.INC, 7.0, "g[0] += x[0];"))
+    same(lambda: compute(op2.MIN, 0.5, "g[0] = fmin(g[0], x[0]);"))
+    same(lambda: compute(op2.MAX, 0.5, "g[0] = fmax(g[0], x[0]);"))
+
+
+def test_subsets_views_and_maps_of_maps():
+    cells, nodes, facets = op2.Set(20, "cells"), op2.Set(21, "nodes"), op2.Set(9, "facets")
+    ends = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(20)], "ends")
+    inside = op2.Map(facets, cells, 1, [[2 * i] for i in range(9)], "inside")
+    values = np.random.default_rng(0).random((21, 3))
+
+    def compute(iterset, map_, direct=False):
+        x = op2.Dat(nodes**3, values.copy())
+        y = op2.Dat(nodes**1, np.zeros(21))
+        kernel = op2.Kernel("void k(double *y, const double *x) { y[0] += x[1]; y[1] += 2 * x[0]; }", "k")
+        op2.par_loop(kernel, iterset, y(op2.INC, map_), op2.DatView(x, 1)(op2.READ, map_))
+        return y.data_ro.copy()
+
+    same(lambda: compute(cells, ends))
+    same(lambda: compute(cells([1, 4, 5]), ends))
+    same(lambda: compute(cells, op2.PermutedMap(ends, [1, 0])))
+    same(lambda: compute(facets, op2.ComposedMap(ends, inside)))
+
+
+def test_what_a_kernel_does_not_write_is_zero_as_with_pyop2():
+    cells, nodes = op2.Set(4, "cells"), op2.Set(8, "nodes")
+    both = op2.Map(cells, nodes, 2, np.arange(8).reshape(4, 2), "both")
+
+    def compute():
+        x = op2.Dat(nodes, np.full(8, 5.0))
+        op2.par_loop(op2.Kernel("void k(double *x) { x[0] = 1; }", "k"), cells, x(op2.WRITE, both))
+        return x.data_ro.copy()
+
+    same(compute)
+    assert compute().tolist() == [1, 0] * 4
+
+
+def test_kernels_that_keep_values_or_cannot_be_compiled_are_left_to_pyop2():
+    cells = op2.Set(6, "cells")
+
+    def compute(code, **options):
+        x = op2.Dat(cells, np.zeros(6))
+        op2.par_loop(op2.Kernel(code, "k", **options), cells, x(op2.RW))
+        return x.data_ro.copy()
+
+    on_parloop.use("cpu")
+    found = compute("void k(double *x) { static int n = 0; x[0] = n++; }")
+    assert found.tolist() == list(range(6))
+    assert dict(on_parloop.report().reasons) == {"a kernel that keeps values from call to call": 1}
+
+
+def test_nothing_is_kept_alive():
+    on_parloop.use("cpu")
+
+    def run():
+        V = space("CG", 1)
+        u, v = fd.TrialFunction(V), fd.TestFunction(V)
+        f = some(V)
+        A, b = fd.assemble(fd.inner(fd.grad(u), fd.grad(v)) * fd.dx), fd.assemble(f * v * fd.dx)
+        nodes = V.dof_dset.set
+        return [weakref.ref(thing) for thing in (nodes, f.dat, b.dat, A.M, V.cell_node_map())]
+
+    references = run()
+    gc.collect()
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 5
+
+
+def test_a_matrix_is_assembled_again_in_place():
+    V = space("CG", 1)
+    u, v, c = fd.TrialFunction(V), fd.TestFunction(V), fd.Constant(1.0)
+    on_parloop.use("cpu:2")
+    A = fd.assemble(c * u * v * fd.dx)
+    first, state = numbers(A), A.petscmat.stateGet()
+    c.assign(3.0)
+    fd.assemble(c * u * v * fd.dx, tensor=A)
+    assert np.allclose(numbers(A), 3 * first, rtol=1e-13) and A.petscmat.stateGet() > state
+
+
+def test_the_command_runs_a_program_and_reports(tmp_path):
+    script = tmp_path / "poisson.py"
+    script.write_text(
+        "import sys\nfrom firedrake import *\nV = FunctionSpace(UnitSquareMesh(8, 8), 'CG', 2)\nu, v = TrialFunction(V), TestFunction(V)\n"
+        "x, y = SpatialCoordinate(V.mesh())\nw = Function(V)\n"
+        "solve(inner(grad(u), grad(v)) * dx == 2 * (x * (1 - x) + y * (1 - y)) * v * dx, w, bcs=DirichletBC(V, 0, 'on_boundary'),\n"
+        "      solver_parameters={'ksp_type': 'preonly', 'pc_type': 'lu'})\n"
+        "print(sys.argv[1:], errornorm(x * (1 - x) * y * (1 - y), w) < 1e-4)\n"
+    )
+    command = [sys.executable, "-m", "parloop.firedrake", "--device", "cpu:1", "--report", str(script), "7"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "['7'] True"
+    assert "Parloop ran" in done.stderr and ", PyOP2 0." in done.stderr, done.stderr
