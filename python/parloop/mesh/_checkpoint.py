@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import Any
@@ -138,7 +139,6 @@ def _read(path: Path, names: list[str]) -> Arrays:
 
 def _h5py() -> Any:
     try:
-        import h5py
+        return importlib.import_module("h5py")
     except ImportError:
         raise MeshFileError("files .h5 need h5py (pip install h5py); files .npz need nothing") from None
-    return h5py
