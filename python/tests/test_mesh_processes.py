@@ -259,6 +259,20 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
     refused(pl.SetValueError, "`mat` was made before its set `nodes` was distributed", lambda: op2.par_loop(fill, cells, mat(op2.INC, (ends, ends))))
     refused(pl.SetValueError, "it has been distributed already", lambda: op2.distribute(cells))
 
+    mesh = op2.box_mesh((4, 4))
+    corners, points, _ = mesh.map("cells", "vertices"), mesh.coordinates, mesh.boundary
+    op2.distribute(mesh.cells)
+    shared = "needs all of set `vertices`, which processes share"
+    refused(pl.SetValueError, shared, lambda: op2.write_vtk("never.vtu", points, corners))
+    refused(pl.SetValueError, shared, lambda: mesh.write("never.vtu"))
+    refused(pl.SetValueError, shared, lambda: points.plot(points, corners))
+    late = "is made of the whole mesh, but processes share it; make it before the mesh is distributed"
+    refused(pl.SetValueError, "the map from `edges` to `vertices` " + late, lambda: mesh.map("edges", "vertices"))
+    refused(pl.SetValueError, "set `edges` " + late, lambda: mesh.sets["edges"])
+    refused(pl.SetValueError, late, lambda: mesh.space(2))
+    left = mesh.region("left", on="vertices")
+    assert points.data_ro_with_halos[left.indices, 0].tolist() == [0] * left.total_size
+
     # Numbers that other data shares stay usable there.
     numbers = np.arange(5.0)
     def line():
