@@ -39,7 +39,7 @@ fn worker_bytes() {
     assert_eq!(all, (0..size).map(|from| text(from, 0)).collect::<Vec<_>>());
     assert_eq!(world.gather_alike(&[rank as u8; 2]).unwrap(), (0..size).flat_map(|from| [from as u8; 2]).collect::<Vec<_>>());
     // Some or all have nothing.
-    let some = |from: usize| if from % 2 == 0 { Vec::new() } else { text(from, 1) };
+    let some = |from: usize| if from.is_multiple_of(2) { Vec::new() } else { text(from, 1) };
     assert_eq!(world.gather_all(&some(rank)).unwrap(), (0..size).map(some).collect::<Vec<_>>());
     assert_eq!(world.gather_all(&[]).unwrap(), vec![Vec::<u8>::new(); size]);
     assert_eq!(world.gather_alike(&[]).unwrap(), Vec::<u8>::new());
