@@ -168,6 +168,51 @@ def test_matrices_have_the_rows_of_their_process(launcher, ranks, tmp_path):
     passes(launcher, ranks, program, tmp_path)
 
 
+@pytest.mark.parametrize(("launcher", "ranks", "suffix"), [("openmpi", 2, ".npz"), ("mpich", 3, ".h5")])
+def test_a_checkpoint_is_read_by_any_number_of_processes(launcher, ranks, suffix, tmp_path):
+    path = tmp_path / f"step{suffix}"
+    mesh = op2.box_mesh((6, 5))
+    u, t = op2.Dat(mesh.vertices**2, np.arange(84.0).reshape(42, 2)), op2.Global(1, 7.0)
+    op2.save(path, u=u, t=t)
+    program = f"""
+    mesh = op2.box_mesh((6, 5))
+    u, t = op2.Dat(mesh.vertices**2), op2.Global(1, 0.0)
+    op2.distribute(mesh.cells)
+    op2.load({str(path)!r}, u=u, t=t)
+    assert u.halo_valid and u.data_ro_with_halos[:, 1].tolist() == (2 * mesh.vertices.global_numbers + 1).tolist() and t.data_ro[0] == 7
+    u *= 3
+    op2.save({str(path)!r}, u=u, t=t)
+    """
+    passes(launcher, ranks, program, tmp_path)
+    op2.load(path, u=u)
+    assert u.data_ro.ravel().tolist() == (3 * np.arange(84.0)).tolist()
+    assert [file.name for file in tmp_path.iterdir() if "step" in file.name] == [path.name]
+
+
+def test_a_checkpoint_that_does_not_fit_changes_nothing(tmp_path):
+    path, nodes = tmp_path / "step.npz", op2.Set(3, "nodes")
+    u, v = op2.Dat(nodes, [1, 2, 3], float, "u"), op2.Dat(nodes**2, dtype=float, name="v")
+    op2.save(path, u=u, v=v)
+    u.data[:] = 9
+    with pytest.raises(pl.DataValueError, match=r"step.npz has no `w`, only u, v"):
+        op2.load(path, u=u, w=u)
+    with pytest.raises(pl.DataTypeError, match="`v` in .* has numbers of type float64, but `n` of type int32"):
+        op2.load(path, u=u, v=op2.Dat(nodes**2, dtype=np.int32, name="n"))
+    with pytest.raises(pl.DataValueError, match=r"`v` in .* has the shape \(3, 2\), but `u` has \(3,\)"):
+        op2.load(path, u=u, v=u)
+    assert u.data_ro.tolist() == [9, 9, 9]
+    with pytest.raises(pl.DataValueError, match="a checkpoint is a file .h5 or .npz, not step.txt"):
+        op2.save(tmp_path / "step.txt", u=u)
+    with pytest.raises(pl.DataTypeError, match="`u` is an object of type list, not a Dat or a Global"):
+        op2.save(path, u=[1])
+    with pytest.raises(pl.DataValueError, match="at least one Dat or Global"):
+        op2.save(path)
+    with pytest.raises(pl.MeshFileError, match="cannot be read"):
+        op2.load(tmp_path / "other.npz", u=u)
+    with pytest.raises(pl.MeshFileError, match="cannot be written"):
+        op2.save(tmp_path / "none" / "step.npz", u=u)
+
+
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_a_process_that_raises_ends_all(launcher, tmp_path):
     program = """
@@ -213,6 +258,36 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
     fill = op2.Kernel("void fill(double a[2][2]) { a[0][0] += 1; }", "fill")
     refused(pl.SetValueError, "`mat` was made before its set `nodes` was distributed", lambda: op2.par_loop(fill, cells, mat(op2.INC, (ends, ends))))
     refused(pl.SetValueError, "it has been distributed already", lambda: op2.distribute(cells))
+
+    mesh = op2.box_mesh((4, 4))
+    corners, points, _ = mesh.map("cells", "vertices"), mesh.coordinates, mesh.boundary
+    op2.distribute(mesh.cells)
+    shared = "needs all of set `vertices`, which processes share"
+    refused(pl.SetValueError, shared, lambda: op2.write_vtk("never.vtu", points, corners))
+    refused(pl.SetValueError, shared, lambda: mesh.write("never.vtu"))
+    refused(pl.SetValueError, shared, lambda: points.plot(points, corners))
+    late = "is made of the whole mesh, but processes share it; make it before the mesh is distributed"
+    refused(pl.SetValueError, "the map from `edges` to `vertices` " + late, lambda: mesh.map("edges", "vertices"))
+    refused(pl.SetValueError, "set `edges` " + late, lambda: mesh.sets["edges"])
+    refused(pl.SetValueError, late, lambda: mesh.space(2))
+    left = mesh.region("left", on="vertices")
+    assert points.data_ro_with_halos[left.indices, 0].tolist() == [0] * left.total_size
+
+    # Numbers that other data shares stay usable there.
+    numbers = np.arange(5.0)
+    def line():
+        cells, nodes = op2.Set(4, "cells"), op2.Set(5, "nodes")
+        ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2], [2, 3], [3, 4]], "ends")
+        y = op2.Dat(nodes, numbers, name="y")
+        assert np.shares_memory(y.data_ro, numbers)
+        return cells, ends, y
+    first, second = line(), line()
+    early = op2.ParLoop(add, first[0], first[2](op2.INC, first[1]))
+    op2.distribute(first[0], [0, 0, 1, 1])
+    refused(pl.DeviceError, "was distributed over processes; make loops", early)
+    op2.par_loop(add, first[0], first[2](op2.INC, first[1]))
+    op2.par_loop(add, second[0], second[2](op2.INC, second[1]))
+    assert first[2].gather().tolist() == second[2].data_ro.tolist() == numbers.tolist() == [1, 3, 4, 5, 5]
 
     names = ["add", "more"]
     other = op2.Kernel("void NAME(double *x) { x[0] += 1; x[1] += 1; }".replace("NAME", names[rank]), names[rank])

@@ -55,6 +55,20 @@ impl Report {
 ///
 /// All processes must call it.
 ///
+/// ```
+/// use parloop_kernel::Context;
+/// use parloop_mesh::{Access, By, Comm, Dat, Kernel, Map, Set, distribute, par_loop};
+/// let (edges, nodes) = (Set::new(3, "edges")?, Set::new(4, "nodes")?);
+/// let ends = Map::new(&edges, &nodes, 2, &[0, 1, 1, 2, 2, 3], "ends")?;
+/// let degree = Dat::new(&nodes.data(1)?, &[0.0; 4], "degree")?;
+/// distribute(&edges, By::Graph, &Comm::world()?)?;
+/// // SAFETY: the map leads to two nodes.
+/// let count = unsafe { Kernel::new("void count(double *degree) { degree[0] += 1; degree[1] += 1; }", "count")? };
+/// par_loop(&count, &edges, vec![degree.arg(Access::Inc, &ends)], &Context::open("cpu")?)?;
+/// assert_eq!(degree.gather::<f64>()?, [1.0, 2.0, 2.0, 1.0], "on any number of processes");
+/// # Ok::<(), parloop_mesh::MeshError>(())
+/// ```
+///
 /// # Errors
 /// [`MeshError::Distribute`]: a set that is not plain or has been distributed, extruded sets among those connected, processes with different
 /// meshes, owners that do not exist; what METIS and MPI say.

@@ -231,8 +231,7 @@ impl Storage {
         // A panic while it was held cannot have left it half changed: versions are set last.
         let state = self.inner.state.lock().map_err(left_locked)?;
         if state.is_replaced {
-            let what = "the set of this data was distributed over processes; make loops and matrices, and take arrays, after that".into();
-            return Err(DeviceError::Unsupported { device: "the mesh".into(), what }.into());
+            return Err(distributed());
         }
         Ok(state)
     }
@@ -502,11 +501,17 @@ impl Storage {
         self.inner.count * self.inner.dtype.size()
     }
 
-    /// Refuses all use from here on. The caller has its turn, to write.
+    /// Refuses all use from here on, unless the memory is someone else's: other data may have the same numbers. The caller has its turn, to
+    /// write.
     pub(crate) fn replace(&self) {
-        if let Ok(mut state) = self.state() {
+        if let (None, Ok(mut state)) = (self.owner(), self.state()) {
             state.is_replaced = true;
         }
+    }
+
+    /// Asks before each replay of what is being recorded.
+    pub(crate) fn ask_before_replay(&self, context: &Context, ask: impl Fn() -> Result<(), KernelError> + Send + Sync + 'static) {
+        context.stream().keep_recorded(|| Arc::new(BeforeReplay::new(&self.inner.turns, false, ask)));
     }
 
     /// Waits until no one else uses the numbers in a way that forbids this one: any number may read, or one write.
@@ -595,6 +600,12 @@ impl fmt::Debug for HostNumbers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<HostNumbers {:?}>", self.memory)
     }
+}
+
+/// Why numbers of a whole mesh cannot be used.
+pub(crate) fn distributed() -> KernelError {
+    let what = "the set of this data was distributed over processes; make loops and matrices, and take arrays, after that".into();
+    DeviceError::Unsupported { device: "the mesh".into(), what }.into()
 }
 
 fn left_locked(_: LeftLocked) -> KernelError {

@@ -39,6 +39,8 @@ from .._parloop import _Sparsity as Sparsity
 from .._parloop import _Subset as Subset
 from .._parloop import _write_vtk as write_vtk
 from ._box import box_mesh as box_mesh
+from ._checkpoint import load as load
+from ._checkpoint import save as save
 from ._mesh import Mesh as Mesh
 from ._mixed import GlobalDataSet as GlobalDataSet
 from ._mixed import MixedDataSet as MixedDataSet
@@ -63,5 +65,5 @@ __all__ = [
     "ALL", "Access", "Arg", "Comm", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "Distribution", "ExtrudedSet", "Global", "GlobalDataSet", "INC", "Kernel", "MAX",
     "MIN", "Map", "Mat", "Mesh", "MeshError", "MixedDat", "MixedDataSet", "MixedMap", "MixedMat", "MixedSet", "MixedSparsity", "ON_BOTTOM",
     "ON_INTERIOR_FACETS", "ON_TOP", "ParLoop", "PermutedMap", "READ", "RW", "Region", "Set", "Solution", "Space", "Sparsity", "Subset", "TimeSeries",
-    "WRITE", "box_mesh", "distribute", "par_loop", "read_mesh", "solve", "write_vtk",
+    "WRITE", "box_mesh", "distribute", "load", "par_loop", "read_mesh", "save", "solve", "write_vtk",
 ]  # fmt: skip

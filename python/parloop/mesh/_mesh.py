@@ -283,7 +283,6 @@ class Mesh:
         >>> mesh = op2.box_mesh((2, 2))
         >>> mesh.write(os.path.join(tempfile.mkdtemp(), "plate.vtu"), temperature=op2.Dat(mesh.vertices))
         """
-        self._check_whole("a file")
         write(self, path, fields)
 
     def plot(self, dat: Dat, ax: Any = None, component: int | None = None, **options: Any) -> Any:

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .._parloop import DataTypeError, DataValueError
+from .._parloop import DataTypeError, DataValueError, _Dat
+from ._processes import check_whole
 
 #: What there is of PETSc's for each of our matrices, as long as ours lives.
 _HANDLES: weakref.WeakKeyDictionary[Any, _Handle] = weakref.WeakKeyDictionary()
@@ -62,6 +63,7 @@ def vector(dat: Any, access: str, counts_changes: bool = False) -> Iterator[Any]
     With `counts_changes` the data has changed only where PETSc says that the vector has, and only at the end.
     """
     _check_type(dat)
+    check_whole(dat.dataset.set, "a vector of PETSc's")
     values = _writable(dat.data_ro) if access == "ro" or counts_changes else dat.data if access == "rw" else dat.data_wo
     made = over(values.reshape(-1), max(dat.cdim, 1))
     before = made.stateGet()
@@ -103,6 +105,8 @@ def mixed_vector(mixed: Any, access: str) -> Iterator[Any]:
     """The numbers of all parts, part after part, as a vector of PETSc's. It is a copy, which is put back at the end."""
     for part in mixed:
         _check_type(part)
+        if isinstance(part, _Dat):
+            check_whole(part.dataset.set, "a vector of PETSc's")
     parts = mixed.data_ro
     values = np.concatenate([part.reshape(-1) for part in parts])
     made = over(values)
@@ -234,6 +238,7 @@ def _addresses(made: Any) -> Any:
 def handle(mat: Any) -> Any:
     """The matrix of PETSc's over the numbers of a Mat."""
     module = _check_type(mat)
+    check_whole(mat.sparsity.dsets[0].set, "a matrix of PETSc's")
     _begin()
     _sweep()
     # The numbers may have been changed on a GPU, and may be changed by PETSc.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._parloop import DataValueError, MapValueError
+from ._processes import check_whole
 
 if TYPE_CHECKING:
     from .._parloop import _Dat, _Map
@@ -24,6 +25,7 @@ def _values(dat: _Dat, component: int | None) -> Any:
 def plot(dat: _Dat, coordinates: _Dat, map: _Map, ax: Any, component: int | None, options: dict[str, Any] | None) -> Any:
     """Draws data on the nodes or the cells and returns matplotlib's axes."""
     nodes, cells = map.toset, map.iterset
+    check_whole(nodes, "a picture")
     if coordinates.dataset.set is not nodes or coordinates.cdim != 2:
         raise MapValueError(f"the coordinates must be two numbers on each element of `{nodes.name}`, to which the map leads")
     if map.arity not in (3, 4):

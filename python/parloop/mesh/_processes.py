@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy.typing as npt
 
+from .._parloop import SetValueError
 from .._parloop import _Comm as Comm
 from .._parloop import _Dat as Dat
 from .._parloop import _distribute
@@ -62,6 +63,12 @@ def distribute(
     if found.comm.size > 1:
         end_all_when_one_raises(found.comm)
     return found
+
+
+def check_whole(set: Set, what: str) -> None:
+    """Refuses something that needs all elements of a set, where processes share it."""
+    if set.is_distributed:
+        raise SetValueError(f"{what} needs all of set `{set.name}`, which processes share; use what gather() gives")
 
 
 def end_all_when_one_raises(comm: Comm) -> None:

@@ -15,6 +15,7 @@ from .._parloop import _Map as Map
 from .._parloop import _write_vtk as write_vtk
 from ._formats import Arrays, CellArrays, checked_fields, format_of
 from ._meshio import require, translated
+from ._processes import check_whole
 from ._replaced import replaced
 from ._shapes import shape_of
 
@@ -33,6 +34,7 @@ _RESERVED = {"path", "coordinates", "map", "shape"}
 
 def write(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
     """Write the cells of a mesh and data on them, and its regions where the format is Gmsh's."""
+    check_whole(mesh.vertices, "a file")
     if os.fsdecode(path).lower().endswith(".msh"):
         _write_gmsh(mesh, os.fsdecode(path), fields)
     else:
@@ -41,6 +43,7 @@ def write(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -
 
 def write_cells(path: str | os.PathLike[str], coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str, Any]) -> None:
     """Write cells and data on them."""
+    check_whole(coordinates.dataset.set, "a file")
     on_points, on_cells = split_fields(coordinates, maps, fields)
     file = os.fsdecode(path)
     if file.lower().endswith(".vtu") and len(maps) == 1 and next(iter(maps)) in _VTK and not _RESERVED & set(fields):

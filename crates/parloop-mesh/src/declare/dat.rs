@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use parloop_device::{DType, Element};
+use parloop_kernel::KernelError;
 
 use super::dataset::DataSet;
 use super::identity::{self, Id};
 use super::ties::Tied;
 use crate::Result;
 use crate::error::MeshError;
-use crate::storage::Storage;
+use crate::storage::{self, Storage};
 
 /// Numbers on each element of a set. Clones are the same data.
 ///
@@ -82,6 +83,11 @@ impl Dat {
     /// The part of this data that this process has, once its set is distributed; before that itself.
     pub fn current(&self) -> &Dat {
         self.inner.part.get().map_or(self, Dat::current)
+    }
+
+    /// Refuses data in whose place a part of it stands.
+    pub(crate) fn check_current(&self) -> Result<(), KernelError> {
+        if self.inner.part.get().is_some() { Err(storage::distributed()) } else { Ok(()) }
     }
 
     /// Says which data takes its place.

@@ -172,7 +172,25 @@ impl ParLoop {
         ParLoop::around(self.kernel.clone(), iteration, self.params.clone(), parts, self.options)
     }
 
+    /// Refuses data in whose place a part of it stands, now and before each replay. The caller has its turn at it.
+    fn check_current(&self, context: &Context) -> Result<(), KernelError> {
+        let dats = self.parts.iter().filter_map(|part| match &part.data {
+            ArgData::Dat(dat) | ArgData::Component(dat, _) => Some(dat),
+            ArgData::Global(_) | ArgData::Mat(..) => None,
+        });
+        for dat in dats {
+            dat.check_current()?;
+            // Storages of our own are refused by themselves.
+            if context.is_recording() && dat.storage().owner().is_some() {
+                let asked = dat.clone();
+                dat.storage().ask_before_replay(context, move || asked.check_current());
+            }
+        }
+        Ok(())
+    }
+
     fn run_tuned(&self, tuned: &Tuned, count: usize, context: &Context) -> Result<()> {
+        self.check_current(context)?;
         let tables = self.tables.iter().map(|table| self.parts[table.part].storage().place(context, true, table.writes));
         let tables: SmallVec<[Memory; 8]> = tables.collect::<Result<_, _>>()?;
         let maps = self.stored.iter().map(|map| map.storage().place(context, true, false));

@@ -110,6 +110,11 @@ pub fn write_vtk<'py>(
     fields: Option<&Bound<'py, PyDict>>,
 ) -> Result<()> {
     let (points, map) = (Dat::of(coordinates)?.get().mesh(), Map::of(map)?.get().inner()?);
+    if points.dataset().set().halo().is_some() {
+        let set = points.dataset().set().name();
+        let message = format!("a file needs all of set `{set}`, which processes share; write what gather() gives on one of them");
+        return Err(Exception::SetValueError.error(message).into());
+    }
     if points.dataset().set() != map.to() {
         let (set, to) = (points.dataset().set().name(), map.to().name());
         return Err(Exception::MapValueError.error(format!("the coordinates are on set `{set}`, but the map leads to `{to}`")).into());
