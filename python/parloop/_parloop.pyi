@@ -868,6 +868,7 @@ def _solve(
 ) -> _Solution: ...
 
 class _Dat:
+    __array_ufunc__: None
     def __new__(
         cls, dataset: _DataSet | _Set | _Dat, data: npt.ArrayLike | None = None, dtype: npt.DTypeLike | None = None, name: str | None = None
     ) -> Self: ...

@@ -105,7 +105,7 @@ def test_integers_are_checked_at_the_edges_of_their_type(ctx, c_type):
 def test_a_number_with_a_fraction_is_no_integer(ctx):
     store = ctx.compile(kernels.store("int32_t")).store
     message = words(lambda: store(1.0, np.zeros(1, np.int32), 1), TypeError)
-    assert message == "argument `value` of kernel `store` is declared `int32_t`, but the number 1 was given"
+    assert message == "argument `value` of kernel `store` is declared `int32_t`, but the number 1.0 was given"
 
 
 @pytest.mark.parametrize(

@@ -499,3 +499,69 @@ def test_a_name_that_a_header_defines_after_all_is_noticed():
     source = "#ifdef INT64_MAX\nGPUKERN void f(float *x) { x[0] = 1; }\n#else\nGPUKERN void f(double *x) { x[0] = 1; }\n#endif"
     with pytest.raises(pl.CompileError, match="INT64_MAX"):
         pl.Context("cpu:1").compile(source, arguments=["-UINT64_MAX"])
+
+
+SKIPPED = [1.0, 1.0, 1.0, 0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "\n#ifdef NEVER\nif (i == 1) {\n#else\nif (i == 3) {\n#endif\nreturn; }\n",
+        "\n#define THREE /* a\n} */ 3\nif (i == THREE) return;\n",
+        "\n// C:\\dir\\\n}\nif (i == 3) return;\n",
+        "if (i == 3) return /* done */;",
+    ],
+)
+def test_a_return_ends_one_iteration_wherever_it_stands(ctx, body):
+    source = f"GPUKERN void f(GPUGLMEM double *x, const int n) {{ VECTORIZE_OVER(i, n) {body} x[i] += 1; END_VECTORIZE }}"
+    x = ctx.zeros(6)
+    ctx.compile(source).f(x=x, n=6)
+    assert x.numpy().tolist() == SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("count", "ctype", "n", "expected"),
+    [
+        ("(n - 5) % 10", "unsigned", 3, 4),
+        ("n + 11", "uint64_t", 2**64 - 1, 10),
+        ("n / 1000000000000000000", "uint64_t", 2**64 - 1, 18),
+        ("(n + 0u) / 429496729", "int", -1, 10),
+        ("n - 5", "int", 3, 0),
+    ],
+)
+def test_a_count_is_computed_as_c_computes_it(ctx, count, ctype, n, expected):
+    source = f"GPUKERN void f(GPUGLMEM double *x, {ctype} n) {{ VECTORIZE_OVER(i, {count}) x[i] += 1; END_VECTORIZE }}"
+    x = ctx.zeros(20)
+    ctx.compile(source).f(x=x, n=n)
+    assert x.numpy().tolist() == [1.0] * expected + [0.0] * (20 - expected)
+
+
+@pytest.mark.parametrize("ctype", ["int_fast32_t", "time_t", "enum colour", "row"])
+def test_an_array_is_refused_for_a_type_that_is_not_known(ctype):
+    source = f"#include <time.h>\nenum colour {{ RED }}; typedef double row[2];\nGPUKERN void f({ctype} *x, int n) {{ }}"
+    kernel = pl.Context("cpu:1").compile(source).f
+    with pytest.raises(pl.ArgumentError, match=r"what type that is was not found in the source; pass memory, as `array.memory`"):
+        kernel(np.zeros(4, np.int32), 4)
+
+
+def test_a_later_definition_wins_over_an_earlier_undefinition(ctx):
+    source = "GPUKERN void f(GPUGLMEM double *x) {\n#ifdef A\nx[0] = A;\n#endif\n}"
+    for arguments, expected in [(["-UA", "-DA=5"], 5), (["-DA=5", "-UA"], 0), (["-U", "A", "-D", "A=6"], 6)]:
+        x = ctx.zeros(1)
+        ctx.compile(source, arguments=arguments).f(x)
+        assert x.numpy()[0] == expected
+
+
+def test_a_header_that_the_environment_leads_to_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("CPATH", str(tmp_path))
+    for value in (11, 22):
+        (tmp_path / "from_environment.h").write_text(f"#define VALUE {value}\n")
+        program = pl.Context("cpu:1").compile("#include <from_environment.h>\nint f(void) { return VALUE; }")
+        assert program.f() == value
+
+
+def test_a_grid_that_never_ends_is_refused(gpu):
+    kernel = gpu.compile("GPUKERN void f(GPUGLMEM double *x) { x[0] = 1; }").f
+    with pytest.raises(pl.LaunchError, match=r"work items would take days; at most 2\*\*48"):
+        kernel.with_grid(2**63)(gpu.zeros(1))

@@ -281,3 +281,21 @@ def test_a_number_that_is_no_integer_is_not_called_missing(wrong):
     knl = lp.make_kernel("{[i]: 0<=i<2}", "o[i] = m", [lp.GlobalArg("o", np.int64, shape="2"), lp.ValueArg("m", np.int32)])
     with pytest.raises(pl.LoopError, match="argument `m` must be an integer of type int32"):
         knl(pl.Context("cpu:1"), m=wrong)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint32", "uint64"])
+def test_an_integer_divided_by_zero_is_zero_as_in_numpy(ctx, dtype):
+    kernel = lp.make_kernel("{[i]: 0<=i<n}", ["q[i] = a[i] // b[i]", "r[i] = a[i] % b[i]"])
+    least = np.iinfo(dtype).min
+    a = np.array([7, 0, 100, least, least], dtype)
+    b = np.array([0, 0, 3, -1 if least else 1, 0], dtype)
+    _, (q, r) = kernel(ctx, a=a, b=b)
+    with np.errstate(all="ignore"):
+        assert q.tolist() == (a // b).tolist() and r.tolist() == (a % b).tolist()
+
+
+@pytest.mark.parametrize("division", ["a[i] // 0", "a[i] % 0", "a[i] // (2 - 2)"])
+def test_a_division_by_the_number_zero_is_refused(division):
+    kernel = lp.make_kernel("{[i]: 0<=i<n}", f"out[i] = {division}")
+    with pytest.raises(pl.LoopError, match="of an integer by zero"):
+        kernel(pl.Context("cpu:1"), a=np.arange(3))

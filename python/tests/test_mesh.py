@@ -780,3 +780,17 @@ def test_a_kernel_whose_types_options_decide_is_refused():
     assert (data.data_ro == 1).all()
     with pytest.raises(pl.SourceError, match="`f` uses the type `real`, which is defined in more than one way"):
         op2.Kernel(source, "f", opts=["-Dreal=float"])
+
+
+@pytest.mark.parametrize("operation", [lambda x, a: x + a, lambda x, a: a + x, lambda x, a: x * a, lambda x, a: a - x])
+def test_an_array_is_not_added_to_data_number_by_number(operation):
+    x = op2.Dat(op2.Set(3, "nodes"), np.arange(3.0))
+    with pytest.raises(TypeError):
+        operation(x, np.ones(3))
+    assert (np.float64(2) * x).data_ro.tolist() == [0.0, 2.0, 4.0]
+
+
+def test_two_sets_of_one_name_are_told_apart():
+    first, second = op2.Set(3, "cells"), op2.Set(3, "cells")
+    with pytest.raises(pl.MapValueError, match=r"the data is on set `cells`, but the loop is over another set called `cells`"):
+        op2.par_loop(op2.Kernel("void f(double *x) {}", "f"), first, op2.Dat(second)(op2.RW))

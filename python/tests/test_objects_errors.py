@@ -260,7 +260,7 @@ def test_lists_that_change_while_they_are_read_are_no_danger(ctx):
 
 
 def test_a_class_whose_body_fails_leaves_nothing_behind():
-    with pytest.raises(TypeError, match="^Broken.b: 'x' is no type of parloop.objects$"):
+    with pytest.raises(TypeError, match="^Broken.b: 'x' is not a type of parloop.objects$"):
         type(xo.Struct)("Broken", (xo.Struct,), {"a": xo.Int64, "b": xo.Field("x")})
     field = xo.Field(xo.Int64, default=2)
     first, second = (type(xo.Struct)(name, (xo.Struct,), {"a": field}) for name in ("First", "Second"))

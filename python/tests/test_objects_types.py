@@ -269,7 +269,7 @@ def test_inspection_says_the_size_before_an_object_is_made():
         (lambda: xo.String.fixed(0), ValueError, "String needs a positive integer"),
         (lambda: type(xo.Struct)("1x", (xo.Struct,), {}), pl.ObjectValueError,
          "`1x` cannot name a struct: C names have letters, digits and underscores, and begin with no digit"),
-        (lambda: type(xo.Struct)("S", (xo.Struct,), {"a": xo.Field(3)}), TypeError, "S.a: 3 is no type of parloop.objects"),
+        (lambda: type(xo.Struct)("S", (xo.Struct,), {"a": xo.Field(3)}), TypeError, "S.a: 3 is not a type of parloop.objects"),
         (lambda: type(xo.UnionRef)("U", (xo.UnionRef,), {"_reftypes": (xo.Float64[:], xo.Float64[:])}), pl.ObjectValueError,
          "union reference `U` has two members `ArrNFloat64`"),
         (lambda: type(xo.UnionRef)("U", (xo.UnionRef,), {"_reftypes": (xo.Ref(xo.Float64[:]),)}), pl.ObjectValueError,
@@ -281,3 +281,9 @@ def test_types_that_cannot_be_are_refused(make, error, message):
     with pytest.raises(error) as caught:
         make()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("wrong", [float, int, bool, complex, np.float32])
+def test_a_number_type_of_python_is_not_a_field(wrong):
+    with pytest.raises(TypeError, match=rf"S.m: {wrong.__name__} is not a type of parloop.objects; write Float64"):
+        type(xo.Struct)("S", (xo.Struct,), {"m": wrong})

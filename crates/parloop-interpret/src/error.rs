@@ -23,8 +23,6 @@ pub enum InterpretError {
     NotWritten { instruction: Name, array: Name, index: Vec<usize> },
     #[error("`{name}` has no value where it is needed")]
     NoValue { name: Name },
-    #[error("instruction `{instruction}` divides an integer by zero")]
-    DivisionByZero { instruction: Name },
     #[error("instruction `{instruction}` makes a number that its type does not hold")]
     TooLarge { instruction: Name },
     #[error("instruction `{instruction}`: {what} is not interpreted")]

@@ -25,7 +25,6 @@ pub(super) struct Value {
 /// What has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    DivisionByZero,
     TooLarge,
     NoOperation,
 }
@@ -183,16 +182,16 @@ fn power_operands(base: Value, exponent: Value) -> Result<(Value, Value), Fault>
 }
 
 fn integer(op: BinaryOp, a: i128, b: i128) -> Result<i128, Fault> {
-    let quotient = || {
-        if b == 0 { Err(Fault::DivisionByZero) } else { Ok(a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0)) }
-    };
+    let quotient = || a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0);
     let shift = || u32::try_from(b).ok().filter(|&by| by < 64).ok_or(Fault::TooLarge);
     Ok(match op {
         BinaryOp::Add => a + b,
         BinaryOp::Subtract => a - b,
         BinaryOp::Multiply => a.wrapping_mul(b),
-        BinaryOp::FloorDivide => quotient()?,
-        BinaryOp::Modulo => a - quotient()? * b,
+        // As in NumPy.
+        BinaryOp::FloorDivide | BinaryOp::Modulo if b == 0 => 0,
+        BinaryOp::FloorDivide => quotient(),
+        BinaryOp::Modulo => a - quotient() * b,
         BinaryOp::Power => a.checked_pow(u32::try_from(b).map_err(|_| Fault::TooLarge)?).ok_or(Fault::TooLarge)?,
         BinaryOp::ShiftLeft => a.wrapping_shl(shift()?),
         BinaryOp::ShiftRight => a >> shift()?,

@@ -332,13 +332,16 @@ impl Checker<'_> {
         };
         let fits = match (to, dtype) {
             (_, None) | (Pointee::Void, _) => true,
-            (Pointee::Other(name), Some(given)) if let Some(row) = row_of(name) => match row {
+            (Pointee::Other(name), Some(given)) if is_pair_of(name, given) => true,
+            (Pointee::Other(name), Some(given)) if let Some(element) = row_of(name).or_else(|| vector_of(name)) => match element {
                 ctype::Scalar::Value(declared) => declared == given,
                 _ => given.size() == 1,
             },
-            (Pointee::Other(name), Some(_)) if may_be_struct(name) => true,
+            (Pointee::Struct(_), Some(_)) => true,
             (Pointee::Other(_) | Pointee::Pointers(_), Some(_)) => {
-                return Err(self.wrong_type(array_of(dtype), "no array has elements of that type; pass memory, as `array.memory`"));
+                return Err(
+                    self.wrong_type(array_of(dtype), "what type that is was not found in the source; pass memory, as `array.memory`")
+                );
             }
             (Pointee::Scalar(declared) | Pointee::Rows(declared, _), Some(given)) => *declared == given,
             (Pointee::Char, Some(given)) => given.size() == 1,
@@ -361,7 +364,7 @@ impl Checker<'_> {
         };
         match to {
             Pointee::Class(declared) if declared == class => {}
-            Pointee::Void | Pointee::Other(_) | Pointee::Pointers(_) => {}
+            Pointee::Void | Pointee::Struct(_) | Pointee::Other(_) | Pointee::Pointers(_) => {}
             Pointee::Class(_) => return Err(self.wrong_type(given(), "")),
             Pointee::Scalar(_) | Pointee::Char | Pointee::Rows(..) => return Err(self.wrong_type(given(), "pass an array")),
         }
@@ -374,31 +377,20 @@ fn row_of(name: &str) -> Option<ctype::Scalar> {
     if name.ends_with('*') { None } else { plain(&words(name)) }
 }
 
-/// Whether a C type may be a struct, whose fields lie in an array of numbers: it has a name of its own.
-fn may_be_struct(name: &str) -> bool {
-    const OF_C: [&str; 20] = [
-        "long",
-        "double",
-        "float",
-        "int",
-        "short",
-        "char",
-        "signed",
-        "unsigned",
-        "void",
-        "bool",
-        "_Bool",
-        "_Complex",
-        "_Atomic",
-        "wchar_t",
-        "char16_t",
-        "char32_t",
-        "_Float16",
-        "_Float128",
-        "__float128",
-        "__int128",
-    ];
-    !name.ends_with('*') && !words(name).iter().any(|word| OF_C.contains(&word.as_str()))
+/// The numbers of which a type of short vectors is made: `float4`, `uchar16`.
+fn vector_of(name: &str) -> Option<ctype::Scalar> {
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if !matches!(&name[base.len()..], "2" | "3" | "4" | "8" | "16") {
+        return None;
+    }
+    let (unsigned, base) = base.strip_prefix('u').map_or(("", base), |base| ("unsigned ", base));
+    let is_base = matches!(base, "char" | "short" | "int" | "long" | "float" | "double");
+    is_base.then(|| plain(&words(&format!("{unsigned}{base}"))))?
+}
+
+/// Whether a type of short vectors holds the two parts of a complex number.
+fn is_pair_of(name: &str, given: DType) -> bool {
+    matches!((name, given), ("float2", DType::C64) | ("double2", DType::C128))
 }
 
 fn array_of(dtype: Option<DType>) -> String {
@@ -425,13 +417,46 @@ fn describe(value: Scalar) -> String {
         Scalar::Complex(_) => "the complex number",
         Scalar::Address(_) => "the address",
     };
-    format!("{kind} {value}")
+    match value {
+        // `2.0` is not an integer, and shows that it is not.
+        Scalar::Float(value) => format!("{kind} {value:?}"),
+        value => format!("{kind} {value}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn vectors_take_arrays_of_their_numbers() {
+        let takes = |name: &str, dtype| {
+            let param = Param { name: "x".into(), ty: ParamType::Pointer { to: Pointee::Other(name.into()), constant: false } };
+            let signature = Signature {
+                name: "f".into(),
+                params: vec![param],
+                returns: None,
+                is_kernel: true,
+                needs_description: false,
+                is_recorded: false,
+                loops: Vec::new(),
+                loops_align: true,
+                line: 1,
+            };
+            Checker { signature: &signature, index: 0 }.elements(Some(dtype), true).is_ok()
+        };
+        for (name, dtype) in
+            [("float4", DType::F32), ("uchar16", DType::U8), ("double2", DType::F64), ("double2", DType::C128), ("float2", DType::C64)]
+        {
+            assert!(takes(name, dtype), "{name} {dtype}");
+        }
+        for (name, dtype) in
+            [("float4", DType::F64), ("float4", DType::C64), ("double3", DType::C128), ("int_fast32_t", DType::I32), ("real4", DType::F32)]
+        {
+            assert!(!takes(name, dtype), "{name} {dtype}");
+        }
+    }
 
     #[test]
     fn integers_are_checked_against_the_range_of_their_type() {

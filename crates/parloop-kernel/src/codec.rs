@@ -69,6 +69,10 @@ impl Writer {
                         self.byte(4);
                         self.text(name);
                     }
+                    Pointee::Struct(name) => {
+                        self.byte(7);
+                        self.text(name);
+                    }
                     Pointee::Pointers(dtype) => {
                         self.byte(5);
                         self.dtype(*dtype);
@@ -214,6 +218,7 @@ impl<'a> Reader<'a> {
                 let (dtype, count) = (self.dtype()?, self.number()?);
                 Pointee::Rows(dtype, (0..count).map(|_| self.number()).collect::<Option<_>>()?)
             }
+            7 => Pointee::Struct(self.text()?),
             _ => return None,
         };
         Some(ParamType::Pointer { to, constant })

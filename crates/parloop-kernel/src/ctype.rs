@@ -93,6 +93,12 @@ impl TypeNames {
         self.0.contains_key(name)
     }
 
+    /// Whether a name is a macro that stands for `const`, wherever it is used.
+    pub(crate) fn is_const_macro(&self, name: &str) -> bool {
+        let is_const = |words: &Vec<String>| matches!(&words[..], [word] if word == "const");
+        self.0.get(name).is_some_and(|meanings| meanings.is_certain && meanings.given.iter().chain(&meanings.found).all(is_const))
+    }
+
     /// Whether a name is a macro that stands for nothing at all, wherever it is used.
     pub(crate) fn is_empty_macro(&self, name: &str) -> bool {
         let is_empty = |words: &Vec<String>| matches!(&words[..], [word] if word == NOTHING);
@@ -103,6 +109,22 @@ impl TypeNames {
     pub(crate) fn is_pointer(&self, name: &str) -> bool {
         let meanings = self.0.get(name).into_iter().flat_map(|meanings| meanings.given.iter().chain(&meanings.found));
         meanings.flatten().any(|word| word == POINTER)
+    }
+
+    /// Whether these specifiers say a struct or union of the source, in every case.
+    pub(crate) fn is_struct(&self, specifiers: &[String]) -> bool {
+        let is_word = |word: &String| matches!(word.as_str(), "struct" | "union" | "class");
+        let (mut seen, mut open) = (HashSet::new(), vec![specifiers]);
+        while let Some(words) = open.pop() {
+            if words.iter().any(is_word) {
+                continue;
+            }
+            let mut names = unqualified(words);
+            let meanings = names.next().filter(|name| names.next().is_none() && seen.insert(*name)).and_then(|name| self.0.get(name));
+            let Some(meanings) = meanings.filter(|meanings| meanings.is_certain) else { return false };
+            open.extend(meanings.given.iter().chain(&meanings.found).map(Vec::as_slice));
+        }
+        true
     }
 
     /// The type that these specifiers say; `None` when it is no scalar.

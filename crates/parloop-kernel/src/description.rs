@@ -91,7 +91,7 @@ impl DescribedParam {
                     (Pointee::Class(class), None, described) => {
                         !self.pointer && described.as_ref().is_none_or(|described| described == class)
                     }
-                    (Pointee::Other(name), None, Some(class)) => self.pointer && name == class,
+                    (Pointee::Struct(name) | Pointee::Other(name), None, Some(class)) => self.pointer && name == class,
                     (Pointee::Class(_), Some(_), _) | (_, _, Some(_)) => false,
                     (Pointee::Scalar(dtype), Some(described), None) => self.pointer && *dtype == described,
                     (Pointee::Char, Some(described), None) => self.pointer && described.size() == 1,

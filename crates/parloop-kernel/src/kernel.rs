@@ -50,6 +50,8 @@ struct Inner {
 
 /// A CPU entry also takes the whole range and a place for the returned value.
 const CPU_SLOTS: usize = 2;
+/// A grid of more items than this is a mistake.
+const MOST_ITEMS: u64 = 1 << 48;
 
 /// Where the arguments of a launch are.
 type Pointers = SmallVec<[*mut c_void; 20]>;
@@ -435,6 +437,9 @@ impl Kernel {
         if range == 0 {
             return Ok(None);
         }
+        if range > MOST_ITEMS {
+            return Err(self.grid_error(format!("{range} work items would take days; at most 2**48 are launched at once")));
+        }
         // Loops are cut along one axis: items along others would do them again.
         let items = if inner.compiled.signature.loops.is_empty() { items } else { Items::Line(range) };
         if self.is_cpu() {
@@ -507,7 +512,10 @@ impl Kernel {
     fn items(&self, slots: &Slots) -> Result<Items> {
         let inner = &*self.inner;
         if let Some(index) = inner.range_argument {
-            return Ok(Items::Line(self.integer(slots, index).max(0) as u64));
+            let value = self.integer(slots, index).map_or(0, |(value, _)| value);
+            // The loop itself takes its count for a number of 64 bits with a sign.
+            let value = if inner.grid_is_loops { i128::from(value as i64) } else { value };
+            return Ok(Items::Line(value.max(0) as u64));
         }
         match &inner.grid {
             Grid::Items(items) => Ok(Items::Line(*items)),
@@ -519,7 +527,7 @@ impl Kernel {
 
     /// The largest count of the kernel's loops, one without loops; `None` when only the device code knows it.
     fn loop_items(&self, slots: &Slots) -> Result<Option<u64>> {
-        let argument = |index: usize| Some(self.integer(slots, index));
+        let argument = |index: usize| self.integer(slots, index);
         let mut most = None;
         for count in &self.inner.compiled.signature.loops {
             let items = match (count, count.evaluate(&argument)) {
@@ -552,13 +560,11 @@ impl Kernel {
         if self.is_cpu() { units * 64 } else { units * 2048 }
     }
 
-    fn integer(&self, slots: &Slots, index: usize) -> i64 {
-        match self.inner.compiled.signature.params[index].ty {
-            ParamType::Scalar(dtype) => match decode(slots[index], dtype) {
-                Scalar::Int(value) => i64::try_from(value).unwrap_or(i64::MAX),
-                _ => 0,
-            },
-            ParamType::Pointer { .. } => 0,
+    fn integer(&self, slots: &Slots, index: usize) -> Option<(i128, DType)> {
+        let ParamType::Scalar(dtype) = self.inner.compiled.signature.params[index].ty else { return None };
+        match decode(slots[index], dtype) {
+            Scalar::Int(value) => Some((value, dtype)),
+            _ => None,
         }
     }
 

@@ -13,6 +13,7 @@ mod count;
 mod ctype;
 mod definition;
 mod description;
+mod directive;
 mod edit;
 mod error;
 mod explain;

@@ -3,7 +3,6 @@
 
 mod reader;
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use tree_sitter::Node;
@@ -11,63 +10,116 @@ use tree_sitter::Node;
 use crate::count::Count;
 use crate::ctype::words;
 use crate::edit::{Edit, Mistake};
-use crate::mask::{LoopMark, Masked};
+use crate::mask::{LoopEnd, LoopMark, Masked};
 use crate::scan::{PieceKind, Pieces, without_comments};
 use crate::signature::Param;
 
-/// The changes that a function's loops need.
-pub(crate) fn check_loops(function: Node, masked: &Masked) -> Result<Vec<Edit>, Mistake> {
-    let inside: HashMap<usize, &LoopMark> =
-        masked.loops.iter().filter(|mark| function.byte_range().contains(&mark.at)).map(|mark| (mark.at, mark)).collect();
+/// The changes that the loops of a text need. They are found by its words: braces may stand in branches of the preprocessor, and a
+/// function that the parser cannot read has loops as well.
+pub(crate) fn check_loops(root: Node, masked: &Masked) -> Result<Vec<Edit>, Mistake> {
     let mut edits = Vec::new();
-    let mut labelled = Vec::new();
-    let mut open = if inside.is_empty() { vec![] } else { vec![(function, None)] };
-    while let Some((node, around)) = open.pop() {
-        let mark = inside.get(&node.start_byte()).filter(|_| node.kind() == "compound_statement");
-        let around = match (mark, around) {
-            (Some(_), Some(_)) => {
-                let reason = "VECTORIZE_OVER stands inside another; write the inner loop as a plain `for`".into();
-                return Err(Mistake { at: node.start_byte(), reason });
+    let mut loops = masked.loops.iter().peekable();
+    while let Some(mark) = loops.next() {
+        let next = loops.peek().map_or(masked.text.len(), |next| next.at);
+        let end = masked.ends.get(masked.ends.partition_point(|end| end.at < mark.body)).filter(|end| end.at < next);
+        match end {
+            Some(end) => edits.extend(ended_iterations(root, masked, mark, *end)?),
+            // A macro may hold both ends of the loop; its arguments may hold the body.
+            None if mark.count.is_empty() => refuse_returns(masked, mark.at..mark.body)?,
+            None if next < masked.text.len() && parent_function(root, mark.at) == parent_function(root, next) => {
+                let has_branches = Pieces::of(&masked.text[mark.body..next]).any(|piece| piece.kind == PieceKind::Directive);
+                let reason = if has_branches {
+                    "VECTORIZE_OVER stands inside another, or each in a branch of the preprocessor; write the inner loop as a plain `for`, \
+                     or one VECTORIZE_OVER for all branches"
+                } else {
+                    "VECTORIZE_OVER stands inside another; write the inner loop as a plain `for`"
+                };
+                let reason = reason.into();
+                return Err(Mistake { at: next, reason });
             }
-            (Some(mark), None) => {
-                refuse_hidden_returns(masked, node.byte_range())?;
-                Some((mark.body, node.end_byte()))
+            None if !masked.may_hide_loops && !masked.macros.hide_loops() => {
+                return Err(Mistake { at: mark.at, reason: "this VECTORIZE_OVER has no END_VECTORIZE".into() });
             }
-            (None, around) => around,
-        };
-        if around.is_some() && node.kind() == "return_statement" && has_value(node) && returns_nothing(function, masked) {
-            let reason =
-                "this `return` has more than its word, so that it would end more than one iteration of VECTORIZE_OVER; write `return;`"
-                    .into();
-            return Err(Mistake { at: node.start_byte(), reason });
+            None => {}
         }
-        if let Some((body, end)) = around
-            && node.kind() == "return_statement"
-            && !has_value(node)
-        {
-            edits.push(Edit { at: node.start_byte(), remove: "return".len(), insert: format!("goto parloop_next_{body}").into() });
-            if !labelled.contains(&body) {
-                labelled.push(body);
-                // The label is outside the block, so that no declaration is jumped over.
-                edits.push(Edit { at: body, remove: 0, insert: " {".into() });
-                edits.push(Edit { at: end - 1, remove: 0, insert: format!("}} parloop_next_{body}: ; ").into() });
-            }
-        }
-        // A function inside of the loop, of which C++ has some, returns for itself.
-        let around = around.filter(|_| node.kind() != "lambda_expression");
-        let mut cursor = node.walk();
-        open.extend(node.children(&mut cursor).map(|child| (child, around)));
     }
     Ok(edits)
 }
 
-/// Whether a `return` is followed by anything but comments.
-fn has_value(node: Node) -> bool {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).any(|child| child.kind() != "comment")
+/// Makes each `return;` of a loop's body end its iteration.
+fn ended_iterations(root: Node, masked: &Masked, mark: &LoopMark, end: LoopEnd) -> Result<Vec<Edit>, Mistake> {
+    let body = mark.body..end.at;
+    refuse_hidden_returns(masked, body.clone())?;
+    let label = mark.body;
+    let mut edits = Vec::new();
+    let mut pieces = Pieces::of(&masked.text);
+    pieces.skip_to(body.start);
+    let mut depth = 0usize;
+    while let Some(piece) = pieces.next().filter(|piece| piece.range.start < body.end) {
+        match (piece.kind, &masked.text[piece.range.clone()]) {
+            (PieceKind::Sign, b"(") => depth += 1,
+            (PieceKind::Sign, b")") => depth = depth.saturating_sub(1),
+            (PieceKind::Word, b"return") => {
+                let at = piece.range.start;
+                // A function inside of the loop, of which C++ has some, returns for itself.
+                if parent_function(root, at) != parent_function(root, mark.at) {
+                    continue;
+                }
+                let mut rest = pieces;
+                let is_alone = rest.token().is_some_and(|next| masked.text[next.range.start] == b';');
+                match (is_alone, depth) {
+                    (true, 0) => {
+                        edits.push(Edit { at, remove: "return".len(), insert: format!("goto parloop_next_{label}").into() });
+                    }
+                    (_, 0) if !returns_nothing(root, at, masked) => {}
+                    (_, 0) => {
+                        let reason = "this `return` has more than its word, so that it would end more than one iteration of \
+                                      VECTORIZE_OVER; write `return;`";
+                        return Err(Mistake { at, reason: reason.into() });
+                    }
+                    _ => return Err(return_as_argument(at)),
+                }
+            }
+            _ => {}
+        }
+    }
+    if !edits.is_empty() && !end.is_bare {
+        let reason = "the macro that ends this VECTORIZE_OVER does something before, and a `return` inside of the loop would not skip \
+                      that; write END_VECTORIZE by itself";
+        return Err(Mistake { at: end.at, reason: reason.into() });
+    }
+    if !edits.is_empty() {
+        // The label is outside the block, so that no declaration is jumped over.
+        edits.push(Edit { at: body.start, remove: 0, insert: " {".into() });
+        edits.push(Edit { at: body.end, remove: 0, insert: format!("}} parloop_next_{label}: ; ").into() });
+    }
+    Ok(edits)
 }
 
-fn returns_nothing(function: Node, masked: &Masked) -> bool {
+fn return_as_argument(at: usize) -> Mistake {
+    let reason = "this `return` is an argument of a macro inside VECTORIZE_OVER, where a `return` ends one iteration; write it outside \
+                  of the macro";
+    Mistake { at, reason: reason.into() }
+}
+
+fn refuse_returns(masked: &Masked, part: Range<usize>) -> Result<(), Mistake> {
+    let mut words = Pieces::of(&masked.text[part.clone()]).filter(|piece| piece.kind == PieceKind::Word);
+    let found = words.find(|word| &masked.text[part.start + word.range.start..part.start + word.range.end] == b"return");
+    found.map_or(Ok(()), |word| Err(return_as_argument(part.start + word.range.start)))
+}
+
+/// Where the innermost function or lambda around a place begins, if the parser found one.
+fn parent_function(root: Node, at: usize) -> Option<usize> {
+    function_around(root, at).map(|function| function.start_byte())
+}
+
+fn function_around(root: Node, at: usize) -> Option<Node> {
+    let innermost = root.descendant_for_byte_range(at, at + 1)?;
+    std::iter::successors(Some(innermost), Node::parent).find(|node| matches!(node.kind(), "function_definition" | "lambda_expression"))
+}
+
+fn returns_nothing(root: Node, at: usize, masked: &Masked) -> bool {
+    let Some(function) = function_around(root, at) else { return true };
     let ty = function.child_by_field_name("type").map(|ty| String::from_utf8_lossy(&masked.text[ty.byte_range()]));
     ty.is_some_and(|ty| ty.trim() == "void")
         && function.child_by_field_name("declarator").is_some_and(|inner| inner.kind() == "function_declarator")
@@ -84,6 +136,21 @@ fn refuse_hidden_returns(masked: &Masked, body: Range<usize>) -> Result<(), Mist
                  `return` itself there"
             );
             return Err(Mistake { at, reason });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what has a loop of its own inside of a loop: a work item does its part of both, and not each iteration of one for each of the other.
+pub(crate) fn refuse_inner_loops(masked: &Masked, has_loop: impl Fn(&str) -> bool) -> Result<(), Mistake> {
+    for mark in &masked.loops {
+        let Some(end) = masked.ends.get(masked.ends.partition_point(|end| end.at < mark.body)) else { continue };
+        let mut words = Pieces::of(&masked.text[mark.body..end.at]).filter(|piece| piece.kind == PieceKind::Word);
+        let text = |word: &Range<usize>| String::from_utf8_lossy(&masked.text[mark.body + word.start..mark.body + word.end]).into_owned();
+        if let Some(word) = words.find(|word| has_loop(&text(&word.range))) {
+            let reason =
+                format!("`{}` has a VECTORIZE_OVER, and is used inside another; write the inner loop as a plain `for`", text(&word.range));
+            return Err(Mistake { at: mark.body + word.range.start, reason });
         }
     }
     Ok(())
@@ -111,13 +178,24 @@ pub(crate) fn read_loops(masked: &Masked, body: Range<usize>, params: &[Param], 
     let one_value = marks.len() < 2
         || !hides_changes
             && !marks.iter().any(is_hidden)
-            && marks.iter().all(|mark| words(&mark.count).iter().all(|word| changes(&text, word) < 2));
+            && marks.iter().all(|mark| !reads_memory(&mark.count) && words(&mark.count).iter().all(|word| changes(&text, word) < 2));
     (loops, all_known || one_text && one_value)
+}
+
+/// Whether a count is read from memory, so that the same text may have another value later.
+fn reads_memory(count: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let leads = count.match_indices('*').any(|(at, _)| {
+        let before = count[..at].trim_end();
+        !(before.ends_with(is_word) || before.ends_with(')'))
+    });
+    leads || count.contains('[')
 }
 
 /// How often a function's body may give `name` a value: by assignment, through its address, or by a declaration of that name.
 fn changes(body: &str, name: &str) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let has_enum = words(body).iter().any(|word| word == "enum");
     let changed = |at: usize| {
         let (mut before, mut after) = (body[..at].trim_end(), body[at + name.len()..].trim_start());
         // `(n) = 1`, but not the argument of `f(n)`.
@@ -127,13 +205,20 @@ fn changes(body: &str, name: &str) -> usize {
             }
             (before, after) = (outer.trim_end(), rest.trim_start());
         }
+        // Operators may be arguments of a macro: `SET(n, =, 1)`.
+        let after = after
+            .strip_prefix(',')
+            .map(str::trim_start)
+            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_punctuation()))
+            .unwrap_or(after);
         let whole = !body[..at].ends_with(is_word) && !body[at + name.len()..].starts_with(is_word);
         let assigned = after.starts_with('=') && !after.starts_with("==");
         let updated = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"].iter().any(|sign| after.starts_with(sign));
         let stepped = before.ends_with("++") || before.ends_with("--");
         let address = before.ends_with('&') && !before.ends_with("&&");
         let declared = after.starts_with([';', ',', '[']) && before.ends_with(is_word) && !before.ends_with("return");
-        whole && (assigned || updated || stepped || address || declared)
+        let listed = has_enum && before.ends_with([',', '{']) && after.starts_with([',', '}']);
+        whole && (assigned || updated || stepped || address || declared || listed)
     };
     body.match_indices(name).filter(|(at, _)| changed(*at)).count()
 }
@@ -185,14 +270,66 @@ mod tests {
     }
 
     #[test]
+    fn a_return_ends_its_iteration_wherever_braces_stand() {
+        let skips = |body: &str| {
+            let text = format!("GPUKERN void f(double *x, const int n) {{ VECTORIZE_OVER(i, n)\n{body}\nEND_VECTORIZE }}");
+            let text = parsed(&text, Language::C).unwrap().text;
+            assert!(!text.contains("return") && text.contains("parloop_next_"), "{text}");
+        };
+        skips("#ifdef A\nif (i) {\n#else\nif (i == 3) {\n#endif\nreturn; }");
+        skips("#define Z /* a\n } */ 0\nif (i == Z) return;");
+        skips("// C:\\dir\\\n }\nif (i) return;");
+        let both = "#define START(i, n) VECTORIZE_OVER(i, n) END_VECTORIZE VECTORIZE_OVER(i, n)\n\
+                    GPUKERN void f(double *x, int n) { START(i, n) if (i) return; x[i] = 1; END_VECTORIZE }";
+        assert!(parsed(both, Language::C).unwrap().text.contains("START(i, n) { if (i) goto parloop_next"));
+        let method =
+            "GPUKERN void f(double *x, const int n) { VECTORIZE_OVER(i, n) struct S { void go() { return; } }; S().go(); END_VECTORIZE }";
+        assert!(!parsed(method, Language::Cpp).unwrap().text.contains("goto"));
+        for (text, told) in [
+            (
+                "#define WHEN(c, s) if (c) s\nGPUKERN void f(int n) { VECTORIZE_OVER(i, n) WHEN(i == 3, return;) END_VECTORIZE }",
+                "is an argument of a macro",
+            ),
+            (
+                "#define ALL(i, n, ...) VECTORIZE_OVER(i, n) __VA_ARGS__ END_VECTORIZE\nGPUKERN void f(int n) { ALL(i, n, if (i) return;) }",
+                "is an argument of a macro",
+            ),
+            (
+                "#define FIN x[i] += 1; END_VECTORIZE\nGPUKERN void f(double *x, int n) { VECTORIZE_OVER(i, n) if (i) return; FIN }",
+                "does something before",
+            ),
+            ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) g(i); }", "this VECTORIZE_OVER has no END_VECTORIZE"),
+            ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) if (i) ret\\\nurn; END_VECTORIZE }", "continues a word"),
+        ] {
+            let error = parsed(text, Language::C).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_loop_inside_another_is_refused_by_whatever_it_is_hidden() {
+        let helper = "GPUFUN void h(double *x, int n) { VECTORIZE_OVER(j, n) x[j] += 1; END_VECTORIZE }";
+        for text in [
+            format!("{helper}\nGPUKERN void f(double *x, int n) {{ VECTORIZE_OVER(i, n) h(x, n); END_VECTORIZE }}"),
+            format!("{helper}\n#define H h(x, n)\nGPUKERN void f(double *x, int n) {{ VECTORIZE_OVER(i, n) H; END_VECTORIZE }}"),
+            "#define ALL VECTORIZE_OVER(j, n) x[j] += 1; END_VECTORIZE\n\
+             GPUKERN void f(double *x, int n) { VECTORIZE_OVER(i, n) ALL END_VECTORIZE }"
+                .into(),
+        ] {
+            let error = parsed(&text, Language::C).unwrap_err().to_string();
+            assert!(error.contains("inside another"), "{error}");
+        }
+    }
+
+    #[test]
     fn counts_that_are_changed_in_any_spelling_are_left_open() {
-        for change in ["(n) = 10;", "n /* c */ = 10;", "g(&(n));", "int (n) = 10;", "n \\\n = 10;"] {
+        for change in ["(n) = 10;", "n /* c */ = 10;", "g(&(n));", "int (n) = 10;", "n \\\n = 10;", "OP(n, =, 10);", "enum { a, n };"] {
             let text = format!("GPUKERN void f(double *x, int n) {{ {change} VECTORIZE_OVER(i, n) x[i] = 1; END_VECTORIZE }}");
             assert_eq!(parsed(&text, Language::C).unwrap().functions[0].loops, [Count::Unknown], "{change}");
         }
         let defined = "GPUKERN void f(double *x, int n) {\n#define n 10\nVECTORIZE_OVER(i, n) x[i] = 1; END_VECTORIZE }";
         assert_eq!(parsed(defined, Language::C).unwrap().functions[0].loops, [Count::Unknown]);
-        for harmless in ["g(n);", "if (n) g(1);", "int m = (n) + 1;", "// n = 10\n"] {
+        for harmless in ["g(n);", "g(n, 1);", "int v[] = {1, n};", "if (n) g(1);", "int m = (n) + 1;", "// n = 10\n"] {
             let text = format!("GPUKERN void f(double *x, int n) {{ {harmless} VECTORIZE_OVER(i, n) x[i] = 1; END_VECTORIZE }}");
             assert_eq!(parsed(&text, Language::C).unwrap().functions[0].loops, [Count::Param(1)], "{harmless}");
         }

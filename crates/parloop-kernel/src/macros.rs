@@ -9,6 +9,8 @@ use crate::scan::{PieceKind, Pieces, Scanned};
 pub(crate) struct Hidden {
     /// How many loops begin in it, and how many end; `None` if that depends on which of several definitions is compiled.
     pub(crate) loops: Option<(usize, usize)>,
+    /// Whether it is the end of a loop and nothing more.
+    pub(crate) is_bare_end: bool,
     /// Whether a `VECTORIZE_OVER` is in it, in one definition at least.
     pub(crate) has_loop: bool,
     pub(crate) returns: bool,
@@ -26,7 +28,7 @@ pub(crate) struct Macros {
 }
 
 /// Macros that are made of others deeper than this are taken for ones that hide nothing more.
-const DEEPEST: usize = 32;
+const DEEPEST: usize = 256;
 
 impl Macros {
     /// Those of a text, and those that arguments of the compiler define.
@@ -71,6 +73,11 @@ impl Macros {
         if self.hiding.is_empty() { None } else { self.hiding.get(word).copied() }
     }
 
+    /// Whether one begins or ends a loop.
+    pub(crate) fn hide_loops(&self) -> bool {
+        self.hiding.values().any(|hidden| hidden.loops != Some((0, 0)))
+    }
+
     /// Whether the word is a macro.
     pub(crate) fn has(&self, word: &str) -> bool {
         self.names.contains(word)
@@ -86,6 +93,7 @@ fn hidden(definitions: &[&str], known: &HashMap<&str, Hidden>) -> Hidden {
             None => own,
             Some(all) => Hidden {
                 loops: all.loops.filter(|_| all.loops == own.loops),
+                is_bare_end: all.is_bare_end && own.is_bare_end,
                 has_loop: all.has_loop || own.has_loop,
                 returns: all.returns || own.returns,
                 changes: all.changes || own.changes,
@@ -98,6 +106,11 @@ fn hidden(definitions: &[&str], known: &HashMap<&str, Hidden>) -> Hidden {
 fn hidden_in(definition: &str, known: &HashMap<&str, Hidden>) -> Hidden {
     let bytes = definition.as_bytes();
     let mut found = Hidden { loops: Some((0, 0)), ..Hidden::default() };
+    let mut pieces = Pieces::inside(bytes);
+    if let (Some(word), None) = (pieces.token(), pieces.token()) {
+        let word = &definition[word.range];
+        found.is_bare_end = word == "END_VECTORIZE" || known.get(word).is_some_and(|inner| inner.is_bare_end);
+    }
     for piece in Pieces::inside(bytes) {
         match (piece.kind, &definition[piece.range.clone()]) {
             (PieceKind::Word, "VECTORIZE_OVER") => {

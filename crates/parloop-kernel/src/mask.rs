@@ -38,12 +38,23 @@ pub(crate) struct LoopMark {
     pub(crate) count: String,
 }
 
+/// Where a `VECTORIZE_OVER` loop ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LoopEnd {
+    pub(crate) at: usize,
+    /// Whether the end is all that stands there: a macro may do something before it.
+    pub(crate) is_bare: bool,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Masked {
     /// As long as the original; the same bytes except where macros stood.
     pub(crate) text: Vec<u8>,
     pub(crate) marks: Vec<Mark>,
     pub(crate) loops: Vec<LoopMark>,
+    pub(crate) ends: Vec<LoopEnd>,
+    /// Where a backslash continues a word on the next line.
+    pub(crate) split_word: Option<usize>,
     /// Whether `atomicAdd` is used anywhere.
     pub(crate) uses_atomics: bool,
     pub(crate) macros: Macros,
@@ -60,7 +71,10 @@ pub(crate) fn mask(original: &str, arguments: &[String]) -> Masked {
     let mut pieces = Pieces::of(bytes);
     while let Some(Piece { kind, range: Range { start, end } }) = pieces.next() {
         match kind {
-            PieceKind::Directive => bodies.directive(&bytes[start + 1..end]),
+            PieceKind::Directive => {
+                masked.uses_atomics |= original[start..end].contains("atomicAdd");
+                bodies.directive(&bytes[start + 1..end]);
+            }
             PieceKind::Word => {
                 let loops = masked.loops.len();
                 vectorized += usize::from(&original[start..end] == "VECTORIZE_OVER");
@@ -71,6 +85,9 @@ pub(crate) fn mask(original: &str, arguments: &[String]) -> Masked {
                 bodies.last = bytes[start];
             }
             PieceKind::Sign => {
+                if is_inside_word(bytes, start) {
+                    masked.split_word.get_or_insert(start);
+                }
                 if let Some(body) = bodies.step(bytes[start], start) {
                     masked.blank(body.start, body.end);
                 }
@@ -80,6 +97,14 @@ pub(crate) fn mask(original: &str, arguments: &[String]) -> Masked {
     }
     masked.may_hide_loops = masked.macros.may_hide_loops || vectorized > masked.loops.len();
     masked
+}
+
+/// Whether a backslash stands between two lines of one word.
+fn is_inside_word(bytes: &[u8], at: usize) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let rest = &bytes[at..];
+    let next = rest.strip_prefix(b"\\\n").or_else(|| rest.strip_prefix(b"\\\r\n"));
+    next.is_some_and(|next| is_word(next.first())) && is_word(bytes[..at].last())
 }
 
 impl Masked {
@@ -104,6 +129,7 @@ impl Masked {
                 return end;
             }
             "END_VECTORIZE" => {
+                self.ends.push(LoopEnd { at: start, is_bare: true });
                 self.blank(start, end);
                 self.text[start] = b'}';
                 return end;
@@ -159,9 +185,13 @@ impl Masked {
             Some((0, 1)) => b'}',
             _ => b' ',
         };
-        let next = if sign == b' ' { end } else { self.arguments_end(end) };
+        let arguments_end = self.arguments_end(end);
+        let next = if sign == b' ' { end } else { arguments_end };
         if hidden.has_loop {
-            self.loops.push(LoopMark { at: start, body: next, count: String::new() });
+            self.loops.push(LoopMark { at: start, body: arguments_end, count: String::new() });
+        }
+        if sign == b'}' {
+            self.ends.push(LoopEnd { at: start, is_bare: hidden.is_bare_end });
         }
         if sign != b' ' {
             self.blank(start, next);

@@ -1,13 +1,13 @@
 //! One parameter of a function: its name and type, and what OpenCL needs instead of it. And the type of what is returned.
 
-use parloop_device::{DType, DeviceKind};
+use parloop_device::{DType, DeviceKind, Language};
 use tree_sitter::Node;
 
 use crate::ctype::{Scalar, integer, words};
 use crate::edit::{Edit, Mistake};
 use crate::pair::Pointer;
 use crate::parse::Reader;
-use crate::scan::without_comments;
+use crate::scan::{Piece, PieceKind, Pieces, without_comments};
 use crate::signature::{Param, ParamType, Pointee};
 
 /// A declarator has fewer pointers, arrays and parentheses, one inside the other.
@@ -22,6 +22,7 @@ impl Reader<'_> {
         let specifiers = without_attributes(&specifiers);
         let mut specifiers = words(&specifiers);
         specifiers.retain(|word| !self.typedefs.is_empty_macro(word));
+        specifiers.iter_mut().filter(|word| self.typedefs.is_const_macro(word)).for_each(|word| *word = "const".into());
         let constant = specifiers.iter().any(|word| word == "const");
         let (name, layers) = match declarator.map(|d| self.declarator(d, function)) {
             Some(found) => found?.map_or((String::new(), None), |(name, layers)| (name, Some(layers))),
@@ -51,7 +52,13 @@ impl Reader<'_> {
                     format!("parameter `{name}` of `{function}` has type `{spelled}`, which is no scalar type and no pointer{hint}");
                 return Err(Mistake { at: node.start_byte(), reason });
             }
-            (scalar, [_, inner @ ..]) => ParamType::Pointer { to: pointee(scalar, inner, &specifiers), constant },
+            (scalar, [_, inner @ ..]) => {
+                let to = match pointee(scalar, inner, &specifiers) {
+                    Pointee::Other(name) if self.is_struct(&specifiers) && !name.ends_with('*') => Pointee::Struct(name),
+                    to => to,
+                };
+                ParamType::Pointer { to, constant }
+            }
         };
         if let Some(gap) = kernel_gap
             && self.target == DeviceKind::OpenCl
@@ -86,6 +93,17 @@ impl Reader<'_> {
             (Some("double2"), None) => Some(DType::C128),
             _ => None,
         }
+    }
+
+    /// Whether these specifiers say a struct of the source. In C++ its name does by itself.
+    fn is_struct(&self, specifiers: &[String]) -> bool {
+        let is_tag = |name: &String| {
+            let text = &String::from_utf8_lossy(&self.masked.text);
+            let tokens: Vec<_> = Pieces::of(text.as_bytes()).filter(|piece| piece.kind == PieceKind::Word).collect();
+            let is_keyword = |piece: &Piece| matches!(&text[piece.range.clone()], "struct" | "class" | "union");
+            tokens.windows(2).any(|pair| is_keyword(&pair[0]) && text[pair[1].range.clone()] == **name)
+        };
+        self.typedefs.is_struct(specifiers) || self.language == Language::Cpp && unqualified(specifiers).last().is_some_and(is_tag)
     }
 
     /// What a function returns; `None` is void.
@@ -291,6 +309,7 @@ mod tests {
     use parloop_device::{DeviceKind, Language};
 
     use crate::parse::{Dialect, Parsed, parse};
+    use crate::signature::{ParamType, Pointee};
     use crate::source::Joined;
 
     fn parsed(text: &str, language: Language, target: DeviceKind) -> Parsed {
@@ -335,6 +354,28 @@ mod tests {
     fn comments_are_no_part_of_a_type() {
         let text = "unsigned /* short */ int f(double /*const*/ *x, int /*long*/ *a, const double /* metres */ *m, int /*unsigned*/ n) {}";
         assert_eq!(signature(text, Language::C), "uint32_t f(double * x, int32_t * a, const double * m, int32_t n)");
+    }
+
+    #[test]
+    fn only_structs_of_the_source_are_known_as_such() {
+        let is_struct = |before: &str, ty: &str, language| {
+            let parsed = parsed(&format!("{before}\nvoid f({ty} *x) {{}}"), language, DeviceKind::Cpu);
+            matches!(parsed.functions[0].params[0].ty, ParamType::Pointer { to: Pointee::Struct(_), .. })
+        };
+        for (before, ty) in [
+            ("struct P { double x; };", "struct P"),
+            ("typedef struct { double x; } P;", "P"),
+            ("typedef union U U;\ntypedef U V;", "const V"),
+            ("#define P struct Q", "P"),
+        ] {
+            assert!(is_struct(before, ty, Language::C), "{before} {ty}");
+        }
+        assert!(is_struct("struct P { double x; };", "P", Language::Cpp));
+        assert!(is_struct("namespace a { class P {}; }", "a::P", Language::Cpp));
+        for (before, ty) in [("", "int_fast32_t"), ("enum c { A };", "enum c"), ("typedef double row[2];", "row"), ("", "P")] {
+            assert!(!is_struct(before, ty, Language::C), "{before} {ty}");
+        }
+        assert!(!is_struct("struct S { typedef float real; };", "S::real", Language::Cpp));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::prelude::prelude;
 use crate::reserved::is_reserved;
 use crate::signature::{Param, ParamType, Pointee, Signature};
 use crate::source::{Source, join};
-use crate::unread::reads_files;
+use crate::unread::{folders_of_environment, reads_files};
 
 /// A program for a target, not compiled yet.
 pub(crate) struct Prepared {
@@ -57,6 +57,7 @@ impl Prepared {
         let mut folders = options.all_include_folders();
         let joined = join(sources, target, &folders)?;
         folders.extend(sources.iter().filter_map(|source| source.folder()).map(Path::to_owned));
+        folders.extend(folders_of_environment());
         let reads_files = reads_files(&joined.text, &folders, &options.arguments);
         // A program without a check is none that must be looked at after each launch.
         let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
@@ -139,15 +140,22 @@ impl Prepared {
     }
 }
 
-/// The names of `-UNAME`, and the other arguments.
+/// The names of `-UNAME` that no later argument defines, and the other arguments.
 fn without_undefined(arguments: &[String]) -> (Vec<&str>, Vec<String>) {
-    let (mut names, mut others) = (Vec::new(), Vec::new());
+    let (mut names, mut others): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.strip_prefix("-U") {
             Some("") => names.extend(arguments.next().map(String::as_str)),
             Some(name) => names.push(name),
-            None => others.push(argument.clone()),
+            None => {
+                others.push(argument.clone());
+                let defined = match argument.strip_prefix("-D") {
+                    Some("") => arguments.next().inspect(|definition| others.push((*definition).clone())).map(String::as_str),
+                    definition => definition,
+                };
+                names.retain(|name| defined.is_none_or(|definition| definition.split(['=', '(']).next() != Some(name)));
+            }
         }
     }
     (names, others)

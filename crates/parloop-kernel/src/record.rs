@@ -69,7 +69,7 @@ fn call_with_record(text: &str, end: usize) -> Option<Edit> {
     Some(Edit { at: open + 1, remove: 0, insert })
 }
 
-/// The functions that use one of some names, themselves or by a function or a macro that does.
+/// The functions and macros that use one of some names, themselves or by a function or a macro that does.
 pub(crate) fn users(text: &str, scanned: &Scanned, declared: &[Declared], used: &[impl AsRef<str>]) -> HashSet<String> {
     let functions = declared.iter().map(|function| (function.name.as_str(), function.body.clone()));
     let macros = scanned.macros.iter().map(|(name, range)| (&text[name.clone()], range.clone()));
@@ -87,8 +87,7 @@ pub(crate) fn users(text: &str, scanned: &Scanned, declared: &[Declared], used: 
             }
         }
     }
-    let names: HashSet<&str> = declared.iter().map(|function| function.name.as_str()).collect();
-    found.into_iter().filter(|name| names.contains(name)).map(str::to_owned).collect()
+    found.into_iter().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(crate) enum PieceKind {
     Space,
     Comment,
-    /// From its `#` to the end of the line that no backslash continues.
+    /// From its `#` to the end of the line that neither a backslash nor a comment continues.
     Directive,
     /// A string, a raw one of C++ too, or a character.
     Literal,
@@ -33,11 +33,13 @@ pub(crate) struct Pieces<'a> {
     line_is_blank: bool,
     /// The word that ends where the next piece begins.
     word: (usize, usize),
+    /// Where a sign that separates the digits of a number ends.
+    separator: Option<usize>,
 }
 
 impl<'a> Pieces<'a> {
     pub(crate) fn of(text: &'a [u8]) -> Pieces<'a> {
-        Pieces { text, at: 0, has_directives: true, line_is_blank: true, word: (0, 0) }
+        Pieces { text, at: 0, has_directives: true, line_is_blank: true, word: (0, 0), separator: None }
     }
 
     /// The same, but what directives are made of are pieces too.
@@ -62,10 +64,12 @@ impl<'a> Pieces<'a> {
         match rest[0] {
             byte if byte.is_ascii_whitespace() => (PieceKind::Space, run(|byte| byte.is_ascii_whitespace())),
             b'#' if self.line_is_blank && self.has_directives => (PieceKind::Directive, directive_len(rest)),
-            b'/' if rest.starts_with(b"//") => (PieceKind::Comment, rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())),
+            b'/' if rest.starts_with(b"//") => (PieceKind::Comment, line_len(rest)),
             b'/' if rest.starts_with(b"/*") => (PieceKind::Comment, comment_len(rest)),
             // It separates the digits of a number in C++.
-            b'\'' if follows_word && self.text[start].is_ascii_digit() => (PieceKind::Sign, 1),
+            b'\'' if follows_word && self.text[start].is_ascii_digit() && rest.get(1).is_some_and(u8::is_ascii_hexdigit) => {
+                (PieceKind::Sign, 1)
+            }
             quote @ (b'"' | b'\'') => {
                 let raw = follows_word && matches!(&self.text[start..end], b"R" | b"LR" | b"uR" | b"UR" | b"u8R");
                 let len = if raw && quote == b'"' { raw_len(rest) } else { None };
@@ -85,10 +89,18 @@ impl Iterator for Pieces<'_> {
         let (kind, len) = self.measure(rest);
         let range = self.at..self.at + len.max(1);
         self.at = range.end;
+        if kind == PieceKind::Sign && rest[0] == b'\'' {
+            self.separator = Some(range.end);
+        }
         match kind {
             PieceKind::Space => self.line_is_blank |= rest[..len].contains(&b'\n'),
             PieceKind::Comment => {}
-            PieceKind::Word => (self.line_is_blank, self.word) = (false, (range.start, range.end)),
+            PieceKind::Word => {
+                // Digits behind a separator belong to the number before it.
+                let is_continued = self.separator == Some(range.start);
+                self.word = (if is_continued { self.word.0 } else { range.start }, range.end);
+                self.line_is_blank = false;
+            }
             PieceKind::Directive | PieceKind::Literal | PieceKind::Sign => self.line_is_blank = false,
         }
         Some(Piece { kind, range })
@@ -159,14 +171,29 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-fn directive_len(rest: &[u8]) -> usize {
+/// How long a line is that a backslash at its end continues.
+fn line_len(rest: &[u8]) -> usize {
     let mut at = 0;
     while let Some(end) = rest[at..].iter().position(|&byte| byte == b'\n') {
-        let line = rest[at..at + end].trim_ascii_end();
-        if !line.ends_with(b"\\") {
+        if !rest[at..at + end].trim_ascii_end().ends_with(b"\\") {
             return at + end;
         }
         at += end + 1;
+    }
+    rest.len()
+}
+
+fn directive_len(rest: &[u8]) -> usize {
+    let (mut line, mut at) = (0, 0);
+    while at < rest.len() {
+        match rest[at] {
+            b'\n' if !rest[line..at].trim_ascii_end().ends_with(b"\\") => return at,
+            b'\n' => (line, at) = (at + 1, at + 1),
+            b'/' if rest[at..].starts_with(b"/*") => at += comment_len(&rest[at..]),
+            b'/' if rest[at..].starts_with(b"//") => return at + line_len(&rest[at..]),
+            quote @ (b'"' | b'\'') => at += literal_len(&rest[at..], quote),
+            _ => at += 1,
+        }
     }
     rest.len()
 }
@@ -223,6 +250,16 @@ mod tests {
             ]
         );
         assert_eq!(pieces("1'000 L'a'"), [(Word, "1"), (Sign, "'"), (Word, "000"), (Word, "L"), (Literal, "'a'")]);
+        assert_eq!(pieces("0x1'f'f;").iter().map(|(_, text)| *text).collect::<Vec<_>>(), ["0x1", "'", "f", "'", "f", ";"]);
+    }
+
+    #[test]
+    fn comments_and_directives_go_on_where_c_says_so() {
+        use PieceKind::{Comment, Directive, Word};
+        assert_eq!(pieces("// a \\\n b\nc"), [(Comment, "// a \\\n b"), (Word, "c")]);
+        assert_eq!(pieces("#define A 1 /* one\n two */ 2\nc"), [(Directive, "#define A 1 /* one\n two */ 2"), (Word, "c")]);
+        assert_eq!(pieces("#define A \\\n\nc"), [(Directive, "#define A \\\n"), (Word, "c")]);
+        assert_eq!(pieces("#define A \"/*\" // b \\\n d\nc"), [(Directive, "#define A \"/*\" // b \\\n d"), (Word, "c")]);
     }
 
     #[test]

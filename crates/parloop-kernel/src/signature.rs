@@ -117,8 +117,9 @@ pub enum Pointee {
     Rows(DType, Vec<u64>),
     /// An object of this class, opaque to C: the type of the parameter is a pointer by that name.
     Class(String),
-    /// Something only the source knows, by its C name: any memory and any object is accepted, and an array where it may be a struct of the
-    /// user's. The name of pointers ends in their stars.
+    /// A struct or union of the source, by its C name: any memory, any object and any array is accepted.
+    Struct(String),
+    /// Something only the compiler knows, by its C name: any memory and any object is accepted. The name of pointers ends in their stars.
     Other(String),
 }
 
@@ -136,7 +137,7 @@ impl fmt::Display for ParamType {
                     Pointee::Pointers(dtype) => (dtype.c_name(), "**"),
                     Pointee::Rows(dtype, lengths) => return write!(f, "{constant}{} (*){}", dtype.c_name(), brackets(lengths)),
                     Pointee::Other(name) if name.ends_with('*') => return write!(f, "{constant}{name}*"),
-                    Pointee::Other(name) => (name.as_str(), "*"),
+                    Pointee::Struct(name) | Pointee::Other(name) => (name.as_str(), "*"),
                 };
                 write!(f, "{constant}{name} {pointer}")
             }

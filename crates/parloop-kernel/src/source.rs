@@ -1,15 +1,16 @@
 //! Sources: text or files, joined to one text in portable C for one target. Comment marks become macros, the user's own headers are
 //! put in place, and every line keeps its file and number.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use parloop_device::DeviceKind;
 
+use crate::directive::{CommentMark, Directive};
 use crate::error::{KernelError, Result};
-use crate::scan::{PieceKind, Pieces, without_comments};
+use crate::scan::{Piece, PieceKind, Pieces, without_comments};
 
 /// One piece of a program's source.
 ///
@@ -110,6 +111,8 @@ pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) 
         seen: HashMap::new(),
         open: Vec::new(),
         conditions: 0,
+        defined: HashSet::new(),
+        undefined: HashSet::new(),
         out: String::new(),
     };
     let mut api = Vec::new();
@@ -146,6 +149,9 @@ struct Joiner<'a> {
     open: Vec<PathBuf>,
     /// How many conditions of the preprocessor are around the place at hand, guards of headers aside.
     conditions: isize,
+    /// Names that the text so far defines as macros, and those that it takes back, on some condition at least.
+    defined: HashSet<String>,
+    undefined: HashSet<String>,
     out: String,
 }
 
@@ -161,12 +167,7 @@ struct Header {
 impl Header {
     fn read(path: &Path) -> Result<Header> {
         let text = read_text(path)?;
-        Ok(Header {
-            name: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
-            guard: guard(&text),
-            has_once: text.lines().any(|line| matches!(Line::read(line), Line::Once)),
-            text,
-        })
+        Ok(Header { name: path.canonicalize().unwrap_or_else(|_| path.to_owned()), guard: guard(&text), has_once: has_once(&text), text })
     }
 }
 
@@ -181,29 +182,67 @@ struct Seen {
 impl Joiner<'_> {
     fn add(&mut self, name: &str, text: &str, folder: Option<&Path>, depth: usize) -> Result<()> {
         self.mark_line(1, name);
-        let hidden = Hidden::of(text);
+        let lines = Lines::of(text);
         let mut start = 0;
         for (index, whole) in text.split_inclusive('\n').enumerate() {
             let place = Place { name, line: index + 1, folder, depth };
             let line = whole.strip_suffix('\n').unwrap_or(whole);
             let line = line.strip_suffix('\r').unwrap_or(line);
-            let read = if hidden.contains(start) { Line::Plain } else { Line::read(line) };
+            let directive = lines.directive_in(start..start + whole.len());
+            let comment = if lines.begins_inside(start) { None } else { line_comment(line) };
             start += whole.len();
-            if matches!(read, Line::Plain) && !hidden.contains(start - whole.len()) {
-                self.conditions += condition(line);
+            match comment.and_then(|at| Some((at, CommentMark::read(&line[at..])?))) {
+                Some((_, CommentMark::OnlyFor { contexts })) if self.is_for(contexts) => {}
+                Some((_, CommentMark::OnlyFor { .. })) => {
+                    self.push_line("");
+                    continue;
+                }
+                Some((at, mark)) if !mark.replaces(line[..at].trim()) => {
+                    return Err(place.error(format!("`{}` stands behind code; write it on a line of its own", line[at..].trim())));
+                }
+                Some((_, mark)) => {
+                    self.mark(mark, &place)?;
+                    continue;
+                }
+                None => {}
             }
-            match read {
-                Line::Include { file, system } => self.include(line, file, system, &place)?,
-                Line::IncludeFile { file, contexts } => self.include_file(file, contexts, &place)?,
-                Line::Vectorize { rest } => match *rest.split_whitespace().collect::<Vec<_>>() {
-                    [index, count] => self.push_line(&format!("VECTORIZE_OVER({index}, {count})")),
-                    _ => return Err(place.error(format!("`//vectorize_over` takes an index and a count, not `{}`", rest.trim()))),
-                },
-                Line::Once => self.push_line(""),
-                Line::EndVectorize => self.push_line("END_VECTORIZE"),
-                Line::OnlyFor { contexts } if !self.is_for(contexts) => self.push_line(""),
-                Line::OnlyFor { .. } | Line::Plain => self.push_line(&replace_marks(line)),
+            let Some(directive) = directive else {
+                self.push_line(&replace_marks(line));
+                continue;
+            };
+            let bare = without_comments(&text[directive.clone()]);
+            match Directive::read(&bare) {
+                Directive::Include { file, system } => {
+                    let is_found = self.include(line, file, system, &place)?;
+                    if is_found && text[directive].contains('\n') && !bare.contains('\n') {
+                        return Err(place.error("an #include goes on in the next line; write it in one line".into()));
+                    }
+                }
+                Directive::Once => self.push_line(""),
+                other => {
+                    match other {
+                        Directive::If => self.conditions += 1,
+                        Directive::EndIf => self.conditions -= 1,
+                        Directive::Define(name) => _ = self.defined.insert(name.to_owned()),
+                        Directive::Undefine(name) => _ = self.undefined.insert(name.to_owned()),
+                        _ => {}
+                    }
+                    self.push_line(&replace_marks(line));
+                }
             }
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, mark: CommentMark, place: &Place) -> Result<()> {
+        match mark {
+            CommentMark::IncludeFile { file, contexts } => return self.include_file(file, contexts, place),
+            CommentMark::Vectorize { rest } => match *rest.split_whitespace().collect::<Vec<_>>() {
+                [index, count] => self.push_line(&format!("VECTORIZE_OVER({index}, {count})")),
+                _ => return Err(place.error(format!("`//vectorize_over` takes an index and a count, not `{}`", rest.trim()))),
+            },
+            CommentMark::EndVectorize => self.push_line("END_VECTORIZE"),
+            CommentMark::OnlyFor { .. } => {}
         }
         Ok(())
     }
@@ -219,28 +258,22 @@ impl Joiner<'_> {
     }
 
     /// A header of the user's is put in place, so that it is part of what is compiled and cached on every target. A system header
-    /// is the compiler's business on the CPU; on the other targets the prelude stands for the C library's.
-    fn include(&mut self, line: &str, file: &str, system: bool, place: &Place) -> Result<()> {
-        match self.find(file, place.folder.filter(|_| !system), system) {
-            Some(path) => self.add_header(&path, place),
-            None if self.target == DeviceKind::Cpu => {
-                self.push_line(line);
-                Ok(())
-            }
-            None if C_HEADERS.contains(&file) => {
-                self.push_line("");
-                Ok(())
-            }
-            None if system => {
-                self.push_line(line);
-                Ok(())
-            }
-            None => {
-                // The compiler tells it, unless a condition or a comment hides the line.
-                self.push_line(&format!("#error header \"{file}\" was not found; name its folder in the include folders"));
-                Ok(())
-            }
+    /// is the compiler's business on the CPU; on the other targets the prelude stands for the C library's. Says whether it was put in place.
+    fn include(&mut self, line: &str, file: &str, system: bool, place: &Place) -> Result<bool> {
+        if let Some(path) = self.find(file, place.folder.filter(|_| !system), system) {
+            return self.add_header(&path, place).map(|()| true);
         }
+        if self.target == DeviceKind::Cpu {
+            self.push_line(line);
+        } else if C_HEADERS.contains(&file) {
+            self.push_line("");
+        } else if system {
+            self.push_line(line);
+        } else {
+            // The compiler tells it, unless a condition or a comment hides the line.
+            self.push_line(&format!("#error header \"{file}\" was not found; name its folder in the include folders"));
+        }
+        Ok(false)
     }
 
     /// Where a file is that is included from a folder, or as a header of the system's.
@@ -288,7 +321,7 @@ impl Joiner<'_> {
             let is_known = self.seen.contains_key(name);
             let new_name = || own_guard.clone().unwrap_or_else(|| format!("PARLOOP_ONCE_{number}"));
             let seen = self.seen.entry(name.clone()).or_insert_with(|| Seen { guard: new_name(), is_in_place: false });
-            if seen.is_in_place && !self.out.contains(&format!("undef {}", seen.guard)) {
+            if seen.is_in_place && !self.undefined.contains(&seen.guard) {
                 self.push_line("");
                 return Ok(());
             }
@@ -300,8 +333,8 @@ impl Joiner<'_> {
             self.push_line(&format!("#ifndef {guard}\n#define {guard}"));
         }
         let around = self.conditions;
-        // The guard of a header is no condition for what it includes.
-        self.conditions -= isize::from(own_guard.is_some());
+        // The guard of a header is no condition for what it includes, unless its name was defined elsewhere.
+        self.conditions -= isize::from(own_guard.as_ref().is_some_and(|guard| !self.defined.contains(guard)));
         self.open.push(name.clone());
         let added = self.add(&path.display().to_string(), text, path.parent(), place.depth + 1);
         self.open.pop();
@@ -338,64 +371,6 @@ impl Place<'_> {
     }
 }
 
-/// A line, by what it asks of us.
-pub(crate) enum Line<'a> {
-    Include {
-        file: &'a str,
-        system: bool,
-    },
-    IncludeFile {
-        file: &'a str,
-        contexts: &'a str,
-    },
-    Vectorize {
-        rest: &'a str,
-    },
-    EndVectorize,
-    /// `#pragma once`, which compilers know in headers of their own finding only.
-    Once,
-    OnlyFor {
-        contexts: &'a str,
-    },
-    Plain,
-}
-
-impl Line<'_> {
-    pub(crate) fn read(line: &str) -> Line<'_> {
-        if !line.bytes().any(|byte| matches!(byte, b'/' | b'#')) {
-            return Line::Plain;
-        }
-        if let Some((_, rest)) = line.split_once("//include_file")
-            && let Some((file, contexts)) = rest.split_once("for_context")
-        {
-            return Line::IncludeFile { file: file.trim(), contexts };
-        }
-        if let Some((_, rest)) = line.split_once("//vectorize_over") {
-            return Line::Vectorize { rest };
-        }
-        if line.contains("//end_vectorize") {
-            return Line::EndVectorize;
-        }
-        if let Some((_, contexts)) = line.split_once("//only_for_context") {
-            return Line::OnlyFor { contexts };
-        }
-        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
-        if directive.and_then(|d| d.strip_prefix("pragma")).is_some_and(|rest| rest.split_whitespace().next() == Some("once")) {
-            return Line::Once;
-        }
-        if let Some(rest) = directive.and_then(|d| d.strip_prefix("include")).map(str::trim_start) {
-            let quoted = |open, close| rest.strip_prefix(open).and_then(|rest| rest.split_once(close)).map(|(file, _)| file);
-            if let Some(file) = quoted('"', '"') {
-                return Line::Include { file, system: false };
-            }
-            if let Some(file) = quoted('<', '>') {
-                return Line::Include { file, system: true };
-            }
-        }
-        Line::Plain
-    }
-}
-
 /// The name by which a header guards itself: `#ifndef NAME`, `#define NAME` and the last `#endif` hold all of it.
 fn guard(text: &str) -> Option<String> {
     let mut pieces = Pieces::of(text.as_bytes());
@@ -416,43 +391,73 @@ fn guard(text: &str) -> Option<String> {
             return None;
         }
         if token.kind == PieceKind::Directive {
-            let line = &text[token.range];
-            depth += condition(line);
-            if depth == 1 && without_comments(line).trim_start_matches(['#', ' ', '\t']).starts_with("el") {
-                return None;
+            match Directive::read(&without_comments(&text[token.range])) {
+                Directive::If => depth += 1,
+                Directive::EndIf => depth -= 1,
+                Directive::Else if depth == 1 => return None,
+                _ => {}
             }
         }
     }
     (depth == 0).then_some(name)
 }
 
-/// What a directive adds to the conditions around what follows.
-fn condition(line: &str) -> isize {
-    let Some(directive) = line.trim_start().strip_prefix('#').map(str::trim_start) else { return 0 };
-    match directive.split(|c: char| !c.is_ascii_alphanumeric()).next() {
-        Some("if" | "ifdef" | "ifndef") => 1,
-        Some("endif") => -1,
-        _ => 0,
+/// Whether a header says `#pragma once` under no condition.
+fn has_once(text: &str) -> bool {
+    let mut depth = 0;
+    for piece in Pieces::of(text.as_bytes()).filter(|piece| piece.kind == PieceKind::Directive) {
+        match Directive::read(&without_comments(&text[piece.range])) {
+            Directive::If => depth += 1,
+            Directive::EndIf => depth -= 1,
+            Directive::Once if depth == 0 => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Where directives stand in a text, and what its lines may begin inside of.
+struct Lines {
+    directives: Vec<Range<usize>>,
+    /// Comments, literals and directives of several lines.
+    long: Vec<Range<usize>>,
+}
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        let mut lines = Lines { directives: Vec::new(), long: Vec::new() };
+        for Piece { kind, range } in Pieces::of(text.as_bytes()) {
+            let may_be_long = matches!(kind, PieceKind::Comment | PieceKind::Literal | PieceKind::Directive);
+            if may_be_long && text.as_bytes()[range.clone()].contains(&b'\n') {
+                lines.long.push(range.clone());
+            }
+            if kind == PieceKind::Directive {
+                lines.directives.push(range);
+            }
+        }
+        lines
+    }
+
+    /// The directive that begins in a line.
+    fn directive_in(&self, line: Range<usize>) -> Option<Range<usize>> {
+        let place = self.directives.partition_point(|range| range.start < line.start);
+        self.directives.get(place).filter(|range| range.start < line.end).cloned()
+    }
+
+    /// Whether a line that begins here begins inside of something.
+    fn begins_inside(&self, start: usize) -> bool {
+        let place = self.long.partition_point(|range| range.end <= start);
+        self.long.get(place).is_some_and(|range| range.start < start)
     }
 }
 
-/// The places of a text inside of comments and literals of several lines.
-struct Hidden(Vec<Range<usize>>);
-
-impl Hidden {
-    fn of(text: &str) -> Hidden {
-        let bytes = text.as_bytes();
-        let is_long = |range: &Range<usize>| bytes[range.clone()].contains(&b'\n');
-        let is_hiding = |kind: PieceKind| matches!(kind, PieceKind::Comment | PieceKind::Literal);
-        let pieces = Pieces::of(bytes).filter(|piece| is_hiding(piece.kind)).map(|piece| piece.range);
-        Hidden(pieces.filter(is_long).collect())
+/// Where the comment of a line begins that goes to its end.
+fn line_comment(line: &str) -> Option<usize> {
+    if !line.contains("//") {
+        return None;
     }
-
-    /// Whether a line that begins here begins inside of one.
-    fn contains(&self, start: usize) -> bool {
-        let place = self.0.partition_point(|range| range.end <= start);
-        self.0.get(place).is_some_and(|range| range.start < start)
-    }
+    let is_one = |piece: &Piece| piece.kind == PieceKind::Comment && line[piece.range.clone()].starts_with("//");
+    Pieces::inside(line.as_bytes()).find(is_one).map(|piece| piece.range.start)
 }
 
 /// The older comment marks, as macros of the same meaning; shorter ones are padded so that columns stay.
@@ -597,6 +602,47 @@ mod tests {
             assert_eq!(guard(open), None, "{open}");
         }
         assert_eq!(guard("// about\n#ifndef G /* x */\n#define G\n#if A\n#else\n#endif\n#endif // G\n").as_deref(), Some("G"));
+    }
+
+    #[test]
+    fn a_header_is_left_out_only_where_it_was_compiled_before() {
+        let headers = [
+            ("once.h", "/* again and again, so no\n#pragma once\nhere */\n#if 0\n#pragma once\n#endif\nint x;\n"),
+            ("guard.h", "#ifndef G\n#define G\nint x;\n#endif\n"),
+            ("other.h", "#ifndef G\n#define G\n#include \"real.h\"\n#endif\n"),
+            ("real.h", "#pragma once\nint x;\n"),
+        ];
+        let count = |text: &str| joined_with(&headers, text).matches("int x;").count();
+        assert_eq!(count("#include \"once.h\"\n#include \"once.h\"\n"), 2);
+        for undef in ["#undef  G", "#undef\tG", "#undef /* c */ G", "# undef G"] {
+            assert_eq!(count(&format!("#include \"guard.h\"\n{undef}\n#include \"guard.h\"\n")), 2, "{undef}");
+        }
+        // What is inside of a guard that another header has taken is not compiled there.
+        assert_eq!(count("#include \"guard.h\"\n#include \"other.h\"\n#include \"real.h\"\n"), 3);
+        for condition in ["/* maybe */ #ifdef A", "/* a\n b */ #ifdef A", "#ifdef A //only_for_context cpu"] {
+            assert_eq!(count(&format!("{condition}\n#include \"real.h\"\n#endif\n#include \"real.h\"\n")), 2, "{condition}");
+        }
+        for hidden in ["// see C:\\inc\\\n#include \"real.h\"\n", "#define S 1 /* see\n#include \"real.h\"\n*/\n"] {
+            assert_eq!(count(hidden), 0, "{hidden}");
+        }
+    }
+
+    #[test]
+    fn marks_are_comments_of_their_own() {
+        for line in
+            ["x = 1; //vectorize_over i n", "x = 1; //end_vectorize", "x = 1; } //end_vectorize", "for (;;) { x = 1; //vectorize_over i n"]
+        {
+            let error = join(&[Source::text(line)], DeviceKind::Cpu, &[]).unwrap_err().to_string();
+            assert!(error.contains("stands behind code; write it on a line of its own"), "{error}");
+        }
+        let plain = joined("for (int i = 0; i < n; i++) { //vectorize_over i n\nx;\n} //end_vectorize\n", DeviceKind::Cpu);
+        assert_eq!(plain, "#line 1 \"<source>\"\nVECTORIZE_OVER(i, n)\nx;\nEND_VECTORIZE\n");
+        for index in ["int i = 0; //vectorize_over i n", "i=0 //vectorize_over i n"] {
+            assert!(joined(index, DeviceKind::Cpu).ends_with("\nVECTORIZE_OVER(i, n)\n"), "{index}");
+        }
+        for line in ["x = 1; // see //only_for_context cuda", "const char *s = \"//end_vectorize\";"] {
+            assert!(joined(line, DeviceKind::Cpu).contains(line));
+        }
     }
 
     #[test]

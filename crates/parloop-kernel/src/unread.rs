@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::directive::Directive;
 use crate::scan::without_comments;
-use crate::source::Line;
 
 /// Whether a compiler may read files of the user's for this text, in which the headers that were found are in place. System headers are not
 /// the user's. `folders` are those in which headers were looked for.
@@ -13,8 +13,8 @@ pub(crate) fn reads_files(text: &str, folders: &[PathBuf], arguments: &[String])
     let is_there = |folder: &Path, file: &str| folder.join(file).is_file();
     // A large source includes the same headers again and again.
     let mut known: HashMap<(String, bool), bool> = HashMap::new();
-    let mut is_unread = |line: &str| match Line::read(line) {
-        Line::Include { file, system } => {
+    let mut is_unread = |line: &str| match Directive::read(line) {
+        Directive::Include { file, system } => {
             let look = || folders.iter().any(|folder| is_there(folder, file)) || !system && is_there(Path::new("."), file);
             *known.entry((file.to_owned(), system)).or_insert_with(look)
         }
@@ -22,6 +22,13 @@ pub(crate) fn reads_files(text: &str, folders: &[PathBuf], arguments: &[String])
     };
     let bare = without_comments(text);
     bare.lines().any(&mut is_unread) || bare.contains("__has_include") && !arguments.is_empty() || arguments_read_files(arguments)
+}
+
+/// The folders in which compilers look for headers because variables of the environment say so, those of the system aside.
+pub(crate) fn folders_of_environment() -> Vec<PathBuf> {
+    let variables = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"].into_iter().filter_map(std::env::var_os);
+    let folders: Vec<PathBuf> = variables.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>()).collect();
+    folders.into_iter().filter(|folder| !["/usr/include", "/usr/local/include"].iter().any(|system| folder == Path::new(system))).collect()
 }
 
 /// Directives that read a file, also by a name that is a macro.
@@ -53,7 +60,7 @@ fn arguments_read_files(arguments: &[String]) -> bool {
 }
 
 fn is_quoted(line: &str) -> bool {
-    matches!(Line::read(line), Line::Include { system: false, .. })
+    matches!(Directive::read(line), Directive::Include { system: false, .. })
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ fn what_is_no_object_of_the_class_is_refused() {
         assert_eq!(message(object(&memory, 0, "Faces", true)), format!("{declared} an object of class `Faces` was given"));
         let array = Arg::Memory { memory: &memory, dtype: Some(DType::F64), writable: true };
         assert_eq!(message(array), format!("{declared} an array of float64 was given; pass an object of that class"));
-        assert_eq!(message(Arg::from(2.0)), format!("{declared} the number 2 was given; pass an object of that class"));
+        assert_eq!(message(Arg::from(2.0)), format!("{declared} the number 2.0 was given; pass an object of that class"));
         assert_eq!(message(Arg::Text(c"text")), format!("{declared} text was given; declare it `const char *`"));
         assert_eq!(message(object(&memory, 17, "Cells", false)), "argument: bytes 17..17+0 were asked for, but the memory has 16 bytes");
         let message = |args: &mut [Arg<'_>]| scale.call(args).unwrap_err().to_string();

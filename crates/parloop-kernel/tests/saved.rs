@@ -92,7 +92,7 @@ fn a_loaded_program_does_what_the_saved_one_did() {
             let wrong = prog.kernel("grow").unwrap().call(args![1.0, 2.0, 3]).unwrap_err().to_string();
             assert_eq!(
                 wrong,
-                "argument `cells` of kernel `scale` is declared `Cells`, but the number 1 was given; pass an object of that class"
+                "argument `cells` of kernel `scale` is declared `Cells`, but the number 1.0 was given; pass an object of that class"
             );
         }
         let again = SavedProgram::from_bytes(&std::fs::read(&path).unwrap(), &path).unwrap();

@@ -230,7 +230,7 @@ fn arguments_that_do_not_fit_are_refused_and_nothing_runs() {
         );
         assert_eq!(
             message(axpy.call(args![1.0, 2.0, &mut y, 4])),
-            "argument `x` of kernel `axpy` is declared `const double *`, but the number 2 was given; pass an array"
+            "argument `x` of kernel `axpy` is declared `const double *`, but the number 2.0 was given; pass an array"
         );
         assert_eq!(
             message(prog.kernel("main").unwrap().call(args![Vec::<i32>::new().as_mut_slice(), i64::MAX])),

@@ -6,6 +6,8 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .._description import Arg, Kernel
 from .._parloop import Buffer, Field, UnknownFieldError, _Object, _ObjectType
 from ._array import array_class
@@ -25,7 +27,7 @@ def _is_type(value: Any) -> bool:
 def _type_of(struct: str, name: str, ftype: Any) -> _ObjectType:
     """The type behind the class of a field."""
     if not _is_type(ftype):
-        raise TypeError(f"{struct}.{name}: {ftype!r} is no type of parloop.objects")
+        raise TypeError(f"{struct}.{name}: {ftype!r} is not a type of parloop.objects")
     return _plain(ftype)._type  # type: ignore[no-any-return]
 
 
@@ -73,6 +75,8 @@ class MetaStruct(CApi):
                 declared[key] = _fresh(value) if value._is_bound else value
             elif not key.startswith("__") and _is_type(value):
                 declared[key] = Field(_plain(value))
+            elif not key.startswith("_") and isinstance(value, type) and issubclass(value, (int, float, complex, np.generic)):
+                raise TypeError(f"{name}.{key}: {value.__name__} is not a type of parloop.objects; write Float64, Int64 or another of its types")
         new = super().__new__(cls, name, bases, {**body, **declared})
         parts = [(key, _type_of(name, key, field.ftype), field.default, field.default_factory) for key, field in declared.items()]
         ty = _ObjectType.structure(name, parts)

@@ -93,7 +93,7 @@ impl Passed {
             Pointee::Other(name) if is_number(name) => {
                 Err(call.misfit("leads to numbers by another way than `T *`, `T **` or rows of known lengths", layout))
             }
-            Pointee::Other(name) => Ok(Passed { ty: name.clone(), pointer, way: Way::Same }),
+            Pointee::Struct(name) | Pointee::Other(name) => Ok(Passed { ty: name.clone(), pointer, way: Way::Same }),
         }
     }
 

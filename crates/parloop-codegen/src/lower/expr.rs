@@ -254,6 +254,9 @@ impl Scope<'_> {
         }
         let truncated = if routine == Routine::Modulo { Op::Remainder } else { Op::Divide };
         let divisor = right.as_int();
+        if divisor == Some(0) && dtype.is_integer() {
+            return Err(self.refused("`//` or `%` of an integer by zero"));
+        }
         if divisor == Some(1) {
             return Ok(Typed { value: if routine == Routine::Modulo { number::zero(&left.ty) } else { left }, weak });
         }
@@ -408,8 +411,11 @@ impl Scope<'_> {
     fn is_positive(&self, value: &Value) -> bool {
         match &value.kind {
             ValueKind::Int(number) => *number > 0,
-            // A divisor that is zero is a mistake in either form.
-            _ => self.is_not_negative(value),
+            ValueKind::Binary(Op::Add, left, right) => {
+                self.is_not_negative(left) && self.is_not_negative(right) && (self.is_positive(left) || self.is_positive(right))
+            }
+            ValueKind::Binary(Op::Multiply, left, right) => self.is_positive(left) && self.is_positive(right),
+            _ => false,
         }
     }
 }

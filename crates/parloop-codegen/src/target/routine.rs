@@ -48,10 +48,14 @@ pub(super) fn text(dialect: &dyn Dialect, routine: Routine, dtype: DType) -> Str
         Routine::Min => "return a < b ? a : b;".to_owned(),
         Routine::Max => "return a > b ? a : b;".to_owned(),
         Routine::FloorDivide if dtype.is_float() => format!("return {}(a / b);", dialect.real_function("floor", dtype)),
+        // As in NumPy, an integer divided by zero is zero, and the least one divided by -1 is itself: a CPU would end the process.
         Routine::FloorDivide if signed => {
-            format!("{ty} const q = a / b;\n  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;")
+            let negated = format!("({ty})(0 - ({})a)", dialect.scalar(unsigned(dtype)));
+            format!(
+                "if (b == 0 || b == -1) return b == 0 ? 0 : {negated};\n  {ty} const q = a / b;\n  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;"
+            )
         }
-        Routine::FloorDivide => "return a / b;".to_owned(),
+        Routine::FloorDivide => "return b == 0 ? 0 : a / b;".to_owned(),
         Routine::Modulo if dtype.is_float() => {
             format!(
                 "{ty} const r = {}(a, b);\n  return r == 0 ? {}(r, b) : (r < 0) != (b < 0) ? r + b : r;",
@@ -59,14 +63,27 @@ pub(super) fn text(dialect: &dyn Dialect, routine: Routine, dtype: DType) -> Str
                 dialect.real_function("copysign", dtype)
             )
         }
-        Routine::Modulo if signed => format!("{ty} const r = a % b;\n  return r != 0 && (r < 0) != (b < 0) ? r + b : r;"),
-        Routine::Modulo => "return a % b;".to_owned(),
+        Routine::Modulo if signed => {
+            format!("if (b == 0 || b == -1) return 0;\n  {ty} const r = a % b;\n  return r != 0 && (r < 0) != (b < 0) ? r + b : r;")
+        }
+        Routine::Modulo => "return b == 0 ? 0 : a % b;".to_owned(),
         Routine::Power => {
             let negative = if signed { "  if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;\n" } else { "" };
             format!("{ty} r = 1;\n{negative}  for (; b > 0; b /= 2) {{\n    if (b % 2) r *= a;\n    a *= a;\n  }}\n  return r;")
         }
     };
     if body.contains('\n') { format!("{head}\n{{\n  {body}\n}}\n") } else { format!("{head} {{ {body} }}\n") }
+}
+
+/// The type of the same width without a sign.
+fn unsigned(dtype: DType) -> DType {
+    match dtype {
+        DType::I8 => DType::U8,
+        DType::I16 => DType::U16,
+        DType::I32 => DType::U32,
+        DType::I64 => DType::U64,
+        other => other,
+    }
 }
 
 pub(super) fn compare_and_swap(dialect: &dyn Dialect, dtype: DType, space: AddressSpace) -> Option<String> {

@@ -66,7 +66,6 @@ impl Machine<'_> {
     pub(super) fn checked<T>(&self, result: Result<T, Fault>) -> Result<T, InterpretError> {
         let instruction = self.instruction.clone();
         result.map_err(|fault| match fault {
-            Fault::DivisionByZero => InterpretError::DivisionByZero { instruction },
             Fault::TooLarge => InterpretError::TooLarge { instruction },
             Fault::NoOperation => self.unsupported("an operation of these types"),
         })

@@ -60,11 +60,18 @@ impl Reader<'_> {
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         if word.starts_with(|c: char| c.is_ascii_digit()) {
-            return integer(word).map(Count::Literal);
+            return literal(word);
         }
         let index = self.params.iter().position(|param| param.name == word)?;
         matches!(self.params[index].ty, ParamType::Scalar(dtype) if dtype.is_integer()).then_some(Count::Param(index))
     }
+}
+
+/// A number with a sign. One without, by a suffix or as hexadecimal and octal ones may be, is not read.
+fn literal(word: &str) -> Option<Count> {
+    let value = integer(word)?;
+    let is_unsigned = word.contains(['u', 'U']) || word.starts_with('0') && u32::try_from(value).is_ok() && i32::try_from(value).is_err();
+    (!is_unsigned).then_some(Count::Literal(value))
 }
 
 #[cfg(test)]
@@ -79,12 +86,12 @@ mod tests {
 
     #[test]
     fn counts_follow_c_precedence() {
-        let value = |text: &str| Count::parse(text, &params()).evaluate(&|i| Some([10, 3][i]));
+        let value = |text: &str| Count::parse(text, &params()).evaluate(&|i| Some(([10, 3][i], DType::I64)));
         assert_eq!(value("n"), Some(10));
-        assert_eq!(value("n * (m + 2) - 0x10UL / 5"), Some(47));
+        assert_eq!(value("n * (m + 2) - 0x10L / 5"), Some(47));
         assert_eq!(value("n % m"), Some(1));
         assert_eq!(value("010"), Some(8));
-        for unknown in ["", "f(n)", "k", "n +", "(n", "n m", "n / 0", "n->size", "99999999999999999999"] {
+        for unknown in ["", "f(n)", "k", "n +", "(n", "n m", "n / 0", "n->size", "2u", "0xffffffff", "99999999999999999999"] {
             assert_eq!(value(unknown), None, "{unknown}");
         }
     }
@@ -98,7 +105,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_without_a_panic(text in "[nm0-9x+*/%() -]{0,40}") {
-            let _ = Count::parse(&text, &params()).evaluate(&|_| Some(i64::MAX));
+            let _ = Count::parse(&text, &params()).evaluate(&|_| Some((i128::from(i64::MAX), DType::I64)));
         }
     }
 }

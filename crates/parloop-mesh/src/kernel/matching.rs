@@ -45,7 +45,9 @@ pub fn check(signature: &Signature, args: &[Arg], gets_layer: bool) -> Result<()
                 false if arg.only().is_none() => return wrong("its parts have rows of different lengths; declare one pointer"),
                 false => return wrong("only an argument through a map has rows; declare one pointer"),
             },
-            Pointee::Void | Pointee::Class(_) | Pointee::Other(_) => return wrong("declare a pointer to numbers of the type of the data"),
+            Pointee::Void | Pointee::Class(_) | Pointee::Struct(_) | Pointee::Other(_) => {
+                return wrong("declare a pointer to numbers of the type of the data");
+            }
         };
         if declared != arg.dtype() {
             return wrong("both must have the same type of numbers");

@@ -354,7 +354,7 @@ fn check_part(index: usize, part: &Part, set: &Set, region: Region) -> Result<()
                     name: name(),
                     data: "its maps begin at".to_owned(),
                     found: from.name().to_owned(),
-                    through: "the loop is over".to_owned(),
+                    through: through("the loop is over".to_owned(), from, set.base()),
                     wanted: set.base().name().to_owned(),
                 }),
             };
@@ -369,7 +369,8 @@ fn check_part(index: usize, part: &Part, set: &Set, region: Region) -> Result<()
         }
     };
     let on = dat.dataset().set();
-    let wrong = |data: String, found: &Set, through: String, wanted: &Set| {
+    let wrong = |data: String, found: &Set, over: String, wanted: &Set| {
+        let through = through(over, found, wanted);
         let (found, wanted) = (found.name().to_owned(), wanted.name().to_owned());
         Err(MeshError::WrongSet { index, name: name(), data, found, through, wanted })
     };
@@ -385,6 +386,11 @@ fn check_part(index: usize, part: &Part, set: &Set, region: Region) -> Result<()
         Some(map) if map.to() != on => wrong(data(), on, format!("the map `{}` leads to", map.name()), map.to()),
         _ => Ok(()),
     }
+}
+
+/// What leads to another set than the one that was found: two sets may have one name.
+fn through(what: String, found: &Set, wanted: &Set) -> String {
+    if found.name() == wanted.name() { format!("{what} another set called") } else { what }
 }
 
 /// Whether elements of a set have rows in maps that begin at another: itself, or the set that its columns stand on.

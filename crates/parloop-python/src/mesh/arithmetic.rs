@@ -241,6 +241,13 @@ impl Dat {
         Dat::update(slf, self::operation(operation)?, other, rounding(truncate))
     }
 
+    /// NumPy leaves operators to us: it would make an array of as many Dats as its own has numbers.
+    #[classattr]
+    #[pyo3(name = "__array_ufunc__")]
+    fn array_ufunc(py: Python<'_>) -> Py<PyAny> {
+        py.None()
+    }
+
     fn __pos__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Ok(slf.get_type().call1((slf,))?)
     }
