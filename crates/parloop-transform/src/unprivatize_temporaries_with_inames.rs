@@ -135,8 +135,13 @@ pub fn unprivatize_temporaries_with_inames(
         }
     }
     for (temporary, inames) in changed {
-        if !one_turn_after_the_other(&mut result, temporary, &inames) {
-            check_values(&result, temporary, &inames)?;
+        // Where what is read was written for the same values of the inames, and nothing in between, one entry is enough as it is.
+        let carried = Dependences::of(&Facts::of(&result)).carried(temporary, &inames)?;
+        if let Some(violation) = carried
+            && !one_turn_after_the_other(&mut result, temporary, &inames)
+        {
+            let (temporary, violation) = (temporary.clone(), Box::new(violation));
+            return Err(UnprivatizeError::Overwritten { temporary, inames, violation });
         }
     }
     Ok(result)
@@ -159,18 +164,6 @@ fn one_turn_after_the_other(result: &mut LoopKernel, temporary: &Name, inames: &
     }
     result.instructions = changed;
     true
-}
-
-/// What is read must be what was written for the same values of the inames, or one entry is not enough.
-fn check_values(result: &LoopKernel, temporary: &Name, inames: &BTreeSet<Name>) -> Result<(), UnprivatizeError> {
-    let facts = Facts::of(result);
-    match Dependences::of(&facts).carried(temporary, inames)? {
-        None => Ok(()),
-        Some(violation) => {
-            let (temporary, inames, violation) = (temporary.clone(), inames.clone(), Box::new(violation));
-            Err(UnprivatizeError::Overwritten { temporary, inames, violation })
-        }
-    }
 }
 
 /// The uses of a temporary, with the instruction of each; `None` for those in rules.
