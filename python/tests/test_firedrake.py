@@ -98,6 +98,19 @@ def test_mixed_matrices(mat_type):
     same(lambda: fd.assemble(fd.inner(f, fd.TestFunction(W)) * fd.dx))
 
 
+@pytest.mark.parametrize("mat_type", ["aij", "nest"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_mixed_matrices_with_conditions_on_components(mat_type, order):
+    mesh = fd.UnitSquareMesh(4, 5)
+    spaces = [fd.VectorFunctionSpace(mesh, "CG", 2), fd.FunctionSpace(mesh, "CG", 1), fd.VectorFunctionSpace(mesh, "DG", 1)]
+    W = fd.MixedFunctionSpace(spaces if order == 0 else spaces[::-1])
+    u, v = fd.TrialFunction(W), fd.TestFunction(W)
+    form = fd.inner(u, v) * fd.dx + sum(u[i] * v[j] * (1 + i + 3 * j) * fd.dx for i in range(5) for j in range(5))
+    place = 0 if order == 0 else 2
+    bcs = [fd.DirichletBC(W.sub(place).sub(1), 0, 1), fd.DirichletBC(W.sub(1), 0, 2)]
+    same(lambda: fd.assemble(form, bcs=bcs, mat_type=mat_type))
+
+
 def test_rectangular_matrices():
     mesh = fd.UnitSquareMesh(4, 3)
     V, Q = fd.VectorFunctionSpace(mesh, "CG", 2), fd.FunctionSpace(mesh, "DG", 1)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import mesh
+from ..mesh._described import Source
 from ._left import LeftToPyOP2
 from ._weak import ByIdentity
 
@@ -37,11 +37,11 @@ class Call:
     passes_layer: bool
 
 
-_known: ByIdentity[dict[Call, Any]] = ByIdentity()
-_by_content: weakref.WeakValueDictionary[Any, Any] = weakref.WeakValueDictionary()
+_known: ByIdentity[dict[Call, Source]] = ByIdentity()
+_by_content: weakref.WeakValueDictionary[Any, Source] = weakref.WeakValueDictionary()
 
 
-def kernel_of(local: Any, call: Call) -> Any:
+def source_of(local: Any, call: Call) -> Source:
     """A local kernel of PyOP2's, as it is called."""
     known = _known.setdefault(local, dict)
     if (found := known.get(call)) is None:
@@ -54,7 +54,7 @@ def kernel_of(local: Any, call: Call) -> Any:
     return found
 
 
-def source_of(local: Any) -> str:
+def _text_of(local: Any) -> str:
     """The source of a local kernel, in C or C++."""
     if isinstance(local.code, str):
         return str(local.code)
@@ -67,12 +67,12 @@ def source_of(local: Any) -> str:
         raise LeftToPyOP2(f"a kernel that loopy does not print by itself ({type(error).__name__})") from error
 
 
-def _made(local: Any, call: Call) -> Any:
+def _made(local: Any, call: Call) -> Source:
     if local.ldargs:
         raise LeftToPyOP2("a kernel with arguments for the linker")
     if local.user_code:
         raise LeftToPyOP2("a kernel with user_code")
-    code, name = source_of(local), str(local.name)
+    code, name = _text_of(local), str(local.name)
     if "PetscLogEvent" in code:
         raise LeftToPyOP2("a kernel with events of PETSc's log")
     if isinstance(local.code, str) and _KEEPS.search(code):
@@ -85,7 +85,7 @@ def _made(local: Any, call: Call) -> Any:
         folders += _petsc_folders()
     if any(call.zeroed):
         code, name = f"{code}\n{_zeroing(local, call)}", f"zeroed_{name}"
-    return mesh.Kernel(code, name, headers, folders, cpp=bool(local.cpp))
+    return Source(code, name, tuple(headers), tuple(folders), bool(local.cpp))
 
 
 def _petsc_folders() -> list[str]:

@@ -68,21 +68,20 @@ class Adopted:
             self.values[self.rows.index] = self.mat.data_ro.reshape(-1)
         _petsc.changed(self.handle, self.address)
 
-    def dropped(self, lgmaps: Any, by_rows: bool) -> list[Any]:
-        """For each row and each column of the matrix a number, negative where the matrix gets nothing. `by_rows` says whether PyOP2 would
-        look rows up one by one, and not by blocks."""
+    def dropped(self, lgmaps: Any) -> list[Any]:
+        """For each row and each column of the matrix a number, negative where the matrix gets nothing."""
         both = zip(lgmaps, self.mat.shape, self.rows.begin, strict=True)
-        return [_local(_numbers_of(lgmap, size, by_rows), begin) for lgmap, size, begin in both]
+        return [_local(_numbers_of(lgmap, size), begin) for lgmap, size, begin in both]
 
 
-def _numbers_of(lgmap: Any, size: int, by_rows: bool) -> Any:
+def _numbers_of(lgmap: Any, size: int) -> Any:
     """A number of PETSc's for each row."""
     numbers = np.asarray(lgmap.indices)
     if numbers.size == size:
         return numbers
-    # The numbers of a block of a mixed matrix are looked up as those of blocks are, row by row.
+    # The map of a block of a mixed matrix has a number for each row where others have one for each block, and PETSc looks rows up there.
     numbers = np.asarray(lgmap.block_indices)
-    if numbers.size == size and not by_rows:
+    if numbers.size == size:
         return numbers
     raise LeftToPyOP2("a local-to-global map of another size than the matrix")
 
