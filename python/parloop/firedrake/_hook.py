@@ -10,7 +10,8 @@ import time
 import warnings
 from typing import Any
 
-from .._parloop import CompileError, Context, LoopError, MeshError, SourceError
+from .._parloop import Context, MeshError, ParloopError
+from ..captured import Writer
 from ._left import LeftToPyOP2
 from ._loops import Given, Prepared, prepare
 from ._report import Report
@@ -42,6 +43,8 @@ class Hook:
         #: Kernels that could not be compiled.
         self._refused: ByIdentity[str] = ByIdentity()
         self._original: Any = None
+        #: Where loops are written down as they run.
+        self.writer: Writer | None = None
 
     def install(self) -> None:
         """Takes the place of the method that runs a part."""
@@ -70,7 +73,7 @@ class Hook:
         elif found is not None:
             with loop._compute_event():
                 importlib.import_module("petsc4py.PETSc").Log.logFlops(part.size * loop.num_flops)
-                found()
+                found(self.writer.around if self.writer is not None else None)
             self.report.ran(name, time.perf_counter() - begin)
 
     def _found(self, loop: Any, part: Any) -> Prepared | str | None:
@@ -101,8 +104,8 @@ class Hook:
             return made
         except LeftToPyOP2 as left:
             return str(left)
-        except (CompileError, SourceError, LoopError) as error:
-            warnings.warn(f"Parloop could not compile kernel `{kernel.name}`, so that PyOP2 runs it: {error}", stacklevel=5)
-            return self._refused.set(kernel, f"{type(error).__name__} when it was compiled")
         except MeshError as error:
             return f"{type(error).__name__}: {_PARTICULAR.sub('…', str(error)).splitlines()[0]}"
+        except ParloopError as error:
+            warnings.warn(f"Parloop could not compile kernel `{kernel.name}`, so that PyOP2 runs it: {error}", stacklevel=5)
+            return self._refused.set(kernel, f"{type(error).__name__} when it was compiled")

@@ -167,15 +167,17 @@ def _of_block(handle: Any, mat: Any, dims: tuple[int, int], counts: tuple[int, .
     """Of one block of a mixed matrix, whose rows have those of other blocks beside it."""
     if handle.getType() != "seqaij":
         raise LeftToPyOP2(f"a block of a matrix of PETSc's type {handle.getType()}")
-    sides = zip(mat._parent.sparsity.dsets, (mat._i, mat._j), strict=True)
     ranges = []
-    for data, place in sides:
-        numbers = data.local_ises[place].indices
+    for lgmap, count, dim in zip(mat.local_to_global_maps, counts, dims, strict=True):
+        numbers = _numbers_of(lgmap, count * dim)
+        # Rows that are left out of the matrix have negative ones.
+        numbers = numbers[numbers >= 0]
         begin = int(numbers[0]) if numbers.size else 0
         if not np.array_equal(numbers, np.arange(begin, begin + numbers.size)):
             raise LeftToPyOP2("a block of a mixed matrix whose rows do not follow one another")
         ranges.append((begin, numbers.size))
-    return _grouped(_petsc.compressed_rows(handle), dims, counts, (ranges[0][0], ranges[1][0]), (ranges[0][1], ranges[1][1]))
+    rows, columns = ranges
+    return _grouped(_petsc.compressed_rows(handle), dims, counts, (rows[0], columns[0]), (rows[1], columns[1]))
 
 
 def _grouped(
