@@ -38,8 +38,8 @@ class Hook:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.report = Report()
-        #: By the first element of each part.
-        self._ready: ByIdentity[dict[int, _Ready]] = ByIdentity()
+        #: By part: whether it is the core, its first element and how many it has.
+        self._ready: ByIdentity[dict[tuple[bool, int, int], _Ready]] = ByIdentity()
         #: Kernels that could not be compiled.
         self._refused: ByIdentity[str] = ByIdentity()
         self._original: Any = None
@@ -78,9 +78,11 @@ class Hook:
 
     def _found(self, loop: Any, part: Any) -> Prepared | str | None:
         parts = self._ready.setdefault(loop, dict)
-        ready = parts.get(part.offset)
+        # Parts without elements begin where others do, and all processes must know the same parts.
+        key = part is loop.iterset.core_part, int(part.offset), int(part.size)
+        ready = parts.get(key)
         if ready is None or not ready.is_valid(loop):
-            ready = parts[part.offset] = _Ready(Given(loop), self._agreed(loop, self._made(loop, part)))
+            ready = parts[key] = _Ready(Given(loop), self._agreed(loop, self._made(loop, part)))
         return ready.found
 
     @staticmethod

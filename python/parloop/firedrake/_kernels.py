@@ -19,6 +19,7 @@ _HEADERS = ("#include <math.h>", "#include <complex.h>", "#include <stdint.h>", 
 
 #: Names of PETSc's, and types among them with the names of theirs in petsc4py.
 _PETSC = re.compile(r"\b(?:Petsc|PETSC_|MPI_|BLAS|LAPACK)\w*")
+_PETSC_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]petsc\w*\.h[>\"].*$", re.MULTILINE)
 _PETSC_TYPES = {"PetscScalar": "ScalarType", "PetscReal": "RealType", "PetscInt": "IntType"}
 
 #: What macros of PETSc's mean where its numbers are real.
@@ -86,7 +87,10 @@ def _made(local: Any, call: Call) -> Source:
         raise LeftToPyOP2("a kernel with events of PETSc's log")
     if isinstance(local.code, str) and _KEEPS.search(code):
         raise LeftToPyOP2("a kernel that keeps values from call to call")
-    headers, folders = [*local.headers, *_HEADERS], [str(folder) for folder in local.include_dirs]
+    # What these kernels use of PETSc is written out below, and its header is left away.
+    code = _PETSC_HEADER.sub("", code)
+    headers = [line for line in (*local.headers, *_HEADERS) if not _PETSC_HEADER.match(line)]
+    folders = [str(folder) for folder in local.include_dirs]
     if local.cpp:
         headers.remove("#include <complex.h>")
     headers += _petsc_names(set(_PETSC.findall(code)))
