@@ -14,6 +14,10 @@ def _drop_ins() -> str:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["rerun"]:
+        from .captured._rerun import command
+
+        return command(sys.argv[2:])
     if sys.argv[1:] == ["doctor"]:
         print(_drop_ins(), flush=True)
     return _parloop.run_command(["parloop", *sys.argv[1:]])

@@ -1,6 +1,7 @@
 """Programs of Firedrake's with their loops on Parloop give the numbers that PyOP2 gives. These tests need Firedrake."""
 
 import gc
+import shutil
 import subprocess
 import sys
 import weakref
@@ -13,6 +14,7 @@ import firedrake as fd  # noqa: E402 - it is skipped where it is missing
 from pyop2 import op2  # noqa: E402
 
 import parloop.firedrake as on_parloop  # noqa: E402
+from parloop.captured import rerun  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +100,19 @@ def test_mixed_matrices(mat_type):
     same(lambda: fd.assemble(fd.inner(f, fd.TestFunction(W)) * fd.dx))
 
 
+@pytest.mark.parametrize("mat_type", ["aij", "nest"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_mixed_matrices_with_conditions_on_components(mat_type, order):
+    mesh = fd.UnitSquareMesh(4, 5)
+    spaces = [fd.VectorFunctionSpace(mesh, "CG", 2), fd.FunctionSpace(mesh, "CG", 1), fd.VectorFunctionSpace(mesh, "DG", 1)]
+    W = fd.MixedFunctionSpace(spaces if order == 0 else spaces[::-1])
+    u, v = fd.TrialFunction(W), fd.TestFunction(W)
+    form = fd.inner(u, v) * fd.dx + sum(u[i] * v[j] * (1 + i + 3 * j) * fd.dx for i in range(5) for j in range(5))
+    place = 0 if order == 0 else 2
+    bcs = [fd.DirichletBC(W.sub(place).sub(1), 0, 1), fd.DirichletBC(W.sub(1), 0, 2)]
+    same(lambda: fd.assemble(form, bcs=bcs, mat_type=mat_type))
+
+
 def test_rectangular_matrices():
     mesh = fd.UnitSquareMesh(4, 3)
     V, Q = fd.VectorFunctionSpace(mesh, "CG", 2), fd.FunctionSpace(mesh, "DG", 1)
@@ -173,6 +188,20 @@ def test_subsets_views_and_maps_of_maps():
     same(lambda: compute(facets, op2.ComposedMap(ends, inside)))
 
 
+@pytest.mark.parametrize("sizes", [(0, 5, 5), (2, 5, 5), (5, 5, 5), (2, 4, 5)])
+def test_all_parts_of_a_set_are_run_once(sizes):
+    cells, nodes = op2.Set(sizes, "cells"), op2.Set(6, "nodes")
+    ends = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(5)], "ends")
+
+    def compute():
+        x, y = op2.Dat(nodes, np.zeros(6)), op2.Dat(cells, np.arange(5.0))
+        kernel = op2.Kernel("void k(double *x, double *y) { x[0] += 1; x[1] += y[0]; y[0] += 10; }", "k")
+        op2.par_loop(kernel, cells, x(op2.INC, ends), y(op2.RW))
+        return np.concatenate([x.data_ro, y.data_ro_with_halos])
+
+    same(compute)
+
+
 def test_what_a_kernel_does_not_write_is_zero_as_with_pyop2():
     cells, nodes = op2.Set(4, "cells"), op2.Set(8, "nodes")
     both = op2.Map(cells, nodes, 2, np.arange(8).reshape(4, 2), "both")
@@ -226,6 +255,52 @@ def test_a_matrix_is_assembled_again_in_place():
     c.assign(3.0)
     fd.assemble(c * u * v * fd.dx, tensor=A)
     assert np.allclose(numbers(A), 3 * first, rtol=1e-13) and A.petscmat.stateGet() > state
+
+
+PARALLEL = """
+from firedrake import *
+import numpy as np, sys
+import parloop.firedrake
+
+def compute():
+    mesh = UnitSquareMesh(5, 4)
+    V, D, (x, y) = FunctionSpace(mesh, "CG", 2), FunctionSpace(mesh, "DG", 1), SpatialCoordinate(mesh)
+    f, g, v, w = Function(V).interpolate(sin(3 * x) * y), Function(D).interpolate(x * x - y), TestFunction(V), TestFunction(D)
+    found = [assemble(f * f * dx), assemble(inner(grad(f), grad(v)) * dx).dat.norm, assemble(avg(g) * dS)]
+    found.append(assemble(jump(g) * jump(w) * dS + g * w * ds(1)).dat.norm)
+    found.append(assemble(inner(grad(TrialFunction(V)), grad(v)) * dx, bcs=DirichletBC(V, 0, 1)).petscmat.norm())
+    e = ExtrudedMesh(mesh, 3)
+    h = Function(FunctionSpace(e, "CG", 1)).interpolate(SpatialCoordinate(e)[2])
+    return np.array(found + [assemble(h * h * dx), assemble(h * TestFunction(h.function_space()) * ds_v).dat.norm])
+
+wanted = compute()
+parloop.firedrake.use("cpu:1")
+found, report = compute(), parloop.firedrake.report()
+assert abs(found - wanted).max() <= 1e-12 * abs(wanted).max(), (found, wanted)
+assert set(report.reasons) <= {"a matrix on several processes"} and report.parloop_runs > 10, str(report)
+print("same on", COMM_WORLD.rank)
+"""
+
+
+@pytest.mark.skipif(shutil.which("mpiexec") is None, reason="mpiexec is not installed")
+def test_two_processes(tmp_path):
+    script = tmp_path / "parallel.py"
+    script.write_text(PARALLEL)
+    done = subprocess.run(["mpiexec", "--oversubscribe", "-n", "2", sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {"same on 0", "same on 1"} <= set(done.stdout.splitlines())
+
+
+def test_a_capture_is_run_again(tmp_path):
+    file, V = tmp_path / "loops.plz", space("CG", 2)
+    u, v, f = fd.TrialFunction(V), fd.TestFunction(V), some(V)
+    on_parloop.use("cpu:2")
+    with on_parloop.capture(file):
+        for _ in range(2):
+            fd.assemble(f * v * fd.dx)
+            fd.assemble(fd.inner(fd.grad(u), fd.grad(v)) * fd.dx, bcs=fd.DirichletBC(V, 0, 1))
+    outcomes = rerun(file, "cpu:1", 1)
+    assert [outcome.is_same for outcome in outcomes] == [True, True]
 
 
 def test_the_command_runs_a_program_and_reports(tmp_path):

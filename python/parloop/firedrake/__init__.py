@@ -10,13 +10,16 @@ From then on PyOP2 hands its loops to Parloop, which shares sets, maps and data 
 
 from __future__ import annotations
 
+import atexit
 import importlib
+import os
 
 from .. import Context, compat
+from ..captured import Writer
 from ._hook import Hook
 from ._report import Report as Report
 
-__all__ = ["Report", "report", "stop", "use"]
+__all__ = ["Report", "capture", "report", "stop", "use"]
 
 _hook: Hook | None = None
 
@@ -42,10 +45,27 @@ def use(device: str | Context = "cpu") -> None:
     _hook.install()
 
 
+def capture(path: str | os.PathLike[str]) -> Writer:
+    """Writes the loops that Parloop runs from now on into a file, each once, with its numbers before and after.
+
+    ``parloop rerun`` runs them again on any machine. The file is complete when what is returned is closed, at `stop`, or at the end of the
+    program; ``with capture("assembly.plz"): ...`` closes it at the end of the block. Of several processes each needs a file of its own.
+    """
+    if _hook is None:
+        raise RuntimeError("call parloop.firedrake.use first: loops are captured as Parloop runs them")
+    if _hook.writer is not None:
+        _hook.writer.close()
+    _hook.writer = writer = Writer(path)
+    atexit.register(writer.close)
+    return writer
+
+
 def stop() -> None:
-    """Gives the loops back to PyOP2."""
+    """Gives the loops back to PyOP2, and closes a capture."""
     global _hook
     if _hook is not None:
+        if _hook.writer is not None:
+            _hook.writer.close()
         _hook.remove()
         _hook = None
 

@@ -7,7 +7,7 @@ import sys
 
 from .. import ParloopError
 from .._program import run_module, run_script
-from . import report, use
+from . import capture, report, stop, use
 
 _EPILOG = """\
 Runs the program unchanged. Loops that Parloop cannot take are run by PyOP2; --report says at the end which, and why.
@@ -22,6 +22,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("python -m parloop.firedrake", epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", help="where loops run: cpu, cpu:4 (four threads), cuda:0, … (default: cpu)")
     parser.add_argument("--report", action="store_true", help="print which loops ran where, when the program ends")
+    parser.add_argument("--capture", metavar="FILE", help="write the loops into a file, which `parloop rerun` runs again")
     parser.add_argument("-m", dest="is_module", action="store_true", help="the program is a module")
     parser.add_argument("program", help="a script, or with -m a module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
@@ -30,7 +31,9 @@ def main(arguments: list[str]) -> int:
     sys.argv[:] = program
     try:
         use(said.device)
-    except (ParloopError, ImportError, RuntimeError) as error:
+        if said.capture is not None:
+            capture(said.capture)
+    except (ParloopError, ImportError, RuntimeError, OSError) as error:
         print(f"parloop.firedrake: {error}", file=sys.stderr)
         return 1
     try:
@@ -38,6 +41,7 @@ def main(arguments: list[str]) -> int:
     finally:
         if said.report:
             print(report(), file=sys.stderr)
+        stop()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import time
 import warnings
 from typing import Any
 
-from .._parloop import CompileError, Context, LoopError, MeshError, SourceError
+from .._parloop import Context, MeshError, ParloopError
+from ..captured import Writer
 from ._left import LeftToPyOP2
 from ._loops import Given, Prepared, prepare
 from ._report import Report
@@ -37,11 +38,13 @@ class Hook:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.report = Report()
-        #: By the first element of each part.
-        self._ready: ByIdentity[dict[int, _Ready]] = ByIdentity()
+        #: By part: whether it is the core, its first element and how many it has.
+        self._ready: ByIdentity[dict[tuple[bool, int, int], _Ready]] = ByIdentity()
         #: Kernels that could not be compiled.
         self._refused: ByIdentity[str] = ByIdentity()
         self._original: Any = None
+        #: Where loops are written down as they run.
+        self.writer: Writer | None = None
 
     def install(self) -> None:
         """Takes the place of the method that runs a part."""
@@ -70,14 +73,16 @@ class Hook:
         elif found is not None:
             with loop._compute_event():
                 importlib.import_module("petsc4py.PETSc").Log.logFlops(part.size * loop.num_flops)
-                found()
+                found(self.writer.around if self.writer is not None else None)
             self.report.ran(name, time.perf_counter() - begin)
 
     def _found(self, loop: Any, part: Any) -> Prepared | str | None:
         parts = self._ready.setdefault(loop, dict)
-        ready = parts.get(part.offset)
+        # Parts without elements begin where others do, and all processes must know the same parts.
+        key = part is loop.iterset.core_part, int(part.offset), int(part.size)
+        ready = parts.get(key)
         if ready is None or not ready.is_valid(loop):
-            ready = parts[part.offset] = _Ready(Given(loop), self._agreed(loop, self._made(loop, part)))
+            ready = parts[key] = _Ready(Given(loop), self._agreed(loop, self._made(loop, part)))
         return ready.found
 
     @staticmethod
@@ -101,8 +106,8 @@ class Hook:
             return made
         except LeftToPyOP2 as left:
             return str(left)
-        except (CompileError, SourceError, LoopError) as error:
-            warnings.warn(f"Parloop could not compile kernel `{kernel.name}`, so that PyOP2 runs it: {error}", stacklevel=5)
-            return self._refused.set(kernel, f"{type(error).__name__} when it was compiled")
         except MeshError as error:
             return f"{type(error).__name__}: {_PARTICULAR.sub('…', str(error)).splitlines()[0]}"
+        except ParloopError as error:
+            warnings.warn(f"Parloop could not compile kernel `{kernel.name}`, so that PyOP2 runs it: {error}", stacklevel=5)
+            return self._refused.set(kernel, f"{type(error).__name__} when it was compiled")

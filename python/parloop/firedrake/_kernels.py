@@ -10,13 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from .. import mesh
+from ..mesh._described import Source
 from ._left import LeftToPyOP2
 from ._weak import ByIdentity
 
-#: What PyOP2 puts in front of every kernel. PETSc's header takes long to compile, so only those get it that name something of it.
+#: What PyOP2 puts in front of every kernel, but for PETSc's header.
 _HEADERS = ("#include <math.h>", "#include <complex.h>", "#include <stdint.h>", "#include <stdlib.h>", "#include <string.h>", "#include <stdbool.h>")
-_PETSC = re.compile(r"\b(?:Petsc|PETSC|MPI_|Mat[A-Z]|Vec[A-Z]|BLAS|LAPACK)\w*")
+
+#: Names of PETSc's, and types among them with the names of theirs in petsc4py.
+_PETSC = re.compile(r"\b(?:Petsc|PETSC_|MPI_|BLAS|LAPACK)\w*")
+_PETSC_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]petsc\w*\.h[>\"].*$", re.MULTILINE)
+_PETSC_TYPES = {"PetscScalar": "ScalarType", "PetscReal": "RealType", "PetscInt": "IntType"}
+
+#: What macros of PETSc's mean where its numbers are real.
+_PETSC_MACROS = {
+    "PetscRealPart": "#define PetscRealPart(a) (a)", "PetscConj": "#define PetscConj(a) (a)", "PetscAbsReal": "#define PetscAbsReal(a) fabs(a)",
+    "PetscAbsScalar": "#define PetscAbsScalar(a) fabs(a)", "PetscSqrtReal": "#define PetscSqrtReal(a) sqrt(a)",
+}  # fmt: skip
 
 #: A variable inside of a function that keeps its value from one call to the next.
 _KEEPS = re.compile(r"\bstatic\s+(?!const\b|inline\b|constexpr\b)(?:[A-Za-z_]\w*[\s*]+)+[A-Za-z_]\w*\s*(?:\[[^\]]*\]\s*)*(?:=|;)")
@@ -37,11 +47,11 @@ class Call:
     passes_layer: bool
 
 
-_known: ByIdentity[dict[Call, Any]] = ByIdentity()
-_by_content: weakref.WeakValueDictionary[Any, Any] = weakref.WeakValueDictionary()
+_known: ByIdentity[dict[Call, Source]] = ByIdentity()
+_by_content: weakref.WeakValueDictionary[Any, Source] = weakref.WeakValueDictionary()
 
 
-def kernel_of(local: Any, call: Call) -> Any:
+def source_of(local: Any, call: Call) -> Source:
     """A local kernel of PyOP2's, as it is called."""
     known = _known.setdefault(local, dict)
     if (found := known.get(call)) is None:
@@ -54,7 +64,7 @@ def kernel_of(local: Any, call: Call) -> Any:
     return found
 
 
-def source_of(local: Any) -> str:
+def _text_of(local: Any) -> str:
     """The source of a local kernel, in C or C++."""
     if isinstance(local.code, str):
         return str(local.code)
@@ -67,30 +77,44 @@ def source_of(local: Any) -> str:
         raise LeftToPyOP2(f"a kernel that loopy does not print by itself ({type(error).__name__})") from error
 
 
-def _made(local: Any, call: Call) -> Any:
+def _made(local: Any, call: Call) -> Source:
     if local.ldargs:
         raise LeftToPyOP2("a kernel with arguments for the linker")
     if local.user_code:
         raise LeftToPyOP2("a kernel with user_code")
-    code, name = source_of(local), str(local.name)
+    code, name = _text_of(local), str(local.name)
     if "PetscLogEvent" in code:
         raise LeftToPyOP2("a kernel with events of PETSc's log")
     if isinstance(local.code, str) and _KEEPS.search(code):
         raise LeftToPyOP2("a kernel that keeps values from call to call")
-    headers, folders = [*local.headers, *_HEADERS], [str(folder) for folder in local.include_dirs]
+    # What these kernels use of PETSc is written out below, and its header is left away.
+    code = _PETSC_HEADER.sub("", code)
+    headers = [line for line in (*local.headers, *_HEADERS) if not _PETSC_HEADER.match(line)]
+    folders = [str(folder) for folder in local.include_dirs]
     if local.cpp:
         headers.remove("#include <complex.h>")
-    if _PETSC.search(code):
-        headers.append("#include <petsc.h>")
-        folders += _petsc_folders()
+    headers += _petsc_names(set(_PETSC.findall(code)))
     if any(call.zeroed):
         code, name = f"{code}\n{_zeroing(local, call)}", f"zeroed_{name}"
-    return mesh.Kernel(code, name, headers, folders, cpp=bool(local.cpp))
+    return Source(code, name, tuple(headers), tuple(folders), bool(local.cpp))
 
 
-def _petsc_folders() -> list[str]:
-    petsctools = importlib.import_module("petsctools")
-    return [str(folder) for folder in petsctools.get_petsc_dirs(subdir="include")]
+def _petsc_names(names: set[str]) -> list[str]:
+    """What names of PETSc's mean. Its header takes long to compile, and its functions are not to be found in kernels of ours."""
+    petsc = importlib.import_module("petsc4py.PETSc")
+    if names and np.dtype(petsc.ScalarType) != np.float64:
+        raise LeftToPyOP2(f"a kernel that uses PETSc's numbers of type {np.dtype(petsc.ScalarType)}")
+    if others := names - set(_PETSC_TYPES) - set(_PETSC_MACROS):
+        raise LeftToPyOP2(f"a kernel that uses {min(others)} of PETSc")
+    types = [f"typedef {_c_type(getattr(petsc, given))} {name};" for name, given in _PETSC_TYPES.items() if name in names]
+    return types + [line for name, line in _PETSC_MACROS.items() if name in names]
+
+
+def _c_type(dtype: Any) -> str:
+    name = np.dtype(dtype).name
+    if name not in _TYPES:
+        raise LeftToPyOP2(f"a kernel with numbers of type {name}")
+    return _TYPES[name]
 
 
 def _zeroing(local: Any, call: Call) -> str:
@@ -99,9 +123,9 @@ def _zeroing(local: Any, call: Call) -> str:
     types = []
     for dtype in local.dtypes:
         try:
-            types.append(_TYPES[np.dtype(as_numpy(dtype)).name])
-        except (ValueError, TypeError, KeyError):
-            raise LeftToPyOP2(f"a kernel with an argument of type {dtype}") from None
+            types.append(_c_type(as_numpy(dtype)))
+        except (ValueError, TypeError):
+            raise LeftToPyOP2("a kernel with an argument whose type is not known") from None
     names = [f"a{place}" for place in range(len(types))]
     params, args = [f"{dtype} *{name}" for dtype, name in zip(types, names, strict=True)], list(names)
     if call.passes_layer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import weakref
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .. import mesh
+from ..mesh._described import AnyArg, DatArg, GlobalArg, GridArg, Loop, MatArg, MixedArg
 from ._adopt import Span, dat_of, global_of, map_of, set_of, target_set, whole
-from ._kernels import Call, kernel_of
+from ._kernels import Call, source_of
 from ._left import LeftToPyOP2
 from ._matrices import Adopted, adopt
 
@@ -42,6 +44,7 @@ def _reference(data: Any) -> Callable[[], Any]:
 class Prepared:
     """A loop of ours, and what is done around it."""
 
+    described: Loop
     run: Any
     #: Done before and after each run.
     before: list[Step]
@@ -53,10 +56,12 @@ class Prepared:
         """Whether the numbers of all matrices are where they were."""
         return all(mat.is_there() for mat in self.matrices)
 
-    def __call__(self) -> None:
+    def __call__(self, around: Callable[[Loop], contextlib.AbstractContextManager[None]] | None = None) -> None:
+        """Runs it; `around` is entered between what is done before and the run itself."""
         for step in self.before:
             step()
-        self.run()
+        with around(self.described) if around is not None else contextlib.nullcontext():
+            self.run()
         for step in self.after:
             step()
 
@@ -72,7 +77,7 @@ class _Preparing:
     def __init__(self, loop: Any, part: Any, context: Any) -> None:
         self.loop, self.part, self.context = loop, part, context
         self.kernel = loop.global_kernel
-        self.is_facets = _region(self.kernel) == mesh.ON_INTERIOR_FACETS
+        self.is_facets = _region(self.kernel) == "ON_INTERIOR_FACETS"
         iterset = loop.iterset
         #: Which rows of maps and data the loop has.
         self.span: Span = (int(part.offset), int(part.size))
@@ -90,14 +95,12 @@ class _Preparing:
         kernel, local = self.kernel, self.loop.local_kernel
         args = [self.argument(access.access, given, arg) for access, given, arg in self.loop.zipped_arguments]
         call = Call(tuple(self.zeroed), bool(kernel._pass_layer_arg))
-        run = mesh.ParLoop(
-            kernel_of(local, call), self.set, *args, context=self.context,
-            iteration_region=_region(kernel), pass_layer_arg=call.passes_layer,
-        )  # fmt: skip
-        return Prepared(run, self.before, self.after, self.matrices)
+        described = Loop(source_of(local, call), self.set, tuple(args), _region(kernel), call.passes_layer)
+        return Prepared(described, described.made(self.context), self.before, self.after, self.matrices)
 
-    def argument(self, access: Any, given: Any, arg: Any) -> Any:
+    def argument(self, access: Any, given: Any, arg: Any) -> AnyArg:
         """One argument; how many numbers of it are to be zero first is noted."""
+        made: AnyArg
         kind, zeroed = type(given).__name__, 0
         if kind == "GlobalKernelArg":
             made = self.shared(access.name, given, arg.data)
@@ -105,17 +108,17 @@ class _Preparing:
             made, zeroed = self.dat(access.name, arg.data, arg.map_)
         elif kind == "MixedDatKernelArg":
             parts = [self.dat(access.name, dat, map_) for dat, map_ in zip(arg.data, arg.map_, strict=True)]
-            made, zeroed = mesh.Arg.mixed([part for part, _ in parts]), sum(count for _, count in parts)
+            made, zeroed = MixedArg(tuple(part for part, _ in parts)), sum(count for _, count in parts)
         elif kind == "MatKernelArg":
-            made = self.matrix(access.name, given, arg.data, arg.maps, None if arg.lgmaps is None else arg.lgmaps[0])
+            made = self.matrix(access.name, arg.data, arg.maps, None if arg.lgmaps is None else arg.lgmaps[0])
         elif kind == "MixedMatKernelArg":
-            made = self.grid(access.name, given, arg)
+            made = self.grid(access.name, arg)
         else:
             raise LeftToPyOP2(f"a {kind}")
         self.zeroed.append(zeroed)
         return made
 
-    def shared(self, access: str, given: Any, data: Any) -> Any:
+    def shared(self, access: str, given: Any, data: Any) -> GlobalArg:
         if access not in ("READ", "INC", "MIN", "MAX"):
             raise LeftToPyOP2(f"a Global with {access}")
         if access in ("MIN", "MAX") and self.loop.local_kernel.requires_zeroed_output_arguments:
@@ -123,7 +126,7 @@ class _Preparing:
         if not given.double:
             made = global_of(data, access)
             self.follow(made, access)
-            return made(getattr(mesh, access))
+            return GlobalArg(made, access)
         # The kernel gets the numbers for both cells of a facet.
         if access != "READ":
             raise LeftToPyOP2(f"a Global with {access} for both cells of a facet")
@@ -134,9 +137,9 @@ class _Preparing:
             twice.data = np.tile(source, 2)
 
         self.before.append(renew)
-        return twice(mesh.READ)
+        return GlobalArg(twice, access)
 
-    def dat(self, access: str, data: Any, map_: Any) -> tuple[Any, int]:
+    def dat(self, access: str, data: Any, map_: Any) -> tuple[DatArg, int]:
         index = None
         if type(data).__name__ == "DatView":
             index, data = data.index, data._parent
@@ -144,7 +147,6 @@ class _Preparing:
             raise LeftToPyOP2(f"a {type(data).__name__} as an argument with a map")
         if map_ is None:
             return self.direct(access, data, index), 0
-        zeroes = access == "WRITE"
         if access in ("MIN", "MAX") and self.loop.local_kernel.requires_zeroed_output_arguments:
             raise LeftToPyOP2(f"{access} of a kernel that needs zeros")
         through = map_of(map_, self.span)
@@ -152,37 +154,34 @@ class _Preparing:
         made = dat_of(data, on, data._data, access)
         self.follow(made, access)
         count = map_.arity * (2 if self.is_facets else 1) * (1 if index is not None else made.cdim)
-        if index is not None:
-            made = made[index]
-        return made(getattr(mesh, access), through), count if zeroes else 0
+        return DatArg(made, access, through, index), count if access == "WRITE" else 0
 
-    def direct(self, access: str, data: Any, index: Any) -> Any:
+    def direct(self, access: str, data: Any, index: Any) -> DatArg:
         """Data of the elements themselves. PyOP2 hands kernels the address of it: they may read what is there and leave it alone."""
         first, count = self.span
         on = self.base.parent if self.kernel._extruded else self.base
         array = data._data if (first, count) == whole(data.dataset.set) else data._data[first : first + count]
         made = dat_of(data, on, array, access)
         self.follow(made, access)
-        if index is not None:
-            made = made[index]
-        if self.kernel._extruded:
-            if access in ("WRITE", "RW"):
-                raise LeftToPyOP2(f"{access} of data that all cells of a column share")
-            return made(getattr(mesh, access))
-        return made(mesh.READ if access == "READ" else mesh.RW)
+        if not self.kernel._extruded:
+            return DatArg(made, "READ" if access == "READ" else "RW", None, index)
+        if access in ("WRITE", "RW"):
+            raise LeftToPyOP2(f"{access} of data that all cells of a column share")
+        return DatArg(made, access, None, index)
 
-    def matrix(self, access: str, given: Any, mat: Any, maps: Any, lgmaps: Any) -> Any:
+    def matrix(self, access: str, mat: Any, maps: Any, lgmaps: Any) -> MatArg:
         if access not in ("INC", "WRITE"):
             raise LeftToPyOP2(f"a matrix with {access}")
         adopted = adopt(mat)
         self.matrices.append(adopted)
         self.before.append(adopted.fetch)
+        self.follow(adopted.mat, access)
         self.after.append(adopted.store)
-        through = tuple(map_of(map_, self.span) for map_ in maps)
-        rows, columns = adopted.dropped(mat.handle.getLGMap() if lgmaps is None else lgmaps, given.unroll)
-        return adopted.mat(getattr(mesh, access), through, lgmaps=(rows, columns), unroll_map=True)
+        row_map, column_map = (map_of(map_, self.span) for map_ in maps)
+        rows, columns = adopted.dropped(mat.handle.getLGMap() if lgmaps is None else lgmaps)
+        return MatArg(adopted.mat, access, (row_map, column_map), (rows, columns))
 
-    def grid(self, access: str, given: Any, arg: Any) -> Any:
+    def grid(self, access: str, arg: Any) -> GridArg:
         row_maps, column_maps = (tuple(maps) for maps in arg.maps)
         rows = []
         for i, row_map in enumerate(row_maps):
@@ -190,9 +189,9 @@ class _Preparing:
             for j, column_map in enumerate(column_maps):
                 place = i * len(column_maps) + j
                 lgmaps = None if arg.lgmaps is None else arg.lgmaps[place]
-                row.append(self.matrix(access, given.arguments[place], arg.data[i, j], (row_map, column_map), lgmaps))
-            rows.append(row)
-        return mesh.Arg.grid(rows)
+                row.append(self.matrix(access, arg.data[i, j], (row_map, column_map), lgmaps))
+            rows.append(tuple(row))
+        return GridArg(tuple(rows))
 
     def follow(self, made: Any, access: str) -> None:
         """On a device with memory of its own, numbers go there before each run, and come back after it."""
@@ -203,9 +202,8 @@ class _Preparing:
             self.after.append(lambda: made.data_ro)
 
 
-def _region(kernel: Any) -> Any:
+def _region(kernel: Any) -> str:
     region = kernel._iteration_region
     if not kernel._extruded or region is None:
-        return mesh.ALL
-    names = {"ALL": mesh.ALL, "BOTTOM": mesh.ON_BOTTOM, "TOP": mesh.ON_TOP, "INTERIOR_FACETS": mesh.ON_INTERIOR_FACETS}
-    return names[region.name]
+        return "ALL"
+    return {"ALL": "ALL", "BOTTOM": "ON_BOTTOM", "TOP": "ON_TOP", "INTERIOR_FACETS": "ON_INTERIOR_FACETS"}[region.name]

@@ -68,21 +68,20 @@ class Adopted:
             self.values[self.rows.index] = self.mat.data_ro.reshape(-1)
         _petsc.changed(self.handle, self.address)
 
-    def dropped(self, lgmaps: Any, by_rows: bool) -> list[Any]:
-        """For each row and each column of the matrix a number, negative where the matrix gets nothing. `by_rows` says whether PyOP2 would
-        look rows up one by one, and not by blocks."""
+    def dropped(self, lgmaps: Any) -> list[Any]:
+        """For each row and each column of the matrix a number, negative where the matrix gets nothing."""
         both = zip(lgmaps, self.mat.shape, self.rows.begin, strict=True)
-        return [_local(_numbers_of(lgmap, size, by_rows), begin) for lgmap, size, begin in both]
+        return [_local(_numbers_of(lgmap, size), begin) for lgmap, size, begin in both]
 
 
-def _numbers_of(lgmap: Any, size: int, by_rows: bool) -> Any:
+def _numbers_of(lgmap: Any, size: int) -> Any:
     """A number of PETSc's for each row."""
     numbers = np.asarray(lgmap.indices)
     if numbers.size == size:
         return numbers
-    # The numbers of a block of a mixed matrix are looked up as those of blocks are, row by row.
+    # The map of a block of a mixed matrix has a number for each row where others have one for each block, and PETSc looks rows up there.
     numbers = np.asarray(lgmap.block_indices)
-    if numbers.size == size and not by_rows:
+    if numbers.size == size:
         return numbers
     raise LeftToPyOP2("a local-to-global map of another size than the matrix")
 
@@ -168,15 +167,17 @@ def _of_block(handle: Any, mat: Any, dims: tuple[int, int], counts: tuple[int, .
     """Of one block of a mixed matrix, whose rows have those of other blocks beside it."""
     if handle.getType() != "seqaij":
         raise LeftToPyOP2(f"a block of a matrix of PETSc's type {handle.getType()}")
-    sides = zip(mat._parent.sparsity.dsets, (mat._i, mat._j), strict=True)
     ranges = []
-    for data, place in sides:
-        numbers = data.local_ises[place].indices
+    for lgmap, count, dim in zip(mat.local_to_global_maps, counts, dims, strict=True):
+        numbers = _numbers_of(lgmap, count * dim)
+        # Rows that are left out of the matrix have negative ones.
+        numbers = numbers[numbers >= 0]
         begin = int(numbers[0]) if numbers.size else 0
         if not np.array_equal(numbers, np.arange(begin, begin + numbers.size)):
             raise LeftToPyOP2("a block of a mixed matrix whose rows do not follow one another")
         ranges.append((begin, numbers.size))
-    return _grouped(_petsc.compressed_rows(handle), dims, counts, (ranges[0][0], ranges[1][0]), (ranges[0][1], ranges[1][1]))
+    rows, columns = ranges
+    return _grouped(_petsc.compressed_rows(handle), dims, counts, (rows[0], columns[0]), (rows[1], columns[1]))
 
 
 def _grouped(

@@ -1,0 +1,105 @@
+"""Running the loops of a capture again: are the numbers the same, and how long does it take?"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from .. import mesh
+from .._parloop import Context, ParloopError
+from ._build import Stored, build
+from ._format import read
+
+#: How far results may be from those of the file, as a part of the largest number, by the size of a number in bytes.
+_TOLERANCE = {8: 1e-12, 4: 1e-5}
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What came of one loop."""
+
+    kernel: str
+    elements: int
+    #: The largest difference from the numbers of the file, as a part of the largest of them.
+    difference: float
+    is_same: bool
+    #: The shortest of all runs.
+    seconds: float
+
+
+def rerun(path: str | os.PathLike[str], device: str | Context = "cpu", repeat: int = 10) -> list[Outcome]:
+    """Runs each loop of a capture, compares its numbers with those of the file, and measures some more runs.
+
+    The kernels of a capture are code that is compiled and run here.
+
+    Parameters
+    ----------
+    path : path
+        The capture.
+    device : str or Context
+        Where loops run.
+    repeat : int
+        How many runs are measured after the one that is compared.
+    """
+    if repeat < 1:
+        raise ValueError(f"at least 1 run is measured, not {repeat}")
+    context = device if isinstance(device, Context) else Context(device)
+    return [_outcome(stored, context, repeat) for stored in build(read(path))]
+
+
+def _outcome(stored: Stored, context: Context, repeat: int) -> Outcome:
+    run = stored.loop.made(context)
+    run()
+    is_same, difference = True, 0.0
+    for data, wanted in stored.wanted:
+        found = data.data_ro_with_halos if isinstance(data, mesh.Dat) else data.data_ro
+        apart, tolerance = _difference(found, wanted), _TOLERANCE.get(wanted.dtype.itemsize, 0.0) if wanted.dtype.kind == "f" else 0.0
+        is_same, difference = is_same and apart <= tolerance, max(difference, apart)
+    seconds = []
+    for _ in range(repeat):
+        context.synchronize()
+        begin = time.perf_counter()
+        run()
+        context.synchronize()
+        seconds.append(time.perf_counter() - begin)
+    return Outcome(stored.loop.source.name, stored.loop.set.size, difference, is_same, min(seconds))
+
+
+def _difference(found: Any, wanted: Any) -> float:
+    """The largest difference of two arrays as a part of the largest number; infinite where only one has a number."""
+    found, wanted = np.asarray(found).reshape(-1), wanted.reshape(-1)
+    if found.shape != wanted.shape or not np.array_equal(np.isfinite(found), np.isfinite(wanted)):
+        return float("inf")
+    finite = np.isfinite(wanted)
+    if not np.array_equal(found[~finite], wanted[~finite], equal_nan=True):
+        return float("inf")
+    found, wanted = found[finite].astype(float), wanted[finite].astype(float)
+    apart, largest = np.abs(found - wanted).max(initial=0.0), np.abs(wanted).max(initial=0.0)
+    return float(apart / largest) if apart else 0.0
+
+
+def command(arguments: list[str]) -> int:
+    """``parloop rerun``: prints a line for each loop; fails where numbers differ."""
+    parser = argparse.ArgumentParser("parloop rerun", description="Runs the loops of a capture, compares and times them. Its kernels are code.")
+    parser.add_argument("capture", help="a file that parloop.firedrake.capture wrote")
+    parser.add_argument("--device", default="cpu", help="where loops run (default: cpu)")
+    parser.add_argument("--repeat", type=int, default=10, help="how many runs are measured (default: 10)")
+    said = parser.parse_args(arguments)
+    try:
+        outcomes = rerun(said.capture, said.device, said.repeat)
+    except (ParloopError, OSError, ValueError) as error:
+        print(f"parloop rerun: {error}", file=sys.stderr)
+        return 1
+    print(f"{'elements':>10} {'ms':>10} {'difference':>11}  kernel")
+    for one in outcomes:
+        told = "" if one.is_same else "  differs"
+        print(f"{one.elements:>10} {one.seconds * 1e3:>10.4f} {one.difference:>11.1e}  {one.kernel}{told}")
+    different = sum(not one.is_same for one in outcomes)
+    print(f"{len(outcomes)} loops, {different} with other numbers than the file")
+    return 1 if different else 0
