@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from devices import DEVICES, opened
 
 import parloop as pl
 import parloop.mesh as op2
@@ -64,15 +65,18 @@ def written(tmp_path):
     return file
 
 
-def test_loops_of_all_kinds_are_run_again(written):
-    outcomes = rerun(written, "cpu:1", 1)
+@pytest.mark.parametrize("device", DEVICES)
+def test_loops_of_all_kinds_are_run_again(written, device):
+    outcomes = rerun(written, opened(device), 1)
     assert [outcome.kernel for outcome in outcomes] == ["add", "add", "sums", "block", "both", "facet"]
     assert [outcome.elements for outcome in outcomes] == [12, 3, 4, 12, 12, 12]
     assert all(outcome.is_same and outcome.difference < 1e-13 for outcome in outcomes), outcomes
 
 
-def test_loops_of_firedrake_are_run_again(capsys):
-    assert command([str(STORED), "--repeat", "1"]) == 0
+@pytest.mark.parametrize("device", DEVICES)
+def test_loops_of_firedrake_are_run_again(device, capsys):
+    opened(device)
+    assert command([str(STORED), "--repeat", "1", "--device", device]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[-1] == "11 loops, 0 with other numbers than the file"
     assert "form00_cell_integral" in out and "form0_interior_facet_horiz_integral" in out

@@ -119,6 +119,15 @@ def test_rectangular_matrices():
     same(lambda: fd.assemble(fd.div(fd.TrialFunction(V)) * fd.TestFunction(Q) * fd.dx))
 
 
+def test_matrices_that_are_written():
+    mesh = fd.UnitSquareMesh(4, 3)
+    for V, W in (
+        (fd.FunctionSpace(mesh, "CG", 1), fd.FunctionSpace(mesh, "CG", 2)),
+        (fd.VectorFunctionSpace(mesh, "CG", 2), fd.VectorFunctionSpace(mesh, "DG", 1)),
+    ):
+        same(lambda V=V, W=W: fd.assemble(fd.interpolate(fd.TrialFunction(V), W)))
+
+
 def test_interior_facets():
     V = space("DG", 1)
     u, v, n, f = fd.TrialFunction(V), fd.TestFunction(V), fd.FacetNormal(V.mesh()), some(V)
