@@ -13,6 +13,7 @@ pytest.importorskip("firedrake", reason="Firedrake is not installed; see docs/fi
 import firedrake as fd  # noqa: E402 - it is skipped where it is missing
 from pyop2 import op2  # noqa: E402
 
+import parloop as pl  # noqa: E402
 import parloop.firedrake as on_parloop  # noqa: E402
 from parloop.captured import rerun  # noqa: E402
 
@@ -117,6 +118,15 @@ def test_rectangular_matrices():
     mesh = fd.UnitSquareMesh(4, 3)
     V, Q = fd.VectorFunctionSpace(mesh, "CG", 2), fd.FunctionSpace(mesh, "DG", 1)
     same(lambda: fd.assemble(fd.div(fd.TrialFunction(V)) * fd.TestFunction(Q) * fd.dx))
+
+
+def test_matrices_that_are_written():
+    mesh = fd.UnitSquareMesh(4, 3)
+    for V, W in (
+        (fd.FunctionSpace(mesh, "CG", 1), fd.FunctionSpace(mesh, "CG", 2)),
+        (fd.VectorFunctionSpace(mesh, "CG", 2), fd.VectorFunctionSpace(mesh, "DG", 1)),
+    ):
+        same(lambda V=V, W=W: fd.assemble(fd.interpolate(fd.TrialFunction(V), W)))
 
 
 def test_interior_facets():
@@ -255,6 +265,26 @@ def test_a_matrix_is_assembled_again_in_place():
     c.assign(3.0)
     fd.assemble(c * u * v * fd.dx, tensor=A)
     assert np.allclose(numbers(A), 3 * first, rtol=1e-13) and A.petscmat.stateGet() > state
+
+
+def test_data_goes_to_a_device_with_memory_of_its_own_and_comes_back():
+    try:
+        context = pl.Context("opencl")
+    except pl.DeviceError as error:
+        pytest.skip(str(error))
+    V = space("CG", 1, cells=3)
+    u, v, f = fd.TrialFunction(V), fd.TestFunction(V), some(V)
+
+    def compute():
+        found = []
+        for factor in (1.0, 2.5):
+            f.dat.data[...] = factor * np.arange(f.dat.data.size)
+            found += [fd.assemble(f * f * fd.dx), *numbers(fd.assemble(f * v * fd.dx))]
+        A = fd.assemble(u * v * fd.dx, bcs=fd.DirichletBC(V, 0, 1))
+        fd.assemble(3 * u * v * fd.dx, tensor=A)
+        return np.array([*found, *numbers(A).ravel()])
+
+    same(compute, context)
 
 
 PARALLEL = """
