@@ -57,6 +57,7 @@ const PREPARE: &[Pass] = &[
     assign_local_axes,
     find_address_spaces,
     privatize,
+    open_temporaries,
     infer_descriptors,
 ];
 
@@ -110,6 +111,12 @@ fn privatize(program: &Program, _: Target) -> Result<Program, LoopError> {
     each_kernel(program, |kernel| Ok(Some(transform::privatize_for_concurrent_inames(kernel)?)))
 }
 
+/// A called kernel gets its memory from its caller, so it is done to a kernel that is called from outside alone.
+fn open_temporaries(program: &Program, _: Target) -> Result<Program, LoopError> {
+    let Ok(entry) = program.only_entry() else { return Ok(program.clone()) };
+    each_kernel(program, |kernel| Ok(if kernel.name == *entry { infer::open_temporaries(kernel) } else { None }))
+}
+
 fn infer_descriptors(program: &Program, target: Target) -> Result<Program, LoopError> {
     Ok(infer::descriptors(program, target)?)
 }
@@ -138,8 +145,6 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
         return Err(LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() });
     }
     let program = prepare(&only, target)?;
-    // A called kernel gets its memory from its caller.
-    let program = each_kernel(&program, |kernel| Ok(if kernel.name == entry { infer::open_temporaries(kernel) } else { None }))?;
     let mut schedules = BTreeMap::new();
     let (mut doubts, mut own, mut bounds, mut warnings) = (BTreeSet::new(), BTreeSet::new(), Vec::new(), Vec::new());
     for name in reachable(&program)? {

@@ -267,3 +267,31 @@ concatenate_arrays [s, t] u axis_nr={axis}
         assert_eq!(message, "concatenate_arrays: `s` and `t` differ in their types; only arrays that are alike can become one");
     }
 }
+
+#[test]
+fn a_call_knows_the_memory_of_temporaries_whose_lengths_only_a_call_knows() {
+    let found = outcome(
+        "; sizes 1 3
+kernel f
+domain {[i]: 0 <= i < n}
+domain {[from, to, l]: 0 <= from, to, l < 6}
+data
+  b, z: global float64[2*n + 16, 2*n + 16]
+  n: value int32
+instructions
+;= z[i + 1, l + 1] = b[i, 5 - l] {id=call, dep=*, inames=i:l}
+  [to]: z[i + 1, to + 1] = reversed([from]: b[i, from]) {id=call, dep=*, inames=i}
+function reversed
+domain {[l]: 0 <= l < 6}
+data
+  from, to: global float64[6]
+instructions
+  to[l] = from[5 - l] {id=set, inames=l}
+
+; chain
+pack_and_unpack_args_for_call reversed
+privatize_temporaries_with_inames [i]
+",
+    );
+    assert_eq!(found, Outcome::Same);
+}

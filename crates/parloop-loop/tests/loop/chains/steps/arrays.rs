@@ -173,10 +173,15 @@ pub(super) fn buffer_array(view: &mut View<'_>) -> Option<String> {
 }
 
 pub(super) fn concatenate_arrays(view: &mut View<'_>) -> Option<String> {
-    let names: Vec<String> = view.temporaries().into_iter().filter(|(_, axes)| *axes > 0).map(|(name, _)| name).collect();
+    let mut names: Vec<String> = view.temporaries().into_iter().filter(|(_, axes)| *axes > 0).map(|(name, _)| name).collect();
+    // Those of other types are refused.
+    let first = view.draw.any(&names)?;
+    let ty = |name: &str| view.kernel.temporaries.get(name).map(|temporary| (temporary.ty.clone(), temporary.space));
+    if !view.draw.one_in(4) {
+        names.retain(|name| ty(name) == ty(&first));
+    }
     let some = if names.len() < 2 { return None } else { view.draw.some(&names, 2) };
-    let axis = view.draw.of(&["", "", " axis_nr=1"]);
-    (some.len() > 1).then(|| format!("{} joined{axis}", list(&some)))
+    (some.len() > 1).then(|| format!("{} joined", list(&some)))
 }
 
 pub(super) fn unprivatize_temporaries_with_inames(view: &mut View<'_>) -> Option<String> {
