@@ -184,13 +184,20 @@ impl Joiner<'_> {
         self.mark_line(1, name);
         let lines = Lines::of(text);
         let mut start = 0;
+        // Where a directive ends of which nothing is left.
+        let mut replaced_to = 0;
         for (index, whole) in text.split_inclusive('\n').enumerate() {
             let place = Place { name, line: index + 1, folder, depth };
             let line = whole.strip_suffix('\n').unwrap_or(whole);
             let line = line.strip_suffix('\r').unwrap_or(line);
-            let directive = lines.directive_in(start..start + whole.len());
-            let comment = if lines.begins_inside(start) { None } else { line_comment(line) };
+            let line_start = start;
             start += whole.len();
+            if line_start < replaced_to {
+                self.push_line("");
+                continue;
+            }
+            let directive = lines.directive_in(line_start..start);
+            let comment = if lines.begins_inside(line_start) { None } else { line_comment(line) };
             match comment.and_then(|at| Some((at, CommentMark::read(&line[at..])?))) {
                 Some((_, CommentMark::OnlyFor { contexts })) if self.is_for(contexts) => {}
                 Some((_, CommentMark::OnlyFor { .. })) => {
@@ -213,12 +220,15 @@ impl Joiner<'_> {
             let bare = without_comments(&text[directive.clone()]);
             match Directive::read(&bare) {
                 Directive::Include { file, system } => {
-                    let is_found = self.include(line, file, system, &place)?;
-                    if is_found && text[directive].contains('\n') && !bare.contains('\n') {
-                        return Err(place.error("an #include goes on in the next line; write it in one line".into()));
-                    }
+                    // The end of a comment, perhaps.
+                    self.out.push_str(&text[line_start..directive.start]);
+                    self.include(bare.trim_end(), file, system, &place)?;
+                    replaced_to = directive.end;
                 }
-                Directive::Once => self.push_line(""),
+                Directive::Once => {
+                    self.push_line(&text[line_start..directive.start]);
+                    replaced_to = directive.end;
+                }
                 other => {
                     match other {
                         Directive::If => self.conditions += 1,
@@ -258,10 +268,10 @@ impl Joiner<'_> {
     }
 
     /// A header of the user's is put in place, so that it is part of what is compiled and cached on every target. A system header
-    /// is the compiler's business on the CPU; on the other targets the prelude stands for the C library's. Says whether it was put in place.
-    fn include(&mut self, line: &str, file: &str, system: bool, place: &Place) -> Result<bool> {
+    /// is the compiler's business on the CPU; on the other targets the prelude stands for the C library's.
+    fn include(&mut self, line: &str, file: &str, system: bool, place: &Place) -> Result<()> {
         if let Some(path) = self.find(file, place.folder.filter(|_| !system), system) {
-            return self.add_header(&path, place).map(|()| true);
+            return self.add_header(&path, place);
         }
         if self.target == DeviceKind::Cpu {
             self.push_line(line);
@@ -273,7 +283,7 @@ impl Joiner<'_> {
             // The compiler tells it, unless a condition or a comment hides the line.
             self.push_line(&format!("#error header \"{file}\" was not found; name its folder in the include folders"));
         }
-        Ok(false)
+        Ok(())
     }
 
     /// Where a file is that is included from a folder, or as a header of the system's.
@@ -527,6 +537,27 @@ mod tests {
         assert_eq!(joined(text, DeviceKind::OpenCl), "#line 1 \"<source>\"\n\nb //only_for_context opencl\n\n");
         assert!(joined(text, DeviceKind::Cpu).contains("\na //only"));
         assert!(joined(text, DeviceKind::Hip).contains("\nc //only"));
+    }
+
+    #[test]
+    fn a_directive_of_several_lines_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mine.h"), "int from_header;\n").unwrap();
+        for (directive, before) in [
+            ("#include \\\n<mine.h>", ""),
+            ("# \\\ninclude \"mine.h\"", ""),
+            ("#include \"mine.h\" /* one\ntwo */", ""),
+            ("/* one\ntwo */ #include <mine.h>", "/* one\ntwo */ "),
+        ] {
+            let source = Source::text(format!("{directive}\nint after;"));
+            let text = join(&[source], DeviceKind::Cuda, &[folder.path().to_owned()]).unwrap().text;
+            let header = folder.path().join("mine.h");
+            let begin = format!("#line 1 \"<source>\"\n{before}#line 1 \"{}\"\nint from_header;\n#line ", header.display());
+            let end = if before.is_empty() { "2 \"<source>\"\n\nint after;\n" } else { "3 \"<source>\"\nint after;\n" };
+            assert_eq!(text, begin + end, "{directive}");
+        }
+        assert_eq!(joined("#include \\\n<math.h>\nint after;", DeviceKind::Cuda), "#line 1 \"<source>\"\n\n\nint after;\n");
+        assert_eq!(joined("#pragma \\\nonce\nint after;", DeviceKind::Cuda), "#line 1 \"<source>\"\n\n\nint after;\n");
     }
 
     #[test]
