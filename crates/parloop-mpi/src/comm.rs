@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::{Mutex, Once, PoisonError};
+use std::time::Duration;
 
 use crate::Result;
 use crate::abi::{Abi, Handle};
@@ -193,9 +194,11 @@ impl Comm {
         Ok(all)
     }
 
-    /// Ends all processes at once.
+    /// Ends all processes.
     pub fn abort(&self, code: i32) -> ! {
         if let Some(group) = self.group {
+            // A launcher that ends its processes forgets what it has not read of them: the reason, that is.
+            std::thread::sleep(TIME_TO_BE_READ);
             // SAFETY: the communicator is ours. Nothing is waited for: another thread may be inside of a call.
             unsafe { (group.mpi.table.abort)(group.mpi.table.world, code) };
         }
@@ -223,6 +226,9 @@ impl Comm {
         self.group
     }
 }
+
+/// How long a process that ends all of them waits for the launcher to read what it printed.
+const TIME_TO_BE_READ: Duration = Duration::from_millis(300);
 
 /// Whether an error of one process ends all of them: yes, unless `PARLOOP_MPI_ERRORS=return`.
 pub(crate) fn ends_all() -> bool {
