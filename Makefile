@@ -79,7 +79,7 @@ $(VENV)/.tools:
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.tools Makefile
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py mpi4py
 	touch $@
 
 $(VENV)/.pictures: $(VENV)/.tools

@@ -1,5 +1,6 @@
 """Meshes that processes share: programs under every mpirun that is installed, against the same numbers of one process."""
 
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -338,3 +339,96 @@ def test_what_cannot_be_distributed_is_told():
     with pytest.raises(pl.SetValueError, match="extruded sets such as `nodes_extruded` are not distributed"):
         op2.distribute(cells)
     del columns, ends
+
+
+OWN_HALO = """
+import parloop.compat
+parloop.compat.install("pyop2")
+from pyop2 import op2
+from pyop2.mpi import COMM_WORLD as world
+
+count = 23  # nodes of a line; edge e joins e and e + 1, and belongs to the owner of e
+first, last = count * rank // size, count * (rank + 1) // size
+numbers = np.array([*range(first, last), *([first - 1] if rank > 0 else []), *([last] if rank < size - 1 else [])])
+place = {int(number): index for index, number in enumerate(numbers)}
+edges = [(edge, edge + 1) for edge in range(first, min(last, count - 1))]
+
+
+class LineHalo(op2.Halo):
+    comm, local_to_global_numbering, calls = world, numbers, []
+
+    def pairs(self):  # another process, our node that is its ghost, our ghost of its node
+        if rank > 0:
+            yield rank - 1, 0, last - first
+        if rank < size - 1:
+            yield rank + 1, last - first - 1, len(numbers) - 1
+
+    def global_to_local_begin(self, dat, mode):
+        assert mode == op2.WRITE
+        self.calls.append(("to ghosts", dat.name))
+
+    def global_to_local_end(self, dat, mode):
+        for other, own, ghost in self.pairs():
+            dat._data[ghost] = world.sendrecv(dat._data[own].copy(), other, source=other)
+
+    def local_to_global_begin(self, dat, mode):
+        self.calls.append(("to owners", dat.name))
+
+    def local_to_global_end(self, dat, mode):
+        combine = {op2.INC: np.add, op2.MIN: np.minimum, op2.MAX: np.maximum}[mode]
+        for other, own, ghost in self.pairs():
+            dat._data[own] = combine(dat._data[own], world.sendrecv(dat._data[ghost].copy(), other, source=other))
+
+
+assert (world.rank, world.size) == (rank, size)
+halo = LineHalo()
+nodes = op2.Set((0, last - first, len(numbers)), "nodes", halo=halo, comm=world)
+cells = op2.Set(len(edges), "edges", comm=world)
+ends = op2.Map(cells, nodes, 2, [[place[a], place[b]] for a, b in edges], "ends")
+values = np.arange(count) ** 2 % 7 + 1.0
+products, left, right = values[:-1] * values[1:], np.arange(count - 1), np.arange(1, count)
+sums, least = np.zeros(count), np.full(count, 100.0)
+np.add.at(sums, left, products)
+np.add.at(sums, right, -2 * products)
+np.minimum.at(least, left, values[1:])
+np.minimum.at(least, right, values[:-1])
+
+# Ghosts of x are wrong until they are exchanged.
+x = op2.Dat(nodes, np.where(np.arange(len(numbers)) < last - first, values[numbers], np.nan), name="x")
+x.halo_valid = False
+y, low = op2.Dat(nodes, np.zeros(len(numbers)), name="y"), op2.Dat(nodes, np.full(len(numbers), 100.0), name="low")
+pair = op2.Dat(nodes**2, np.zeros((len(numbers), 2)), name="pair")
+g, top = op2.Global(1, 5.0, name="g", comm=world), op2.Global(1, -1.0, name="top", comm=world)
+kernel = op2.Kernel('''void k(double *y, double *second, double *g, double *top, const double *x) {
+  double t = x[0] * x[1];
+  y[0] += t; y[1] -= 2*t; second[0] += t; second[1] -= 2*t; g[0] += t; if (t > top[0]) top[0] = t; }''', "k")
+loop = op2.ParLoop(kernel, cells, y(op2.INC, ends), op2.DatView(pair, 1)(op2.INC, ends), g(op2.INC), top(op2.MAX), x(op2.READ, ends))
+for turn in (1, 2):
+    loop()
+    assert np.array_equal(y.data_ro, turn * sums[first:last]) and np.array_equal(pair.data_ro[:, 1], turn * sums[first:last])
+    assert g.data_ro[0] == 5 + turn * products.sum() and top.data_ro[0] == products.max() and not pair.data_ro[:, 0].any()
+assert halo.calls.count(("to ghosts", "x")) == 1 and halo.calls.count(("to owners", "y")) == 2
+assert np.array_equal(y.data_ro_with_halos, 2 * sums[numbers]) and y.halo_valid
+code = "void m(double *low, const double *x) { for (int i = 0; i < 2; i++) low[i] = fmin(low[i], x[1 - i]); }"
+op2.par_loop(op2.Kernel(code, "m"), cells, low(op2.MIN, ends), x(op2.READ, ends))
+assert np.array_equal(low.data_ro, least[first:last])
+assert x.inner(x) == (values**2).sum() and np.isclose(x.norm, np.sqrt((values**2).sum()), rtol=1e-14)
+x.data[:] += 1
+assert not x.halo_valid and np.array_equal(x.data_ro_with_halos, values[numbers] + 1)
+with y.frozen_halo(op2.INC):
+    before = len(halo.calls)
+    op2.par_loop(op2.Kernel("void n(double *y) { y[0] += 1; }", "n"), cells, y(op2.INC, ends))
+    assert len(halo.calls) == before
+try:
+    op2.Sparsity(nodes**1, [(ends, ends, None)])
+    raise AssertionError("a matrix over several processes was made")
+except NotImplementedError as error:
+    assert "several processes" in str(error)
+"""
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_program_of_pyop2_exchanges_ghosts_by_a_halo_of_its_own(ranks, tmp_path):
+    if importlib.util.find_spec("mpi4py") is None:
+        missing("mpi4py")
+    passes("openmpi", ranks, OWN_HALO, tmp_path)

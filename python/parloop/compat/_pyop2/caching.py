@@ -18,7 +18,7 @@ import numpy as np
 
 from .configuration import configuration
 from .exceptions import CachingError, HashError
-from .mpi import Comm, comm_cache_keyval, temp_internal_comm
+from .mpi import Comm, cache_keyval, is_shared, temp_internal_comm
 
 __all__ = [
     "CachingError", "DEFAULT_CACHE", "DictLikeDiskAccess", "HashError", "clear_memory_cache", "default_comm_fetcher",
@@ -144,12 +144,13 @@ class DictLikeDiskAccess(MutableMapping[Any, Any]):
         pickle.dump(value, filehandle)
 
 
-def _of_comm(comm: Comm, factory: Callable[[], MutableMapping[Any, Any]]) -> MutableMapping[Any, Any]:
+def _of_comm(comm: Any, factory: Callable[[], MutableMapping[Any, Any]]) -> MutableMapping[Any, Any]:
     """The cache of a communicator that is of the same class as the factory's; on disk also in the same folder."""
-    caches = comm.Get_attr(comm_cache_keyval)
+    keyval = cache_keyval(comm)
+    caches = comm.Get_attr(keyval)
     if caches is None:
         caches = {}
-        comm.Set_attr(comm_cache_keyval, caches)
+        comm.Set_attr(keyval, caches)
     made = factory()
     name = type(made).__name__
     folder = getattr(made, "cachedir", None)
@@ -187,8 +188,12 @@ def parallel_cache(
             _check_key(key)
             with temp_internal_comm(comm_fetcher(*args, **kwargs)) as comm:
                 cache = _of_comm(comm, cache_factory)
-            full = (place, key) if isinstance(cache, DictLikeDiskAccess) else (function, _memory_key(key))
+            is_on_disk = isinstance(cache, DictLikeDiskAccess)
+            full = (place, key) if is_on_disk else (function, _memory_key(key))
             value = cache.get(full, _MISS)
+            # A file may appear between the looks of two processes: the function may be one that all call together, or none.
+            if is_on_disk and is_shared(comm) and not all(comm.allgather(value is not _MISS)):
+                value = _MISS
             if value is _MISS:
                 value = function(*args, **kwargs)
                 value = cache.setdefault(full, value)
@@ -261,5 +266,6 @@ def memory_and_disk_cache(
 def clear_memory_cache(comm: Any) -> None:
     """Drops all caches of a communicator. Files stay."""
     with temp_internal_comm(comm) as inner:
-        if inner.Get_attr(comm_cache_keyval) is not None:
-            inner.Set_attr(comm_cache_keyval, {})
+        keyval = cache_keyval(inner)
+        if inner.Get_attr(keyval) is not None:
+            inner.Set_attr(keyval, {})

@@ -14,7 +14,8 @@ from ... import DataValueError, IndexValueError, MapValueError, mesh
 from ...mesh._petsc import vector
 from .arguments import Arg
 from .datatypes import as_cstr
-from .mpi import internal_comm
+from .halos import Exchanged
+from .mpi import internal_comm, is_shared, reduced
 from .sets import GlobalDataSet
 from .vector import Vec, is_for_petsc
 
@@ -60,7 +61,7 @@ class _Vectors:
         return self._vec("wo")
 
 
-class Dat(_Vectors, mesh.Dat):
+class Dat(_Vectors, Exchanged, mesh.Dat):
     """Numbers on each element of a set."""
 
     def __new__(cls, dataset: Any, data: Any = None, dtype: Any = None, name: Any = None) -> Self:
@@ -79,11 +80,46 @@ class Dat(_Vectors, mesh.Dat):
 
     @property
     def _data(self) -> Any:
-        return self.data_with_halos
+        return super().data_with_halos
 
     @_data.setter
     def _data(self, values: Any) -> None:
-        self.data_with_halos[...] = np.reshape(values, self.shape)
+        self._data[...] = np.reshape(values, self.shape)
+
+    @property
+    def data_with_halos(self) -> Any:
+        """The values with those of ghosts, which get the values of their owners first."""
+        self._renew(mesh.RW)
+        return super().data_with_halos
+
+    @property
+    def data_ro_with_halos(self) -> Any:
+        """As `data_with_halos`, to look at."""
+        self._renew(mesh.READ)
+        return super().data_ro_with_halos
+
+    def _renew(self, access: Any) -> None:
+        if self._halo() is not None:
+            self.global_to_local_begin(access)
+            self.global_to_local_end(access)
+
+    def freeze_halo(self, access: Any) -> None:
+        super().freeze_halo(access)
+        self._halo_frozen = True
+
+    def unfreeze_halo(self) -> None:
+        super().unfreeze_halo()
+        self._halo_frozen = False
+
+    def inner(self, other: Any) -> Any:
+        """The sum of the products with another's, whose conjugates are taken, over the elements that the processes own."""
+        own = super().inner(other)
+        return reduced(self.comm, np.asarray(own), "SUM")[()] if is_shared(self.comm) else own
+
+    @property
+    def norm(self) -> float:
+        """The square root of the sum of squares over the elements that the processes own."""
+        return float(np.sqrt(abs(self.inner(self)))) if is_shared(self.comm) else super().norm
 
     def increment_dat_version(self) -> None:
         """Says that the numbers were changed."""
@@ -161,7 +197,7 @@ class Dat(_Vectors, mesh.Dat):
         return f"Dat({self.dataset!r}, None, {self.dtype!r}, {self.name!r})"
 
 
-class DatView(mesh.DatView):
+class DatView(Exchanged, mesh.DatView):
     """One component of data on a set. Its arithmetic is done by the host."""
 
     @property
@@ -171,6 +207,14 @@ class DatView(mesh.DatView):
 
     def __call__(self, access: Any, path: Any = None) -> Any:
         return Arg(super().__call__(access, path), self, access, path)
+
+    @property
+    def _data(self) -> Any:
+        return self.parent._data[(slice(None), *self.index)]
+
+    @property
+    def _halo_frozen(self) -> bool:  # type: ignore[override]
+        return bool(self.parent._halo_frozen)
 
     @property
     def cdim(self) -> int:

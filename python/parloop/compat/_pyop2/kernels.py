@@ -11,6 +11,7 @@ from ...loops._program import Program
 from .arguments import native_arguments
 from .caching import memory_cache
 from .exceptions import NameTypeError, SetTypeError
+from .halos import exchanged, needs_exchange
 from .libraries import load_libraries
 from .mpi import COMM_WORLD
 
@@ -116,10 +117,24 @@ class ParLoop(mesh.ParLoop):
     """A kernel over a set with its arguments, ready to be called."""
 
     def __new__(cls, kernel: Any, iterset: Any, *args: Any, **options: Any) -> Any:
-        return mesh.ParLoop.__new__(cls, _native(kernel, iterset), iterset, *native_arguments(args), **_columns(options))
+        made = _ExchangingParLoop if cls is ParLoop and needs_exchange(iterset, args) else cls
+        return mesh.ParLoop.__new__(made, _native(kernel, iterset), iterset, *native_arguments(args), **_columns(options))
 
     def __init__(self, kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
         self.local_kernel = kernel
+
+
+class _ExchangingParLoop(ParLoop):
+    """A loop in which other processes have a part."""
+
+    def __init__(self, kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
+        super().__init__(kernel, iterset, *args, **options)
+        self._iterset, self._args = iterset, args
+
+    def __call__(self) -> None:
+        exchanged(super().__call__, self._iterset, self._args)
+
+    compute = __call__
 
 
 Parloop = ParLoop
@@ -127,7 +142,11 @@ Parloop = ParLoop
 
 def par_loop(kernel: Any, iterset: Any, *args: Any, **options: Any) -> None:
     """Runs a kernel for each element of a set."""
-    mesh.par_loop(_native(kernel, iterset), iterset, *native_arguments(args), **_columns(options))
+    run = functools.partial(mesh.par_loop, _native(kernel, iterset), iterset, *native_arguments(args), **_columns(options))
+    if needs_exchange(iterset, args):
+        exchanged(run, iterset, args)
+    else:
+        run()
 
 
 parloop = par_loop

@@ -16,7 +16,7 @@ from .data import Dat, Global
 from .datatypes import as_cstr
 from .identity import OneOfEqual, identities
 from .mixed import MixedDat
-from .mpi import internal_comm
+from .mpi import internal_comm, is_shared
 from .sets import GlobalDataSet
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ class Sparsity(mesh.Sparsity, metaclass=OneOfEqual):
         if len(dsets) != 2 or not all(isinstance(side, (mesh.DataSet, mesh.MixedDataSet)) for side in dsets):
             # The class itself says what is wrong.
             return cls, (dsets, {}, name, False, False, diagonal_block), None
+        if any(is_shared(getattr(side, "comm", None)) for side in dsets):
+            raise NotImplementedError("a matrix whose rows several processes have is not supported; parloop.mesh.distribute gives one")
         kind = MixedSparsity if any(isinstance(side, mesh.MixedDataSet) for side in dsets) else cls
         nest = bool(configuration["matnest"] if nest is None else nest)
         block_sparse = bool(configuration["block_sparsity"] if block_sparse is None else block_sparse)

@@ -1,4 +1,4 @@
-"""One process: what PyOP2's programs ask of communicators."""
+"""What PyOP2's programs ask of communicators: mpi4py where a launcher started several processes, and one process of ours elsewhere."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
+from ..._parloop import _Comm
+
 __all__ = [
     "COMM_NULL", "COMM_SELF", "COMM_WORLD", "MPI", "PyOP2CommError", "collective", "comm_cache_keyval", "compilation_comm", "dup_comm",
-    "internal_comm", "is_pyop2_comm", "temp_internal_comm",
+    "internal_comm", "is_pyop2_comm", "is_shared", "reduced", "temp_internal_comm",
 ]  # fmt: skip
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -98,7 +102,7 @@ class Comm:
     def Split(self, color: int = 0, key: int = 0) -> Comm:
         """Another communicator of this process; `COMM_NULL` where the colour is `MPI.UNDEFINED`."""
         self._check()
-        return COMM_NULL if color == MPI.UNDEFINED else Comm(f"{self.name}_SPLIT")
+        return _NULL if color == _OneProcess.UNDEFINED else Comm(f"{self.name}_SPLIT")
 
     def Split_type(self, split_type: int = 0, key: int = 0, info: Any = None) -> Comm:
         """Another communicator of this process."""
@@ -127,18 +131,18 @@ class Comm:
         return f"<communicator {self.name!r}{' (null)' if self._is_null else ''} of one process>"
 
 
-COMM_WORLD, COMM_SELF, COMM_NULL = Comm("world"), Comm("self"), Comm("null")
-COMM_NULL._is_null = True
+_NULL = Comm("null")
+_NULL._is_null = True
 
 
-class MPI:
+class _OneProcess:
     """The names of mpi4py that programs use."""
 
     Comm = Comm
     Intracomm = Comm
-    COMM_WORLD = COMM_WORLD
-    COMM_SELF = COMM_SELF
-    COMM_NULL = COMM_NULL
+    COMM_WORLD = Comm("world")
+    COMM_SELF = Comm("self")
+    COMM_NULL = _NULL
     COMM_TYPE_SHARED = 0
     UNDEFINED = -32766
     # With one process the result of every operation is the value itself.
@@ -146,30 +150,66 @@ class MPI:
     Wtime = staticmethod(time.perf_counter)
 
 
-#: The attribute of a communicator that has its caches by name.
-comm_cache_keyval = Comm.Create_keyval()
+def _processes() -> Any:
+    """mpi4py where there are several processes."""
+    size = _Comm.world().size
+    if size == 1:
+        return _OneProcess
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        reason = f"{size} processes were started together; programs of PyOP2 need mpi4py for the same MPI, but: {error}"
+        raise ImportError(reason) from error
+    return MPI
 
-#: Communicators of ours for those of other packages, by their handles.
-_STAND_INS: dict[tuple[type, int], Comm] = {}
+
+#: mpi4py, or what stands for it in one process.
+MPI: Any = _processes()
+COMM_WORLD, COMM_SELF, COMM_NULL = MPI.COMM_WORLD, MPI.COMM_SELF, MPI.COMM_NULL
+
+#: The attribute of a communicator that has its caches by name.
+comm_cache_keyval = MPI.Comm.Create_keyval()
+
+#: The same attribute, by the type of communicators.
+_CACHE_KEYVALS: dict[type, int] = {MPI.Comm: comm_cache_keyval}
+
+
+def _is_null(comm: Any) -> bool:
+    return bool(comm == (_NULL if isinstance(comm, Comm) else MPI.COMM_NULL))
+
+
+def is_shared(comm: Any) -> bool:
+    """Whether a communicator has several processes."""
+    return comm is not None and not isinstance(comm, Comm) and int(comm.Get_size()) > 1
+
+
+def reduced(comm: Any, values: Any, operation: str) -> Any:
+    """The values of all processes combined, entry by entry: ``"SUM"``, ``"MIN"`` or ``"MAX"``."""
+    if not is_shared(comm):
+        return values
+    values = np.asarray(values, order="C")
+    result = np.empty_like(values)
+    comm.Allreduce(values, result, op=getattr(MPI, operation))
+    return result
 
 
 def collective(function: _Function) -> _Function:
-    """The function: with one process every call is made by all."""
+    """The function, which all processes call together."""
     return function
 
 
 def internal_comm(comm: Any, obj: object = None) -> Any:
-    """The communicator itself, or the one of all processes: with one process there is nothing to keep apart."""
+    """The communicator itself, or the one of all processes. Our own messages use a communicator of their own, so that nothing is duplicated."""
     if comm is None:
         return COMM_WORLD
-    if isinstance(comm, Comm) and comm == COMM_NULL:
-        raise PyOP2CommError(f"communicator {comm.name!r} was freed, or is COMM_NULL; use another")
+    if _is_null(comm):
+        raise PyOP2CommError(f"communicator {getattr(comm, 'name', 'null')!r} was freed, or is COMM_NULL; use another")
     return comm
 
 
 def is_pyop2_comm(comm: Any) -> bool:
-    """Whether it is a communicator of this module."""
-    return isinstance(comm, Comm) and comm != COMM_NULL
+    """Whether it is a communicator that this module hands out."""
+    return isinstance(comm, (Comm, MPI.Comm)) and not _is_null(comm)
 
 
 def dup_comm(comm: Any) -> Any:
@@ -178,27 +218,29 @@ def dup_comm(comm: Any) -> Any:
 
 
 def compilation_comm(comm: Any, obj: object = None) -> Any:
-    """As `internal_comm`: one process compiles for itself."""
+    """As `internal_comm`: the cache of compiled code keeps all but one process of a machine waiting."""
     return internal_comm(comm, obj)
 
 
+def cache_keyval(comm: Any) -> int:
+    """The attribute that has the caches of a communicator."""
+    kind = next((known for known in _CACHE_KEYVALS if isinstance(comm, known)), type(comm))
+    if kind not in _CACHE_KEYVALS:
+        _CACHE_KEYVALS[kind] = kind.Create_keyval()
+    return _CACHE_KEYVALS[kind]
+
+
 class temp_internal_comm:
-    """``with temp_internal_comm(comm) as inner:`` gives a communicator with attributes: `comm`, or one that stands for one of mpi4py's."""
+    """``with temp_internal_comm(comm) as inner:`` gives a communicator with attributes."""
 
     def __init__(self, comm: Any) -> None:
         self.user_comm = comm
-        found = internal_comm(comm, self)
-        if not isinstance(found, Comm):
-            try:
-                handle = (type(found), int(found.py2f()))
-            except AttributeError:
-                raise PyOP2CommError(f"a communicator is needed, not an object of type {type(found).__name__}") from None
-            found = _STAND_INS.setdefault(handle, Comm(str(getattr(found, "name", "") or handle[1])))
-        self.internal_comm: Comm = found
+        self.internal_comm = internal_comm(comm, self)
+        if not hasattr(self.internal_comm, "Get_attr"):
+            raise PyOP2CommError(f"a communicator is needed, not an object of type {type(comm).__name__}")
 
-    def __enter__(self) -> Comm:
+    def __enter__(self) -> Any:
         return self.internal_comm
 
     def __exit__(self, *error: object) -> None:
         pass
-

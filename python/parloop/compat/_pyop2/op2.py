@@ -19,6 +19,7 @@ from ...mesh import (
 )
 from .configuration import configuration as configuration
 from .data import Constant as Constant, Dat as Dat, DatView as DatView, Global as Global
+from .halos import Halo as Halo
 from .kernels import (
     CStringLocalKernel as CStringLocalKernel,
     Kernel as Kernel,
@@ -36,7 +37,7 @@ from .mpi import COMM_WORLD as COMM_WORLD, MPI as MPI, collective as collective
 from .sets import DataSet as DataSet, ExtrudedSet as ExtrudedSet, GlobalDataSet as GlobalDataSet, Set as Set, Subset as Subset
 
 __all__ = [
-    "ALL", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "ExtrudedSet", "Global", "GlobalDataSet", "INC", "Kernel", "MAX", "MIN", "MPI", "Map", "Mat", "MixedDat",
+    "ALL", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "ExtrudedSet", "Global", "GlobalDataSet", "Halo", "INC", "Kernel", "MAX", "MIN", "MPI", "Map", "Mat", "MixedDat",
     "MixedDataSet", "MixedMap", "MixedSet", "ON_BOTTOM", "ON_INTERIOR_FACETS", "ON_TOP", "ParLoop", "Parloop", "PermutedMap", "READ", "RW", "Set", "Sparsity", "Subset", "WRITE", "configuration",
     "critical", "debug", "error", "exit", "info", "init", "initialised", "par_loop", "parloop", "set_log_level", "warning",
 ]  # fmt: skip
@@ -65,7 +66,6 @@ def exit() -> None:
 
 _MISSING = {
     "arguments that are passed on as they are": ("PassthroughArg", "OpaqueType"),
-    "halos of other processes": ("Halo",),
     "loops made of their parts": ("GlobalKernel", "GlobalKernelArg", "DatKernelArg", "MapKernelArg", "MatKernelArg", "DatParloopArg", "GlobalParloopArg"),
 }
 

@@ -18,18 +18,21 @@ __all__ = ["DataSet", "ExtrudedSet", "GlobalDataSet", "Set", "Subset"]
 
 
 class Set(mesh.Set):
-    """Elements of one kind. A halo of PyOP2's is kept and not used."""
+    """Elements of one kind, and how ghosts of them are exchanged where other processes own some."""
 
     layers: Any = None
     partition_size = 1024
     _extruded = False
     _extruded_periodic = False
+    #: Whether there ever was a halo.
+    _has_halos = False
 
     def __new__(cls, size: Any, name: Any = None, halo: Any = None, comm: Any = None, constrained_size: int = 0) -> Self:
         return super().__new__(cls, size, name)
 
     def __init__(self, size: Any, name: Any = None, halo: Any = None, comm: Any = None, constrained_size: int = 0) -> None:
         self.halo = halo
+        Set._has_halos |= halo is not None
         self.comm = internal_comm(comm, self)
         self.constrained_size = constrained_size
 
