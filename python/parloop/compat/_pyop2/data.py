@@ -210,11 +210,12 @@ class DatView(Exchanged, mesh.DatView):
 
     @property
     def _data(self) -> Any:
-        return self.parent._data[(slice(None), *self.index)]
+        parent: Any = self.parent
+        return parent._data[(slice(None), *self.index)]
 
     @property
     def _halo_frozen(self) -> bool:  # type: ignore[override]
-        return bool(self.parent._halo_frozen)
+        return isinstance(self.parent, Dat) and self.parent._halo_frozen
 
     @property
     def cdim(self) -> int:

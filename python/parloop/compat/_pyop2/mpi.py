@@ -224,7 +224,7 @@ def compilation_comm(comm: Any, obj: object = None) -> Any:
 
 def cache_keyval(comm: Any) -> int:
     """The attribute that has the caches of a communicator."""
-    kind = next((known for known in _CACHE_KEYVALS if isinstance(comm, known)), type(comm))
+    kind: Any = next((known for known in _CACHE_KEYVALS if isinstance(comm, known)), type(comm))
     if kind not in _CACHE_KEYVALS:
         _CACHE_KEYVALS[kind] = kind.Create_keyval()
     return _CACHE_KEYVALS[kind]
