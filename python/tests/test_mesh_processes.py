@@ -341,6 +341,40 @@ def test_what_cannot_be_distributed_is_told():
     del columns, ends
 
 
+@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 3), ("mpich", 2)])
+def test_each_process_writes_its_piece_of_a_file(launcher, ranks, tmp_path):
+    program = f"""
+    mesh = op2.box_mesh((6, 5))
+    cells, nodes = mesh.cells, mesh.vertices
+    number, height = op2.Dat(cells, np.arange(cells.size), name="number"), op2.Dat(nodes, np.arange(1.0 * nodes.size), name="height")
+    x = mesh.coordinates
+    op2.distribute(cells)
+    height.data[:] *= 2  # ghosts are stale
+    mesh.write({str(tmp_path / "flow.pvtu")!r}, number=number, height=height, x=x)
+    try:
+        mesh.write({str(tmp_path / "flow.vtu")!r})
+        raise AssertionError
+    except pl.SetValueError as error:
+        assert "which processes share" in str(error)
+    """
+    passes(launcher, ranks, program, tmp_path)
+    meshio = pytest.importorskip("meshio")
+    index = (tmp_path / "flow.pvtu").read_text()
+    assert [f"flow_{rank}.vtu" in index for rank in range(ranks + 1)] == [True] * ranks + [False] and not (tmp_path / "flow.vtu").exists()
+    whole = op2.box_mesh((6, 5))
+    corners, places = whole.maps["triangle"].values, whole.coordinates.data_ro
+    seen = []
+    for rank in range(ranks):
+        piece = meshio.read(tmp_path / f"flow_{rank}.vtu")
+        numbers, points = piece.cell_data["number"][0].ravel().astype(int), piece.points[:, :2]
+        seen += numbers.tolist()
+        # Each cell has the corners that it has in the whole mesh, and points have the fields of their places.
+        assert np.array_equal(points[piece.cells[0].data], places[corners[numbers]]) and np.array_equal(piece.point_data["x"][:, :2], points)
+        found = np.argmin(np.abs(points[:, None] - places[None]).sum(-1), axis=1)
+        assert np.array_equal(piece.point_data["height"].ravel(), 2 * found)
+    assert sorted(seen) == list(range(whole.cells.size))
+
+
 OWN_HALO = """
 import parloop.compat
 parloop.compat.install("pyop2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,8 @@ _RESERVED = {"path", "coordinates", "map", "shape"}
 
 def write(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
     """Write the cells of a mesh and data on them, and its regions where the format is Gmsh's."""
-    check_whole(mesh.vertices, "a file")
     if os.fsdecode(path).lower().endswith(".msh"):
+        check_whole(mesh.vertices, "a file")
         _write_gmsh(mesh, os.fsdecode(path), fields)
     else:
         write_cells(path, mesh.coordinates, {name: mesh.maps[name] for name in mesh._connectivity.cell_types}, fields)
@@ -43,15 +44,21 @@ def write(mesh: Mesh, path: str | os.PathLike[str], fields: Mapping[str, Any]) -
 
 def write_cells(path: str | os.PathLike[str], coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str, Any]) -> None:
     """Write cells and data on them."""
-    check_whole(coordinates.dataset.set, "a file")
-    on_points, on_cells = split_fields(coordinates, maps, fields)
     file = os.fsdecode(path)
-    if file.lower().endswith(".vtu") and len(maps) == 1 and next(iter(maps)) in _VTK and not _RESERVED & set(fields):
+    is_index = file.lower().endswith(".pvtu")
+    if not is_index:
+        check_whole(coordinates.dataset.set, "a file")
+    on_points, on_cells = split_fields(coordinates, maps, fields)
+    is_ours = len(maps) == 1 and next(iter(maps)) in _VTK and not _RESERVED & set(fields)
+    if is_ours and file.lower().endswith((".vtu", ".pvtu")):
         name, map = next(iter(maps.items()))
         given = {key: dat[0] if isinstance(dat, Sequence) else dat for key, dat in fields.items()}
-        with replaced(file) as place:
+        with contextlib.nullcontext(file) if is_index else replaced(file) as place:
             write_vtk(place, coordinates, map, _VTK[name], **given)
         return
+    if is_index:
+        reserved = ", ".join(sorted(_RESERVED))
+        raise DataValueError(f"a .pvtu file has cells of one type ({', '.join(_VTK)}), and no fields named {reserved}; found cells {', '.join(maps)}")
     meshio = require("meshio", f"writing `{file}`")
     file_format = format_of(meshio, file)
     on_points, on_cells = checked_fields(file, file_format, on_points, on_cells)

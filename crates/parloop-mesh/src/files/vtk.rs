@@ -1,4 +1,5 @@
-//! Meshes and what is on them as VTK files (`.vtu`: XML, unstructured grid), for ParaView and other viewers.
+//! Meshes and what is on them as VTK files (`.vtu`: XML, unstructured grid; `.pvtu`: the pieces of several processes), for ParaView and other
+//! viewers.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -233,6 +234,39 @@ pub fn write(path: impl AsRef<Path>, grid: &Grid, fields: &[Field]) -> Result<()
     file.map_err(|source| VtkError::Io { path: path.to_path_buf(), source })
 }
 
+/// The file of one of the pieces that the index at `path` names: beside it, with the number of the piece.
+///
+/// ```
+/// use parloop_mesh::vtk;
+/// assert_eq!(vtk::piece_of("out/flow.pvtu", 3), std::path::Path::new("out/flow_3.vtu"));
+/// ```
+pub fn piece_of(path: impl AsRef<Path>, piece: usize) -> PathBuf {
+    let path = path.as_ref();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}_{piece}.vtu"))
+}
+
+/// Writes the index (`.pvtu`) of a mesh that several processes write, each its piece with [`write`] to [`piece_of`]. It takes names, types and
+/// components from fields of any piece. A reader sees the whole index or none.
+///
+/// # Errors
+/// Fields that no piece can have, or what the system says when it cannot write.
+pub fn write_index(path: impl AsRef<Path>, pieces: usize, fields: &[Field]) -> Result<(), VtkError> {
+    let path = path.as_ref();
+    check_names(fields)?;
+    let unfinished = path.with_extension(format!("pvtu.{}", std::process::id()));
+    let written = File::create(&unfinished).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        print_index(&mut out, path, pieces, fields)?;
+        out.flush()?;
+        std::fs::rename(&unfinished, path)
+    });
+    written.map_err(|source| {
+        let _ = std::fs::remove_file(&unfinished);
+        VtkError::Io { path: path.to_path_buf(), source }
+    })
+}
+
 impl Grid<'_> {
     fn point_count(&self) -> usize {
         self.points.len() / self.dim
@@ -265,6 +299,17 @@ impl Grid<'_> {
 }
 
 impl Values<'_> {
+    /// VTK's name of the type.
+    fn type_name(&self) -> &'static str {
+        match self {
+            Values::F32(_) => f32::NAME,
+            Values::F64(_) => f64::NAME,
+            Values::I32(_) => i32::NAME,
+            Values::I64(_) => i64::NAME,
+            Values::U64(_) => u64::NAME,
+        }
+    }
+
     fn len(&self) -> usize {
         match self {
             Values::F32(values) => values.len(),
@@ -276,9 +321,9 @@ impl Values<'_> {
     }
 }
 
-fn check_fields(grid: &Grid, fields: &[Field]) -> Result<(), VtkError> {
+fn check_names(fields: &[Field]) -> Result<(), VtkError> {
     let mut names = HashSet::new();
-    for &Field { name, on, components, values } in fields {
+    for &Field { name, on, components, .. } in fields {
         let field = name.to_string();
         if name.is_empty() || name.contains(char::is_control) {
             return Err(VtkError::Name { field });
@@ -286,12 +331,19 @@ fn check_fields(grid: &Grid, fields: &[Field]) -> Result<(), VtkError> {
         if components == 0 {
             return Err(VtkError::NoComponents { field });
         }
-        let (count, values) = (grid.count(on), values.len());
-        if count.checked_mul(components) != Some(values) {
-            return Err(VtkError::Field { field, values, on, count, components });
-        }
         if !names.insert((on, name)) {
             return Err(VtkError::Twice { field, on });
+        }
+    }
+    Ok(())
+}
+
+fn check_fields(grid: &Grid, fields: &[Field]) -> Result<(), VtkError> {
+    check_names(fields)?;
+    for &Field { name, on, components, values } in fields {
+        let (count, values) = (grid.count(on), values.len());
+        if count.checked_mul(components) != Some(values) {
+            return Err(VtkError::Field { field: name.to_string(), values, on, count, components });
         }
     }
     Ok(())
@@ -325,6 +377,27 @@ fn print(out: &mut impl Write, grid: &Grid, fields: &[Field]) -> io::Result<()> 
         writeln!(out, "</{element}>")?;
     }
     writeln!(out, "</Piece>\n</UnstructuredGrid>\n</VTKFile>")
+}
+
+fn print_index(out: &mut impl Write, path: &Path, pieces: usize, fields: &[Field]) -> io::Result<()> {
+    writeln!(out, r#"<?xml version="1.0"?>"#)?;
+    writeln!(out, r#"<VTKFile type="PUnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#)?;
+    writeln!(out, "<PUnstructuredGrid GhostLevel=\"0\">\n<PPoints>")?;
+    writeln!(out, r#"<PDataArray type="{}" Name="Points" NumberOfComponents="3"/>"#, f64::NAME)?;
+    writeln!(out, "</PPoints>")?;
+    for (on, element) in [(On::Points, "PPointData"), (On::Cells, "PCellData")] {
+        writeln!(out, "<{element}>")?;
+        for Field { name, components, values, .. } in fields.iter().filter(|field| field.on == on) {
+            let (name, kind) = (escaped(name), values.type_name());
+            writeln!(out, r#"<PDataArray type="{kind}" Name="{name}" NumberOfComponents="{components}"/>"#)?;
+        }
+        writeln!(out, "</{element}>")?;
+    }
+    for piece in 0..pieces {
+        let file = piece_of(path, piece);
+        writeln!(out, r#"<Piece Source="{}"/>"#, escaped(&file.file_name().unwrap_or_default().to_string_lossy()))?;
+    }
+    writeln!(out, "</PUnstructuredGrid>\n</VTKFile>")
 }
 
 /// What stands before the values of an array.

@@ -158,3 +158,21 @@ fn a_file_that_cannot_be_written_is_named() {
     assert!(matches!(&error, VtkError::Io { path, .. } if *path == nowhere));
     assert!(error.to_string().starts_with(&format!("cannot write `{}`: ", nowhere.display())));
 }
+
+#[test]
+fn the_index_of_pieces_names_them_and_their_fields() {
+    let fields = [
+        Field { name: "a<b", on: On::Points, components: 2, values: Values::F32(&[]) },
+        Field { name: "n", on: On::Cells, components: 1, values: Values::I64(&[]) },
+    ];
+    vtk::write_index(path("index.pvtu"), 2, &fields).unwrap();
+    let text = fs::read_to_string(path("index.pvtu")).unwrap();
+    assert_eq!(between(&text, "<PPointData>\n", "\n</PPointData>"), r#"<PDataArray type="Float32" Name="a&lt;b" NumberOfComponents="2"/>"#);
+    assert_eq!(between(&text, "<PCellData>\n", "\n</PCellData>"), r#"<PDataArray type="Int64" Name="n" NumberOfComponents="1"/>"#);
+    assert_eq!(
+        between(&text, "</PCellData>\n", "</PUnstructuredGrid>"),
+        "<Piece Source=\"index_0.vtu\"/>\n<Piece Source=\"index_1.vtu\"/>\n"
+    );
+    assert!(matches!(vtk::write_index(path("index.pvtu"), 2, &[fields[1], fields[1]]), Err(VtkError::Twice { .. })));
+    assert!(matches!(vtk::write_index(path("no folder/index.pvtu"), 2, &fields), Err(VtkError::Io { .. })));
+}

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use parloop_device::DType;
+use parloop_device::{DType, Element};
 use parloop_mesh as mesh;
+use parloop_mesh::Comm;
 use parloop_mesh::vtk::{self, On, Shape};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -24,18 +25,27 @@ enum Numbers {
 }
 
 impl Numbers {
-    fn of(dat: &mesh::Dat) -> Result<Numbers> {
+    /// The numbers of the first rows.
+    fn of(dat: &mesh::Dat, rows: usize) -> Result<Numbers> {
+        fn first<T: Element>(dat: &mesh::Dat, rows: usize) -> Result<Vec<T>> {
+            let mut values = dat.to_vec()?;
+            values.truncate(rows * dat.dataset().count());
+            Ok(values)
+        }
+        fn widened<T: Element + Into<W>, W>(dat: &mesh::Dat, rows: usize) -> Result<Vec<W>> {
+            Ok(first::<T>(dat, rows)?.into_iter().map(Into::into).collect())
+        }
         match dat.dtype() {
-            DType::F32 => Ok(Numbers::F32(dat.to_vec()?)),
-            DType::F64 => Ok(Numbers::F64(dat.to_vec()?)),
-            DType::I32 => Ok(Numbers::I32(dat.to_vec()?)),
-            DType::I8 => Ok(Numbers::I32(dat.to_vec::<i8>()?.into_iter().map(i32::from).collect())),
-            DType::I16 => Ok(Numbers::I32(dat.to_vec::<i16>()?.into_iter().map(i32::from).collect())),
-            DType::U8 => Ok(Numbers::I32(dat.to_vec::<u8>()?.into_iter().map(i32::from).collect())),
-            DType::U16 => Ok(Numbers::I32(dat.to_vec::<u16>()?.into_iter().map(i32::from).collect())),
-            DType::U32 => Ok(Numbers::I64(dat.to_vec::<u32>()?.into_iter().map(i64::from).collect())),
-            DType::I64 => Ok(Numbers::I64(dat.to_vec()?)),
-            DType::U64 => Ok(Numbers::U64(dat.to_vec()?)),
+            DType::F32 => Ok(Numbers::F32(first(dat, rows)?)),
+            DType::F64 => Ok(Numbers::F64(first(dat, rows)?)),
+            DType::I32 => Ok(Numbers::I32(first(dat, rows)?)),
+            DType::I8 => Ok(Numbers::I32(widened::<i8, _>(dat, rows)?)),
+            DType::I16 => Ok(Numbers::I32(widened::<i16, _>(dat, rows)?)),
+            DType::U8 => Ok(Numbers::I32(widened::<u8, _>(dat, rows)?)),
+            DType::U16 => Ok(Numbers::I32(widened::<u16, _>(dat, rows)?)),
+            DType::U32 => Ok(Numbers::I64(widened::<u32, _>(dat, rows)?)),
+            DType::I64 => Ok(Numbers::I64(first(dat, rows)?)),
+            DType::U64 => Ok(Numbers::U64(first(dat, rows)?)),
             dtype => {
                 let message = format!("field `{}` is {dtype}, which a VTK file cannot have; write its parts", dat.name());
                 Err(Exception::DataTypeError.error(message).into())
@@ -74,12 +84,13 @@ fn shape_of(name: Option<&str>, arity: usize, dim: usize) -> Result<Shape> {
     })
 }
 
-/// Writes a mesh and data on it as a VTK file (`.vtu`), ghosts and all, for ParaView and other viewers.
+/// Writes a mesh and data on it as a VTK file, for ParaView and other viewers.
 ///
 /// Parameters
 /// ----------
 /// path : path
-///     The file.
+///     A file ``.vtu``, with all elements, ghosts too; or a file ``.pvtu``, the index of a file for each process with the cells that it owns
+///     (``flow_0.vtu`` and so on for ``flow.pvtu``). All processes that share the mesh must call it.
 /// coordinates : Dat
 ///     Of dimension 1, 2 or 3 on the nodes.
 /// map : Map
@@ -110,24 +121,31 @@ pub fn write_vtk<'py>(
     fields: Option<&Bound<'py, PyDict>>,
 ) -> Result<()> {
     let (points, map) = (Dat::of(coordinates)?.get().mesh(), Map::of(map)?.get().inner()?);
-    if points.dataset().set().halo().is_some() {
+    let is_index = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pvtu"));
+    if !is_index && points.dataset().set().halo().is_some() {
         let set = points.dataset().set().name();
-        let message = format!("a file needs all of set `{set}`, which processes share; write what gather() gives on one of them");
+        let message = format!("a file needs all of set `{set}`, which processes share; write a .pvtu file");
         return Err(Exception::SetValueError.error(message).into());
     }
     if points.dataset().set() != map.to() {
         let (set, to) = (points.dataset().set().name(), map.to().name());
         return Err(Exception::MapValueError.error(format!("the coordinates are on set `{set}`, but the map leads to `{to}`")).into());
     }
+    // A process has the points of all cells that it owns; some are ghosts.
+    let (points_here, cells_here) = (map.to().rows(), if is_index { map.from().owned_rows() } else { map.from().rows() });
+    let renewed = |dat: &mesh::Dat| py.detach(|| if is_index { dat.renew_ghosts() } else { Ok(()) });
+    renewed(points)?;
+    let comm = points.dataset().set().halo().map_or_else(Comm::alone, |halo| halo.comm().clone());
     let dim = points.dataset().count();
-    let points = match Numbers::of(points)? {
+    let points = match Numbers::of(points, points_here)? {
         Numbers::F64(values) => values,
         Numbers::F32(values) => values.into_iter().map(f64::from).collect(),
         Numbers::I32(values) => values.into_iter().map(f64::from).collect(),
         Numbers::I64(values) => values.into_iter().map(|value| value as f64).collect(),
         Numbers::U64(values) => values.into_iter().map(|value| value as f64).collect(),
     };
-    let cells = map.values()?;
+    let mut cells = map.values()?;
+    cells.truncate(cells_here * map.arity());
     let grid = vtk::Grid { points: &points, dim, cells: &cells, shape: shape_of(shape, map.arity(), dim)? };
     if grid.shape.corners() != map.arity() {
         let message = format!("cells with {} corners were asked for, but the map has arity {}", grid.shape.corners(), map.arity());
@@ -145,11 +163,26 @@ pub fn write_vtk<'py>(
                 return Err(Exception::MapValueError.error(message).into());
             }
         };
-        named.push((name, on, dat.dataset().count(), Numbers::of(&dat)?));
+        if on == On::Points {
+            renewed(&dat)?;
+        }
+        let rows = if on == On::Points { points_here } else { cells_here };
+        named.push((name, on, dat.dataset().count(), Numbers::of(&dat, rows)?));
     }
     let fields: Vec<vtk::Field<'_>> = named
         .iter()
         .map(|(name, on, components, numbers)| vtk::Field { name, on: *on, components: *components, values: numbers.values() })
         .collect();
-    Ok(py.detach(|| vtk::write(path, &grid, &fields))?)
+    if !is_index {
+        return Ok(py.detach(|| vtk::write(path, &grid, &fields))?);
+    }
+    py.detach(|| {
+        vtk::write(vtk::piece_of(&path, comm.rank()), &grid, &fields)?;
+        // The index names files that are there, and nobody goes on before it is.
+        comm.barrier().map_err(mesh::MeshError::from)?;
+        if comm.rank() == 0 {
+            vtk::write_index(&path, comm.size(), &fields)?;
+        }
+        Ok(comm.barrier().map_err(mesh::MeshError::from)?)
+    })
 }
