@@ -375,6 +375,30 @@ def test_each_process_writes_its_piece_of_a_file(launcher, ranks, tmp_path):
     assert sorted(seen) == list(range(whole.cells.size))
 
 
+@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 3), ("mpich", 2)])
+def test_ghosts_follow_an_array_that_was_asked_for_before(launcher, ranks, tmp_path):
+    program = """
+    mesh = op2.box_mesh((6, 5))
+    cells, nodes, corners = mesh.cells, mesh.vertices, mesh.maps["triangle"]
+    u, total = op2.Dat(nodes, np.arange(1.0 * nodes.size), name="u"), op2.Dat(cells, np.zeros(cells.size), name="total")
+    op2.distribute(cells)
+    kernel = op2.Kernel("void add(double *total, const double *u) { total[0] = u[0] + u[1] + u[2]; }", "add")
+    numbers, column = u.data, u[0].data
+    for turn in range(1, 5):
+        # Only one process keeps the array, and writes to it after a loop has exchanged its ghosts.
+        if rank == turn % size:
+            (numbers if turn % 2 else column)[:] += turn
+        op2.par_loop(kernel, cells, total(WRITE), u(READ, corners))
+        whole = u.gather()
+        assert np.array_equal(total.gather(), whole[corners_of].sum(1)), (turn, rank)
+        if turn == 3:
+            del numbers, column
+            numbers = column = u.data if rank == 0 else (u.data, np.zeros(nodes.size))[1]
+    """
+    program = program.replace("op2.distribute", "corners_of = corners.values.copy()\n    op2.distribute")
+    passes(launcher, ranks, program, tmp_path)
+
+
 OWN_HALO = """
 import parloop.compat
 parloop.compat.install("pyop2")

@@ -68,7 +68,7 @@ pub use run::options::{Lanes, LoopOptions, PlanChoice};
 pub use run::par_loop::{ParLoop, par_loop};
 pub use sizes::Sizes;
 pub use solve::{Method, MixedSystem, Preconditioner, Solution, SolveOptions, solve, solve_mixed};
-pub use storage::{HostNumbers, Storage};
+pub use storage::{HostNumbers, Lent, Storage};
 
 /// What came out, or why not.
 pub type Result<T, E = MeshError> = std::result::Result<T, E>;

@@ -44,6 +44,14 @@ struct Inner {
     state: Lock<State>,
     /// Who reads and who writes take turns.
     turns: Arc<Turns>,
+    /// Shared with everybody outside who may write at any time.
+    lent: Arc<()>,
+}
+
+/// The right of somebody outside to write numbers of a table at any time, as long as it lives.
+#[derive(Debug)]
+pub struct Lent {
+    _to: Arc<()>,
 }
 
 #[derive(Default)]
@@ -56,6 +64,8 @@ struct State {
     are_zeros: bool,
     /// The version at which ghosts had the numbers of their owners.
     ghosts: u64,
+    /// Whether an array of the program may have been left with the right to write.
+    was_lent: bool,
     /// Whether other numbers have taken the place of these, since the set was distributed.
     is_replaced: bool,
     copies: SmallVec<[Copy; 1]>,
@@ -160,7 +170,9 @@ impl Storage {
     }
 
     fn around(dtype: DType, rows: usize, count: usize, host: Memory, owner: Option<Owner>) -> Storage {
-        Storage { inner: Arc::new(Inner { dtype, rows, count, host, owner, state: Lock::default(), turns: Arc::default() }) }
+        Storage {
+            inner: Arc::new(Inner { dtype, rows, count, host, owner, state: Lock::default(), turns: Arc::default(), lent: Arc::default() }),
+        }
     }
 
     /// What owns the host's memory, when it is shared.
@@ -466,6 +478,34 @@ impl Storage {
     /// Whether ghosts have the numbers of their owners.
     pub fn are_ghosts_fresh(&self) -> bool {
         self.state().is_ok_and(|state| state.ghosts == state.version)
+    }
+
+    /// Lets somebody outside write at any time. Ghosts of the numbers count as stale as long as any process has such a right.
+    ///
+    /// # Errors
+    /// Where a thread that is gone left the numbers locked.
+    pub fn lend(&self) -> Result<Lent> {
+        self.state()?.was_lent = true;
+        Ok(Lent { _to: self.inner.lent.clone() })
+    }
+
+    /// Whether somebody had the right to write since all processes last agreed that nobody has.
+    pub(crate) fn was_lent(&self) -> bool {
+        self.state().is_ok_and(|state| state.was_lent)
+    }
+
+    /// Whether somebody on this process has the right to write.
+    pub(crate) fn is_lent(&self) -> bool {
+        Arc::strong_count(&self.inner.lent) > 1
+    }
+
+    /// Says that nobody has the right to write, on any process.
+    pub(crate) fn set_returned(&self) {
+        if let Ok(mut state) = self.state()
+            && !self.is_lent()
+        {
+            state.was_lent = false;
+        }
     }
 
     /// Says whether ghosts have the numbers of their owners.

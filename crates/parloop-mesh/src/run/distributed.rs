@@ -15,7 +15,7 @@ use parloop_mpi::Comm;
 use smallvec::SmallVec;
 
 use super::combine::combine;
-use super::exchange::{Exchange, Table, find_ghosts};
+use super::exchange::{Exchange, Table, find_ghosts, stale};
 use crate::Result;
 use crate::access::Access;
 use crate::declare::arg::{ArgData, Part};
@@ -197,7 +197,7 @@ impl<L: Stretched> Distributed<L> {
         match self.way {
             Way::InTurn => self.run_in_turn(parts, &run)?,
             way => {
-                let stale = self.stale(parts);
+                let stale = self.stale(parts)?;
                 let nothing_to_wait_for = stale.is_empty();
                 let exchange = Exchange::start(stale, &self.comm)?;
                 let rest: &[Stretch] = match way {
@@ -238,16 +238,15 @@ impl<L: Stretched> Distributed<L> {
         Ok(tables.into_iter().map(|(storage, writes)| storage.turn(writes)).collect::<Result<_, _>>()?)
     }
 
-    fn stale<'a>(&self, parts: &'a [Part]) -> Vec<Table<'a>> {
-        let needed = self.needed.iter().filter_map(|&part| table(&parts[part]));
-        needed.filter(|table| !table.storage.are_ghosts_fresh()).collect()
+    fn stale<'a>(&self, parts: &'a [Part]) -> Result<Vec<Table<'a>>> {
+        stale(self.needed.iter().filter_map(|&part| table(&parts[part])), &self.comm)
     }
 
     /// One process after another, each with fresh ghosts, whose numbers go back to their owners.
     fn run_in_turn(&self, parts: &[Part], run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
         let indirect: Vec<usize> = self.written.iter().copied().filter(|&part| self.needed.contains(&part)).collect();
         for rank in 0..self.comm.size() {
-            Exchange::start(self.stale(parts), &self.comm)?.finish()?;
+            Exchange::start(self.stale(parts)?, &self.comm)?.finish()?;
             if rank == self.comm.rank() {
                 run(Stretch::Owned)?;
             }

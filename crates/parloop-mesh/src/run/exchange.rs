@@ -107,6 +107,29 @@ impl<'a> Exchange<'a> {
     }
 }
 
+/// Those tables whose ghosts do not have the numbers of their owners, or may not have them since somebody outside may write. All processes
+/// must call it with the same tables.
+///
+/// # Errors
+/// What MPI says.
+pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result<Vec<Table<'a>>> {
+    let mut tables: Vec<Table<'a>> = tables.collect();
+    // Arrays are asked for by all processes, but each keeps its own as long as it likes.
+    let lent: Vec<&Storage> = tables.iter().map(|table| table.storage).filter(|storage| storage.was_lent()).collect();
+    if !lent.is_empty() {
+        let own: Vec<u8> = lent.iter().map(|storage| u8::from(storage.is_lent())).collect();
+        let all = comm.gather_alike(&own)?;
+        for (index, storage) in lent.iter().enumerate() {
+            match all.iter().skip(index).step_by(own.len()).any(|&is_lent| is_lent == 1) {
+                true => storage.set_ghosts_fresh(false),
+                false => storage.set_returned(),
+            }
+        }
+    }
+    tables.retain(|table| !table.storage.are_ghosts_fresh());
+    Ok(tables)
+}
+
 /// Asks the owners which ghosts are in a subset of a distributed set, unless they have been asked. All processes must call it.
 ///
 /// # Errors
@@ -135,10 +158,8 @@ impl Dat {
         let dat = self.current();
         let (Some(halo), storage) = (dat.dataset().set().halo(), dat.storage()) else { return Ok(()) };
         let _turn = storage.turn(true)?;
-        if storage.are_ghosts_fresh() {
-            return Ok(());
-        }
-        Exchange::start(vec![Table { halo, storage }], halo.comm())?.finish()
+        let stale = stale(std::iter::once(Table { halo, storage }), halo.comm())?;
+        Exchange::start(stale, halo.comm())?.finish()
     }
 
     /// The bytes of all numbers, in the order of the whole set, on every process. All processes must call it.

@@ -50,6 +50,13 @@ pub enum Shown {
     All,
 }
 
+/// What keeps data of a distributed set alive for an array that may be written: processes must know of such arrays.
+#[pyclass(frozen, module = "parloop.mesh")]
+struct LentNumbers {
+    _dat: Py<Dat>,
+    _lent: mesh::Lent,
+}
+
 impl Dat {
     /// The context manager of a vector of PETSc's.
     fn petsc<'py>(slf: &Bound<'py, Self>, access: &str) -> Result<Bound<'py, PyAny>> {
@@ -93,9 +100,14 @@ impl Dat {
         let rows = if what == Shown::All { set.rows() } else { set.owned_rows() };
         // Ghosts that are not shown keep their numbers.
         let needed = if purpose == Purpose::Replace && rows < set.rows() { Purpose::Change } else { purpose };
-        let memory = to_host(slf.py(), this.mesh().storage(), needed)?;
+        let storage = this.mesh().storage();
+        let memory = to_host(slf.py(), storage, needed)?;
+        let owner = match purpose.writes() && set.halo().is_some() {
+            true => Bound::new(slf.py(), LentNumbers { _dat: slf.clone().unbind(), _lent: storage.lend()? })?.into_any(),
+            false => slf.as_any().clone(),
+        };
         // SAFETY: the object keeps its storage, which has a row for each element of the set.
-        unsafe { host_view(slf.as_any().clone(), memory, this.mesh().dtype(), &this.shape_of(rows), purpose.writes()) }
+        unsafe { host_view(owner, memory, this.mesh().dtype(), &this.shape_of(rows), purpose.writes()) }
     }
 
     pub fn are_ghosts_valid(&self, py: Python<'_>) -> bool {
