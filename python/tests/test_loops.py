@@ -257,3 +257,13 @@ def test_rules_that_call_each_other_through_thousands_are_an_error():
         lp.make_kernel("{[i]: 0 <= i < 4}", rules + "f5000(x) := x\nout[i] = f0(a[i])")(a=np.ones(4))
     message = "substitution rules call each other more than 100 deep in `insn`; put values in between into temporaries"
     assert str(caught.value) == message
+
+
+def test_a_misspelt_option_is_an_error():
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]")
+    with pytest.raises(ValueError, match="unknown option `cheked`; did you mean `checked`?"):
+        lp.set_options(knl, cheked=True)
+    with pytest.raises(ValueError, match="unknown option `return_dit`; did you mean `return_dict`?"):
+        lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]", options=lp.Options(return_dit=True))
+    # An option of loopy's without a meaning here.
+    lp.set_options(knl, write_code=True, allow_terminal_colors=False, disable_global_barriers=True, edit_code=False, check_dep_resolution=False)

@@ -94,7 +94,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
-    const KNOWN: [&str; 13] = [
+    const KNOWN: [&str; 15] = [
         "PARLOOP_DEVICE",
         "PARLOOP_ARRAYS_DEVICE",
         "PARLOOP_CACHE_DIR",
@@ -107,6 +107,8 @@ pub fn unknown_variables() -> Vec<String> {
         "PARLOOP_CUFFT",
         "PARLOOP_HIPFFT",
         "PARLOOP_ISL",
+        "PARLOOP_MPI",
+        "PARLOOP_MPI_ERRORS",
         // How often `make leaks` makes each object.
         "PARLOOP_LEAKS",
     ];

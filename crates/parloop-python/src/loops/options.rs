@@ -1,5 +1,6 @@
 //! Options, types, address spaces and targets of loop kernels, as Python gives them.
 
+use parloop_loop::parse::nearest;
 use parloop_loop::syntax::{AddressSpace, KernelOptions, Target, Type};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -8,6 +9,22 @@ use pyo3::types::{PyDict, PyString};
 use crate::error::Result;
 use crate::ndarray::dtype_of;
 use crate::objects::types::type_of;
+
+/// The options that change something.
+const KNOWN: [&str; 12] = [
+    "checked",
+    "enforce_array_accesses_within_bounds",
+    "insert_gbarriers",
+    "annotate_inames",
+    "annotate",
+    "return_dict",
+    "skip_arg_checks",
+    "loopy_arithmetic",
+    "planned_order",
+    "lenient",
+    "silenced_warnings",
+    "build_options",
+];
 
 /// Options by their names in Python.
 pub fn options(given: &Bound<'_, PyDict>) -> PyResult<KernelOptions> {
@@ -51,7 +68,11 @@ pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) ->
                 // SAFETY: as above.
                 unsafe { options.set_build_options(flags) }
             }
-            _ => drop(options.other.insert(key.into(), value.str()?.to_string())),
+            // Options of loopy's that mean nothing here are kept; a misspelt one of ours would check nothing.
+            unknown => match nearest(unknown, KNOWN) {
+                Some(known) => return Err(PyValueError::new_err(format!("unknown option `{unknown}`; did you mean `{known}`?"))),
+                None => drop(options.other.insert(key.into(), value.str()?.to_string())),
+            },
         }
     }
     Ok(())
