@@ -193,7 +193,16 @@ impl Reader<'_> {
         }
         match keyword {
             "domain" => self.kernel(&word)?.domains.push(source),
-            "assume" => self.kernel(&word)?.assumptions.push(source),
+            "assume" => {
+                // The quotes of the transformation of that name are accepted too.
+                let condition = if source.starts_with(['"', '\'']) {
+                    let [text] = <[String; 1]>::try_from(self.words(rest.clone())?).map_err(|_| self.expected(rest, "one condition"))?;
+                    text
+                } else {
+                    source
+                };
+                self.kernel(&word)?.assumptions.push(condition);
+            }
             "data" => self.block = Block::Data,
             "instructions" => {
                 if !self.kernel(&word)?.instructions.is_empty() {

@@ -453,3 +453,14 @@ fn data_lines_print_as_they_are_read() {
         assert_eq!(file.kernels[0].data[0].to_string(), printed);
     }
 }
+
+#[test]
+fn a_condition_may_have_quotes_wherever_it_stands() {
+    for line in ["assume n >= 1", "assume \"n >= 1\"", "assume 'n >= 1'"] {
+        let file = LoopFile::parse(&format!("kernel f\ndomain {{[i]: 0 <= i < n}}\ninstructions\n  out[i] = 1\n{line}\n")).unwrap();
+        assert_eq!(file.kernels[0].assumptions, ["n >= 1"], "{line}");
+    }
+    let text = "kernel f\nassume \"n >= 1\" \"m >= 1\"\n";
+    let message = "line 2, column 8: expected one condition, found `\"n >= 1\" \"m >= 1\"`\n  assume \"n >= 1\" \"m >= 1\"\n         ^^^^^^^^^^^^^^^^^";
+    assert_eq!(LoopFile::parse(text).unwrap_err().to_string(), message);
+}
