@@ -34,6 +34,9 @@ napoleon_use_ivar = True
 # `name` in a docstring is code.
 default_role = "literal"
 
+# Types in docstrings, such as `set`, are looked up by name; one that several classes have is not linked.
+suppress_warnings = ["ref.python"]
+
 html_theme = "pydata_sphinx_theme"
 html_title = "Parloop"
 html_static_path = ["_static"]
