@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _FENCE = re.compile(
-    r"^(?P<indent> *)(?:<!-- not run: (?P<reason>[^\n]*?) -->\n+(?P=indent))?```(?P<language>[\w+-]*)\n(?P<text>.*?)^(?P=indent)```$",
+    r"^(?P<indent> *)(?:<!-- not run: (?P<reason>[^\n]*?) -->\n+(?P=indent))?```(?P<language>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```$",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -32,6 +32,7 @@ class Block(NamedTuple):
 
     #: The first line of its text in the page, counted from 1.
     line: int
+    #: What stands after the backquotes; a directive of the site's, such as ``{toctree}``, has braces.
     language: str
     text: str
     #: Why it is not run, or nothing.
@@ -94,8 +95,7 @@ def main() -> None:
     import time
 
     os.environ.setdefault("MPLBACKEND", "agg")
-    for name in sys.argv[2:]:
-        page = Path(name).resolve()
+    for page in [Path(name).resolve() for name in sys.argv[2:]]:
         folder = page.parent / "pictures"
         folder.mkdir(exist_ok=True)
         os.chdir(folder)

@@ -48,7 +48,8 @@ def test_the_loop_files_of_a_page_give_code(page):
 def test_every_block_of_a_page_is_run_or_only_shown(page):
     for block in blocks.blocks(page):
         where = f"{name_of(page)}:{block.line}: {block.language}"
-        assert block.language in SHOWN | {"python", "loop"} or (block.language == "rust" and name_of(page) in RUST), where
+        is_directive = block.language.startswith("{")
+        assert is_directive or block.language in SHOWN | {"python", "loop"} or (block.language == "rust" and name_of(page) in RUST), where
         assert len(block.reason) > 5 or not block.reason, where
 
 
@@ -62,6 +63,12 @@ def test_pages_that_make_pictures_show_them():
 
 def _saved(text):
     return [part.split('"')[0] for part in text.split('savefig("')[1:]]
+
+
+def test_directives_do_not_hide_the_blocks_after_them(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```{toctree}\n:hidden:\n```\n\n```python\nx = 1\n```\n\n  ```c\n  int i;\n  ```\n")
+    assert [(block.language, block.text) for block in blocks.blocks(page)] == [("{toctree}", ":hidden:\n"), ("python", "x = 1\n"), ("c", "int i;\n")]
 
 
 def test_a_page_that_fails_names_its_line(tmp_path):
