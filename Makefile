@@ -79,7 +79,7 @@ docs: $(VENV)/.package $(VENV)/.docs docs-rust
 
 # The reference of Rust, which the site links to.
 docs-rust:
-	cargo doc --locked --workspace --exclude parloop-python --no-deps --quiet
+	cargo doc --locked --no-deps --quiet --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
 
 bench: $(VENV)/.package
 	bash benches/run.sh

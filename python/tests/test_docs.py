@@ -13,7 +13,7 @@ import blocks  # noqa: E402
 
 PAGES = sorted(page for page in (REPOSITORY / "docs").rglob("*.md") if "_build" not in page.parts) + [REPOSITORY / "README.md"]
 # Rust blocks of these pages are doc tests of the crate `parloop`; other pages show files of examples/.
-RUST = {"docs/guides/loops.md", "README.md"}
+RUST = {"docs/guides/loops.md"}
 SHOWN = {"", "c", "console", "bash", "text", "toml", "json"}
 
 
@@ -59,6 +59,26 @@ def test_pages_that_make_pictures_show_them():
         saved = {name for block in blocks.blocks(page) for name in _saved(block.text)}
         shown = {part.split(")")[0] for part in text.split("](pictures/")[1:]}
         assert saved == shown, name_of(page)
+
+
+def test_the_chart_of_ratios_has_the_figures_of_the_tables():
+    sys.path.insert(0, str(REPOSITORY / "benches"))
+    import chart
+
+    assert chart.CHART.read_text() == chart.svg(chart.bars(chart.RESULTS.read_text())), "run: python benches/chart.py"
+
+
+def test_every_option_of_every_transformation_is_described():
+    import inspect
+
+    import parloop.loops as lp
+    from parloop.loops import _transform
+
+    page = (REPOSITORY / "docs" / "reference" / "transformations.md").read_text()
+    sections = dict(part.split("\n", 1) for part in page.split("\n### ")[1:])
+    for name in _transform.__all__:
+        for option in inspect.signature(getattr(lp, name)).parameters:
+            assert option in ("kernel", "kernels", "program") or f"`{option}`" in sections[name], f"{name}: {option}"
 
 
 def _saved(text):
