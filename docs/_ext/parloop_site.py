@@ -9,6 +9,9 @@ from typing import Any
 
 import parloop
 import parloop.arrays
+import parloop.captured
+import parloop.compat
+import parloop.firedrake
 import parloop.gpu
 import parloop.loops
 import parloop.mesh
@@ -24,7 +27,7 @@ from sphinx.util.docutils import SphinxDirective
 _log = logging.getLogger(__name__)
 
 # The names of `parloop.gpu` that exist once for each type of elements are described by their common class.
-_MODULES = (parloop, parloop.objects, parloop.loops, parloop.mesh, parloop.arrays)
+_MODULES = (parloop, parloop.objects, parloop.loops, parloop.mesh, parloop.arrays, parloop.compat, parloop.firedrake, parloop.captured)
 
 
 class LoopLexer(RegexLexer):
@@ -109,9 +112,15 @@ def _check_names(app: Sphinx, env: Any) -> None:
                 _log.warning("%s.%s is a public name without an entry in the reference", module.__name__, name)
 
 
+def _readable_signature(app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None) -> Any:
+    """The signatures of compiled functions have `...` for defaults that are empty lists."""
+    return (signature.replace("=Ellipsis", "=()").replace("=...", "=()"), returns) if signature else None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_lexer("loop", LoopLexer)
     app.add_directive("command-help", CommandHelp)
     app.add_directive("exception-table", ExceptionTable)
+    app.connect("autodoc-process-signature", _readable_signature)
     app.connect("env-check-consistency", _check_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
