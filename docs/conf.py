@@ -21,7 +21,7 @@ extensions = [
     "parloop_site",
 ]
 exclude_patterns = ["_build", "_ext", "README.md"]
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"
