@@ -6,6 +6,7 @@
 # make interleavings  locks, turns and threads in every order of their steps with few preemptions: MORE=1 (as many more as in the tests)
 # make memcheck  valgrind over the Rust tests of devices, objects and kernels; long
 # make leaks  100,000 of everything, made and dropped: the memory is where it was; some minutes
+# make docs   the documentation site in docs/_build/html, its pictures made by its own examples; warnings are errors
 # make wheel  one abi3 wheel in dist/, tried on every Python from 3.10 to 3.13 that is here
 
 SHELL := /bin/bash
@@ -21,7 +22,7 @@ export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel bench drivers clean
+.PHONY: demo test test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel bench drivers docs docs-rust clean
 
 demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
@@ -69,6 +70,17 @@ wheel: $(VENV)/.tools
 	$(BIN)/maturin build --locked --out dist
 	bash scripts/try-wheel.sh dist/*.whl
 
+docs: $(VENV)/.package $(VENV)/.docs docs-rust
+	$(BIN)/python docs/blocks.py --pictures docs/tutorials/*.md
+	$(BIN)/python -m sphinx -W --keep-going --quiet docs docs/_build/html
+	rm -rf docs/_build/html/rust
+	cp -r target/doc docs/_build/html/rust
+	@echo "the site is docs/_build/html/index.html"
+
+# The reference of Rust, which the site links to.
+docs-rust:
+	cargo doc --locked --no-deps --quiet --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
+
 bench: $(VENV)/.package
 	bash benches/run.sh
 
@@ -86,6 +98,10 @@ $(VENV)/.pictures: $(VENV)/.tools
 	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib meshio
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.tools Makefile
+	$(BIN)/pip install --quiet --disable-pip-version-check sphinx myst-parser pydata-sphinx-theme sphinx-design sphinx-copybutton matplotlib meshio scipy
+	touch $@
+
 # Python files are used where they are; the package is built again when Rust changes.
 $(VENV)/.package: $(VENV)/.tools $(SOURCES)
 	@echo "building parloop with profile $(PROFILE)"
@@ -93,4 +109,4 @@ $(VENV)/.package: $(VENV)/.tools $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf target dist $(VENV) .venv-peers
+	rm -rf target dist docs/_build docs/tutorials/pictures $(VENV) .venv-peers

@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
-pytest.importorskip("firedrake", reason="Firedrake is not installed; see docs/firedrake.md")
+pytest.importorskip("firedrake", reason="Firedrake is not installed; see docs/guides/firedrake.md")
 import firedrake as fd  # noqa: E402 - it is skipped where it is missing
 from pyop2 import op2  # noqa: E402
 

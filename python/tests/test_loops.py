@@ -1,7 +1,5 @@
 """Loop kernels: made, transformed, written and run from Python."""
 
-import doctest
-import pathlib
 
 import numpy as np
 import pytest
@@ -211,12 +209,6 @@ def test_strides_and_offsets_are_found_in_each_call_also_for_outputs(ctx, said):
 def test_constants_of_c_need_no_declaration():
     knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i] + INFINITY")
     assert np.isinf(knl(a=np.ones(2))[1][0]).all()
-
-
-def test_the_examples_of_the_guide_run():
-    guide = pathlib.Path(__file__).parents[2] / "docs" / "loops.md"
-    failed, tried = doctest.testfile(str(guide), module_relative=False)
-    assert tried > 10 and failed == 0
 
 
 def test_a_rule_of_an_expression_with_a_function_call_is_computed_ahead():

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -763,13 +762,6 @@ def test_a_program_written_for_pyop2_runs(tmp_path):
     (tmp_path / "program.py").write_text(DROP_IN)
     done = subprocess.run([sys.executable, "-m", "parloop.compat", "program.py"], capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout == "[1, 2, 2, 1] 6 int32 OP2 Set: nodes with size 4 False\nop2.PassthroughArg is not there: arguments that are passed on as they are are not supported\n", done.stderr
-
-
-def test_the_examples_of_the_guide_run():
-    guide = (Path(__file__).parents[2] / "docs" / "mesh.md").read_text()
-    examples = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
-    exec("\n".join(examples), {})
-    assert len(examples) > 5
 
 
 def test_a_kernel_whose_types_options_decide_is_refused():

@@ -38,5 +38,5 @@ pub use class::class_type;
 
 /// The examples of the guide are run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/loops.md")]
+#[doc = include_str!("../../../docs/guides/loops.md")]
 struct Guide;
