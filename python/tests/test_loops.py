@@ -257,3 +257,17 @@ def test_rules_that_call_each_other_through_thousands_are_an_error():
         lp.make_kernel("{[i]: 0 <= i < 4}", rules + "f5000(x) := x\nout[i] = f0(a[i])")(a=np.ones(4))
     message = "substitution rules call each other more than 100 deep in `insn`; put values in between into temporaries"
     assert str(caught.value) == message
+
+
+def test_a_query_that_matches_nothing_is_an_error():
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "b[i] = 2*a[i] {id=first}\nc[i] = a[i] {id=second}")
+    for made, step, argument in [
+        (lambda q: lp.split_iname(knl, "i", 4, within=q), "split_iname", "within"),
+        (lambda q: lp.tag_instructions(knl, "t", within=q), "tag_instructions", "within"),
+        (lambda q: lp.remove_instructions(knl, q), "remove_instructions", "insn_ids"),
+    ]:
+        with pytest.raises(pl.LoopError) as caught:
+            made("id:secnd")
+        told = "which matches no instruction of kernel `loopy_kernel`; its instructions are `first`, `second`"
+        assert str(caught.value) == f"`{step}`: `{argument}` is `id:secnd`, {told}"
+        made("id:second")
