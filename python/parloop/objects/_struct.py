@@ -12,6 +12,7 @@ from .._description import Arg, Kernel
 from .._parloop import Buffer, Field, UnknownFieldError, _Object, _ObjectType
 from ._array import array_class
 from ._capi import CApi
+from ._names import check_name
 from ._ref import MetaUnionRef
 from ._scalar import Info, Scalar
 
@@ -57,6 +58,7 @@ class MetaStruct(CApi):
 
     _type: _ObjectType
     _fields: list[Field]
+    _field_names: frozenset[str]
     _s_fields: list[Field]
     _d_fields: list[Field]
     _c_type: str
@@ -84,6 +86,7 @@ class MetaStruct(CApi):
             field._set_owner(ty, index)
         new._type = ty
         new._fields = list(declared.values())
+        new._field_names = frozenset(declared)
         new._s_fields = [field for field in new._fields if _plain(field.ftype)._type.size is not None]
         new._d_fields = [field for field in new._fields if _plain(field.ftype)._type.size is None]
         new._c_type = body.get("_c_type", name)
@@ -138,10 +141,18 @@ class Struct(_Object, metaclass=MetaStruct):
     (0.5, -1, 16)
     >>> p
     Particle(x=0.5, charge=-1)
+
+    Other attributes are Python's own, but one whose name is nearly that of a field is an error.
+
+    >>> p.chrage = 2
+    Traceback (most recent call last):
+        ...
+    parloop.UnknownFieldError: Particle has no field `chrage`; did you mean `charge`? (for an attribute of that name, write `chrage = None` in the class body)
     """
 
     _type: ClassVar[_ObjectType]
     _fields: ClassVar[list[Field]]
+    _field_names: ClassVar[frozenset[str]]
     _s_fields: ClassVar[list[Field]]
     _d_fields: ClassVar[list[Field]]
     _c_type: ClassVar[str]
@@ -149,6 +160,11 @@ class Struct(_Object, metaclass=MetaStruct):
     _extra_c_sources: ClassVar[list[Any]]
     _depends_on: ClassVar[list[Any]]
     _kernels: ClassVar[dict[str, Kernel]]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._field_names:
+            check_name(self, name, self._field_names)
+        object.__setattr__(self, name, value)
 
     @classmethod
     def _pre_init(cls, *args: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
