@@ -4,16 +4,18 @@ use parloop_kernel as ker;
 use parloop_mesh as mesh;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 
 use super::arg::Arg;
 use super::extruded::Region;
+use super::global::Global;
 use super::kernel::Kernel;
 use super::set::Set;
+use super::values::storage;
 use crate::context::{Context, current_context};
 use crate::error::Result;
 use crate::exceptions::Exception;
-use crate::number::describe;
+use crate::number::{describe, plain_number};
 use crate::recording::check_storage;
 
 /// How a loop is run, as Python says it.
@@ -44,14 +46,34 @@ fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
     Ok(mesh::LoopOptions { plan, deterministic: said.deterministic, checked, lanes, region, pass_layer: said.pass_layer_arg })
 }
 
-fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
+fn arguments(kernel: &mesh::Kernel, args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
     let mut found = Vec::with_capacity(args.len());
-    for (index, arg) in args.iter_borrowed().enumerate() {
-        let wrong =
-            || Exception::DatTypeError.error(format!("argument {index} is {}, not data with an access, as dat(op2.READ)", describe(&arg)));
-        found.push(arg.cast::<Arg>().map_err(|_| wrong())?.get().inner.clone());
+    for (index, arg) in args.iter().enumerate() {
+        found.push(match arg.cast::<Arg>() {
+            Ok(arg) => arg.get().inner.clone(),
+            Err(_) => number(kernel, index, &arg)?,
+        });
     }
     Ok(found)
+}
+
+/// A number that the kernel reads, in the type of its parameter. It is data, not code: another number needs no compilation.
+fn number(kernel: &mesh::Kernel, index: usize, value: &Bound<'_, PyAny>) -> Result<mesh::Arg> {
+    let is_plain = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() || value.is_instance_of::<PyComplex>();
+    if !is_plain && (value.is_instance_of::<Global>() || plain_number(value).is_none()) {
+        let message = format!("argument {index} is {}, not a number or data with an access, as dat(op2.READ)", describe(value));
+        return Err(Exception::DatTypeError.error(message).into());
+    }
+    let dtype = kernel.dtype(index);
+    let storage = storage(value.py(), Some(value), dtype, 1, 1).map_err(|error| match dtype {
+        Some(dtype) => {
+            let (name, shown) = (kernel.name(), value.repr().map_or_else(|_| describe(value), |text| text.to_string()));
+            Exception::DataValueError.error(format!("argument {index} of kernel `{name}` is of type {dtype}, which cannot hold {shown}")).into()
+        }
+        None => error,
+    })?;
+    let global = mesh::Global::around(1, storage, format!("argument {index}"), true)?;
+    Ok(mesh::Arg::global(&global, mesh::Access::Read))
 }
 
 /// Runs a kernel for each element of a set.
@@ -62,8 +84,9 @@ fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
 ///     What is done for each element.
 /// iterset : Set
 ///     The elements.
-/// *args : Arg
-///     The data, each with an access: ``dat(op2.READ)`` directly, ``dat(op2.INC, map)`` through a map.
+/// *args : Arg or number
+///     The data, each with an access: ``dat(op2.READ)`` directly, ``dat(op2.INC, map)`` through a map. A number is read by every element,
+///     in the type of the kernel's parameter, which is ``double dt`` or ``const double *dt``; another number needs no compilation.
 /// plan : str, optional
 ///     How writes are kept apart: auto, sequential, owner, colour, gather or atomic.
 /// deterministic : bool
@@ -89,6 +112,11 @@ fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
 /// >>> op2.par_loop(add, cells, count(op2.INC, corners))
 /// >>> count.data_ro
 /// array([1, 2, 2, 1], dtype=int32)
+/// >>> x = op2.Dat(nodes, [1.0, 2.0, 3.0, 4.0])
+/// >>> scale = op2.Kernel("void scale(double *x, double by) { x[0] *= by; }", "scale")
+/// >>> op2.par_loop(scale, nodes, x(op2.RW), 0.5)
+/// >>> x.data_ro
+/// array([0.5, 1. , 1.5, 2. ])
 #[pyfunction]
 #[pyo3(name = "_par_loop", signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, lanes=None, context=None, iteration_region=None, pass_layer_arg=false))]
 #[allow(clippy::too_many_arguments)] // they are the parameters of Python's function
@@ -121,7 +149,8 @@ fn made<'py>(
     args: &Bound<'py, PyTuple>,
     options: mesh::LoopOptions,
 ) -> Result<mesh::ParLoop> {
-    let (kernel, set, args) = (&Kernel::of(kernel)?.get().inner, Set::of(iterset)?.get().mesh(), arguments(args)?);
+    let kernel = &Kernel::of(kernel)?.get().inner;
+    let (set, args) = (Set::of(iterset)?.get().mesh(), arguments(kernel, args)?);
     Ok(py.detach(|| mesh::ParLoop::new(kernel, set, args, options))?)
 }
 
