@@ -1,10 +1,13 @@
 //! `parloop.mesh.par_loop` and `parloop.mesh.ParLoop`.
 
+use std::time::Duration;
+
 use parloop_kernel as ker;
 use parloop_mesh as mesh;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyTuple};
 
 use super::arg::Arg;
 use super::extruded::Region;
@@ -186,6 +189,16 @@ pub struct ParLoop {
     context: Option<ker::Context>,
 }
 
+impl ParLoop {
+    /// The context that was named, or its own, or that of the innermost ``with ctx:``.
+    fn context_or_own(&self, py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> Result<ker::Context> {
+        match (context.filter(|context| !context.is_none()), &self.context) {
+            (None, Some(own)) => Ok(own.clone()),
+            (context, _) => Ok(Context::of(context, py)?.inner),
+        }
+    }
+}
+
 #[pymethods]
 impl ParLoop {
     #[new]
@@ -227,14 +240,41 @@ impl ParLoop {
         self.__call__(py)
     }
 
-    /// The source of each kernel that it launches on a context.
+    /// The source that it launches on a context, one kernel after another.
     #[pyo3(signature = (context=None))]
-    fn code(&self, py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> Result<Vec<String>> {
-        let context = match (context.filter(|context| !context.is_none()), &self.context) {
-            (None, Some(own)) => own.clone(),
-            (context, _) => Context::of(context, py)?.inner,
-        };
-        Ok(py.detach(|| self.inner.code(&context))?)
+    fn code(&self, py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> Result<String> {
+        let context = self.context_or_own(py, context)?;
+        Ok(py.detach(|| self.inner.code(&context))?.join("\n"))
+    }
+
+    /// How it runs on a context: the plan, the alternatives with their times, GB/s and the share of what memory gives.
+    ///
+    /// The time is that of the last run on a CPU, and the median of trial runs elsewhere. Bytes are those that a run moves at least.
+    ///
+    /// >>> import parloop.mesh as op2
+    /// >>> cells = op2.Set(1000, "cells")
+    /// >>> x = op2.Dat(cells, dtype=float)
+    /// >>> step = op2.ParLoop(op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice"), cells, x(op2.RW), context="cpu:1")
+    /// >>> step()
+    /// >>> report = step.report()
+    /// >>> report.plan, report.runs, report.bytes
+    /// ('free', 1, 16000)
+    #[pyo3(signature = (context=None))]
+    fn report<'py>(&self, py: Python<'py>, context: Option<&Bound<'py, PyAny>>) -> Result<Bound<'py, PyAny>> {
+        static MADE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let context = self.context_or_own(py, context)?;
+        let report = py.detach(|| self.inner.report(&context))?;
+        let (described, seconds) = (PyDict::new(py), |time: Option<Duration>| time.map(|time| time.as_secs_f64()));
+        let ways: Vec<_> = report.ways.iter().map(|way| (&*way.name, way.state.to_string(), seconds(way.time))).collect();
+        described.set_item("kernel", report.kernel)?;
+        described.set_item("set", report.set)?;
+        described.set_item("elements", report.elements)?;
+        described.set_item("device", report.device)?;
+        described.set_item("bytes", report.bytes)?;
+        described.set_item("ways", ways)?;
+        described.set_item("last", seconds(report.last))?;
+        described.set_item("runs", report.runs)?;
+        Ok(MADE.import(py, "parloop.mesh._report", "made")?.call1((described,))?)
     }
 
     /// The kernel.

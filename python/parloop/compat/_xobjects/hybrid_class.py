@@ -12,4 +12,4 @@ class HybridClass(objects.HybridClass):
     """A hybrid class that takes any attribute, as xobjects' own does."""
 
     _struct_base = Struct
-    __setattr__ = object.__setattr__
+    __setattr__ = object.__setattr__  # type: ignore[assignment]
