@@ -23,8 +23,11 @@ from ._description import Source as Source
 from ._parloop import *  # noqa: F403 - the compiled classes, functions and exceptions
 from ._parloop import __version__ as __version__
 from ._pointer import Pointer as Pointer
+from ._profile import Profile as Profile
+from ._profile import ProfileRow as ProfileRow
+from ._profile import profile as profile
 
-__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "Pointer", "Source", "__version__"]
+__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "Pointer", "Profile", "ProfileRow", "Source", "__version__", "profile"]
 for _internal in ("run_command", "add_package_folders", "unknown_variables"):
     __all__.remove(_internal)
 

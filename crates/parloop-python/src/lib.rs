@@ -28,6 +28,7 @@ mod numpy_api;
 mod nvml;
 mod objects;
 mod owner;
+mod profile;
 mod program;
 mod protocol;
 mod recording;
@@ -75,6 +76,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<array::Array>()?;
     module.add_class::<fft::FftPlan>()?;
     module.add_class::<recording::Recording>()?;
+    module.add_class::<profile::Profile>()?;
     program::register(module)?;
     module.add_class::<nvml::Nvml>()?;
     hostbuffer::register(module)?;

@@ -73,7 +73,7 @@ class Program(_LoopProgram):
         >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "y[i] = y[i] + 2*x[i]")
         >>> event, (y,) = knl(pl.Context("cpu:1"), x=np.ones(1000), y=np.ones(1000))
         >>> print(knl.report())  # doctest: +ELLIPSIS
-        loopy_kernel on cpu:1: ... ms, ... GB/s (...% of the measured limit), ... GFLOP/s (...%)
+        loopy_kernel on cpu:1: ... ms, ... GB/s (... the measured limit), ... GFLOP/s (... the measured limit)
         """
         from ._report import report
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use parloop_device::forked::{Lock, Turn};
-use parloop_device::{DeviceKind, Memory};
+use parloop_device::{DeviceKind, Memory, profile};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
@@ -197,6 +197,10 @@ impl ParLoop {
         let maps = self.stored.iter().map(|map| map.storage().place(context, true, false));
         let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
         let with = Run { tables: &tables, maps: &maps, context };
+        let mut span = profile::span(context.device().id(), || self.kernel.name().to_owned());
+        if let Some(span) = &mut span {
+            span.work.bytes = u64::try_from(least_bytes(&self.parts, &self.stored, count)).ok();
+        }
         let run = tuned.run(&with, count, |shape| self.making(shape, context));
         run.map_err(|error| unwritten(self, &error).unwrap_or(error))
     }
