@@ -34,6 +34,28 @@ for _internal in ("run_command", "add_package_folders", "unknown_variables"):
 _parloop.add_package_folders([folder for folder in _sys.path if folder.endswith("-packages")])
 
 
+def _give_pocl_a_cache() -> None:
+    """PoCL has no devices where it cannot write compiled kernels; then they go to a folder that lasts as long as the process."""
+    import os
+
+    if os.environ.get("POCL_CACHE_DIR") or _parloop._unwritable_pocl_cache() is None:
+        return
+    import atexit
+    import shutil
+    import tempfile
+
+    try:
+        folder = tempfile.mkdtemp(prefix="parloop-pocl-")
+    except OSError:
+        return
+    os.environ["POCL_CACHE_DIR"] = folder
+    process = os.getpid()
+    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == process else None)
+
+
+_give_pocl_a_cache()
+
+
 def _warn_of_unknown_variables() -> None:
     names = _parloop.unknown_variables()
     if names:
