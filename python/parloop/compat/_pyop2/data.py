@@ -115,7 +115,7 @@ class Dat(_Vectors, mesh.Dat):
 
     def copy(self, other: Any, subset: Any = None) -> None:
         self._check_subset(subset)
-        super().copy(other, subset)
+        super().copy_to(other, subset)
 
     def __add__(self, other: Any) -> Any:
         return self._combine("add", other, False, True)
@@ -341,7 +341,7 @@ class Global(_Vectors, mesh.Global):
         return 1
 
     def copy(self, other: Any, subset: Any = None) -> None:
-        super().copy(other)
+        super().copy_to(other)
 
     def zero(self, subset: Any = None) -> None:
         super().zero()
