@@ -23,12 +23,37 @@ from ._description import Source as Source
 from ._parloop import *  # noqa: F403 - the compiled classes, functions and exceptions
 from ._parloop import __version__ as __version__
 from ._pointer import Pointer as Pointer
+from ._profile import Profile as Profile
+from ._profile import ProfileRow as ProfileRow
+from ._profile import profile as profile
 
-__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "Pointer", "Source", "__version__"]
+__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "Pointer", "Profile", "ProfileRow", "Source", "__version__", "profile"]
 for _internal in ("run_command", "add_package_folders", "unknown_variables"):
     __all__.remove(_internal)
 
 _parloop.add_package_folders([folder for folder in _sys.path if folder.endswith("-packages")])
+
+
+def _give_pocl_a_cache() -> None:
+    """PoCL has no devices where it cannot write compiled kernels; then they go to a folder that lasts as long as the process."""
+    import os
+
+    if os.environ.get("POCL_CACHE_DIR") or _parloop._unwritable_pocl_cache() is None:
+        return
+    import atexit
+    import shutil
+    import tempfile
+
+    try:
+        folder = tempfile.mkdtemp(prefix="parloop-pocl-")
+    except OSError:
+        return
+    os.environ["POCL_CACHE_DIR"] = folder
+    process = os.getpid()
+    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == process else None)
+
+
+_give_pocl_a_cache()
 
 
 def _warn_of_unknown_variables() -> None:

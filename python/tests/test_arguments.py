@@ -652,7 +652,7 @@ def test_an_array_of_another_device_is_refused(gpu):
     host = open_context("cpu")
     elsewhere = gpu.zeros(2)
     message = words(lambda: host.compile(ADD).add(elsewhere, np.zeros(2), 2), pl.OtherDeviceError)
-    assert message == f"launch: this belongs to device `{gpu.device.name}`, but the work is on `cpu`; copy it there first"
+    assert message == f"argument `x` of kernel `add` is on device `{gpu.device.name}`, but the kernel runs on `cpu`; copy it there first"
     with pytest.raises(pl.OtherDeviceError):
         gpu.compile(ADD).add(host.zeros(2), np.zeros(2), 2)
 

@@ -37,6 +37,30 @@ def test_an_array_shares_host_memory_on_a_cpu_and_is_a_copy_elsewhere(ctx, is_cp
     assert values[1] == (8 if is_cpu else 1)
 
 
+def test_copy_means_the_same_on_every_device(ctx, is_cpu):
+    values = np.arange(4.0)
+    for given in (values, [0.0, 1.0, 2.0, 3.0]):
+        own = ctx.array(given, copy=True)
+        own[1] = 8
+        assert values.tolist() == [0, 1, 2, 3] and own.numpy().tolist() == [0, 8, 2, 3]
+    shared = ctx.array(values)
+    for again in (ctx.array(shared), ctx.array(shared, copy=False)):
+        again[2] = 7
+        assert shared[2] == 7
+    apart = ctx.array(shared, copy=True)
+    apart[2] = 5
+    assert shared[2] == 7
+    needed = f"a copy is needed to use these values on device `{ctx.device.name}`, and copy=False does not allow it"
+    refused = [([1.0], None), (values, "float32"), (shared, "float32")] + ([] if is_cpu else [(values, None)])
+    for given, dtype in refused:
+        with pytest.raises(ValueError) as caught:
+            ctx.array(given, dtype, copy=False)
+        assert str(caught.value) == needed
+    if is_cpu:
+        ctx.array(values, copy=False)[3] = 6
+        assert values[3] == 6
+
+
 def test_an_array_keeps_what_it_shares_alive(cpu):
     x = cpu.array(np.full(1000, 3.0))
     part = x[10:]

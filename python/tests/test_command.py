@@ -123,3 +123,22 @@ def test_the_table_may_be_cut_off_by_its_reader():
     process = subprocess.run([sys.executable, "-m", "parloop", "devices"], stdout=writer, stderr=subprocess.PIPE, timeout=60)
     os.close(writer)
     assert b"panicked" not in process.stderr
+
+
+NEEDS_OPENCL = pytest.mark.skipif(not any(device.kind == "opencl" for device in FOUND), reason="no OpenCL device was found")
+
+
+@NEEDS_OPENCL
+def test_a_home_that_cannot_be_written_hides_no_device():
+    unwritable = {"HOME": "/dev/null", "XDG_CACHE_HOME": None, "POCL_CACHE_DIR": None}
+    listed = json.loads(parloop("devices", "--json", **unwritable).stdout)
+    assert [entry["device"] for entry in listed] == [device.name for device in FOUND]
+
+
+@NEEDS_OPENCL
+def test_the_doctor_names_a_folder_that_pocl_cannot_write():
+    result = parloop("doctor", POCL_CACHE_DIR="/dev/null/cache")
+    line = next(line for line in result.stdout.splitlines() if "opencl devices" in line)
+    if "PoCL" not in line:
+        pytest.skip("another driver than PoCL has devices")
+    assert line.endswith("not here: the driver finds no device; PoCL cannot write to /dev/null/cache; set POCL_CACHE_DIR to a folder of your own")

@@ -565,3 +565,24 @@ def test_a_grid_that_never_ends_is_refused(gpu):
     kernel = gpu.compile("GPUKERN void f(GPUGLMEM double *x) { x[0] = 1; }").f
     with pytest.raises(pl.LaunchError, match=r"work items would take days; at most 2\*\*48"):
         kernel.with_grid(2**63)(gpu.zeros(1))
+
+
+def test_kernels_with_any_name_are_items_of_the_program(ctx):
+    names = ["source", "origin", "kernels", "save", "describe"]
+    text = "\n".join(f"GPUKERN void {name}(GPUGLMEM double *x) {{ x[0] = {value}; }}" for value, name in enumerate(names, start=1))
+    prog = ctx.compile(text)
+    for value, name in enumerate(names, start=1):
+        x = ctx.zeros(1)
+        prog[name](x)
+        assert x.numpy()[0] == value and name in prog and prog[name].name == name
+    assert "GPUKERN" in prog.source and prog.origin in ("compiled", "disk", "memory") and sorted(prog.kernels) == sorted(names)
+    assert "nothing" not in prog and "__dict__" not in prog
+    with pytest.raises(pl.KernelNotFoundError, match="the program has no kernel `nothing`; it has"):
+        prog["nothing"]
+
+
+def test_the_number_of_errors_is_not_written_to_stderr(ctx, capfd):
+    with pytest.raises(pl.CompileError, match="nothing"):
+        ctx.compile("GPUKERN void f(GPUGLMEM double *x) { x[0] = nothing; }")
+    os.write(2, b"written by the program\n")
+    assert capfd.readouterr().err == "written by the program\n"

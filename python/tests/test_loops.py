@@ -259,3 +259,17 @@ def test_a_misspelt_option_is_an_error():
         lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]", options=lp.Options(return_dit=True))
     # An option of loopy's without a meaning here.
     lp.set_options(knl, write_code=True, allow_terminal_colors=False, disable_global_barriers=True, edit_code=False, check_dep_resolution=False)
+
+
+def test_a_query_that_matches_nothing_is_an_error():
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "b[i] = 2*a[i] {id=first}\nc[i] = a[i] {id=second}")
+    for made, step, argument in [
+        (lambda q: lp.split_iname(knl, "i", 4, within=q), "split_iname", "within"),
+        (lambda q: lp.tag_instructions(knl, "t", within=q), "tag_instructions", "within"),
+        (lambda q: lp.remove_instructions(knl, q), "remove_instructions", "insn_ids"),
+    ]:
+        with pytest.raises(pl.LoopError) as caught:
+            made("id:secnd")
+        told = "which matches no instruction of kernel `loopy_kernel`; its instructions are `first`, `second`"
+        assert str(caught.value) == f"`{step}`: `{argument}` is `id:secnd`, {told}"
+        made("id:second")

@@ -109,3 +109,14 @@ def test_a_callable_of_the_first_convention_writes_its_own_call(run):
         print(lp.generate_code_v2(knl).device_code())
     """)
     assert "scale_all(10, x, y);" in printed
+
+
+def test_a_query_that_matches_nothing_leaves_the_kernel_as_it_is(run):
+    # Programs written for loopy apply one list of transformations to many kernels.
+    printed = run("""
+        import loopy as lp
+        knl = lp.make_kernel("{[i]: 0<=i<n}", "b[i] = 2*a[i] {id=first}")
+        knl = lp.split_iname(knl, "i", 4, within="id:second")
+        print(sorted(knl.default_entrypoint.all_inames()))
+    """)
+    assert printed == "['i']\n"

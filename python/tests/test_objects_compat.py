@@ -134,3 +134,21 @@ def test_what_xobjects_got_wrong_is_right(run):
         "ArgumentValueError",
         "ArgumentValueError",
     ]
+
+
+def test_objects_take_any_attribute(run):
+    printed = run("""
+        import xobjects as xo
+
+        class Plain(xo.Struct):
+            length = xo.Float64
+
+        class Dressed(xo.HybridClass):
+            _xofields = {"length": xo.Float64}
+
+        for made in (Plain(length=1), Dressed(length=1), Dressed(length=1)._xobject):
+            made.lenght = 3
+            object.__setattr__(made, "legth", 4)
+            print(made.length, made.lenght, made.legth, isinstance(made, (xo.Struct, xo.HybridClass)))
+    """)
+    assert printed == "1.0 3 4 True\n" * 3

@@ -265,3 +265,45 @@ def test_a_class_whose_body_fails_leaves_nothing_behind():
     field = xo.Field(xo.Int64, default=2)
     first, second = (type(xo.Struct)(name, (xo.Struct,), {"a": field}) for name in ("First", "Second"))
     assert (first().a, second().a) == (2, 2) and copy.copy(first(a=3)).a == 3
+
+
+class Magnet(xo.Struct):
+    length = xo.Float64
+    k1 = xo.Float64
+    n = xo.Int32
+
+
+class HybridMagnet(xo.HybridClass):
+    _xofields = {"length": xo.Float64, "k1": xo.Float64, "inner": xo.Float64}
+    _rename = {"inner": "strength"}
+    lengths = None
+
+    def __init__(self, **named):
+        self.comment = "set before there is a struct"
+        super().__init__(**named)
+
+
+@pytest.mark.parametrize("kind", [Magnet, HybridMagnet])
+def test_an_attribute_that_is_nearly_a_field_is_an_error(kind):
+    magnet = kind(length=2)
+    for name in ["lenght", "Length", "legth", "lengthh"]:
+        with pytest.raises(AttributeError) as caught:
+            setattr(magnet, name, 3)
+        advice = f"(for an attribute of that name, write `{name} = None` in the class body)"
+        assert str(caught.value) == f"{kind.__name__} has no field `{name}`; did you mean `length`? {advice}"
+        assert isinstance(caught.value, pl.UnknownFieldError)
+        assert not hasattr(magnet, name)
+    magnet.length = 4
+    assert magnet.length == 4
+    # Other names are Python's own.
+    magnet.k2, magnet._lenght, magnet.m, magnet.colour = 1, 2, 3, "red"
+    assert (magnet.k2, magnet._lenght, magnet.m, magnet.colour) == (1, 2, 3, "red")
+
+
+def test_renamed_fields_and_attributes_of_the_class_are_known():
+    magnet = HybridMagnet(length=1, strength=5)
+    assert magnet.comment == "set before there is a struct"
+    magnet.lengths = [1, 2]
+    assert magnet.lengths == [1, 2]
+    with pytest.raises(AttributeError, match="did you mean `strength`"):
+        magnet.strenght = 3

@@ -527,3 +527,31 @@ def test_kernels_are_kept_in_a_file_and_loaded_without_a_compiler(ctx, tmp_path)
     assert words(lambda: loaded["more"](c=Orders(rows=(1, 1), columns=(1, 1), _context=ctx), by=3), TypeError) == (
         "argument `c` of kernel `more` is declared `Cells`, but an object of class `Orders` was given"
     )
+
+
+THRICE = """
+GPUKERN void thrice(GPUGLMEM double *x, const int n) { VECTORIZE_OVER(i, n) x[i] *= 3; END_VECTORIZE }
+GPUKERN void origin(GPUGLMEM double *x, const int n) { VECTORIZE_OVER(i, n) x[i] = 0; END_VECTORIZE }
+"""
+
+
+def test_signatures_of_added_kernels_are_read_from_the_source(ctx):
+    x = ctx.array(np.arange(3.0), copy=True)
+    ctx.kernels.clear()
+    ctx.add_kernels(sources=[THRICE])
+    assert sorted(ctx.kernels) == ["origin", "thrice"]
+    ctx.kernels.thrice(x=x, n=3)
+    assert x.numpy().tolist() == [0, 3, 6]
+    ctx.kernels["origin"](x=x, n=3)
+    assert x.numpy().tolist() == [0, 0, 0]
+    ctx.kernels.clear()
+    ctx.add_kernels(sources=[THRICE], kernels=["thrice"])
+    assert list(ctx.kernels) == ["thrice"]
+    ctx.kernels.clear()
+    ctx.add_kernels(sources=[THRICE], kernels={"three": Kernel(c_name="thrice", n_threads="n")})
+    x = ctx.array(np.ones(3), copy=True)
+    ctx.kernels.three(x=x, n=3)
+    assert list(ctx.kernels) == ["three"] and x.numpy().tolist() == [3, 3, 3]
+    with pytest.raises(pl.KernelNotFoundError, match="the program has no kernel `twice`; it has origin, thrice"):
+        ctx.add_kernels(sources=[THRICE], kernels=["twice"])
+    ctx.kernels.clear()

@@ -44,7 +44,7 @@ impl DeviceFft {
             return Err(DeviceError::Misaligned { device, offset, alignment: self.dtype.size() });
         }
         // SAFETY: `memory` is live memory of this device, and as many bytes as were planned for lie at the address.
-        unsafe { self.raw.run(address, direction) }
+        self.stream.timed("fft", || unsafe { self.raw.run(address, direction) })
     }
 
     /// The device it was planned for.

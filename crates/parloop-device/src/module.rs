@@ -28,7 +28,7 @@ impl Module {
     /// # Errors
     /// [`DeviceError::UnknownFunction`].
     pub fn function(&self, name: &str) -> Result<Function> {
-        Ok(Function { device: self.device.clone(), raw: self.raw.clone().function(name)? })
+        Ok(Function { device: self.device.clone(), raw: self.raw.clone().function(name)?, name: name.into() })
     }
 }
 
@@ -56,12 +56,24 @@ impl fmt::Debug for Module {
 pub struct Function {
     pub(crate) device: Device,
     pub(crate) raw: Arc<dyn RawFunction>,
+    name: Arc<str>,
 }
 
 impl Function {
     /// The device it runs on.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// Its name in the module.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// With another name, which profiles show.
+    pub fn named(mut self, name: &str) -> Function {
+        self.name = name.into();
+        self
     }
 
     /// The most work items a block of it may have.
@@ -72,7 +84,7 @@ impl Function {
 
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<Function on {}>", self.device.id())
+        write!(f, "<Function {} on {}>", self.name, self.device.id())
     }
 }
 

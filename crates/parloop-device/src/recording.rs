@@ -266,6 +266,15 @@ enum Step {
 }
 
 impl Step {
+    /// What profiles call it.
+    fn name(&self) -> &str {
+        match self {
+            Step::Launch(one) => one.function.name(),
+            Step::Fill { .. } => "fill",
+            Step::Copy { .. } => "copy",
+        }
+    }
+
     /// # Safety
     /// What the step was recorded with is still kept, and `stream` is of its device.
     #[inline]
@@ -340,10 +349,10 @@ impl Replay {
         match graph {
             Some(graph) => {
                 has_run.store(true, Ordering::Relaxed);
-                graph.launch(stream.handle())
+                stream.timed("replay", || graph.launch(stream.handle()))
             }
             // SAFETY: `kept` has what the steps use.
-            None => steps.iter().try_for_each(|step| unsafe { step.queue(stream.raw()) }),
+            None => steps.iter().try_for_each(|step| stream.timed(step.name(), || unsafe { step.queue(stream.raw()) })),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::backend::RawStream;
 use crate::device::Device;
@@ -12,6 +13,7 @@ use crate::kind::DeviceKind;
 use crate::launch::Launch;
 use crate::memory::{Memory, PinnedMemory};
 use crate::module::Function;
+use crate::profile::{self, Took};
 
 /// An ordered queue of work on a device. Clones are the same stream. CPU streams run their work in line.
 ///
@@ -276,7 +278,34 @@ impl Stream {
         }
         self.refuse_recording(|| "a launch whose memory nobody keeps".to_owned(), Some("give `Stream::record_launch` what keeps it"))?;
         // SAFETY: the stream is alive and of the function's device; the rest is the caller's promise.
-        unsafe { function.raw.launch(self.raw.handle(), launch, args, sizes) }
+        self.timed(function.name(), || unsafe { function.raw.launch(self.raw.handle(), launch, args, sizes) })
+    }
+
+    /// Does work, and has profiles count what it queues on this stream under that name.
+    ///
+    /// # Errors
+    /// Those of the work.
+    #[inline]
+    pub fn timed<T, E>(&self, name: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        if profile::is_on() { self.profiled(name, work) } else { work() }
+    }
+
+    /// By the clock of the host on a CPU, where work is done when its call returns, and by events elsewhere. What cannot be timed is not.
+    #[cold]
+    fn profiled<T, E>(&self, name: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        if self.device.kind() == DeviceKind::Cpu {
+            let start = Instant::now();
+            let done = work()?;
+            profile::took(self.device.id(), name, &Took::Host(start.elapsed()));
+            return Ok(done);
+        }
+        let record = || self.device.create_event().and_then(|event| self.raw.record(&*event.raw).map(|()| event)).ok();
+        let start = record();
+        let done = work()?;
+        if let (Some(start), Some(end)) = (start, record()) {
+            profile::took(self.device.id(), name, &Took::Device(start, end));
+        }
+        Ok(done)
     }
 
     pub(crate) fn check(&self, operation: &'static str, memory: &Memory, offset: usize, len: usize) -> Result<()> {

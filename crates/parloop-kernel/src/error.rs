@@ -74,6 +74,8 @@ pub enum KernelError {
          its type; pass a copy"
     )]
     Unaligned { kernel: String, name: String, declared: String },
+    #[error("argument `{name}` of kernel `{kernel}` is on device `{found}`, but the kernel runs on `{expected}`; copy it there first")]
+    OtherDevice { kernel: String, name: String, expected: String, found: String },
     #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap in part; pass a copy of one of them")]
     Overlap { kernel: String, first: String, second: String },
     #[error("an FFT along axis {axis} was asked for, but {}", axes_there(*.ndim))]
@@ -95,6 +97,18 @@ pub enum KernelError {
     Conflict { kernel: String, what: String },
     #[error("the grid of kernel `{kernel}`: {reason}")]
     Grid { kernel: String, reason: String },
+}
+
+impl KernelError {
+    /// With the name of the argument whose memory is that of another device.
+    pub fn of_argument(self, kernel: &str, name: &str) -> KernelError {
+        match self {
+            KernelError::Device(DeviceError::OtherDevice { expected, found, .. }) => {
+                KernelError::OtherDevice { kernel: kernel.to_owned(), name: name.to_owned(), expected, found }
+            }
+            other => other,
+        }
+    }
 }
 
 impl From<CompileError> for KernelError {

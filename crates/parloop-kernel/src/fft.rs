@@ -260,7 +260,10 @@ impl FftPlan {
         self.inner.stream.refuse_recording(|| "a Fourier transform".to_owned(), None)?;
         match &self.inner.work {
             Work::Nothing => {}
-            Work::Host { fft, threads } => fft.run(threads, bytes, direction),
+            Work::Host { fft, threads } => threads.default_stream()?.timed("fft", || {
+                fft.run(threads, bytes, direction);
+                Ok::<(), KernelError>(())
+            })?,
             Work::Device { .. } => {
                 let stream = &self.inner.stream;
                 let staged = stream.device().allocate(bytes.len())?;

@@ -224,11 +224,11 @@ impl Kernel {
                 Arg::Scalar(value) => checker.scalar(*value)?,
                 Arg::Memory { memory, dtype, writable } => {
                     checker.elements(*dtype, *writable)?;
-                    self.pointer_slot(memory, 0)?
+                    self.argument_slot(index, memory, 0)?
                 }
                 Arg::Object { memory, offset, class, writable } => {
                     checker.object(class, *writable)?;
-                    self.pointer_slot(memory, *offset)?
+                    self.argument_slot(index, memory, *offset)?
                 }
                 Arg::Placed { object, writable } => {
                     checker.object(object.class(), *writable)?;
@@ -236,7 +236,7 @@ impl Kernel {
                     if !object.is_alive() {
                         return Err(checker.freed(object.class()));
                     }
-                    self.pointer_slot(object.memory(), object.offset())?
+                    self.argument_slot(index, object.memory(), object.offset())?
                 }
                 Arg::Host { bytes, dtype } => {
                     checker.elements(Some(*dtype), false)?;
@@ -273,6 +273,16 @@ impl Kernel {
         }
         self.refuse_host_data(index)?;
         self.pointer_slot(staging.stage(self.signature(), self.stream(), index, host)?, 0)
+    }
+
+    /// [`pointer_slot`](Self::pointer_slot) for the argument of that index, which errors name.
+    ///
+    /// # Errors
+    /// [`KernelError::OtherDevice`], or [`parloop_device::DeviceError::OutOfBounds`].
+    #[inline]
+    pub fn argument_slot(&self, index: usize, memory: &Memory, offset: usize) -> Result<Slot> {
+        let named = |error: KernelError| error.of_argument(&self.signature().name, &self.signature().params[index].name);
+        self.pointer_slot(memory, offset).map_err(named)
     }
 
     /// The slot of a pointer to the byte `offset` of device memory: its address, or on OpenCL the buffer and the offset in it.

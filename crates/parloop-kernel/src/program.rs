@@ -235,7 +235,7 @@ pub fn compile_for(target: DeviceKind, compiler: &dyn Compiler, sources: &[Sourc
 fn link(module: &Module, signatures: Vec<Signature>, check_sites: Option<&Vec<String>>) -> Result<BTreeMap<String, Compiled>> {
     let check = check_sites.map(|sites| Check::new(module, sites)).transpose()?.map(Arc::new);
     let compiled = |signature: Signature| {
-        let function = module.function(&symbol(&signature.name, module.device().kind()))?;
+        let function = module.function(&symbol(&signature.name, module.device().kind()))?.named(&signature.name);
         Ok((signature.name.clone(), Compiled { signature, function, check: check.clone() }))
     };
     signatures.into_iter().map(compiled).collect()

@@ -306,7 +306,7 @@ impl Kernel {
         if let Some(buffer) = &memory.buffer {
             call.objects.add_part(index, buffer, &memory.inner, 0);
         }
-        Ok(Some(self.inner.pointer_slot(&memory.inner, 0)?))
+        Ok(Some(self.inner.argument_slot(index, &memory.inner, 0)?))
     }
 
     fn ndarray_slot(&self, index: usize, to: &Pointee, constant: bool, array: NdArray<'_, '_>, staging: &mut Staging) -> Result<Slot> {
@@ -339,7 +339,7 @@ impl Kernel {
         if !array.layout.is_dense() {
             return Err(self.checker(index).not_contiguous().into());
         }
-        let slot = self.inner.pointer_slot(&array.memory, array.layout.offset)?;
+        let slot = self.inner.argument_slot(index, &array.memory, array.layout.offset)?;
         self.check_alignment(index, slot[0], array.dtype)?;
         if let Some(buffer) = &array.buffer {
             objects.add_part(index, buffer, &array.memory, array.layout.offset);

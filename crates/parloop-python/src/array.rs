@@ -474,6 +474,10 @@ impl Array {
             .ok_or_else(|| PyBufferError::new_err("DLPack has no OpenCL memory that others can use"))
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("parloop._html")?.call_method1("array", (slf,))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let device = self.memory.device().id();
         let size = self.layout.size();
@@ -488,11 +492,42 @@ impl Array {
 
 #[pymethods]
 impl Context {
-    /// An array with the values of `values`. On a CPU it shares the memory of a NumPy array, which cannot be resized as long as
-    /// the array lives. Where `values` is a masked array, nothing in it may be masked.
-    #[pyo3(signature = (values, dtype=None))]
-    fn array(&self, values: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> Result<Array> {
-        Array::from_object(&self.inner, values, dtype.map(dtype_of).transpose()?)
+    /// An array with the values of `values`.
+    ///
+    /// Parameters
+    /// ----------
+    /// values : array_like
+    ///     Numbers of the host, or an array of any library on any device. Nothing in a masked array may be masked.
+    /// dtype : dtype, optional
+    ///     The type of the elements; by default that of the values.
+    /// copy : bool, optional
+    ///     As in NumPy 2: None copies where it must, True always, and False never, which is a ``ValueError`` where the memory of the values
+    ///     cannot be used in place. With None, an array on a CPU shares the memory of a NumPy array, which cannot be resized as
+    ///     long as the array lives, and a GPU, which cannot use it, gets a copy; with True both get a copy.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, parloop as pl
+    /// >>> ctx, x = pl.Context("cpu:1"), np.zeros(2)
+    /// >>> shared, own = ctx.array(x), ctx.array(x, copy=True)
+    /// >>> x[0] = 5
+    /// >>> shared.numpy(), own.numpy()
+    /// (array([5., 0.]), array([0., 0.]))
+    #[pyo3(signature = (values, dtype=None, *, copy=None))]
+    fn array<'py>(&self, values: &Bound<'py, PyAny>, dtype: Option<&Bound<'py, PyAny>>, copy: Option<bool>) -> Result<Bound<'py, PyAny>> {
+        let made = Array::from_object(&self.inner, values, dtype.map(dtype_of).transpose()?)?;
+        let of_ours = values.cast::<Array>().is_ok_and(|given| given.get().memory.handle() == made.memory.handle());
+        let is_shared = of_ours || made.owner.is_some();
+        let device = self.inner.device().id();
+        let made = Bound::new(values.py(), made)?.into_any();
+        match copy {
+            Some(true) if is_shared => Ok(made.call_method0("copy")?),
+            Some(false) if !is_shared => {
+                let words = format!("a copy is needed to use these values on device `{device}`, and copy=False does not allow it");
+                Err(PyValueError::new_err(words).into())
+            }
+            _ => Ok(made),
+        }
     }
 
     /// An array of zeros.

@@ -265,6 +265,7 @@ fn kernel_class(error: &KernelError) -> Exception {
         | KernelError::NotDescribed { .. }
         | KernelError::NotCallable { .. } => Exception::KernelNotFoundError,
         KernelError::OutOfRange { .. } => Exception::ArgumentRangeError,
+        KernelError::OtherDevice { .. } => Exception::OtherDeviceError,
         KernelError::FftAxis { .. } | KernelError::FftAxisTwice { .. } | KernelError::FftData { .. } => Exception::ArgumentValueError,
         KernelError::FftGaps { .. } | KernelError::FftReadOnly => Exception::ArgumentValueError,
         KernelError::ReadOnly { .. } | KernelError::NotContiguous { .. } | KernelError::Unaligned { .. } | KernelError::Overlap { .. } => {

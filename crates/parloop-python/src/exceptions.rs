@@ -46,7 +46,7 @@ exceptions! {
     ObjectValueError: ObjectError, "ValueError", "A value has the wrong shape or size.";
     ObjectRangeError: ObjectError, "OverflowError", "A number does not fit into its type.";
     ObjectIndexError: ObjectError, "IndexError", "An index is outside of an array.";
-    UnknownFieldError: ObjectError, "TypeError", "A struct has no such field.";
+    UnknownFieldError: ObjectError, "TypeError AttributeError", "A struct has no such field.";
     FreedError: ObjectError, "ReferenceError", "The memory of an object was freed.";
     BufferFreeError: ObjectError, "ValueError", "What was freed twice, or was never allocated.";
     ProgramFileError: ParloopError, "ValueError", "A program cannot be saved, or a file holds none that could be loaded here.";

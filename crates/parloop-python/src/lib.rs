@@ -28,6 +28,7 @@ mod numpy_api;
 mod nvml;
 mod objects;
 mod owner;
+mod profile;
 mod program;
 mod protocol;
 mod recording;
@@ -56,6 +57,12 @@ fn _checked_by_environment() -> error::Result<bool> {
     Ok(parloop_kernel::checked_by_environment()?)
 }
 
+/// The folder in which PoCL keeps compiled kernels, if it cannot be written: then it has no devices.
+#[pyfunction]
+fn _unwritable_pocl_cache() -> Option<std::path::PathBuf> {
+    parloop_device::opencl::unwritable_cache()
+}
+
 /// Adds folders in which installed packages may have put libraries and compilers.
 #[pyfunction]
 fn add_package_folders(folders: Vec<std::path::PathBuf>) {
@@ -75,6 +82,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<array::Array>()?;
     module.add_class::<fft::FftPlan>()?;
     module.add_class::<recording::Recording>()?;
+    module.add_class::<profile::Profile>()?;
     program::register(module)?;
     module.add_class::<nvml::Nvml>()?;
     hostbuffer::register(module)?;
@@ -89,6 +97,7 @@ fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(unknown_variables, module)?)?;
     module.add_function(wrap_pyfunction!(_checked_by_environment, module)?)?;
+    module.add_function(wrap_pyfunction!(_unwritable_pocl_cache, module)?)?;
     module.add_function(wrap_pyfunction!(layout::dense_order, module)?)?;
     module.add_function(wrap_pyfunction!(layout::dense_strides_of, module)?)?;
     module.add_function(wrap_pyfunction!(add_package_folders, module)?)?;

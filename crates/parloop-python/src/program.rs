@@ -7,7 +7,7 @@ use parloop_device as dev;
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel as ker;
 use parloop_object as obj;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -91,6 +91,22 @@ impl Program {
         Handoff::take(handoff)
     }
 
+    /// The kernel of that name, which may also be one that the program has an attribute for: ``prog["source"]``.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, name: &str) -> Result<Bound<'py, PyAny>> {
+        match slf.getattr("__dict__")?.cast_into::<PyDict>()?.get_item(name)? {
+            Some(kernel) => Ok(kernel),
+            None => {
+                slf.get().inner.kernel(name)?;
+                Err(PyKeyError::new_err(name.to_owned()).into())
+            }
+        }
+    }
+
+    /// Whether it has a kernel of that name.
+    fn __contains__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> Result<bool> {
+        Ok(slf.getattr("__dict__")?.cast_into::<PyDict>()?.contains(name)?)
+    }
+
     /// Its kernels, by name.
     #[getter]
     fn kernels<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyDict>> {
@@ -148,6 +164,10 @@ impl Program {
             }
         }
         Ok(program)
+    }
+
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("parloop._html")?.call_method1("source", (self.__repr__(), self.inner.source()))
     }
 
     fn __repr__(&self) -> String {

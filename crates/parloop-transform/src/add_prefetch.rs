@@ -119,12 +119,14 @@ pub enum AddPrefetchError {
     #[error(transparent)]
     Extract(#[from] ExtractSubstError),
     /// The values cannot be computed ahead.
-    #[error("fetching `{array}`: {reason}")]
+    #[error("fetching `{array}`: {reason}{}", choose(.reads))]
     Precompute {
         /// The array.
         array: Name,
         /// Why not.
         reason: PrecomputeError,
+        /// The reads that were to be fetched together, where they are several.
+        reads: Vec<String>,
     },
     /// A call of a rule does not fit it.
     #[error(transparent)]
@@ -146,6 +148,7 @@ pub enum AddPrefetchError {
 /// # Errors
 /// [`AddPrefetchError`].
 pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, AddPrefetchError> {
+    let original = kernel;
     let layout = layout_of(kernel, &what.array)?;
     let axes = axis_count(kernel, what, layout)?;
     if what.inames.len() > axes {
@@ -180,11 +183,36 @@ pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, 
         within: what.within.clone(),
         ..Precompute::new(rule.clone(), sweep_inames)
     };
-    kernel = precompute(&kernel, &ahead).map_err(|reason| AddPrefetchError::Precompute { array: what.array.clone(), reason })?;
+    let failed = |reason| AddPrefetchError::Precompute { array: what.array.clone(), reason, reads: different_reads(original, what) };
+    kernel = precompute(&kernel, &ahead).map_err(failed)?;
     kernel.inames.retain(|iname, _| !helpers.contains(iname));
     kernel.domains.retain(|domain| domain.dims().is_empty() || !domain.dims().iter().all(|dim| helpers.contains(dim)));
     forget_rule(&mut kernel, &rule)?;
     Ok(kernel)
+}
+
+/// How to fetch one of several reads.
+fn choose(reads: &[String]) -> String {
+    let Some(last) = reads.last() else { return String::new() };
+    let all: Vec<String> = reads.iter().map(|read| format!("`{read}`")).collect();
+    format!("; {} are fetched together: to fetch one of them, write its indices, as in `add_prefetch \"{last}\"`", all.join(" and "))
+}
+
+/// The reads of the array with different indices; none where there is one, or the footprint says which are meant.
+fn different_reads(kernel: &LoopKernel, what: &Prefetch) -> Vec<String> {
+    let mut reads: Vec<String> = Vec::new();
+    let selected = kernel.instructions.iter().filter(|instruction| what.within.matches(kernel, instruction));
+    for expr in selected.flat_map(|instruction| instruction.exprs()).chain(kernel.substitutions.values().map(|rule| &rule.body)) {
+        expr.visit(&mut |inner| {
+            if let Expr::Subscript(array, _) = inner
+                && **array == Expr::var(&what.array)
+                && !reads.contains(&inner.to_string())
+            {
+                reads.push(inner.to_string());
+            }
+        });
+    }
+    if reads.len() < 2 || !what.footprint.is_empty() { Vec::new() } else { reads }
 }
 
 fn type_of(kernel: &LoopKernel, array: &Name) -> Option<Type> {

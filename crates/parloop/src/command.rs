@@ -234,13 +234,17 @@ enum Finding {
     Missing(String),
 }
 
-fn no_device_advice(kind: DeviceKind) -> &'static str {
-    match kind {
-        DeviceKind::Cpu => "",
-        DeviceKind::OpenCl => "apt-get install pocl-opencl-icd",
-        DeviceKind::Cuda => "an NVIDIA GPU; `nvidia-smi` says what the driver sees",
-        DeviceKind::Hip => "an AMD GPU; `rocminfo` says what the driver sees",
+fn no_device_advice(kind: DeviceKind) -> String {
+    match (kind, parloop_device::opencl::unwritable_cache()) {
+        (DeviceKind::Cpu, _) => "",
+        (DeviceKind::OpenCl, Some(folder)) => {
+            return format!("PoCL cannot write to {}; set POCL_CACHE_DIR to a folder of your own", folder.display());
+        }
+        (DeviceKind::OpenCl, None) => "apt-get install pocl-opencl-icd",
+        (DeviceKind::Cuda, _) => "an NVIDIA GPU; `nvidia-smi` says what the driver sees",
+        (DeviceKind::Hip, _) => "an AMD GPU; `rocminfo` says what the driver sees",
     }
+    .to_owned()
 }
 
 fn cache(action: CacheAction) -> (String, bool) {

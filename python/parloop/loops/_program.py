@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._html import preformatted, source
 from .._parloop import LoopError, _LoopProgram
 from .._parloop import _fuse_loop_kernels as _fuse
 from .._parloop import _make_loop_program as _make
@@ -73,7 +74,7 @@ class Program(_LoopProgram):
         >>> knl = lp.make_kernel("{[i]: 0<=i<n}", "y[i] = y[i] + 2*x[i]")
         >>> event, (y,) = knl(pl.Context("cpu:1"), x=np.ones(1000), y=np.ones(1000))
         >>> print(knl.report())  # doctest: +ELLIPSIS
-        loopy_kernel on cpu:1: ... ms, ... GB/s (...% of the measured limit), ... GFLOP/s (...%)
+        loopy_kernel on cpu:1: ... ms, ... GB/s (... the measured limit), ... GFLOP/s (... the measured limit)
         """
         from ._report import report
 
@@ -90,6 +91,14 @@ class Program(_LoopProgram):
         if entrypoint is None and len(self._entrypoints) > 1:
             return "\n".join(self._code(target_name(target), name) for name in self._entrypoints)
         return self._code(target_name(target), entrypoint)
+
+    def _repr_html_(self) -> str:
+        try:
+            found = self.code()
+        except LoopError:
+            # Without types there is no code yet.
+            return preformatted(self)
+        return source(", ".join(self._entrypoints), found)
 
     @property
     def entrypoints(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import Context
-from .._parloop import _LoopProgram
+from .._parloop import LoopError, _LoopProgram
 
 __all__ = ["Limits", "Report", "get_mem_access_map", "get_op_map", "limits", "report"]
 
@@ -74,7 +74,8 @@ def _seconds(context: Context, call: Any) -> float:
         end = context.record()
         context.synchronize()
         times.append(end.since(start))
-    return max(sorted(times)[len(times) // 2], 1e-9)
+    # Whatever else runs on the machine makes a run longer, never shorter.
+    return max(min(times), 1e-9)
 
 
 class Report(NamedTuple):
@@ -86,15 +87,20 @@ class Report(NamedTuple):
     bytes: int
     flops: int
     exact: bool
-    bandwidth_share: float
-    flops_share: float
+    #: The shares of what was measured; None where it is more than that: data in caches, or a measurement that was disturbed.
+    bandwidth_share: float | None
+    flops_share: float | None
 
     def __str__(self) -> str:
         about = "" if self.exact else "at most "
+
+        def told(share: float | None) -> str:
+            return "above the measured limit" if share is None else f"{share:.0%} of the measured limit"
+
         return (
             f"{self.kernel} on {self.device}: {self.seconds * 1e3:.3f} ms, "
-            f"{about}{self.bytes / self.seconds / 1e9:.1f} GB/s ({self.bandwidth_share:.0%} of the measured limit), "
-            f"{about}{self.flops / self.seconds / 1e9:.1f} GFLOP/s ({self.flops_share:.0%})"
+            f"{about}{self.bytes / self.seconds / 1e9:.1f} GB/s ({told(self.bandwidth_share)}), "
+            f"{about}{self.flops / self.seconds / 1e9:.1f} GFLOP/s ({told(self.flops_share)})"
         )
 
 
@@ -113,14 +119,29 @@ def report(program: _LoopProgram) -> Report:
         raise ValueError("the kernel was not called yet; call it, then ask for the report")
     seconds, sizes, device, typed = last
     seconds = max(seconds, 1e-9)
+    counts = _counts(typed, sizes)
+    able = limits(Context(device))
+    most = able.flops.get({"complex64": "float32", "float32": "float32"}.get(counts.main_type, "float64"), 1.0)
+    shares = [share if share <= 1 else None for share in (counts.bytes / seconds / able.bandwidth, counts.flops / seconds / most)]
+    return Report(typed._entrypoints[0], device, seconds, counts.bytes, counts.flops, counts.exact, *shares)
+
+
+class _Counts(NamedTuple):
+    bytes: int
+    flops: int
+    exact: bool
+    #: That of most operations.
+    main_type: str
+
+
+def _counts(typed: _LoopProgram, sizes: dict[str, int]) -> _Counts:
+    """The bytes that a call touches and the floating-point operations that it does, for these sizes."""
     work = typed._work(sizes)
-    found, exact, total_bytes = 0, True, 0
+    exact, total_bytes = True, 0
     by_type: dict[str, int] = {}
     for _, dtype, (_, (number, is_exact)) in work["operations"]:
         if dtype.startswith(("float", "complex")):
-            count = number * (4 if dtype.startswith("complex") else 1)
-            by_type[dtype] = by_type.get(dtype, 0) + count
-            found += count
+            by_type[dtype] = by_type.get(dtype, 0) + number * (4 if dtype.startswith("complex") else 1)
             exact &= is_exact
     for _, dtype, _, count in work["footprints"]:
         if count is None:
@@ -129,11 +150,17 @@ def report(program: _LoopProgram) -> Report:
         number, is_exact = count[1]
         total_bytes += number * np.dtype(dtype).itemsize
         exact &= is_exact
-    able = limits(Context(device))
     main_type = max(by_type, key=lambda dtype: by_type[dtype], default="float64")
-    most = able.flops.get({"complex64": "float32", "float32": "float32"}.get(main_type, "float64"), 1.0)
-    name = typed._entrypoints[0]
-    return Report(name, device, seconds, total_bytes, found, exact, total_bytes / seconds / able.bandwidth, found / seconds / most)
+    return _Counts(total_bytes, sum(by_type.values()), exact, main_type)
+
+
+def known_counts(typed: _LoopProgram, sizes: dict[str, int]) -> tuple[int | None, int | None]:
+    """Bytes and operations of a call for a profile; None where they cannot be counted exactly."""
+    try:
+        counts = _counts(typed, sizes)
+    except LoopError:
+        return None, None
+    return (counts.bytes, counts.flops) if counts.exact else (None, None)
 
 
 def get_op_map(program: _LoopProgram) -> dict[tuple[str, str], str]:

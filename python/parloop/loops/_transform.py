@@ -402,11 +402,17 @@ def add_prefetch(
     Parameters
     ----------
     var_name : str
-        The array.
+        The array: all reads of it in the selected instructions are fetched together. With indices, ``"p[16*j_outer + j_inner]"``, only
+        reads with these indices are, which is how one of several is selected: of ``p[i]`` and ``p[j]``, write which.
     sweep_inames : list of str
         The inames over which all that is read is fetched at once.
     default_tag : str, optional
-        The tag of the inames that fetch: ``"l.auto"``, ``"for"``, …; `None` for none.
+        The tag of the loops that fetch. Left out, it is ``"l.auto"`` where a swept iname is on a local axis, so that the items of a group
+        share the work, and none otherwise. ``"l.auto"`` gives each loop a local axis of the group: the longest ones, the loop
+        with the smallest steps through memory on the first of them; a loop that is longer than its axis is split. ``"for"`` and `None`
+        make plain loops: on a GPU each item then fetches everything for itself.
+    within : str, optional
+        Which instructions are selected, such as ``"id:update*"``.
     temporary_address_space : optional
         `AddressSpace.LOCAL` or `AddressSpace.PRIVATE`; found from the tags when not given.
 
@@ -417,6 +423,14 @@ def add_prefetch(
     >>> knl = lp.add_prefetch(knl, "a", ["i", "j"], default_tag="for")
     >>> knl(a=np.ones(20))[1][0][:2]
     array([4., 4.])
+
+    One of two reads of an array, for a kernel in which every point meets every other:
+
+    >>> knl = lp.make_kernel("{[i,j]: 0<=i,j<n}", "f[i] = sum(j, p[i] - p[j])")
+    >>> knl = lp.split_iname(knl, "j", 16)
+    >>> knl = lp.add_prefetch(knl, "p[j_inner + 16*j_outer]", ["j_inner"])
+    >>> knl(p=np.arange(3.0))[1][0]
+    array([-3.,  0.,  3.])
     """
     given: dict[str, Any] = {"default_tag": default_tag} if default_tag is not _NOT_GIVEN and default_tag is not None else {}
     args: list[Any] = [var_name, sweep_inames if isinstance(sweep_inames, str) else list(sweep_inames)]

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from .._html import table
 from .._parloop import Buffer, current_context
+from ._names import check_name
 from ._ref import Ref
 from ._scalar import Scalar
+from ._show import shown
 from ._struct import MetaStruct, Struct
 
 
@@ -107,7 +110,8 @@ class MetaHybridClass(type):
             "_depends_on": [getattr(other, "_XoStruct", other) for other in body.get("_depends_on", ())],
             "_kernels": body.get("_kernels", {}),
         }
-        struct = MetaStruct(body.get("_cname", f"{name}Data"), (Struct,), struct_body)
+        struct_base = next((base._struct_base for base in bases if hasattr(base, "_struct_base")), Struct)
+        struct = MetaStruct(body.get("_cname", f"{name}Data"), (struct_base,), struct_body)
         struct.__qualname__ = f"{body.get('__qualname__', name)}._XoStruct"
         new = super().__new__(cls, name, bases, body)
         new._XoStruct = struct  # type: ignore[attr-defined]
@@ -127,7 +131,9 @@ class MetaHybridClass(type):
 class HybridClass(metaclass=MetaHybridClass):
     """A Python class whose data are fields of a struct in a buffer.
 
-    Say the fields in `_xofields`. Arrays of numbers are seen as NumPy-like views; attributes that are no fields are Python's own.
+    Say the fields in `_xofields`. Arrays of numbers are seen as NumPy-like views; attributes that are not fields are Python's own, but one
+    whose name is nearly that of a field is an `UnknownFieldError`, which is an `AttributeError`: `e.lenght = 3` is a mistake. Names that begin
+    with an underscore, and those that the class has an attribute for, are always accepted.
 
     >>> import parloop.objects as xo
     >>> class Element(xo.HybridClass):
@@ -147,6 +153,8 @@ class HybridClass(metaclass=MetaHybridClass):
     _py_fnames: ClassVar[list[str]]
     _fields: ClassVar[list[str]]
     _xofields: ClassVar[dict[str, Any]] = {}
+    # The class of its struct's own.
+    _struct_base: ClassVar[Any] = Struct
     _movable = True
     _overridable = True
     _force_moveable = False
@@ -155,7 +163,10 @@ class HybridClass(metaclass=MetaHybridClass):
     if TYPE_CHECKING:
         # The fields are named at run time.
         def __getattr__(self, name: str) -> Any: ...
-        def __setattr__(self, name: str, value: Any) -> None: ...
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        check_name(self, name, self._py_fnames)
+        object.__setattr__(self, name, value)
 
     def __init__(self, _xobject: Any = None, **named: Any) -> None:
         self.xoinitialize(_xobject=_xobject, **named)
@@ -293,12 +304,16 @@ class HybridClass(metaclass=MetaHybridClass):
             names = [name for name in names if name not in skipped]
         return f"{type(self).__name__}({', '.join(f'{name}={_short(getattr(self, name))}' for name in names)})"
 
+    def _repr_html_(self) -> str:
+        rows = [(name, _short(getattr(self, name))) for name in self._py_fnames]
+        return table(("field", "value"), rows, caption=f"{type(self).__name__} on {self._context.device.name}")
+
 
 def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     if isinstance(value, np.ndarray):
-        return repr(value).split("(", 1)[1].rsplit(")", 1)[0].split(", dtype")[0]
+        return shown(value)
     return repr(value)
 
 

@@ -182,21 +182,46 @@ def build_program(
 
 
 def build_kernels(
-    context: Context, kernel_descriptions: Mapping[str, Kernel], sources: Sequence[Any] | None = None, **options: Any
+    context: Context, kernel_descriptions: Mapping[str, Kernel] | Iterable[str] | None, sources: Sequence[Any] | None = None, **options: Any
 ) -> dict[str, Any]:
-    """The kernels of `build_program`, by name."""
+    """The kernels of `build_program`, by name. A list of names takes their signatures from the source; None stands for all kernels in it."""
+    if kernel_descriptions is None or not isinstance(kernel_descriptions, Mapping):
+        program = build_program(context, {}, sources, **options)
+        return dict(program.kernels) if kernel_descriptions is None else {name: program[name] for name in kernel_descriptions}
     program = build_program(context, kernel_descriptions, sources, **options)
-    return {name: getattr(program, name) for name in kernel_descriptions}
+    return {name: program[name] for name in kernel_descriptions}
 
 
 def add_kernels(
     context: Context,
     sources: Sequence[Any] | None = None,
-    kernels: Mapping[str, Kernel] | None = None,
+    kernels: Mapping[str, Kernel] | Iterable[str] | None = None,
     **options: Any,
 ) -> None:
-    """Compiles kernels and adds them to `context.kernels`. The options are those of `build_kernels`."""
-    context.kernels.update(build_kernels(context, kernels or {}, sources, **options))
+    """Compiles kernels and adds them to `context.kernels`.
+
+    Parameters
+    ----------
+    context : Context
+        Where they will run.
+    sources : list
+        Texts, paths, open files or `Source` objects, compiled as one.
+    kernels : dict of Kernel, or list of str, optional
+        Which kernels: by default all of the sources, with the signatures that they have there. Names alone select some of them. A
+        description may say a grid, other names and classes of arguments; one without arguments takes them from the source.
+    **options
+        Those of `build_kernels`.
+
+    Examples
+    --------
+    >>> import numpy as np, parloop as pl
+    >>> ctx, x = pl.Context("cpu:1"), np.ones(3)
+    >>> ctx.add_kernels(sources=["GPUKERN void thrice(double *x, int n) { VECTORIZE_OVER(i, n) x[i] *= 3; END_VECTORIZE }"])
+    >>> ctx.kernels.thrice(x=x, n=3)
+    >>> x
+    array([3., 3., 3.])
+    """
+    context.kernels.update(build_kernels(context, kernels, sources, **options))
 
 
 def load_kernels(context: Any, path: str | os.PathLike[str], kernel_descriptions: Mapping[str, Kernel]) -> dict[str, Any]:
@@ -206,4 +231,4 @@ def load_kernels(context: Any, path: str | os.PathLike[str], kernel_descriptions
     another user could have written is refused, as `Context.load` does.
     """
     program = context.load(path, kernels=dict(kernel_descriptions))
-    return {name: getattr(program, name) for name in kernel_descriptions}
+    return {name: program[name] for name in kernel_descriptions}

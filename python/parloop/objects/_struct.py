@@ -9,9 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._description import Arg, Kernel
+from .._html import table
 from .._parloop import Buffer, Field, UnknownFieldError, _Object, _ObjectType
 from ._array import array_class
 from ._capi import CApi
+from ._names import check_name
+from ._show import shortened, shown
 from ._ref import MetaUnionRef
 from ._scalar import Info, Scalar
 
@@ -57,6 +60,7 @@ class MetaStruct(CApi):
 
     _type: _ObjectType
     _fields: list[Field]
+    _field_names: frozenset[str]
     _s_fields: list[Field]
     _d_fields: list[Field]
     _c_type: str
@@ -84,6 +88,7 @@ class MetaStruct(CApi):
             field._set_owner(ty, index)
         new._type = ty
         new._fields = list(declared.values())
+        new._field_names = frozenset(declared)
         new._s_fields = [field for field in new._fields if _plain(field.ftype)._type.size is not None]
         new._d_fields = [field for field in new._fields if _plain(field.ftype)._type.size is None]
         new._c_type = body.get("_c_type", name)
@@ -138,10 +143,18 @@ class Struct(_Object, metaclass=MetaStruct):
     (0.5, -1, 16)
     >>> p
     Particle(x=0.5, charge=-1)
+
+    Other attributes are Python's own, but one whose name is nearly that of a field is an error.
+
+    >>> p.chrage = 2
+    Traceback (most recent call last):
+        ...
+    parloop.UnknownFieldError: Particle has no field `chrage`; did you mean `charge`? (for an attribute of that name, write `chrage = None` in the class body)
     """
 
     _type: ClassVar[_ObjectType]
     _fields: ClassVar[list[Field]]
+    _field_names: ClassVar[frozenset[str]]
     _s_fields: ClassVar[list[Field]]
     _d_fields: ClassVar[list[Field]]
     _c_type: ClassVar[str]
@@ -149,6 +162,11 @@ class Struct(_Object, metaclass=MetaStruct):
     _extra_c_sources: ClassVar[list[Any]]
     _depends_on: ClassVar[list[Any]]
     _kernels: ClassVar[dict[str, Kernel]]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._field_names:
+            check_name(self, name, self._field_names)
+        object.__setattr__(self, name, value)
 
     @classmethod
     def _pre_init(cls, *args: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -213,8 +231,11 @@ class Struct(_Object, metaclass=MetaStruct):
         return any(field.name == name for field in self._fields)
 
     def __repr__(self) -> str:
-        text = f"{type(self).__name__}({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in self._fields)})"
-        return text if len(text) <= 120 else f"{type(self).__name__}(...)"
+        return f"{type(self).__name__}({shortened([(field.name, getattr(self, field.name)) for field in self._fields])})"
+
+    def _repr_html_(self) -> str:
+        rows = [(field.name, getattr(field.ftype, "__name__", str(field.ftype)), shown(getattr(self, field.name))) for field in self._fields]
+        return table(("field", "type", "value"), rows, caption=f"{type(self).__name__} on {self._context.device.name}")
 
     def __reduce__(self) -> Any:
         from ._pickle import reduce

@@ -1,13 +1,14 @@
 //! What a kernel does: operations by kind and type, accesses to arrays, and how much of each array is touched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use parloop_device::DType;
 use parloop_ir::affine::to_affine;
 use parloop_ir::domain::Forest;
 use parloop_ir::program::Program;
-use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, Type, UnaryOp};
+use parloop_ir::substitution::expand_calls;
+use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, SubstitutionRule, Type, UnaryOp};
 use parloop_isl::{Name, Set};
 
 use super::count::Count;
@@ -71,13 +72,24 @@ pub struct Work {
 }
 
 impl Work {
-    /// What a kernel of a program does, after all its names have types and no reductions are left.
+    /// What a kernel of a program does, after all its names have types and no reductions are left. `rules` are those that it had before they
+    /// were expanded: what a rule stands for is computed once in a loop, however often it is used there.
     ///
     /// # Errors
     /// When a type is missing, or the solver has no answer.
-    pub fn of(program: &Program, kernel: &LoopKernel) -> Result<Work, StatsError> {
+    pub fn of(program: &Program, kernel: &LoopKernel, rules: &BTreeMap<Name, SubstitutionRule>) -> Result<Work, StatsError> {
         let forest = Forest::of(kernel);
-        let mut counter = Counter { kernel, reader: TypeReader::new(program, kernel), work: Work::default(), touched: BTreeMap::new() };
+        // A rule that cannot be expanded is an error elsewhere.
+        let expanded =
+            |rule: &SubstitutionRule| Some((rule.parameters.clone(), expand_calls(&rule.body, rules, &rule.name, &|_| true).ok()?));
+        let mut counter = Counter {
+            kernel,
+            reader: TypeReader::new(program, kernel),
+            work: Work::default(),
+            touched: BTreeMap::new(),
+            rules: rules.values().filter_map(expanded).filter(|(_, body)| !operations(body).is_empty()).collect(),
+            computed: HashSet::new(),
+        };
         for argument in &kernel.arguments {
             if let (ArgumentKind::Array { .. }, Some(Type::Scalar(dtype) | Type::Vector(dtype, _))) = (&argument.kind, &argument.ty) {
                 counter.work.types.insert(argument.name.clone(), *dtype);
@@ -86,7 +98,7 @@ impl Work {
         for instruction in &kernel.instructions {
             let within: Vec<Name> = instruction.within_inames.iter().cloned().collect();
             let domain = forest.domain_of(&within)?.project_onto(&within)?.join(&kernel.assumptions)?;
-            counter.instruction(instruction, &domain)?;
+            counter.instruction(instruction, &domain, &within)?;
         }
         for (key, touched) in std::mem::take(&mut counter.touched) {
             let touched = touched.map(|set| set.simplify()).transpose()?;
@@ -104,13 +116,17 @@ struct Counter<'a> {
     work: Work,
     /// Which elements are touched; `None` where that is not known.
     touched: BTreeMap<(Name, Direction), Option<Set>>,
+    /// What rules stand for, with the names of their parameters.
+    rules: Vec<(Vec<Name>, Expr)>,
+    /// What was computed by a rule, with the loops around it.
+    computed: HashSet<(Vec<Name>, Expr)>,
 }
 
 impl Counter<'_> {
-    fn instruction(&mut self, instruction: &Instruction, domain: &Set) -> Result<(), StatsError> {
+    fn instruction(&mut self, instruction: &Instruction, domain: &Set, within: &[Name]) -> Result<(), StatsError> {
         let point = Count::points(domain, 1)?;
         for expr in instruction.rhs() {
-            self.expr(expr, domain, &point)?;
+            self.expr(expr, domain, &point, within)?;
         }
         for lhs in instruction.lhs() {
             self.access(lhs, Direction::Store, domain, &point)?;
@@ -118,7 +134,11 @@ impl Counter<'_> {
         Ok(())
     }
 
-    fn expr(&mut self, expr: &Expr, domain: &Set, point: &Count) -> Result<(), StatsError> {
+    fn expr(&mut self, expr: &Expr, domain: &Set, point: &Count, within: &[Name]) -> Result<(), StatsError> {
+        let is_of_rule = self.rules.iter().any(|(parameters, body)| stands_for(body, expr, parameters, &mut BTreeMap::new()));
+        if is_of_rule && !self.computed.insert((within.to_vec(), expr.clone())) {
+            return Ok(());
+        }
         let operations = operations(expr);
         if !operations.is_empty()
             && let Some(dtype) = self.reader.type_of(expr)?.scalar()
@@ -129,7 +149,7 @@ impl Counter<'_> {
         }
         match expr {
             Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::SubArray(_) => self.access(expr, Direction::Load, domain, point),
-            _ => expr.children().into_iter().try_for_each(|child| self.expr(child, domain, point)),
+            _ => expr.children().into_iter().try_for_each(|child| self.expr(child, domain, point, within)),
         }
     }
 
@@ -179,6 +199,21 @@ impl Counter<'_> {
         }
         Ok(Some(domain.image(&functions)?))
     }
+}
+
+/// Whether an expression is the body of a rule with something in the place of each parameter, be it written so or expanded.
+fn stands_for<'a>(body: &Expr, expr: &'a Expr, parameters: &[Name], given: &mut BTreeMap<Name, &'a Expr>) -> bool {
+    if let Expr::Variable(name) = body
+        && parameters.contains(name)
+    {
+        return **given.entry(name.clone()).or_insert(expr) == *expr;
+    }
+    let (inner, other) = (body.children(), expr.children());
+    let outermost = |expr: &Expr| expr.map_children(&mut |_| Expr::int(0));
+    inner.len() == other.len()
+        && std::mem::discriminant(body) == std::mem::discriminant(expr)
+        && outermost(body) == outermost(expr)
+        && inner.into_iter().zip(other).all(|(body, expr)| stands_for(body, expr, parameters, given))
 }
 
 /// What the outermost operators of an expression are counted as.

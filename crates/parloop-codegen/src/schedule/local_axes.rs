@@ -1,7 +1,9 @@
-//! Local axes for inames tagged `l.auto`: the iname that goes through global memory in the smallest steps gets axis 0, and so on.
+//! Local axes for inames tagged `l.auto`: the iname that goes through global memory in the smallest steps gets axis 0, and so on; of those
+//! that go through none, the longest gets the longest axis.
 //!
 //! The inames with axes of their own say how large a group is. One that is longer than its axis is split, and the outer part is a loop.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_ir::affine::to_affine;
@@ -77,18 +79,17 @@ fn next_for_axis(kernel: &LoopKernel, axis: u8) -> Option<Name> {
     })
 }
 
-/// An iname that goes through no global memory, the shortest first, and the first axis with room for it; if none has, the shortest that is free.
+/// An iname that goes through no global memory, the longest first, and the longest axis that is free, so that items have few turns.
 fn next_left(kernel: &LoopKernel, sizes: &[i64]) -> Result<Option<(Name, Option<usize>)>, LocalAxesError> {
     for instruction in &kernel.instructions {
         let mut inames: Vec<(i64, Name)> = Vec::new();
         for iname in automatic(kernel, instruction) {
             inames.push((constant_length(kernel, &iname)?.unwrap_or(-1), iname));
         }
-        let Some((length, iname)) = inames.into_iter().min() else { continue };
+        let Some((_, iname)) = inames.into_iter().min_by_key(|(length, iname)| (Reverse(*length), iname.clone())) else { continue };
         let taken = local_axes(kernel, instruction);
-        let free: Vec<usize> = (0..sizes.len()).filter(|&axis| !taken.contains(&(axis as u8))).collect();
-        let axis = free.iter().copied().find(|&axis| sizes[axis] >= length);
-        return Ok(Some((iname, axis.or_else(|| free.into_iter().min_by_key(|&axis| sizes[axis])))));
+        let free = (0..sizes.len()).filter(|&axis| !taken.contains(&(axis as u8)));
+        return Ok(Some((iname, free.min_by_key(|&axis| (Reverse(sizes[axis]), axis)))));
     }
     // Inames that no instruction is within need no axis.
     let left = kernel.inames.iter().find(|(_, iname)| iname.tags.contains(&InameTag::LocalAuto));

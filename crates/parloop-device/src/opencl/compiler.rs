@@ -14,6 +14,7 @@ use super::binary;
 use super::context::Context;
 use super::driver::{Failure, call, create, info, number, numbers, status, text};
 use super::handle::{Handle, Kind};
+use super::pocl;
 use crate::backend::Compiler;
 use crate::error::{CompileError, Result};
 use crate::identity::Properties;
@@ -104,7 +105,8 @@ impl Compiler for OpenClCompiler {
 pub(super) fn build(context: &Context, program: &Handle, options: &CStr) -> Result<(), (Failure, String)> {
     let (device, driver) = (context.device(), context.driver);
     // SAFETY: the program is live and of the device's context; options end with a zero byte; the call returns when the build ended.
-    let built = unsafe { call!(driver, clBuildProgram(program.get(), 1, &device, options.as_ptr(), None, null_mut())) };
+    let build = || unsafe { call!(driver, clBuildProgram(program.get(), 1, &device, options.as_ptr(), None, null_mut())) };
+    let built = pocl::without_summary(build);
     built.map_err(|failure| {
         // SAFETY: program and device are live; `bytes` gives a place of the size it was told.
         let log = unsafe { info!(driver, clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG)) };

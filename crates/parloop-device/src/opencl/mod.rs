@@ -13,6 +13,7 @@ mod event;
 mod handle;
 mod memory;
 mod module;
+mod pocl;
 mod properties;
 mod stream;
 
@@ -34,6 +35,8 @@ use crate::forked::Lock;
 use crate::identity::DeviceId;
 use crate::kind::DeviceKind;
 use crate::stream::Stream;
+
+pub use self::pocl::unwritable_cache;
 
 /// The devices of all platforms, each with its platform.
 fn found(driver: &Driver) -> Result<Vec<(DeviceId, Object, Object)>> {

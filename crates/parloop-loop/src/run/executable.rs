@@ -256,6 +256,17 @@ impl Executable {
         &self.inner.plan
     }
 
+    /// [`pointer_slot`](Self::pointer_slot) for the argument of that index, which errors name.
+    ///
+    /// # Errors
+    /// As [`pointer_slot`](Self::pointer_slot).
+    pub fn argument_slot(&self, index: usize, memory: &Memory, offset: usize) -> Result<Slot, LoopError> {
+        self.pointer_slot(memory, offset).map_err(|error| match error {
+            LoopError::Kernel(error) => error.of_argument(self.inner.plan.kernel(), &self.inner.plan.args()[index].name).into(),
+            other => other,
+        })
+    }
+
     /// The slot of a pointer to the byte `offset` of device memory.
     ///
     /// # Errors

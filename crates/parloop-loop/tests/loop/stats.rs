@@ -1,5 +1,7 @@
 //! Counts of points against brute force.
 
+use std::collections::BTreeMap;
+
 use parloop_device::DType;
 use parloop_isl::Set;
 use parloop_loop::create::{Data, KernelBuilder};
@@ -53,7 +55,7 @@ fn a_product_of_matrices_does_two_n_cubed_operations() {
         .build()
         .unwrap();
     let prepared = parloop_loop::prepare::prepare(&program, Target::C).unwrap();
-    let work = Work::of(&prepared, prepared.entry().unwrap()).unwrap();
+    let work = Work::of(&prepared, prepared.entry().unwrap(), &BTreeMap::new()).unwrap();
     assert_eq!(work.operations[&(Operation::Add, DType::F32)].to_string(), "n^3");
     assert_eq!(work.operations[&(Operation::Multiply, DType::F32)].to_string(), "n^3");
     assert_eq!(work.accesses[&("a".into(), Direction::Load)].to_string(), "n^3");
@@ -72,7 +74,7 @@ fn neighbours_in_a_stencil_are_touched_once() {
         .build()
         .unwrap();
     let prepared = parloop_loop::prepare::prepare(&program, Target::C).unwrap();
-    let work = Work::of(&prepared, prepared.entry().unwrap()).unwrap();
+    let work = Work::of(&prepared, prepared.entry().unwrap(), &BTreeMap::new()).unwrap();
     let key = ("a".into(), Direction::Load);
     assert_eq!(work.accesses[&key].evaluate(&|_| Some(100)).unwrap().value, 300);
     let touched = work.footprints[&key].as_ref().unwrap().evaluate(&|_| Some(100)).unwrap();

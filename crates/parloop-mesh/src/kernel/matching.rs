@@ -4,6 +4,7 @@ use parloop_device::DType;
 use parloop_kernel::{ParamType, Pointee, Signature};
 
 use crate::Result;
+use crate::access::Access;
 use crate::declare::arg::{Arg, ArgData, Part};
 use crate::error::MeshError;
 
@@ -28,8 +29,13 @@ pub fn check(signature: &Signature, args: &[Arg], gets_layer: bool) -> Result<()
                 advice,
             })
         };
-        let ParamType::Pointer { to, constant } = &param.ty else {
-            return wrong("declare a pointer");
+        let (to, constant) = match &param.ty {
+            ParamType::Pointer { to, constant } => (to, constant),
+            ParamType::Scalar(dtype) => match by_value(arg) {
+                Err(advice) => return wrong(advice),
+                Ok(()) if *dtype != arg.dtype() => return wrong("both must have the same type of numbers"),
+                Ok(()) => continue,
+            },
         };
         let declared = match to {
             Pointee::Scalar(dtype) => *dtype,
@@ -57,6 +63,15 @@ pub fn check(signature: &Signature, args: &[Arg], gets_layer: bool) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Whether the kernel can get the argument by value, or what to do instead.
+pub fn by_value(arg: &Arg) -> Result<(), &'static str> {
+    match arg.axes().iter().product::<usize>() {
+        1 if arg.access() == Access::Read => Ok(()),
+        1 => Err("only what is passed with READ can be taken by value; declare a pointer"),
+        _ => Err("it has several numbers for an element; declare a pointer"),
+    }
 }
 
 /// Whether the kernel can get a pointer to each row.

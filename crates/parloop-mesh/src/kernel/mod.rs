@@ -8,12 +8,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parloop_device::DeviceKind;
 use parloop_device::forked::Lock;
-use parloop_kernel::{Language, Param, ParamType};
+use parloop_device::{DType, DeviceKind};
+use parloop_kernel::{Language, Param, ParamType, Pointee};
 use parloop_loop::callable::{self, CFunction, SourceOptions};
 use parloop_loop::error::LoopError;
-use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Program};
+use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Program, Type};
 use parloop_loop::transform::{TransformError, merge, register_callable};
 
 use crate::Result;
@@ -229,16 +229,34 @@ impl Kernel {
         }
     }
 
-    /// The lengths of the axes along which it takes each argument.
+    /// The type of the numbers that it takes for a parameter; `None` where it leaves that open, or has no such parameter.
+    pub fn dtype(&self, index: usize) -> Option<DType> {
+        match &self.inner.body {
+            Body::C(function) => match function.signature().params.get(index)?.ty {
+                ParamType::Scalar(dtype) => Some(dtype),
+                ParamType::Pointer { to: Pointee::Scalar(dtype) | Pointee::Pointers(dtype) | Pointee::Rows(dtype, _), .. } => Some(dtype),
+                _ => None,
+            },
+            Body::Loop(program) => match self.own(program).arguments.get(index)?.ty {
+                Some(Type::Scalar(dtype)) => Some(dtype),
+                _ => None,
+            },
+        }
+    }
+
+    /// The lengths of the axes along which it takes each argument; there are none where it takes a number by value.
     pub(crate) fn axes(&self, shape: &Shape) -> Vec<Vec<usize>> {
         let plain = shape.params.iter().map(|param| param.axes.clone());
         match &self.inner.body {
-            Body::C(_) => plain.collect(),
+            Body::C(function) => {
+                let params = function.signature().params.iter().zip(plain);
+                params.map(|(param, plain)| if matches!(param.ty, ParamType::Scalar(_)) { Vec::new() } else { plain }).collect()
+            }
             Body::Loop(program) => {
                 let arguments = self.own(program).arguments.iter().zip(plain);
                 let along = |(argument, plain): (&Argument, Vec<usize>)| match &argument.kind {
                     ArgumentKind::Array { layout, .. } => passing::axes(layout, &plain).unwrap_or(plain),
-                    _ => plain,
+                    _ => Vec::new(),
                 };
                 arguments.map(along).collect()
             }

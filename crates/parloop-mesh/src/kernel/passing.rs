@@ -2,7 +2,7 @@
 
 use parloop_loop::syntax::{Argument, ArgumentKind, Expr, Layout, Literal, LoopKernel, Type};
 
-use super::matching::described;
+use super::matching::{by_value, described};
 use crate::Result;
 use crate::declare::arg::Arg;
 use crate::error::MeshError;
@@ -23,11 +23,17 @@ pub fn check(kernel: &LoopKernel, args: &[Arg], gets_layer: bool) -> Result<()> 
             let (declared, name_of) = (argument.to_string(), argument.name.to_string());
             Err(MeshError::Parameter { kernel: name(), index, name: name_of, declared, given: described(arg), advice })
         };
-        let ArgumentKind::Array { layout, .. } = &argument.kind else {
-            return wrong("declare an array");
-        };
-        if axes(layout, &arg.axes()).is_none() {
-            return wrong("its axes must be those of the map and of the data, or one for all numbers");
+        match &argument.kind {
+            ArgumentKind::Array { layout, .. } if axes(layout, &arg.axes()).is_none() => {
+                return wrong("its axes must be those of the map and of the data, or one for all numbers");
+            }
+            ArgumentKind::Array { .. } => {}
+            ArgumentKind::Value => {
+                if let Err(advice) = by_value(arg) {
+                    return wrong(advice);
+                }
+            }
+            _ => return wrong("declare an array"),
         }
         if argument.ty.as_ref().is_some_and(|ty| *ty != Type::Scalar(arg.dtype())) {
             return wrong("both must have the same type of numbers");

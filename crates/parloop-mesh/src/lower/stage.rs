@@ -245,9 +245,12 @@ impl Body<'_> {
         piece.then(Instruction::bare(call.id(), kind).after(after).within(call.spot.inames.clone()))
     }
 
-    /// A whole private array, or a table that is read in place, along the axes that the kernel has for it.
+    /// A whole private array, or a table that is read in place, along the axes that the kernel has for it; its only number where it has none.
     fn whole(&self, number: usize, call: Call<'_>) -> (Piece, Expr) {
         let lengths = &self.axes[number];
+        if lengths.is_empty() {
+            return (Piece::default(), call.number(number, Expr::int(0)));
+        }
         let inames: Vec<Name> = (0..lengths.len()).map(|axis| format!("pl_z{number}{}_{axis}", call.names.purpose).into()).collect();
         let loops = inames.iter().zip(lengths).fold(Piece::default(), |loops, (iname, &length)| loops.loop_over(iname, length, false));
         let mut steps = vec![1; lengths.len()];

@@ -42,6 +42,8 @@ pub fn machine_of(context: &Context) -> Machine {
 /// One way to run a loop, ready. Loops of one shape share it, whatever their data.
 #[derive(Debug)]
 pub struct Job {
+    /// Which way it is.
+    pub way: Way,
     /// The source of each kernel that is launched.
     pub code: Vec<String>,
     steps: Vec<Step>,
@@ -152,7 +154,7 @@ impl Making<'_> {
         maker.unpack()?;
         maker.combine()?;
         let Maker { code, steps, own, scratch, .. } = maker;
-        Ok(Job { code, steps, own, scratch, turn: Lock::default() })
+        Ok(Job { way, code, steps, own, scratch, turn: Lock::default() })
     }
 
     fn elements(&self) -> Elements<'_> {

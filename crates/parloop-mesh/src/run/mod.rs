@@ -9,6 +9,7 @@ pub mod options;
 pub mod par_loop;
 mod product;
 mod remembered;
+pub mod report;
 mod scheme;
 mod tune;
 mod written;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use parloop_device::forked::{Lock, Turn};
-use parloop_device::{DeviceKind, Memory};
+use parloop_device::{DeviceKind, Memory, profile};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
@@ -15,6 +15,7 @@ use super::job::{Making, machine_of};
 use super::known::{self, Key};
 use super::options::LoopOptions;
 use super::remembered::{Kept, Remembered};
+use super::report::{LoopReport, least_bytes};
 use super::scheme::{Situation, Way, ways};
 use super::tune::{Run, Tuned};
 use crate::Result;
@@ -196,6 +197,10 @@ impl ParLoop {
         let maps = self.stored.iter().map(|map| map.storage().place(context, true, false));
         let maps: SmallVec<[Memory; 4]> = maps.collect::<Result<_, _>>()?;
         let with = Run { tables: &tables, maps: &maps, context };
+        let mut span = profile::span(context.device().id(), || self.kernel.name().to_owned());
+        if let Some(span) = &mut span {
+            span.work.bytes = u64::try_from(least_bytes(&self.parts, &self.stored, count)).ok();
+        }
         let run = tuned.run(&with, count, |shape| self.making(shape, context));
         run.map_err(|error| unwritten(self, &error).unwrap_or(error))
     }
@@ -221,6 +226,41 @@ impl ParLoop {
     /// As [`run`](Self::run).
     pub fn code(&self, context: &Context) -> Result<Vec<String>> {
         Ok(self.tuned(context)?.best_known().code.clone())
+    }
+
+    /// How it runs on that context: the ways to run it with the times of those that were tried, and the bytes that a run moves at least.
+    ///
+    /// ```
+    /// use parloop_kernel::Context;
+    /// use parloop_mesh::{Access, Dat, Kernel, LoopOptions, ParLoop, Set, WayState};
+    /// let cells = Set::new(1000, "cells")?;
+    /// let x = Dat::new(&cells.data(1)?, &[1.0; 1000], "x")?;
+    /// // SAFETY: a cell has one number.
+    /// let twice = unsafe { Kernel::new("void twice(double *x) { x[0] *= 2; }", "twice")? };
+    /// let doubling = ParLoop::new(&twice, &cells, vec![x.arg(Access::Rw, None)], LoopOptions::default())?;
+    /// let context = Context::open("cpu:1")?;
+    /// doubling.run(&context)?;
+    /// let report = doubling.report(&context)?;
+    /// assert_eq!((report.runs, report.bytes), (1, 2 * 8 * 1000));
+    /// assert_eq!((&*report.ways[0].name, report.ways[0].state), ("free", WayState::Chosen));
+    /// # Ok::<(), parloop_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn report(&self, context: &Context) -> Result<LoopReport> {
+        let (tuned, elements) = (self.tuned(context)?, self.iteration.count());
+        let (runs, last) = tuned.runs();
+        Ok(LoopReport {
+            kernel: self.kernel.name().to_owned(),
+            set: self.set().name().to_owned(),
+            elements,
+            device: context.device().id().to_string(),
+            bytes: least_bytes(&self.parts, &self.stored, elements),
+            ways: tuned.ways(),
+            last,
+            runs,
+        })
     }
 
     fn tuned(&self, context: &Context) -> Result<Arc<Tuned>> {

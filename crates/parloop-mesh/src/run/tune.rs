@@ -12,6 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::job::{Job, Making, machine_of};
 use super::remembered::Kept;
+use super::report::{WayReport, WayState};
 use super::scheme::Way;
 use crate::Result;
 use crate::lower::Machine;
@@ -41,6 +42,11 @@ pub struct Tuned {
     /// A better one, if one was found.
     better: Lock<Option<Arc<Job>>>,
     chosen: OnceLock<Arc<Job>>,
+    /// All ways, the most promising first, and how long those that were tried took.
+    known: Lock<Vec<(Way, Option<Duration>)>>,
+    /// How often it ran, and how many nanoseconds the last run took on a CPU.
+    runs: AtomicU64,
+    last: AtomicU64,
     /// Nanoseconds that it ran so far.
     spent: AtomicU64,
     /// Nanoseconds that it must have run before a way is tried.
@@ -63,15 +69,14 @@ struct Search {
 
 #[derive(Debug)]
 struct Trial {
-    way: Way,
     job: Arc<Job>,
     runs: usize,
     times: Vec<Duration>,
 }
 
 impl Trial {
-    fn of(way: Way, job: Arc<Job>) -> Trial {
-        Trial { way, job, runs: 0, times: Vec::new() }
+    fn of(job: Arc<Job>) -> Trial {
+        Trial { job, runs: 0, times: Vec::new() }
     }
 
     fn run(&mut self, with: &Run<'_>) -> Result<Duration> {
@@ -144,7 +149,7 @@ impl Tuned {
         if let Some(way) = kept.and_then(|kept| kept.recall(ways))
             && let Ok(job) = making.make(way)
         {
-            return Ok(Tuned::with(making.shape.clone(), (way, job), Search::default()));
+            return Ok(Tuned::with(making.shape.clone(), ways, job, Search::default()));
         }
         let mut first_error = None;
         for (place, &way) in ways.iter().enumerate() {
@@ -153,7 +158,7 @@ impl Tuned {
                 Ok(job) => {
                     let others = ways[place + 1..].iter().rev().copied().collect();
                     let search = Search { kept, others, making: start.elapsed(), ..Search::default() };
-                    return Ok(Tuned::with(making.shape.clone(), (way, job), search));
+                    return Ok(Tuned::with(making.shape.clone(), ways, job, search));
                 }
                 Err(error) => first_error = first_error.or(Some(error)),
             }
@@ -161,14 +166,70 @@ impl Tuned {
         Err(first_error.expect("invariant: there is at least one way"))
     }
 
-    fn with(shape: Shape, (way, job): (Way, Job), mut search: Search) -> Tuned {
+    fn with(shape: Shape, ways: &[Way], job: Job, mut search: Search) -> Tuned {
         let (first, chosen) = (Arc::new(job), OnceLock::new());
         if search.others.is_empty() {
             _ = chosen.set(first.clone());
         }
-        search.trials.push(Trial::of(way, first.clone()));
+        search.trials.push(Trial::of(first.clone()));
         let worth_trying = AtomicU64::new(nanoseconds(search.needed()));
-        Tuned { shape, first, better: Lock::default(), chosen, spent: AtomicU64::new(0), worth_trying, search: Lock::new(search) }
+        Tuned {
+            shape,
+            first,
+            better: Lock::default(),
+            chosen,
+            known: Lock::new(ways.iter().map(|&way| (way, None)).collect()),
+            runs: AtomicU64::new(0),
+            last: AtomicU64::new(0),
+            spent: AtomicU64::new(0),
+            worth_trying,
+            search: Lock::new(search),
+        }
+    }
+
+    /// What is known about the ways, the most promising first.
+    pub fn ways(&self) -> Vec<WayReport> {
+        let (used, is_chosen) = (self.best_known().way, self.chosen.get().is_some());
+        let state = |way: Way, time: Option<Duration>| match (way == used, time) {
+            (true, _) if is_chosen => WayState::Chosen,
+            (true, _) => WayState::BestSoFar,
+            (false, Some(_)) => WayState::Slower,
+            (false, None) => WayState::Untried,
+        };
+        let known = self.known.lock_or(Vec::new);
+        known.iter().map(|&(way, time)| WayReport { name: way.to_string(), state: state(way, time), time }).collect()
+    }
+
+    /// How often it ran, and how long the last run took on a CPU.
+    pub fn runs(&self) -> (u64, Option<Duration>) {
+        let last = self.last.load(Ordering::Relaxed);
+        (self.runs.load(Ordering::Relaxed), (last > 0).then(|| Duration::from_nanos(last)))
+    }
+
+    /// Remembers how long the ways on trial took.
+    fn note(&self, search: &Search) {
+        let mut known = self.known.lock_or(Vec::new);
+        for trial in search.trials.iter().filter(|trial| !trial.times.is_empty()) {
+            if let Some((_, time)) = known.iter_mut().find(|(way, _)| *way == trial.job.way) {
+                *time = Some(trial.median());
+            }
+        }
+    }
+
+    /// One run of a job, with the time until it returns: on a CPU it is over then.
+    fn run_once(&self, job: &Job, with: &Run<'_>) -> Result<Duration> {
+        let start = Instant::now();
+        job.run(with.tables, with.maps, with.context)?;
+        let time = start.elapsed();
+        self.ran(time, with);
+        Ok(time)
+    }
+
+    fn ran(&self, time: Duration, with: &Run<'_>) {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        if machine_of(with.context) == Machine::Threads {
+            self.last.store(nanoseconds(time), Ordering::Relaxed);
+        }
     }
 
     /// The job that was chosen, or the best so far.
@@ -182,37 +243,42 @@ impl Tuned {
     /// # Errors
     /// What the device says.
     pub fn run<'a>(&'a self, with: &Run<'_>, elements: usize, making: impl FnOnce(&'a Shape) -> Making<'a>) -> Result<()> {
-        if let Some(chosen) = self.chosen.get() {
-            return chosen.run(with.tables, with.maps, with.context);
-        }
         if with.context.is_recording() {
             return self.best_known().run(with.tables, with.maps, with.context);
         }
+        if let Some(chosen) = self.chosen.get() {
+            return self.run_once(chosen, with).map(drop);
+        }
         if self.spent.load(Ordering::Relaxed) < self.worth_trying.load(Ordering::Relaxed) {
-            let start = Instant::now();
-            self.best_known().run(with.tables, with.maps, with.context)?;
+            let time = self.run_once(&self.best_known(), with)?;
             let least = if machine_of(with.context) == Machine::Gpu { LEAST_EACH * elements as u64 } else { 0 };
-            let time = nanoseconds(start.elapsed()).max(least);
-            self.spent.fetch_add(time, Ordering::Relaxed);
+            self.spent.fetch_add(nanoseconds(time).max(least), Ordering::Relaxed);
             return Ok(());
         }
         let mut search = self.search.lock_or(Search::default);
         if self.chosen.get().is_some() || search.trials.is_empty() {
-            return self.best_known().run(with.tables, with.maps, with.context);
+            return self.run_once(&self.best_known(), with).map(drop);
         }
         if search.trials.len() == 1 {
             search.make_next(&making(&self.shape));
         }
         let time = search.step(with)?;
+        self.ran(time, with);
         self.spent.fetch_add(nanoseconds(time), Ordering::Relaxed);
+        self.note(&search);
         if search.is_over() {
             let best = search.best();
             if let Some(kept) = search.kept {
-                kept.keep(best.way);
+                kept.keep(best.job.way);
             }
             _ = self.chosen.set(best.job.clone());
             search.trials.clear();
-        } else if let [best] = &search.trials[..] {
+            return Ok(());
+        }
+        if search.is_decided() {
+            search.keep_better();
+        }
+        if let [best] = &search.trials[..] {
             *self.better.lock_or(|| None) = Some(best.job.clone());
             self.worth_trying.store(nanoseconds(search.needed()), Ordering::Relaxed);
         }
@@ -231,7 +297,7 @@ impl Search {
         let start = Instant::now();
         while let Some(way) = self.others.pop() {
             if let Ok(job) = making.make(way) {
-                self.trials.push(Trial::of(way, Arc::new(job)));
+                self.trials.push(Trial::of(Arc::new(job)));
                 break;
             }
         }
@@ -249,10 +315,12 @@ impl Search {
         if place > 0 {
             self.cost += usual.map_or(Duration::ZERO, |usual| time.saturating_sub(usual));
         }
-        if self.trials.iter().all(Trial::is_over) && !self.others.is_empty() {
-            self.keep_better();
-        }
         Ok(time)
+    }
+
+    /// Whether the better of two ways is known, and others are left.
+    fn is_decided(&self) -> bool {
+        self.trials.iter().all(Trial::is_over) && !self.others.is_empty()
     }
 
     /// Of the two ways that were tried the better one stays, and the next is tried against it.

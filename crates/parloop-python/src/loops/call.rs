@@ -1,9 +1,9 @@
 //! Calls of loop kernels: types and sizes from the arrays that are given, outputs made, launches. A call that is like the last one
 //! (`repeat.rs`) goes straight to the launches.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use parloop_device::DeviceKind;
+use parloop_device::{DeviceKind, profile};
 use parloop_kernel as ker;
 use parloop_loop::Name;
 use parloop_loop::error::LoopError;
@@ -235,7 +235,7 @@ fn complete<'py>(py: Python<'py>, compiled: Arc<Compiled>, mut repeat: Option<Re
         sizes = plan.resolve(&given).map_err(LoopError::from)?;
     }
     let executable = py.detach(|| compiled.executable().for_call(&sizes, &given))?;
-    Ok(Known { compiled, executable, given, sizes, repeat })
+    Ok(Known { compiled, executable, given, sizes, repeat, work: OnceLock::new() })
 }
 
 /// Launches, and puts together what the call returns.
@@ -246,9 +246,14 @@ fn finish<'py>(slf: &Bound<'py, LoopProgram>, known: Arc<Known>, values: Taken<'
     let is_recorded = context.is_recording();
     let record = || context.stream().record().map_err(ker::KernelError::from);
     let start = if is_recorded || context.device().kind() == DeviceKind::Cpu { None } else { Some(record()?) };
+    let mut span = profile::span(context.device().id(), || compiled.entry().to_string()).filter(|_| !is_recorded);
     let began = std::time::Instant::now();
     launch::run(py, &known.executable, &values, &known.given, &known.sizes)?;
     let took = began.elapsed();
+    if let Some(span) = &mut span {
+        span.work = slf.get().work(py, &known)?;
+    }
+    drop(span);
     let mut results: SmallVec<[(&Name, Bound<'py, PyAny>); 4]> = SmallVec::new();
     for (arg, value) in compiled.executable().plan().args().iter().zip(values) {
         if arg.is_output

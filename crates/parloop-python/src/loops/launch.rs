@@ -38,7 +38,7 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
         let mut holds = hold_objects(executable, &placed, &mut arguments);
         for (index, buffer, memory, offset) in &parts {
             holds.push(buffer.hold());
-            arguments[*index] = executable.pointer_slot(memory, *offset)?;
+            arguments[*index] = executable.argument_slot(*index, memory, *offset)?;
         }
         if executable.plan().asks_apart() {
             check_apart(executable, given, &arguments, &placed, &staged)?;
@@ -257,7 +257,7 @@ fn argument_slot(py: Python<'_>, executable: &Executable, index: usize, value: &
             if arg.is_output && !array.writeable {
                 return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
             }
-            Ok(executable.pointer_slot(&array.memory, array.layout.offset)?)
+            Ok(executable.argument_slot(index, &array.memory, array.layout.offset)?)
         }
         _ => Ok([0, 0]),
     }

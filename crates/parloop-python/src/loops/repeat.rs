@@ -2,8 +2,9 @@
 //! Types and sizes follow from these, so nothing is worked out again. Where memory is, whether it may be written and how it is aligned is
 //! looked at in each call.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use parloop_device::profile::Work;
 use parloop_kernel::Scalar;
 use parloop_loop::run::{Executable, Given, GivenArray, Values};
 use pyo3::prelude::*;
@@ -29,6 +30,8 @@ pub struct Known {
     pub sizes: Values,
     /// How to see that another call is like it, where that can be seen.
     pub repeat: Option<Repeat>,
+    /// What the call does, where a profile asked.
+    pub work: OnceLock<Work>,
 }
 
 /// What is kept of the last call, for the next one and for a report.

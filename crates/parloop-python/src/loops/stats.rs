@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use parloop_device::profile::Work as CallWork;
 use parloop_loop::prepare::prepare;
 use parloop_loop::schedule::{Node, Schedule, Step};
 use parloop_loop::stats::{Count, Direction, Selection, Strides, Tally, Work, turns};
 use parloop_loop::syntax::{Instruction, Program, SyncScope};
 use parloop_loop::{Name, run::target_of};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 use super::compiled::{lock, with_types};
 use super::program::LoopProgram;
+use super::repeat::Known;
 use crate::error::Result;
 use crate::ndarray::numpy_dtype;
 
@@ -23,7 +26,8 @@ fn work_of(program: &Program, entry: &Name) -> Result<Work> {
     only.entrypoints.retain(|name| name == entry);
     let prepared = prepare(&only, program.target.unwrap_or(parloop_loop::syntax::Target::C))?;
     let kernel = prepared.kernel(entry).ok_or_else(|| parloop_loop::error::LoopError::NoEntry { names: Vec::new() })?;
-    Ok(Work::of(&prepared, kernel)?)
+    let rules = program.kernel(entry).map(|kernel| kernel.substitutions.clone()).unwrap_or_default();
+    Ok(Work::of(&prepared, kernel, &rules)?)
 }
 
 /// The number for these sizes, and whether it is exact; without sizes only its text.
@@ -192,14 +196,33 @@ impl LoopProgram {
                 end.since(start).map_err(parloop_kernel::KernelError::from)?
             }
         };
-        let compiled = &last.known.compiled;
-        let sizes = compiled.executable().plan().sizes(&last.known.sizes).map(|(name, value)| (name.to_string(), value)).collect();
+        let (sizes, typed) = self.as_called(py, &last.known)?;
+        Ok(Some((seconds, sizes, last.known.compiled.context().device().id().to_string(), typed)))
+    }
+}
+
+impl LoopProgram {
+    /// The sizes of a call, and the program with the types it was called with.
+    fn as_called<'py>(&self, py: Python<'py>, known: &Known) -> Result<(BTreeMap<String, i64>, Bound<'py, LoopProgram>)> {
+        let compiled = &known.compiled;
+        let sizes = compiled.executable().plan().sizes(&known.sizes).map(|(name, value)| (name.to_string(), value)).collect();
         let kernel = self.inner.kernel(compiled.entry());
         let mut typed = kernel.map_or_else(|| (*self.inner).clone(), |kernel| with_types(&self.inner, kernel, compiled.types()));
         typed.entrypoints.retain(|name| name == compiled.entry());
         typed.target = Some(target_of(compiled.context().device().kind()));
-        let device = compiled.context().device().id().to_string();
-        Ok(Some((seconds, sizes, device, Bound::new(py, LoopProgram::new(typed))?)))
+        Ok((sizes, Bound::new(py, LoopProgram::new(typed))?))
+    }
+
+    /// What a call does, counted once for each kind of call; nothing where it cannot be counted.
+    pub fn work(&self, py: Python<'_>, known: &Known) -> Result<CallWork> {
+        static COUNTS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        if let Some(work) = known.work.get() {
+            return Ok(*work);
+        }
+        let (sizes, typed) = self.as_called(py, known)?;
+        let counts = COUNTS.import(py, "parloop.loops._report", "known_counts")?.call1((typed, sizes))?;
+        let (bytes, flops): (Option<u64>, Option<u64>) = counts.extract()?;
+        Ok(*known.work.get_or_init(|| CallWork { bytes, flops }))
     }
 }
 

@@ -1,19 +1,24 @@
 //! `parloop.mesh.par_loop` and `parloop.mesh.ParLoop`.
 
+use std::time::Duration;
+
 use parloop_kernel as ker;
 use parloop_mesh as mesh;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyTuple};
 
 use super::arg::Arg;
 use super::extruded::Region;
+use super::global::Global;
 use super::kernel::Kernel;
 use super::set::Set;
+use super::values::storage;
 use crate::context::{Context, current_context};
 use crate::error::Result;
 use crate::exceptions::Exception;
-use crate::number::describe;
+use crate::number::{describe, plain_number};
 use crate::recording::check_storage;
 
 /// How a loop is run, as Python says it.
@@ -44,14 +49,36 @@ fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
     Ok(mesh::LoopOptions { plan, deterministic: said.deterministic, checked, lanes, region, pass_layer: said.pass_layer_arg })
 }
 
-fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
+fn arguments(kernel: &mesh::Kernel, args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
     let mut found = Vec::with_capacity(args.len());
-    for (index, arg) in args.iter_borrowed().enumerate() {
-        let wrong =
-            || Exception::DatTypeError.error(format!("argument {index} is {}, not data with an access, as dat(op2.READ)", describe(&arg)));
-        found.push(arg.cast::<Arg>().map_err(|_| wrong())?.get().inner.clone());
+    for (index, arg) in args.iter().enumerate() {
+        found.push(match arg.cast::<Arg>() {
+            Ok(arg) => arg.get().inner.clone(),
+            Err(_) => number(kernel, index, &arg)?,
+        });
     }
     Ok(found)
+}
+
+/// A number that the kernel reads, in the type of its parameter. It is data, not code: another number needs no compilation.
+fn number(kernel: &mesh::Kernel, index: usize, value: &Bound<'_, PyAny>) -> Result<mesh::Arg> {
+    let is_plain = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() || value.is_instance_of::<PyComplex>();
+    if !is_plain && (value.is_instance_of::<Global>() || plain_number(value).is_none()) {
+        let message = format!("argument {index} is {}, not a number or data with an access, as dat(op2.READ)", describe(value));
+        return Err(Exception::DatTypeError.error(message).into());
+    }
+    let dtype = kernel.dtype(index);
+    let storage = storage(value.py(), Some(value), dtype, 1, 1).map_err(|error| match dtype {
+        Some(dtype) => {
+            let (name, shown) = (kernel.name(), value.repr().map_or_else(|_| describe(value), |text| text.to_string()));
+            Exception::DataValueError
+                .error(format!("argument {index} of kernel `{name}` is of type {dtype}, which cannot hold {shown}"))
+                .into()
+        }
+        None => error,
+    })?;
+    let global = mesh::Global::around(1, storage, format!("argument {index}"), true)?;
+    Ok(mesh::Arg::global(&global, mesh::Access::Read))
 }
 
 /// Runs a kernel for each element of a set.
@@ -62,8 +89,9 @@ fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
 ///     What is done for each element.
 /// iterset : Set
 ///     The elements.
-/// *args : Arg
-///     The data, each with an access: ``dat(op2.READ)`` directly, ``dat(op2.INC, map)`` through a map.
+/// *args : Arg or number
+///     The data, each with an access: ``dat(op2.READ)`` directly, ``dat(op2.INC, map)`` through a map. A number is read by every element,
+///     in the type of the kernel's parameter, which is ``double dt`` or ``const double *dt``; another number needs no compilation.
 /// plan : str, optional
 ///     How writes are kept apart: auto, sequential, owner, colour, gather or atomic.
 /// deterministic : bool
@@ -89,6 +117,11 @@ fn arguments(args: &Bound<'_, PyTuple>) -> Result<Vec<mesh::Arg>> {
 /// >>> op2.par_loop(add, cells, count(op2.INC, corners))
 /// >>> count.data_ro
 /// array([1, 2, 2, 1], dtype=int32)
+/// >>> x = op2.Dat(nodes, [1.0, 2.0, 3.0, 4.0])
+/// >>> scale = op2.Kernel("void scale(double *x, double by) { x[0] *= by; }", "scale")
+/// >>> op2.par_loop(scale, nodes, x(op2.RW), 0.5)
+/// >>> x.data_ro
+/// array([0.5, 1. , 1.5, 2. ])
 #[pyfunction]
 #[pyo3(name = "_par_loop", signature = (kernel, iterset, *args, plan=None, deterministic=false, checked=None, lanes=None, context=None, iteration_region=None, pass_layer_arg=false))]
 #[allow(clippy::too_many_arguments)] // they are the parameters of Python's function
@@ -121,7 +154,8 @@ fn made<'py>(
     args: &Bound<'py, PyTuple>,
     options: mesh::LoopOptions,
 ) -> Result<mesh::ParLoop> {
-    let (kernel, set, args) = (&Kernel::of(kernel)?.get().inner, Set::of(iterset)?.get().mesh(), arguments(args)?);
+    let kernel = &Kernel::of(kernel)?.get().inner;
+    let (set, args) = (Set::of(iterset)?.get().mesh(), arguments(kernel, args)?);
     Ok(py.detach(|| mesh::ParLoop::new(kernel, set, args, options))?)
 }
 
@@ -155,6 +189,16 @@ pub struct ParLoop {
     iterset: Py<PyAny>,
     args: Py<PyTuple>,
     context: Option<ker::Context>,
+}
+
+impl ParLoop {
+    /// The context that was named, or its own, or that of the innermost ``with ctx:``.
+    fn context_or_own(&self, py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> Result<ker::Context> {
+        match (context.filter(|context| !context.is_none()), &self.context) {
+            (None, Some(own)) => Ok(own.clone()),
+            (context, _) => Ok(Context::of(context, py)?.inner),
+        }
+    }
 }
 
 #[pymethods]
@@ -198,14 +242,41 @@ impl ParLoop {
         self.__call__(py)
     }
 
-    /// The source of each kernel that it launches on a context.
+    /// The source that it launches on a context, one kernel after another.
     #[pyo3(signature = (context=None))]
-    fn code(&self, py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> Result<Vec<String>> {
-        let context = match (context.filter(|context| !context.is_none()), &self.context) {
-            (None, Some(own)) => own.clone(),
-            (context, _) => Context::of(context, py)?.inner,
-        };
-        Ok(py.detach(|| self.inner.code(&context))?)
+    fn code(&self, py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> Result<String> {
+        let context = self.context_or_own(py, context)?;
+        Ok(py.detach(|| self.inner.code(&context))?.join("\n"))
+    }
+
+    /// How it runs on a context: the plan, the alternatives with their times, GB/s and the share of what memory gives.
+    ///
+    /// The time is that of the last run on a CPU, and the median of trial runs elsewhere. Bytes are those that a run moves at least.
+    ///
+    /// >>> import parloop.mesh as op2
+    /// >>> cells = op2.Set(1000, "cells")
+    /// >>> x = op2.Dat(cells, dtype=float)
+    /// >>> step = op2.ParLoop(op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice"), cells, x(op2.RW), context="cpu:1")
+    /// >>> step()
+    /// >>> report = step.report()
+    /// >>> report.plan, report.runs, report.bytes
+    /// ('free', 1, 16000)
+    #[pyo3(signature = (context=None))]
+    fn report<'py>(&self, py: Python<'py>, context: Option<&Bound<'py, PyAny>>) -> Result<Bound<'py, PyAny>> {
+        static MADE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let context = self.context_or_own(py, context)?;
+        let report = py.detach(|| self.inner.report(&context))?;
+        let (described, seconds) = (PyDict::new(py), |time: Option<Duration>| time.map(|time| time.as_secs_f64()));
+        let ways: Vec<_> = report.ways.iter().map(|way| (&*way.name, way.state.to_string(), seconds(way.time))).collect();
+        described.set_item("kernel", report.kernel)?;
+        described.set_item("set", report.set)?;
+        described.set_item("elements", report.elements)?;
+        described.set_item("device", report.device)?;
+        described.set_item("bytes", report.bytes)?;
+        described.set_item("ways", ways)?;
+        described.set_item("last", seconds(report.last))?;
+        described.set_item("runs", report.runs)?;
+        Ok(MADE.import(py, "parloop.mesh._report", "made")?.call1((described,))?)
     }
 
     /// The kernel.

@@ -90,7 +90,8 @@ fn shape_of(name: Option<&str>, arity: usize, dim: usize) -> Result<Shape> {
 /// ----------
 /// path : path
 ///     A file ``.vtu``, with all elements, ghosts too; or a file ``.pvtu``, the index of a file for each process with the cells that it owns
-///     (``flow_0.vtu`` and so on for ``flow.pvtu``). All processes that share the mesh must call it.
+///     (``flow_0.vtu`` and so on for ``flow.pvtu``). All processes that share the mesh must call it. ``.vtk``, the ending of an older format,
+///     is refused.
 /// coordinates : Dat
 ///     Of dimension 1, 2 or 3 on the nodes.
 /// map : Map
@@ -120,6 +121,11 @@ pub fn write_vtk<'py>(
     shape: Option<&str>,
     fields: Option<&Bound<'py, PyDict>>,
 ) -> Result<()> {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("vtk")) {
+        let (asked, better) = (path.display(), path.with_extension("vtu"));
+        let message = format!("`{asked}`: write_vtk writes VTK's XML format, whose files end in .vtu; name it `{}`", better.display());
+        return Err(PyValueError::new_err(message).into());
+    }
     let (points, map) = (Dat::of(coordinates)?.get().mesh(), Map::of(map)?.get().inner()?);
     let is_index = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pvtu"));
     if !is_index && points.dataset().set().halo().is_some() {

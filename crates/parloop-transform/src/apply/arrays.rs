@@ -101,7 +101,7 @@ pub(super) fn add_prefetch(kernel: &LoopKernel, step: &Step) -> Done {
     what.space = address_space(&arguments, "temporary_address_space")?;
     what.rule = arguments.optional_text("rule_name")?.map(Into::into);
     what.instruction_id = arguments.optional_text("prefetch_insn_id")?.map(Into::into);
-    what.within = query(step, &arguments, "within")?;
+    what.within = query(kernel, step, &arguments, "within")?;
     done(step, crate::add_prefetch(kernel, &what))
 }
 
@@ -126,7 +126,7 @@ pub(super) fn precompute(kernel: &LoopKernel, step: &Step) -> Done {
     let (rule, footprint) = rule_use(step, &arguments)?;
     let mut what = Precompute::new(rule, sweep);
     what.footprint = footprint;
-    what.within = query(step, &arguments, "within")?;
+    what.within = query(kernel, step, &arguments, "within")?;
     what.storage_axes = arguments.optional_names("storage_axes")?;
     what.temporary = arguments.optional_text("temporary_name")?.map(Into::into);
     what.inames = open_names(&arguments, "precompute_inames")?;
@@ -329,7 +329,7 @@ pub(super) fn buffer_array(kernel: &LoopKernel, step: &Step) -> Done {
             Some(value.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "init_expression", error })?)
         }
     };
-    what.within = query(step, &arguments, "within")?;
+    what.within = query(kernel, step, &arguments, "within")?;
     what.default_tag = match fetch_tag(step, &arguments, usize::MAX, FetchTag::Untagged)? {
         FetchTag::Given(tag) => Some(tag),
         _ => None,

@@ -19,19 +19,19 @@ pub(super) fn assume(kernel: &LoopKernel, step: &Step) -> Done {
 }
 
 pub(super) fn split_iname(kernel: &LoopKernel, step: &Step) -> Done {
-    let (iname, split) = split(step, "inner_length")?;
+    let (iname, split) = split(kernel, step, "inner_length")?;
     done(step, crate::split_iname(kernel, &iname, &split))
 }
 
 pub(super) fn chunk_iname(kernel: &LoopKernel, step: &Step) -> Done {
-    let (iname, split) = split(step, "num_chunks")?;
+    let (iname, split) = split(kernel, step, "num_chunks")?;
     done(step, crate::chunk_iname(kernel, &iname, &split))
 }
 
-fn split(step: &Step, length: &'static str) -> Result<(Name, Split), ApplyError> {
+fn split(kernel: &LoopKernel, step: &Step, length: &'static str) -> Result<(Name, Split), ApplyError> {
     let names = ["split_iname", length, "outer_iname", "inner_iname", "outer_tag", "inner_tag", "slabs", "do_tagged_check", "within"];
     let arguments = Arguments::of(step, &names)?;
-    let mut split = Split::by(arguments.int(length)?).within(query(step, &arguments, "within")?);
+    let mut split = Split::by(arguments.int(length)?).within(query(kernel, step, &arguments, "within")?);
     if let Some(name) = arguments.optional_text("outer_iname")? {
         split = split.outer_name(name);
     }
@@ -165,7 +165,7 @@ pub(super) fn fix_parameters(kernel: &LoopKernel, step: &Step) -> Done {
 
 pub(super) fn join_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "new_iname", "tag", "within"])?;
-    let mut join = Join::of(arguments.names("inames")?).within(query(step, &arguments, "within")?);
+    let mut join = Join::of(arguments.names("inames")?).within(query(kernel, step, &arguments, "within")?);
     if let Some(name) = arguments.optional_text("new_iname")? {
         join = join.named(name);
     }
@@ -177,7 +177,7 @@ pub(super) fn join_inames(kernel: &LoopKernel, step: &Step) -> Done {
 
 pub(super) fn duplicate_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "within", "new_inames", "suffix", "tags"])?;
-    let mut duplicate = Duplicate::of(arguments.names("inames")?).within(query(step, &arguments, "within")?);
+    let mut duplicate = Duplicate::of(arguments.names("inames")?).within(query(kernel, step, &arguments, "within")?);
     if let Some(names) = arguments.optional_names("new_inames")? {
         duplicate = duplicate.named(names);
     }
@@ -196,8 +196,8 @@ pub(super) fn duplicate_inames(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::duplicate_inames(kernel, &duplicate))
 }
 
-fn rename(step: &Step, arguments: &Arguments<'_>) -> Result<Rename, ApplyError> {
-    let mut rename = Rename::default().within(query(step, arguments, "within")?);
+fn rename(kernel: &LoopKernel, step: &Step, arguments: &Arguments<'_>) -> Result<Rename, ApplyError> {
+    let mut rename = Rename::default().within(query(kernel, step, arguments, "within")?);
     if arguments.flag("existing_ok", false)? {
         rename = rename.existing_ok();
     }
@@ -209,13 +209,13 @@ fn rename(step: &Step, arguments: &Arguments<'_>) -> Result<Rename, ApplyError> 
 
 pub(super) fn rename_iname(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["old_iname", "new_iname", "existing_ok", "within", "preserve_tags"])?;
-    let rename = rename(step, &arguments)?;
+    let rename = rename(kernel, step, &arguments)?;
     done(step, crate::rename_iname(kernel, arguments.text("old_iname")?, arguments.text("new_iname")?, &rename))
 }
 
 pub(super) fn rename_inames(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["old_inames", "new_iname", "existing_ok", "within"])?;
-    let rename = rename(step, &arguments)?;
+    let rename = rename(kernel, step, &arguments)?;
     done(step, crate::rename_inames(kernel, &arguments.names("old_inames")?, arguments.text("new_iname")?, &rename))
 }
 
@@ -240,16 +240,16 @@ pub(super) fn affine_map_inames(kernel: &LoopKernel, step: &Step) -> Done {
 
 pub(super) fn split_reduction_inward(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "within"])?;
-    done(step, crate::split_reduction_inward(kernel, &arguments.names("inames")?, &query(step, &arguments, "within")?))
+    done(step, crate::split_reduction_inward(kernel, &arguments.names("inames")?, &query(kernel, step, &arguments, "within")?))
 }
 
 pub(super) fn split_reduction_outward(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "within"])?;
-    done(step, crate::split_reduction_outward(kernel, &arguments.names("inames")?, &query(step, &arguments, "within")?))
+    done(step, crate::split_reduction_outward(kernel, &arguments.names("inames")?, &query(kernel, step, &arguments, "within")?))
 }
 
 pub(super) fn make_reduction_inames_unique(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "within"])?;
     let inames = arguments.optional_names("inames")?;
-    done(step, crate::make_reduction_inames_unique(kernel, inames.as_deref(), &query(step, &arguments, "within")?))
+    done(step, crate::make_reduction_inames_unique(kernel, inames.as_deref(), &query(kernel, step, &arguments, "within")?))
 }

@@ -1,10 +1,11 @@
 //! Steps on instructions, their order and their expressions.
 
+use parloop_ir::matching::{Glob, Query};
 use parloop_ir::parse;
 use parloop_ir::step::{Arguments, Step, StepValue};
 use parloop_ir::syntax::{LoopKernel, MemoryKind, SyncScope};
 
-use super::{ApplyError, done, query};
+use super::{ApplyError, done, finds, query, read_query};
 use crate::{AssignmentToSubst, Barrier, ExtractSubst, NoSync, ReductionArgToSubstRule};
 
 type Done = Result<LoopKernel, ApplyError>;
@@ -19,10 +20,10 @@ pub(super) fn add_dependency(kernel: &LoopKernel, step: &Step) -> Done {
 }
 
 /// A query; a plain name means the instruction of that id.
-fn id_or_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<parloop_ir::matching::Query, ApplyError> {
+fn id_or_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     match arguments.optional_text(argument)? {
-        Some(text) if parse::is_name(text) && text != "all" => Ok(parloop_ir::matching::Query::Id(parloop_ir::matching::Glob::new(text))),
-        _ => query(step, arguments, argument),
+        Some(text) if parse::is_name(text) && text != "all" => Ok(Query::Id(Glob::new(text))),
+        _ => read_query(step, arguments, argument),
     }
 }
 
@@ -69,7 +70,7 @@ pub(super) fn assignment_to_subst(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["lhs_name", "extra_arguments", "within", "force_retain_argument"])?;
     let what = AssignmentToSubst {
         extra_arguments: arguments.optional_names("extra_arguments")?.unwrap_or_default(),
-        within: query(step, &arguments, "within")?,
+        within: query(kernel, step, &arguments, "within")?,
         force_retain_argument: arguments.flag("force_retain_argument", false)?,
         ..AssignmentToSubst::of(arguments.text("lhs_name")?)
     };
@@ -80,7 +81,7 @@ pub(super) fn reduction_arg_to_subst_rule(kernel: &LoopKernel, step: &Step) -> D
     let arguments = Arguments::of(step, &["inames", "subst_rule_name", "within"])?;
     let what = ReductionArgToSubstRule {
         rule: arguments.optional_text("subst_rule_name")?.map(Into::into),
-        within: query(step, &arguments, "within")?,
+        within: query(kernel, step, &arguments, "within")?,
         ..ReductionArgToSubstRule::over(arguments.names("inames")?)
     };
     done(step, crate::reduction_arg_to_subst_rule(kernel, &what))
@@ -88,7 +89,7 @@ pub(super) fn reduction_arg_to_subst_rule(kernel: &LoopKernel, step: &Step) -> D
 
 pub(super) fn expand_subst(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["within"])?;
-    done(step, crate::expand_subst(kernel, &query(step, &arguments, "within")?))
+    done(step, crate::expand_subst(kernel, &query(kernel, step, &arguments, "within")?))
 }
 
 pub(super) fn extract_subst(kernel: &LoopKernel, step: &Step) -> Done {
@@ -97,27 +98,27 @@ pub(super) fn extract_subst(kernel: &LoopKernel, step: &Step) -> Done {
     let template = template.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "template", error })?;
     let parameters = arguments.optional_names("parameters")?.unwrap_or_default();
     let what = ExtractSubst {
-        within: query(step, &arguments, "within")?,
+        within: query(kernel, step, &arguments, "within")?,
         ..ExtractSubst::new(arguments.text("subst_name")?, template, parameters)
     };
     done(step, crate::extract_subst(kernel, &what))
 }
 
-/// The query that must be there.
-fn needed_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<parloop_ir::matching::Query, ApplyError> {
+/// The query that must be there, and find something.
+fn needed_query(kernel: &LoopKernel, step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     arguments.text(argument)?;
-    id_or_query(step, arguments, argument)
+    finds(kernel, step, argument, id_or_query(step, arguments, argument)?)
 }
 
 pub(super) fn add_inames_to_insn(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "insn_match"])?;
-    let query = needed_query(step, &arguments, "insn_match")?;
+    let query = needed_query(kernel, step, &arguments, "insn_match")?;
     done(step, crate::add_inames_to_insn(kernel, &arguments.names("inames")?, &query))
 }
 
 pub(super) fn remove_inames_from_insn(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["inames", "insn_match"])?;
-    let query = needed_query(step, &arguments, "insn_match")?;
+    let query = needed_query(kernel, step, &arguments, "insn_match")?;
     done(step, crate::remove_inames_from_insn(kernel, &arguments.names("inames")?, &query))
 }
 
@@ -125,28 +126,29 @@ pub(super) fn remove_inames_from_insn(kernel: &LoopKernel, step: &Step) -> Done 
 pub(super) fn remove_instructions(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["insn_ids"])?;
     let Some(StepValue::List(_)) = arguments.get("insn_ids") else {
-        return Ok(crate::remove_instructions(kernel, &needed_query(step, &arguments, "insn_ids")?));
+        return Ok(crate::remove_instructions(kernel, &needed_query(kernel, step, &arguments, "insn_ids")?));
     };
     let ids = arguments.names("insn_ids")?;
-    let queries = ids.into_iter().map(|id| parloop_ir::matching::Query::Id(parloop_ir::matching::Glob::new(id)));
-    let any = queries.reduce(|left, right| parloop_ir::matching::Query::Or(Box::new(left), Box::new(right)));
-    Ok(any.map_or_else(|| kernel.clone(), |query| crate::remove_instructions(kernel, &query)))
+    let queries = ids.into_iter().map(|id| Query::Id(Glob::new(id)));
+    let any = queries.reduce(|left, right| Query::Or(Box::new(left), Box::new(right)));
+    let Some(query) = any else { return Ok(kernel.clone()) };
+    Ok(crate::remove_instructions(kernel, &finds(kernel, step, "insn_ids", query)?))
 }
 
 pub(super) fn set_instruction_priority(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["insn_match", "priority"])?;
     let priority = i32::try_from(arguments.int("priority")?).map_err(|_| arguments.wrong("priority", "a number of 32 bits"))?;
-    Ok(crate::set_instruction_priority(kernel, &needed_query(step, &arguments, "insn_match")?, priority))
+    Ok(crate::set_instruction_priority(kernel, &needed_query(kernel, step, &arguments, "insn_match")?, priority))
 }
 
 pub(super) fn tag_instructions(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["new_tag", "within"])?;
-    Ok(crate::tag_instructions(kernel, &arguments.text("new_tag")?.into(), &query(step, &arguments, "within")?))
+    Ok(crate::tag_instructions(kernel, &arguments.text("new_tag")?.into(), &query(kernel, step, &arguments, "within")?))
 }
 
 pub(super) fn add_inames_for_unused_hw_axes(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["within"])?;
-    done(step, crate::add_inames_for_unused_hw_axes(kernel, &query(step, &arguments, "within")?))
+    done(step, crate::add_inames_for_unused_hw_axes(kernel, &query(kernel, step, &arguments, "within")?))
 }
 
 pub(super) fn remove_predicates_from_insn(kernel: &LoopKernel, step: &Step) -> Done {
@@ -156,7 +158,7 @@ pub(super) fn remove_predicates_from_insn(kernel: &LoopKernel, step: &Step) -> D
         parse::expression(text).map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "predicates", error })
     };
     let predicates = texts.iter().map(read).collect::<Result<_, _>>()?;
-    Ok(crate::remove_predicates_from_insn(kernel, &predicates, &needed_query(step, &arguments, "insn_match")?))
+    Ok(crate::remove_predicates_from_insn(kernel, &predicates, &needed_query(kernel, step, &arguments, "insn_match")?))
 }
 
 pub(super) fn collect_common_factors_on_increment(kernel: &LoopKernel, step: &Step) -> Done {

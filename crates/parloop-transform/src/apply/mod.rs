@@ -32,6 +32,8 @@ pub enum ApplyError {
     Text { step: Name, argument: &'static str, error: ParseError },
     #[error("`{step}`: argument `{argument}`: {error}")]
     Tag { step: Name, argument: &'static str, error: TagError },
+    #[error("`{step}`: `{argument}` is `{query}`, which matches no instruction of kernel `{kernel}`; its instructions are {ids}")]
+    NothingFound { step: Name, argument: &'static str, query: Query, kernel: Name, ids: String },
     #[error("{step}: {error}")]
     Failed { step: Name, error: Box<dyn Error + Send + Sync> },
 }
@@ -172,8 +174,30 @@ fn done<T, E: Error + Send + Sync + 'static>(step: &Step, result: Result<T, E>) 
     result.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) })
 }
 
-/// A query, which finds every instruction if it is not given.
-fn query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
+/// A query that finds some instruction; every one if it is not given.
+fn query(kernel: &LoopKernel, step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
+    finds(kernel, step, argument, read_query(step, arguments, argument)?)
+}
+
+/// The query, if it finds an instruction of the kernel. A misspelt query would leave the kernel as it is without a word; kernels of the
+/// drop-in for loopy accept that, since programs written for it apply one list of transformations to many kernels.
+fn finds(kernel: &LoopKernel, step: &Step, argument: &'static str, query: Query) -> Result<Query, ApplyError> {
+    let is_found = query == Query::All || kernel.instructions.iter().any(|instruction| query.matches(kernel, instruction));
+    if is_found || kernel.options.is_lenient() {
+        return Ok(query);
+    }
+    let ids: Vec<String> = kernel.instructions.iter().take(IDS_SHOWN).map(|instruction| format!("`{}`", instruction.id)).collect();
+    let more = kernel.instructions.len().saturating_sub(IDS_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let ids = format!("{}{more}", ids.join(", "));
+    Err(ApplyError::NothingFound { step: step.name.clone(), argument, query, kernel: kernel.name.clone(), ids })
+}
+
+/// How many ids of instructions a message lists.
+const IDS_SHOWN: usize = 20;
+
+/// A query as it is written; one that is not given finds every instruction.
+fn read_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     let text = arguments.optional_text(argument)?.unwrap_or("");
     parse::query(text).map_err(|error| ApplyError::Text { step: step.name.clone(), argument, error })
 }

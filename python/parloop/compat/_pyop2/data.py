@@ -151,7 +151,7 @@ class Dat(_Vectors, Exchanged, mesh.Dat):
 
     def copy(self, other: Any, subset: Any = None) -> None:
         self._check_subset(subset)
-        super().copy(other, subset)
+        super().copy_to(other, subset)
 
     def __add__(self, other: Any) -> Any:
         return self._combine("add", other, False, True)
@@ -386,7 +386,7 @@ class Global(_Vectors, mesh.Global):
         return 1
 
     def copy(self, other: Any, subset: Any = None) -> None:
-        super().copy(other)
+        super().copy_to(other)
 
     def zero(self, subset: Any = None) -> None:
         super().zero()

@@ -192,7 +192,7 @@ class MixedDat(mesh.MixedDat):
     def copy(self, other: Any, subset: Any = None) -> None:
         if subset is not None:
             raise NotImplementedError("a subset is of one set, and this data is on several; call copy of the part")
-        super().copy(other)
+        super().copy_to(other)
 
     @contextlib.contextmanager
     def _vec(self, reads: bool, writes: bool) -> Iterator[Any]:

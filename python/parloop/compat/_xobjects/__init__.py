@@ -3,13 +3,11 @@
 from parloop.objects import (
     Array as Array,
     Field as Field,
-    HybridClass as HybridClass,
     JEncoder as JEncoder,
     MetaHybridClass as MetaHybridClass,
     Method as Method,
     Ref as Ref,
     String as String,
-    Struct as Struct,
     ThisClass as ThisClass,
     UnionRef as UnionRef,
 )
@@ -40,6 +38,7 @@ from .context import (
 from .general import _print as _print
 from .general import allclose_with_outliers as allclose_with_outliers
 from .general import assert_allclose as assert_allclose
+from .hybrid_class import HybridClass as HybridClass
 from .scalar import (
     Complex64 as Complex64,
     Complex128 as Complex128,
@@ -55,6 +54,7 @@ from .scalar import (
     UInt64 as UInt64,
 )
 from .specialize_source import specialize_source as specialize_source
+from .struct import Struct as Struct
 from .typeutils import context_default as context_default
 from .typeutils import get_a_buffer as get_a_buffer
 

@@ -2,10 +2,17 @@
 
 from typing import Any
 
+import parloop.objects as objects
+
 from parloop.objects import Field as Field
-from parloop.objects import Struct as Struct
 from parloop.objects import ThisClass as ThisClass
 from parloop.objects._struct import MetaStruct as MetaStruct
+
+
+class Struct(objects.Struct):
+    """A struct that takes any attribute, as xobjects' own does."""
+
+    __setattr__ = object.__setattr__  # type: ignore[assignment]
 
 
 def is_struct(atype: Any) -> bool:

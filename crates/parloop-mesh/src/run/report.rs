@@ -1,0 +1,108 @@
+//! What is known about how a loop runs: the ways that were tried, their times, and the bytes that a run moves at least.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::scheme::{Order, Scheme, Way};
+use crate::declare::arg::{ArgData, Part};
+use crate::declare::map::Map;
+
+/// How a loop runs on a device. See [`ParLoop::report`](crate::ParLoop::report).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopReport {
+    /// The kernel.
+    pub kernel: String,
+    /// The set.
+    pub set: String,
+    /// How many elements it visits.
+    pub elements: usize,
+    /// The device.
+    pub device: String,
+    /// The bytes that a run moves at least between memory and cores: each number that is touched is read once, written once, or both, and so are
+    /// the maps.
+    pub bytes: usize,
+    /// The ways to run it, the most promising first.
+    pub ways: Vec<WayReport>,
+    /// How long the last run took, where it was measured: on a CPU, where a run is over when it returns.
+    pub last: Option<Duration>,
+    /// How often it ran.
+    pub runs: u64,
+}
+
+/// A way to run a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WayReport {
+    /// The plan, and what else tells it from other ways: `owner`, `owner, lanes`.
+    pub name: String,
+    /// What is known about it.
+    pub state: WayState,
+    /// The median time of its trial runs.
+    pub time: Option<Duration>,
+}
+
+/// What is known about a way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayState {
+    /// It is used, and no others are tried any more.
+    Chosen,
+    /// It is used so far; others are yet to be tried.
+    BestSoFar,
+    /// It was slower.
+    Slower,
+    /// It was not tried.
+    Untried,
+}
+
+impl fmt::Display for WayState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WayState::Chosen => "chosen",
+            WayState::BestSoFar => "best so far",
+            WayState::Slower => "slower",
+            WayState::Untried => "not tried",
+        })
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.scheme {
+            Scheme::Free => "free",
+            Scheme::Sequential => "sequential",
+            Scheme::Owner => "owner",
+            Scheme::Colour => "colour",
+            Scheme::Gather => "gather",
+            Scheme::Atomic => "atomic",
+        })?;
+        if self.lanes {
+            f.write_str(", lanes")?;
+        }
+        match self.order {
+            Order::Given => Ok(()),
+            Order::Near => f.write_str(", near elements in turn"),
+            Order::Packed => f.write_str(", packed data"),
+        }
+    }
+}
+
+/// The bytes that a run over so many elements moves at least: data, and the tables of maps.
+pub fn least_bytes(parts: &[Part], stored: &[Map], elements: usize) -> usize {
+    let mut bytes = 0usize;
+    for (index, part) in parts.iter().enumerate() {
+        let same = |other: &&Part| other.storage().is_same(part.storage());
+        if parts[..index].iter().any(|other| same(&other)) {
+            continue;
+        }
+        let (mut numbers, mut reads, mut writes) = (0usize, false, false);
+        for part in parts.iter().filter(same) {
+            let visits = if matches!(part.data, ArgData::Global(_)) { 1 } else { elements.saturating_mul(part.arity()) };
+            numbers = numbers.saturating_add(visits.saturating_mul(part.count()));
+            (reads, writes) = (reads || part.access.reads(), writes || part.access.writes());
+        }
+        let once = numbers.min(part.storage().len()).saturating_mul(part.dtype().size());
+        bytes = bytes.saturating_add(once.saturating_mul(usize::from(reads) + usize::from(writes)));
+    }
+    stored
+        .iter()
+        .fold(bytes, |bytes, map| bytes.saturating_add(elements.saturating_mul(map.arity()).min(map.storage().len()) * size_of::<i32>()))
+}

@@ -1,0 +1,86 @@
+"""How a loop runs: the plan, its alternatives with their times, and its share of what memory gives."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import Context
+from ..loops import limits
+
+__all__ = ["LoopReport", "WayReport"]
+
+
+class WayReport(NamedTuple):
+    """A way to run a loop."""
+
+    #: The plan, and what else tells it from other ways: `owner`, `owner, lanes`.
+    plan: str
+    #: `chosen`, `best so far`, `slower` or `not tried`.
+    state: str
+    #: The median time of its trial runs.
+    seconds: float | None
+
+
+class LoopReport(NamedTuple):
+    """How a loop runs on a device. See `ParLoop.report`."""
+
+    kernel: str
+    set: str
+    elements: int
+    device: str
+    #: The ways to run it, the most promising first.
+    ways: tuple[WayReport, ...]
+    #: How often loops of this kind ran: the same kernel, set, maps and kinds of arguments.
+    runs: int
+    #: How long a run takes: the last one on a CPU, else the median of the trial runs.
+    seconds: float | None
+    #: The bytes that a run moves at least: each number that is touched and each entry of the maps, once for each direction.
+    bytes: int
+    #: The share of the measured bandwidth of memory; None where it was not timed, or is faster than memory because the data stays in caches.
+    bandwidth_share: float | None
+
+    @property
+    def plan(self) -> str:
+        """The way that is used."""
+        return next(way.plan for way in self.ways if way.state in ("chosen", "best so far"))
+
+    def _rates(self, seconds: float | None) -> tuple[str, str]:
+        if seconds is None:
+            return "", ""
+        return f"{seconds * 1e3:.4g} ms", f"{self.bytes / seconds / 1e9:.3g} GB/s"
+
+    def __str__(self) -> str:
+        time, rate = self._rates(self.seconds)
+        if self.seconds is None:
+            speed = "not timed yet"
+        elif self.bandwidth_share is None:
+            speed = f"{time} a run, {rate}: more than memory gives, so the data stays in caches"
+        else:
+            speed = f"{time} a run, {rate}, {self.bandwidth_share:.0%} of what memory gives"
+        lines = [
+            f"loop {self.kernel} over {self.set} ({self.elements} elements) on {self.device}: {self.runs} runs",
+            f"  {speed} (at least {self.bytes} bytes)",
+        ]
+        rows = [("plan", "time", "rate", "")] + [(way.plan, *self._rates(way.seconds), way.state) for way in self.ways]
+        widths = [max(len(row[column]) for row in rows) for column in range(3)]
+        for row in rows:
+            lines.append("  " + "  ".join([row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].rjust(widths[2]), row[3]]).rstrip())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from .._html import preformatted
+
+        return preformatted(str(self))
+
+
+def made(described: dict[str, Any]) -> LoopReport:
+    """The report of what Rust knows about a loop."""
+    ways = tuple(WayReport(*way) for way in described.pop("ways"))
+    timed = [way.seconds for way in ways if way.seconds is not None and way.state in ("chosen", "best so far")]
+    last: float | None = described.pop("last")
+    seconds = last if last is not None else timed[0] if timed else None
+    share = None
+    if seconds is not None:
+        found = described["bytes"] / max(seconds, 1e-9) / limits(Context(described["device"])).bandwidth
+        share = found if found <= 1 else None
+    return LoopReport(**described, ways=ways, seconds=seconds, bandwidth_share=share)
