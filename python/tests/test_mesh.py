@@ -528,7 +528,7 @@ class TestLoops:
         [
             (lambda m, k: op2.par_loop(3, m.cells), pl.KernelTypeError, "a Kernel is needed, not an object of type int"),
             (lambda m, k: op2.par_loop(k, 3), pl.SetTypeError, "a Set is needed, not an object of type int"),
-            (lambda m, k: op2.par_loop(k, m.nodes, m.x), pl.DatTypeError, "argument 0 is an object of type Dat, not data with an access, as dat(op2.READ)"),
+            (lambda m, k: op2.par_loop(k, m.nodes, m.x), pl.DatTypeError, "argument 0 is an object of type Dat, not a number or data with an access, as dat(op2.READ)"),
             (lambda m, k: op2.par_loop(k, m.nodes), pl.KernelTypeError, "kernel `k` takes 1 arguments, but 0 were given"),
             (lambda m, k: op2.par_loop(k, m.cells, m.x(op2.RW)), pl.MapValueError, "argument 0 (`x`): the data is on set `nodes`, but the loop is over `cells`"),
             (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.READ, m.map)), pl.MapValueError, "argument 0 (`x`): the map `corners` begins at set `cells`, but the loop is over `nodes`"),

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-use opencl3::device::{CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT};
+use opencl3::device::{CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_SINGLE_FP_CONFIG, CL_DEVICE_VERSION, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT};
 use opencl3::error_codes::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_LINK_PROGRAM_FAILURE,
 };
@@ -106,7 +106,10 @@ pub(super) fn build(context: &Context, program: &Handle, options: &CStr) -> Resu
     let (device, driver) = (context.device(), context.driver);
     // SAFETY: the program is live and of the device's context; options end with a zero byte; the call returns when the build ended.
     let build = || unsafe { call!(driver, clBuildProgram(program.get(), 1, &device, options.as_ptr(), None, null_mut())) };
-    let built = pocl::without_summary(build);
+    // SAFETY: the device is live; `bytes` gives a place of the size it was told.
+    let version = unsafe { info!(driver, clGetDeviceInfo(device, CL_DEVICE_VERSION)) };
+    let is_pocl = version.is_ok_and(|version| text(&version).to_lowercase().contains("pocl"));
+    let built = if is_pocl { pocl::without_summary(build) } else { build() };
     built.map_err(|failure| {
         // SAFETY: program and device are live; `bytes` gives a place of the size it was told.
         let log = unsafe { info!(driver, clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG)) };

@@ -149,7 +149,7 @@ class Dat(_Vectors, Exchanged, mesh.Dat):
         self._check_subset(subset)
         super().zero(subset)
 
-    def copy(self, other: Any, subset: Any = None) -> None:
+    def copy(self, other: Any, subset: Any = None) -> None:  # type: ignore[override]
         self._check_subset(subset)
         super().copy_to(other, subset)
 
@@ -385,7 +385,7 @@ class Global(_Vectors, mesh.Global):
     def __len__(self) -> int:
         return 1
 
-    def copy(self, other: Any, subset: Any = None) -> None:
+    def copy(self, other: Any, subset: Any = None) -> None:  # type: ignore[override]
         super().copy_to(other)
 
     def zero(self, subset: Any = None) -> None:
