@@ -80,7 +80,7 @@ def test_devices_and_kernels_have_html(ctx):
     ElementTree.fromstring(untyped._repr_html_())
 
 
-def test_code_is_coloured_without_pygments_too():
+def test_code_is_coloured():
     source = '#define N 3\n/* so\nmany */ for (int i = 0; i < N; ++i) s = "int <";'
     tree = ElementTree.fromstring(f"<pre>{_html._coloured(source)}</pre>")
     assert "".join(tree.itertext()) == source
