@@ -210,7 +210,7 @@ class TestData:
             (lambda s: op2.Global(1, name="g")(op2.WRITE), pl.ModeValueError, "WRITE is not possible for `g`, which is a Global, only READ, INC, MIN, MAX"),
             (lambda s: op2.Constant(1, name="c")(op2.INC), pl.ModeValueError, "INC is not possible for `c`, which is a Constant, only READ"),
             (lambda s: op2.Global(0, name="g"), pl.DimTypeError, "the dimension of `g` is a positive integer or a tuple of them, not 0"),
-            (lambda s: op2.Dat(s).copy(3), pl.DatTypeError, "a Dat is needed, not an object of type int"),
+            (lambda s: op2.Dat(s).copy_to(3), pl.DatTypeError, "a Dat is needed, not an object of type int"),
             (lambda s: op2.Dat(s).unfreeze_halo.__self__.freeze_halo(2), pl.ModeValueError, "an access is READ, WRITE, RW, INC, MIN or MAX, not an object of type int"),
         ],
     )  # fmt: skip
@@ -529,7 +529,7 @@ class TestLoops:
         [
             (lambda m, k: op2.par_loop(3, m.cells), pl.KernelTypeError, "a Kernel is needed, not an object of type int"),
             (lambda m, k: op2.par_loop(k, 3), pl.SetTypeError, "a Set is needed, not an object of type int"),
-            (lambda m, k: op2.par_loop(k, m.nodes, m.x), pl.DatTypeError, "argument 0 is an object of type Dat, not data with an access, as dat(op2.READ)"),
+            (lambda m, k: op2.par_loop(k, m.nodes, m.x), pl.DatTypeError, "argument 0 is an object of type Dat, not a number or data with an access, as dat(op2.READ)"),
             (lambda m, k: op2.par_loop(k, m.nodes), pl.KernelTypeError, "kernel `k` takes 1 arguments, but 0 were given"),
             (lambda m, k: op2.par_loop(k, m.cells, m.x(op2.RW)), pl.MapValueError, "argument 0 (`x`): the data is on set `nodes`, but the loop is over `cells`"),
             (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.READ, m.map)), pl.MapValueError, "argument 0 (`x`): the map `corners` begins at set `cells`, but the loop is over `nodes`"),
@@ -640,12 +640,12 @@ class TestArithmetic:
         with ctx:
             a, b = op2.Dat(nodes**2, np.arange(10.0)), op2.Dat(nodes**2)
             op2.par_loop(twice, nodes, a(op2.RW))
-            a.copy(b, subset=nodes(1, 3))
+            a.copy_to(b, subset=nodes(1, 3))
             a.zero(subset=nodes(0, 1))
             assert b.data_ro.tolist() == [[0, 0], [4, 6], [0, 0], [12, 14], [0, 0]]
             assert a.data_ro.tolist() == [[0, 0], [0, 0], [8, 10], [12, 14], [16, 18]]
             op2.par_loop(twice, nodes, a(op2.RW))
-            a.copy(b)
+            a.copy_to(b)
             a.zero()
             assert b.data_ro[4].tolist() == [32, 36] and not a.data_ro.any() and a.halo_valid
 
@@ -661,7 +661,7 @@ class TestArithmetic:
              "`x` has the dimension [1], but `u` has [2]; both must have the same, on one set"),
             (lambda i, x: x + op2.Dat(op2.Set(3, "t"), name="u"), pl.MapValueError, "argument 2 (`u`): the data is on set `t`, but the loop is over `s`"),
             (lambda i, x: x + op2.Global(2), pl.DataValueError, "1 numbers are needed, but 2 were given"),
-            (lambda i, x: x.copy(i), pl.DataTypeError, "numbers of type int64 were asked for, but the data is float64"),
+            (lambda i, x: x.copy_to(i), pl.DataTypeError, "numbers of type int64 were asked for, but the data is float64"),
             (lambda i, x: x.axpy(x, x), pl.DataTypeError, "`x` cannot be a factor; give a number, or a global with one number"),
             (lambda i, x: x.maxpy([1], []), pl.DataValueError, "1 factors were given for 0 Dats; there must be one for each"),
             (lambda i, x: x.zero(op2.Set(3, "t")(1)), pl.MapValueError, "data `x` is on set `s`, but the subset is of `t`"),

@@ -113,7 +113,7 @@ def test_zeros_are_made_on_sets_and_copies_of_mixed_data(line):
     assert copy != line.u and all((a == b).all() for a, b in zip(copy.data_ro, line.u.data_ro))
     copy.zero()
     assert line.u.norm > 0 == copy.norm
-    line.u.copy(copy)
+    line.u.copy_to(copy)
     assert copy.norm == line.u.norm
     with pytest.raises(pl.DataValueError, match="the parts of a MixedDat must have one type: `p` has float64, but `k` has int32"):
         op2.MixedDat([line.p, op2.Dat(line.nodes, dtype=np.int32, name="k")])
@@ -185,11 +185,11 @@ def test_parts_in_another_order_are_read_before_they_change(context):
     u += u[::-1]
     assert numbers(u) == [[4, 6], [20, 40], [4, 6]]
     u = made()
-    u.copy(op2.MixedDat([u[1], u[2], u[0]]))
+    u.copy_to(op2.MixedDat([u[1], u[2], u[0]]))
     assert numbers(u) == [[3, 4], [1, 2], [10, 20]]
     u = made()
     u += u
-    u.copy(u)
+    u.copy_to(u)
     assert numbers(u) == [[2, 4], [20, 40], [6, 8]]
 
 
@@ -197,9 +197,9 @@ def test_one_part_cannot_get_the_numbers_of_two(line):
     r = op2.Dat(line.cells, name="r")
     two = op2.MixedDat([line.p, 2 * line.p])
     with pytest.raises(pl.DataValueError) as caught:
-        two.copy(op2.MixedDat([r, r]))
+        two.copy_to(op2.MixedDat([r, r]))
     assert str(caught.value) == "`r` is two parts of what is copied to, and cannot have the numbers of both" and r.norm == 0
-    op2.MixedDat([line.p, line.p]).copy(op2.MixedDat([r, r]))
+    op2.MixedDat([line.p, line.p]).copy_to(op2.MixedDat([r, r]))
     assert r.data_ro.tolist() == line.p.data_ro.tolist()
 
 
@@ -216,8 +216,8 @@ def test_one_part_cannot_get_the_numbers_of_two(line):
         lambda u, s: u.axpy(op2.Global(2, [1.0, 2.0]), u),
         lambda u, s: u.maxpy([1.0, "two"], [u, u]),
         lambda u, s: u.maxpy([1.0, 2.0], [u, [op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]]),
-        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]).copy(u),
-        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(u[2].dataset.set**2)]).copy([*u[:2], u[2].dataset.set]),
+        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]).copy_to(u),
+        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(u[2].dataset.set**2)]).copy_to([*u[:2], u[2].dataset.set]),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_the_last_part_changes_no_part(change):
@@ -627,9 +627,9 @@ def test_arithmetic_in_place_reads_what_was_there_before_in_whatever_data_has_th
     v, before = over(*starts), values.copy()
     if abs(starts[0] - starts[1]) < 3:
         with pytest.raises(pl.DataValueError, match="is two parts of what is copied to, and cannot have the numbers of both"):
-            u.copy(v)
+            u.copy_to(v)
     else:
-        u.copy(v)
+        u.copy_to(v)
         assert np.array_equal(values[starts[0] : starts[0] + 3], before[:3]) and np.array_equal(values[starts[1] : starts[1] + 3], before[3:6])
 
 

@@ -20,7 +20,7 @@ def test_data_of_no_numbers_is_data_like_other(ctx):
         none *= 2
         none.axpy(1.0, again)
         none.zero()
-        none.copy(again)
+        none.copy_to(again)
         assert none.norm == 0 and none.inner(again) == 0 and (-none + 1).data_ro.shape == none.shape
         count = op2.Dat(mesh.cells, dtype="int32")
         kernel = op2.Kernel("void count(int *n, double *direct, const double **none, int *two) { n[0] += 1; }", "count")

@@ -41,7 +41,7 @@ def test_allocations_are_first_fit_aligned_and_merged_when_freed(ctx):
     assert [(chunk.start, chunk.end, chunk.size) for chunk in buffer.chunks][0] == (0, 10, 10)
     buffer.free(10, 3)
     assert repr(buffer.chunks[0]) == "Chunk(0, 32)" and buffer.allocate(32) == 0
-    assert buffer.context is ctx and repr(buffer) == f"<Buffer {buffer.get_free()}/100 on {ctx.device.name}>"
+    assert buffer.context is ctx and repr(buffer) == f"<Buffer on {ctx.device.name}: {100 - buffer.get_free()} of 100 bytes used, {buffer.get_free()} free>"
 
 
 def test_a_full_buffer_grows_by_its_step_or_doubles(ctx):

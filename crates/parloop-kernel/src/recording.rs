@@ -42,7 +42,7 @@ impl Context {
     /// let add = prog.kernel("add")?;
     /// let mut x = ctx.array(&[0.0, 10.0])?;
     ///
-    /// let recording = ctx.record()?;
+    /// let recording = ctx.recording()?;
     /// add.call(args![&mut x, 1.0, 2])?;
     /// add.call(args![&mut x, 0.5, 1])?;
     /// let steps = recording.finish()?;
@@ -56,8 +56,17 @@ impl Context {
     ///
     /// # Errors
     /// [`DeviceError::AlreadyRecording`](parloop_device::DeviceError::AlreadyRecording).
-    pub fn record(&self) -> Result<Recording> {
+    pub fn recording(&self) -> Result<Recording> {
         Ok(Recording { inner: self.stream().begin_recording()? })
+    }
+
+    /// [`recording`](Self::recording) by its older name: of a stream, `record` is an event.
+    ///
+    /// # Errors
+    /// As [`recording`](Self::recording).
+    #[deprecated(note = "call `recording`")]
+    pub fn record(&self) -> Result<Recording> {
+        self.recording()
     }
 
     /// Whether this thread is recording this context.

@@ -60,7 +60,7 @@ fn a_replay_does_what_the_calls_do_and_recording_does_nothing() {
         }
 
         let (mut u, mut v) = (ctx.array(&values).unwrap(), ctx.zeros(1000).unwrap());
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         assert!(ctx.is_recording());
         calls(&mut u, &mut v).unwrap();
         // A launch over no items is nothing to do.
@@ -82,7 +82,7 @@ fn arrays_are_recorded_by_reference_and_scalars_by_value() {
         let prog = compile(ctx);
         let (mut x, mut y) = (ctx.array(&[1.0, 2.0]).unwrap(), ctx.zeros::<f64>(2).unwrap());
         let mut a = 10.0;
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         prog.kernel("axpy").unwrap().call(args![a, &x, &mut y, 2]).unwrap();
         let replay = recording.finish().unwrap();
         a += 1.0;
@@ -101,7 +101,7 @@ fn fills_copies_and_bound_kernels_are_recorded_in_their_order() {
         let prog = compile(ctx);
         let (mut x, y) = (ctx.array(&[1.0, 2.0, 3.0]).unwrap(), ctx.zeros::<f64>(3).unwrap());
         let mut add = prog.kernel("add").unwrap().bind(args![&mut x, 1.0, 3]).unwrap();
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         add.call().unwrap();
         ctx.stream().copy(y.memory(), 8, x.memory(), 0, 16).unwrap();
         add.call().unwrap();
@@ -127,7 +127,7 @@ fn a_replay_keeps_memory_and_code_when_all_handles_are_gone() {
             let (mut x, y) = (ctx.array(&[1.0, 2.0]).unwrap(), ctx.zeros::<f64>(2).unwrap());
             let mut sum = ctx.zeros::<f64>(2).unwrap();
             let view = sum.memory().clone();
-            let recording = ctx.record().unwrap();
+            let recording = ctx.recording().unwrap();
             prog.kernel("add").unwrap().call(args![&mut x, 1.0, 2]).unwrap();
             ctx.stream().copy(y.memory(), 0, x.memory(), 0, 16).unwrap();
             prog.kernel("axpy").unwrap().call(args![1.0, &y, &mut sum, 2]).unwrap();
@@ -148,7 +148,7 @@ fn a_replay_keeps_memory_and_code_when_all_handles_are_gone() {
 fn an_array_that_is_made_while_recording_belongs_to_the_replay() {
     on_every_device(|ctx| {
         let prog = compile(ctx);
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         let mut x = ctx.zeros::<f64>(3).unwrap();
         prog.kernel("add").unwrap().call(args![&mut x, 1.0, 3]).unwrap();
         let replay = recording.finish().unwrap();
@@ -166,7 +166,7 @@ fn memory_that_grows_stays_where_it_was_recorded() {
         let growable = unsafe { ctx.device().allocate_growable(16) }.unwrap();
         let (part, other) = (growable.memory(), ctx.zeros::<f64>(2).unwrap());
         ctx.stream().write(&part, 0, as_bytes(&[1.0, 2.0])).unwrap();
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         compile(ctx).kernel("add").unwrap().call(args![&part, 1.0, 2]).unwrap();
         ctx.stream().copy(other.memory(), 0, &part, 0, 16).unwrap();
         let replay = recording.finish().unwrap();
@@ -183,7 +183,7 @@ fn memory_that_grows_stays_where_it_was_recorded() {
 
 /// What the recorded call gives, and what the recording then gives.
 fn refused<T: std::fmt::Debug>(ctx: &Context, call: impl FnOnce() -> Result<T, KernelError>) -> (String, String) {
-    let recording = ctx.record().unwrap();
+    let recording = ctx.recording().unwrap();
     let error = call().unwrap_err();
     assert!(matches!(error, KernelError::Device(DeviceError::NotRecordable { .. })), "{error:?}");
     let finished = recording.finish().unwrap_err();
@@ -232,7 +232,7 @@ fn what_cannot_be_recorded_is_an_error_and_ends_the_recording() {
         let raw = refused(ctx, || unsafe { add.launch_over(&mut slots, parloop_kernel::Items::Line(1)) });
         expect(raw, "a launch whose memory nobody keeps", "give `Stream::record_launch` what keeps it");
 
-        let empty = ctx.record().unwrap().finish().unwrap();
+        let empty = ctx.recording().unwrap().finish().unwrap();
         expect(refused(ctx, || empty.run()), "a replay", "call what it does instead");
         // What was refused was not done, and the context works on.
         assert_eq!((x.to_vec().unwrap(), host), (vec![1.0, 2.0], vec![0.0; 2]));
@@ -270,7 +270,7 @@ fn a_wrong_argument_is_an_error_that_leaves_the_recording_as_it_was() {
         let prog = compile(ctx);
         let add = prog.kernel("add").unwrap();
         let mut x = ctx.array(&[1.0]).unwrap();
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         add.call(args![&mut x, 1.0, 1]).unwrap();
         assert!(matches!(add.call(args![&mut x, 1.0]), Err(KernelError::WrongCount { .. })));
         assert!(matches!(add.call(args![&x, 1.0, 1]), Err(KernelError::ReadOnly { .. })));
@@ -285,14 +285,14 @@ fn a_wrong_argument_is_an_error_that_leaves_the_recording_as_it_was() {
 #[test]
 fn a_thread_records_a_context_once_at_a_time() {
     on_every_device(|ctx| {
-        let recording = ctx.record().unwrap();
-        let nested = ctx.record().unwrap_err();
+        let recording = ctx.recording().unwrap();
+        let nested = ctx.recording().unwrap_err();
         let id = ctx.device().id();
         assert_eq!(nested.to_string(), format!("{id}: this thread is recording this stream already; finish that recording first"));
         // The recording is not abandoned for that, and a dropped one ends.
         drop(recording);
-        ctx.record().unwrap().finish().unwrap();
-        drop(ctx.record().unwrap());
+        ctx.recording().unwrap().finish().unwrap();
+        drop(ctx.recording().unwrap());
         ctx.synchronize().unwrap();
     });
 }
@@ -302,7 +302,7 @@ fn a_dropped_recording_leaves_nothing_behind() {
     on_every_device(|ctx| {
         let prog = compile(ctx);
         let mut x = ctx.array(&[1.0]).unwrap();
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         prog.kernel("add").unwrap().call(args![&mut x, 1.0, 1]).unwrap();
         drop(recording);
         prog.kernel("add").unwrap().call(args![&mut x, 0.5, 1]).unwrap();
@@ -313,13 +313,13 @@ fn a_dropped_recording_leaves_nothing_behind() {
 #[test]
 fn a_context_of_another_device_or_stream_is_not_recorded() {
     let (one, other) = (Context::open("cpu:1").unwrap(), Context::open("cpu:5").unwrap());
-    let recording = one.record().unwrap();
+    let recording = one.recording().unwrap();
     assert!(!other.is_recording());
     let x = other.array(&[1.0]).unwrap();
     // Two contexts of one stream are one.
     assert!(Context::open("cpu:1").unwrap().is_recording());
     assert_eq!(x.to_vec().unwrap(), [1.0]);
-    assert_eq!(other.record().unwrap().finish().unwrap().len(), 0);
+    assert_eq!(other.recording().unwrap().finish().unwrap().len(), 0);
     assert!(recording.is_empty());
 }
 
@@ -328,14 +328,14 @@ fn other_threads_work_and_record_as_ever() {
     on_every_device(|ctx| {
         let prog = compile(ctx);
         let add = prog.kernel("add").unwrap();
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         let (replay, mut x) = std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 assert!(!ctx.is_recording());
                 let mut x = ctx.array(&[1.0]).unwrap();
                 add.call(args![&mut x, 1.0, 1]).unwrap();
                 assert_eq!(x.to_vec().unwrap(), [2.0]);
-                let recording = ctx.record().unwrap();
+                let recording = ctx.recording().unwrap();
                 add.call(args![&mut x, 10.0, 1]).unwrap();
                 (recording.finish().unwrap(), x)
             });
@@ -357,7 +357,7 @@ fn many_threads_may_run_one_replay() {
     on_every_device(|ctx| {
         let prog = compile(ctx);
         let mut x = ctx.zeros::<f64>(100).unwrap();
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         prog.kernel("set").unwrap().call(args![&mut x, 2.5, 100]).unwrap();
         let replay = recording.finish().unwrap();
         std::thread::scope(|scope| {
@@ -382,7 +382,7 @@ fn a_thousand_replays_keep_nothing_and_the_last_handle_frees_all() {
         let add = prog.kernel("add").unwrap();
         let mut x = ctx.zeros::<f64>(10).unwrap();
         let freed = Arc::new(AtomicUsize::new(0));
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         let mut slots: Slots = smallvec_of(&[add.pointer_slot(x.memory(), 0).unwrap(), [1f64.to_bits(), 0], [10, 0]]);
         let kept: Vec<parloop_device::Kept> = vec![Arc::new(x.memory().clone()), Arc::new(Counted(freed.clone()))];
         // SAFETY: a slot of its type for each parameter, and the memory is kept.
@@ -402,7 +402,7 @@ fn a_thousand_replays_keep_nothing_and_the_last_handle_frees_all() {
         add.call(args![&mut x, 1.0, 10]).unwrap();
         // Recording again and again gives back what it took.
         for _ in 0..100 {
-            let recording = ctx.record().unwrap();
+            let recording = ctx.recording().unwrap();
             let mut big = ctx.zeros::<f64>(1 << 17).unwrap();
             add.call(args![&mut big, 1.0, 1 << 17]).unwrap();
             recording.finish().unwrap().run().unwrap();
@@ -433,18 +433,18 @@ fn a_launch_is_recorded_only_while_there_is_a_recording() {
 fn a_replay_says_how_much_it_does_and_where() {
     let ctx = Context::open("cpu:1").unwrap();
     let x = ctx.zeros::<f64>(1).unwrap();
-    let recording = ctx.record().unwrap();
+    let recording = ctx.recording().unwrap();
     assert_eq!(format!("{recording:?}"), "<Recording of 0 steps on cpu:1>");
     ctx.stream().fill(x.memory(), 0, 8, 1).unwrap();
     assert_eq!(format!("{recording:?}"), "<Recording of 1 step on cpu:1>");
     assert_eq!(format!("{:?}", recording.finish().unwrap()), "<Replay of 1 step on cpu:1>");
     on_every_device(|ctx| {
         let x = ctx.zeros::<f64>(1).unwrap();
-        let recording = ctx.record().unwrap();
+        let recording = ctx.recording().unwrap();
         ctx.stream().fill(x.memory(), 0, 8, 1).unwrap();
         let replay = recording.finish().unwrap();
         assert_eq!(replay.is_graph(), matches!(ctx.device().kind(), DeviceKind::Cuda | DeviceKind::Hip));
-        assert!(ctx.record().unwrap().finish().unwrap().is_empty());
+        assert!(ctx.recording().unwrap().finish().unwrap().is_empty());
     });
 }
 
@@ -456,7 +456,7 @@ fn a_stream_of_ones_own_is_recorded_alone() {
         }
         let own = Context::on(ctx.device().create_stream().unwrap());
         let mut x = own.array(&[1.0]).unwrap();
-        let recording = own.record().unwrap();
+        let recording = own.recording().unwrap();
         assert!(!ctx.is_recording());
         compile(&own).kernel("add").unwrap().call(args![&mut x, 1.0, 1]).unwrap();
         let replay = recording.finish().unwrap();
@@ -478,7 +478,7 @@ fn checks_of_recorded_kernels_are_errors_of_the_replay() {
         let (at, twice) = (prog.kernel("at").unwrap(), prog.kernel("twice").unwrap());
         let mut x = ctx.zeros::<f64>(2).unwrap();
         let record = |x: &mut parloop_kernel::Array<f64>, indices: [i64; 2]| {
-            let recording = ctx.record().unwrap();
+            let recording = ctx.recording().unwrap();
             at.call(&mut [Arg::from(&mut *x), Arg::from(indices[0])]).unwrap();
             twice.call(&mut [Arg::from(&mut *x), Arg::from(indices[1])]).unwrap();
             recording.finish().unwrap()

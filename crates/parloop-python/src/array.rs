@@ -474,6 +474,10 @@ impl Array {
             .ok_or_else(|| PyBufferError::new_err("DLPack has no OpenCL memory that others can use"))
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("parloop._html")?.call_method1("array", (slf,))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let device = self.memory.device().id();
         let size = self.layout.size();
@@ -510,12 +514,7 @@ impl Context {
     /// >>> shared.numpy(), own.numpy()
     /// (array([5., 0.]), array([0., 0.]))
     #[pyo3(signature = (values, dtype=None, *, copy=None))]
-    fn array<'py>(
-        &self,
-        values: &Bound<'py, PyAny>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        copy: Option<bool>,
-    ) -> Result<Bound<'py, PyAny>> {
+    fn array<'py>(&self, values: &Bound<'py, PyAny>, dtype: Option<&Bound<'py, PyAny>>, copy: Option<bool>) -> Result<Bound<'py, PyAny>> {
         let made = Array::from_object(&self.inner, values, dtype.map(dtype_of).transpose()?)?;
         let of_ours = values.cast::<Array>().is_ok_and(|given| given.get().memory.handle() == made.memory.handle());
         let is_shared = of_ours || made.owner.is_some();

@@ -153,6 +153,10 @@ impl Device {
         Ok(py.detach(|| self.inner.synchronize())?)
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("parloop._html")?.call_method1("device", (slf,))
+    }
+
     fn __repr__(&self) -> String {
         format!("{:?}", self.inner)
     }

@@ -166,6 +166,10 @@ impl Program {
         Ok(program)
     }
 
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("parloop._html")?.call_method1("source", (self.__repr__(), self.inner.source()))
+    }
+
     fn __repr__(&self) -> String {
         format!("{:?}", self.inner)
     }

@@ -171,7 +171,7 @@ impl Recording {
             let reason = format!("{}: a recording is entered once; ask `ctx.recording()` for another", this.context.device().id());
             return Err(Exception::RecordingError.error(reason).into());
         }
-        *state = State::UnderWay(this.context.record()?);
+        *state = State::UnderWay(this.context.recording()?);
         drop(state);
         Ok(slf)
     }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._html import preformatted, source
 from .._parloop import LoopError, _LoopProgram
 from .._parloop import _fuse_loop_kernels as _fuse
 from .._parloop import _make_loop_program as _make
@@ -90,6 +91,14 @@ class Program(_LoopProgram):
         if entrypoint is None and len(self._entrypoints) > 1:
             return "\n".join(self._code(target_name(target), name) for name in self._entrypoints)
         return self._code(target_name(target), entrypoint)
+
+    def _repr_html_(self) -> str:
+        try:
+            found = self.code()
+        except LoopError:
+            # Without types there is no code yet.
+            return preformatted(self)
+        return source(", ".join(self._entrypoints), found)
 
     @property
     def entrypoints(self) -> frozenset[str]:

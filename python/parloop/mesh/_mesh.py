@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._html import preformatted
 from .._parloop import DataValueError, MapTypeError, MapValueError, SetValueError
 from .._parloop import _Dat as Dat
 from .._parloop import _Map as Map
@@ -16,6 +17,7 @@ from .._parloop import _Set as Set
 from .._parloop import _Subset as Subset
 from ._connectivity import Connectivity
 from ._names import Named, check_name, unknown
+from ._picture import picture
 from ._refine import refine
 from ._regions import RegionTable, check_regions
 from ._shapes import CELL_TYPES, shape_of
@@ -291,6 +293,9 @@ class Mesh:
             if dat.dataset.set is space.nodes and space.nodes is not self.vertices:
                 return space.plot(dat, ax, component, **options)
         return dat.plot(self.coordinates, self._cell_map(self.cell_type), ax, component, **options)
+
+    def _repr_html_(self) -> str:
+        return f"<div>{preformatted(self)}{picture(self)}</div>"
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(table)} {name}" for name, table in sorted(self._connectivity.tables.items(), key=_falling))

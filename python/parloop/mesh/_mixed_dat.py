@@ -7,6 +7,7 @@ import functools
 import math
 import operator
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -227,7 +228,15 @@ class MixedDat(Parts["Dat | Global"]):
         for part in self:
             part.zero()
 
-    def copy(self, other: MixedDat) -> None:
+    def copy(self, other: MixedDat | None = None) -> MixedDat | None:
+        """Another with the same numbers. ``mixed.copy(other)`` is `copy_to` by its older name."""
+        if other is None:
+            return MixedDat(self)
+        warnings.warn("copy(other) is called copy_to(other); copy() makes another with the same numbers", DeprecationWarning, stacklevel=2)
+        self.copy_to(other)
+        return None
+
+    def copy_to(self, other: MixedDat) -> None:
         """Copies the numbers into another with the same parts."""
         targets = self._matching(other)
         for number, (part, to) in enumerate(zip(self, targets)):
@@ -235,9 +244,9 @@ class MixedDat(Parts["Dat | Global"]):
                 raise DataValueError(f"`{to.name}` is two parts of what is copied to, and cannot have the numbers of both")
             if not _is_alike(part, to):
                 trial: Any = self._copied(to) if isinstance(to, (Dat, Global)) else to
-                part.copy(trial)
+                part.copy_to(trial)
         for part, to in zip(self._before(targets, self.split), targets):
-            part.copy(to)
+            part.copy_to(to)
 
     def save(self, filename: str | os.PathLike[str]) -> None:
         """Writes the numbers of this process's elements to a file of NumPy's, ``.npy``: one array, part after part."""

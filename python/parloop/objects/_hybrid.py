@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from .._html import table
 from .._parloop import Buffer, current_context
 from ._names import check_name
 from ._ref import Ref
 from ._scalar import Scalar
+from ._show import shown
 from ._struct import MetaStruct, Struct
 
 
@@ -302,12 +304,16 @@ class HybridClass(metaclass=MetaHybridClass):
             names = [name for name in names if name not in skipped]
         return f"{type(self).__name__}({', '.join(f'{name}={_short(getattr(self, name))}' for name in names)})"
 
+    def _repr_html_(self) -> str:
+        rows = [(name, _short(getattr(self, name))) for name in self._py_fnames]
+        return table(("field", "value"), rows, caption=f"{type(self).__name__} on {self._context.device.name}")
+
 
 def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     if isinstance(value, np.ndarray):
-        return repr(value).split("(", 1)[1].rsplit(")", 1)[0].split(", dtype")[0]
+        return shown(value)
     return repr(value)
 
 

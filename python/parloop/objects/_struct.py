@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._description import Arg, Kernel
+from .._html import table
 from .._parloop import Buffer, Field, UnknownFieldError, _Object, _ObjectType
 from ._array import array_class
 from ._capi import CApi
 from ._names import check_name
+from ._show import shortened, shown
 from ._ref import MetaUnionRef
 from ._scalar import Info, Scalar
 
@@ -229,8 +231,11 @@ class Struct(_Object, metaclass=MetaStruct):
         return any(field.name == name for field in self._fields)
 
     def __repr__(self) -> str:
-        text = f"{type(self).__name__}({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in self._fields)})"
-        return text if len(text) <= 120 else f"{type(self).__name__}(...)"
+        return f"{type(self).__name__}({shortened([(field.name, getattr(self, field.name)) for field in self._fields])})"
+
+    def _repr_html_(self) -> str:
+        rows = [(field.name, getattr(field.ftype, "__name__", str(field.ftype)), shown(getattr(self, field.name))) for field in self._fields]
+        return table(("field", "type", "value"), rows, caption=f"{type(self).__name__} on {self._context.device.name}")
 
     def __reduce__(self) -> Any:
         from ._pickle import reduce

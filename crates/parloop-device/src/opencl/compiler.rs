@@ -10,11 +10,11 @@ use opencl3::error_codes::{
 };
 use opencl3::program::{CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_DEVICES};
 
-use super::pocl;
 use super::binary;
 use super::context::Context;
 use super::driver::{Failure, call, create, info, number, numbers, status, text};
 use super::handle::{Handle, Kind};
+use super::pocl;
 use crate::backend::Compiler;
 use crate::error::{CompileError, Result};
 use crate::identity::Properties;

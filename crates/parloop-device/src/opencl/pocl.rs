@@ -57,7 +57,8 @@ impl Drop for Kept {
         let _ = rustix::stdio::dup2_stderr(&self.stderr);
         let mut bytes = Vec::new();
         if self.written.rewind().is_ok() && self.written.read_to_end(&mut bytes).is_ok() {
-            let others: Vec<u8> = bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| !is_summary(line)).flatten().copied().collect();
+            let others: Vec<u8> =
+                bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| !is_summary(line)).flatten().copied().collect();
             let _ = self.stderr.write_all(&others);
         }
     }
@@ -82,7 +83,14 @@ mod tests {
         for line in ["1 error generated.\n", "2 warnings and 1 error generated.\n", "12 errors generated."] {
             assert!(is_summary(line.as_bytes()), "{line}");
         }
-        for line in ["error: nothing generated.\n", "generated.\n", "code generated.\n", "1 mesh generated.\n", "\n", "1 error generated. Then more\n"] {
+        for line in [
+            "error: nothing generated.\n",
+            "generated.\n",
+            "code generated.\n",
+            "1 mesh generated.\n",
+            "\n",
+            "1 error generated. Then more\n",
+        ] {
             assert!(!is_summary(line.as_bytes()), "{line}");
         }
     }

@@ -132,7 +132,7 @@ fn a_recorded_call_is_replayed_with_its_temporaries() {
         .unwrap();
     for context in contexts() {
         let (mut a, mut out) = (context.array(&[0.0, 1.0, 2.0]).unwrap(), context.zeros::<f64>(3).unwrap());
-        let recording = context.record().unwrap();
+        let recording = context.recording().unwrap();
         executable(&program, &context).call(&mut [("a", LoopArg::from(&a)), ("out", LoopArg::from(&mut out))]).unwrap();
         let replay = recording.finish().unwrap();
         assert_eq!(replay.len(), 2);

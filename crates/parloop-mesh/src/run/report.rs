@@ -102,5 +102,7 @@ pub fn least_bytes(parts: &[Part], stored: &[Map], elements: usize) -> usize {
         let once = numbers.min(part.storage().len()).saturating_mul(part.dtype().size());
         bytes = bytes.saturating_add(once.saturating_mul(usize::from(reads) + usize::from(writes)));
     }
-    stored.iter().fold(bytes, |bytes, map| bytes.saturating_add(elements.saturating_mul(map.arity()).min(map.storage().len()) * size_of::<i32>()))
+    stored
+        .iter()
+        .fold(bytes, |bytes, map| bytes.saturating_add(elements.saturating_mul(map.arity()).min(map.storage().len()) * size_of::<i32>()))
 }

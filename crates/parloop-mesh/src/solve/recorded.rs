@@ -55,14 +55,14 @@ impl Recorded {
         let factors = [global("step")?, global("back")?, global("turn")?];
         let (squares, energies, curvatures) = (globals("square")?, globals("energy")?, globals("curvature")?);
         let [step, back, turning] = &factors;
-        let recording = context.record()?;
+        let recording = context.recording()?;
         multiples(space.system.x, step, direction, context)?;
         multiples(residual, back, product, context)?;
         sums(residual, residual, &squares, context)?;
         space.precondition(residual, better)?;
         sums(residual, better, &energies, context)?;
         let update = recording.finish()?;
-        let recording = context.record()?;
+        let recording = context.recording()?;
         for direction in direction {
             direction.update(Operation::Multiply, Operand::Global(turning), Rounding::Refuse, context)?;
         }

@@ -100,7 +100,7 @@ fn a_recorded_sequence_is_replayed_and_the_host_sees_its_results() {
     for context in contexts() {
         let x = Dat::new(&cells.data(1).unwrap(), &vec![1.0; n], "x").unwrap();
         let sum = Global::new(1, &[5.0], "sum").unwrap();
-        let recording = context.record().unwrap();
+        let recording = context.recording().unwrap();
         sum.storage().zero(&context).unwrap();
         run(&add, &cells, vec![x.arg(Access::Rw, None)], LoopOptions::default(), &context);
         run(&total, &cells, vec![x.arg(Access::Read, None), sum.arg(Access::Inc)], LoopOptions::default(), &context);
@@ -160,7 +160,7 @@ fn the_host_does_not_change_data_while_it_is_recorded() {
     let cells = Set::new(2, "cells").unwrap();
     let x = Dat::new(&cells.data(1).unwrap(), &[1.0, 2.0], "x").unwrap();
     let context = Context::open("cpu:1").unwrap();
-    let recording = context.record().unwrap();
+    let recording = context.recording().unwrap();
     let message = x.write(&[3.0, 4.0]).unwrap_err().to_string();
     assert_eq!(
         message,
@@ -244,7 +244,7 @@ fn add_while_the_host_looks(context: &Context, replayed: bool) {
     let args = vec![x.arg(Access::Rw, None), y.arg(Access::Read, None)];
     let adding = ParLoop::new(&add, &cells, args, LoopOptions::default()).unwrap();
     let replay = replayed.then(|| {
-        let recording = context.record().unwrap();
+        let recording = context.recording().unwrap();
         adding.run(context).unwrap();
         recording.finish().unwrap()
     });
@@ -293,7 +293,7 @@ fn threads_that_run_one_kernel_on_data_of_their_own_do_not_mix_their_sums() {
                     let (sum, most) = (Global::new(1, &[0.0], "sum").unwrap(), Global::new(1, &[0.0], "most").unwrap());
                     let args = vec![x.arg(Access::Read, None), sum.arg(Access::Inc), most.arg(Access::Max)];
                     let made = ParLoop::new(sum_up, cells, args, LoopOptions::default()).unwrap();
-                    let recording = context.record().unwrap();
+                    let recording = context.recording().unwrap();
                     made.run(context).unwrap();
                     let replay = recording.finish().unwrap();
                     for round in 1..=100 {

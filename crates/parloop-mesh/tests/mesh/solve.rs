@@ -173,15 +173,15 @@ fn nothing_that_needs_the_host_is_recorded() {
         let message =
             |what: &str| format!("{device}: {what} cannot be recorded; do it before the recording begins or after it is finished");
         for method in METHODS {
-            let recording = context.record().unwrap();
+            let recording = context.recording().unwrap();
             let error = solve(&mat, &x, &b, with(method), &context, |_, _| true).unwrap_err();
             assert_eq!(error.to_string(), message("the solution of a system"));
             assert!(recording.finish().is_err());
         }
-        let recording = context.record().unwrap();
+        let recording = context.recording().unwrap();
         assert_eq!(b.norm(&context).unwrap_err().to_string(), message("an inner product or a norm"));
         assert!(recording.finish().is_err());
-        let recording = context.record().unwrap();
+        let recording = context.recording().unwrap();
         assert_eq!(b.inner(&x, &context).unwrap_err().to_string(), message("an inner product or a norm"));
         assert!(recording.finish().is_err());
         assert!(solved(&mat, &x, &b, SolveOptions::default(), &context).converged);

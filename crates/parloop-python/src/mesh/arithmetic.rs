@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use super::dat::Dat;
 use super::global::Global;
 use super::set::Set;
-use super::values::{Purpose, host_view, to_host};
+use super::values::{Purpose, host_view, to_host, warn_of_copy};
 use crate::context::current_context;
 use crate::error::Result;
 use crate::exceptions::Exception;
@@ -150,9 +150,26 @@ impl Dat {
         }
     }
 
+    /// Another with the same numbers. ``dat.copy(other)`` is `copy_to` by its older name.
+    #[pyo3(signature = (other=None, subset=None))]
+    fn copy<'py>(
+        slf: &Bound<'py, Self>,
+        other: Option<&Bound<'py, PyAny>>,
+        subset: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        match other {
+            None => Ok(slf.py().get_type::<Dat>().call1((slf,))?),
+            Some(other) => {
+                warn_of_copy(slf.py())?;
+                Dat::copy_to(slf, other, subset)?;
+                Ok(slf.py().None().into_bound(slf.py()))
+            }
+        }
+    }
+
     /// Copies the numbers into another: all, ghosts and all, or those of a subset.
     #[pyo3(signature = (other, subset=None))]
-    fn copy<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
+    fn copy_to<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
         let (this, other) = (slf.get(), Dat::of(other)?.get());
         this.check_shared(slf.py())?;
         other.check_shared(slf.py())?;

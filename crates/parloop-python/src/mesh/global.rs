@@ -7,7 +7,7 @@ use pyo3::types::{PyString, PyTuple};
 use super::access::Access;
 use super::arg::Arg;
 use super::given::{dim_of, name_of};
-use super::values::{Purpose, converted, dtype_given, host_view, storage, to_host};
+use super::values::{Purpose, converted, dtype_given, host_view, storage, to_host, warn_of_copy};
 use crate::context::current_context;
 use crate::error::Result;
 use crate::exceptions::Exception;
@@ -216,8 +216,21 @@ impl Global {
         Ok(py.detach(|| self.inner.storage().zero(context))?)
     }
 
+    /// Another with the same numbers. ``total.copy(other)`` is `copy_to` by its older name.
+    #[pyo3(signature = (other=None))]
+    fn copy<'py>(slf: &Bound<'py, Self>, other: Option<&Bound<'py, Global>>) -> Result<Bound<'py, PyAny>> {
+        match other {
+            None => Global::duplicate(slf),
+            Some(other) => {
+                warn_of_copy(slf.py())?;
+                Global::copy_to(slf, other)?;
+                Ok(slf.py().None().into_bound(slf.py()))
+            }
+        }
+    }
+
     /// Copies the numbers into another of the same dimension.
-    fn copy<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, Global>) -> Result<()> {
+    fn copy_to<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, Global>) -> Result<()> {
         Global::write(other, &Global::shown(slf, Purpose::Look)?)
     }
 

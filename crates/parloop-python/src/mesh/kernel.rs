@@ -107,6 +107,10 @@ impl Kernel {
         self.code.bind(py).clone()
     }
 
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("parloop._html")?.call_method1("source", (self.__repr__(), self.code.bind(py).str()?))
+    }
+
     fn __repr__(&self) -> String {
         format!("{:?}", self.inner)
     }

@@ -71,7 +71,9 @@ fn number(kernel: &mesh::Kernel, index: usize, value: &Bound<'_, PyAny>) -> Resu
     let storage = storage(value.py(), Some(value), dtype, 1, 1).map_err(|error| match dtype {
         Some(dtype) => {
             let (name, shown) = (kernel.name(), value.repr().map_or_else(|_| describe(value), |text| text.to_string()));
-            Exception::DataValueError.error(format!("argument {index} of kernel `{name}` is of type {dtype}, which cannot hold {shown}")).into()
+            Exception::DataValueError
+                .error(format!("argument {index} of kernel `{name}` is of type {dtype}, which cannot hold {shown}"))
+                .into()
         }
         None => error,
     })?;

@@ -2,7 +2,7 @@
 
 use parloop_device::{DType, Device, Memory};
 use parloop_mesh as mesh;
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyDeprecationWarning, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -13,6 +13,12 @@ use crate::ndarray::{NdArray, as_array, dtype_of, numpy_dtype};
 use crate::numpy_api;
 use crate::owner::Owner;
 use crate::recording::check_storage;
+
+/// Warns that `copy` with an argument is `copy_to`.
+pub fn warn_of_copy(py: Python<'_>) -> PyResult<()> {
+    let words = c"copy(other) is called copy_to(other); copy() makes another with the same numbers";
+    PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)
+}
 
 /// The type that was given.
 pub fn dtype_given(dtype: Option<&Bound<'_, PyAny>>) -> Result<Option<DType>> {

@@ -79,7 +79,7 @@ fn shape_of(name: Option<&str>, arity: usize, dim: usize) -> Result<Shape> {
 /// Parameters
 /// ----------
 /// path : path
-///     The file.
+///     The file, which ends in ``.vtu``; ``.vtk``, the ending of an older format, is refused.
 /// coordinates : Dat
 ///     Of dimension 1, 2 or 3 on the nodes.
 /// map : Map
@@ -109,6 +109,11 @@ pub fn write_vtk<'py>(
     shape: Option<&str>,
     fields: Option<&Bound<'py, PyDict>>,
 ) -> Result<()> {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("vtk")) {
+        let (asked, better) = (path.display(), path.with_extension("vtu"));
+        let message = format!("`{asked}`: write_vtk writes VTK's XML format, whose files end in .vtu; name it `{}`", better.display());
+        return Err(PyValueError::new_err(message).into());
+    }
     let (points, map) = (Dat::of(coordinates)?.get().mesh(), Map::of(map)?.get().inner()?);
     if points.dataset().set().halo().is_some() {
         let set = points.dataset().set().name();

@@ -411,7 +411,9 @@ impl Buffer {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Buffer {}/{} on {}>", self.inner.free_bytes(), self.inner.capacity(), self.kernel_context().device().id())
+        let (free, capacity) = (self.inner.free_bytes(), self.inner.capacity());
+        let used = capacity.saturating_sub(free);
+        format!("<Buffer on {}: {used} of {capacity} bytes used, {free} free>", self.kernel_context().device().id())
     }
 }
 

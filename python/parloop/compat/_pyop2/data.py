@@ -113,9 +113,9 @@ class Dat(_Vectors, mesh.Dat):
         self._check_subset(subset)
         super().zero(subset)
 
-    def copy(self, other: Any, subset: Any = None) -> None:
+    def copy(self, other: Any, subset: Any = None) -> None:  # type: ignore[override]
         self._check_subset(subset)
-        super().copy(other, subset)
+        super().copy_to(other, subset)
 
     def __add__(self, other: Any) -> Any:
         return self._combine("add", other, False, True)
@@ -340,8 +340,8 @@ class Global(_Vectors, mesh.Global):
     def __len__(self) -> int:
         return 1
 
-    def copy(self, other: Any, subset: Any = None) -> None:
-        super().copy(other)
+    def copy(self, other: Any, subset: Any = None) -> None:  # type: ignore[override]
+        super().copy_to(other)
 
     def zero(self, subset: Any = None) -> None:
         super().zero()

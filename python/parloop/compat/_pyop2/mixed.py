@@ -189,10 +189,10 @@ class MixedDat(mesh.MixedDat):
             raise NotImplementedError("a subset is of one set, and this data is on several; call zero of the part")
         super().zero()
 
-    def copy(self, other: Any, subset: Any = None) -> None:
+    def copy(self, other: Any, subset: Any = None) -> None:  # type: ignore[override]
         if subset is not None:
             raise NotImplementedError("a subset is of one set, and this data is on several; call copy of the part")
-        super().copy(other)
+        super().copy_to(other)
 
     @contextlib.contextmanager
     def _vec(self, reads: bool, writes: bool) -> Iterator[Any]:

@@ -1,0 +1,166 @@
+"""What objects look like: `repr` and the HTML of notebooks."""
+
+import warnings
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import parloop as pl
+import parloop.loops as lp
+import parloop.mesh as op2
+import parloop.objects as xo
+from parloop import _html
+
+
+class Bunch(xo.Struct):
+    x = xo.Float64[:]
+    charge = xo.Float64
+    name = xo.String
+
+
+
+
+class Dressed(xo.HybridClass):
+    _xofields = {"length": xo.Float64, "kick": xo.Float64[:]}
+
+
+def test_structs_show_values_however_long_they_are():
+    bunch = Bunch(x=np.arange(1000.0), charge=2, name="a" * 200)
+    text = repr(bunch)
+    assert text.startswith("Bunch(x=[") and "998., 999.]" in text and "charge=2.0" in text and "…" in text
+    assert "\n" not in text and len(text) < 200
+    assert repr(Bunch(x=[1, 2], charge=3, name="b")) == "Bunch(x=[1., 2.], charge=3.0, name='b')"
+    many = type(xo.Struct)("Wide", (xo.Struct,), {f"field_{k}": xo.Float64 for k in range(40)})
+    assert repr(many()).startswith("Wide(field_0=0.0, field_1=0.0") and repr(many()).endswith(" more)")
+    dressed = Dressed(length=1.5, kick=np.zeros(1000))
+    assert repr(dressed) == "Dressed(length=1.5, kick=[0., 0., ..., 0., 0.])"
+
+
+def test_buffers_say_how_full_they_are(ctx):
+    buffer = ctx.new_buffer(1000)
+    kept = Bunch(x=[1.0], charge=1, name="b", _buffer=buffer)
+    used = 1000 - buffer.get_free()
+    assert used > 0 and repr(buffer) == f"<Buffer on {ctx.device.name}: {used} of 1000 bytes used, {1000 - used} free>"
+    assert kept.charge == 1
+
+
+def test_objects_are_tables_in_notebooks():
+    html = Bunch(x=[1.0], charge=3, name="<b>")._repr_html_()
+    ElementTree.fromstring(html)
+    assert "<th>field</th>" in html and "charge" in html and "3.0" in html and "&lt;b&gt;" in html
+    html = Dressed(length=2, kick=[1, 2])._repr_html_()
+    ElementTree.fromstring(html)
+    assert "length" in html and "[1., 2.]" in html
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (20, 30), (2, 2, 2), (0,), ()])
+def test_arrays_are_tables_in_notebooks(ctx, shape):
+    values = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    html = ctx.array(values)._repr_html_()
+    ElementTree.fromstring(html)
+    assert f"shape {tuple(shape)}, on {ctx.device.name}" in html
+    if shape == (20, 30):
+        assert "599" in html and "…" in html and html.count("<td") == 81
+    elif values.size:
+        assert all(f"{value:.6g}" in html for value in values.ravel())
+
+
+def test_devices_and_kernels_have_html(ctx):
+    html = ctx.device._repr_html_()
+    ElementTree.fromstring(html)
+    assert ctx.device.model.split()[0] in html and ctx.device.name in html
+    prog = ctx.compile("GPUKERN void f(GPUGLMEM double *x) { x[0] = 1 < 2; }")
+    for html in (prog._repr_html_(), op2.Kernel("void f(double *x) { x[0] = 1 < 2; }", "f")._repr_html_()):
+        ElementTree.fromstring(html)
+        assert "<span" in html and "&lt;" in html
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]", [lp.GlobalArg("a", np.float32), ...])
+    assert "<span" in knl._repr_html_() and "loopy_kernel" in knl._repr_html_()
+    untyped = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]")
+    ElementTree.fromstring(untyped._repr_html_())
+
+
+def test_code_is_coloured_without_pygments_too():
+    source = '#define N 3\n/* so\nmany */ for (int i = 0; i < N; ++i) s = "int <";'
+    tree = ElementTree.fromstring(f"<pre>{_html._coloured(source)}</pre>")
+    assert "".join(tree.itertext()) == source
+    assert [span.text for span in tree] == ["#define N 3", "/* so\nmany */", "for", "int", "0", '"int <"']
+
+
+@pytest.mark.parametrize("shape, kind", [((4,), "line"), ((3, 2), "triangle"), ((3, 2), "quad"), ((2, 2, 2), "tetra"), ((2, 2, 2), "hexahedron")])
+def test_meshes_are_pictures_in_notebooks(shape, kind):
+    mesh = op2.box_mesh(shape, kind)
+    html = mesh._repr_html_()
+    tree = ElementTree.fromstring(html)
+    path = next(element for element in tree.iter() if element.tag.endswith("path")).attrib["d"]
+    lines = mesh.maps["line"].values if mesh.dim == 1 else mesh.map("edges", "vertices").values
+    assert path.count("M") == len(lines) and "nan" not in path
+    assert repr(mesh).split()[1] in html
+
+
+def test_a_large_mesh_is_drawn_by_its_boundary():
+    html = op2.box_mesh((200, 200), "triangle")._repr_html_()
+    assert html.split('d="')[1].count("M") == 800 and "edges of the boundary" in html
+
+
+def test_old_vtk_endings_are_refused(tmp_path):
+    mesh = op2.box_mesh((2, 2), "triangle")
+    with pytest.raises(ValueError) as caught:
+        op2.write_vtk(tmp_path / "x.vtk", mesh.coordinates, mesh.maps["triangle"])
+    better = tmp_path / "x.vtu"
+    assert str(caught.value) == f"`{tmp_path / 'x.vtk'}`: write_vtk writes VTK's XML format, whose files end in .vtu; name it `{better}`"
+    assert not (tmp_path / "x.vtk").exists()
+    op2.write_vtk(better, mesh.coordinates, mesh.maps["triangle"])
+    assert better.exists()
+
+
+def test_copy_makes_another_and_copy_to_fills_one():
+    nodes = op2.Set(3, "nodes")
+    for made, other in [
+        (op2.Dat(nodes, [1.0, 2.0, 3.0]), op2.Dat(nodes)),
+        (op2.Global(3, [1.0, 2.0, 3.0]), op2.Global(3)),
+        (op2.MixedDat([op2.Dat(nodes, [1.0, 2.0, 3.0])]), op2.MixedDat([nodes])),
+    ]:
+        numbers = lambda data: np.asarray(data.data_ro).ravel().tolist()  # noqa: E731
+        another = made.copy()
+        made.zero()
+        assert numbers(another) == [1, 2, 3] and numbers(made) == [0, 0, 0] and type(another) is type(made)
+        another.copy_to(made)
+        assert numbers(made) == [1, 2, 3]
+        with pytest.warns(DeprecationWarning, match=r"copy\(other\) is called copy_to\(other\)"):
+            assert made.copy(other) is None
+        assert numbers(other) == [1, 2, 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        op2.Dat(nodes).copy_to(op2.Dat(nodes))
+
+
+def test_operations_of_rules_are_counted_as_by_hand():
+    knl = lp.make_kernel(
+        "{[i,j]: 0<=i,j<n}",
+        """
+        dx(i,j) := x[j] - x[i]
+        dy(i,j) := y[j] - y[i]
+        inv(i,j) := 1/(dx(i,j)*dx(i,j) + dy(i,j)*dy(i,j) + 0.01)
+        ax[i] = sum(j, dx(i,j)*inv(i,j))
+        ay[i] = sum(j, dy(i,j)*inv(i,j))
+        """,
+        [lp.GlobalArg("x,y,ax,ay", np.float64, shape="n"), ...],
+    )
+    # For each pair two differences, two squares, their sum and 0.01, a quotient, two products, and two sums.
+    assert lp.get_op_map(knl) == {("add", "float64"): "6*(n^2)", ("mul", "float64"): "4*(n^2)", ("div", "float64"): "n^2"}
+    knl(pl.Context("cpu:1"), x=np.arange(100.0), y=np.arange(100.0))
+    report = knl.report()
+    assert (report.flops, report.bytes, report.exact) == (11 * 100**2, 8 * 4 * 100, True)
+    for share in (report.bandwidth_share, report.flops_share):
+        assert share is None or 0 <= share <= 1
+    # What is written twice is counted twice, and so is what a rule stands for in another loop.
+    twice = lp.make_kernel("{[i,j]: 0<=i,j<n}", "f(v) := v*v\na[i] = x[i]*(x[i]+1) + x[i]*(x[i]+1)\nb[i] = f(x[i]) + f(x[i])\nc[j] = f(x[j])", [lp.GlobalArg("x,a,b,c", np.float64, shape="n"), ...])
+    twice(pl.Context("cpu:1"), x=np.arange(100.0))
+    assert twice.report().flops == 100 * ((2 + 2 + 1) + (1 + 1) + 1)
+
+
+def test_a_temporary_inside_a_loop_is_summed_over():
+    knl = lp.make_kernel("{[i,j]: 0<=i,j<n}", "for i\n  <> t = a[i]\n  out[i] = sum(j, t*a[j])\nend")
+    _, (out,) = knl(pl.Context("cpu:1"), a=np.arange(4.0))
+    np.testing.assert_array_equal(out, [0, 6, 12, 18])
