@@ -113,7 +113,7 @@ def test_zeros_are_made_on_sets_and_copies_of_mixed_data(line):
     assert copy != line.u and all((a == b).all() for a, b in zip(copy.data_ro, line.u.data_ro))
     copy.zero()
     assert line.u.norm > 0 == copy.norm
-    line.u.copy(copy)
+    line.u.copy_to(copy)
     assert copy.norm == line.u.norm
     with pytest.raises(pl.DataValueError, match="the parts of a MixedDat must have one type: `p` has float64, but `k` has int32"):
         op2.MixedDat([line.p, op2.Dat(line.nodes, dtype=np.int32, name="k")])
@@ -217,7 +217,7 @@ def test_one_part_cannot_get_the_numbers_of_two(line):
         lambda u, s: u.maxpy([1.0, "two"], [u, u]),
         lambda u, s: u.maxpy([1.0, 2.0], [u, [op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]]),
         lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(s)]).copy_to(u),
-        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(u[2].dataset.set**2)]).copy([*u[:2], u[2].dataset.set]),
+        lambda u, s: op2.MixedDat([op2.Global(1, 1.0), op2.Dat(s), op2.Dat(u[2].dataset.set**2)]).copy_to([*u[:2], u[2].dataset.set]),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_the_last_part_changes_no_part(change):

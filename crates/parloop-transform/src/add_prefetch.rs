@@ -183,7 +183,11 @@ pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, 
         within: what.within.clone(),
         ..Precompute::new(rule.clone(), sweep_inames)
     };
-    let failed = |reason| AddPrefetchError::Precompute { array: what.array.clone(), reason, reads: different_reads(original, what) };
+    let failed = |reason| {
+        // Reads that are far apart have no common footprint.
+        let reads = if matches!(reason, PrecomputeError::Unbounded { .. }) { different_reads(original, what) } else { Vec::new() };
+        AddPrefetchError::Precompute { array: what.array.clone(), reason, reads }
+    };
     kernel = precompute(&kernel, &ahead).map_err(failed)?;
     kernel.inames.retain(|iname, _| !helpers.contains(iname));
     kernel.domains.retain(|domain| domain.dims().is_empty() || !domain.dims().iter().all(|dim| helpers.contains(dim)));

@@ -428,7 +428,7 @@ def add_prefetch(
 
     >>> knl = lp.make_kernel("{[i,j]: 0<=i,j<n}", "f[i] = sum(j, p[i] - p[j])")
     >>> knl = lp.split_iname(knl, "j", 16)
-    >>> knl = lp.add_prefetch(knl, "p[j_inner + 16*j_outer]", ["j_inner"])
+    >>> knl = lp.add_prefetch(knl, "p[j_inner + 16*j_outer]", ["j_inner"], fetch_outer_inames=["i", "j_outer"])
     >>> knl(p=np.arange(3.0))[1][0]
     array([-3.,  0.,  3.])
     """

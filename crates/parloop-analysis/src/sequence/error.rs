@@ -4,16 +4,42 @@ use std::fmt;
 
 use parloop_isl::{IslError, Name};
 
+/// A temporary that an instruction computes outside of loops in which it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComputedOutside {
+    /// The temporary.
+    pub temporary: Name,
+    /// The instruction that computes it.
+    pub writer: Name,
+    /// The instruction that reads it.
+    pub reader: Name,
+    /// The loops, outermost first.
+    pub loops: Vec<Name>,
+}
+
+/// What to do about a loop that is needed at two places: open loops around what computes a temporary, or have two loops.
+fn advice(iname: &Name, second: &Name, outside: Option<&ComputedOutside>) -> String {
+    let Some(ComputedOutside { temporary, writer, reader, loops }) = outside else {
+        return format!("give one of them a loop of its own: duplicate_inames(\"{iname}\", within=\"id:{second}\")");
+    };
+    let inames = loops.iter().map(Name::as_str).collect::<Vec<_>>().join(", ");
+    format!(
+        "`{writer}` computes `{temporary}`, which `{reader}` reads: open {} around it too, with a `for {inames}` block or \
+         add_inames_to_insn(\"{inames}\", \"id:{writer}\")",
+        Nest(loops)
+    )
+}
+
 /// Why the loops and instructions of a kernel have no order.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SequenceError {
     /// Two instructions need the same loop at two places of the nest.
     #[error(
-        "iname `{iname}` would have to be one loop at two places: `{first}` runs in {}, `{second}` runs in {}; give one of them a loop of its \
-         own: duplicate_inames(\"{iname}\", within=\"id:{second}\")",
+        "iname `{iname}` would have to be one loop at two places: `{first}` runs in {}, `{second}` runs in {}; {}",
         Nest(first_nest),
-        Nest(second_nest)
+        Nest(second_nest),
+        advice(.iname, .second, .outside.as_deref())
     )]
     Nesting {
         /// The iname.
@@ -26,6 +52,8 @@ pub enum SequenceError {
         second: Name,
         /// Its loops, outermost first.
         second_nest: Vec<Name>,
+        /// Where one of them computes a temporary for the other outside of some of its loops.
+        outside: Option<Box<ComputedOutside>>,
     },
     /// The user's order of loops is impossible: the outer loop is needed inside.
     #[error("loops cannot nest as `{outer}`, `{inner}`: `{instruction}` runs in `{inner}` and not in `{outer}`; change prioritize_loops")]

@@ -18,7 +18,7 @@ use parloop_isl::Name;
 
 use crate::facts::Facts;
 
-pub use error::{Names, SequenceError};
+pub use error::{ComputedOutside, Names, SequenceError};
 
 /// A step of a work item.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use parloop_ir::syntax::InameTag;
+use parloop_ir::syntax::{InameTag, Instruction};
 use parloop_isl::Name;
 
-use super::error::SequenceError;
+use super::error::{ComputedOutside, SequenceError};
 use crate::facts::{Facts, Placement};
 
 /// A loop of the nest; the first is the root, which is none.
@@ -108,13 +108,27 @@ fn two_places(facts: &Facts<'_>, nest: &Nest<'_>, known: usize, second: usize, s
         place = nest.loops[place].parent;
     }
     first_nest.reverse();
-    SequenceError::Nesting {
-        iname: nest.loops[known].iname.cloned().unwrap_or_else(|| "".into()),
-        first: facts.kernel.instructions[first].id.clone(),
-        first_nest,
-        second: facts.kernel.instructions[second].id.clone(),
-        second_nest: second_nest.into_iter().cloned().collect(),
-    }
+    let iname = nest.loops[known].iname.cloned().unwrap_or_else(|| "".into());
+    let second_nest: Vec<Name> = second_nest.into_iter().cloned().collect();
+    let [one, other] = [first, second].map(|index| &*facts.kernel.instructions[index]);
+    let outside = computed_outside(facts, one, (other, &second_nest), &iname)
+        .or_else(|| computed_outside(facts, other, (one, &first_nest), &iname))
+        .map(Box::new);
+    SequenceError::Nesting { iname, first: one.id.clone(), first_nest, second: other.id.clone(), second_nest, outside }
+}
+
+/// A temporary that `writer` computes for `reader`, outside of loops that the reader has around the iname.
+fn computed_outside(
+    facts: &Facts<'_>,
+    writer: &Instruction,
+    (reader, nest): (&Instruction, &[Name]),
+    iname: &Name,
+) -> Option<ComputedOutside> {
+    let read = reader.reads();
+    let temporary = writer.writes().into_iter().find(|name| facts.kernel.temporaries.contains_key(name) && read.contains(name))?;
+    let around = nest.iter().take_while(|name| *name != iname).filter(|name| !writer.within_inames.contains(*name));
+    let loops: Vec<Name> = around.cloned().collect();
+    (!loops.is_empty()).then(|| ComputedOutside { temporary, writer: writer.id.clone(), reader: reader.id.clone(), loops })
 }
 
 /// Outer loops have the smaller rank: first by the number of instructions in them, then, around the same instructions, by priorities and
