@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use parloop_analysis::access::accesses;
-use parloop_ir::affine::from_affine;
+use parloop_ir::affine::{from_affine, to_affine};
 use parloop_ir::matching::Query;
 use parloop_ir::substitution::ExpandSubstError;
 use parloop_ir::syntax::{Expr, Instruction, InstructionKind, LoopKernel, Origin, primed};
@@ -66,7 +66,7 @@ pub enum AddInamesError {
     },
     /// Doing the instruction again may give something else, which only the data knows.
     #[error(
-        "instruction `{instruction}` changes what it reads, under a condition or atomically, so it cannot be done again for each value of `{iname}`"
+        "instruction `{instruction}` changes what it reads, under a condition, atomically, or where only the data knows, so it cannot be done again for each value of `{iname}`"
     )]
     NotRepeatable {
         /// The instruction.
@@ -120,14 +120,19 @@ pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -
     Ok(LoopKernel { instructions, ..kernel.clone() })
 }
 
-/// Whether an instruction reads nothing that it writes, or does so always and in an order: then the order of its instances says what it is
-/// done again for. Atomic updates have none, and neither have those of an accumulator.
+/// Whether an instruction reads nothing that it writes, or does so always, in an order and at known places: then the order of its instances
+/// says what it is done again for. Atomic updates have none, and neither have those of an accumulator.
 fn is_repeatable(instruction: &Instruction) -> bool {
-    let is_conditional = accesses(instruction).iter().any(|access| !access.conditions.is_empty());
+    let accesses = accesses(instruction);
+    let is_conditional = accesses.iter().any(|access| !access.conditions.is_empty());
     let is_atomic = matches!(&instruction.kind, InstructionKind::Assign(assignment) if assignment.atomic.is_some());
     let (reads, writes) = (instruction.reads(), instruction.writes());
     let is_in_any_order = writes.iter().any(|name| instruction.origin.commutes.contains(name));
-    !(is_conditional || is_atomic || is_in_any_order) || reads.is_disjoint(&writes)
+    let is_anywhere = accesses.iter().filter(|access| reads.contains(&access.name) && writes.contains(&access.name)).any(|access| {
+        let mut indices = access.indices.into_iter().flatten();
+        indices.any(|index| to_affine(index).is_none())
+    });
+    !(is_conditional || is_atomic || is_in_any_order || is_anywhere) || reads.is_disjoint(&writes)
 }
 
 /// An instruction that is done for each value of an iname must still be done.

@@ -574,11 +574,18 @@ fn the_first_of_equal_values_stays_the_first() {
 }
 
 #[test]
-fn an_atomic_update_is_not_done_again_for_each_value_of_an_iname() {
+fn an_update_in_no_order_is_not_done_again_for_each_value_of_an_iname() {
     let domains = ["{[i]: 0<=i<8}", "{[j]: 0<=j<3}"];
-    let found = refusal(&domains, "a[2] = a[2] + 1 {id=s, atomic, inames=i}\nb[j] = 1", "a, b: 8", &["add_inames_to_insn j s"]);
-    assert_eq!(
-        found,
-        "add_inames_to_insn: instruction `s` changes what it reads, under a condition or atomically, so it cannot be done again for each value of `j`"
-    );
+    for instruction in [
+        "a[2] = a[2] + 1 {id=s, atomic, inames=i}",
+        "a[2] = a[b[i]] + 1 {id=s, inames=i}",
+        "a[b[i]] = a[2] + 1 {id=s, inames=i}",
+        "a[2] = max(k, a[b[k]]) + 1 {id=s, inames=i}",
+    ] {
+        let domains = if instruction.contains('k') { &["{[i]: 0<=i<8}", "{[j]: 0<=j<3}", "{[k]: 0<=k<2}"][..] } else { &domains };
+        let found = refusal(domains, &format!("{instruction}\nc[j] = 1"), "a, b, c: 8", &["add_inames_to_insn j s"]);
+        let expected = "add_inames_to_insn: instruction `s` changes what it reads, under a condition, atomically, or where only the data knows, so it \
+                        cannot be done again for each value of `j`";
+        assert_eq!(found, expected, "{instruction}");
+    }
 }
