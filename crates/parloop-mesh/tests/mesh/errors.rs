@@ -222,8 +222,8 @@ fn parameters_that_do_not_take_an_argument_show_both_sides() {
         "kernel `k` takes 2 arguments, but 1 were given"
     );
     assert_eq!(
-        misfit("double x", &mesh, area.clone()),
-        "argument 0 (`x`) of kernel `k` is declared `double x`, but Dat `area` of float64 with READ was given; declare a pointer"
+        misfit("float x", &mesh, area.clone()),
+        "argument 0 (`x`) of kernel `k` is declared `float x`, but Dat `area` of float64 with READ was given; both must have the same type of numbers"
     );
     assert_eq!(
         misfit("float *x", &mesh, area.clone()),
@@ -293,7 +293,7 @@ fn arrays_of_loop_kernels_that_do_not_take_an_argument_show_both_sides() {
     );
     assert_eq!(
         of("<> y = n + i {inames=i}", Data::value("n").dtype("int32"), &mesh.factor.arg(Access::Read)),
-        "argument 0 (`n`) of kernel `k` is declared `n: value int32`, but Global `factor` of float64 with READ was given; declare an array"
+        "argument 0 (`n`) of kernel `k` is declared `n: value int32`, but Global `factor` of float64 with READ was given; both must have the same type of numbers"
     );
     assert_eq!(refused(&loop_kernel("x[i] = 0", &[array("6")]), &mesh.cells, vec![]), "kernel `k` takes 1 arguments, but 0 were given");
 }
