@@ -49,7 +49,7 @@ def own_names(cls):
 
 #: Written by every class, or only there to make the objects work.
 COMMON = {"__doc__", "__module__", "__new__", "__repr__", "__dict__", "__weakref__", "__getattribute__", "__vectorcalloffset__",
-          "__call__", "__buffer__", "__lt__", "__le__", "__gt__", "__ge__", "__ne__", "__hash__", "__delitem__", "__class_getitem__"}  # fmt: skip
+          "__call__", "__setattr__", "__delattr__", "__buffer__", "__lt__", "__le__", "__gt__", "__ge__", "__ne__", "__hash__", "__delitem__", "__class_getitem__"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [name for name, value in vars(_parloop).items() if inspect.isclass(value) and not issubclass(value, BaseException)])

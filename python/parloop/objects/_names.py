@@ -56,3 +56,8 @@ def check_name(item: Any, name: str, fields: Iterable[str]) -> None:
         raise UnknownFieldError(
             f"{kind} has no field `{name}`; did you mean `{meant}`? (for an attribute of that name, write `{name} = None` in the class body)"
         )
+
+
+def check(item: Any, name: str) -> None:
+    """As `check_name`, for a struct."""
+    check_name(item, name, item._field_names)

@@ -13,7 +13,6 @@ from .._html import table
 from .._parloop import Buffer, Field, UnknownFieldError, _Object, _ObjectType
 from ._array import array_class
 from ._capi import CApi
-from ._names import check_name
 from ._show import shortened, shown
 from ._ref import MetaUnionRef
 from ._scalar import Info, Scalar
@@ -162,11 +161,6 @@ class Struct(_Object, metaclass=MetaStruct):
     _extra_c_sources: ClassVar[list[Any]]
     _depends_on: ClassVar[list[Any]]
     _kernels: ClassVar[dict[str, Kernel]]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._field_names:
-            check_name(self, name, self._field_names)
-        object.__setattr__(self, name, value)
 
     @classmethod
     def _pre_init(cls, *args: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -6,13 +6,14 @@ use parloop_device::DType;
 use parloop_object as obj;
 use parloop_object::{ArrayShape, KnownLengths, View};
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::buffer::Buffer;
 use super::number::{decoded, encoded};
-use super::types::ObjectType;
+use super::types::{ObjectType, Parts};
 use crate::error::Result;
 
 /// An object in a buffer.
@@ -93,6 +94,23 @@ impl Body {
     }
 }
 
+impl Object {
+    /// Whether it has fields, and none of them has its name in this very string. Names in programs and in class bodies are shared.
+    #[inline]
+    fn has_other_fields(&self, py: Python<'_>, name: &Bound<'_, PyString>) -> bool {
+        let Some(body) = self.body.get() else { return false };
+        match &body.ty.bind(py).get().parts {
+            Parts::Fields(fields) => fields.iter().all(|field| field.name.as_ptr() != name.as_ptr()),
+            _ => false,
+        }
+    }
+}
+
+/// What Python's own way to set an attribute returned.
+fn generic_set(py: Python<'_>, code: i32) -> PyResult<()> {
+    if code == 0 { Ok(()) } else { Err(PyErr::fetch(py)) }
+}
+
 /// An array in a buffer.
 #[pyclass(frozen, subclass, extends = Object, module = "parloop._parloop", name = "_ArrayObject")]
 pub struct ArrayObject;
@@ -121,6 +139,20 @@ pub fn taken(args: &Bound<'_, PyTuple>) -> PyResult<OnceLock<Body>> {
 
 #[pymethods]
 impl Object {
+    fn __setattr__(slf: &Bound<'_, Self>, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        if slf.get().has_other_fields(py, name) {
+            py.import("parloop.objects._names")?.call_method1("check", (slf, name))?;
+        }
+        // SAFETY: the object, the name and the value are alive.
+        generic_set(py, unsafe { ffi::PyObject_GenericSetAttr(slf.as_ptr(), name.as_ptr(), value.as_ptr()) })
+    }
+
+    fn __delattr__(slf: &Bound<'_, Self>, name: &Bound<'_, PyString>) -> PyResult<()> {
+        // SAFETY: the object and the name are alive; no value removes the attribute.
+        generic_set(slf.py(), unsafe { ffi::PyObject_GenericSetAttr(slf.as_ptr(), name.as_ptr(), std::ptr::null_mut()) })
+    }
+
     /// Arguments belong to `__init__`.
     #[new]
     #[pyo3(signature = (*args, **_named))]

@@ -12,7 +12,8 @@ from parloop.objects._struct import MetaStruct as MetaStruct
 class Struct(objects.Struct):
     """A struct that takes any attribute, as xobjects' own does."""
 
-    __setattr__ = object.__setattr__  # type: ignore[assignment]
+    __setattr__ = object.__setattr__
+    __delattr__ = object.__delattr__
 
 
 def is_struct(atype: Any) -> bool:
