@@ -205,7 +205,10 @@ fn what_cannot_be_written_is_named() {
     };
     assert_eq!(error(&write("i")), "`t` writes `i`, which is an iname; loops change inames, instructions do not");
     assert_eq!(error(&write("n")), "`t` writes `n`, which is an argument that is passed by value; declare a temporary, or pass an array");
-    assert_eq!(error(&write("nobody")), "`t` writes `nobody`, which is neither an argument nor a temporary of the kernel; declare it: <>name = …");
+    assert_eq!(
+        error(&write("nobody")),
+        "`t` writes `nobody`, which is neither an argument nor a temporary of the kernel; declare it: <>name = …"
+    );
     let mut constant = made.clone();
     constant.temporaries.get_mut("t").unwrap().space = Some(AddressSpace::Constant);
     assert_eq!(error(&constant), "`t` writes `t`, which is in constant memory");

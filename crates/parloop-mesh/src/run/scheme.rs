@@ -222,14 +222,14 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
         (Scheme::Gather, Machine::Threads) => Some("targets gather on GPUs"),
         (Scheme::Atomic, Machine::Threads) => Some("atomic additions are for GPUs"),
         (Scheme::Owner, _) | (Scheme::Gather, _) if !repeats_safely => {
-            Some("elements would be run more than once, but the kernel reads and writes data in place")
+            Some("it runs elements more than once, so data that the kernel reads and writes in place would be wrong")
         }
         // An element whose blocks are all dropped has no target that would run it.
         (Scheme::Gather, _) if met().any(|part| part.drops) && writes().any(|part| part.reach == Reach::Direct) => {
             Some("blocks of a matrix are dropped, so that no target would write what elements have of their own")
         }
         (Scheme::Gather, _) if shape.parts.iter().any(|part| part.is_reduced()) => {
-            Some("elements would be run more than once, but the kernel has sums or extremes over all elements")
+            Some("it runs elements more than once, so sums and extremes over all elements would be wrong")
         }
         (Scheme::Gather, _) if met().any(|part| met().any(|other| part.overlaps(other) && !part.is_alike(other))) => {
             Some("one argument is a component of another, so that a target would be gathered twice")

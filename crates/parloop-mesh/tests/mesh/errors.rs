@@ -353,7 +353,7 @@ fn plans_that_cannot_run_a_loop_say_why() {
     let two = "void k(double *x, double *y) { }";
     let (cpu, gpu) = ("cpu", "opencl");
     let cells = &mesh.cells;
-    let repeated = "elements would be run more than once, but the kernel reads and writes data in place";
+    let repeated = "it runs elements more than once, so data that the kernel reads and writes in place would be wrong";
     let expect = |found: Option<String>, reason: &str| {
         if let Some(found) = found {
             assert_eq!(found, reason);
@@ -368,7 +368,7 @@ fn plans_that_cannot_run_a_loop_say_why() {
     expect(of(gpu, PlanChoice::Gather, false, two, cells, in_place), repeated);
     expect(
         of(gpu, PlanChoice::Gather, false, two, cells, vec![inc.clone(), mesh.factor.arg(Access::Inc)]),
-        "elements would be run more than once, but the kernel has sums or extremes over all elements",
+        "it runs elements more than once, so sums and extremes over all elements would be wrong",
     );
     expect(
         of(gpu, PlanChoice::Gather, false, two, cells, vec![inc.clone(), Arg::component(at, 1, Access::Inc, corners)]),
